@@ -1,0 +1,152 @@
+//! Paths as lists of links, in compressed rows.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The links of every path, in compressed sparse rows.
+///
+/// Path `p` crosses the links `indices[indptr[p]..indptr[p + 1]]`, in any order. The same structure serves as its own
+/// [transpose](Paths::transpose), the paths of every link.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<Vec<u32>>", into = "Vec<Vec<u32>>")]
+pub struct Paths {
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+}
+
+impl Paths {
+    /// Paths from row offsets (one more than there are paths) and link indices.
+    ///
+    /// # Errors
+    /// [`Error::Indptr`] unless `indptr` starts at 0, never decreases and ends at `indices.len()`.
+    pub fn new(indptr: Vec<usize>, indices: Vec<u32>) -> Result<Self> {
+        let wrong = |position: usize, expected: String| {
+            let value = indptr.get(position).map_or(-1, |&v| v as i64);
+            Err(Error::Indptr { position, value, expected })
+        };
+        if indptr.first() != Some(&0) {
+            return wrong(0, "0".into());
+        }
+        if let Some(fall) = indptr.windows(2).position(|pair| pair[1] < pair[0]) {
+            return wrong(fall + 1, format!("at least {}", indptr[fall]));
+        }
+        if indptr[indptr.len() - 1] != indices.len() {
+            return wrong(indptr.len() - 1, format!("{}, the number of indices", indices.len()));
+        }
+        Ok(Self { indptr, indices })
+    }
+
+    /// Paths from one list of links each.
+    pub fn from_lists<L: AsRef<[u32]>>(lists: impl IntoIterator<Item = L>) -> Self {
+        let mut paths = Self { indptr: vec![0], indices: Vec::new() };
+        for links in lists {
+            paths.push(links.as_ref());
+        }
+        paths
+    }
+
+    /// Appends one path.
+    pub fn push(&mut self, links: &[u32]) {
+        self.indices.extend_from_slice(links);
+        self.indptr.push(self.indices.len());
+    }
+
+    /// Number of paths.
+    pub fn len(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    /// Whether there are no paths.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The links of one path.
+    ///
+    /// # Panics
+    /// If `path` is not below [`len`](Self::len), as indexing a slice does.
+    pub fn links(&self, path: usize) -> &[u32] {
+        &self.indices[self.indptr[path]..self.indptr[path + 1]]
+    }
+
+    /// The links of every path, path by path.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
+        self.indptr.windows(2).map(|pair| &self.indices[pair[0]..pair[1]])
+    }
+
+    /// Row offsets, one more than there are paths.
+    pub fn indptr(&self) -> &[usize] {
+        &self.indptr
+    }
+
+    /// Link indices of all paths, one path after the other.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// The transpose: row `l` lists the paths through link `l`, in increasing order. O(links + crossings).
+    ///
+    /// # Errors
+    /// [`Error::LinkOutOfRange`] when a path names a link that is not in `0..links`.
+    pub fn transpose(&self, links: usize) -> Result<Self> {
+        self.check_range(links)?;
+        let mut indptr = vec![0; links + 1];
+        for &link in &self.indices {
+            indptr[link as usize + 1] += 1;
+        }
+        for link in 0..links {
+            indptr[link + 1] += indptr[link];
+        }
+        let mut next = indptr.clone();
+        let mut indices = vec![0; self.indices.len()];
+        for (path, row) in self.iter().enumerate() {
+            for &link in row {
+                let slot = &mut next[link as usize];
+                indices[*slot] = path as u32;
+                *slot += 1;
+            }
+        }
+        Ok(Self { indptr, indices })
+    }
+
+    fn check_range(&self, links: usize) -> Result<()> {
+        for (path, row) in self.iter().enumerate() {
+            if let Some(&link) = row.iter().find(|&&link| link as usize >= links) {
+                return Err(Error::LinkOutOfRange { path, link: i64::from(link), links });
+            }
+        }
+        Ok(())
+    }
+
+    /// Every path has a link, every link exists, and no path crosses one twice.
+    pub(crate) fn check(&self, links: usize) -> Result<()> {
+        self.check_range(links)?;
+        let mut last_path = vec![usize::MAX; links];
+        for (path, row) in self.iter().enumerate() {
+            if row.is_empty() {
+                return Err(Error::EmptyPath { path });
+            }
+            for &link in row {
+                let seen = &mut last_path[link as usize];
+                if *seen == path {
+                    return Err(Error::RepeatedLink { path, link: link as usize });
+                }
+                *seen = path;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<Vec<Vec<u32>>> for Paths {
+    fn from(lists: Vec<Vec<u32>>) -> Self {
+        Self::from_lists(lists)
+    }
+}
+
+impl From<Paths> for Vec<Vec<u32>> {
+    fn from(paths: Paths) -> Self {
+        paths.iter().map(<[u32]>::to_vec).collect()
+    }
+}
