@@ -106,6 +106,16 @@ pub enum Error {
         /// What would have been right.
         expected: &'static str,
     },
+    /// Plain data of a utility that lacks a field.
+    #[error("flow {flow} of kind {kind:?} has no {name:?}")]
+    MissingField {
+        /// Index of the flow.
+        flow: usize,
+        /// The kind of its utility.
+        kind: String,
+        /// The field that it needs.
+        name: &'static str,
+    },
     /// A utility whose answers break the laws that every method relies on.
     #[error("the utility of flow {flow} is broken: {what}")]
     Utility {
@@ -178,6 +188,18 @@ pub enum Error {
     /// Text that is not a problem in JSON.
     #[error("not a problem in JSON: {0}")]
     Json(String),
+}
+
+impl Error {
+    /// The same error about flow `flows[i]`, where it spoke of the `i`-th flow of one utility.
+    pub(crate) fn at_flows(mut self, flows: &[u32]) -> Self {
+        if let Self::Parameter { flow, .. } | Self::BandwidthFunction { flow, .. } | Self::MissingField { flow, .. } =
+            &mut self
+        {
+            *flow = flows[*flow] as usize;
+        }
+        self
+    }
 }
 
 /// Shorthand for results of this crate.

@@ -1,0 +1,110 @@
+# The commands a person has to know. Each sets up what it needs, inside this folder only: .venv, .tools and target.
+# Needed beforehand: Python >= 3.10 with pip, a C compiler, Rust (cargo).
+#
+#   PYTHON=python3.12 make test     with that interpreter
+#   SLOW=1 make test                the slow tests too
+
+PYTHON ?= python3
+PY     := .venv/bin/python
+slow   := $(filter-out 0,$(SLOW))
+
+# Whatever environment is active outside, build for and install into ours.
+unexport CONDA_PREFIX PYTHONHOME
+export VIRTUAL_ENV := $(CURDIR)/.venv
+export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
+export PIP_USER := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# A virtual environment outlives neither a move of the checkout nor another PYTHON: both are in its stamp's name.
+key   := $(shell { echo "$(CURDIR)"; $(PYTHON) -VV; } 2>&1 | cksum | cut -d' ' -f1)
+VENV  := .venv/.made-$(key)
+TOOLS := .venv/.build-tools
+TESTS := .venv/.test-tools
+BUILT := .venv/.netnum-built
+
+# Folders are listed too: their time changes when a file is added or removed.
+sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/src/*/* crates/*/src/*/*/*) \
+           $(wildcard Cargo.toml Cargo.lock pyproject.toml)
+
+, := ,
+say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
+
+.PHONY: help demo test lint bench docs clean need-cargo
+.NOTPARALLEL:
+
+help:
+	@echo 'make demo    set everything up in .venv, build netnum, run examples/quickstart.py'
+	@echo 'make test    all tests: Rust, Python, stubs, README, examples (SLOW=1: the slow ones too)'
+	@echo 'make lint    formatting, clippy, rustdoc, ruff'
+	@echo 'make bench   the benchmarks'
+	@echo 'make docs    the Rust reference, in target/doc'
+	@echo 'make clean   remove everything the other commands made'
+
+demo: $(BUILT)
+	$(call say,examples/quickstart.py)
+	@$(PY) examples/quickstart.py
+
+test: $(BUILT) $(TESTS)
+	$(call say,Rust: unit$(,) integration$(,) documentation tests)
+	cargo test --workspace $(if $(slow),-- --include-ignored)
+	$(call say,Python: pytest)
+	$(PY) -m pytest $(if $(slow),--slow) --ignore=python/tests/test_readme.py --ignore=python/tests/test_examples.py
+	$(call say,Stubs: _core.pyi says what _core is)
+	$(PY) -m mypy.stubtest netnum._core
+	$(call say,README: its Python runs (its Rust ran as a documentation test))
+	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_readme.py
+	$(call say,Examples: each one runs$(,) in Rust and in Python)
+	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_examples.py
+	$(call say,All tests passed)
+
+lint: $(TESTS)
+	$(call say,Rust: rustfmt$(,) clippy$(,) rustdoc)
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+	$(call say,Python: ruff)
+	$(PY) -m ruff check $(wildcard python examples docs)
+	$(PY) -m ruff format --check $(wildcard python examples docs)
+
+bench: | need-cargo
+	cargo bench -p netnum-benches
+
+docs: | need-cargo
+	cargo doc --no-deps -p netnum-core
+	@echo 'Open target/doc/netnum_core/index.html'
+
+clean:
+	rm -rf .venv .tools target dist plots .pytest_cache .mypy_cache .ruff_cache
+	rm -f python/netnum/_core*.so
+
+need-cargo:
+	@command -v cargo >/dev/null || { echo 'netnum is built with Rust, and there is no cargo on PATH: install it from https://rustup.rs, open a new shell, try again.' >&2; exit 1; }
+
+# Where the venv module lacks ensurepip (Debian without python3-venv), virtualenv brings its own pip.
+$(VENV): | need-cargo
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo 'netnum needs Python >= 3.10, and $(PYTHON) is not: say which to use, as in PYTHON=python3.12 make demo.' >&2; exit 1; }
+	$(call say,A virtual environment in .venv)
+	@rm -rf .venv
+	@$(PYTHON) -m venv .venv >/dev/null 2>&1 || { \
+		echo '$(PYTHON) -m venv does not work here: using virtualenv, from .tools'; \
+		rm -rf .venv; \
+		PIP_REQUIRE_VIRTUALENV=0 $(PYTHON) -m pip install --quiet --upgrade --target .tools virtualenv && \
+		PYTHONPATH=.tools $(PYTHON) -m virtualenv --quiet .venv; }
+	@touch $@
+
+# pip 25.1 is the first that reads dependency groups.
+$(TOOLS): $(VENV) pyproject.toml
+	@$(PY) -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(PY) -m pip install --quiet --group build
+	@touch $@
+
+$(TESTS): $(TOOLS)
+	$(call say,Tools for tests and lints)
+	@$(PY) -m pip install --quiet --group test
+	@touch $@
+
+$(BUILT): $(TOOLS) $(sources)
+	$(call say,Building netnum)
+	@$(PY) -m maturin develop --release --extras plot
+	@touch $@

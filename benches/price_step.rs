@@ -1,0 +1,3 @@
+//! A placeholder.
+
+fn main() {}

@@ -1,0 +1,96 @@
+//! Any rates → feasible rates.
+//!
+//! With r_l = load_l / c_l,
+//!
+//! ```text
+//! U-NORM   x_p ← x_p / max_l r_l            one factor for all
+//! F-NORM   x_p ← x_p / max_{l ∈ p} r_l      a factor for every path
+//! ```
+//!
+//! After either no link is over its capacity (to rounding): Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l / r_l = c_l. A
+//! factor below 1 would raise rates and counts as 1, unless raising is asked for; that is the papers' literal formula.
+//! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3.
+
+use crate::error::{Error, Result};
+use crate::paths::Paths;
+use crate::problem::Problem;
+
+/// Makes any rates feasible.
+pub trait Normalizer {
+    /// Replaces the rates of all paths by feasible ones. Rates are finite and not negative, `capacities` likewise.
+    fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]);
+}
+
+/// U-NORM: divides every rate by the largest load per capacity of the network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UNorm {
+    /// Whether rates may also be raised until the fullest link is full.
+    pub raise_rates: bool,
+}
+
+/// F-NORM: divides every rate by the largest load per capacity on its path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FNorm {
+    /// Whether rates may also be raised until the fullest link of their path is full.
+    pub raise_rates: bool,
+}
+
+impl Normalizer for UNorm {
+    fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]) {
+        let fullest = relative_loads(capacities, paths, rates).into_iter().fold(0.0, f64::max);
+        for rate in rates {
+            *rate = divided(*rate, fullest, self.raise_rates);
+        }
+    }
+}
+
+impl Normalizer for FNorm {
+    fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]) {
+        let relative = relative_loads(capacities, paths, rates);
+        for (links, rate) in paths.iter().zip(rates) {
+            let fullest = links.iter().map(|&link| relative[link as usize]).fold(0.0, f64::max);
+            *rate = divided(*rate, fullest, self.raise_rates);
+        }
+    }
+}
+
+fn divided(rate: f64, relative_load: f64, raise_rates: bool) -> f64 {
+    if rate == 0.0 || (relative_load <= 1.0 && !raise_rates) { rate } else { rate / relative_load }
+}
+
+/// load/c of every link: ∞ for a failed link that is loaded, 0 for one that is not.
+pub(crate) fn relative_loads(capacities: &[f64], paths: &Paths, rates: &[f64]) -> Vec<f64> {
+    let mut loads = vec![0.0; capacities.len()];
+    for (links, &rate) in paths.iter().zip(rates) {
+        for &link in links {
+            loads[link as usize] += rate;
+        }
+    }
+    for (load, &capacity) in loads.iter_mut().zip(capacities) {
+        if *load > 0.0 {
+            *load /= capacity;
+        }
+    }
+    loads
+}
+
+/// Feasible rates of a problem by a normalizer, caps included: rates are first cut to their caps.
+///
+/// # Errors
+/// [`Error::Length`] unless there is one rate per path, [`Error::Rate`] for a rate that is negative or not finite.
+pub fn normalize(problem: &Problem, rates: &[f64], normalizer: &impl Normalizer) -> Result<Vec<f64>> {
+    check(problem, rates)?;
+    let cut = |(path, &rate): (usize, &f64)| rate.min(problem.rate_cap(path));
+    let mut rates: Vec<f64> = rates.iter().enumerate().map(cut).collect();
+    normalizer.normalize(problem.capacities(), problem.paths(), &mut rates);
+    Ok(rates.iter().enumerate().map(cut).collect())
+}
+
+/// One rate per path, each finite and not negative.
+pub(crate) fn check(problem: &Problem, rates: &[f64]) -> Result<()> {
+    problem.check_rates(rates)?;
+    match rates.iter().position(|rate| !(rate.is_finite() && *rate >= 0.0)) {
+        Some(path) => Err(Error::Rate { path, value: rates[path] }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,307 @@
+//! Problem → the form that methods work on: natural units, closed paths left out, flows in blocks.
+//!
+//! - A path that nothing can pass is left out, a flow without any other path with it; so are links without paths.
+//! - Rates are counted in C₀, the geometric mean over paths of the smallest capacity (as a power of two, so that going
+//!   there and back is exact), prices in U₀, the revenue-weighted mean of U' at an equal share. Nothing afterwards can
+//!   depend on the caller's units.
+//! - Flows of one utility stand together, and among them paths of equal length, so that inner loops have no branches.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::paths::Paths;
+use crate::problem::{Block, Problem};
+use crate::utility::{Rescaled, Units, Utility};
+
+/// Paths that are treated at a time: their prices, rates and slopes stay in the first-level cache.
+pub(crate) const CHUNK: usize = 128;
+
+/// A problem in natural units. All fields are *(derived)* and never change.
+pub(crate) struct Presolved {
+    pub(crate) units: Units,
+    /// Capacity of every link, > 0.
+    pub(crate) capacities: Vec<f64>,
+    pub(crate) paths: Paths,
+    /// Cap of every path, ∞ for none, > 0.
+    pub(crate) caps: Vec<f64>,
+    /// The most that a path can carry: its cap or its smallest capacity.
+    pub(crate) ceilings: Vec<f64>,
+    /// The paths of flow `f` are `flow_paths[f]..flow_paths[f + 1]`.
+    pub(crate) flow_paths: Vec<usize>,
+    pub(crate) blocks: Vec<NaturalBlock>,
+    pub(crate) single_path: bool,
+    /// Caller's number of every link, path and flow.
+    links: Vec<u32>,
+    original_paths: Vec<u32>,
+    pub(crate) original_flows: Vec<u32>,
+    /// Flows of the problem that nothing can pass, in increasing order.
+    pub(crate) left_out: Vec<u32>,
+    total_links: usize,
+    total_paths: usize,
+}
+
+/// Flows that share one utility object in natural units: `flows.start + i` has its parameters number `i`.
+pub(crate) struct NaturalBlock {
+    pub(crate) utility: Box<dyn Utility>,
+    pub(crate) flows: Range<usize>,
+    /// Whether it must be asked about all its flows in one call, as vectorised user utilities must.
+    pub(crate) whole: bool,
+}
+
+impl NaturalBlock {
+    /// Its flows, a chunk at a time.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (start, end) = (self.flows.start, self.flows.end);
+        let size = if self.whole { (end - start).max(1) } else { CHUNK };
+        (start..end).step_by(size).map(move |at| at..(at + size).min(end))
+    }
+
+    /// The numbers of some flows' parameters in the utility object.
+    pub(crate) fn places(&self, flows: &Range<usize>) -> Range<usize> {
+        flows.start - self.flows.start..flows.end - self.flows.start
+    }
+}
+
+impl Presolved {
+    /// # Errors
+    /// [`Error::Utility`] when a utility's answers cannot be used.
+    pub(crate) fn new(problem: &Problem) -> Result<Self> {
+        let Order { paths: original_paths, flow_paths, blocks, left_out } = Order::of(problem);
+        let flows_of = |(number, places): &(usize, Vec<u32>)| {
+            let flows = &problem.blocks()[*number].flows;
+            places.iter().map(|&place| flows[place as usize]).collect::<Vec<_>>()
+        };
+        let original_flows = blocks.iter().flat_map(flows_of).collect();
+        let (links, number) = used_links(problem, &original_paths);
+        let mut paths = Paths::from_lists::<[u32; 0]>([]);
+        let mut row = Vec::new();
+        for &path in &original_paths {
+            row.clear();
+            row.extend(problem.paths().links(path as usize).iter().map(|&link| number[link as usize]));
+            paths.push(&row);
+        }
+        let mut capacities: Vec<f64> = links.iter().map(|&link| problem.capacities()[link as usize]).collect();
+        let mut caps: Vec<f64> = original_paths.iter().map(|&path| problem.rate_cap(path as usize)).collect();
+        let rate = rate_unit(&capacities, &paths);
+        capacities.iter_mut().chain(&mut caps).for_each(|value| *value /= rate);
+        let smallest = |links: &[u32]| links.iter().map(|&l| capacities[l as usize]).fold(f64::INFINITY, f64::min);
+        let ceilings: Vec<f64> = paths.iter().zip(&caps).map(|(links, &cap)| smallest(links).min(cap)).collect();
+        let single_path = flow_paths.len() == paths.len() + 1;
+
+        let mut this = Self {
+            units: Units { rate, log_price: 0.0 },
+            capacities,
+            paths,
+            caps,
+            ceilings,
+            flow_paths,
+            blocks: Vec::new(),
+            single_path,
+            links,
+            original_paths,
+            original_flows,
+            left_out,
+            total_links: problem.links(),
+            total_paths: problem.paths().len(),
+        };
+        this.blocks = natural_blocks(problem, &blocks, this.units);
+        this.units.log_price = this.log_price_unit()?;
+        this.blocks = natural_blocks(problem, &blocks, this.units);
+        Ok(this)
+    }
+
+    pub(crate) fn flows(&self) -> usize {
+        self.flow_paths.len() - 1
+    }
+
+    /// Prices of all links in the caller's units; links without open paths are free.
+    pub(crate) fn caller_prices(&self, prices: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; self.total_links];
+        let unit = self.units.price();
+        for (&link, &price) in self.links.iter().zip(prices) {
+            all[link as usize] = price * unit;
+        }
+        all
+    }
+
+    /// Rates of all paths in the caller's units; closed paths carry nothing.
+    pub(crate) fn caller_rates(&self, rates: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; self.total_paths];
+        for (&path, &rate) in self.original_paths.iter().zip(rates) {
+            all[path as usize] = rate * self.units.rate;
+        }
+        all
+    }
+
+    /// The caller's prices in natural units.
+    pub(crate) fn natural_prices(&self, prices: &[f64]) -> Vec<f64> {
+        let natural = |&link: &u32| match prices[link as usize] {
+            0.0 => 0.0,
+            price => (price.ln() - self.units.log_price).min(600.0).exp(),
+        };
+        self.links.iter().map(natural).collect()
+    }
+
+    /// The caller's rates in natural units.
+    pub(crate) fn natural_rates(&self, rates: &[f64]) -> Vec<f64> {
+        self.original_paths.iter().map(|&path| rates[path as usize] / self.units.rate).collect()
+    }
+
+    /// Rate of every flow: the sum over its paths.
+    pub(crate) fn flow_totals(&self, per_path: &[f64]) -> Vec<f64> {
+        self.flow_paths.windows(2).map(|pair| per_path[pair[0]..pair[1]].iter().sum()).collect()
+    }
+
+    /// An equal share of every link for every path through it, at most its cap.
+    pub(crate) fn equal_shares(&self) -> Vec<f64> {
+        let mut counts = vec![0.0; self.capacities.len()];
+        for &link in self.paths.indices() {
+            counts[link as usize] += 1.0;
+        }
+        let share = |&link: &u32| self.capacities[link as usize] / counts[link as usize];
+        let smallest = |links: &[u32]| links.iter().map(share).fold(f64::INFINITY, f64::min);
+        self.paths.iter().zip(&self.caps).map(|(links, &cap)| smallest(links).min(cap)).collect()
+    }
+
+    /// log U' of every flow at its rate.
+    pub(crate) fn log_marginals(&self, flow_rates: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; flow_rates.len()];
+        for block in &self.blocks {
+            for flows in block.chunks() {
+                let places = block.places(&flows);
+                block.utility.log_marginal_into(places, &flow_rates[flows.clone()], &mut out[flows]);
+            }
+        }
+        out
+    }
+
+    /// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue.
+    fn log_price_unit(&self) -> Result<f64> {
+        let shares = self.flow_totals(&self.equal_shares());
+        let marginals = self.log_marginals(&shares);
+        // A flow that is satiated at its equal share has a marginal of 0 there, and its logarithm is −∞.
+        if let Some(at) = marginals.iter().position(|&log| log.is_nan() || log == f64::INFINITY) {
+            let (rate, marginal) = (shares[at] * self.units.rate, marginals[at].exp());
+            let what = format!("its marginal at rate {rate} is {marginal}, expected a finite number >= 0");
+            return Err(Error::Utility { flow: self.original_flows[at] as usize, what });
+        }
+        let largest = marginals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if !largest.is_finite() {
+            return Ok(0.0);
+        }
+        let (mut squares, mut revenue) = (0.0, 0.0);
+        for (&share, &marginal) in shares.iter().zip(&marginals) {
+            let relative = (marginal - largest).exp();
+            squares += share * relative * relative;
+            revenue += share * relative;
+        }
+        Ok(largest + (squares / revenue).ln())
+    }
+}
+
+/// Which paths and flows are kept, and in which order.
+struct Order {
+    paths: Vec<u32>,
+    flow_paths: Vec<usize>,
+    /// Per kept block its number in the problem and the places of its kept flows there, in working order.
+    blocks: Vec<(usize, Vec<u32>)>,
+    left_out: Vec<u32>,
+}
+
+impl Order {
+    fn of(problem: &Problem) -> Self {
+        let open = open_paths(problem);
+        let mut this = Self { paths: Vec::new(), flow_paths: vec![0], blocks: Vec::new(), left_out: Vec::new() };
+        for (number, block) in problem.blocks().iter().enumerate() {
+            let places = this.sorted_places(problem, block, &open);
+            for &place in &places {
+                this.paths.extend_from_slice(open.links(block.flows[place as usize] as usize));
+                this.flow_paths.push(this.paths.len());
+            }
+            if !places.is_empty() {
+                this.blocks.push((number, places));
+            }
+        }
+        this.left_out.sort_unstable();
+        this
+    }
+
+    /// Flows with one path come first, by path length; then those with several.
+    fn sorted_places(&mut self, problem: &Problem, block: &Block, open: &Paths) -> Vec<u32> {
+        let mut by_length: Vec<Vec<u32>> = Vec::new();
+        let mut several = Vec::new();
+        for (place, &flow) in block.flows.iter().enumerate() {
+            match open.links(flow as usize) {
+                [] => self.left_out.push(flow),
+                &[path] => {
+                    let length = problem.paths().links(path as usize).len();
+                    if by_length.len() <= length {
+                        by_length.resize(length + 1, Vec::new());
+                    }
+                    by_length[length].push(place as u32);
+                }
+                _ => several.push(place as u32),
+            }
+        }
+        by_length.push(several);
+        by_length.concat()
+    }
+}
+
+/// The open paths of every flow.
+fn open_paths(problem: &Problem) -> Paths {
+    let open: Vec<u32> = (0..problem.paths().len() as u32).filter(|&path| !problem.is_closed(path as usize)).collect();
+    let mut indptr = vec![0; problem.flows() + 1];
+    for &path in &open {
+        indptr[problem.group()[path as usize] as usize + 1] += 1;
+    }
+    for flow in 0..problem.flows() {
+        indptr[flow + 1] += indptr[flow];
+    }
+    let mut next = indptr.clone();
+    let mut indices = vec![0; open.len()];
+    for path in open {
+        let slot = &mut next[problem.group()[path as usize] as usize];
+        indices[*slot] = path;
+        *slot += 1;
+    }
+    Paths::new(indptr, indices).expect("offsets are running sums")
+}
+
+/// The links that the paths use, and the new number of every link.
+fn used_links(problem: &Problem, paths: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let mut used = vec![false; problem.links()];
+    for &path in paths {
+        for &link in problem.paths().links(path as usize) {
+            used[link as usize] = true;
+        }
+    }
+    let links: Vec<u32> = (0..problem.links() as u32).filter(|&link| used[link as usize]).collect();
+    let mut number = vec![u32::MAX; problem.links()];
+    for (new, &link) in links.iter().enumerate() {
+        number[link as usize] = new as u32;
+    }
+    (links, number)
+}
+
+/// The power of two nearest to the geometric mean over paths of the smallest capacity.
+fn rate_unit(capacities: &[f64], paths: &Paths) -> f64 {
+    let smallest = |links: &[u32]| links.iter().map(|&l| capacities[l as usize]).fold(f64::INFINITY, f64::min);
+    let total: f64 = paths.iter().map(|links| smallest(links).log2()).sum();
+    if paths.is_empty() { 1.0 } else { (total / paths.len() as f64).round().exp2() }
+}
+
+fn natural_blocks(problem: &Problem, blocks: &[(usize, Vec<u32>)], units: Units) -> Vec<NaturalBlock> {
+    let mut start = 0;
+    let natural = |(number, places): &(usize, Vec<u32>)| {
+        let Block { utility, flows } = &problem.blocks()[*number];
+        let range = start..start + places.len();
+        start = range.end;
+        let known = utility.in_units(places, units);
+        let whole = known.is_none();
+        let rescale = || Box::new(Rescaled::new(Arc::clone(utility), places.clone(), flows.len(), units)) as Box<_>;
+        NaturalBlock { utility: known.unwrap_or_else(rescale), flows: range, whole }
+    };
+    blocks.iter().map(natural).collect()
+}

@@ -1,0 +1,336 @@
+//! The problem: links with capacities, paths over them, flows that own paths, and what every flow's rate is worth.
+
+mod json;
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::paths::Paths;
+use crate::utility::{Curvature, Family, Spec, Utilities, Utility};
+
+/// A network utility maximization problem, checked.
+///
+/// Promises, each checked when it is made and relied on everywhere afterwards:
+/// 1. every capacity is finite and not negative (0: the link has failed);
+/// 2. every path has a link, names links that exist, and none of them twice;
+/// 3. every flow in `0..flows` owns at least one path;
+/// 4. every rate cap is a number that is not negative, ∞ for none;
+/// 5. there is one utility for every flow.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    capacities: Vec<f64>,
+    paths: Paths,
+    /// The flow of every path.
+    group: Vec<u32>,
+    flows: usize,
+    /// Cap of every path; empty when there are none.
+    rate_caps: Vec<f64>,
+    blocks: Vec<Block>,
+}
+
+/// One utility object and the flows it serves: `flows[i]` is served by its parameters number `i`.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub(crate) utility: Arc<dyn Utility>,
+    pub(crate) flows: Vec<u32>,
+}
+
+impl Problem {
+    /// A problem in which every flow has one path: flow `f` owns path `f`.
+    ///
+    /// # Errors
+    /// See [`Problem::grouped`].
+    pub fn new(capacities: Vec<f64>, paths: Paths, utilities: impl Into<Utilities>) -> Result<Self> {
+        let group = (0..paths.len() as u32).collect();
+        Self::grouped(capacities, paths, group, utilities)
+    }
+
+    /// A problem in which path `p` belongs to flow `group[p]`, so that a flow may own several.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`], [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`],
+    /// [`Error::Group`], [`Error::GroupGap`], or [`Error::Length`] when `group` or the utilities have the wrong number
+    /// of entries.
+    pub fn grouped(
+        capacities: Vec<f64>,
+        paths: Paths,
+        group: Vec<u32>,
+        utilities: impl Into<Utilities>,
+    ) -> Result<Self> {
+        // Promise 1.
+        if let Some(link) = capacities.iter().position(|value| !(value.is_finite() && *value >= 0.0)) {
+            return Err(Error::Capacity { link, value: capacities[link] });
+        }
+        // Promise 2.
+        paths.check(capacities.len())?;
+        // Promise 3.
+        if group.len() != paths.len() {
+            return Err(Error::Length {
+                what: "group".into(),
+                found: group.len(),
+                expected: paths.len(),
+                per: "path",
+            });
+        }
+        if let Some(path) = group.iter().position(|&flow| flow as usize >= paths.len()) {
+            return Err(Error::Group { path, value: i64::from(group[path]) });
+        }
+        let flows = group.iter().max().map_or(0, |&flow| flow as usize + 1);
+        let mut owns = vec![false; flows];
+        for &flow in &group {
+            owns[flow as usize] = true;
+        }
+        if let Some(flow) = owns.iter().position(|owns| !owns) {
+            return Err(Error::GroupGap { flow, flows });
+        }
+        // Promise 5.
+        let blocks = blocks(utilities.into(), flows)?;
+        Ok(Self { capacities, paths, group, flows, rate_caps: Vec::new(), blocks })
+    }
+
+    /// The same problem with a cap on the rate of every path, ∞ for none. A path capped at 0 is closed, as one over a
+    /// failed link is.
+    ///
+    /// # Errors
+    /// [`Error::RateCap`], or [`Error::Length`] unless there is one cap per path.
+    pub fn with_rate_caps(mut self, rate_caps: Vec<f64>) -> Result<Self> {
+        if rate_caps.len() != self.paths.len() {
+            return Err(Error::Length {
+                what: "rate_cap".into(),
+                found: rate_caps.len(),
+                expected: self.paths.len(),
+                per: "path",
+            });
+        }
+        // Promise 4.
+        if let Some(path) = rate_caps.iter().position(|value| value.is_nan() || *value < 0.0) {
+            return Err(Error::RateCap { path, value: rate_caps[path] });
+        }
+        self.rate_caps = if rate_caps.iter().all(|cap| cap.is_infinite()) { Vec::new() } else { rate_caps };
+        Ok(self)
+    }
+
+    /// Capacity of every link.
+    pub fn capacities(&self) -> &[f64] {
+        &self.capacities
+    }
+
+    /// The links of every path.
+    pub fn paths(&self) -> &Paths {
+        &self.paths
+    }
+
+    /// The flow of every path.
+    pub fn group(&self) -> &[u32] {
+        &self.group
+    }
+
+    /// Number of links.
+    pub fn links(&self) -> usize {
+        self.capacities.len()
+    }
+
+    /// Number of flows.
+    pub fn flows(&self) -> usize {
+        self.flows
+    }
+
+    /// Whether every flow has exactly one path.
+    pub fn is_single_path(&self) -> bool {
+        self.flows == self.paths.len()
+    }
+
+    /// Cap on the rate of a path; ∞ where there is none.
+    pub fn rate_cap(&self, path: usize) -> f64 {
+        self.rate_caps.get(path).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// Whether any path has a finite cap.
+    pub fn has_rate_caps(&self) -> bool {
+        !self.rate_caps.is_empty()
+    }
+
+    /// Whether nothing can pass: a link of the path has failed (capacity 0), or the path is capped at 0.
+    pub fn is_closed(&self, path: usize) -> bool {
+        self.rate_cap(path) == 0.0 || self.paths.links(path).iter().any(|&link| self.capacities[link as usize] == 0.0)
+    }
+
+    /// The least strict curvature among its utilities: max-min before linear before strict.
+    pub fn curvature(&self) -> Curvature {
+        let has = |curvature| self.blocks.iter().any(|block| block.utility.curvature() == curvature);
+        match () {
+            () if has(Curvature::MaxMin) => Curvature::MaxMin,
+            () if has(Curvature::Linear) => Curvature::Linear,
+            () => Curvature::Strict,
+        }
+    }
+
+    /// The utility object of a flow, and the number of the flow's parameters in it.
+    pub fn utility(&self, flow: usize) -> (&dyn Utility, usize) {
+        for block in &self.blocks {
+            if let Ok(place) = block.flows.binary_search(&(flow as u32)) {
+                return (&*block.utility, place);
+            }
+        }
+        panic!("flow {flow} of {} flows", self.flows)
+    }
+
+    /// Rate of every flow: the sum over its paths.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is one rate per path.
+    pub fn flow_rates(&self, rates: &[f64]) -> Result<Vec<f64>> {
+        self.check_rates(rates)?;
+        let mut flow_rates = vec![0.0; self.flows];
+        for (&flow, &rate) in self.group.iter().zip(rates) {
+            flow_rates[flow as usize] += rate;
+        }
+        Ok(flow_rates)
+    }
+
+    /// Load of every link: the sum of the rates of the paths through it.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is one rate per path.
+    pub fn loads(&self, rates: &[f64]) -> Result<Vec<f64>> {
+        self.check_rates(rates)?;
+        let mut loads = vec![0.0; self.links()];
+        for (links, &rate) in self.paths.iter().zip(rates) {
+            for &link in links {
+                loads[link as usize] += rate;
+            }
+        }
+        Ok(loads)
+    }
+
+    /// Σ U_f(y_f) over the flows that are not left out; `None` for max-min fairness, which has no number.
+    pub(crate) fn objective(&self, flow_rates: &[f64], left_out: &[u32]) -> Option<f64> {
+        if self.curvature() == Curvature::MaxMin {
+            return None;
+        }
+        let mut counts = vec![true; self.flows];
+        for &flow in left_out {
+            counts[flow as usize] = false;
+        }
+        let mut total = 0.0;
+        for block in &self.blocks {
+            let rates: Vec<f64> = block.flows.iter().map(|&flow| flow_rates[flow as usize]).collect();
+            let mut values = vec![0.0; rates.len()];
+            block.utility.value_into(0..rates.len(), &rates, &mut values);
+            let counted = block.flows.iter().zip(values).filter(|&(&flow, _)| counts[flow as usize]);
+            total += counted.map(|(_, value)| value).sum::<f64>();
+        }
+        Some(total)
+    }
+
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// One rate per path.
+    pub(crate) fn check_rates(&self, rates: &[f64]) -> Result<()> {
+        if rates.len() == self.paths.len() {
+            return Ok(());
+        }
+        Err(Error::Length { what: "rates".into(), found: rates.len(), expected: self.paths.len(), per: "path" })
+    }
+
+    /// One finite price that is not negative per link.
+    pub(crate) fn check_prices(&self, prices: &[f64]) -> Result<()> {
+        if prices.len() != self.links() {
+            return Err(Error::Length {
+                what: "prices".into(),
+                found: prices.len(),
+                expected: self.links(),
+                per: "link",
+            });
+        }
+        match prices.iter().position(|price| !(price.is_finite() && *price >= 0.0)) {
+            Some(link) => Err(Error::Price { link, value: prices[link] }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One block per utility object, those of one kind merged into one.
+fn blocks(utilities: Utilities, flows: usize) -> Result<Vec<Block>> {
+    let parts: Vec<Part> = match utilities {
+        Utilities::Shared(utility) => match utility.flows() {
+            Some(found) if found != flows => return Err(wrong_flows("utility".into(), found, flows)),
+            _ => return Ok(vec![Block { utility, flows: (0..flows as u32).collect() }]),
+        },
+        Utilities::PerFlow(list) => list.into_iter().enumerate().map(Part::of).collect::<Result<_>>()?,
+        Utilities::Specs(list) => list.into_iter().map(Part::Spec).collect(),
+    };
+    if parts.len() != flows {
+        return Err(wrong_flows("utility".into(), parts.len(), flows));
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    for (flow, part) in parts.into_iter().enumerate() {
+        match groups.iter_mut().find(|group| group.takes(&part)) {
+            Some(group) => group.push(flow, part),
+            None => groups.push(Group::of(flow, part)),
+        }
+    }
+    groups.into_iter().map(Group::into_block).collect()
+}
+
+fn wrong_flows(what: String, found: usize, expected: usize) -> Error {
+    Error::Length { what, found, expected, per: "flow" }
+}
+
+/// One flow's utility: plain data that merges with others of its kind, or an object that only joins itself.
+enum Part {
+    Spec(Spec),
+    Object(Arc<dyn Utility>),
+}
+
+impl Part {
+    fn of((flow, utility): (usize, Arc<dyn Utility>)) -> Result<Self> {
+        match utility.flows() {
+            Some(found) if found != 1 => Err(wrong_flows(format!("the utility of flow {flow}"), found, 1)),
+            _ => Ok(utility.spec(0).map_or(Self::Object(utility), Self::Spec)),
+        }
+    }
+}
+
+/// The flows that will share one block.
+struct Group {
+    specs: Vec<Spec>,
+    object: Option<Arc<dyn Utility>>,
+    flows: Vec<u32>,
+}
+
+impl Group {
+    fn of(flow: usize, part: Part) -> Self {
+        let flows = vec![flow as u32];
+        match part {
+            Part::Spec(spec) => Self { specs: vec![spec], object: None, flows },
+            Part::Object(utility) => Self { specs: Vec::new(), object: Some(utility), flows },
+        }
+    }
+
+    fn takes(&self, part: &Part) -> bool {
+        match (part, &self.object) {
+            (Part::Spec(spec), None) => self.specs[0].kind == spec.kind,
+            (Part::Object(utility), Some(object)) => Arc::ptr_eq(object, utility),
+            _ => false,
+        }
+    }
+
+    fn push(&mut self, flow: usize, part: Part) {
+        self.flows.push(flow as u32);
+        if let Part::Spec(spec) = part {
+            self.specs.push(spec);
+        }
+    }
+
+    fn into_block(self) -> Result<Block> {
+        let merge = || {
+            let family = Family::of(&self.specs[0].kind)?;
+            (family.from_specs)(&self.specs).map_err(|error| error.at_flows(&self.flows))
+        };
+        let utility = self.object.map_or_else(merge, Ok)?;
+        Ok(Block { utility, flows: self.flows })
+    }
+}

@@ -1,0 +1,30 @@
+//! Prices and rates, improved until proven.
+
+mod method;
+mod price;
+mod progress;
+mod settings;
+mod solution;
+mod solver;
+mod start;
+
+use std::collections::BTreeMap;
+
+pub use method::{METHODS, MethodInfo, OptionInfo};
+pub(crate) use method::{Method, State};
+pub use price::{FastNed, Gradient, Link, Ned, PriceRule};
+pub use progress::{Cadence, Observer, Progress};
+pub use settings::{Settings, Stop};
+pub use solution::{Solution, Status};
+pub use solver::Solver;
+
+use crate::error::Result;
+use crate::problem::Problem;
+
+/// Solves a problem with the best method for it.
+///
+/// # Errors
+/// See [`Solver::new`] and [`Solver::run`]. Not reaching the tolerance is no error but a [`Status`].
+pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution> {
+    Solver::new(problem, method::AUTO, &BTreeMap::new())?.run(settings, &mut ())
+}

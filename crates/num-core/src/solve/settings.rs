@@ -1,0 +1,53 @@
+//! When a solve stops.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// What the certificate must show before a solve may say `optimal`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stop {
+    /// The relative duality gap is at most the tolerance: the utility is right.
+    #[default]
+    Gap,
+    /// The KKT residual is at most the tolerance: every rate is right.
+    Kkt,
+}
+
+/// When a solve stops.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Tolerance that the certificate must meet. Relative, > 0. Default 1e−6.
+    pub tol: f64,
+    /// What the tolerance is about. Default: the gap.
+    pub stop: Stop,
+    /// Iterations after which the best answer so far is returned. Default 10 000.
+    pub max_iterations: usize,
+    /// Time after which the best answer so far is returned. Default: none.
+    pub time_limit: Option<Duration>,
+    /// Whether to keep one row of [`Progress`](super::Progress) per iteration. Certifies every iteration, which about
+    /// doubles its cost. Default: no.
+    pub trace: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tol: 1e-6,
+            stop: Stop::Gap,
+            max_iterations: 10_000,
+            time_limit: None,
+            trace: false,
+        }
+    }
+}
+
+impl Settings {
+    pub(super) fn check(&self) -> Result<()> {
+        if self.tol.is_finite() && self.tol > 0.0 {
+            return Ok(());
+        }
+        let (name, value) = ("tol".into(), self.tol.to_string());
+        Err(Error::Setting { name, value, expected: "a finite number > 0".into() })
+    }
+}

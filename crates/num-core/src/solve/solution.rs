@@ -1,0 +1,83 @@
+//! What comes out of a solve.
+
+use std::fmt;
+
+use super::Progress;
+use crate::certificate::Certificate;
+
+/// How a solve ended. Only [`Optimal`](Self::Optimal) is a claim, and only a passed certificate makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// The certificate met the tolerance.
+    Optimal,
+    /// The iterations ran out first; the answer is the best one certified.
+    MaxIterations,
+    /// The time ran out first; the answer is the best one certified.
+    TimeLimit,
+    /// The observer stopped it; the answer is the best one certified.
+    Stopped,
+}
+
+impl Status {
+    /// The name that Python and files use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Optimal => "optimal",
+            Self::MaxIterations => "max_iterations",
+            Self::TimeLimit => "time_limit",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Rates, prices and their proof, in the caller's units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// How the solve ended.
+    pub status: Status,
+    /// The method that ran.
+    pub method: &'static str,
+    /// Rate of every path; feasible.
+    pub rates: Vec<f64>,
+    /// Rate of every flow: the sum over its paths.
+    pub flow_rates: Vec<f64>,
+    /// Price of every link: utility gained per unit of capacity.
+    pub prices: Vec<f64>,
+    /// Load of every link.
+    pub loads: Vec<f64>,
+    /// Σ U_f(y_f) over the flows that are not in `failed_flows`.
+    pub objective: f64,
+    /// The proof for these rates and prices.
+    pub certificate: Certificate,
+    /// Iterations done.
+    pub iterations: usize,
+    /// Seconds from the problem to the answer.
+    pub seconds: f64,
+    /// Flows that nothing can pass, because every path crosses a link of capacity 0 or is capped at 0. Their rates are
+    /// 0 and they are left out of the objective.
+    pub failed_flows: Vec<u32>,
+    /// One row per iteration, when the settings asked for a trace.
+    pub trace: Vec<Progress>,
+}
+
+impl fmt::Display for Solution {
+    /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, 70 iterations, 0.3 ms)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (flows, links) = (self.flow_rates.len(), self.prices.len());
+        write!(f, "Solution({}, {flows} flows, {links} links, ", self.status)?;
+        if !self.failed_flows.is_empty() {
+            write!(f, "{} of them failed, ", self.failed_flows.len())?;
+        }
+        write!(f, "gap {:.1e}, {} iterations, ", self.certificate.relative_gap, self.iterations)?;
+        match self.seconds {
+            seconds if seconds < 0.1 => write!(f, "{:.1} ms)", 1e3 * seconds),
+            seconds => write!(f, "{seconds:.1} s)"),
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The loop: step, certify, observe, stop. The only one; methods supply the step.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use super::method::{METHODS, Method, MethodInfo, State};
+use super::price::PriceMethod;
+use super::{Cadence, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, start};
+use crate::certificate::{Answer, Certificate};
+use crate::error::{Error, Result};
+use crate::presolve::Presolved;
+use crate::problem::Problem;
+
+/// A method at work on a problem: one iteration at a time, or until proven.
+pub struct Solver {
+    problem: Problem,
+    presolved: Presolved,
+    method_name: &'static str,
+    method: Box<dyn Method>,
+    state: State,
+    /// The method's own guess at the relative gap *(derived)*.
+    estimate: f64,
+    iteration: usize,
+    /// What making it cost, counted as part of the solve.
+    made: Duration,
+}
+
+impl Solver {
+    /// A solver at the method's first prices. `options` are the method's own, by name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownMethod`], [`Error::UnknownOption`], [`Error::Setting`], [`Error::Unsupported`] when the method
+    /// cannot take the problem, [`Error::Utility`] when a utility's answers cannot be used.
+    pub fn new(problem: &Problem, method: &str, options: &BTreeMap<String, f64>) -> Result<Self> {
+        let info = MethodInfo::of(method, problem)?;
+        Self::start(problem, info.name, |presolved| info.make(options, presolved))
+    }
+
+    /// A solver that moves prices by a rule of the caller's own, on single-path, strictly concave problems.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] and [`Error::Utility`] as [`new`](Self::new).
+    pub fn with_rule<R: PriceRule + 'static>(problem: &Problem, name: &'static str, rule: R) -> Result<Self> {
+        MethodInfo::of(METHODS[0].name, problem)?;
+        Self::start(problem, name, |presolved| Ok(Box::new(PriceMethod::new(rule, presolved))))
+    }
+
+    fn start(
+        problem: &Problem,
+        method_name: &'static str,
+        make: impl FnOnce(&Presolved) -> Result<Box<dyn Method>>,
+    ) -> Result<Self> {
+        let began = Instant::now();
+        let presolved = Presolved::new(problem)?;
+        let mut method = make(&presolved)?;
+        let prices = start::revenue_split(&presolved);
+        let mut state = State { prices, rates: vec![0.0; presolved.paths.len()] };
+        let estimate = method.start(&presolved, &mut state);
+        let problem = problem.clone();
+        let made = began.elapsed();
+        let this = Self { problem, presolved, method_name, method, state, estimate, iteration: 0, made };
+        this.check()?;
+        Ok(this)
+    }
+
+    /// Starts again from given prices, those of a similar problem's solution, say. `prices` has one entry per link, in
+    /// the caller's units.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::Price`].
+    pub fn warm_start(&mut self, prices: &[f64]) -> Result<()> {
+        self.problem.check_prices(prices)?;
+        self.state.prices = self.presolved.natural_prices(prices);
+        self.estimate = self.method.start(&self.presolved, &mut self.state);
+        self.iteration = 0;
+        self.check()
+    }
+
+    /// Does `iterations` iterations, without certifying.
+    ///
+    /// # Errors
+    /// [`Error::Utility`] when a user's utility answers with something that is no rate.
+    pub fn step(&mut self, iterations: usize) -> Result<()> {
+        for _ in 0..iterations {
+            self.estimate = self.method.step(&self.presolved, &mut self.state);
+            self.iteration += 1;
+            self.check()?;
+        }
+        Ok(())
+    }
+
+    /// The problem it works on.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Name of the method.
+    pub fn method(&self) -> &'static str {
+        self.method_name
+    }
+
+    /// Iterations done.
+    pub fn iteration(&self) -> usize {
+        self.iteration
+    }
+
+    /// Price of every link.
+    pub fn prices(&self) -> Vec<f64> {
+        self.presolved.caller_prices(&self.state.prices)
+    }
+
+    /// Rate that every path asks for at these prices. Links may be overloaded.
+    pub fn raw_rates(&self) -> Vec<f64> {
+        self.presolved.caller_rates(&self.state.rates)
+    }
+
+    /// The same rates made feasible by F-NORM.
+    pub fn rates(&self) -> Vec<f64> {
+        self.presolved.caller_rates(&self.answer().into_rates())
+    }
+
+    /// How good these rates and prices are.
+    pub fn certificate(&self) -> Certificate {
+        self.answer().certificate()
+    }
+
+    /// Iterates until the certificate meets the tolerance or a limit is hit, and returns the best answer certified.
+    ///
+    /// Certificates cost about an iteration, so they are taken when the method's own estimate says that the tolerance
+    /// may be met, every now and then in any case, and after every iteration only for a trace or an observer that looks
+    /// that often.
+    ///
+    /// # Errors
+    /// [`Error::Setting`], [`Error::Utility`]. Not reaching the tolerance is no error but a [`Status`].
+    pub fn run(&mut self, settings: &Settings, observer: &mut dyn Observer) -> Result<Solution> {
+        settings.check()?;
+        let began = Instant::now();
+        let first = self.iteration;
+        let every_iteration = settings.trace || observer.cadence() == Cadence::EveryIteration;
+        let mut pace = Pace { next: first, calibration: 1.0 };
+        let mut best: Option<Best> = None;
+        let mut trace = Vec::new();
+        let mut last_look: Option<Instant> = None;
+        let mut progress = Progress {
+            iteration: first,
+            gap: f64::INFINITY,
+            overload: f64::NAN,
+            kkt_residual: f64::NAN,
+            seconds: 0.0,
+        };
+        let status = loop {
+            progress.iteration = self.iteration;
+            let due = every_iteration || pace.is_due(self.iteration, self.estimate, settings.tol);
+            if due {
+                self.certify(settings.stop, &mut progress, &mut best)?;
+                pace.certified(self.iteration, self.estimate, progress.gap);
+            }
+            progress.seconds = (self.made + began.elapsed()).as_secs_f64();
+            if settings.trace {
+                trace.push(progress);
+            }
+            let looks = match observer.cadence() {
+                Cadence::EveryIteration => true,
+                Cadence::Every(pause) => last_look.is_none_or(|last| last.elapsed() >= pause),
+            };
+            let wish = if looks {
+                last_look = Some(Instant::now());
+                observer.observe(&progress)
+            } else {
+                ControlFlow::Continue(())
+            };
+            if best.as_ref().is_some_and(|best| best.score <= settings.tol) {
+                break Status::Optimal;
+            }
+            let limit = match wish {
+                ControlFlow::Break(()) => Some(Status::Stopped),
+                _ if self.iteration - first >= settings.max_iterations => Some(Status::MaxIterations),
+                _ if settings.time_limit.is_some_and(|limit| began.elapsed() >= limit) => Some(Status::TimeLimit),
+                _ => None,
+            };
+            if let Some(status) = limit {
+                if !due {
+                    self.certify(settings.stop, &mut progress, &mut best)?;
+                }
+                let passed = best.as_ref().is_some_and(|best| best.score <= settings.tol);
+                break if passed { Status::Optimal } else { status };
+            }
+            self.step(1)?;
+        };
+        let best = best.expect("every way out of the loop has certified");
+        Ok(self.solution(status, &best, self.iteration - first, trace, self.made + began.elapsed()))
+    }
+
+    fn answer(&self) -> Answer<'_> {
+        Answer::new(&self.presolved, &self.state.rates, &self.state.prices)
+    }
+
+    /// Certifies where it stands, and keeps that if it is the best so far.
+    fn certify(&self, stop: Stop, progress: &mut Progress, best: &mut Option<Best>) -> Result<()> {
+        let answer = self.answer();
+        progress.gap = answer.relative_gap();
+        progress.overload = answer.overload;
+        if stop == Stop::Kkt {
+            progress.kkt_residual = answer.kkt_residual();
+        }
+        let score = if stop == Stop::Kkt { progress.kkt_residual } else { progress.gap };
+        if score.is_nan() {
+            let what = "its answers are not numbers, or not those of a concave, increasing function".into();
+            return Err(Error::Utility { flow: self.suspect(), what });
+        }
+        if best.as_ref().is_none_or(|best| score < best.score) {
+            let State { prices, rates } = &self.state;
+            *best = Some(Best { score, prices: prices.clone(), rates: rates.clone() });
+        }
+        Ok(())
+    }
+
+    /// User utilities are asked for rates at every step; an answer that is none ends the solve.
+    fn check(&self) -> Result<()> {
+        for block in self.presolved.blocks.iter().filter(|block| block.whole) {
+            for flow in block.flows.clone() {
+                let rate = self.state.rates[self.presolved.flow_paths[flow]];
+                if !(rate.is_finite() && rate >= 0.0) {
+                    let what = format!("its demand is {rate}, expected a number >= 0");
+                    return Err(Error::Utility { flow: self.presolved.original_flows[flow] as usize, what });
+                }
+            }
+        }
+        if self.estimate.is_nan() {
+            let what = "its demand slope is not a number".into();
+            return Err(Error::Utility { flow: self.suspect(), what });
+        }
+        Ok(())
+    }
+
+    /// The first flow with a utility of the user's own.
+    fn suspect(&self) -> usize {
+        let block = self.presolved.blocks.iter().find(|block| block.whole);
+        block.map_or(0, |block| self.presolved.original_flows[block.flows.start] as usize)
+    }
+
+    fn solution(
+        &self,
+        status: Status,
+        best: &Best,
+        iterations: usize,
+        trace: Vec<Progress>,
+        elapsed: Duration,
+    ) -> Solution {
+        let answer = Answer::new(&self.presolved, &best.rates, &best.prices);
+        let certificate = answer.settled_certificate();
+        let rates = self.presolved.caller_rates(&answer.into_rates());
+        let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");
+        let loads = self.problem.loads(&rates).expect("one rate per path");
+        let failed_flows = self.presolved.left_out.clone();
+        Solution {
+            status,
+            method: self.method_name,
+            objective: self.problem.objective(&flow_rates, &failed_flows).unwrap_or(f64::NAN),
+            prices: self.presolved.caller_prices(&best.prices),
+            rates,
+            flow_rates,
+            loads,
+            certificate,
+            iterations,
+            seconds: elapsed.as_secs_f64(),
+            failed_flows,
+            trace,
+        }
+    }
+}
+
+impl fmt::Debug for Solver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (flows, links) = (self.problem.flows(), self.problem.links());
+        write!(f, "Solver({}, {flows} flows, {links} links, iteration {})", self.method_name, self.iteration)
+    }
+}
+
+/// The best answer certified so far, in natural units.
+struct Best {
+    /// What the solve stops on: gap or KKT residual.
+    score: f64,
+    prices: Vec<f64>,
+    rates: Vec<f64>,
+}
+
+/// When to take a certificate.
+struct Pace {
+    /// The iteration at which one is due whatever the estimate says.
+    next: usize,
+    /// Last gap per estimate.
+    calibration: f64,
+}
+
+impl Pace {
+    fn is_due(&self, iteration: usize, estimate: f64, tol: f64) -> bool {
+        iteration >= self.next || estimate * self.calibration <= tol
+    }
+
+    fn certified(&mut self, iteration: usize, estimate: f64, gap: f64) {
+        self.next = (iteration + 8).max(iteration + iteration / 4);
+        self.calibration = if estimate > 0.0 && gap > 0.0 { (gap / estimate).clamp(0.1, 10.0) } else { 1.0 };
+    }
+}

@@ -1,0 +1,27 @@
+//! The cold start: every flow's revenue at an equal share, split over the links of its path.
+//!
+//! ```text
+//! p_l = (1/c_l) Σ_{s ∋ l} x⁰_s U'(x⁰_s) / |L(s)|,     x⁰_s = min_{l ∈ s} c_l / n_l
+//! ```
+//!
+//! Free of scale, and exact where every flow has one bottleneck that all its neighbours share.
+
+use crate::presolve::Presolved;
+
+/// Prices in natural units, O(crossings).
+pub(super) fn revenue_split(problem: &Presolved) -> Vec<f64> {
+    let shares = problem.equal_shares();
+    let marginals = problem.log_marginals(&problem.flow_totals(&shares));
+    let mut prices = vec![0.0; problem.capacities.len()];
+    for (flow, range) in problem.flow_paths.windows(2).enumerate() {
+        let marginal = marginals[flow].min(600.0).exp();
+        for path in range[0]..range[1] {
+            let links = problem.paths.links(path);
+            let part = marginal * shares[path] / links.len() as f64;
+            for &link in links {
+                prices[link as usize] += part / problem.capacities[link as usize];
+            }
+        }
+    }
+    prices
+}

@@ -1,0 +1,228 @@
+//! Networks by name: which links there are, what they join, and the paths between two ends.
+//!
+//! A [`Topology`] is a directed graph whose edges are the links of a [`Problem`](crate::Problem). Three files share the work:
+//! this one is the type and its promises, `fabrics.rs` builds the networks that papers use, `routes.rs` finds shortest paths.
+
+mod fabrics;
+mod routes;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use routes::Routing;
+
+/// One directed link.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// The node that sends into the link.
+    pub from: u32,
+    /// The node that receives from it.
+    pub to: u32,
+    /// What it carries at most, in the caller's unit. Zero is a link that has failed.
+    pub capacity: f64,
+}
+
+/// A network: named nodes, joined by directed links with capacities.
+///
+/// The first [`ends`](Self::ends) nodes are the ends, where flows may start and stop: the servers of a fabric, numbered rack
+/// by rack from 0, or every node of a generic graph. The `tier` of a node is 0 for an end, 1 for a rack or edge switch, 2
+/// for aggregation or spine, 3 for core; in generic graphs it is 0 throughout. It is there to be drawn; routing does not
+/// look at it.
+///
+/// What holds of every `Topology`, however it was made (deserialized ones pass the same checks):
+///
+/// 1. there are at least two ends, and no more than there are nodes;
+/// 2. every node has a tier and a name, and no two share a name;
+/// 3. every link joins two different nodes that exist (several links may join the same two);
+/// 4. every capacity is finite and >= 0.
+///
+/// ```
+/// # use netnum_core::{Topology, Error};
+/// let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9)?;
+/// assert_eq!(net.to_string(), "leaf-spine, 144 servers, 360 links");
+/// assert_eq!(net.paths(0, 143)?.len(), 4); // one through each spine
+/// let paths = net.ecmp(&[0, 1], &[143, 2], 1)?; // one of them for each pair, as routers choose
+/// assert_eq!(paths.links(1), [1, 146]); // server 1 -> rack 0 -> server 2
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Plain", into = "Plain")]
+pub struct Topology {
+    name: String,            // (given)
+    node_names: Vec<String>, // (given)
+    ends: usize,             // (given)
+    tiers: Vec<u8>,          // (given) by node
+    links: Vec<Link>,        // (given)
+    capacities: Vec<f64>,    // (derived) those of `links`
+    by_name: Vec<u32>,       // (derived) the nodes, in the order of their names
+    routing: Routing,        // (derived) the graph as routing walks it
+}
+
+/// What of a topology is written down; the rest follows.
+#[derive(Serialize, Deserialize)]
+struct Plain {
+    name: String,
+    node_names: Vec<String>,
+    ends: usize,
+    tiers: Vec<u8>,
+    links: Vec<Link>,
+}
+
+impl Topology {
+    /// A network from its nodes and links.
+    ///
+    /// - `name`: what to call the network when it is shown.
+    /// - `node_names`: one name per node.
+    /// - `ends`: how many nodes, counted from the first, are ends.
+    /// - `tiers`: one per node, see [`Topology`].
+    /// - `links`: link `l` of every path is `links[l]`.
+    ///
+    /// O(links + nodes log nodes).
+    ///
+    /// # Errors
+    /// - [`Error::Length`] unless there is one tier per node.
+    /// - [`Error::Capacity`] for a capacity that is negative, infinite or not a number.
+    /// - [`Error::Topology`] for fewer than two ends or more than there are nodes, two nodes of one name, a link from or to a
+    ///   node that does not exist, a link from a node to itself, and more nodes or links than a `u32` can number.
+    pub fn new(
+        name: impl Into<String>,
+        node_names: Vec<String>,
+        ends: usize,
+        tiers: Vec<u8>,
+        links: Vec<Link>,
+    ) -> Result<Self> {
+        let nodes = node_names.len();
+        for (what, count) in [("nodes", nodes), ("links", links.len())] {
+            if u32::try_from(count).is_err() {
+                return Err(too_many(what, count));
+            }
+        }
+        // Promise 1: ends.
+        if ends < 2 || ends > nodes {
+            return Err(Error::Topology(format!(
+                "ends is {ends} in a network of {nodes} nodes, expected at least 2 and at most as many as nodes"
+            )));
+        }
+        // Promise 2: tiers and names.
+        if tiers.len() != nodes {
+            return Err(Error::Length { what: "tiers".into(), found: tiers.len(), expected: nodes, per: "node" });
+        }
+        let mut by_name: Vec<u32> = (0..nodes as u32).collect();
+        by_name.sort_by_key(|&node| &node_names[node as usize]);
+        for pair in by_name.windows(2) {
+            let (one, other) = (pair[0] as usize, pair[1] as usize);
+            if node_names[one] == node_names[other] {
+                let shared = &node_names[one];
+                return Err(Error::Topology(format!("nodes {one} and {other} are both named {shared:?}")));
+            }
+        }
+        for (link, &Link { from, to, capacity }) in links.iter().enumerate() {
+            // Promise 3: links.
+            if let Some(node) = [from, to].into_iter().find(|&node| node as usize >= nodes) {
+                return Err(Error::Topology(format!("link {link} names node {node}, expected a node in 0..{nodes}")));
+            }
+            if from == to {
+                let node = &node_names[from as usize];
+                return Err(Error::Topology(format!("link {link} runs from {node} to itself")));
+            }
+            // Promise 4: capacities.
+            if !(capacity.is_finite() && capacity >= 0.0) {
+                return Err(Error::Capacity { link, value: capacity });
+            }
+        }
+        let capacities = links.iter().map(|link| link.capacity).collect();
+        let routing = Routing::new(nodes, ends, &links);
+        Ok(Self { name: name.into(), node_names, ends, tiers, links, capacities, by_name, routing })
+    }
+
+    /// The same network under another name: `Topology::from_edges(text)?.named("Abilene")`.
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// What the network is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The capacity of every link, in the caller's unit.
+    pub fn capacities(&self) -> &[f64] {
+        &self.capacities
+    }
+
+    /// Every link: where from, where to, and its capacity.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// A name for every link, such as `server 3 -> rack 0`. The second link between the same nodes in the same direction has
+    /// ` #2` after its name, the third ` #3`. O(links), made anew by every call.
+    pub fn link_names(&self) -> Vec<String> {
+        let mut seen: HashMap<(u32, u32), usize> = HashMap::with_capacity(self.links.len());
+        let name = |link: &Link| {
+            let nth = seen.entry((link.from, link.to)).and_modify(|nth| *nth += 1).or_insert(1);
+            let (from, to) = (&self.node_names[link.from as usize], &self.node_names[link.to as usize]);
+            if *nth == 1 { format!("{from} -> {to}") } else { format!("{from} -> {to} #{nth}") }
+        };
+        self.links.iter().map(name).collect()
+    }
+
+    /// The name of every node. The ends come first.
+    pub fn node_names(&self) -> &[String] {
+        &self.node_names
+    }
+
+    /// The tier of every node: 0 for ends, 1 for rack or edge switches, 2 for aggregation or spine, 3 for core.
+    pub fn tiers(&self) -> &[u8] {
+        &self.tiers
+    }
+
+    /// How many ends there are, at least 2. They are the nodes `0..ends`.
+    pub fn ends(&self) -> usize {
+        self.ends
+    }
+
+    /// The end of that name; `None` if no node has it, or one that is not an end. O(log nodes).
+    ///
+    /// ```
+    /// # use netnum_core::{Topology, Error};
+    /// let net = Topology::from_edges("Seattle Denver 10\nDenver Houston 10")?;
+    /// assert_eq!(net.end("Houston"), Some(2));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn end(&self, name: &str) -> Option<usize> {
+        let place = self.by_name.binary_search_by(|&node| self.node_names[node as usize].as_str().cmp(name)).ok()?;
+        Some(self.by_name[place] as usize).filter(|&node| node < self.ends)
+    }
+}
+
+/// A line that says what network it is and how big: `leaf-spine, 144 servers, 360 links`.
+impl fmt::Display for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.ends == self.node_names.len() { "nodes" } else { "servers" };
+        let (ends, links) = (self.ends, self.links.len());
+        write!(f, "{}, {ends} {word}, {links} link{}", self.name, if links == 1 { "" } else { "s" })
+    }
+}
+
+impl TryFrom<Plain> for Topology {
+    type Error = Error;
+
+    fn try_from(plain: Plain) -> Result<Self> {
+        Self::new(plain.name, plain.node_names, plain.ends, plain.tiers, plain.links)
+    }
+}
+
+impl From<Topology> for Plain {
+    fn from(net: Topology) -> Self {
+        let Topology { name, node_names, ends, tiers, links, .. } = net;
+        Self { name, node_names, ends, tiers, links }
+    }
+}
+
+fn too_many(what: &str, count: impl fmt::Display) -> Error {
+    Error::Topology(format!("a network of {count} {what}, expected at most {} (they are numbered by u32)", u32::MAX))
+}

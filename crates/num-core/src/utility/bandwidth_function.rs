@@ -1,0 +1,271 @@
+//! Bandwidth functions: a drawn curve B(f) says what rate a flow gets at the fair share f.
+//!
+//! U(x) = ∫ F(τ)^(−α) dτ with F = B⁻¹, so U'(x) = F(x)^(−α) and the demand at price q is B(q^(−1/α)): all flows of one
+//! bottleneck see the same fair share f = q^(−1/α). A large α makes the sum over several links approach the max-min
+//! over fair shares that operators draw the curves for. Sources: Kumar et al., *BwE*, SIGCOMM 2015, for the curves;
+//! Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, for the utility, with α ≈ 5.
+//!
+//! ```text
+//!  B │        ┌── tail_slope from here (0: more is worth nothing)
+//!    │     ┌──●
+//!    │    ╱        a flat piece of B is a jump of U'
+//!    │●──●
+//!    └────────── f
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::power::Power;
+use super::{Family, Spec, Units, Utility};
+use crate::error::{Error, Result};
+
+/// Utilities drawn as piecewise-linear curves of bandwidth over fair share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BandwidthFunction {
+    /// One curve for every flow, or a single one that serves all.
+    curves: Vec<Curve>,
+    shared: bool,
+}
+
+pub(super) const FAMILY: Family = Family { kinds: &["bandwidth_function"], from_specs };
+
+/// The least curvature, as a share of what a rise of B to the ceiling over one fair share would have.
+const FLAT: f64 = 0.1;
+
+#[derive(Debug, Clone, PartialEq)]
+struct Curve {
+    /// Fair share of every point, increasing.
+    fair_share: Vec<f64>,
+    /// Bandwidth of every point, from 0, not decreasing.
+    bandwidth: Vec<f64>,
+    /// Slope after every point; the last one is the tail's.
+    slope: Vec<f64>,
+    alpha: f64,
+    /// U' is exp(`log_k`) F^(−α); 0 in the caller's units.
+    log_k: f64,
+}
+
+impl BandwidthFunction {
+    /// The α that NUMFabric uses.
+    pub const ALPHA: f64 = 5.0;
+
+    /// One curve for every flow, through the points (`fair_share[i]`, `bandwidth[i]`).
+    ///
+    /// Fair shares must increase from 0 or more; bandwidths must not decrease, start at 0 and rise somewhere (or the
+    /// tail must). After the last point the curve goes on with `tail_slope` ≥ 0; with 0 the flow is saturated there.
+    ///
+    /// # Errors
+    /// [`Error::BandwidthFunction`] naming the point, [`Error::Parameter`] for α, [`Error::Length`] when the two lists
+    /// differ in length.
+    pub fn new(fair_share: &[f64], bandwidth: &[f64], alpha: f64, tail_slope: f64) -> Result<Self> {
+        Ok(Self { curves: vec![Curve::new(0, fair_share, bandwidth, alpha, tail_slope)?], shared: true })
+    }
+
+    /// Bandwidth B at a fair share, for one flow.
+    pub fn bandwidth(&self, flow: usize, fair_share: f64) -> f64 {
+        self.curve(flow).bandwidth(fair_share)
+    }
+
+    fn curve(&self, flow: usize) -> &Curve {
+        &self.curves[if self.shared { 0 } else { flow }]
+    }
+}
+
+fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
+    let curve = |(flow, spec): (usize, &Spec)| {
+        let points = spec.need(flow, "breakpoints", &spec.breakpoints)?;
+        let (fair_share, bandwidth): (Vec<_>, Vec<_>) = points.iter().map(|point| (point[0], point[1])).unzip();
+        let (alpha, tail_slope) = (spec.need(flow, "alpha", &spec.alpha)?, spec.tail_slope.unwrap_or(0.0));
+        Curve::new(flow, &fair_share, &bandwidth, alpha, tail_slope)
+    };
+    let curves = specs.iter().enumerate().map(curve).collect::<Result<_>>()?;
+    Ok(Arc::new(BandwidthFunction { curves, shared: false }))
+}
+
+impl Curve {
+    fn new(flow: usize, fair_share: &[f64], bandwidth: &[f64], alpha: f64, tail_slope: f64) -> Result<Self> {
+        let wrong = |what: String, expected| Err(Error::BandwidthFunction { flow, what, expected });
+        let points = fair_share.len();
+        if bandwidth.len() != points {
+            return Err(Error::Length {
+                what: "bandwidth".into(),
+                found: bandwidth.len(),
+                expected: points,
+                per: "point",
+            });
+        }
+        if points < 2 {
+            return wrong(format!("number of points is {points}"), "at least two");
+        }
+        for i in 0..points {
+            let (f, b) = (fair_share[i], bandwidth[i]);
+            if !(f.is_finite() && f >= 0.0) {
+                return wrong(format!("fair share at point {i} is {f}"), "a finite number >= 0");
+            }
+            if !(b.is_finite() && b >= 0.0) {
+                return wrong(format!("bandwidth at point {i} is {b}"), "a finite number >= 0");
+            }
+            if i > 0 && f <= fair_share[i - 1] {
+                return wrong(format!("fair share does not increase at point {i}"), "an increasing list");
+            }
+            if i > 0 && b < bandwidth[i - 1] {
+                return wrong(format!("bandwidth decreases at point {i}"), "a list that never decreases");
+            }
+        }
+        if bandwidth[0] != 0.0 {
+            return wrong(format!("bandwidth at point 0 is {}", bandwidth[0]), "0, so that it has no jump");
+        }
+        if !(tail_slope.is_finite() && tail_slope >= 0.0) {
+            return wrong(format!("tail slope is {tail_slope}"), "a finite number >= 0");
+        }
+        if bandwidth[points - 1] == 0.0 && tail_slope == 0.0 {
+            return wrong("bandwidth is 0 everywhere".into(), "a rise somewhere");
+        }
+        if !(alpha > 0.0 && alpha.is_finite()) {
+            return Err(Error::Parameter { flow, name: "alpha", value: alpha, expected: "a finite number > 0" });
+        }
+        let rise = |i: usize| (bandwidth[i + 1] - bandwidth[i]) / (fair_share[i + 1] - fair_share[i]);
+        let slope = (0..points - 1).map(rise).chain([tail_slope]).collect();
+        Ok(Self { fair_share: fair_share.to_vec(), bandwidth: bandwidth.to_vec(), slope, alpha, log_k: 0.0 })
+    }
+
+    fn in_units(&self, units: Units) -> Self {
+        let scale = |values: &[f64]| values.iter().map(|value| value / units.rate).collect();
+        Self {
+            fair_share: self.fair_share.clone(),
+            bandwidth: scale(&self.bandwidth),
+            slope: scale(&self.slope),
+            alpha: self.alpha,
+            log_k: self.log_k - units.log_price,
+        }
+    }
+
+    /// f^(−α) as a marginal utility of f.
+    fn share(&self) -> Power {
+        Power { log_k: self.log_k, alpha: self.alpha }
+    }
+
+    fn last_bandwidth(&self) -> f64 {
+        self.bandwidth[self.bandwidth.len() - 1]
+    }
+
+    fn saturation(&self) -> f64 {
+        if self.slope[self.slope.len() - 1] == 0.0 { self.last_bandwidth() } else { f64::INFINITY }
+    }
+
+    /// The rising piece that ends at or goes through a rate; for rate 0 the first one that rises.
+    fn rising(&self, rate: f64) -> usize {
+        match self.bandwidth.partition_point(|&b| b < rate) {
+            0 => self.slope.iter().position(|&slope| slope > 0.0).unwrap_or(0),
+            above => above - 1,
+        }
+    }
+
+    /// The smallest fair share that gives a rate: F(x).
+    fn fair_share(&self, rate: f64) -> f64 {
+        let piece = self.rising(rate);
+        self.fair_share[piece] + (rate - self.bandwidth[piece]) / self.slope[piece]
+    }
+
+    /// B(f), and its slope there.
+    fn at(&self, fair_share: f64) -> (f64, f64) {
+        match self.fair_share.partition_point(|&f| f <= fair_share) {
+            0 => (0.0, 0.0),
+            after if self.slope[after - 1] == 0.0 => (self.bandwidth[after - 1], 0.0),
+            after => {
+                let (f, b, slope) = (self.fair_share[after - 1], self.bandwidth[after - 1], self.slope[after - 1]);
+                (b + slope * (fair_share - f), slope)
+            }
+        }
+    }
+
+    fn bandwidth(&self, fair_share: f64) -> f64 {
+        self.at(fair_share).0
+    }
+
+    fn marginal(&self, rate: f64) -> f64 {
+        if rate > self.saturation() { 0.0 } else { self.share().marginal(self.fair_share(rate)) }
+    }
+
+    /// ∫ F^(−α) from a rate to a higher one, piece by piece; on one piece dx = slope · df.
+    fn rise(&self, from: f64, to: f64) -> f64 {
+        let (from, to) = (from.min(self.saturation()), to.min(self.saturation()));
+        if from >= to {
+            return 0.0;
+        }
+        let (first, last) = (self.rising(from), self.rising(to));
+        let mut total = 0.0;
+        for piece in (first..=last).filter(|&piece| self.slope[piece] > 0.0) {
+            let b = self.bandwidth[piece];
+            let end = if piece == last { to } else { self.bandwidth[piece + 1] };
+            let share = |rate: f64| self.fair_share[piece] + (rate - b) / self.slope[piece];
+            total += self.slope[piece] * self.share().gain(share(from.max(b)), share(end.max(b)));
+        }
+        total
+    }
+
+    fn gain(&self, from: f64, to: f64) -> f64 {
+        if from <= to { self.rise(from, to) } else { -self.rise(to, from) }
+    }
+}
+
+impl Utility for BandwidthFunction {
+    /// ∫ F^(−α) from the last point's bandwidth to the rate: 0 there, negative below.
+    fn value(&self, flow: usize, rate: f64) -> f64 {
+        let curve = self.curve(flow);
+        curve.gain(curve.last_bandwidth(), rate)
+    }
+    fn marginal(&self, flow: usize, rate: f64) -> f64 {
+        self.curve(flow).marginal(rate)
+    }
+    fn demand(&self, flow: usize, price: f64) -> f64 {
+        let curve = self.curve(flow);
+        curve.bandwidth(curve.share().demand(price))
+    }
+    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
+        let curve = self.curve(flow);
+        let fair_share = curve.share().demand(price);
+        -curve.at(fair_share).1 * fair_share / (curve.alpha * price)
+    }
+    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
+        self.curve(flow).gain(from, to)
+    }
+    fn flows(&self) -> Option<usize> {
+        if self.shared { None } else { Some(self.curves.len()) }
+    }
+    fn saturation(&self, flow: usize) -> f64 {
+        self.curve(flow).saturation()
+    }
+    fn spec(&self, flow: usize) -> Option<Spec> {
+        let curve = self.curve(flow);
+        let points = curve.fair_share.iter().zip(&curve.bandwidth).map(|(&f, &b)| [f, b]).collect();
+        Some(Spec {
+            alpha: Some(curve.alpha),
+            breakpoints: Some(points),
+            tail_slope: curve.slope.last().copied(),
+            ..Spec::of_kind("bandwidth_function")
+        })
+    }
+    fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
+        let curves = flows.iter().map(|&flow| self.curve(flow as usize).in_units(units)).collect();
+        Some(Box::new(Self { curves, shared: false }))
+    }
+    fn respond_into(
+        &self,
+        flows: Range<usize>,
+        prices: &[f64],
+        ceilings: &[f64],
+        rates: &mut [f64],
+        curvatures: &mut [f64],
+    ) {
+        let inputs = flows.zip(prices).zip(ceilings);
+        for (((flow, &price), &ceiling), (rate, curvature)) in inputs.zip(rates.iter_mut().zip(curvatures)) {
+            let curve = self.curve(flow);
+            let fair_share = curve.share().demand(price);
+            let (bandwidth, slope) = curve.at(fair_share);
+            *rate = bandwidth.min(ceiling);
+            *curvature = (slope * fair_share).max(FLAT * ceiling) / (curve.alpha * price);
+        }
+    }
+}

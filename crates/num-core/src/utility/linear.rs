@@ -1,0 +1,66 @@
+//! Throughput: U(x) = w x, the limit α → 0 of α-fairness and a linear program.
+//!
+//! A family of its own, because w^α forgets the weight at α = 0.
+
+use std::sync::Arc;
+
+use super::spec::column;
+use super::{Curvature, Family, Parameter, Spec, Utility};
+use crate::error::Result;
+
+/// Linear utilities: w x.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linear {
+    weight: Parameter,
+}
+
+pub(super) const FAMILY: Family = Family { kinds: &["linear"], from_specs };
+
+impl Linear {
+    /// Weight > 0, one number or one per flow.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) naming the flow whose weight is out of range.
+    pub fn new(weight: impl Into<Parameter>) -> Result<Self> {
+        let weight = weight.into();
+        weight.check_positive("weight")?;
+        Ok(Self { weight })
+    }
+
+    /// The weight w.
+    pub fn weight(&self) -> &Parameter {
+        &self.weight
+    }
+}
+
+fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
+    Ok(Arc::new(Linear::new(column(specs, "weight", |spec| &spec.weight)?)?))
+}
+
+impl Utility for Linear {
+    fn value(&self, flow: usize, rate: f64) -> f64 {
+        self.weight.of(flow) * rate
+    }
+    fn marginal(&self, flow: usize, _rate: f64) -> f64 {
+        self.weight.of(flow)
+    }
+    /// Everything below the price w, nothing from it on.
+    fn demand(&self, flow: usize, price: f64) -> f64 {
+        if price < self.weight.of(flow) { f64::INFINITY } else { 0.0 }
+    }
+    fn demand_slope(&self, _flow: usize, _price: f64) -> f64 {
+        0.0
+    }
+    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
+        self.weight.of(flow) * (to - from)
+    }
+    fn flows(&self) -> Option<usize> {
+        self.weight.flows()
+    }
+    fn curvature(&self) -> Curvature {
+        Curvature::Linear
+    }
+    fn spec(&self, flow: usize) -> Option<Spec> {
+        Some(Spec { weight: Some(self.weight.of(flow)), ..Spec::of_kind("linear") })
+    }
+}

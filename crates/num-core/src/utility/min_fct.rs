@@ -1,0 +1,87 @@
+//! Short completion times: U(x) = x^(1−ε)/s, so that the flow with the smallest s is served almost exclusively.
+//!
+//! With s the flow's size this approximates shortest job first, with its remaining size SRPT, with its deadline earliest
+//! deadline first. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, with ε = 0.125. On one link rates are
+//! proportional to s^(−1/ε): a factor of 2 in size is a factor of 256 in rate.
+
+use std::sync::Arc;
+
+use super::power::{Power, Powers};
+use super::spec::column;
+use super::{Family, Parameter, Spec, Units, Utility};
+use crate::error::Result;
+
+/// Utilities that minimize completion times: x^(1−ε)/s.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MinFct {
+    size: Parameter,
+    epsilon: Parameter,
+}
+
+pub(super) const FAMILY: Family = Family { kinds: &["fct"], from_specs };
+
+impl MinFct {
+    /// The ε of the paper's experiments.
+    pub const EPSILON: f64 = 0.125;
+
+    /// Size > 0 (any unit) and 0 < ε < 1, each one number or one per flow.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) naming the flow whose size or ε is out of range,
+    /// [`Error::Length`](crate::Error::Length) when the two disagree on the number of flows.
+    pub fn new(size: impl Into<Parameter>, epsilon: impl Into<Parameter>) -> Result<Self> {
+        let (size, epsilon) = (size.into(), epsilon.into());
+        size.check_positive("size")?;
+        epsilon.check("epsilon", "a number between 0 and 1, both excluded", |value| value > 0.0 && value < 1.0)?;
+        Parameter::common_flows("epsilon", &size, &epsilon)?;
+        Ok(Self { size, epsilon })
+    }
+
+    /// The size s.
+    pub fn size(&self) -> &Parameter {
+        &self.size
+    }
+
+    /// The exponent ε.
+    pub fn epsilon(&self) -> &Parameter {
+        &self.epsilon
+    }
+
+    fn power(&self, flow: usize) -> Power {
+        let epsilon = self.epsilon.of(flow);
+        Power { log_k: (1.0 - epsilon).ln() - self.size.of(flow).ln(), alpha: epsilon }
+    }
+}
+
+fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
+    let (size, epsilon) = (column(specs, "size", |spec| &spec.size)?, column(specs, "eps", |spec| &spec.eps)?);
+    Ok(Arc::new(MinFct::new(size, epsilon)?))
+}
+
+impl Utility for MinFct {
+    fn value(&self, flow: usize, rate: f64) -> f64 {
+        self.power(flow).value(rate)
+    }
+    fn marginal(&self, flow: usize, rate: f64) -> f64 {
+        self.power(flow).marginal(rate)
+    }
+    fn demand(&self, flow: usize, price: f64) -> f64 {
+        self.power(flow).demand(price)
+    }
+    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
+        self.power(flow).demand_slope(price)
+    }
+    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
+        self.power(flow).gain(from, to)
+    }
+    fn flows(&self) -> Option<usize> {
+        self.size.flows().or(self.epsilon.flows())
+    }
+    fn spec(&self, flow: usize) -> Option<Spec> {
+        let (size, eps) = (Some(self.size.of(flow)), Some(self.epsilon.of(flow)));
+        Some(Spec { size, eps, ..Spec::of_kind("fct") })
+    }
+    fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
+        Some(Powers::block(flows.iter().map(|&flow| units.power(self.power(flow as usize))).collect()))
+    }
+}

@@ -1,0 +1,187 @@
+//! What a flow's rate is worth: concave, increasing functions of the rate, one file per family.
+//!
+//! | family | U(x) | U'(x) | demand (U')⁻¹(q) |
+//! |---|---|---|---|
+//! | [`AlphaFair`] | w^α x^(1−α)/(1−α); α = 1: w log x | (w/x)^α | w q^(−1/α) |
+//! | [`Linear`] | w x | w | all or nothing |
+//! | [`MinFct`] | x^(1−ε)/s | (1−ε) x^(−ε)/s | ((1−ε)/(s q))^(1/ε) |
+//! | [`BandwidthFunction`] | ∫ F^(−α), F = B⁻¹ | F(x)^(−α) | B(q^(−1/α)) |
+//!
+//! Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, table 1.
+
+mod alpha_fair;
+mod bandwidth_function;
+mod linear;
+mod min_fct;
+mod parameter;
+mod power;
+mod spec;
+mod units;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use alpha_fair::AlphaFair;
+pub use bandwidth_function::BandwidthFunction;
+pub use linear::Linear;
+pub use min_fct::MinFct;
+pub use parameter::Parameter;
+pub use spec::{Family, Spec};
+pub use units::Units;
+pub(crate) use units::Rescaled;
+
+/// The families that can be written to a file, in the order of their files. Reading and merging go through this list.
+pub const FAMILIES: &[Family] =
+    &[alpha_fair::FAMILY, linear::FAMILY, min_fct::FAMILY, bandwidth_function::FAMILY];
+
+/// How a utility bends, which decides the methods that can take it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Curvature {
+    /// Strictly concave up to its saturation: one demand for every price.
+    Strict,
+    /// Linear: the demand at the price U' is a whole interval, the problem a linear program.
+    Linear,
+    /// Weighted max-min fairness, the limit α → ∞: a lexicographic order and no number.
+    MaxMin,
+}
+
+/// What a flow's rate is worth: concave and increasing in the rate.
+///
+/// One object serves one flow or many: `flow` selects the parameters of one of them. Implement the four scalar
+/// functions and the library works; [`testing::utility_laws`](crate::testing::utility_laws) says whether they fit
+/// together. The `_into` functions treat a block of consecutive flows at a time and are compiled for each family, so
+/// that dynamic dispatch costs one call per block; override them where a block can be computed faster.
+///
+/// The unit of rates is the caller's, the unit of prices is utility per unit of rate.
+pub trait Utility: fmt::Debug + Send + Sync {
+    /// U(x), the worth of a rate. May be −∞ at 0.
+    fn value(&self, flow: usize, rate: f64) -> f64;
+
+    /// U'(x) ≥ 0, the worth of one more unit of rate; where U has a kink, its left derivative. May be ∞ at 0.
+    fn marginal(&self, flow: usize, rate: f64) -> f64;
+
+    /// The rate x ≥ 0 that maximizes U(x) − q x at price q > 0. Not increasing in q.
+    fn demand(&self, flow: usize, price: f64) -> f64;
+
+    /// dx/dq ≤ 0, the slope of [`demand`](Self::demand) at price q > 0.
+    fn demand_slope(&self, flow: usize, price: f64) -> f64;
+
+    /// How many flows it has parameters for; `None` when the same parameters serve any number.
+    fn flows(&self) -> Option<usize> {
+        None
+    }
+
+    /// How it bends.
+    fn curvature(&self) -> Curvature {
+        Curvature::Strict
+    }
+
+    /// The rate from which more is worth nothing; infinite where there is none.
+    fn saturation(&self, _flow: usize) -> f64 {
+        f64::INFINITY
+    }
+
+    /// U(`to`) − U(`from`), without the cancellation of subtracting two values where the family knows a way.
+    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
+        if from == to { 0.0 } else { self.value(flow, to) - self.value(flow, from) }
+    }
+
+    /// One flow's utility as plain data, for files; `None` for utilities that only exist as code.
+    fn spec(&self, _flow: usize) -> Option<Spec> {
+        None
+    }
+
+    /// The utilities of some flows in other [units](Units), when the family can do better than converting every
+    /// argument and answer; that is what happens to utilities that answer `None`.
+    fn in_units(&self, _flows: &[u32], _units: Units) -> Option<Box<dyn Utility>> {
+        None
+    }
+
+    /// [`value`](Self::value) of a block: `out[i]` for flow `flows.start + i` at `rates[i]`.
+    fn value_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        for ((flow, &rate), out) in flows.zip(rates).zip(out) {
+            *out = self.value(flow, rate);
+        }
+    }
+
+    /// [`marginal`](Self::marginal) of a block.
+    fn marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        for ((flow, &rate), out) in flows.zip(rates).zip(out) {
+            *out = self.marginal(flow, rate);
+        }
+    }
+
+    /// log U'(x) of a block. At 1e10 bit/s and α = 30 a marginal is no longer a number that a float can hold, its
+    /// logarithm is.
+    fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        self.marginal_into(flows, rates, out);
+        for out in out {
+            *out = out.ln();
+        }
+    }
+
+    /// [`demand`](Self::demand) of a block.
+    fn demand_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        for ((flow, &price), out) in flows.zip(prices).zip(out) {
+            *out = self.demand(flow, price);
+        }
+    }
+
+    /// [`gain`](Self::gain) of a block.
+    fn gain_into(&self, flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
+        for (((flow, &from), &to), out) in flows.zip(from).zip(to).zip(out) {
+            *out = self.gain(flow, from, to);
+        }
+    }
+
+    /// What price methods ask of a block: the demand, at most `ceilings[i]`, and a *curvature* −dx/dq > 0 for the
+    /// step length. Where the demand is flat the curvature is floored, so that a price can still leave that piece.
+    fn respond_into(
+        &self,
+        flows: Range<usize>,
+        prices: &[f64],
+        ceilings: &[f64],
+        rates: &mut [f64],
+        curvatures: &mut [f64],
+    ) {
+        for ((((flow, &price), &ceiling), rate), curvature) in
+            flows.zip(prices).zip(ceilings).zip(rates).zip(curvatures)
+        {
+            *rate = self.demand(flow, price).min(ceiling);
+            *curvature = (-self.demand_slope(flow, price)).max(FLAT * *rate / price);
+        }
+    }
+}
+
+/// The least −d log x / d log q that a step length is computed with, for utilities that do not say better.
+const FLAT: f64 = 1e-3;
+
+/// The utilities of a problem's flows: one object for all of them, or one for each.
+#[derive(Debug, Clone)]
+pub enum Utilities {
+    /// One object that holds the parameters of every flow.
+    Shared(Arc<dyn Utility>),
+    /// One object per flow. Those of one kind are merged into one block.
+    PerFlow(Vec<Arc<dyn Utility>>),
+    /// Plain data, one entry per flow.
+    Specs(Vec<Spec>),
+}
+
+impl<U: Utility + 'static> From<U> for Utilities {
+    fn from(utility: U) -> Self {
+        Self::Shared(Arc::new(utility))
+    }
+}
+
+impl From<Arc<dyn Utility>> for Utilities {
+    fn from(utility: Arc<dyn Utility>) -> Self {
+        Self::Shared(utility)
+    }
+}
+
+impl From<Vec<Arc<dyn Utility>>> for Utilities {
+    fn from(utilities: Vec<Arc<dyn Utility>>) -> Self {
+        Self::PerFlow(utilities)
+    }
+}

@@ -1,0 +1,138 @@
+//! Natural units: rates and prices near 1, whatever the caller's units are.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::power::Power;
+use super::{Curvature, Utility};
+
+/// The units that a solve works in: one rate and one price, the price as its logarithm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Units {
+    /// The rate that counts as 1. A power of two, so that conversion is exact.
+    pub rate: f64,
+    /// The logarithm of the price that counts as 1.
+    pub log_price: f64,
+}
+
+impl Units {
+    /// The price that counts as 1. Under- and overflows where [`log_price`](Self::log_price) does not.
+    pub fn price(self) -> f64 {
+        self.log_price.exp()
+    }
+
+    /// U'(x) = k x^(−α) in these units: k C^(−α)/P.
+    pub(super) fn power(self, power: Power) -> Power {
+        Power { log_k: power.log_k - power.alpha * self.rate.ln() - self.log_price, ..power }
+    }
+}
+
+/// Some flows of a utility that knows nothing of units: every argument and answer is converted.
+///
+/// The inner object is always asked for all the flows that it was made for, in its own order, because a vectorised user
+/// utility may hold arrays over them. Flows that are not wanted are asked at the first wanted flow's argument.
+#[derive(Debug)]
+pub(crate) struct Rescaled {
+    inner: Arc<dyn Utility>,
+    flows: Vec<u32>,
+    units: Units,
+    /// How many flows the inner object expects in one call.
+    total: usize,
+}
+
+impl Rescaled {
+    pub(crate) fn new(inner: Arc<dyn Utility>, flows: Vec<u32>, total: usize, units: Units) -> Self {
+        Self { inner, flows, units, total }
+    }
+
+    fn spread(&self, arguments: &[f64], unit: f64) -> Vec<f64> {
+        let mut all = vec![arguments.first().copied().unwrap_or(1.0) * unit; self.total];
+        for (&flow, &argument) in self.flows.iter().zip(arguments) {
+            all[flow as usize] = argument * unit;
+        }
+        all
+    }
+
+    fn gather(&self, all: &[f64], unit: f64, out: &mut [f64]) {
+        for (out, &flow) in out.iter_mut().zip(&self.flows) {
+            *out = all[flow as usize] / unit;
+        }
+    }
+
+    fn flow(&self, flow: usize) -> usize {
+        self.flows[flow] as usize
+    }
+}
+
+impl Utility for Rescaled {
+    fn value(&self, flow: usize, rate: f64) -> f64 {
+        self.inner.value(self.flow(flow), rate * self.units.rate) / (self.units.rate * self.units.price())
+    }
+    fn marginal(&self, flow: usize, rate: f64) -> f64 {
+        self.inner.marginal(self.flow(flow), rate * self.units.rate) / self.units.price()
+    }
+    fn demand(&self, flow: usize, price: f64) -> f64 {
+        self.inner.demand(self.flow(flow), price * self.units.price()) / self.units.rate
+    }
+    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
+        let units = self.units;
+        self.inner.demand_slope(self.flow(flow), price * units.price()) * units.price() / units.rate
+    }
+    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
+        let units = self.units;
+        self.inner.gain(self.flow(flow), from * units.rate, to * units.rate) / (units.rate * units.price())
+    }
+    fn flows(&self) -> Option<usize> {
+        Some(self.flows.len())
+    }
+    fn curvature(&self) -> Curvature {
+        self.inner.curvature()
+    }
+    fn saturation(&self, flow: usize) -> f64 {
+        self.inner.saturation(self.flow(flow)) / self.units.rate
+    }
+    fn value_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        let (all, mut answers) = (self.spread(rates, self.units.rate), vec![0.0; self.total]);
+        self.inner.value_into(0..self.total, &all, &mut answers);
+        self.gather(&answers, self.units.rate * self.units.price(), out);
+    }
+    fn marginal_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        let (all, mut answers) = (self.spread(rates, self.units.rate), vec![0.0; self.total]);
+        self.inner.marginal_into(0..self.total, &all, &mut answers);
+        self.gather(&answers, self.units.price(), out);
+    }
+    fn log_marginal_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        let (all, mut answers) = (self.spread(rates, self.units.rate), vec![0.0; self.total]);
+        self.inner.log_marginal_into(0..self.total, &all, &mut answers);
+        self.gather(&answers, 1.0, out);
+        for out in out {
+            *out -= self.units.log_price;
+        }
+    }
+    fn demand_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        let (all, mut answers) = (self.spread(prices, self.units.price()), vec![0.0; self.total]);
+        self.inner.demand_into(0..self.total, &all, &mut answers);
+        self.gather(&answers, self.units.rate, out);
+    }
+    fn gain_into(&self, _flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
+        let (from, to) = (self.spread(from, self.units.rate), self.spread(to, self.units.rate));
+        let mut answers = vec![0.0; self.total];
+        self.inner.gain_into(0..self.total, &from, &to, &mut answers);
+        self.gather(&answers, self.units.rate * self.units.price(), out);
+    }
+    fn respond_into(
+        &self,
+        _flows: Range<usize>,
+        prices: &[f64],
+        ceilings: &[f64],
+        rates: &mut [f64],
+        curvatures: &mut [f64],
+    ) {
+        let (price, rate) = (self.units.price(), self.units.rate);
+        let (prices, ceilings) = (self.spread(prices, price), self.spread(ceilings, rate));
+        let (mut all_rates, mut all_curvatures) = (vec![0.0; self.total], vec![0.0; self.total]);
+        self.inner.respond_into(0..self.total, &prices, &ceilings, &mut all_rates, &mut all_curvatures);
+        self.gather(&all_rates, rate, rates);
+        self.gather(&all_curvatures, rate / price, curvatures);
+    }
+}

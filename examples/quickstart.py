@@ -1,0 +1,5 @@
+"""A placeholder."""
+
+import netnum
+
+print("netnum", netnum.__version__)

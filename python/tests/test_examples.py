@@ -1,0 +1,35 @@
+"""Every example runs to its end: the Python ones, and the Rust ones where there is a cargo."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def examples(suffix):
+    paths = sorted((ROOT / "examples").glob(f"*{suffix}"))
+    return pytest.mark.parametrize("path", paths, ids=[path.name for path in paths])
+
+
+def run(command, plots):
+    environment = os.environ | {"MPLBACKEND": "Agg", "NETNUM_PLOTS": str(plots)}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@examples(".py")
+def test_the_python_example_runs(path, tmp_path):
+    run([sys.executable, str(path)], tmp_path)
+
+
+@examples(".rs")
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
+def test_the_rust_example_runs(path, tmp_path):
+    run(["cargo", "run", "--quiet", "-p", "netnum-examples", "--example", path.stem], tmp_path)
