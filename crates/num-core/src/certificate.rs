@@ -160,7 +160,8 @@ impl<'a> Answer<'a> {
                 cap_revenue += self.cap_revenue(flows.clone(), &marginals);
                 for (flow, &marginal) in flows.zip(&marginals) {
                     for path in problem.flow_paths[flow]..problem.flow_paths[flow + 1] {
-                        residual = residual.max(self.path_residual(path, self.flow_rates[flow], marginal, demands[path]));
+                        residual =
+                            residual.max(self.path_residual(path, self.flow_rates[flow], marginal, demands[path]));
                     }
                 }
             }
@@ -192,7 +193,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// (U')⁻¹(q_p) for every path of some flows, ∞ where a path is free; the flows' paths are asked in rounds, one of
+    /// (U')⁻¹(q_p) for every path of some flows, all it can use where a path is free; the paths are asked in rounds, one of
     /// every flow at a time.
     fn demands_into(&self, block: &NaturalBlock, flows: &Range<usize>, demands: &mut [f64]) {
         let starts = &self.problem.flow_paths[flows.start..=flows.end];
@@ -204,9 +205,9 @@ impl<'a> Answer<'a> {
                 *price = self.path_prices[path(pair)].max(f64::MIN_POSITIVE);
             }
             block.utility.demand_into(block.places(flows), &prices, &mut answers);
-            for (&answer, pair) in answers.iter().zip(starts.windows(2)) {
+            for ((place, &answer), pair) in block.places(flows).zip(&answers).zip(starts.windows(2)) {
                 let free = self.path_prices[path(pair)] == 0.0;
-                demands[path(pair)] = if free { f64::INFINITY } else { answer };
+                demands[path(pair)] = if free { block.utility.saturation(place) } else { answer };
             }
         }
     }

@@ -30,7 +30,6 @@ pub(crate) struct Presolved {
     /// The paths of flow `f` are `flow_paths[f]..flow_paths[f + 1]`.
     pub(crate) flow_paths: Vec<usize>,
     pub(crate) blocks: Vec<NaturalBlock>,
-    pub(crate) single_path: bool,
     /// Caller's number of every link, path and flow.
     links: Vec<u32>,
     original_paths: Vec<u32>,
@@ -87,7 +86,6 @@ impl Presolved {
         capacities.iter_mut().chain(&mut caps).for_each(|value| *value /= rate);
         let smallest = |links: &[u32]| links.iter().map(|&l| capacities[l as usize]).fold(f64::INFINITY, f64::min);
         let ceilings: Vec<f64> = paths.iter().zip(&caps).map(|(links, &cap)| smallest(links).min(cap)).collect();
-        let single_path = flow_paths.len() == paths.len() + 1;
 
         let mut this = Self {
             units: Units { rate, log_price: 0.0 },
@@ -97,7 +95,6 @@ impl Presolved {
             ceilings,
             flow_paths,
             blocks: Vec::new(),
-            single_path,
             links,
             original_paths,
             original_flows,

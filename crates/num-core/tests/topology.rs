@@ -496,9 +496,11 @@ fn every_ecmp_path_of_a_large_fabric_joins_its_pair() {
 #[test]
 fn a_pair_without_a_route_is_refused_by_number() {
     let net = Topology::parking_lot(3, 1.0).unwrap();
-    // Pairs 1 and 3 have no route; pair 3's destination comes first in any order of nodes.
+    // Two pairs have no route. The first is named, in whichever order their destinations are searched.
     let told = message(net.ecmp(&[0, 3, 0, 1], &[3, 2, 1, 0], 0));
     assert_eq!(told, "pair 1 from node 3 to node 2: there is no route");
+    let told = message(net.ecmp(&[0, 1, 0, 3], &[3, 0, 1, 2], 0));
+    assert_eq!(told, "pair 1 from node 1 to node 0: there is no route");
     let told = message(net.ecmp(&[0, 2], &[3, 2], 0));
     assert_eq!(told, "pair 1 from node 2 to node 2: source and destination are the same");
     let told = message(net.ecmp(&[0, 4], &[3, 2], 0));

@@ -65,12 +65,7 @@ impl Problem {
         paths.check(capacities.len())?;
         // Promise 3.
         if group.len() != paths.len() {
-            return Err(Error::Length {
-                what: "group".into(),
-                found: group.len(),
-                expected: paths.len(),
-                per: "path",
-            });
+            return Err(Error::Length { what: "group".into(), found: group.len(), expected: paths.len(), per: "path" });
         }
         if let Some(path) = group.iter().position(|&flow| flow as usize >= paths.len()) {
             return Err(Error::Group { path, value: i64::from(group[path]) });

@@ -91,9 +91,8 @@ impl MethodInfo {
             let (nearest, known) = (nearest(name, &known), known.join(", "));
             return Err(Error::UnknownMethod { name: name.into(), nearest, known });
         };
-        let unsupported = |what: &str, instead| {
-            Err(Error::Unsupported { method: method.name.into(), what: what.into(), instead })
-        };
+        let unsupported =
+            |what: &str, instead| Err(Error::Unsupported { method: method.name.into(), what: what.into(), instead });
         match problem.curvature() {
             Curvature::MaxMin => unsupported("max-min utilities", "\"max-min\" will, from a later version on"),
             Curvature::Linear => unsupported("linear utilities", "\"interior-point\" will, from a later version on"),
@@ -108,11 +107,7 @@ impl MethodInfo {
     ///
     /// # Errors
     /// [`Error::UnknownOption`] with the known ones, [`Error::Setting`] for a value that is not finite and positive.
-    pub(super) fn make(
-        &'static self,
-        options: &BTreeMap<String, f64>,
-        problem: &Presolved,
-    ) -> Result<Box<dyn Method>> {
+    pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, problem: &Presolved) -> Result<Box<dyn Method>> {
         let known: Vec<&str> = self.options.iter().map(|option| option.name).collect();
         for (name, &value) in options {
             if !known.contains(&name.as_str()) {

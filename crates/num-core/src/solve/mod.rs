@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 pub use method::{METHODS, MethodInfo, OptionInfo};
 pub(crate) use method::{Method, State};
-pub use price::{FastNed, Gradient, Link, Ned, PriceRule};
+pub use price::{FastNed, Gradient, LinkState, Ned, PriceRule};
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
 pub use solution::{Solution, Status};

@@ -21,7 +21,7 @@ pub struct Settings {
     pub tol: f64,
     /// What the tolerance is about. Default: the gap.
     pub stop: Stop,
-    /// Iterations after which the best answer so far is returned. Default 10 000.
+    /// Iterations after which the best answer so far is returned. Default 20 000.
     pub max_iterations: usize,
     /// Time after which the best answer so far is returned. Default: none.
     pub time_limit: Option<Duration>,
@@ -32,13 +32,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            tol: 1e-6,
-            stop: Stop::Gap,
-            max_iterations: 10_000,
-            time_limit: None,
-            trace: false,
-        }
+        Self { tol: 1e-6, stop: Stop::Gap, max_iterations: 20_000, time_limit: None, trace: false }
     }
 }
 

@@ -143,13 +143,8 @@ impl Solver {
         let mut best: Option<Best> = None;
         let mut trace = Vec::new();
         let mut last_look: Option<Instant> = None;
-        let mut progress = Progress {
-            iteration: first,
-            gap: f64::INFINITY,
-            overload: f64::NAN,
-            kkt_residual: f64::NAN,
-            seconds: 0.0,
-        };
+        let mut progress =
+            Progress { iteration: first, gap: f64::INFINITY, overload: f64::NAN, kkt_residual: f64::NAN, seconds: 0.0 };
         let status = loop {
             progress.iteration = self.iteration;
             let due = every_iteration || pace.is_due(self.iteration, self.estimate, settings.tol);

@@ -61,12 +61,12 @@ impl Topology {
     /// | `2H + r * spines + s` | rack `r` | spine `s` | `fabric_capacity` |
     /// | `2H + F + r * spines + s` | spine `s` | rack `r` | `fabric_capacity` |
     ///
-    /// 9 racks of 16 servers under 4 spines, with links of 10 and 40 Gbit/s, is the network of Perry, Balakrishnan and Shah,
-    /// "Flowtune: Flowlet Control for Datacenter Networks", NSDI 2017.
+    /// 9 racks of 16 servers under 4 spines, with links of 10 and 40 Gbit/s, is the network of Perry, Balakrishnan and
+    /// Shah, "Flowtune: Flowlet Control for Datacenter Networks", NSDI 2017.
     ///
     /// # Errors
-    /// [`Error::Setting`] for no racks, servers or spines, [`Error::Topology`] for a single server in all or more links than
-    /// can be numbered, [`Error::Capacity`] as in [`new`](Self::new).
+    /// [`Error::Setting`] for no racks, servers or spines, [`Error::Topology`] for a single server in all or more links
+    /// than can be numbered, [`Error::Capacity`] as in [`new`](Self::new).
     pub fn leaf_spine(
         racks: usize,
         servers_per_rack: usize,
@@ -93,8 +93,8 @@ impl Topology {
     /// The fat tree of `k`-port switches: `k` pods of k/2 edge and k/2 aggregation switches, (k/2)² core switches, k³/4
     /// servers, and (k/2)² shortest paths between servers of different pods. All links have one capacity.
     ///
-    /// With m = k/2, edge and aggregation switches are numbered pod by pod (pod `p` owns `p * m..(p + 1) * m` of each), and
-    /// every step below has H = k³/4 links:
+    /// With m = k/2, edge and aggregation switches are numbered pod by pod (pod `p` owns `p * m..(p + 1) * m` of each),
+    /// and every step below has H = k³/4 links:
     ///
     /// | links | from | to |
     /// |---|---|---|
@@ -105,7 +105,8 @@ impl Topology {
     /// | `4H + g * m + j` | aggregation switch `g` | core switch `(g % m) * m + j` |
     /// | `5H + g * m + j` | that core switch | aggregation switch `g` |
     ///
-    /// Source: Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008, §3.
+    /// Source: Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008,
+    /// §3.
     ///
     /// # Errors
     /// [`Error::Setting`] unless `k` is even and at least 2, [`Error::Topology`] for more links than can be numbered,
@@ -130,12 +131,12 @@ impl Topology {
         plan.finish(servers)
     }
 
-    /// A network from text with one edge per line, `node node capacity`, separated by white space. Blank lines and lines that
-    /// start with `#` are skipped.
+    /// A network from text with one edge per line, `node node capacity`, separated by white space. Blank lines and
+    /// lines that start with `#` are skipped.
     ///
-    /// Edges are undirected: edge `i`, "a b c", is link `2i` from a to b and link `2i + 1` from b to a, each of capacity c. A
-    /// text that lists every edge once in each direction therefore has two links each way. Nodes are numbered in the order
-    /// of their first appearance, and all of them are ends.
+    /// Edges are undirected: edge `i`, "a b c", is link `2i` from a to b and link `2i + 1` from b to a, each of
+    /// capacity c. A text that lists every edge once in each direction therefore has two links each way. Nodes are
+    /// numbered in the order of their first appearance, and all of them are ends.
     ///
     /// ```
     /// # use netnum_core::{Topology, Error};
@@ -145,9 +146,9 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Topology`] with the number of the line, counted from 1, for a line that is not two nodes and a number, a
-    /// capacity that is negative, infinite or not a number, and an edge from a node to itself; also for a text without
-    /// edges.
+    /// [`Error::Topology`] with the number of the line, counted from 1, for a line that is not two nodes and a number,
+    /// a capacity that is negative, infinite or not a number, and an edge from a node to itself; also for a text
+    /// without edges.
     pub fn from_edges(text: &str) -> Result<Self> {
         let mut plan = Plan::new("graph");
         let mut nodes: HashMap<&str, usize> = HashMap::new();

@@ -1,7 +1,8 @@
 //! Networks by name: which links there are, what they join, and the paths between two ends.
 //!
-//! A [`Topology`] is a directed graph whose edges are the links of a [`Problem`](crate::Problem). Three files share the work:
-//! this one is the type and its promises, `fabrics.rs` builds the networks that papers use, `routes.rs` finds shortest paths.
+//! A [`Topology`] is a directed graph whose edges are the links of a [`Problem`](crate::Problem). Three files share the
+//! work: this one is the type and its promises, `fabrics.rs` builds the networks that papers use, `routes.rs` finds
+//! shortest paths.
 
 mod fabrics;
 mod routes;
@@ -27,10 +28,10 @@ pub struct Link {
 
 /// A network: named nodes, joined by directed links with capacities.
 ///
-/// The first [`ends`](Self::ends) nodes are the ends, where flows may start and stop: the servers of a fabric, numbered rack
-/// by rack from 0, or every node of a generic graph. The `tier` of a node is 0 for an end, 1 for a rack or edge switch, 2
-/// for aggregation or spine, 3 for core; in generic graphs it is 0 throughout. It is there to be drawn; routing does not
-/// look at it.
+/// The first [`ends`](Self::ends) nodes are the ends, where flows may start and stop: the servers of a fabric, numbered
+/// rack by rack from 0, or every node of a generic graph. The `tier` of a node is 0 for an end, 1 for a rack or edge
+/// switch, 2 for aggregation or spine, 3 for core; in generic graphs it is 0 throughout. It is there to be drawn;
+/// routing does not look at it.
 ///
 /// What holds of every `Topology`, however it was made (deserialized ones pass the same checks):
 ///
@@ -85,8 +86,9 @@ impl Topology {
     /// # Errors
     /// - [`Error::Length`] unless there is one tier per node.
     /// - [`Error::Capacity`] for a capacity that is negative, infinite or not a number.
-    /// - [`Error::Topology`] for fewer than two ends or more than there are nodes, two nodes of one name, a link from or to a
-    ///   node that does not exist, a link from a node to itself, and more nodes or links than a `u32` can number.
+    /// - [`Error::Topology`] for fewer than two ends or more than there are nodes, two nodes of one name, a link from
+    ///   or to a node that does not exist, a link from a node to itself, and more nodes or links than a `u32` can
+    ///   number.
     pub fn new(
         name: impl Into<String>,
         node_names: Vec<String>,
@@ -158,8 +160,8 @@ impl Topology {
         &self.links
     }
 
-    /// A name for every link, such as `server 3 -> rack 0`. The second link between the same nodes in the same direction has
-    /// ` #2` after its name, the third ` #3`. O(links), made anew by every call.
+    /// A name for every link, such as `server 3 -> rack 0`. The second link between the same nodes in the same
+    /// direction has ` #2` after its name, the third ` #3`. O(links), made anew by every call.
     pub fn link_names(&self) -> Vec<String> {
         let mut seen: HashMap<(u32, u32), usize> = HashMap::with_capacity(self.links.len());
         let name = |link: &Link| {

@@ -1,13 +1,14 @@
-//! Shortest paths, fewest links first: all of them for one pair of ends, or one for each of many pairs as routers choose.
+//! Shortest paths, fewest links first: all of them for one pair of ends, or one for each of many pairs as routers
+//! choose.
 //!
-//! Let d(n) be the number of links from node n to a target. The *next links* of n are those that leave it for a node m with
-//! d(m) = d(n) − 1; shortest paths are exactly the walks along next links. One breadth-first search from the target, against
-//! the links, gives d, and every list of next links is made when a path first comes by.
+//! Let d(n) be the number of links from node n to a target. The *next links* of n are those that leave it for a node m
+//! with d(m) = d(n) − 1; shortest paths are exactly the walks along next links. One breadth-first search from the
+//! target, against the links, gives d, and every list of next links is made when a path first comes by.
 //!
-//! Most ends of a fabric hang off one switch by one link up and one link down. Their routes are that link and the routes of
-//! the switch, so that searches need only walk the *trunk*, the network without such ends, and only once per switch: 2064
-//! nodes for 65 536 servers in racks of 32 under 16 spines. Searches are made one target at a time, all pairs of one target
-//! together; memory is O(nodes + links + what is returned).
+//! Most ends of a fabric hang off one switch by one link up and one link down. Their routes are that link and the
+//! routes of the switch, so that searches need only walk the *trunk*, the network without such ends, and only once per
+//! switch: 2064 nodes for 65 536 servers in racks of 32 under 16 spines. Searches are made one target at a time, all
+//! pairs of one target together; memory is O(nodes + links + what is returned).
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -99,12 +100,12 @@ impl ByNode {
 impl Topology {
     /// All shortest paths (fewest links) from one end to another, in lexicographic order of their link indices.
     ///
-    /// A link of capacity 0 still counts as a link: that it has failed is the problem's business, and its paths come back
-    /// when it does. Paths may pass through other ends. O(nodes + links + what is returned).
+    /// A link of capacity 0 still counts as a link: that it has failed is the problem's business, and its paths come
+    /// back when it does. Paths may pass through other ends. O(nodes + links + what is returned).
     ///
     /// # Errors
-    /// [`Error::Topology`], naming both ends, when an end does not exist, both are the same, no path joins them, or there
-    /// are more than 1 000 000 paths (or 100 000 000 links on them), which are counted before they are listed.
+    /// [`Error::Topology`], naming both ends, when an end does not exist, both are the same, no path joins them, or
+    /// there are more than 1 000 000 paths (or 100 000 000 links on them), which are counted before they are listed.
     pub fn paths(&self, source: usize, destination: usize) -> Result<Paths> {
         let blame = |reason: &str| self.blame("paths", source, destination, reason);
         self.check_pair(source, destination).map_err(|reason| blame(&reason))?;
@@ -115,8 +116,8 @@ impl Topology {
         let count = routes.count(first.node);
         if count > MOST_PATHS || count * u64::from(hops) > MOST_CROSSINGS {
             return Err(blame(&format!(
-                "there are too many shortest paths to list, more than {MOST_PATHS} of them or {MOST_CROSSINGS} links on \
-                 them; ecmp chooses one"
+                "there are too many shortest paths to list, more than {MOST_PATHS} of them \
+                 or {MOST_CROSSINGS} links on them; ecmp chooses one"
             )));
         }
 
@@ -145,18 +146,18 @@ impl Topology {
     /// One shortest path (fewest links) for every pair `sources[i]`, `destinations[i]`, chosen as routers do under
     /// equal-cost multipath: hop by hop, uniformly among the links that lie on a shortest path from there.
     ///
-    /// The choices of pair `i` depend on `seed` and `i` only, not on the other pairs: they are drawn from stream `i` of the
-    /// ChaCha8 generator seeded with `seed`. The same call gives the same paths on every platform, and a longer list of
-    /// pairs begins with the paths of the shorter one. A link of capacity 0 still counts as a link, as in
+    /// The choices of pair `i` depend on `seed` and `i` only, not on the other pairs: they are drawn from stream `i` of
+    /// the ChaCha8 generator seeded with `seed`. The same call gives the same paths on every platform, and a longer
+    /// list of pairs begins with the paths of the shorter one. A link of capacity 0 still counts as a link, as in
     /// [`paths`](Self::paths).
     ///
-    /// O(links) per distinct switch among the destinations at most, then O(hops) per pair; memory for the result and O(nodes
-    /// + links + pairs) besides.
+    /// Time: at most O(links) per distinct switch among the destinations, and O(hops) per pair. Memory: the result, and
+    /// O(nodes + links + pairs) besides.
     ///
     /// # Errors
     /// - [`Error::Length`] unless there are as many destinations as sources.
-    /// - [`Error::Topology`], naming the pair and both ends, when an end does not exist, both are the same, or no path joins
-    ///   them. The first such pair is named.
+    /// - [`Error::Topology`], naming the pair and both ends, when an end does not exist, both are the same, or no path
+    ///   joins them. The first such pair is named.
     pub fn ecmp(&self, sources: &[usize], destinations: &[usize], seed: u64) -> Result<Paths> {
         if sources.len() != destinations.len() {
             return Err(Error::Length {
@@ -214,8 +215,8 @@ impl Topology {
         Ok(Paths::from_lists(spans.into_iter().map(|(start, end)| &found[start..end])))
     }
 
-    /// `count` pairs of two different ends, as (sources, destinations), uniform among all such pairs. The same seed gives the
-    /// same pairs on every platform. Whether a route joins them is not looked at.
+    /// `count` pairs of two different ends, as (sources, destinations), uniform among all such pairs. The same seed
+    /// gives the same pairs on every platform. Whether a route joins them is not looked at.
     ///
     /// # Panics
     /// If the pairs do not fit in memory, as `Vec` does.
@@ -309,15 +310,14 @@ impl<'a> Routes<'a> {
         Some(self.hops[node as usize]).filter(|&hops| hops != UNREACHED)
     }
 
-    /// The links by which shortest paths leave a node: at least one, unless the node is the target or does not reach it.
+    /// The links by which shortest paths leave a node: at least one, unless the node is the target or does not reach
+    /// it.
     fn next_links(&mut self, node: u32) -> &[u32] {
         let (mut start, mut end) = self.spans[node as usize];
         if start == end {
             let (hops, links) = (&self.hops, self.links);
-            let nearer = |link: u32| {
-                let onward = hops[links[link as usize].to as usize];
-                onward != UNREACHED && onward + 1 == hops[node as usize]
-            };
+            // The node is at most one link farther than any node it has a link to: nearer is nearer by one.
+            let nearer = |link: u32| hops[links[link as usize].to as usize] < hops[node as usize];
             start = self.next.len();
             self.next.extend(self.graph.leaving.of(node).iter().filter(|&&link| nearer(link)));
             end = self.next.len();
@@ -326,8 +326,8 @@ impl<'a> Routes<'a> {
         &self.next[start..end]
     }
 
-    /// How many shortest paths lead from a node to the target, or `u64::MAX` if more than that. Level by level: the ways to
-    /// a node are final before its next links are followed.
+    /// How many shortest paths lead from a node to the target, or `u64::MAX` if more than that. Level by level: the
+    /// ways to a node are final before its next links are followed.
     fn count(&mut self, from: u32) -> u64 {
         let mut ways = vec![0u64; self.hops.len()];
         let mut found = vec![from];

@@ -28,12 +28,11 @@ pub use linear::Linear;
 pub use min_fct::MinFct;
 pub use parameter::Parameter;
 pub use spec::{Family, Spec};
-pub use units::Units;
 pub(crate) use units::Rescaled;
+pub use units::Units;
 
 /// The families that can be written to a file, in the order of their files. Reading and merging go through this list.
-pub const FAMILIES: &[Family] =
-    &[alpha_fair::FAMILY, linear::FAMILY, min_fct::FAMILY, bandwidth_function::FAMILY];
+pub const FAMILIES: &[Family] = &[alpha_fair::FAMILY, linear::FAMILY, min_fct::FAMILY, bandwidth_function::FAMILY];
 
 /// How a utility bends, which decides the methods that can take it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

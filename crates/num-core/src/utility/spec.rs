@@ -60,10 +60,6 @@ impl Family {
 }
 
 /// A column of one field over all specs.
-pub(super) fn column(
-    specs: &[Spec],
-    name: &'static str,
-    field: impl Fn(&Spec) -> &Option<f64>,
-) -> Result<Vec<f64>> {
+pub(super) fn column(specs: &[Spec], name: &'static str, field: impl Fn(&Spec) -> &Option<f64>) -> Result<Vec<f64>> {
     specs.iter().enumerate().map(|(flow, spec)| spec.need(flow, name, field(spec))).collect()
 }

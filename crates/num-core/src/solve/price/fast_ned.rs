@@ -13,7 +13,7 @@
 //! iteration, one more for every refused step. Sources: NED as in [`Ned`](super::Ned); Nesterov's momentum (1983) with
 //! the gradient restart of O'Donoghue, Candès (2015), here for every link on its own.
 
-use super::{Link, PriceRule, newton_step};
+use super::{LinkState, PriceRule, newton_step};
 
 /// NED with a majorized diagonal, momentum per link, and a slope test.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +65,7 @@ impl PriceRule for FastNed {
         true
     }
 
-    fn advance(&self, link: &Link, memory: &mut Memory) -> f64 {
+    fn advance(&self, link: &LinkState, memory: &mut Memory) -> f64 {
         let excess = link.excess();
         let next = (link.price + self.gamma * link.newton_step()).max(0.0);
         let base = if memory.base.is_nan() { link.price } else { memory.base };
@@ -77,7 +77,7 @@ impl PriceRule for FastNed {
     }
 
     /// −G(y⁺)·Δy, G(y)·Δy, c·y⁺.
-    fn judge(&self, link: &Link, memory: &Memory) -> [f64; 3] {
+    fn judge(&self, link: &LinkState, memory: &Memory) -> [f64; 3] {
         let change = link.price - memory.price;
         [-link.excess() * change, memory.excess * change, link.capacity * link.price]
     }
@@ -93,7 +93,7 @@ impl PriceRule for FastNed {
         false
     }
 
-    fn retreat(&self, _link: &Link, memory: &mut Memory) -> f64 {
+    fn retreat(&self, _link: &LinkState, memory: &mut Memory) -> f64 {
         let next = (memory.price + self.gamma * newton_step(memory.excess, memory.slope)).max(0.0);
         (memory.base, memory.momentum) = (next, 1.0);
         next

@@ -9,7 +9,7 @@
 //! demand curves steepen as prices fall. Sources: Low, Lapsley, *Optimization flow control*, ToN 1999; Flowtune
 //! (NSDI 2017), appendix B; NUMFabric (SIGCOMM 2016), eq. 4. Theirs has γ in the units of the problem; here it has none.
 
-use super::{Link, PriceRule};
+use super::{LinkState, PriceRule};
 
 /// Dual gradient descent, one step length for all links.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,11 +35,11 @@ impl PriceRule for Gradient {
         true
     }
 
-    fn start(&mut self, links: &mut dyn Iterator<Item = Link>) {
+    fn start(&mut self, links: &mut dyn Iterator<Item = LinkState>) {
         self.step = self.gamma / links.map(|link| link.slope).fold(f64::MIN_POSITIVE, f64::max);
     }
 
-    fn advance(&self, link: &Link, (): &mut ()) -> f64 {
+    fn advance(&self, link: &LinkState, (): &mut ()) -> f64 {
         link.price + self.step * link.excess()
     }
 }

@@ -23,7 +23,7 @@ use crate::presolve::{NaturalBlock, Presolved};
 
 /// What a price rule sees of one link, in natural units.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Link {
+pub struct LinkState {
     /// c_l > 0.
     pub capacity: f64,
     /// p_l ≥ 0.
@@ -34,7 +34,7 @@ pub struct Link {
     pub slope: f64,
 }
 
-impl Link {
+impl LinkState {
     /// G_l = y_l − c_l.
     pub fn excess(&self) -> f64 {
         self.load - self.capacity
@@ -78,13 +78,13 @@ pub trait PriceRule: Send {
     }
 
     /// Sees all links once before the first step.
-    fn start(&mut self, _links: &mut dyn Iterator<Item = Link>) {}
+    fn start(&mut self, _links: &mut dyn Iterator<Item = LinkState>) {}
 
     /// p ← …: the next price of a link. May be negative or too large; it is cut to what a price can be.
-    fn advance(&self, link: &Link, memory: &mut Self::Memory) -> f64;
+    fn advance(&self, link: &LinkState, memory: &mut Self::Memory) -> f64;
 
     /// This link's part of the sum that [`accept`](Self::accept) decides on, after the step.
-    fn judge(&self, _link: &Link, _memory: &Self::Memory) -> [f64; 3] {
+    fn judge(&self, _link: &LinkState, _memory: &Self::Memory) -> [f64; 3] {
         [0.0; 3]
     }
 
@@ -94,7 +94,7 @@ pub trait PriceRule: Send {
     }
 
     /// After a refusal: the price to try instead, from the memory of the link's last accepted point.
-    fn retreat(&self, link: &Link, _memory: &mut Self::Memory) -> f64 {
+    fn retreat(&self, link: &LinkState, _memory: &mut Self::Memory) -> f64 {
         link.price
     }
 }
@@ -146,8 +146,7 @@ impl<R: PriceRule> PriceMethod<R> {
         let (ceilings, floors) = ceilings(problem);
         let chunks: Vec<Chunk> = chunks(problem);
         let longest = chunks.iter().map(|chunk| chunk.paths.len()).max().unwrap_or(0);
-        let scratch =
-            Scratch { prices: vec![0.0; longest], priced: vec![0.0; longest], slopes: vec![0.0; longest] };
+        let scratch = Scratch { prices: vec![0.0; longest], priced: vec![0.0; longest], slopes: vec![0.0; longest] };
         let links = problem.capacities.len();
         let memories = vec![rule.memory(); links];
         Self { rule, memories, records: vec![Record::default(); links], ceilings, floors, chunks, scratch }
@@ -164,7 +163,8 @@ impl<R: PriceRule> PriceMethod<R> {
         for chunk in &self.chunks {
             let NaturalBlock { utility, flows, .. } = &problem.blocks[chunk.block];
             let (paths, count) = (chunk.paths.clone(), chunk.paths.len());
-            let links = &problem.paths.indices()[problem.paths.indptr()[paths.start]..problem.paths.indptr()[paths.end]];
+            let links =
+                &problem.paths.indices()[problem.paths.indptr()[paths.start]..problem.paths.indptr()[paths.end]];
             let prices = &mut self.scratch.prices[..count];
             let (priced, slopes) = (&mut self.scratch.priced[..count], &mut self.scratch.slopes[..count]);
             let rows = Rows { problem, chunk, links };
@@ -184,8 +184,8 @@ impl<R: PriceRule> PriceMethod<R> {
         }
     }
 
-    fn link(record: &Record, capacity: f64) -> Link {
-        Link { capacity, price: record.price, load: record.load, slope: record.slope }
+    fn link(record: &Record, capacity: f64) -> LinkState {
+        LinkState { capacity, price: record.price, load: record.load, slope: record.slope }
     }
 }
 

@@ -11,7 +11,7 @@
 //! reaches a gap of 1e−3 almost everywhere and then has a slow tail; [`FastNed`](super::FastNed) has neither problem.
 //! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, algorithm 1.
 
-use super::{Link, PriceRule};
+use super::{LinkState, PriceRule};
 
 /// The Newton-exact-diagonal method.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ impl PriceRule for Ned {
 
     fn memory(&self) {}
 
-    fn advance(&self, link: &Link, (): &mut ()) -> f64 {
+    fn advance(&self, link: &LinkState, (): &mut ()) -> f64 {
         link.price + self.gamma * link.newton_step()
     }
 }
