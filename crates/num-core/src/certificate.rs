@@ -137,7 +137,7 @@ impl<'a> Answer<'a> {
     fn cap_revenue(&self, flows: Range<usize>, marginals: &[f64]) -> f64 {
         let mut total = 0.0;
         for (flow, &marginal) in flows.zip(marginals) {
-            for path in self.problem.flow_paths[flow]..self.problem.flow_paths[flow + 1] {
+            for path in self.problem.paths_of(flow) {
                 if self.problem.caps[path].is_finite() && marginal > self.path_prices[path] {
                     total += self.problem.caps[path] * (marginal - self.path_prices[path]);
                 }
@@ -159,7 +159,7 @@ impl<'a> Answer<'a> {
                 self.demands_into(block, &flows, &mut demands);
                 cap_revenue += self.cap_revenue(flows.clone(), &marginals);
                 for (flow, &marginal) in flows.zip(&marginals) {
-                    for path in problem.flow_paths[flow]..problem.flow_paths[flow + 1] {
+                    for path in problem.paths_of(flow) {
                         residual =
                             residual.max(self.path_residual(path, self.flow_rates[flow], marginal, demands[path]));
                     }
@@ -235,7 +235,7 @@ impl Best {
         let mut order: Vec<usize> = Vec::new();
         for flow in flows {
             order.clear();
-            order.extend(problem.flow_paths[flow]..problem.flow_paths[flow + 1]);
+            order.extend(problem.paths_of(flow));
             order.sort_by(|&one, &other| answer.path_prices[one].total_cmp(&answer.path_prices[other]));
             let (mut rate, mut cost) = (0.0, 0.0);
             for &path in &order {

@@ -203,4 +203,4 @@ impl Error {
 }
 
 /// Shorthand for results of this crate.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -51,7 +51,7 @@ pub use normalize::{FNorm, Normalizer, UNorm, normalize};
 pub use paths::Paths;
 pub use problem::Problem;
 pub use solve::{METHODS, PriceRule, Progress, Settings, Solution, Solver, Status, Stop, solve};
-pub use topology::Topology;
+pub use topology::{Link, Topology};
 pub use utility::{AlphaFair, BandwidthFunction, Curvature, Linear, MinFct, Parameter, Utilities, Utility};
 
 #[cfg(doctest)]

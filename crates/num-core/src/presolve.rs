@@ -112,12 +112,18 @@ impl Presolved {
         self.flow_paths.len() - 1
     }
 
-    /// Prices of all links in the caller's units; links without open paths are free.
+    /// The paths of a flow.
+    pub(crate) fn paths_of(&self, flow: usize) -> Range<usize> {
+        self.flow_paths[flow]..self.flow_paths[flow + 1]
+    }
+
+    /// Prices of all links in the caller's units; links without open paths are free. A price that no float can hold
+    /// (α = 200 and weights of 1e5, say) becomes the largest one, or 0.
     pub(crate) fn caller_prices(&self, prices: &[f64]) -> Vec<f64> {
         let mut all = vec![0.0; self.total_links];
         let unit = self.units.price();
         for (&link, &price) in self.links.iter().zip(prices) {
-            all[link as usize] = price * unit;
+            all[link as usize] = if price == 0.0 { 0.0 } else { (price * unit).min(f64::MAX) };
         }
         all
     }

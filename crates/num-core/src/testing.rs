@@ -26,7 +26,7 @@ pub fn utility_laws(utility: &dyn Utility, flow: usize, scale: f64) -> Result<()
         (-24..=24).map(|k| scale * 10f64.powf(f64::from(k) / 4.0)).take_while(|&x| x < saturation).collect();
     for &rate in &rates {
         let marginal = utility.marginal(flow, rate);
-        if !(marginal >= 0.0) {
+        if marginal.is_nan() || marginal < 0.0 {
             return broken(format!("the marginal at rate {rate:e} is {marginal:e}, expected a number >= 0"));
         }
     }
@@ -71,7 +71,7 @@ fn demand_laws(utility: &dyn Utility, flow: usize, rate: f64) -> Result<()> {
         ));
     }
     let slope = utility.demand_slope(flow, price);
-    if !(slope <= 0.0) {
+    if slope.is_nan() || slope > 0.0 {
         return broken(format!("the demand slope at price {price:e} is {slope:e}, expected a number <= 0"));
     }
     let step = 1e-4 * price;

@@ -72,7 +72,7 @@ impl fmt::Display for Solution {
         let (flows, links) = (self.flow_rates.len(), self.prices.len());
         write!(f, "Solution({}, {flows} flows, {links} links, ", self.status)?;
         if !self.failed_flows.is_empty() {
-            write!(f, "{} of them failed, ", self.failed_flows.len())?;
+            write!(f, "{} flows failed, ", self.failed_flows.len())?;
         }
         write!(f, "gap {:.1e}, {} iterations, ", self.certificate.relative_gap, self.iterations)?;
         match self.seconds {

@@ -13,11 +13,11 @@ pub(super) fn revenue_split(problem: &Presolved) -> Vec<f64> {
     let shares = problem.equal_shares();
     let marginals = problem.log_marginals(&problem.flow_totals(&shares));
     let mut prices = vec![0.0; problem.capacities.len()];
-    for (flow, range) in problem.flow_paths.windows(2).enumerate() {
-        let marginal = marginals[flow].min(600.0).exp();
-        for path in range[0]..range[1] {
+    for (range, log) in problem.flow_paths.windows(2).zip(marginals) {
+        let marginal = log.min(600.0).exp();
+        for (path, share) in (range[0]..range[1]).zip(&shares[range[0]..]) {
             let links = problem.paths.links(path);
-            let part = marginal * shares[path] / links.len() as f64;
+            let part = marginal * share / links.len() as f64;
             for &link in links {
                 prices[link as usize] += part / problem.capacities[link as usize];
             }

@@ -197,10 +197,11 @@ impl Curve {
         let (first, last) = (self.rising(from), self.rising(to));
         let mut total = 0.0;
         for piece in (first..=last).filter(|&piece| self.slope[piece] > 0.0) {
-            let b = self.bandwidth[piece];
-            let end = if piece == last { to } else { self.bandwidth[piece + 1] };
-            let share = |rate: f64| self.fair_share[piece] + (rate - b) / self.slope[piece];
-            total += self.slope[piece] * self.share().gain(share(from.max(b)), share(end.max(b)));
+            let (b, slope) = (self.bandwidth[piece], self.slope[piece]);
+            let share = |rate: f64| self.fair_share[piece] + (rate - b) / slope;
+            let low = from.max(b);
+            let high = if piece == last { to } else { self.bandwidth[piece + 1] };
+            total += slope * self.share().gain_over(share(low), share(high), (high - low) / slope);
         }
         total
     }

@@ -147,8 +147,11 @@ pub trait Utility: fmt::Debug + Send + Sync {
         for ((((flow, &price), &ceiling), rate), curvature) in
             flows.zip(prices).zip(ceilings).zip(rates).zip(curvatures)
         {
-            *rate = self.demand(flow, price).min(ceiling);
-            *curvature = (-self.demand_slope(flow, price)).max(FLAT * *rate / price);
+            // Comparisons and not min and max, which would hide an answer that is not a number.
+            let (demand, steepness) = (self.demand(flow, price), -self.demand_slope(flow, price));
+            *rate = if demand > ceiling { ceiling } else { demand };
+            let least = FLAT * *rate / price;
+            *curvature = if steepness < least { least } else { steepness };
         }
     }
 }

@@ -56,14 +56,19 @@ impl Power {
 
     /// k x^(1−α) (exp((1−α) log(x'/x)) − 1)/(1−α): exact to rounding however close the two rates are.
     pub(super) fn gain(self, from: f64, to: f64) -> f64 {
-        if from == to {
+        self.gain_over(from, to, to - from)
+    }
+
+    /// The same where the change is known more exactly than by subtracting.
+    pub(super) fn gain_over(self, from: f64, to: f64, change: f64) -> f64 {
+        if change == 0.0 {
             return 0.0;
         }
         if from == 0.0 || to == 0.0 {
             return self.value(to) - self.value(from);
         }
         let beta = 1.0 - self.alpha;
-        let log_ratio = log_ratio(from, to);
+        let log_ratio = log_ratio(from, to, change);
         if beta == 0.0 {
             return exp(self.log_k) * log_ratio;
         }
@@ -73,8 +78,7 @@ impl Power {
 }
 
 /// log(`to`/`from`), accurate also where the two are nearly equal.
-fn log_ratio(from: f64, to: f64) -> f64 {
-    let change = to - from;
+fn log_ratio(from: f64, to: f64, change: f64) -> f64 {
     if change.abs() < 0.5 * from { (change / from).ln_1p() } else { (to / from).ln() }
 }
 
@@ -152,7 +156,7 @@ impl Utility for Logs {
         -self.weights[flow] / (price * price)
     }
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-        if from == to { 0.0 } else { self.weights[flow] * log_ratio(from, to) }
+        if from == to { 0.0 } else { self.weights[flow] * log_ratio(from, to, to - from) }
     }
     fn respond_into(
         &self,

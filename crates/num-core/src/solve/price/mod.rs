@@ -241,8 +241,12 @@ impl<R: PriceRule> PriceMethod<R> {
 
     /// What the links' mismatch is worth, relative to all revenue: Σ |G_l| p_l / Σ c_l p_l, at the price after a Newton
     /// step where a link is too full. Near the optimum about the gap; the loop decides by it when to certify.
+    /// Not a number when a utility's slopes are none.
     fn estimate(&self, capacities: &[f64]) -> f64 {
         let (mut mismatch, mut revenue) = (0.0, 0.0);
+        if self.records.iter().any(|record| record.slope.is_nan()) {
+            return f64::NAN;
+        }
         for (record, &capacity) in self.records.iter().zip(capacities) {
             let link = Self::link(record, capacity);
             let excess = link.excess();

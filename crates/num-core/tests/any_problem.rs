@@ -1,0 +1,69 @@
+//! Any problem that can be built ends in a status or a typed error: no panic, no NaN, no endless loop.
+
+mod common;
+
+use common::{any_problem, gamma};
+use netnum_core::*;
+use proptest::prelude::*;
+
+fn ends_well(problem: &Problem, method: &str, gamma_value: Option<f64>) -> Result<Option<Solution>, TestCaseError> {
+    let options = gamma_value.map(gamma).unwrap_or_default();
+    let settings = Settings { tol: 1e-7, max_iterations: 300, ..Settings::default() };
+    let solution = match Solver::new(problem, method, &options).and_then(|mut solver| solver.run(&settings, &mut ())) {
+        Ok(solution) => solution,
+        Err(error) => {
+            prop_assert!(!error.to_string().is_empty());
+            return Ok(None);
+        }
+    };
+    let numbers = [&solution.rates, &solution.flow_rates, &solution.prices, &solution.loads];
+    prop_assert!(numbers.into_iter().flatten().all(|value| value.is_finite() && *value >= 0.0), "{solution:?}");
+    prop_assert!(!solution.certificate.relative_gap.is_nan(), "{solution:?}");
+    prop_assert!(!solution.objective.is_nan(), "{solution:?}");
+    for (load, capacity) in solution.loads.iter().zip(problem.capacities()) {
+        prop_assert!(*load <= capacity * (1.0 + 1e-12));
+    }
+    for &flow in &solution.failed_flows {
+        prop_assert_eq!(solution.flow_rates[flow as usize], 0.0);
+    }
+    if solution.status == Status::Optimal {
+        prop_assert!(solution.certificate.relative_gap <= settings.tol);
+    }
+    Ok(Some(solution))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn twelve_decades_end_in_a_status(problem in any_problem(12, false)) {
+        for (method, gamma) in [("fast-ned", None), ("ned", None), ("ned", Some(1.5)), ("gradient", None)] {
+            prop_assert!(ends_well(&problem, method, gamma)?.is_some());
+        }
+    }
+
+    #[test]
+    fn several_paths_end_in_an_error(problem in any_problem(12, true)) {
+        ends_well(&problem, "auto", None)?;
+    }
+
+    #[test]
+    fn extreme_alpha_ends_in_a_status(
+        alpha in prop_oneof![0.001f64..0.1, 10.0f64..300.0], capacities in prop::collection::vec(common::decades(-6, 13), 1..5),
+        weights in prop::collection::vec(common::decades(-6, 6), 1..8),
+    ) {
+        let links = capacities.len() as u32;
+        let lists = (0..weights.len() as u32).map(|flow| (0..links).filter(|l| (flow + l) % 3 != 1 || *l == flow % links).collect::<Vec<_>>());
+        let paths = Paths::from_lists(lists);
+        let problem = Problem::new(capacities, paths, AlphaFair::new(alpha, weights).unwrap()).unwrap();
+        prop_assert!(ends_well(&problem, "fast-ned", None)?.is_some());
+    }
+
+    #[test]
+    fn fast_ned_solves_what_is_not_extreme(problem in any_problem(2, false)) {
+        let settings = Settings { tol: 1e-6, ..Settings::default() };
+        let mut solver = Solver::new(&problem, "fast-ned", &Default::default()).unwrap();
+        let solution = solver.run(&settings, &mut ()).unwrap();
+        prop_assert_eq!(solution.status, Status::Optimal, "{}", solution);
+    }
+}

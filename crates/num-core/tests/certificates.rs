@@ -1,0 +1,112 @@
+//! A certificate never promises more than is true, and refuses spoiled answers.
+
+mod common;
+
+use common::{any_problem, leaf_spine, solve_with};
+use netnum_core::*;
+use proptest::prelude::*;
+
+/// Σ U(y) over the flows that can get anything, of rates made feasible by F-NORM, and the certificate's scale there.
+fn worth(problem: &Problem, rates: &[f64]) -> f64 {
+    let feasible = normalize(problem, rates, &FNorm::default()).unwrap();
+    let flow_rates = problem.flow_rates(&feasible).unwrap();
+    (0..problem.flows())
+        .filter(|&flow| (0..problem.paths().len()).any(|p| problem.group()[p] == flow as u32 && !problem.is_closed(p)))
+        .map(|flow| {
+            let (utility, place) = problem.utility(flow);
+            utility.value(place, flow_rates[flow])
+        })
+        .sum()
+}
+
+#[test]
+fn the_optimum_passes_and_a_spoiled_answer_does_not() {
+    let problem = leaf_spine(200, 2.0, 3);
+    let solution = solve_with(&problem, "fast-ned", 1e-10);
+    let good = certify(&problem, &solution.rates, &solution.prices).unwrap();
+    assert!(good.relative_gap <= 1e-10 && good.overload < 1e-12 && good.kkt_residual < 1e-4, "{good:?}");
+
+    let halved: Vec<f64> = solution.rates.iter().map(|rate| 0.5 * rate).collect();
+    assert!(certify(&problem, &halved, &solution.prices).unwrap().relative_gap > 0.1);
+    let doubled: Vec<f64> = solution.rates.iter().map(|rate| 2.0 * rate).collect();
+    let over = certify(&problem, &doubled, &solution.prices).unwrap();
+    assert!((over.overload - 1.0).abs() < 1e-6, "{over:?}");
+    let dear: Vec<f64> = solution.prices.iter().map(|price| 1.5 * price).collect();
+    assert!(certify(&problem, &solution.rates, &dear).unwrap().relative_gap > 1e-3);
+    let mut one_off = solution.rates.clone();
+    one_off[7] *= 0.9;
+    let spoiled = certify(&problem, &one_off, &solution.prices).unwrap();
+    assert!(spoiled.kkt_residual > 0.05 && spoiled.relative_gap > good.relative_gap, "{spoiled:?}");
+}
+
+#[test]
+fn a_flow_at_rate_zero_loses_everything_when_its_utility_says_so() {
+    let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
+    assert_eq!(certify(&problem, &[0.0, 1.0], &[2.0]).unwrap().relative_gap, f64::INFINITY);
+    let finite = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::new(0.5, 1.0).unwrap()).unwrap();
+    assert!(certify(&finite, &[0.0, 1.0], &[2.0]).unwrap().relative_gap.is_finite());
+}
+
+#[test]
+fn an_answer_to_nothing_is_certified() {
+    let problem = Problem::new(vec![1.0], Paths::from_lists::<[u32; 0]>([]), AlphaFair::proportional()).unwrap();
+    let certificate = certify(&problem, &[], &[3.0]).unwrap();
+    assert_eq!((certificate.relative_gap, certificate.overload, certificate.kkt_residual), (0.0, 0.0, 0.0));
+}
+
+#[test]
+fn max_min_has_no_certificate_of_this_kind() {
+    let utility = AlphaFair::new(f64::INFINITY, 1.0).unwrap();
+    let problem = Problem::new(vec![1.0], Paths::from_lists([[0]]), utility).unwrap();
+    let error = certify(&problem, &[1.0], &[1.0]).unwrap_err().to_string();
+    assert!(error.contains("max-min") && error.contains("finite alpha"), "{error}");
+}
+
+proptest! {
+    /// Whatever the rates and prices, no other feasible rates may be better by more than the certificate says.
+    #[test]
+    fn a_certificate_is_never_below_the_true_loss(
+        problem in any_problem(4, true), seeds in prop::collection::vec(0.0f64..1.0, 64), scale in 0.01f64..10.0,
+    ) {
+        let paths = problem.paths().len();
+        let rates = |offset: usize| -> Vec<f64> {
+            let most = |path: usize| {
+                let links = problem.paths().links(path).iter();
+                let smallest = links.map(|&link| problem.capacities()[link as usize]).fold(f64::INFINITY, f64::min);
+                smallest.min(problem.rate_cap(path))
+            };
+            (0..paths).map(|path| (0.01 + seeds[(path + offset) % 64]) * most(path)).collect()
+        };
+        let prices: Vec<f64> = (0..problem.links()).map(|link| scale * seeds[(link + 40) % 64]).collect();
+        let certificate = certify(&problem, &rates(0), &prices).unwrap();
+        prop_assert!(!certificate.relative_gap.is_nan() && !certificate.kkt_residual.is_nan());
+        // The gap is relative to at most Σ y U'(y) of the certified rates.
+        let mine = worth(&problem, &rates(0));
+        let feasible = normalize(&problem, &rates(0), &FNorm::default()).unwrap();
+        let flow_rates = problem.flow_rates(&feasible).unwrap();
+        let revenue: f64 = (0..problem.flows()).map(|flow| {
+            let (utility, place) = problem.utility(flow);
+            if flow_rates[flow] == 0.0 { 0.0 } else { flow_rates[flow] * utility.marginal(place, flow_rates[flow]) }
+        }).sum();
+        for offset in 1..20 {
+            let other = worth(&problem, &rates(offset));
+            let rounding = 1e-9 * (mine.abs() + other.abs());
+            prop_assert!(
+                other - mine <= certificate.relative_gap * revenue + rounding || certificate.relative_gap.is_infinite(),
+                "gains {} of {revenue}, certified {certificate:?}", other - mine
+            );
+        }
+    }
+
+    #[test]
+    fn a_certificate_is_finite_for_any_finite_prices(
+        problem in any_problem(8, true), seeds in prop::collection::vec(common::decades(-8, 8), 8), zero in 0usize..8,
+    ) {
+        let price = |link: usize| if link == zero { 0.0 } else { seeds[link % 8] };
+        let prices: Vec<f64> = (0..problem.links()).map(price).collect();
+        let tiny: Vec<f64> = (0..problem.paths().len()).map(|path| if problem.is_closed(path) { 0.0 } else { 1e-6 }).collect();
+        let certificate = certify(&problem, &tiny, &prices).unwrap();
+        prop_assert!(certificate.relative_gap.is_finite() && certificate.kkt_residual.is_finite(), "{certificate:?}");
+        prop_assert!(certificate.relative_gap > -1e-9, "{certificate:?}");
+    }
+}

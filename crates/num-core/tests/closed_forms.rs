@@ -1,0 +1,137 @@
+//! Answers that are known on paper.
+
+mod common;
+
+use common::{gamma, solve_with};
+use netnum_core::*;
+
+fn close(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance * expected.abs(), "found {found}, expected {expected}");
+}
+
+#[test]
+fn on_one_link_rates_are_proportional_to_the_weights() {
+    let weights = vec![0.5, 1.0, 2.5, 4.0];
+    for alpha in [0.25, 0.5, 1.0, 2.0, 5.0, 10.0] {
+        let paths = Paths::from_lists(vec![vec![0]; 4]);
+        let utility = AlphaFair::new(alpha, weights.clone()).unwrap();
+        let solution = solve_with(&Problem::new(vec![10.0], paths, utility).unwrap(), "fast-ned", 1e-9);
+        assert_eq!(solution.status, Status::Optimal);
+        for (rate, weight) in solution.rates.iter().zip(&weights) {
+            close(*rate, 10.0 * weight / 8.0, 1e-6);
+        }
+    }
+}
+
+#[test]
+fn in_a_parking_lot_the_long_flow_gets_one_share_of_one_plus_the_root_of_n() {
+    for method in ["fast-ned", "ned"] {
+        for links in [1usize, 2, 5, 20] {
+            for alpha in [0.5, 1.0, 2.0, 5.0] {
+                let long: Vec<u32> = (0..links as u32).collect();
+                let lists = std::iter::once(long).chain((0..links as u32).map(|link| vec![link]));
+                let utility = AlphaFair::new(alpha, 1.0).unwrap();
+                let problem = Problem::new(vec![3.0; links], Paths::from_lists(lists), utility).unwrap();
+                let solution = solve_with(&problem, method, 1e-12);
+                assert_eq!(solution.status, Status::Optimal, "{method}, {links} links, alpha {alpha}");
+                close(solution.rates[0], 3.0 / (1.0 + (links as f64).powf(1.0 / alpha)), 1e-5);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flow_alone_gets_the_smallest_capacity_of_its_path() {
+    let problem = Problem::new(vec![3.0, 5.0, 2.0], Paths::from_lists([[0, 1, 2]]), AlphaFair::proportional()).unwrap();
+    close(solve_with(&problem, "fast-ned", 1e-9).rates[0], 2.0, 1e-8);
+}
+
+#[test]
+fn completion_times_are_short_when_rates_fall_with_the_size_to_the_power_of_one_over_epsilon() {
+    let sizes = [1.0, 1.2, 1.5];
+    let utility = MinFct::new(sizes.to_vec(), MinFct::EPSILON).unwrap();
+    let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0], [0]]), utility).unwrap();
+    let solution = solve_with(&problem, "fast-ned", 1e-12);
+    let shares: Vec<f64> = sizes.iter().map(|size: &f64| size.powf(-8.0)).collect();
+    for (rate, share) in solution.rates.iter().zip(&shares) {
+        close(*rate, share / shares.iter().sum::<f64>(), 1e-5);
+    }
+}
+
+#[test]
+fn bandwidth_functions_share_a_link_as_they_were_drawn() {
+    // NUMFabric, figures 2 and 9: flow 1 first, up to 10; then both; at 25 they have 15 and 10.
+    let first = BandwidthFunction::new(&[0.0, 2.0, 2.5], &[0.0, 10.0, 15.0], 5.0, 10.0).unwrap();
+    let second = BandwidthFunction::new(&[0.0, 2.0, 2.5], &[0.0, 0.0, 10.0], 5.0, 0.0).unwrap();
+    for (capacity, expected) in [(5.0, [5.0, 0.0]), (10.0, [10.0, 0.0]), (17.5, [12.5, 5.0]), (25.0, [15.0, 10.0])] {
+        let utilities: Vec<std::sync::Arc<dyn Utility>> =
+            vec![std::sync::Arc::new(first.clone()), std::sync::Arc::new(second.clone())];
+        let problem = Problem::new(vec![capacity], Paths::from_lists([[0], [0]]), utilities).unwrap();
+        let solution = solve_with(&problem, "fast-ned", 1e-9);
+        assert_eq!(solution.status, Status::Optimal, "capacity {capacity}: {solution}");
+        for (rate, expected) in solution.rates.iter().zip(expected) {
+            assert!((rate - expected).abs() < 1e-4 * capacity, "capacity {capacity}: {:?}", solution.rates);
+        }
+    }
+}
+
+#[test]
+fn a_capped_flow_leaves_the_rest_to_the_others() {
+    let problem = Problem::new(vec![9.0], Paths::from_lists([[0], [0], [0]]), AlphaFair::proportional())
+        .unwrap()
+        .with_rate_caps(vec![1.0, f64::INFINITY, f64::INFINITY])
+        .unwrap();
+    let solution = solve_with(&problem, "fast-ned", 1e-10);
+    close(solution.rates[0], 1.0, 1e-9);
+    close(solution.rates[1], 4.0, 1e-6);
+    close(solution.prices[0], 0.25, 1e-6);
+}
+
+#[test]
+fn an_idle_link_is_free() {
+    let problem =
+        Problem::new(vec![1.0, 5.0, 7.0], Paths::from_lists([[0, 1], [0, 1]]), AlphaFair::proportional()).unwrap();
+    let solution = solve_with(&problem, "fast-ned", 1e-9);
+    assert!(solution.prices[1] < 1e-8 && solution.prices[2] == 0.0, "{:?}", solution.prices);
+    close(solution.prices[0], 2.0, 1e-6);
+}
+
+#[test]
+fn the_gradient_gets_there_in_the_end() {
+    let problem = common::leaf_spine(100, 1.0, 1);
+    let solution = solve_with(&problem, "gradient", 1e-3);
+    assert_eq!(solution.status, Status::Optimal, "{solution}");
+}
+
+#[test]
+fn ned_with_a_full_step_diverges_on_the_leaf_spine_and_says_so_with_finite_numbers() {
+    for flows in [100, 1000] {
+        let problem = common::leaf_spine(flows, 1.0, 1);
+        let settings = Settings { max_iterations: 2000, ..Settings::default() };
+        let mut solver = Solver::new(&problem, "ned", &gamma(1.0)).unwrap();
+        let solution = solver.run(&settings, &mut ()).unwrap();
+        assert_eq!(solution.status, Status::MaxIterations);
+        assert!(solution.certificate.relative_gap > 1e-4, "it converged: {solution}");
+        assert!(solution.rates.iter().chain(&solution.prices).all(|value| value.is_finite()));
+        assert!(solver.prices().iter().chain(&solver.raw_rates()).all(|value| value.is_finite()));
+    }
+}
+
+#[test]
+fn fast_ned_reaches_a_millionth_on_the_leaf_spine_for_every_alpha() {
+    for flows in [100, 1000, 10_000] {
+        for alpha in [0.5, 1.0, 2.0, 5.0] {
+            let solution = solve_with(&common::leaf_spine(flows, alpha, 1), "fast-ned", 1e-6);
+            assert_eq!(solution.status, Status::Optimal, "{flows} flows, alpha {alpha}: {solution}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "slow: 100 000 flows"]
+fn fast_ned_reaches_a_millionth_with_a_hundred_thousand_flows() {
+    for alpha in [0.5, 1.0, 2.0, 5.0] {
+        let solution = solve_with(&common::leaf_spine(100_000, alpha, 1), "fast-ned", 1e-6);
+        assert_eq!(solution.status, Status::Optimal, "alpha {alpha}: {solution}");
+    }
+}

@@ -1,0 +1,68 @@
+//! After a normalizer no link is over its capacity, and no rate was raised.
+
+mod common;
+
+use common::any_problem;
+use netnum_core::*;
+use proptest::prelude::*;
+
+fn overload(problem: &Problem, rates: &[f64]) -> f64 {
+    let loads = problem.loads(rates).unwrap();
+    let over = |(load, capacity): (&f64, &f64)| if *load == 0.0 { 0.0 } else { load / capacity - 1.0 };
+    loads.iter().zip(problem.capacities()).map(over).fold(0.0, f64::max)
+}
+
+proptest! {
+    #[test]
+    fn any_rates_become_feasible_and_none_is_raised(
+        problem in any_problem(12, true), seeds in prop::collection::vec(common::decades(-8, 8), 40),
+    ) {
+        let rates: Vec<f64> = seeds[..problem.paths().len()].to_vec();
+        let u_norm = normalize(&problem, &rates, &UNorm::default()).unwrap();
+        let f_norm = normalize(&problem, &rates, &FNorm::default()).unwrap();
+        for feasible in [&u_norm, &f_norm] {
+            prop_assert!(overload(&problem, feasible) < 1e-12);
+            for (path, (after, before)) in feasible.iter().zip(&rates).enumerate() {
+                prop_assert!(after <= before && *after <= problem.rate_cap(path) && *after >= 0.0);
+            }
+        }
+        // F-NORM never takes more than U-NORM does.
+        prop_assert!(u_norm.iter().zip(&f_norm).all(|(u, f)| u <= f));
+        for raised in [
+            normalize(&problem, &rates, &UNorm { raise_rates: true }).unwrap(),
+            normalize(&problem, &rates, &FNorm { raise_rates: true }).unwrap(),
+        ] {
+            prop_assert!(overload(&problem, &raised) < 1e-12);
+            prop_assert!(raised.iter().enumerate().all(|(path, rate)| *rate <= problem.rate_cap(path)));
+        }
+    }
+}
+
+#[test]
+fn u_norm_divides_all_rates_alike_and_f_norm_only_those_on_full_links() {
+    let problem =
+        Problem::new(vec![1.0, 4.0], Paths::from_lists([vec![0], vec![0, 1], vec![1]]), AlphaFair::proportional())
+            .unwrap();
+    let rates = [1.0, 1.0, 1.0];
+    assert_eq!(normalize(&problem, &rates, &UNorm::default()).unwrap(), [0.5, 0.5, 0.5]);
+    assert_eq!(normalize(&problem, &rates, &FNorm::default()).unwrap(), [0.5, 0.5, 1.0]);
+    assert_eq!(normalize(&problem, &rates, &FNorm { raise_rates: true }).unwrap(), [0.5, 0.5, 2.0]);
+    assert_eq!(normalize(&problem, &[0.1; 3], &UNorm { raise_rates: true }).unwrap(), [0.5, 0.5, 0.5]);
+    assert_eq!(normalize(&problem, &[0.1; 3], &UNorm::default()).unwrap(), [0.1; 3]);
+}
+
+#[test]
+fn a_failed_link_stops_its_flows_and_no_others() {
+    let problem = Problem::new(vec![0.0, 1.0], Paths::from_lists([[0], [1]]), AlphaFair::proportional()).unwrap();
+    assert_eq!(normalize(&problem, &[1.0, 0.5], &FNorm::default()).unwrap(), [0.0, 0.5]);
+    assert_eq!(normalize(&problem, &[0.0, 0.0], &UNorm { raise_rates: true }).unwrap(), [0.0, 0.0]);
+}
+
+#[test]
+fn bad_rates_are_named() {
+    let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
+    let message = |rates: &[f64]| normalize(&problem, rates, &FNorm::default()).unwrap_err().to_string();
+    assert_eq!(message(&[1.0, -1.0]), "path 1 has rate -1, expected a finite number >= 0");
+    assert_eq!(message(&[f64::NAN, 1.0]), "path 0 has rate NaN, expected a finite number >= 0");
+    assert_eq!(message(&[1.0]), "rates has 1 entries, expected 2, one per path");
+}
