@@ -223,7 +223,10 @@ fn a_utility_that_answers_nonsense_is_named() {
     for (what, expected) in [
         ("marginal", "the utility of flow 0 is broken: its marginal at rate 0.5 is NaN, expected a finite number >= 0"),
         ("demand", "the utility of flow 0 is broken: its demand is NaN, expected a number >= 0"),
-        ("slope", "the utility of flow 0 is broken: its demand slope is not a number"),
+        (
+            "slope",
+            "the utility of flow 0 is broken: its answers are not numbers, or not those of a concave, increasing function",
+        ),
         (
             "value",
             "the utility of flow 0 is broken: its answers are not numbers, or not those of a concave, increasing function",

@@ -198,11 +198,8 @@ impl Problem {
         Ok(loads)
     }
 
-    /// Σ U_f(y_f) over the flows that are not left out; `None` for max-min fairness, which has no number.
-    pub(crate) fn objective(&self, flow_rates: &[f64], left_out: &[u32]) -> Option<f64> {
-        if self.curvature() == Curvature::MaxMin {
-            return None;
-        }
+    /// Σ U_f(y_f) over the flows that are not left out.
+    pub(crate) fn objective(&self, flow_rates: &[f64], left_out: &[u32]) -> f64 {
         let mut counts = vec![true; self.flows];
         for &flow in left_out {
             counts[flow as usize] = false;
@@ -215,7 +212,7 @@ impl Problem {
             let counted = block.flows.iter().zip(values).filter(|&(&flow, _)| counts[flow as usize]);
             total += counted.map(|(_, value)| value).sum::<f64>();
         }
-        Some(total)
+        total
     }
 
     pub(crate) fn blocks(&self) -> &[Block] {

@@ -185,7 +185,7 @@ impl Solver {
             self.step(1)?;
         };
         let best = best.expect("every way out of the loop has certified");
-        Ok(self.solution(status, &best, self.iteration - first, trace, self.made + began.elapsed()))
+        self.solution(status, &best, self.iteration - first, trace, self.made + began.elapsed())
     }
 
     fn answer(&self) -> Answer<'_> {
@@ -202,8 +202,7 @@ impl Solver {
         }
         let score = if stop == Stop::Kkt { progress.kkt_residual } else { progress.gap };
         if score.is_nan() {
-            let what = "its answers are not numbers, or not those of a concave, increasing function".into();
-            return Err(Error::Utility { flow: self.suspect(), what });
+            return Err(self.not_numbers());
         }
         if best.as_ref().is_none_or(|best| score < best.score) {
             let State { prices, rates } = &self.state;
@@ -223,17 +222,15 @@ impl Solver {
                 }
             }
         }
-        if self.estimate.is_nan() {
-            let what = "its demand slope is not a number".into();
-            return Err(Error::Utility { flow: self.suspect(), what });
-        }
-        Ok(())
+        if self.estimate.is_nan() { Err(self.not_numbers()) } else { Ok(()) }
     }
 
-    /// The first flow with a utility of the user's own.
-    fn suspect(&self) -> usize {
+    /// Blames the first flow with a utility of the user's own.
+    fn not_numbers(&self) -> Error {
         let block = self.presolved.blocks.iter().find(|block| block.whole);
-        block.map_or(0, |block| self.presolved.original_flows[block.flows.start] as usize)
+        let flow = block.map_or(0, |block| self.presolved.original_flows[block.flows.start] as usize);
+        let what = "its answers are not numbers, or not those of a concave, increasing function".into();
+        Error::Utility { flow, what }
     }
 
     fn solution(
@@ -243,17 +240,21 @@ impl Solver {
         iterations: usize,
         trace: Vec<Progress>,
         elapsed: Duration,
-    ) -> Solution {
+    ) -> Result<Solution> {
         let answer = Answer::new(&self.presolved, &best.rates, &best.prices);
         let certificate = answer.settled_certificate();
         let rates = self.presolved.caller_rates(&answer.into_rates());
         let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");
         let loads = self.problem.loads(&rates).expect("one rate per path");
         let failed_flows = self.presolved.left_out.clone();
-        Solution {
+        let objective = self.problem.objective(&flow_rates, &failed_flows);
+        if objective.is_nan() {
+            return Err(self.not_numbers());
+        }
+        Ok(Solution {
             status,
             method: self.method_name,
-            objective: self.problem.objective(&flow_rates, &failed_flows).unwrap_or(f64::NAN),
+            objective,
             prices: self.presolved.caller_prices(&best.prices),
             rates,
             flow_rates,
@@ -263,7 +264,7 @@ impl Solver {
             seconds: elapsed.as_secs_f64(),
             failed_flows,
             trace,
-        }
+        })
     }
 }
 
