@@ -20,7 +20,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::normalize::{self, FNorm, Normalizer, relative_loads};
+use crate::normalize::{self, FNorm, relative_loads};
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -80,8 +80,9 @@ pub(crate) struct Answer<'a> {
 impl<'a> Answer<'a> {
     pub(crate) fn new(problem: &'a Presolved, rates: &[f64], prices: &'a [f64]) -> Self {
         let mut rates: Vec<f64> = rates.iter().zip(&problem.caps).map(|(rate, &cap)| rate.min(cap)).collect();
-        let fullest = relative_loads(&problem.capacities, &problem.paths, &rates).into_iter().fold(0.0, f64::max);
-        FNorm::default().normalize(&problem.capacities, &problem.paths, &mut rates);
+        let relative = relative_loads(&problem.capacities, &problem.paths, &rates);
+        FNorm::default().divide(&relative, &problem.paths, &mut rates);
+        let fullest = relative.into_iter().fold(0.0, f64::max);
         let path_price = |links: &[u32]| links.iter().map(|&link| prices[link as usize]).sum();
         let path_prices = problem.paths.iter().map(path_price).collect();
         let flow_rates = problem.flow_totals(&rates);
@@ -232,6 +233,13 @@ impl Best {
         self.rates.clear();
         self.cost.clear();
         self.scratch.resize(flows.len(), 0.0);
+        let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+        if paths.len() == flows.len() {
+            let inputs = self.demands[paths.clone()].iter().zip(&problem.ceilings[paths.clone()]);
+            self.rates.extend(inputs.map(|(demand, ceiling)| demand.clamp(0.0, *ceiling)));
+            self.cost.extend(self.rates.iter().zip(&answer.path_prices[paths]).map(|(rate, price)| rate * price));
+            return;
+        }
         let mut order: Vec<usize> = Vec::new();
         for flow in flows {
             order.clear();

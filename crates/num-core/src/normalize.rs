@@ -46,9 +46,15 @@ impl Normalizer for UNorm {
 
 impl Normalizer for FNorm {
     fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]) {
-        let relative = relative_loads(capacities, paths, rates);
+        self.divide(&relative_loads(capacities, paths, rates), paths, rates);
+    }
+}
+
+impl FNorm {
+    /// The same with the relative loads at hand.
+    pub(crate) fn divide(self, relative_loads: &[f64], paths: &Paths, rates: &mut [f64]) {
         for (links, rate) in paths.iter().zip(rates) {
-            let fullest = links.iter().map(|&link| relative[link as usize]).fold(0.0, f64::max);
+            let fullest = links.iter().map(|&link| relative_loads[link as usize]).fold(0.0, f64::max);
             *rate = divided(*rate, fullest, self.raise_rates);
         }
     }

@@ -30,6 +30,9 @@ pub(crate) struct Presolved {
     /// The paths of flow `f` are `flow_paths[f]..flow_paths[f + 1]`.
     pub(crate) flow_paths: Vec<usize>,
     pub(crate) blocks: Vec<NaturalBlock>,
+    /// An equal share of every link for every path through it, at most its cap; and log U' of every flow there.
+    pub(crate) equal_shares: Vec<f64>,
+    pub(crate) log_marginals: Vec<f64>,
     /// Caller's number of every link, path and flow.
     links: Vec<u32>,
     original_paths: Vec<u32>,
@@ -95,6 +98,8 @@ impl Presolved {
             ceilings,
             flow_paths,
             blocks: Vec::new(),
+            equal_shares: Vec::new(),
+            log_marginals: Vec::new(),
             links,
             original_paths,
             original_flows,
@@ -102,8 +107,10 @@ impl Presolved {
             total_links: problem.links(),
             total_paths: problem.paths().len(),
         };
-        this.blocks = natural_blocks(problem, &blocks, this.units);
-        this.units.log_price = this.log_price_unit()?;
+        this.equal_shares = this.shares();
+        this.log_marginals = this.caller_log_marginals(problem, &blocks)?;
+        this.units.log_price = this.log_price_unit();
+        this.log_marginals.iter_mut().for_each(|log| *log -= this.units.log_price);
         this.blocks = natural_blocks(problem, &blocks, this.units);
         Ok(this)
     }
@@ -156,50 +163,67 @@ impl Presolved {
         self.flow_paths.windows(2).map(|pair| per_path[pair[0]..pair[1]].iter().sum()).collect()
     }
 
-    /// An equal share of every link for every path through it, at most its cap.
-    pub(crate) fn equal_shares(&self) -> Vec<f64> {
-        let mut counts = vec![0.0; self.capacities.len()];
-        for &link in self.paths.indices() {
-            counts[link as usize] += 1.0;
-        }
-        let share = |&link: &u32| self.capacities[link as usize] / counts[link as usize];
-        let smallest = |links: &[u32]| links.iter().map(share).fold(f64::INFINITY, f64::min);
-        self.paths.iter().zip(&self.caps).map(|(links, &cap)| smallest(links).min(cap)).collect()
-    }
-
-    /// log U' of every flow at its rate.
-    pub(crate) fn log_marginals(&self, flow_rates: &[f64]) -> Vec<f64> {
+    /// U' of every flow at its rate.
+    pub(crate) fn marginals(&self, flow_rates: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; flow_rates.len()];
         for block in &self.blocks {
             for flows in block.chunks() {
-                let places = block.places(&flows);
-                block.utility.log_marginal_into(places, &flow_rates[flows.clone()], &mut out[flows]);
+                block.utility.marginal_into(block.places(&flows), &flow_rates[flows.clone()], &mut out[flows]);
             }
         }
         out
     }
 
-    /// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue.
-    fn log_price_unit(&self) -> Result<f64> {
-        let shares = self.flow_totals(&self.equal_shares());
-        let marginals = self.log_marginals(&shares);
-        // A flow that is satiated at its equal share has a marginal of 0 there, and its logarithm is −∞.
-        if let Some(at) = marginals.iter().position(|&log| log.is_nan() || log == f64::INFINITY) {
-            let (rate, marginal) = (shares[at] * self.units.rate, marginals[at].exp());
-            let what = format!("its marginal at rate {rate} is {marginal}, expected a finite number >= 0");
-            return Err(Error::Utility { flow: self.original_flows[at] as usize, what });
+    /// Per path the smallest c_l/n_l along it, n_l being the number of paths through a link, or its cap.
+    fn shares(&self) -> Vec<f64> {
+        let mut counts = vec![0.0; self.capacities.len()];
+        for &link in self.paths.indices() {
+            counts[link as usize] += 1.0;
         }
-        let largest = marginals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let shares: Vec<f64> = self.capacities.iter().zip(counts).map(|(capacity, count)| capacity / count).collect();
+        let smallest = |links: &[u32]| links.iter().map(|&link| shares[link as usize]).fold(f64::INFINITY, f64::min);
+        self.paths.iter().zip(&self.caps).map(|(links, &cap)| smallest(links).min(cap)).collect()
+    }
+
+    /// log U' of every flow at its equal share, in the caller's units of price.
+    fn caller_log_marginals(&self, problem: &Problem, blocks: &[(usize, Vec<u32>)]) -> Result<Vec<f64>> {
+        let shares = self.flow_totals(&self.equal_shares);
+        let (mut logs, mut start) = (Vec::with_capacity(shares.len()), 0);
+        for (number, places) in blocks {
+            let Block { utility, flows } = &problem.blocks()[*number];
+            let mut rates = vec![self.units.rate; flows.len()];
+            for (&place, share) in places.iter().zip(&shares[start..]) {
+                rates[place as usize] = share * self.units.rate;
+            }
+            start += places.len();
+            let mut all = vec![0.0; flows.len()];
+            utility.log_marginal_into(0..flows.len(), &rates, &mut all);
+            // A flow that is satiated at its equal share has a marginal of 0 there, and its logarithm is −∞.
+            let wrong = |&&place: &&u32| all[place as usize].is_nan() || all[place as usize] == f64::INFINITY;
+            if let Some(&place) = places.iter().find(wrong) {
+                let (rate, marginal) = (rates[place as usize], all[place as usize].exp());
+                let what = format!("its marginal at rate {rate} is {marginal}, expected a finite number >= 0");
+                return Err(Error::Utility { flow: flows[place as usize] as usize, what });
+            }
+            logs.extend(places.iter().map(|&place| all[place as usize]));
+        }
+        Ok(logs)
+    }
+
+    /// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue.
+    fn log_price_unit(&self) -> f64 {
+        let shares = self.flow_totals(&self.equal_shares);
+        let largest = self.log_marginals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if !largest.is_finite() {
-            return Ok(0.0);
+            return 0.0;
         }
         let (mut squares, mut revenue) = (0.0, 0.0);
-        for (&share, &marginal) in shares.iter().zip(&marginals) {
-            let relative = (marginal - largest).exp();
+        for (&share, &log) in shares.iter().zip(&self.log_marginals) {
+            let relative = (log - largest).exp();
             squares += share * relative * relative;
             revenue += share * relative;
         }
-        Ok(largest + (squares / revenue).ln())
+        largest + (squares / revenue).ln()
     }
 }
 
@@ -290,8 +314,9 @@ fn used_links(problem: &Problem, paths: &[u32]) -> (Vec<u32>, Vec<u32>) {
 
 /// The power of two nearest to the geometric mean over paths of the smallest capacity.
 fn rate_unit(capacities: &[f64], paths: &Paths) -> f64 {
-    let smallest = |links: &[u32]| links.iter().map(|&l| capacities[l as usize]).fold(f64::INFINITY, f64::min);
-    let total: f64 = paths.iter().map(|links| smallest(links).log2()).sum();
+    let logs: Vec<f64> = capacities.iter().map(|capacity| capacity.log2()).collect();
+    let smallest = |links: &[u32]| links.iter().map(|&link| logs[link as usize]).fold(f64::INFINITY, f64::min);
+    let total: f64 = paths.iter().map(smallest).sum();
     if paths.is_empty() { 1.0 } else { (total / paths.len() as f64).round().exp2() }
 }
 

@@ -139,7 +139,7 @@ impl Solver {
         let began = Instant::now();
         let first = self.iteration;
         let every_iteration = settings.trace || observer.cadence() == Cadence::EveryIteration;
-        let mut pace = Pace { next: first, calibration: 1.0 };
+        let mut pace = Pace { next: first + Pace::PAUSE, calibration: 1.0 };
         let mut best: Option<Best> = None;
         let mut trace = Vec::new();
         let mut last_look: Option<Instant> = None;
@@ -292,12 +292,15 @@ struct Pace {
 }
 
 impl Pace {
+    /// Iterations without a certificate at first; later half as many as have been done.
+    const PAUSE: usize = 16;
+
     fn is_due(&self, iteration: usize, estimate: f64, tol: f64) -> bool {
         iteration >= self.next || estimate * self.calibration <= tol
     }
 
     fn certified(&mut self, iteration: usize, estimate: f64, gap: f64) {
-        self.next = (iteration + 8).max(iteration + iteration / 4);
-        self.calibration = if estimate > 0.0 && gap > 0.0 { (gap / estimate).clamp(0.1, 10.0) } else { 1.0 };
+        self.next = iteration + Self::PAUSE.max(iteration / 2);
+        self.calibration = if estimate > 0.0 && gap > 0.0 { (gap / estimate).clamp(0.01, 1000.0) } else { 1.0 };
     }
 }

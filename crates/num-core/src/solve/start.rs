@@ -10,12 +10,10 @@ use crate::presolve::Presolved;
 
 /// Prices in natural units, O(crossings).
 pub(super) fn revenue_split(problem: &Presolved) -> Vec<f64> {
-    let shares = problem.equal_shares();
-    let marginals = problem.log_marginals(&problem.flow_totals(&shares));
     let mut prices = vec![0.0; problem.capacities.len()];
-    for (range, log) in problem.flow_paths.windows(2).zip(marginals) {
+    for (range, log) in problem.flow_paths.windows(2).zip(&problem.log_marginals) {
         let marginal = log.min(600.0).exp();
-        for (path, share) in (range[0]..range[1]).zip(&shares[range[0]..]) {
+        for (path, share) in (range[0]..range[1]).zip(&problem.equal_shares[range[0]..]) {
             let links = problem.paths.links(path);
             let part = marginal * share / links.len() as f64;
             for &link in links {

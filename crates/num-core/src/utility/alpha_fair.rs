@@ -103,7 +103,7 @@ impl Utility for AlphaFair {
         })
     }
     fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
-        Some(Powers::block(flows.iter().map(|&flow| units.power(self.power(flow as usize))).collect()))
+        Some(Powers::block(units.powers(flows.iter().map(|&flow| self.power(flow as usize)))))
     }
     fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         for ((flow, &rate), out) in flows.zip(rates).zip(out) {

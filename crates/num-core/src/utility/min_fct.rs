@@ -82,6 +82,6 @@ impl Utility for MinFct {
         Some(Spec { size, eps, ..Spec::of_kind("fct") })
     }
     fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
-        Some(Powers::block(flows.iter().map(|&flow| units.power(self.power(flow as usize))).collect()))
+        Some(Powers::block(units.powers(flows.iter().map(|&flow| self.power(flow as usize)))))
     }
 }

@@ -22,8 +22,9 @@ impl Units {
     }
 
     /// U'(x) = k x^(−α) in these units: k C^(−α)/P.
-    pub(super) fn power(self, power: Power) -> Power {
-        Power { log_k: power.log_k - power.alpha * self.rate.ln() - self.log_price, ..power }
+    pub(super) fn powers(self, powers: impl Iterator<Item = Power>) -> Vec<Power> {
+        let log_rate = self.rate.ln();
+        powers.map(|power| Power { log_k: power.log_k - power.alpha * log_rate - self.log_price, ..power }).collect()
     }
 }
 

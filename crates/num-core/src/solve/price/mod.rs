@@ -371,6 +371,7 @@ fn ceilings(problem: &Presolved) -> (Vec<f64>, Vec<f64>) {
         }
     }
     // A path that asks for its ceiling at any price that a float can hold keeps a small positive one.
-    let floors = problem.log_marginals(&ceilings).into_iter().map(|log| log.clamp(-460.0, 460.0).exp()).collect();
+    let mut floors = problem.marginals(&ceilings);
+    floors.iter_mut().for_each(|floor| *floor = floor.clamp(LARGEST_PRICE.recip(), LARGEST_PRICE));
     (ceilings, floors)
 }
