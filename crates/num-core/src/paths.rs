@@ -39,11 +39,18 @@ impl Paths {
 
     /// Paths from one list of links each.
     pub fn from_lists<L: AsRef<[u32]>>(lists: impl IntoIterator<Item = L>) -> Self {
-        let mut paths = Self { indptr: vec![0], indices: Vec::new() };
+        let mut paths = Self::with_capacity(0, 0);
         for links in lists {
             paths.push(links.as_ref());
         }
         paths
+    }
+
+    /// No paths yet, and room for some.
+    pub(crate) fn with_capacity(paths: usize, crossings: usize) -> Self {
+        let mut indptr = Vec::with_capacity(paths + 1);
+        indptr.push(0);
+        Self { indptr, indices: Vec::with_capacity(crossings) }
     }
 
     /// Appends one path.

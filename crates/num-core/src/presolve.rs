@@ -76,7 +76,7 @@ impl Presolved {
         };
         let original_flows = blocks.iter().flat_map(flows_of).collect();
         let (links, number) = used_links(problem, &original_paths);
-        let mut paths = Paths::from_lists::<[u32; 0]>([]);
+        let mut paths = Paths::with_capacity(original_paths.len(), problem.paths().indices().len());
         let mut row = Vec::new();
         for &path in &original_paths {
             row.clear();
