@@ -95,13 +95,12 @@ impl<'a> Answer<'a> {
         Certificate { relative_gap: self.relative_gap(), overload: self.overload, kkt_residual }
     }
 
-    /// The proof for the feasible rates x̂ and the prices.
-    pub(crate) fn settled_certificate(&self) -> Certificate {
+    /// The proof for the feasible rates x̂ and the prices; their gap is that of the rates that were given.
+    pub(crate) fn settled_certificate(&self, relative_gap: f64) -> Certificate {
         let problem = self.problem;
         let fullest = relative_loads(&problem.capacities, &problem.paths, &self.rates).into_iter().fold(0.0, f64::max);
         let overload = (fullest - 1.0).max(0.0);
-        let kkt_residual = self.kkt_residual().max(overload);
-        Certificate { relative_gap: self.relative_gap(), overload, kkt_residual }
+        Certificate { relative_gap, overload, kkt_residual: self.kkt_residual().max(overload) }
     }
 
     /// The feasible rates x̂.

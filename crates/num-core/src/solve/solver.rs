@@ -206,7 +206,7 @@ impl Solver {
         }
         if best.as_ref().is_none_or(|best| score < best.score) {
             let State { prices, rates } = &self.state;
-            *best = Some(Best { score, prices: prices.clone(), rates: rates.clone() });
+            *best = Some(Best { score, gap: progress.gap, prices: prices.clone(), rates: rates.clone() });
         }
         Ok(())
     }
@@ -242,7 +242,7 @@ impl Solver {
         elapsed: Duration,
     ) -> Result<Solution> {
         let answer = Answer::new(&self.presolved, &best.rates, &best.prices);
-        let certificate = answer.settled_certificate();
+        let certificate = answer.settled_certificate(best.gap);
         let rates = self.presolved.caller_rates(&answer.into_rates());
         let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");
         let loads = self.problem.loads(&rates).expect("one rate per path");
@@ -279,6 +279,7 @@ impl fmt::Debug for Solver {
 struct Best {
     /// What the solve stops on: gap or KKT residual.
     score: f64,
+    gap: f64,
     prices: Vec<f64>,
     rates: Vec<f64>,
 }
