@@ -1,3 +1,175 @@
-//! A placeholder.
+//! Whole solves: from a problem to rates that are proven to be within 1e−3, 1e−6 and 1e−9 of the optimum.
+//!
+//! ```sh
+//! cargo bench -p netnum-benches --bench time_to_gap                  # about two minutes
+//! cargo bench -p netnum-benches --bench time_to_gap -- '1000 flows'  # some of it
+//! ```
+//!
+//! A solve begins with a checked `Problem` and ends with a `Solution`: presolve, first prices, iterations, certificates
+//! and normalized rates all count. Beside it stands the naive loop: NED as published, with the same γ = 0.4 as method
+//! `ned`, a certificate every ten iterations, and the first prices given to it for nothing. Runs that do not get there
+//! within their iterations are shown as such, with the gap that they ended at and the time they took for it. One thread.
 
-fn main() {}
+mod common;
+mod naive;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use common::{Instance, Plan};
+use criterion::{BenchmarkId, Criterion};
+use naive::Naive;
+use netnum_core::{Problem, Settings, Solver, Status, certify};
+
+const TOLERANCES: [f64; 3] = [1e-3, 1e-6, 1e-9];
+
+/// The step of NED in the paper's experiments; both loops use it.
+const GAMMA: f64 = 0.4;
+
+/// The naive loop looks whether it has arrived once in this many iterations.
+const CERTIFY_EVERY: usize = 10;
+
+/// A run may take this many iterations times flows, so that one that never arrives still ends soon.
+const FLOW_ITERATIONS: usize = 100_000_000;
+
+const PLAN: Plan = Plan { warm_up: Duration::from_millis(100), measure: Duration::from_millis(500), samples: 10 };
+
+/// How a run ended.
+#[derive(Clone, Copy)]
+struct Outcome {
+    reached: bool,
+    iterations: usize,
+    gap: f64,
+}
+
+fn most_iterations(problem: &Problem) -> usize {
+    FLOW_ITERATIONS / problem.flows()
+}
+
+fn solve(problem: &Problem, method: &str, tol: f64) -> Outcome {
+    let settings = Settings { tol, max_iterations: most_iterations(problem), ..Settings::default() };
+    let mut solver = Solver::new(problem, method, &BTreeMap::new()).expect("the method takes the problem");
+    let solution = solver.run(&settings, &mut ()).expect("a solve does not fail");
+    Outcome {
+        reached: solution.status == Status::Optimal,
+        iterations: solution.iterations,
+        gap: solution.certificate.relative_gap,
+    }
+}
+
+/// The naive loop on proportional fairness.
+fn solve_naively(problem: &Problem, weights: &[f64], first_prices: &[f64], tol: f64) -> (Outcome, Naive, Vec<f64>) {
+    let respond = |flow: usize, price: f64| (weights[flow] / price, weights[flow] / (price * price));
+    let mut naive = Naive::new(problem, first_prices.to_vec());
+    let mut iterations = 0;
+    loop {
+        for _ in 0..CERTIFY_EVERY {
+            naive.step(GAMMA, respond);
+        }
+        iterations += CERTIFY_EVERY;
+        let rates = naive.feasible_rates(respond);
+        let gap = naive.log_gap(weights, &rates);
+        if gap <= tol || iterations >= most_iterations(problem) {
+            return (Outcome { reached: gap <= tol, iterations, gap }, naive, rates);
+        }
+    }
+}
+
+/// What the naive loop says of itself must be what netnum's certificate says of it.
+fn assert_that_certificates_agree(problem: &Problem, weights: &[f64], first_prices: &[f64]) {
+    let (outcome, naive, rates) = solve_naively(problem, weights, first_prices, 1e-3);
+    let gap = certify(problem, &rates, naive.prices()).expect("rates and prices are numbers").relative_gap;
+    assert!((gap - outcome.gap).abs() <= 1e-6 * gap.abs() + 1e-12, "{gap:e} and {:e}", outcome.gap);
+}
+
+/// A line of the table.
+struct Line {
+    instance: String,
+    tol: f64,
+    method: &'static str,
+    outcome: Outcome,
+    seconds: f64,
+}
+
+/// Times runs and appends their line, unless the command line leaves them out.
+fn measure(
+    (criterion, lines): (&mut Criterion, &mut Vec<Line>),
+    instance: &str,
+    method: &'static str,
+    tol: f64,
+    mut run: impl FnMut() -> Outcome,
+) {
+    let mut last = None;
+    let id = BenchmarkId::new(method, format!("{instance}, {tol:.0e}"));
+    let seconds = common::measure(criterion, "time_to_gap", id, PLAN, |count| {
+        let began = Instant::now();
+        for _ in 0..count {
+            last = Some(run());
+        }
+        began.elapsed()
+    });
+    if let (Some(seconds), Some(outcome)) = (seconds, last) {
+        lines.push(Line { instance: instance.into(), tol, method, outcome, seconds });
+    }
+}
+
+fn print_table(lines: &[Line]) {
+    println!("Whole solves to a proven relative gap; medians; ratio: naive loop / this, where both got there.\n");
+    println!(
+        "{:<38} {:>5}  {:<10} {:>10} {:>10} {:>9} {:>7}",
+        "instance", "tol", "method", "iterations", "ms", "gap", "ratio"
+    );
+    let mut above: Option<(&str, f64)> = None;
+    for line in lines {
+        let here = (line.instance.as_str(), line.tol);
+        let instance = if above.is_some_and(|above| above.0 == here.0) { "" } else { here.0 };
+        let tol = if above == Some(here) { String::new() } else { format!("{:.0e}", line.tol) };
+        above = Some(here);
+        let baseline =
+            lines.iter().find(|other| other.method == "naive" && (other.instance.as_str(), other.tol) == here);
+        let ratio = match baseline {
+            Some(baseline) if baseline.outcome.reached && line.outcome.reached => {
+                format!("{:.2}", baseline.seconds / line.seconds)
+            }
+            _ => "–".into(),
+        };
+        let Outcome { reached, iterations, gap } = line.outcome;
+        let remark = if reached { "" } else { "  not reached" };
+        println!(
+            "{instance:<38} {tol:>5}  {:<10} {iterations:>10} {:>10.3} {gap:>9.1e} {ratio:>7}{remark}",
+            line.method,
+            1e3 * line.seconds
+        );
+    }
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    let mut lines = Vec::new();
+    let fabric = |flows: usize| (format!("leaf-spine 9x16x4, {flows} flows"), Instance::fabric(flows));
+    let fat_tree = (String::from("fat-tree k=8, 10000 flows"), Instance::fat_tree(10_000));
+    for (name, instance) in [fabric(1000), fabric(10_000), fabric(100_000), fat_tree] {
+        let small = instance.weights.len() <= 1000;
+        let methods: &[&'static str] = if small { &["fast-ned", "ned", "gradient"] } else { &["fast-ned"] };
+        let problem = instance.log();
+        let first_prices = Solver::new(&problem, "ned", &BTreeMap::new()).expect("NED takes the problem").prices();
+        assert_that_certificates_agree(&problem, &instance.weights, &first_prices);
+        for tol in TOLERANCES {
+            for &method in methods {
+                let run = || solve(&problem, method, tol);
+                measure((&mut criterion, &mut lines), &format!("{name}, log"), method, tol, run);
+            }
+            let run = || solve_naively(&problem, &instance.weights, &first_prices, tol).0;
+            measure((&mut criterion, &mut lines), &format!("{name}, log"), "naive", tol, run);
+        }
+        let problem = instance.mixed();
+        for tol in TOLERANCES {
+            let run = || solve(&problem, "fast-ned", tol);
+            measure((&mut criterion, &mut lines), &format!("{name}, mixed α"), "fast-ned", tol, run);
+        }
+    }
+    criterion.final_summary();
+    if !lines.is_empty() && !common::is_test() {
+        print_table(&lines);
+    }
+}

@@ -1,5 +1,70 @@
-"""Network utility maximization: the rates that are worth the most in all, and a proof of how close they are."""
+"""Network utility maximization: the rates that are worth the most in all, and a proof of how close they are.
 
-from ._core import __version__
+Say what each flow's rate is worth (a utility), over which links it goes (its paths) and what those carry (capacities),
+and `solve` finds the rates that are worth the most in all::
 
-__all__ = ["__version__"]
+    import netnum
+
+    net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
+    paths = net.ecmp(*net.random_pairs(1000, seed=1), seed=1)
+    solution = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0)))
+    solution.rates, solution.prices, solution.gap
+
+`help(netnum.solve)`, `help(netnum.Problem)` and `help(netnum.topology)` are the places to go on.
+"""
+
+from . import topology
+from ._core import (
+    AlphaFair,
+    BandwidthFunction,
+    Certificate,
+    Linear,
+    MethodError,
+    MinFct,
+    NumError,
+    Paths,
+    Problem,
+    ProblemError,
+    Progress,
+    Solution,
+    Solver,
+    Topology,
+    Trace,
+    Utility,
+    UtilityError,
+    __version__,
+    certify,
+    check_utility,
+    f_norm,
+    methods,
+    solve,
+    u_norm,
+)
+
+__all__ = [
+    "AlphaFair",
+    "BandwidthFunction",
+    "Certificate",
+    "Linear",
+    "MethodError",
+    "MinFct",
+    "NumError",
+    "Paths",
+    "Problem",
+    "ProblemError",
+    "Progress",
+    "Solution",
+    "Solver",
+    "Topology",
+    "Trace",
+    "Utility",
+    "UtilityError",
+    "__version__",
+    "certify",
+    "check_utility",
+    "f_norm",
+    "methods",
+    "solve",
+    "topology",
+    "u_norm",
+]

@@ -1,8 +1,46 @@
-//! The Python face of netnum: conversions only.
+//! The Python face of netnum: conversions only. A formula here is in the wrong crate.
+//!
+//! | file | what it converts |
+//! |---|---|
+//! | `error.rs` | core errors → Python exceptions |
+//! | `numbers.rs` | array-likes → `Vec`, `Vec` → NumPy arrays without a copy |
+//! | `door.rs` | the one way into a long call: without the interpreter, stopped by Ctrl-C, callbacks heard |
+//! | `paths.rs`, `problem.rs`, `topology.rs`, `certificate.rs`, `normalize.rs` | the things of the same name in the core |
+//! | `utility/` | the families; `user.rs` makes a Python object one of them |
+//! | `solve/` | `solve`, `Solver` and what they give back |
 
-#[pyo3::pymodule]
+mod certificate;
+mod door;
+mod error;
+mod normalize;
+mod numbers;
+mod paths;
+mod problem;
+mod solve;
+mod topology;
+mod utility;
+
+/// What of netnum is written in Rust. Use it as `netnum`.
+#[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use crate::certificate::{Certificate, certify};
+    #[pymodule_export]
+    use crate::error::{MethodError, NumError, ProblemError, UtilityError};
+    #[pymodule_export]
+    use crate::normalize::{f_norm, u_norm};
+    #[pymodule_export]
+    use crate::paths::Paths;
+    #[pymodule_export]
+    use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::solve::{Progress, Solution, Solver, Trace, methods, solve};
+    #[pymodule_export]
+    use crate::topology::Topology;
+    #[pymodule_export]
+    use crate::utility::{AlphaFair, BandwidthFunction, Linear, MinFct, Utility, check_utility};
 }

@@ -127,6 +127,13 @@ pub trait Utility: fmt::Debug + Send + Sync {
         }
     }
 
+    /// [`demand_slope`](Self::demand_slope) of a block.
+    fn demand_slope_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        for ((flow, &price), out) in flows.zip(prices).zip(out) {
+            *out = self.demand_slope(flow, price);
+        }
+    }
+
     /// [`gain`](Self::gain) of a block.
     fn gain_into(&self, flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
         for (((flow, &from), &to), out) in flows.zip(from).zip(to).zip(out) {
@@ -144,11 +151,11 @@ pub trait Utility: fmt::Debug + Send + Sync {
         rates: &mut [f64],
         curvatures: &mut [f64],
     ) {
-        for ((((flow, &price), &ceiling), rate), curvature) in
-            flows.zip(prices).zip(ceilings).zip(rates).zip(curvatures)
-        {
+        self.demand_into(flows.clone(), prices, rates);
+        self.demand_slope_into(flows, prices, curvatures);
+        for (((&price, &ceiling), rate), curvature) in prices.iter().zip(ceilings).zip(rates).zip(curvatures) {
             // Comparisons and not min and max, which would hide an answer that is not a number.
-            let (demand, steepness) = (self.demand(flow, price), -self.demand_slope(flow, price));
+            let (demand, steepness) = (*rate, -*curvature);
             *rate = if demand > ceiling { ceiling } else { demand };
             let least = FLAT * *rate / price;
             *curvature = if steepness < least { least } else { steepness };

@@ -115,6 +115,11 @@ impl Utility for Rescaled {
         self.inner.demand_into(0..self.total, &all, &mut answers);
         self.gather(&answers, self.units.rate, out);
     }
+    fn demand_slope_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        let (all, mut answers) = (self.spread(prices, self.units.price()), vec![0.0; self.total]);
+        self.inner.demand_slope_into(0..self.total, &all, &mut answers);
+        self.gather(&answers, self.units.rate / self.units.price(), out);
+    }
     fn gain_into(&self, _flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
         let (from, to) = (self.spread(from, self.units.rate), self.spread(to, self.units.rate));
         let mut answers = vec![0.0; self.total];

@@ -1,0 +1,94 @@
+//! `Certificate` and `certify`.
+
+use pyo3::prelude::*;
+
+use crate::problem::Problem;
+use crate::{door, numbers};
+
+/// The proof that comes with rates and prices.
+///
+/// Attributes
+/// ----------
+/// relative_gap : float
+///     Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
+///     first-order gain of raising every rate by 100 %. By weak duality never below the true loss (to rounding).
+/// overload : float
+///     How far the fullest link was over its capacity before the rates were made feasible, relative to it; 0 if none.
+/// kkt_residual : float
+///     Largest violation of the optimality conditions, relative. A small one makes every rate right, a small gap only
+///     their total worth.
+#[pyclass(frozen, eq, get_all, module = "netnum")]
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Certificate {
+    relative_gap: f64,
+    overload: f64,
+    kkt_residual: f64,
+}
+
+impl From<netnum_core::Certificate> for Certificate {
+    fn from(core: netnum_core::Certificate) -> Self {
+        let netnum_core::Certificate { relative_gap, overload, kkt_residual } = core;
+        Self { relative_gap, overload, kkt_residual }
+    }
+}
+
+impl From<Certificate> for netnum_core::Certificate {
+    fn from(certificate: Certificate) -> Self {
+        let Certificate { relative_gap, overload, kkt_residual } = certificate;
+        Self { relative_gap, overload, kkt_residual }
+    }
+}
+
+#[pymethods]
+impl Certificate {
+    #[new]
+    fn new(relative_gap: f64, overload: f64, kkt_residual: f64) -> Self {
+        Self { relative_gap, overload, kkt_residual }
+    }
+
+    fn __getnewargs__(&self) -> (f64, f64, f64) {
+        (self.relative_gap, self.overload, self.kkt_residual)
+    }
+
+    fn __repr__(&self) -> String {
+        let Self { relative_gap, overload, kkt_residual } = self;
+        format!(
+            "Certificate(relative_gap={relative_gap:.1e}, overload={overload:.1e}, kkt_residual={kkt_residual:.1e})"
+        )
+    }
+}
+
+/// Certify rates and prices, wherever they come from.
+///
+/// The rates are first cut to their caps and made feasible by F-NORM; `Certificate.overload` says how far they were from
+/// it. Flows that nothing can pass (every path over a failed link or capped at 0) do not count.
+///
+/// Parameters
+/// ----------
+/// problem : Problem
+/// rates : array of float, shape (paths,)
+///     Rate of every path, in the units of the capacities.
+/// prices : array of float, shape (links,)
+///     Price of every link, in units of utility per unit of rate. Any prices >= 0 give a valid bound; those of the
+///     optimum give a tight one.
+///
+/// Returns
+/// -------
+/// Certificate
+///
+/// Raises
+/// ------
+/// ProblemError
+///     For wrong lengths, or a rate or price that is negative or not finite.
+/// MethodError
+///     For max-min problems, which have no objective.
+#[pyfunction]
+pub(crate) fn certify(
+    py: Python<'_>,
+    problem: &Problem,
+    rates: &Bound<'_, PyAny>,
+    prices: &Bound<'_, PyAny>,
+) -> PyResult<Certificate> {
+    let (rates, prices) = (numbers::floats("rates", rates)?, numbers::floats("prices", prices)?);
+    door::detached(py, || netnum_core::certify(&problem.core, &rates, &prices)).map(Into::into)
+}

@@ -1,0 +1,87 @@
+//! `u_norm` and `f_norm`.
+
+use netnum_core::{FNorm, Normalizer, UNorm};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+use crate::problem::Problem;
+use crate::{door, numbers};
+
+fn normalized<'py>(
+    problem: &Problem,
+    rates: &Bound<'py, PyAny>,
+    normalizer: impl Normalizer + Sync,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let py = rates.py();
+    let rates = numbers::floats("rates", rates)?;
+    let feasible = door::detached(py, || netnum_core::normalize(&problem.core, &rates, &normalizer))?;
+    Ok(PyArray1::from_vec(py, feasible))
+}
+
+/// Make rates feasible by one factor for all of them: U-NORM.
+///
+/// Every rate is divided by the largest load per capacity of the network. Rates are cut to their caps first.
+///
+/// Parameters
+/// ----------
+/// problem : Problem
+/// rates : array of float, shape (paths,)
+/// raise_rates : bool
+///     Whether rates may also be raised, until the fullest link is full (the paper's formula). By default a network
+///     without an overloaded link is left as it is.
+///
+/// Returns
+/// -------
+/// array of float, shape (paths,)
+///
+/// Raises
+/// ------
+/// ProblemError
+///     For a wrong length, or a rate that is negative or not finite.
+///
+/// Notes
+/// -----
+/// Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3.
+#[pyfunction]
+#[pyo3(signature = (problem, rates, raise_rates=false))]
+pub(crate) fn u_norm<'py>(
+    problem: &Problem,
+    rates: &Bound<'py, PyAny>,
+    raise_rates: bool,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    normalized(problem, rates, UNorm { raise_rates })
+}
+
+/// Make rates feasible by a factor for every path: F-NORM.
+///
+/// Every rate is divided by the largest load per capacity on its path. Rates are cut to their caps first.
+///
+/// Parameters
+/// ----------
+/// problem : Problem
+/// rates : array of float, shape (paths,)
+/// raise_rates : bool
+///     Whether rates may also be raised, until the fullest link of their path is full (the paper's formula). By default
+///     a path without an overloaded link is left as it is.
+///
+/// Returns
+/// -------
+/// array of float, shape (paths,)
+///
+/// Raises
+/// ------
+/// ProblemError
+///     For a wrong length, or a rate that is negative or not finite.
+///
+/// Notes
+/// -----
+/// Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3.
+#[pyfunction]
+#[pyo3(signature = (problem, rates, raise_rates=false))]
+pub(crate) fn f_norm<'py>(
+    problem: &Problem,
+    rates: &Bound<'py, PyAny>,
+    raise_rates: bool,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    normalized(problem, rates, FNorm { raise_rates })
+}

@@ -1,0 +1,193 @@
+//! Paths: lists of lists, `Paths`, or the columns of a sparse matrix → the core's compressed rows.
+
+use netnum_core::{Error, Paths as Core};
+use numpy::PyArray1;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyRange;
+
+use crate::error::{ProblemError, raise};
+use crate::numbers;
+
+/// The links of every path, in compressed sparse rows.
+///
+/// Path ``p`` crosses the links ``indices[indptr[p]:indptr[p + 1]]``, in any order. ``paths[p]`` gives them, ``len(paths)``
+/// the number of paths, and a loop goes through them.
+///
+/// Parameters
+/// ----------
+/// indptr : array of int, shape (paths + 1,)
+///     Where every path begins in `indices`; from 0 to ``len(indices)``, never decreasing.
+/// indices : array of int
+///     The links of all paths, one path after the other. Copied.
+///
+/// Raises
+/// ------
+/// ProblemError
+///     When `indptr` does not describe rows of `indices`, or a link index is negative.
+///
+/// Examples
+/// --------
+/// >>> netnum.Paths([0, 2, 3], [0, 1, 0])[0]
+/// array([0, 1])
+#[pyclass(frozen, eq, sequence, module = "netnum")]
+pub(crate) struct Paths {
+    pub(crate) core: Core,
+    indptr: PyOnceLock<Py<PyArray1<i64>>>,
+    indices: PyOnceLock<Py<PyArray1<i64>>>,
+}
+
+impl PartialEq for Paths {
+    fn eq(&self, other: &Self) -> bool {
+        self.core == other.core
+    }
+}
+
+impl From<Core> for Paths {
+    fn from(core: Core) -> Self {
+        Self { core, indptr: PyOnceLock::new(), indices: PyOnceLock::new() }
+    }
+}
+
+#[pymethods]
+impl Paths {
+    #[new]
+    fn new(indptr: &Bound<'_, PyAny>, indices: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let offsets = numbers::integers("indptr", indptr)?;
+        let links = numbers::integers("indices", indices)?;
+        if let Some(position) = offsets.iter().position(|&offset| offset < 0) {
+            let expected = "at least 0".into();
+            return Err(raise(Error::Indptr { position, value: offsets[position], expected }));
+        }
+        let offsets: Vec<usize> = offsets.into_iter().map(|offset| offset as usize).collect();
+        let path_of = |position: usize| offsets.partition_point(|&start| start <= position).saturating_sub(1);
+        let narrow = |(position, &link): (usize, &i64)| {
+            let error = Error::LinkOutOfRange { path: path_of(position), link, links: MOST_LINKS };
+            u32::try_from(link).map_err(|_| raise(error))
+        };
+        let links = links.iter().enumerate().map(narrow).collect::<PyResult<_>>()?;
+        Ok(Core::new(offsets, links).map_err(raise)?.into())
+    }
+
+    /// Where every path begins in `indices`: array of int, shape (paths + 1,).
+    #[getter]
+    fn indptr(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
+        self.indptr.get_or_init(py, || numbers::indices(py, self.core.indptr()).unbind()).clone_ref(py)
+    }
+
+    /// The links of all paths, one path after the other: array of int.
+    #[getter]
+    fn indices(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
+        self.indices.get_or_init(py, || numbers::indices(py, self.core.indices()).unbind()).clone_ref(py)
+    }
+
+    fn __len__(&self) -> usize {
+        self.core.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, path: isize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let paths = self.core.len();
+        match usize::try_from(path) {
+            Ok(path) if path < paths => Ok(numbers::indices(py, self.core.links(path))),
+            _ => Err(PyIndexError::new_err(format!("path {path} does not exist, expected one in 0..{paths}"))),
+        }
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let range = PyRange::new(slf.py(), 0, slf.get().core.len() as isize)?;
+        slf.py().import("builtins")?.call_method1("map", (slf.getattr("__getitem__")?, range))
+    }
+
+    fn __getnewargs__(&self, py: Python<'_>) -> (Py<PyArray1<i64>>, Py<PyArray1<i64>>) {
+        (self.indptr(py), self.indices(py))
+    }
+
+    fn __repr__(&self) -> String {
+        let (paths, crossings) = (self.core.len(), self.core.indices().len());
+        format!("Paths({paths} paths, {:.1} links each)", crossings as f64 / paths.max(1) as f64)
+    }
+}
+
+/// Links are numbered by `u32`.
+const MOST_LINKS: usize = u32::MAX as usize + 1;
+
+/// Paths over so many links, from any of the forms that a problem takes.
+pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
+    if let Ok(paths) = value.cast::<Paths>() {
+        return Ok(paths.get().core.clone());
+    }
+    if value.hasattr("tocsc")? {
+        return columns(value, links);
+    }
+    let kind = value.get_type().name()?;
+    let rows = value.try_iter().map_err(|_| {
+        let what = "a sequence of sequences of link indices, a netnum.Paths or a SciPy sparse matrix";
+        PyTypeError::new_err(format!("paths must be {what}, not {kind}"))
+    })?;
+    let mut paths = Core::from_lists::<[u32; 0]>([]);
+    let mut row = Vec::new();
+    for (path, links_of_path) in rows.enumerate() {
+        row.clear();
+        push_row(path, &links_of_path?, links, &mut row)?;
+        paths.push(&row);
+    }
+    Ok(paths)
+}
+
+/// Appends the links of one path.
+fn push_row(path: usize, value: &Bound<'_, PyAny>, links: usize, row: &mut Vec<u32>) -> PyResult<()> {
+    let mut push = |link: i64| match u32::try_from(link) {
+        Ok(index) if (index as usize) < links => {
+            row.push(index);
+            Ok(())
+        }
+        _ => Err(raise(Error::LinkOutOfRange { path, link, links })),
+    };
+    if value.hasattr("dtype")? {
+        return numbers::integers(&format!("path {path}"), value)?.into_iter().try_for_each(push);
+    }
+    let wrong = |what: &str, found: &Bound<'_, PyAny>| {
+        let kind = found.get_type().name()?;
+        Err(PyTypeError::new_err(format!("path {path} must be {what}, not {kind}")))
+    };
+    let Ok(entries) = value.try_iter() else { return wrong("a sequence of link indices", value) };
+    for entry in entries {
+        let entry = entry?;
+        match entry.extract::<i64>() {
+            Ok(link) => push(link)?,
+            Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => return wrong("of integers", &entry),
+            Err(_) => {
+                let expected = format!("expected a link in 0..{links}");
+                return Err(ProblemError::new_err(format!("path {path} names link {entry}, {expected}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a routing matrix (links × paths) of ones.
+fn columns(matrix: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
+    let shape = matrix.getattr("shape")?;
+    let (rows, paths) = shape
+        .extract::<(usize, usize)>()
+        .map_err(|_| ProblemError::new_err(format!("the routing matrix has shape {shape}, expected (links, paths)")))?;
+    if rows != links {
+        let what = format!("the routing matrix has shape ({rows}, {paths}), expected ({links}, {paths})");
+        return Err(ProblemError::new_err(format!("{what}: one row per link, one column per path")));
+    }
+    // Entries at the same place are summed and zeros dropped in a copy of our own.
+    let matrix = matrix.call_method1("tocsc", (true,))?;
+    matrix.call_method0("sum_duplicates")?;
+    matrix.call_method0("eliminate_zeros")?;
+    let indptr = numbers::integers("indptr", &matrix.getattr("indptr")?)?;
+    let rows = numbers::integers("indices", &matrix.getattr("indices")?)?;
+    let entries = numbers::floats("the routing matrix", &matrix.getattr("data")?.call_method1("astype", ("f8",))?)?;
+    if let Some(at) = entries.iter().position(|&entry| entry != 1.0) {
+        let path = indptr.partition_point(|&start| start <= at as i64) - 1;
+        let what = format!("path {path} has entry {} at link {} of the routing matrix", entries[at], rows[at]);
+        return Err(ProblemError::new_err(format!("{what}, expected 1 where the path crosses the link")));
+    }
+    let indptr = indptr.into_iter().map(|offset| offset as usize).collect();
+    Core::new(indptr, rows.into_iter().map(|row| row as u32).collect()).map_err(raise)
+}

@@ -1,0 +1,272 @@
+//! `Problem`.
+
+use netnum_core::Problem as Core;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+
+use crate::error::raise;
+use crate::paths::{self, Paths};
+use crate::topology::Topology;
+use crate::{numbers, utility};
+
+/// Links with capacities, paths over them, flows that own paths, and what every flow's rate is worth.
+///
+/// ::
+///
+///     maximize    Σ_f U_f(y_f)                 one utility per flow
+///     subject to  y_f = Σ_{p ∈ f} x_p          a flow's rate is the sum over its paths
+///                 Σ_{p ∋ l} x_p <= c_l         no link above its capacity
+///                 0 <= x_p <= rate_cap_p       optional cap per path
+///
+/// Everything is checked and copied once, here. Units are yours: any consistent unit of capacities and rates.
+///
+/// Parameters
+/// ----------
+/// network : array of float, shape (links,), or Topology
+///     Capacity of every link, finite and >= 0. A link of capacity 0 has failed: flows that have no path around it get
+///     rate 0 and leave the objective, and `Solution.failed_flows` lists them.
+/// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths)
+///     The links of every path: at least one, none of them twice. The entries of a matrix are 1 where the path (column)
+///     crosses the link (row).
+/// utility : utility, or sequence of utilities
+///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. Besides
+///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods ``value(rates)``,
+///     ``marginal(rates)``, ``demand(prices)`` and ``demand_slope(prices)``, and optionally ``saturation``, the rate
+///     from which more is worth nothing. It is called with arrays over all the flows it serves, in order; see
+///     `check_utility`.
+/// group : array of int, shape (paths,), optional
+///     The flow that every path belongs to; every flow in ``0..flows`` owns at least one. By default path p is flow p.
+/// rate_cap : array of float, shape (paths,), optional
+///     Cap on the rate of every path, >= 0, inf for none.
+///
+/// Raises
+/// ------
+/// ProblemError
+///     Naming the link, path or flow that is wrong.
+/// UtilityError
+///     For a parameter out of its range in one of several utilities.
+/// TypeError
+///     For anything that is not of the kinds above.
+///
+/// Examples
+/// --------
+/// >>> problem = netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], netnum.AlphaFair(1.0))
+/// >>> netnum.solve(problem).rates.round(3)
+/// array([0.333, 0.667, 0.667])
+#[pyclass(frozen, module = "netnum")]
+pub(crate) struct Problem {
+    pub(crate) core: Core,
+    /// The topology, when it was made from one.
+    topology: Option<Py<Topology>>,
+    /// What was given as utility; made from the core's plain data when it was read from JSON.
+    utility: PyOnceLock<Py<PyAny>>,
+    capacities: PyOnceLock<Py<PyArray1<f64>>>,
+    paths: PyOnceLock<Py<Paths>>,
+    group: PyOnceLock<Py<PyArray1<i64>>>,
+    rate_cap: PyOnceLock<Py<PyArray1<f64>>>,
+}
+
+impl From<Core> for Problem {
+    fn from(core: Core) -> Self {
+        Self {
+            core,
+            topology: None,
+            utility: PyOnceLock::new(),
+            capacities: PyOnceLock::new(),
+            paths: PyOnceLock::new(),
+            group: PyOnceLock::new(),
+            rate_cap: PyOnceLock::new(),
+        }
+    }
+}
+
+#[pymethods]
+impl Problem {
+    #[new]
+    #[pyo3(signature = (network, paths, utility, *, group=None, rate_cap=None))]
+    fn new(
+        network: &Bound<'_, PyAny>,
+        paths: &Bound<'_, PyAny>,
+        utility: &Bound<'_, PyAny>,
+        group: Option<&Bound<'_, PyAny>>,
+        rate_cap: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let topology = network.cast::<Topology>().ok();
+        let capacities = match topology {
+            Some(topology) => topology.get().core.capacities().to_vec(),
+            None => numbers::floats("capacities", network)?,
+        };
+        let paths = paths::paths(paths, capacities.len())?;
+        let (utilities, given) = utility::utilities(utility)?;
+        let mut core = match group {
+            None => Core::new(capacities, paths, utilities),
+            Some(group) => Core::grouped(capacities, paths, flow_numbers(group)?, utilities),
+        };
+        if let Some(rate_cap) = rate_cap {
+            let rate_cap = numbers::floats("rate_cap", rate_cap)?;
+            core = core.and_then(|core| core.with_rate_caps(rate_cap));
+        }
+        let this = Self::from(core.map_err(raise)?);
+        let _ = this.utility.set(network.py(), given);
+        Ok(Self { topology: topology.map(|topology| topology.clone().unbind()), ..this })
+    }
+
+    /// Read a problem from JSON text.
+    ///
+    /// Parameters
+    /// ----------
+    /// text : str
+    ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
+    ///     ``alpha``, …) and optionally ``group`` and ``cap`` (null for no cap). Other fields are ignored.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     When the text is not JSON or lacks a field, and everything that `Problem` itself finds.
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        Ok(Core::from_json(text).map_err(raise)?.into())
+    }
+
+    /// Write the problem as JSON text that `from_json` reads back.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first flow whose utility is Python code.
+    fn to_json(&self) -> PyResult<String> {
+        self.core.to_json().map_err(raise)
+    }
+
+    /// The `Topology` that it was made from, or else the capacities.
+    #[getter]
+    fn network(&self, py: Python<'_>) -> Py<PyAny> {
+        match &self.topology {
+            Some(topology) => topology.clone_ref(py).into_any(),
+            None => self.capacities(py).into_any(),
+        }
+    }
+
+    /// Capacity of every link: array of float, shape (links,).
+    #[getter]
+    fn capacities(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        let make = || numbers::read_only(py, self.core.capacities().to_vec()).unbind();
+        self.capacities.get_or_init(py, make).clone_ref(py)
+    }
+
+    /// The links of every path: `Paths`.
+    #[getter]
+    fn paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
+        let make = || Py::new(py, Paths::from(self.core.paths().clone()));
+        Ok(self.paths.get_or_try_init(py, make)?.clone_ref(py))
+    }
+
+    /// The flow of every path: array of int, shape (paths,).
+    #[getter]
+    fn group(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
+        self.group.get_or_init(py, || numbers::indices(py, self.core.group()).unbind()).clone_ref(py)
+    }
+
+    /// Cap on the rate of every path, inf for none: array of float, shape (paths,); None if no path has one.
+    #[getter]
+    fn rate_cap(&self, py: Python<'_>) -> Option<Py<PyArray1<f64>>> {
+        if !self.core.has_rate_caps() {
+            return None;
+        }
+        let caps = || (0..self.core.paths().len()).map(|path| self.core.rate_cap(path)).collect();
+        Some(self.rate_cap.get_or_init(py, || numbers::read_only(py, caps()).unbind()).clone_ref(py))
+    }
+
+    /// The utility of all flows, or a tuple with one per flow.
+    #[getter]
+    fn utility(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Ok(self.utility.get_or_try_init(py, || utility::of_problem(py, &self.core))?.clone_ref(py))
+    }
+
+    /// Number of flows.
+    #[getter]
+    fn flows(&self) -> usize {
+        self.core.flows()
+    }
+
+    /// Number of links.
+    #[getter]
+    fn links(&self) -> usize {
+        self.core.links()
+    }
+
+    /// Rate of every flow: the sum over its paths.
+    ///
+    /// Parameters
+    /// ----------
+    /// rates : array of float, shape (paths,)
+    ///
+    /// Returns
+    /// -------
+    /// array of float, shape (flows,)
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one rate per path.
+    fn flow_rates<'py>(&self, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let flow_rates = self.core.flow_rates(&numbers::floats("rates", rates)?).map_err(raise)?;
+        Ok(PyArray1::from_vec(rates.py(), flow_rates))
+    }
+
+    /// Load of every link: the sum of the rates of the paths through it.
+    ///
+    /// Parameters
+    /// ----------
+    /// rates : array of float, shape (paths,)
+    ///
+    /// Returns
+    /// -------
+    /// array of float, shape (links,)
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one rate per path.
+    fn loads<'py>(&self, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let loads = self.core.loads(&numbers::floats("rates", rates)?).map_err(raise)?;
+        Ok(PyArray1::from_vec(rates.py(), loads))
+    }
+
+    #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<((Py<PyAny>, Py<Paths>, Py<PyAny>), Bound<'py, PyDict>)> {
+        let others = PyDict::new(py);
+        if !self.core.is_single_path() || self.core.group().iter().enumerate().any(|(path, &flow)| path as u32 != flow)
+        {
+            others.set_item("group", self.group(py))?;
+        }
+        if let Some(rate_cap) = self.rate_cap(py) {
+            others.set_item("rate_cap", rate_cap)?;
+        }
+        Ok(((self.network(py), self.paths(py)?, self.utility(py)?), others))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (flows, paths, links) = (self.core.flows(), self.core.paths().len(), self.core.links());
+        let utility = utility::repr(self.utility(py)?.bind(py))?;
+        let paths = if paths == flows { String::new() } else { format!("{paths} paths, ") };
+        Ok(format!("Problem({flows} flows, {paths}{links} links, {utility})"))
+    }
+}
+
+/// Flow numbers as the core counts them.
+fn flow_numbers(group: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    let number = |(path, value): (usize, i64)| {
+        u32::try_from(value).map_err(|_| raise(netnum_core::Error::Group { path, value }))
+    };
+    numbers::integers("group", group)?.into_iter().enumerate().map(number).collect()
+}

@@ -1,0 +1,192 @@
+//! `solve` and `methods`.
+
+mod progress;
+mod solution;
+mod solver;
+mod trace;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use netnum_core::solve::METHODS;
+use netnum_core::{Settings, Solver as Core, Stop};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::door::{self, Bar, Watch};
+use crate::error::setting;
+use crate::numbers::{self, count};
+use crate::problem::Problem;
+
+pub(crate) use progress::Progress;
+pub(crate) use solution::Solution;
+pub(crate) use solver::Solver;
+pub(crate) use trace::Trace;
+
+/// Find the rates that are worth the most in all, and prove it.
+///
+/// Runs without the interpreter, so that other Python threads go on; Ctrl-C raises KeyboardInterrupt at once. Not reaching
+/// the tolerance is no error: `Solution.status` says how it ended, and the answer is the best one certified.
+///
+/// Parameters
+/// ----------
+/// problem : Problem
+/// method : str
+///     ``"auto"`` for the best method for the problem, or one that `methods` lists.
+/// tol : float
+///     What the certificate must show before the status may be ``"optimal"``; relative, > 0.
+/// stop : {"gap", "kkt"}
+///     What the tolerance is about: ``"gap"``, the relative duality gap (the total worth is right), or ``"kkt"``, the KKT
+///     residual (every rate is right).
+/// max_iterations : int
+/// time_limit : float, optional
+///     Seconds, >= 0. At 0 the starting point is certified and returned.
+/// warm_start : Solution, or array of float of shape (links,), optional
+///     Prices to start from, those of a similar problem's solution, say.
+/// callback : callable, optional
+///     Called after every iteration (which is then certified, at about twice its cost) with a `Progress`. Returning False
+///     stops; what it raises comes through.
+/// progress : bool
+///     Whether to show a progress bar on stderr: tqdm's when that is installed.
+/// trace : bool
+///     Whether to keep a row per iteration in `Solution.trace`. Certifies every iteration too.
+/// threads : int
+///     1 in this version.
+/// **options : float
+///     The method's own options, ``gamma`` say.
+///
+/// Returns
+/// -------
+/// Solution
+///
+/// Raises
+/// ------
+/// MethodError
+///     For a method or an option that does not exist (with those that do), or a problem that the method cannot take
+///     (with the method that can).
+/// NumError
+///     For a setting or an option out of its range.
+/// UtilityError
+///     When a utility's answers cannot be used. What a utility of your own raises comes through.
+///
+/// Examples
+/// --------
+/// >>> problem = netnum.Problem([10.0], [[0], [0]], netnum.AlphaFair(1.0, weight=[1.0, 3.0]))
+/// >>> netnum.solve(problem, tol=1e-9).rates.round(6)
+/// array([2.5, 7.5])
+#[pyfunction]
+#[pyo3(signature = (
+    problem, method="auto", *, tol=1e-6, stop="gap", max_iterations=None, time_limit=None, warm_start=None,
+    callback=None, progress=false, trace=false, threads=None, **options
+))]
+#[pyo3(
+    text_signature = "(problem, method=\"auto\", *, tol=1e-06, stop=\"gap\", max_iterations=20000, time_limit=None, \
+                         warm_start=None, callback=None, progress=False, trace=False, threads=1, **options)"
+)]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
+pub(crate) fn solve(
+    py: Python<'_>,
+    problem: &Problem,
+    method: &str,
+    tol: f64,
+    stop: &str,
+    max_iterations: Option<&Bound<'_, PyAny>>,
+    time_limit: Option<f64>,
+    warm_start: Option<&Bound<'_, PyAny>>,
+    callback: Option<&Bound<'_, PyAny>>,
+    progress: bool,
+    trace: bool,
+    threads: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Solution> {
+    let mut settings = Settings { tol, stop: stop_of(stop)?, trace, ..Settings::default() };
+    if let Some(max_iterations) = max_iterations {
+        settings.max_iterations = count("max_iterations", max_iterations, 0)?;
+    }
+    settings.time_limit = time_limit.map(seconds).transpose()?.flatten();
+    if let Some(threads) = threads
+        && count("threads", threads, 1)? > 1
+    {
+        return Err(setting("threads", threads, "1: this version solves on one thread"));
+    }
+    if let Some(callback) = callback.filter(|callback| !callback.is_callable()) {
+        let kind = callback.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("callback must be callable, not {kind}")));
+    }
+    let options = options_of(options)?;
+    let prices = warm_start.map(prices_of).transpose()?;
+
+    let bar = progress.then(|| Bar::new(py, tol, stop)).transpose()?;
+    let mut watch = Watch::new(callback.map(|callback| callback.clone().unbind()), bar);
+    let solution = door::detached(py, || {
+        let mut solver = Core::new(&problem.core, method, &options)?;
+        if let Some(prices) = &prices {
+            solver.warm_start(prices)?;
+        }
+        solver.run(&settings, &mut watch)
+    });
+    let closed = watch.close(py, solution.as_ref().ok());
+    let solution = solution?;
+    closed?;
+    Solution::new(py, solution, trace)
+}
+
+/// List the methods.
+///
+/// Returns
+/// -------
+/// dict
+///     Name of every method → ``{"summary": str, "options": {name: {"default": float, "summary": str}}}``, the one to use
+///     first first.
+#[pyfunction]
+pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let methods = PyDict::new(py);
+    for method in METHODS {
+        let options = PyDict::new(py);
+        for option in method.options {
+            let entry = PyDict::new(py);
+            entry.set_item("default", option.default)?;
+            entry.set_item("summary", option.summary)?;
+            options.set_item(option.name, entry)?;
+        }
+        let entry = PyDict::new(py);
+        entry.set_item("summary", method.summary)?;
+        entry.set_item("options", options)?;
+        methods.set_item(method.name, entry)?;
+    }
+    Ok(methods)
+}
+
+fn stop_of(name: &str) -> PyResult<Stop> {
+    match name {
+        "gap" => Ok(Stop::Gap),
+        "kkt" => Ok(Stop::Kkt),
+        _ => Err(setting("stop", format!("{name:?}"), "\"gap\" or \"kkt\"")),
+    }
+}
+
+/// A time limit; none when it is longer than can be counted.
+fn seconds(limit: f64) -> PyResult<Option<Duration>> {
+    if limit >= 0.0 {
+        return Ok(Duration::try_from_secs_f64(limit).ok());
+    }
+    Err(setting("time_limit", limit, "a number of seconds >= 0"))
+}
+
+fn options_of(options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, f64>> {
+    let number = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name = name.cast::<PyString>()?.to_string();
+        let value = numbers::float(&format!("option {name:?}"), &value)?;
+        Ok((name, value))
+    };
+    options.into_iter().flat_map(|options| options.iter()).map(number).collect()
+}
+
+/// The prices to start from.
+fn prices_of(warm_start: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    match warm_start.cast::<Solution>() {
+        Ok(solution) => solution.get().price_list(warm_start.py()),
+        Err(_) => numbers::floats("prices", warm_start),
+    }
+}

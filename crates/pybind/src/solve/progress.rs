@@ -1,0 +1,51 @@
+//! `Progress`.
+
+use pyo3::prelude::*;
+
+/// Where a running solve stands, as a callback sees it.
+///
+/// Attributes
+/// ----------
+/// iteration : int
+///     Iterations done, 0 at the start.
+/// gap : float
+///     Relative gap of the last certificate.
+/// overload : float
+///     How far the fullest link was over its capacity before normalization, relative to it.
+/// kkt_residual : float
+///     KKT residual; nan unless the solve stops on it.
+/// seconds : float
+///     Since the solve began.
+#[pyclass(frozen, eq, get_all, module = "netnum")]
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Progress {
+    iteration: usize,
+    gap: f64,
+    overload: f64,
+    kkt_residual: f64,
+    seconds: f64,
+}
+
+impl From<netnum_core::Progress> for Progress {
+    fn from(core: netnum_core::Progress) -> Self {
+        let netnum_core::Progress { iteration, gap, overload, kkt_residual, seconds } = core;
+        Self { iteration, gap, overload, kkt_residual, seconds }
+    }
+}
+
+#[pymethods]
+impl Progress {
+    #[new]
+    fn new(iteration: usize, gap: f64, overload: f64, kkt_residual: f64, seconds: f64) -> Self {
+        Self { iteration, gap, overload, kkt_residual, seconds }
+    }
+
+    fn __getnewargs__(&self) -> (usize, f64, f64, f64, f64) {
+        (self.iteration, self.gap, self.overload, self.kkt_residual, self.seconds)
+    }
+
+    fn __repr__(&self) -> String {
+        let Self { iteration, gap, overload, seconds, .. } = self;
+        format!("Progress(iteration {iteration}, gap {gap:.1e}, overload {overload:.1e}, {seconds:.3} s)")
+    }
+}

@@ -1,0 +1,215 @@
+//! `Solution`.
+
+use std::fmt::Write;
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFloat, PyType};
+
+use super::Trace;
+use crate::certificate::Certificate;
+use crate::error::NumError;
+use crate::numbers;
+
+/// Rates, prices and their proof, in the units of the problem.
+///
+/// The arrays are the solver's own memory, moved and not copied; they cannot be written to.
+#[pyclass(frozen, module = "netnum")]
+pub(crate) struct Solution {
+    /// ``"optimal"`` (the certificate passed), ``"max_iterations"``, ``"time_limit"`` or ``"stopped"`` (by the callback).
+    /// Whatever it is, the answer is feasible, and the best one certified.
+    #[pyo3(get)]
+    status: String,
+    /// The method that ran.
+    #[pyo3(get)]
+    method: String,
+    /// Rate of every path; feasible. Array of float, shape (paths,).
+    #[pyo3(get)]
+    rates: Py<PyArray1<f64>>,
+    /// Rate of every flow, the sum over its paths: array of float, shape (flows,).
+    #[pyo3(get)]
+    flow_rates: Py<PyArray1<f64>>,
+    /// Price of every link, utility gained per unit of capacity: array of float, shape (links,).
+    #[pyo3(get)]
+    prices: Py<PyArray1<f64>>,
+    /// Load of every link: array of float, shape (links,).
+    #[pyo3(get)]
+    loads: Py<PyArray1<f64>>,
+    /// Σ U_f(y_f) over the flows that have not failed.
+    #[pyo3(get)]
+    objective: f64,
+    /// The proof for these rates and prices, as `certify` gives it: `Certificate`.
+    #[pyo3(get)]
+    certificate: Certificate,
+    /// Proven bound on the utility that is still missing, relative to the first-order gain of raising every rate by
+    /// 100 %.
+    #[pyo3(get)]
+    gap: f64,
+    /// How far the fullest link is over its capacity, relative to it: 0 to rounding.
+    #[pyo3(get)]
+    overload: f64,
+    /// Largest violation of the optimality conditions, relative.
+    #[pyo3(get)]
+    kkt_residual: f64,
+    /// Iterations done.
+    #[pyo3(get)]
+    iterations: usize,
+    /// Seconds from the problem to the answer.
+    #[pyo3(get)]
+    seconds: f64,
+    /// Flows that nothing can pass, because every path crosses a link of capacity 0 or is capped at 0. Their rates are
+    /// 0 and they are left out of the objective. Array of int.
+    #[pyo3(get)]
+    failed_flows: Py<PyArray1<i64>>,
+    /// One row per iteration, with ``solve(..., trace=True)``: `Trace` or None.
+    #[pyo3(get)]
+    trace: Option<Py<Trace>>,
+    /// What the core shows of it.
+    summary: String,
+}
+
+impl Solution {
+    pub(super) fn new(py: Python<'_>, core: netnum_core::Solution, traced: bool) -> PyResult<Self> {
+        let summary = core.to_string();
+        let trace = traced.then(|| Py::new(py, Trace::of(py, &core.trace))).transpose()?;
+        let array = |values| numbers::read_only(py, values).unbind();
+        Ok(Self {
+            status: core.status.name().into(),
+            method: core.method.into(),
+            rates: array(core.rates),
+            flow_rates: array(core.flow_rates),
+            prices: array(core.prices),
+            loads: array(core.loads),
+            objective: core.objective,
+            certificate: core.certificate.into(),
+            gap: core.certificate.relative_gap,
+            overload: core.certificate.overload,
+            kkt_residual: core.certificate.kkt_residual,
+            iterations: core.iterations,
+            seconds: core.seconds,
+            failed_flows: numbers::indices(py, &core.failed_flows).unbind(),
+            trace,
+            summary,
+        })
+    }
+
+    pub(super) fn price_list(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
+        Ok(self.prices.bind(py).readonly().to_vec()?)
+    }
+
+    fn shape(&self, py: Python<'_>) -> PyResult<[usize; 4]> {
+        let length = |array: &Py<PyArray1<f64>>| array.bind(py).as_any().len();
+        let failed = self.failed_flows.bind(py).as_any().len()?;
+        Ok([length(&self.flow_rates)?, length(&self.rates)?, length(&self.prices)?, failed])
+    }
+}
+
+#[pymethods]
+impl Solution {
+    /// Whether the status is ``"optimal"``: the certificate passed.
+    #[getter]
+    fn is_optimal(&self) -> bool {
+        self.status == netnum_core::Status::Optimal.name()
+    }
+
+    /// Draw the gap over the iterations.
+    ///
+    /// Parameters
+    /// ----------
+    /// ax : matplotlib.axes.Axes, optional
+    ///     Where to draw; by default a new figure. Several solutions on the same axes make a comparison: every line is
+    ///     labelled with its method.
+    ///
+    /// Returns
+    /// -------
+    /// matplotlib.axes.Axes
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     Without a trace: it needs ``solve(..., trace=True)``.
+    /// ImportError
+    ///     Without matplotlib: ``pip install "netnum[plot]"``.
+    #[pyo3(signature = (ax=None))]
+    fn plot_convergence<'py>(slf: &Bound<'py, Self>, ax: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        if slf.get().trace.is_none() {
+            return Err(NumError::new_err("this solution has no trace to plot: solve with trace=True"));
+        }
+        slf.py().import("netnum.plot")?.call_method1("convergence", (slf, ax))
+    }
+
+    fn __repr__(&self) -> &str {
+        &self.summary
+    }
+
+    /// A small table, for notebooks.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let [flows, paths, links, failed] = self.shape(py)?;
+        let paths = if paths == flows { String::new() } else { format!("{paths} paths, ") };
+        let time =
+            if self.seconds < 0.1 { format!("{:.1} ms", 1e3 * self.seconds) } else { format!("{:.1} s", self.seconds) };
+        let mut rows = vec![
+            ("status", self.status.clone()),
+            ("gap", format!("{:.1e}", self.gap)),
+            ("objective", PyFloat::new(py, self.objective).call_method1("__format__", (".6g",))?.extract()?),
+            ("size", format!("{flows} flows, {paths}{links} links")),
+            ("iterations", format!("{} ({})", self.iterations, self.method)),
+            ("time", time),
+        ];
+        if failed > 0 {
+            rows.push(("failed flows", failed.to_string()));
+        }
+        let mut html = String::from("<table><thead><tr><th colspan=\"2\">Solution</th></tr></thead><tbody>");
+        for (name, value) in rows {
+            let _ = write!(html, "<tr><th>{name}</th><td>{value}</td></tr>");
+        }
+        Ok(html + "</tbody></table>")
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
+        let (py, this) = (slf.py(), slf.get());
+        let state = PyDict::new(py);
+        for name in ["status", "method", "objective", "certificate", "iterations", "seconds", "failed_flows", "trace"] {
+            state.set_item(name, slf.getattr(name)?)?;
+        }
+        for name in ["rates", "flow_rates", "prices", "loads"] {
+            state.set_item(name, slf.getattr(name)?)?;
+        }
+        state.set_item("summary", &this.summary)?;
+        Ok((slf.get_type().getattr("_restore")?, (state,)))
+    }
+
+    /// The solution that `__reduce__` has taken apart.
+    #[classmethod]
+    fn _restore(_class: &Bound<'_, PyType>, state: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let field = |name: &str| {
+            state.get_item(name)?.ok_or_else(|| PyTypeError::new_err(format!("a pickled Solution without {name:?}")))
+        };
+        let py = state.py();
+        let array = |name: &str| PyResult::Ok(numbers::read_only(py, numbers::floats(name, &field(name)?)?).unbind());
+        let certificate = *field("certificate")?.cast::<Certificate>()?.get();
+        let core: netnum_core::Certificate = certificate.into();
+        let failed_flows = numbers::integers("failed_flows", &field("failed_flows")?)?;
+        let trace = field("trace")?;
+        let trace = if trace.is_none() { None } else { Some(trace.cast::<Trace>()?.clone().unbind()) };
+        Ok(Self {
+            status: field("status")?.extract()?,
+            method: field("method")?.extract()?,
+            rates: array("rates")?,
+            flow_rates: array("flow_rates")?,
+            prices: array("prices")?,
+            loads: array("loads")?,
+            objective: field("objective")?.extract()?,
+            certificate,
+            gap: core.relative_gap,
+            overload: core.overload,
+            kkt_residual: core.kkt_residual,
+            iterations: field("iterations")?.extract()?,
+            seconds: field("seconds")?.extract()?,
+            failed_flows: numbers::read_only(py, failed_flows).unbind(),
+            trace,
+            summary: field("summary")?.extract()?,
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! `Trace`.
+
+use netnum_core::Progress;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+
+use crate::numbers;
+
+/// One row per iteration of a solve, as columns.
+///
+/// Attributes
+/// ----------
+/// iteration : array of int
+///     Iterations done, from 0.
+/// gap : array of float
+///     Relative duality gap.
+/// overload : array of float
+///     How far the fullest link was over its capacity before normalization, relative to it.
+/// kkt_residual : array of float
+///     KKT residual; nan unless the solve stops on it.
+/// seconds : array of float
+///     Since the solve began.
+#[pyclass(frozen, get_all, module = "netnum")]
+pub(crate) struct Trace {
+    iteration: Py<PyArray1<i64>>,
+    gap: Py<PyArray1<f64>>,
+    overload: Py<PyArray1<f64>>,
+    kkt_residual: Py<PyArray1<f64>>,
+    seconds: Py<PyArray1<f64>>,
+}
+
+impl Trace {
+    pub(super) fn of(py: Python<'_>, rows: &[Progress]) -> Self {
+        let column = |of: fn(&Progress) -> f64| numbers::read_only(py, rows.iter().map(of).collect()).unbind();
+        let iterations: Vec<usize> = rows.iter().map(|row| row.iteration).collect();
+        Self {
+            iteration: numbers::indices(py, &iterations).unbind(),
+            gap: column(|row| row.gap),
+            overload: column(|row| row.overload),
+            kkt_residual: column(|row| row.kkt_residual),
+            seconds: column(|row| row.seconds),
+        }
+    }
+}
+
+#[pymethods]
+impl Trace {
+    #[new]
+    fn new(
+        iteration: &Bound<'_, PyAny>,
+        gap: &Bound<'_, PyAny>,
+        overload: &Bound<'_, PyAny>,
+        kkt_residual: &Bound<'_, PyAny>,
+        seconds: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let py = gap.py();
+        let column =
+            |name: &str, value| numbers::floats(name, value).map(|values| numbers::read_only(py, values).unbind());
+        Ok(Self {
+            iteration: numbers::read_only(py, numbers::integers("iteration", iteration)?).unbind(),
+            gap: column("gap", gap)?,
+            overload: column("overload", overload)?,
+            kkt_residual: column("kkt_residual", kkt_residual)?,
+            seconds: column("seconds", seconds)?,
+        })
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.gap.bind(py).as_any().len()
+    }
+
+    #[expect(clippy::type_complexity, reason = "what pickle asks for: the arguments")]
+    fn __getnewargs__(
+        &self,
+        py: Python<'_>,
+    ) -> (Py<PyArray1<i64>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>) {
+        let Self { iteration, gap, overload, kkt_residual, seconds } = self;
+        let column = |column: &Py<PyArray1<f64>>| column.clone_ref(py);
+        (iteration.clone_ref(py), column(gap), column(overload), column(kkt_residual), column(seconds))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let gap = self.gap.bind(py).readonly();
+        let rows = gap.as_slice()?.len();
+        Ok(match gap.as_slice()? {
+            [] => "Trace(0 rows)".into(),
+            [first, ..] => format!("Trace({rows} rows, gap {first:.1e} to {:.1e})", gap.as_slice()?[rows - 1]),
+        })
+    }
+}

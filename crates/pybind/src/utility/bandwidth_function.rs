@@ -1,0 +1,116 @@
+//! `BandwidthFunction`.
+
+use std::sync::Arc;
+
+use netnum_core::utility::Spec;
+use netnum_core::{BandwidthFunction as Core, Utility as _};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+use super::{Utility, with_base};
+use crate::error::raise;
+use crate::numbers;
+
+/// A drawn curve B(f): what rate a flow gets at the fair share f.
+///
+/// U(x) = ∫ F^(-α) with F the inverse of B, so that all flows of one bottleneck see the same fair share. A large α makes the
+/// sum over several links approach the max-min over fair shares that operators draw the curves for. One object is one
+/// curve for all flows; for different ones pass a sequence of utilities.
+///
+/// Parameters
+/// ----------
+/// fair_share : array of float, shape (points,)
+///     Increasing, >= 0; at least two points.
+/// bandwidth : array of float, shape (points,)
+///     The rate at every fair share: from 0, never decreasing, in the units of the capacities.
+/// alpha : float
+///     > 0 and finite.
+/// tail_slope : float
+///     How the curve goes on after its last point, >= 0; with 0 the flow is saturated there.
+///
+/// Raises
+/// ------
+/// UtilityError
+///     Naming the point that is wrong.
+/// ProblemError
+///     When the two arrays differ in length.
+///
+/// Notes
+/// -----
+/// Sources: Kumar et al., *BwE*, SIGCOMM 2015, for the curves; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, for the
+/// utility, with α ≈ 5.
+#[pyclass(frozen, eq, extends = Utility, module = "netnum")]
+#[derive(PartialEq)]
+pub(crate) struct BandwidthFunction {
+    core: Arc<Core>,
+}
+
+impl BandwidthFunction {
+    pub(super) fn wrap(core: Core) -> PyClassInitializer<Self> {
+        let core = Arc::new(core);
+        with_base(core.clone(), Self { core })
+    }
+
+    fn spec(&self) -> Spec {
+        self.core.spec(0).unwrap_or_default()
+    }
+
+    fn column(&self, column: usize) -> Vec<f64> {
+        self.spec().breakpoints.iter().flatten().map(|point| point[column]).collect()
+    }
+}
+
+/// What pickle asks for: the arguments.
+type Arguments<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64, f64);
+
+#[pymethods]
+impl BandwidthFunction {
+    #[new]
+    #[pyo3(signature = (fair_share, bandwidth, alpha=None, tail_slope=None))]
+    #[pyo3(text_signature = "(fair_share, bandwidth, alpha=5, tail_slope=0)")]
+    fn new(
+        fair_share: &Bound<'_, PyAny>,
+        bandwidth: &Bound<'_, PyAny>,
+        alpha: Option<&Bound<'_, PyAny>>,
+        tail_slope: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let fair_share = numbers::floats("fair_share", fair_share)?;
+        let bandwidth = numbers::floats("bandwidth", bandwidth)?;
+        let alpha = alpha.map_or(Ok(Core::ALPHA), |alpha| numbers::float("alpha", alpha))?;
+        let tail_slope = tail_slope.map_or(Ok(0.0), |slope| numbers::float("tail_slope", slope))?;
+        Ok(Self::wrap(Core::new(&fair_share, &bandwidth, alpha, tail_slope).map_err(raise)?))
+    }
+
+    /// The fair share of every point: array of float, shape (points,).
+    #[getter]
+    fn fair_share<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        numbers::read_only(py, self.column(0))
+    }
+
+    /// The rate at every point: array of float, shape (points,).
+    #[getter]
+    fn bandwidth<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        numbers::read_only(py, self.column(1))
+    }
+
+    /// The exponent α.
+    #[getter]
+    fn alpha(&self) -> f64 {
+        self.spec().alpha.unwrap_or(Core::ALPHA)
+    }
+
+    /// How the curve goes on after its last point.
+    #[getter]
+    fn tail_slope(&self) -> f64 {
+        self.spec().tail_slope.unwrap_or(0.0)
+    }
+
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> Arguments<'py> {
+        (self.fair_share(py), self.bandwidth(py), self.alpha(), self.tail_slope())
+    }
+
+    fn __repr__(&self) -> String {
+        let (points, alpha, tail_slope) = (self.column(0).len(), self.alpha(), self.tail_slope());
+        format!("BandwidthFunction({points} points, alpha={alpha:?}, tail_slope={tail_slope:?})")
+    }
+}

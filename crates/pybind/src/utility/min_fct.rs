@@ -1,0 +1,78 @@
+//! `MinFct`.
+
+use std::sync::Arc;
+
+use netnum_core::MinFct as Core;
+use pyo3::prelude::*;
+
+use super::{Utility, with_base};
+use crate::error::raise;
+use crate::numbers;
+
+/// Short completion times: x^(1-ε)/s, so that the flow with the smallest s is served almost exclusively.
+///
+/// With s the flow's size this approximates shortest job first, with its remaining size SRPT, with its deadline earliest
+/// deadline first. On one link rates are proportional to s^(-1/ε): a factor of 2 in size is a factor of 256 in rate.
+///
+/// Parameters
+/// ----------
+/// size : float or array of float, shape (flows,)
+///     > 0 and finite, in any unit.
+/// epsilon : float or array of float, shape (flows,)
+///     Between 0 and 1, both excluded.
+///
+/// Raises
+/// ------
+/// UtilityError
+///     Naming the flow whose size or epsilon is out of range.
+/// ProblemError
+///     When the two arrays differ in length.
+///
+/// Notes
+/// -----
+/// Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, with ε = 0.125.
+#[pyclass(frozen, eq, extends = Utility, module = "netnum")]
+#[derive(PartialEq)]
+pub(crate) struct MinFct {
+    core: Arc<Core>,
+}
+
+impl MinFct {
+    pub(super) fn wrap(core: Core) -> PyClassInitializer<Self> {
+        let core = Arc::new(core);
+        with_base(core.clone(), Self { core })
+    }
+}
+
+#[pymethods]
+impl MinFct {
+    #[new]
+    #[pyo3(signature = (size, epsilon=None))]
+    #[pyo3(text_signature = "(size, epsilon=0.125)")]
+    fn new(size: &Bound<'_, PyAny>, epsilon: Option<&Bound<'_, PyAny>>) -> PyResult<PyClassInitializer<Self>> {
+        let size = numbers::parameter("size", size)?;
+        let epsilon = epsilon.map_or(Ok(Core::EPSILON.into()), |epsilon| numbers::parameter("epsilon", epsilon))?;
+        Ok(Self::wrap(Core::new(size, epsilon).map_err(raise)?))
+    }
+
+    /// The size s: a float, or an array of float of shape (flows,).
+    #[getter]
+    fn size<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        numbers::parameter_out(py, self.core.size())
+    }
+
+    /// The exponent ε: a float, or an array of float of shape (flows,).
+    #[getter]
+    fn epsilon<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        numbers::parameter_out(py, self.core.epsilon())
+    }
+
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, Bound<'py, PyAny>) {
+        (self.size(py), self.epsilon(py))
+    }
+
+    fn __repr__(&self) -> String {
+        let [size, epsilon] = [self.core.size(), self.core.epsilon()].map(numbers::parameter_repr);
+        format!("MinFct(size={size}, epsilon={epsilon})")
+    }
+}

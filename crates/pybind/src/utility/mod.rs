@@ -1,0 +1,269 @@
+//! Utilities: the families as classes, Python objects as utilities, and both in the forms that a problem takes.
+
+mod alpha_fair;
+mod bandwidth_function;
+mod linear;
+mod min_fct;
+mod user;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use netnum_core::testing::utility_laws;
+use netnum_core::utility::Spec;
+use netnum_core::{Parameter, Problem, Utilities, Utility as Core};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::PyClass;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PySequence, PyTuple, PyType};
+
+use crate::error::{ProblemError, raise, setting};
+use crate::{door, numbers};
+
+pub(crate) use alpha_fair::AlphaFair;
+pub(crate) use bandwidth_function::BandwidthFunction;
+pub(crate) use linear::Linear;
+pub(crate) use min_fct::MinFct;
+use user::UserUtility;
+
+/// What a flow's rate is worth: the common base of the families that netnum brings along.
+///
+/// A utility of your own does not derive from it: any object with the same four methods will do.
+#[pyclass(frozen, subclass, module = "netnum")]
+pub(crate) struct Utility {
+    core: Arc<dyn Core>,
+}
+
+/// One of the core's functions of a flow and its rate or price.
+type Function = fn(&dyn Core, usize, f64) -> f64;
+
+#[pymethods]
+impl Utility {
+    /// U(x), the worth of a rate. May be -inf at 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// rates : array of float
+    ///     Any shape when the parameters are scalars. When they are arrays over n flows the last axis has n entries, or
+    ///     1 (or there is none) for the same rate of every flow.
+    ///
+    /// Returns
+    /// -------
+    /// array of float, or float
+    ///     Of the same shape, or with a last axis of n entries.
+    fn value<'py>(&self, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.each("rates", rates, |utility, flow, rate| utility.value(flow, rate))
+    }
+
+    /// U'(x), the worth of one more unit of rate. May be inf at 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// rates : array of float
+    ///     As in `value`.
+    ///
+    /// Returns
+    /// -------
+    /// array of float, or float
+    fn marginal<'py>(&self, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.each("rates", rates, |utility, flow, rate| utility.marginal(flow, rate))
+    }
+
+    /// The rate that maximizes U(x) - price * x.
+    ///
+    /// Parameters
+    /// ----------
+    /// prices : array of float
+    ///     Prices of one unit of rate, > 0; shapes as in `value`.
+    ///
+    /// Returns
+    /// -------
+    /// array of float, or float
+    fn demand<'py>(&self, prices: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.each("prices", prices, |utility, flow, price| utility.demand(flow, price))
+    }
+
+    /// The slope of `demand`, <= 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// prices : array of float
+    ///     As in `demand`.
+    ///
+    /// Returns
+    /// -------
+    /// array of float, or float
+    fn demand_slope<'py>(&self, prices: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.each("prices", prices, |utility, flow, price| utility.demand_slope(flow, price))
+    }
+}
+
+impl Utility {
+    fn each<'py>(&self, name: &str, value: &Bound<'py, PyAny>, function: Function) -> PyResult<Bound<'py, PyAny>> {
+        let py = value.py();
+        let (arguments, mut shape) = numbers::floats_of_any_shape(name, value)?;
+        let answers: Vec<f64> = match self.core.flows() {
+            None => arguments.iter().map(|&argument| function(&*self.core, 0, argument)).collect(),
+            Some(flows) => {
+                let one_for_all = shape.last().is_none_or(|&last| last == 1);
+                if !one_for_all && shape.last() != Some(&flows) {
+                    let message = format!("{name} has shape {shape:?}, expected a last axis of {flows}, one per flow");
+                    return Err(ProblemError::new_err(message));
+                }
+                if shape.pop().is_none() || one_for_all {
+                    let of_flows = |&argument: &f64| (0..flows).map(move |flow| function(&*self.core, flow, argument));
+                    shape.push(flows);
+                    arguments.iter().flat_map(of_flows).collect()
+                } else {
+                    shape.push(flows);
+                    let flow_of = |(place, &argument): (usize, &f64)| function(&*self.core, place % flows, argument);
+                    arguments.iter().enumerate().map(flow_of).collect()
+                }
+            }
+        };
+        if shape.is_empty() {
+            return Ok(PyFloat::new(py, answers[0]).into_any());
+        }
+        Ok(PyArray1::from_vec(py, answers).reshape(shape)?.into_any())
+    }
+}
+
+/// A class whose base is [`Utility`].
+fn with_base<T>(core: Arc<dyn Core>, class: T) -> PyClassInitializer<T>
+where
+    T: PyClass<BaseType = Utility>,
+{
+    PyClassInitializer::from(Utility { core }).add_subclass(class)
+}
+
+/// One utility of Python's, built in or the user's own.
+fn one(value: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Core>> {
+    match value.cast::<Utility>() {
+        Ok(utility) => Ok(Arc::clone(&utility.get().core)),
+        Err(_) => Ok(Arc::new(UserUtility::new(value)?)),
+    }
+}
+
+/// The utilities of a problem's flows, and what to show of them again.
+pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<(Utilities, Py<PyAny>)> {
+    let is_one = value.is_instance_of::<Utility>() || value.is_instance_of::<PyType>() || value.hasattr("demand")?;
+    let is_several = !is_one && (value.cast::<PySequence>().is_ok() || value.hasattr("dtype")?);
+    if !is_several {
+        return Ok((one(value)?.into(), value.clone().unbind()));
+    }
+    let list: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
+    // An object that several flows share is asked about all of them in one call.
+    let mut known: HashMap<*mut pyo3::ffi::PyObject, Arc<dyn Core>> = HashMap::new();
+    let mut utilities = Vec::with_capacity(list.len());
+    for (flow, value) in list.iter().enumerate() {
+        let utility = match known.get(&value.as_ptr()) {
+            Some(utility) => Arc::clone(utility),
+            None => one(value).map_err(|error| about_flow(flow, error, value.py()))?,
+        };
+        known.insert(value.as_ptr(), Arc::clone(&utility));
+        utilities.push(utility);
+    }
+    Ok((utilities.into(), PyTuple::new(value.py(), list)?.into_any().unbind()))
+}
+
+/// Says which flow's utility has the wrong type.
+fn about_flow(flow: usize, error: PyErr, py: Python<'_>) -> PyErr {
+    match error.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(format!("flow {flow}: {}", error.value(py))),
+        false => error,
+    }
+}
+
+/// The utilities of a problem that came as plain data: one object where one can hold them all, else a tuple.
+pub(crate) fn of_problem(py: Python<'_>, problem: &Problem) -> PyResult<Py<PyAny>> {
+    let spec = |flow| {
+        let (utility, place) = problem.utility(flow);
+        utility.spec(place).expect("utilities that came as plain data can be written as such")
+    };
+    let specs: Vec<Spec> = (0..problem.flows()).map(spec).collect();
+    if let Some(first) = specs.first() {
+        let alike = specs.iter().all(|spec| spec.kind == first.kind);
+        if alike && first.breakpoints.is_none() || specs.iter().all(|spec| spec == first) {
+            return of_specs(py, &specs);
+        }
+    }
+    let each: Vec<_> = specs.iter().map(|spec| of_specs(py, std::slice::from_ref(spec))).collect::<PyResult<_>>()?;
+    Ok(PyTuple::new(py, each)?.into_any().unbind())
+}
+
+/// One object for flows of one kind.
+fn of_specs(py: Python<'_>, specs: &[Spec]) -> PyResult<Py<PyAny>> {
+    let first = &specs[0];
+    let column = |field: fn(&Spec) -> Option<f64>| {
+        let values: Vec<f64> = specs.iter().filter_map(field).collect();
+        let same = values.iter().all(|&value| value == values[0]);
+        if same { Parameter::Same(values[0]) } else { Parameter::PerFlow(values) }
+    };
+    if let Some(points) = &first.breakpoints {
+        let (shares, bandwidths): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point[0], point[1])).unzip();
+        let (alpha, tail_slope) = (first.alpha.unwrap_or_default(), first.tail_slope.unwrap_or_default());
+        let core = netnum_core::BandwidthFunction::new(&shares, &bandwidths, alpha, tail_slope).map_err(raise)?;
+        return Ok(Py::new(py, BandwidthFunction::wrap(core))?.into_any());
+    }
+    if first.size.is_some() {
+        let core = netnum_core::MinFct::new(column(|spec| spec.size), column(|spec| spec.eps)).map_err(raise)?;
+        return Ok(Py::new(py, MinFct::wrap(core))?.into_any());
+    }
+    let weight = column(|spec| spec.weight);
+    if first.kind == "linear" {
+        return Ok(Py::new(py, Linear::wrap(netnum_core::Linear::new(weight).map_err(raise)?))?.into_any());
+    }
+    let alpha = if first.alpha.is_some() { column(|spec| spec.alpha) } else { Parameter::Same(f64::INFINITY) };
+    let core = netnum_core::AlphaFair::new(alpha, weight).map_err(raise)?;
+    Ok(Py::new(py, AlphaFair::wrap(core))?.into_any())
+}
+
+/// A problem's utilities in a `repr`.
+pub(crate) fn repr(utility: &Bound<'_, PyAny>) -> PyResult<String> {
+    match utility.cast::<PyTuple>() {
+        Ok(list) => Ok(format!("{} utilities", list.len())),
+        Err(_) if utility.is_instance_of::<Utility>() => Ok(utility.repr()?.to_string()),
+        Err(_) => Ok(utility.get_type().name()?.to_string()),
+    }
+}
+
+/// Check the laws that every method relies on, at rates over twelve decades around `scale`.
+///
+/// 1. U' is not negative, and does not increase with the rate (U is concave);
+/// 2. U rises as its marginals say (value and marginal fit together);
+/// 3. the demand at price U'(x) is x, and does not increase with the price;
+/// 4. the demand slope is not positive, and agrees with finite differences of the demand.
+///
+/// Laws 3 and 4 are not asked of linear utilities, whose demand is not a single number, and none of max-min fairness,
+/// which has no values.
+///
+/// Parameters
+/// ----------
+/// utility : utility
+///     One of netnum's, or an object of your own with the methods ``value``, ``marginal``, ``demand`` and
+///     ``demand_slope`` on arrays. It is called here with arrays of one entry; where its parameters are arrays over
+///     flows it may answer with one entry per flow.
+/// flow : int
+///     The flow whose parameters are checked.
+/// scale : float
+///     A typical rate, > 0.
+///
+/// Raises
+/// ------
+/// UtilityError
+///     Naming the law that is broken, with the numbers that show it. What the utility itself raises comes through.
+#[pyfunction]
+#[pyo3(signature = (utility, flow=None, scale=1.0))]
+#[pyo3(text_signature = "(utility, flow=0, scale=1.0)")]
+pub(crate) fn check_utility(utility: &Bound<'_, PyAny>, flow: Option<&Bound<'_, PyAny>>, scale: f64) -> PyResult<()> {
+    let core = one(utility)?;
+    let flow = flow.map_or(Ok(0), |flow| numbers::count("flow", flow, 0))?;
+    if let Some(flows) = core.flows().filter(|&flows| flow >= flows) {
+        return Err(setting("flow", flow, &format!("a flow in 0..{flows}")));
+    }
+    if !(scale.is_finite() && scale > 0.0) {
+        return Err(setting("scale", scale, "a finite number > 0"));
+    }
+    door::detached(utility.py(), || utility_laws(&*core, flow, scale))
+}

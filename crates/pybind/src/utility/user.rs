@@ -1,0 +1,154 @@
+//! A user's own utility: a Python object whose methods take and return arrays over flows.
+
+use std::fmt;
+use std::ops::Range;
+
+use netnum_core::{Parameter, Utility};
+use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+
+use crate::error::UtilityError;
+use crate::{door, numbers};
+
+const METHODS: [&str; 4] = ["value", "marginal", "demand", "demand_slope"];
+
+/// A Python object as a utility. A whole block of flows costs one call.
+///
+/// Once Python code has raised, nothing more is asked of it: the answers are NaN until the call that asks ends, which
+/// then raises what was raised first (see `door.rs`).
+pub(super) struct UserUtility {
+    object: Py<PyAny>,
+    class: String,
+    saturation: Option<Parameter>,
+}
+
+impl UserUtility {
+    pub(super) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(class) = object.cast::<PyType>() {
+            let name = class.name()?;
+            return Err(PyTypeError::new_err(format!("utility is the class {name}, expected an instance: {name}(…)")));
+        }
+        let class = object.get_type().name()?.to_string();
+        for method in METHODS {
+            if !object.hasattr(method)? {
+                let needed = METHODS.join(", ");
+                let message = format!("{class} is no utility: it has no method {method:?} (of {needed})");
+                return Err(PyTypeError::new_err(message));
+            }
+        }
+        let saturation = match object.getattr_opt("saturation")? {
+            None => None,
+            Some(method) if method.is_callable() => Some(method.call0()?),
+            Some(value) => Some(value),
+        };
+        let saturation = saturation.filter(|value| !value.is_none());
+        let saturation = saturation.map(|value| numbers::parameter("saturation", &value)).transpose()?;
+        Ok(Self { object: object.clone().unbind(), class, saturation })
+    }
+
+    /// What a method answers to an array, or the first exception kept and NaN.
+    fn ask(&self, method: &str, arguments: &[f64]) -> Option<Vec<f64>> {
+        if door::has_raised() {
+            return None;
+        }
+        Python::attach(|py| self.answer(py, method, arguments)).map_err(door::keep).ok()
+    }
+
+    fn answer(&self, py: Python<'_>, method: &str, arguments: &[f64]) -> PyResult<Vec<f64>> {
+        // At rate 0 many a utility divides by it, and rightly answers inf. No need to warn.
+        let settings = PyDict::new(py);
+        settings.set_item("divide", "ignore")?;
+        let quiet = py.import("numpy")?.getattr("errstate")?.call((), Some(&settings))?;
+        quiet.call_method0("__enter__")?;
+        let answer = self.object.bind(py).call_method1(method, (PyArray1::from_slice(py, arguments),));
+        quiet.call_method1("__exit__", (py.None(), py.None(), py.None()))?;
+        let wrong = |what: String| UtilityError::new_err(format!("{}.{method} {what}", self.class));
+        let (answers, shape) = numbers::floats_of_any_shape(method, &answer?).map_err(|error| {
+            let ours = wrong(format!("did not return numbers: {}", error.value(py)));
+            ours.set_cause(py, Some(error));
+            ours
+        })?;
+        match shape.as_slice() {
+            &[entries] if entries == arguments.len() || arguments.len() == 1 && entries > 0 => Ok(answers),
+            _ => {
+                let shape = shape.into_pyobject(py)?.call_method0("__repr__")?;
+                Err(wrong(format!("returned an array of shape {shape}, expected [{}]", arguments.len())))
+            }
+        }
+    }
+
+    fn ask_block(&self, method: &str, arguments: &[f64], out: &mut [f64]) {
+        match self.ask(method, arguments) {
+            Some(answers) if answers.len() == out.len() => out.copy_from_slice(&answers),
+            Some(answers) => {
+                let (class, found, expected) = (&self.class, answers.len(), out.len());
+                let what = format!("{class}.{method} returned an array of shape [{found}], expected [{expected}]");
+                door::keep(UtilityError::new_err(what));
+                out.fill(f64::NAN);
+            }
+            None => out.fill(f64::NAN),
+        }
+    }
+
+    /// One flow's answer. An object whose parameters are arrays over flows answers a single argument for all of them.
+    fn ask_one(&self, method: &str, flow: usize, argument: f64) -> f64 {
+        let Some(answers) = self.ask(method, &[argument]) else { return f64::NAN };
+        let place = if answers.len() == 1 { 0 } else { flow };
+        answers.get(place).copied().unwrap_or_else(|| {
+            let (class, flows) = (&self.class, answers.len());
+            door::keep(UtilityError::new_err(format!(
+                "{class} has parameters for {flows} flows, and none for flow {flow}"
+            )));
+            f64::NAN
+        })
+    }
+}
+
+impl fmt::Debug for UserUtility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.class)
+    }
+}
+
+impl Utility for UserUtility {
+    fn value(&self, flow: usize, rate: f64) -> f64 {
+        self.ask_one("value", flow, rate)
+    }
+    fn marginal(&self, flow: usize, rate: f64) -> f64 {
+        self.ask_one("marginal", flow, rate)
+    }
+    fn demand(&self, flow: usize, price: f64) -> f64 {
+        self.ask_one("demand", flow, price)
+    }
+    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
+        self.ask_one("demand_slope", flow, price)
+    }
+    fn flows(&self) -> Option<usize> {
+        self.saturation.as_ref().and_then(Parameter::flows)
+    }
+    fn saturation(&self, flow: usize) -> f64 {
+        self.saturation.as_ref().map_or(f64::INFINITY, |saturation| saturation.of(flow))
+    }
+    fn value_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        self.ask_block("value", rates, out);
+    }
+    fn marginal_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        self.ask_block("marginal", rates, out);
+    }
+    fn demand_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        self.ask_block("demand", prices, out);
+    }
+    fn demand_slope_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        self.ask_block("demand_slope", prices, out);
+    }
+    fn gain_into(&self, _flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
+        let mut before = vec![0.0; from.len()];
+        self.ask_block("value", from, &mut before);
+        self.ask_block("value", to, out);
+        for (((out, before), from), to) in out.iter_mut().zip(before).zip(from).zip(to) {
+            *out = if from == to { 0.0 } else { *out - before };
+        }
+    }
+}

@@ -1,0 +1,139 @@
+"""The two pictures: `Solution.plot_convergence` and `Topology.plot`. matplotlib is imported when one is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._core import ProblemError, Solution, Topology
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+INSTALL = 'pip install "netnum[plot]"'
+
+#: One colour per tier, from servers to core.
+TIERS = ("#4c72b0", "#dd8452", "#55a868", "#8172b3")
+
+
+def _pyplot() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(f"plots need matplotlib: {INSTALL}") from error
+    return pyplot
+
+
+def convergence(solution: Solution, ax: Axes | None = None) -> Axes:
+    """Draws the gap over the iterations, on a logarithmic axis."""
+    pyplot = _pyplot()
+    if ax is None:
+        _, ax = pyplot.subplots(layout="constrained")
+    trace = solution.trace
+    assert trace is not None  # Solution.plot_convergence has looked
+    # A gap of 0, or of -1e-16 by rounding, has no logarithm and is left out.
+    gap = np.where(trace.gap > 0, trace.gap, np.nan)
+    ax.semilogy(trace.iteration, gap, label=solution.method)
+    ax.set_xlabel("iteration")
+    ax.set_ylabel("relative gap")
+    ax.grid(True, which="major", alpha=0.3)
+    return ax
+
+
+def topology(net: Topology, ax: Axes | None = None, values: ArrayLike | None = None, label: str | None = None) -> Axes:
+    """Draws a network: every pair of joined nodes as a line, coloured by `values` of its links."""
+    pyplot = _pyplot()
+    from matplotlib.collections import LineCollection
+
+    places = _places(net)
+    joined, colours = _lines(net, values)
+    if ax is None:
+        _, ax = pyplot.subplots(layout="constrained")
+
+    style: dict[str, Any] = {"linewidths": 1.2, "zorder": 1}
+    if colours is None:
+        ax.add_collection(LineCollection(list(places[joined]), colors="0.75", **style))
+    else:
+        lines = LineCollection(list(places[joined]), array=colours, cmap="viridis_r", **style)
+        lines.set_clim(0, max(float(np.max(colours, initial=0.0)), 1e-300))
+        ax.add_collection(lines)
+        ax.figure.colorbar(lines, ax=ax, label=label or "", shrink=0.8)
+    crowd = np.bincount(net.tiers).max()
+    for tier in np.unique(net.tiers):
+        of_tier = net.tiers == tier
+        size = np.clip(6000 / crowd, 6, 80)
+        colour = TIERS[min(int(tier), len(TIERS) - 1)]
+        ax.scatter(
+            places[of_tier, 0],
+            places[of_tier, 1],
+            s=size if tier == 0 else max(size, 40),
+            color=colour,
+            zorder=2,
+            linewidths=0,
+        )
+    for node, name in enumerate(net.node_names):
+        _name(ax, net, places, node, name)
+    ax.set_title(f"{net!r}"[len("Topology(") : -1])
+    ax.set_axis_off()
+    ax.margins(0.08)
+    return ax
+
+
+def _lines(net: Topology, values: ArrayLike | None) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
+    """The pairs of joined nodes, each once, and the largest value of their links."""
+    pairs, line = np.unique(np.sort(net.links, axis=1), axis=0, return_inverse=True)
+    if values is None:
+        return pairs, None
+    of_links = np.asarray(values, dtype=float)
+    if of_links.shape != (len(net.links),):
+        found, expected = of_links.shape, (len(net.links),)
+        raise ProblemError(f"values has shape {found}, expected {expected}: one per link")
+    largest = np.full(len(pairs), -np.inf)
+    np.maximum.at(largest, line.reshape(-1), of_links)
+    return pairs, largest
+
+
+def _places(net: Topology) -> NDArray[np.float64]:
+    """Where to draw every node."""
+    if net.positions is not None:
+        return net.positions
+    tiers = net.tiers
+    if tiers.max() == 0:
+        return _layout(net)
+    places = np.empty((len(tiers), 2))
+    for tier in np.unique(tiers):
+        of_tier = np.flatnonzero(tiers == tier)
+        places[of_tier, 0] = (np.arange(len(of_tier)) + 0.5) / len(of_tier)
+        places[of_tier, 1] = tier
+    return places
+
+
+def _layout(net: Topology) -> NDArray[np.float64]:
+    """A chain as a line, any other graph as networkx lays it out."""
+    nodes = len(net.node_names)
+    chain = np.column_stack([np.arange(nodes - 1), np.arange(1, nodes)])
+    if np.array_equal(net.links, chain):
+        return np.column_stack([np.arange(nodes), np.zeros(nodes)])
+    try:
+        import networkx
+    except ImportError as error:
+        raise ImportError(f"drawing a network without tiers or positions needs networkx: {INSTALL}") from error
+    graph = networkx.Graph(map(tuple, net.links.tolist()))
+    graph.add_nodes_from(range(nodes))
+    layout = networkx.kamada_kawai_layout(graph) if nodes <= 300 else networkx.spring_layout(graph, seed=1)
+    return np.array([layout[node] for node in range(nodes)])
+
+
+def _name(ax: Axes, net: Topology, places: NDArray[np.float64], node: int, name: str) -> None:
+    """Names a node where there is room: below servers, above switches, beside the nodes of a graph."""
+    of_its_tier = int(np.sum(net.tiers == net.tiers[node]))
+    tiered = net.tiers.max() > 0
+    if of_its_tier > (24 if tiered else 60):
+        return
+    style: dict[str, Any] = {"ha": "center", "textcoords": "offset points", "fontsize": 8}
+    if not tiered or net.tiers[node] > 0:
+        ax.annotate(name, places[node], (0, 7), va="bottom", **style)
+    else:
+        ax.annotate(name, places[node], (0, -7), va="top", rotation=90, **style)
