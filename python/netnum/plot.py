@@ -56,7 +56,8 @@ def topology(net: Topology, ax: Axes | None = None, values: ArrayLike | None = N
     if colours is None:
         ax.add_collection(LineCollection(list(places[joined]), colors="0.75", **style))
     else:
-        lines = LineCollection(list(places[joined]), array=colours, cmap="viridis_r", **style)
+        order = np.argsort(colours)  # the largest on top
+        lines = LineCollection(list(places[joined[order]]), array=colours[order], cmap="viridis_r", **style)
         lines.set_clim(0, max(float(np.max(colours, initial=0.0)), 1e-300))
         ax.add_collection(lines)
         ax.figure.colorbar(lines, ax=ax, label=label or "", shrink=0.8)
@@ -73,8 +74,8 @@ def topology(net: Topology, ax: Axes | None = None, values: ArrayLike | None = N
             zorder=2,
             linewidths=0,
         )
-    for node, name in enumerate(net.node_names):
-        _name(ax, net, places, node, name)
+    for node, name in _names(net).items():
+        _write(ax, places[node], name, below=net.tiers[node] == 0 and net.tiers.max() > 0)
     ax.set_title(f"{net!r}"[len("Topology(") : -1])
     ax.set_axis_off()
     ax.margins(0.08)
@@ -126,14 +127,28 @@ def _layout(net: Topology) -> NDArray[np.float64]:
     return np.array([layout[node] for node in range(nodes)])
 
 
-def _name(ax: Axes, net: Topology, places: NDArray[np.float64], node: int, name: str) -> None:
-    """Names a node where there is room: below servers, above switches, beside the nodes of a graph."""
-    of_its_tier = int(np.sum(net.tiers == net.tiers[node]))
+def _names(net: Topology) -> dict[int, str]:
+    """What to call every node: its name or, where a tier is too crowded for that, its last word or nothing."""
+    names: dict[int, str] = {}
     tiered = net.tiers.max() > 0
-    if of_its_tier > (24 if tiered else 60):
-        return
+    for tier in np.unique(net.tiers):
+        nodes = np.flatnonzero(net.tiers == tier)
+        full = {int(node): net.node_names[node] for node in nodes}
+        last = {node: (name.split() or [name])[-1] for node, name in full.items()}
+        for texts in (full, last):
+            # Servers stand upright, a line each; switches lie in one line; the nodes of a graph have the whole page.
+            each = 2 if tiered and tier == 0 else max(map(len, texts.values())) + 1 if tiered else 2
+            if each * len(nodes) <= 100:
+                names |= texts
+                break
+    return names
+
+
+def _write(ax: Axes, place: NDArray[np.float64], name: str, below: bool) -> None:
+    """Writes a name above its node, or below and upright."""
     style: dict[str, Any] = {"ha": "center", "textcoords": "offset points", "fontsize": 8}
-    if not tiered or net.tiers[node] > 0:
-        ax.annotate(name, places[node], (0, 7), va="bottom", **style)
+    if below:
+        ax.annotate(name, place, (0, -7), va="top", rotation=90, **style)
     else:
-        ax.annotate(name, places[node], (0, -7), va="top", rotation=90, **style)
+        box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+        ax.annotate(name, place, (0, 7), va="bottom", bbox=box, zorder=3, **style)

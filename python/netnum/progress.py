@@ -47,15 +47,34 @@ class _Way:
         return f"{name} {value:.1e}, iteration {iteration}"
 
 
+class _Clock:
+    """When to draw again: not more often than every tenth of a second."""
+
+    PAUSE = 0.1
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self._next = self.began
+
+    def is_due(self) -> bool:
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        self._next = now + self.PAUSE
+        return True
+
+
 class _Tqdm:
     def __init__(self, tqdm: Callable[..., Any], way: _Way) -> None:
-        self._way = way
+        self._way, self._clock = way, _Clock()
         layout = "{desc} {percentage:3.0f}%|{bar}| [{elapsed}{postfix}]"
         self._bar = tqdm(total=100.0, desc="solve", bar_format=layout)
 
     def show(self, iteration: int, gap: float, kkt_residual: float) -> None:
         self._bar.n = self._way.at(gap, kkt_residual)
-        self._bar.set_postfix_str(self._way.text(iteration, gap, kkt_residual))
+        self._bar.set_postfix_str(self._way.text(iteration, gap, kkt_residual), refresh=False)
+        if self._clock.is_due():
+            self._bar.refresh()
 
     def close(self) -> None:
         self._bar.close()
@@ -67,22 +86,25 @@ class _Line:
     WIDTH = 20
 
     def __init__(self, way: _Way) -> None:
-        self._way, self._length, self._began = way, 0, time.monotonic()
+        self._way, self._clock = way, _Clock()
+        self._line, self._length = "", 0
 
     def show(self, iteration: int, gap: float, kkt_residual: float) -> None:
         done = self._way.at(gap, kkt_residual)
         bar = "#" * int(done / 100 * self.WIDTH)
-        seconds = time.monotonic() - self._began
+        seconds = time.monotonic() - self._clock.began
         text = self._way.text(iteration, gap, kkt_residual)
-        line = f"solve {done:3.0f}%|{bar:<{self.WIDTH}}| {text} [{seconds:.1f} s]"
-        sys.stderr.write("\r" + line.ljust(self._length))
-        sys.stderr.flush()
-        self._length = len(line)
+        self._line = f"solve {done:3.0f}%|{bar:<{self.WIDTH}}| {text} [{seconds:.1f} s]"
+        if self._clock.is_due():
+            self._draw()
 
     def close(self) -> None:
-        if self._length:
-            sys.stderr.write("\n")
-            sys.stderr.flush()
+        self._draw("\n")
+
+    def _draw(self, end: str = "") -> None:
+        sys.stderr.write("\r" + self._line.ljust(self._length) + end)
+        sys.stderr.flush()
+        self._length = len(self._line)
 
 
 def bar(tol: float, stop: str) -> Bar:

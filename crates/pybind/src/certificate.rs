@@ -6,22 +6,16 @@ use crate::problem::Problem;
 use crate::{door, numbers};
 
 /// The proof that comes with rates and prices.
-///
-/// Attributes
-/// ----------
-/// relative_gap : float
-///     Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
-///     first-order gain of raising every rate by 100 %. By weak duality never below the true loss (to rounding).
-/// overload : float
-///     How far the fullest link was over its capacity before the rates were made feasible, relative to it; 0 if none.
-/// kkt_residual : float
-///     Largest violation of the optimality conditions, relative. A small one makes every rate right, a small gap only
-///     their total worth.
 #[pyclass(frozen, eq, get_all, module = "netnum")]
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Certificate {
+    /// Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
+    /// first-order gain of raising every rate by 100 %. By weak duality never below the true loss (to rounding).
     relative_gap: f64,
+    /// How far the fullest link was over its capacity before the rates were made feasible, relative to it; 0 if none.
     overload: f64,
+    /// Largest violation of the optimality conditions, relative. A small one makes every rate right, a small gap only
+    /// their total worth.
     kkt_residual: f64,
 }
 

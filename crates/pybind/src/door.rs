@@ -9,13 +9,17 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use netnum_core::solve::{Cadence, Observer, Progress, Solution};
+use netnum_core::solve::{Cadence, Observer, Progress};
+use netnum_core::{Certificate, Settings, Solution, Stop};
 use pyo3::prelude::*;
 
 use crate::error::raise;
 
 /// How often a running call looks whether a signal has arrived.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// After how many items a conversion, which is not detached, looks for one.
+pub(crate) const PATIENCE: usize = 10_000;
 
 thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
@@ -67,27 +71,21 @@ impl Watch {
         has_raised()
     }
 
-    /// Shows the bar how it ended, and takes it off the screen whatever happened.
+    /// Shows the bar how it ended, and leaves it at that whatever happened.
     pub(crate) fn close(self, py: Python<'_>, solution: Option<&Solution>) -> PyResult<()> {
-        let Some(Bar(bar)) = self.bar else { return Ok(()) };
-        let shown = match solution {
-            Some(solution) => Bar::show(
-                bar.bind(py),
-                solution.iterations,
-                solution.certificate.relative_gap,
-                solution.certificate.kkt_residual,
-            ),
-            None => Ok(()),
-        };
-        let closed = bar.call_method0(py, "close");
-        shown.and(closed.map(drop))
+        let Some(mut bar) = self.bar else { return Ok(()) };
+        let shown = solution.map_or(Ok(()), |solution| {
+            let Certificate { relative_gap, kkt_residual, .. } = solution.certificate;
+            bar.show(py, solution.iterations, relative_gap, kkt_residual)
+        });
+        shown.and(bar.close(py))
     }
 
-    fn look(&self, py: Python<'_>, progress: &Progress, is_time: bool) -> PyResult<ControlFlow<()>> {
+    fn look(&mut self, py: Python<'_>, progress: &Progress, is_time: bool) -> PyResult<ControlFlow<()>> {
         if is_time {
             py.check_signals()?;
-            if let Some(Bar(bar)) = &self.bar {
-                Bar::show(bar.bind(py), progress.iteration, progress.gap, progress.kkt_residual)?;
+            if let Some(bar) = &mut self.bar {
+                bar.show(py, progress.iteration, progress.gap, progress.kkt_residual)?;
             }
         }
         if let Some(callback) = &self.callback {
@@ -109,11 +107,10 @@ impl Observer for Watch {
         if has_raised() {
             return ControlFlow::Break(());
         }
-        let is_time = self.last_look.elapsed() >= PAUSE;
+        // Without a callback the solve keeps the pauses itself.
+        let is_time = self.callback.is_none() || self.last_look.elapsed() >= PAUSE;
         if is_time {
             self.last_look = Instant::now();
-        } else if self.callback.is_none() {
-            return ControlFlow::Continue(());
         }
         Python::attach(|py| self.look(py, progress, is_time)).unwrap_or_else(|error| {
             keep(error);
@@ -122,15 +119,29 @@ impl Observer for Watch {
     }
 }
 
-/// A progress bar of `netnum.progress`.
-pub(crate) struct Bar(Py<PyAny>);
+/// A progress bar of `netnum.progress`, on the screen from its first `show` on.
+pub(crate) struct Bar {
+    tol: f64,
+    stop: &'static str,
+    shown: Option<Py<PyAny>>,
+}
 
 impl Bar {
-    pub(crate) fn new(py: Python<'_>, tol: f64, stop: &str) -> PyResult<Self> {
-        Ok(Self(py.import("netnum.progress")?.call_method1("bar", (tol, stop))?.unbind()))
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let stop = if settings.stop == Stop::Kkt { "kkt" } else { "gap" };
+        Self { tol: settings.tol, stop, shown: None }
     }
 
-    fn show(bar: &Bound<'_, PyAny>, iteration: usize, gap: f64, kkt_residual: f64) -> PyResult<()> {
-        bar.call_method1("show", (iteration, gap, kkt_residual)).map(drop)
+    fn show(&mut self, py: Python<'_>, iteration: usize, gap: f64, kkt_residual: f64) -> PyResult<()> {
+        let bar = match self.shown.take() {
+            Some(bar) => bar,
+            None => py.import("netnum.progress")?.call_method1("bar", (self.tol, self.stop))?.unbind(),
+        };
+        let bar = self.shown.insert(bar);
+        bar.call_method1(py, "show", (iteration, gap, kkt_residual)).map(drop)
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.shown.as_ref().map_or(Ok(()), |bar| bar.call_method0(py, "close").map(drop))
     }
 }

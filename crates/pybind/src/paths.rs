@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyRange;
 
 use crate::error::{ProblemError, raise};
-use crate::numbers;
+use crate::{door, numbers};
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -31,7 +31,7 @@ use crate::numbers;
 /// --------
 /// >>> netnum.Paths([0, 2, 3], [0, 1, 0])[0]
 /// array([0, 1])
-#[pyclass(frozen, eq, sequence, module = "netnum")]
+#[pyclass(frozen, eq, module = "netnum")]
 pub(crate) struct Paths {
     pub(crate) core: Core,
     indptr: PyOnceLock<Py<PyArray1<i64>>>,
@@ -88,7 +88,8 @@ impl Paths {
 
     fn __getitem__<'py>(&self, py: Python<'py>, path: isize) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let paths = self.core.len();
-        match usize::try_from(path) {
+        let from_start = if path < 0 { path.saturating_add_unsigned(paths) } else { path };
+        match usize::try_from(from_start) {
             Ok(path) if path < paths => Ok(numbers::indices(py, self.core.links(path))),
             _ => Err(PyIndexError::new_err(format!("path {path} does not exist, expected one in 0..{paths}"))),
         }
@@ -128,6 +129,9 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
     let mut paths = Core::from_lists::<[u32; 0]>([]);
     let mut row = Vec::new();
     for (path, links_of_path) in rows.enumerate() {
+        if path % door::PATIENCE == 0 {
+            value.py().check_signals()?;
+        }
         row.clear();
         push_row(path, &links_of_path?, links, &mut row)?;
         paths.push(&row);

@@ -117,7 +117,7 @@ pub(crate) fn solve(
     let options = options_of(options)?;
     let prices = warm_start.map(prices_of).transpose()?;
 
-    let bar = progress.then(|| Bar::new(py, tol, stop)).transpose()?;
+    let bar = progress.then(|| Bar::new(&settings));
     let mut watch = Watch::new(callback.map(|callback| callback.clone().unbind()), bar);
     let solution = door::detached(py, || {
         let mut solver = Core::new(&problem.core, method, &options)?;

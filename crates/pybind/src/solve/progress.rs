@@ -3,26 +3,18 @@
 use pyo3::prelude::*;
 
 /// Where a running solve stands, as a callback sees it.
-///
-/// Attributes
-/// ----------
-/// iteration : int
-///     Iterations done, 0 at the start.
-/// gap : float
-///     Relative gap of the last certificate.
-/// overload : float
-///     How far the fullest link was over its capacity before normalization, relative to it.
-/// kkt_residual : float
-///     KKT residual; nan unless the solve stops on it.
-/// seconds : float
-///     Since the solve began.
 #[pyclass(frozen, eq, get_all, module = "netnum")]
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Progress {
+    /// Iterations done, 0 at the start.
     iteration: usize,
+    /// Relative duality gap, certified.
     gap: f64,
+    /// How far the fullest link was over its capacity before normalization, relative to it.
     overload: f64,
+    /// KKT residual; nan unless the solve stops on it.
     kkt_residual: f64,
+    /// Seconds since the solve began.
     seconds: f64,
 }
 

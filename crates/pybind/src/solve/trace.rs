@@ -7,25 +7,18 @@ use pyo3::prelude::*;
 use crate::numbers;
 
 /// One row per iteration of a solve, as columns.
-///
-/// Attributes
-/// ----------
-/// iteration : array of int
-///     Iterations done, from 0.
-/// gap : array of float
-///     Relative duality gap.
-/// overload : array of float
-///     How far the fullest link was over its capacity before normalization, relative to it.
-/// kkt_residual : array of float
-///     KKT residual; nan unless the solve stops on it.
-/// seconds : array of float
-///     Since the solve began.
 #[pyclass(frozen, get_all, module = "netnum")]
 pub(crate) struct Trace {
+    /// Iterations done, from 0: array of int, shape (rows,).
     iteration: Py<PyArray1<i64>>,
+    /// Relative duality gap: array of float, shape (rows,).
     gap: Py<PyArray1<f64>>,
+    /// How far the fullest link was over its capacity before normalization, relative to it: array of float, shape
+    /// (rows,).
     overload: Py<PyArray1<f64>>,
+    /// KKT residual, nan unless the solve stops on it: array of float, shape (rows,).
     kkt_residual: Py<PyArray1<f64>>,
+    /// Seconds since the solve began: array of float, shape (rows,).
     seconds: Py<PyArray1<f64>>,
 }
 

@@ -157,6 +157,9 @@ pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<(Utilities, Py<PyA
     let mut known: HashMap<*mut pyo3::ffi::PyObject, Arc<dyn Core>> = HashMap::new();
     let mut utilities = Vec::with_capacity(list.len());
     for (flow, value) in list.iter().enumerate() {
+        if flow % door::PATIENCE == 0 {
+            value.py().check_signals()?;
+        }
         let utility = match known.get(&value.as_ptr()) {
             Some(utility) => Arc::clone(utility),
             None => one(value).map_err(|error| about_flow(flow, error, value.py()))?,

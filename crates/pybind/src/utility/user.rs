@@ -57,9 +57,10 @@ impl UserUtility {
     }
 
     fn answer(&self, py: Python<'_>, method: &str, arguments: &[f64]) -> PyResult<Vec<f64>> {
-        // At rate 0 many a utility divides by it, and rightly answers inf. No need to warn.
+        // At rate 0, or at a price near it, many a utility rightly answers inf. No need to warn.
         let settings = PyDict::new(py);
         settings.set_item("divide", "ignore")?;
+        settings.set_item("over", "ignore")?;
         let quiet = py.import("numpy")?.getattr("errstate")?.call((), Some(&settings))?;
         quiet.call_method0("__enter__")?;
         let answer = self.object.bind(py).call_method1(method, (PyArray1::from_slice(py, arguments),));

@@ -1,0 +1,309 @@
+"""Ctrl-C, callbacks, other threads and the progress bar, while a solve runs that would never end by itself."""
+
+import io
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+import netnum
+
+#: NED with a full step swings for ever on this network.
+ENDLESS = {"method": "ned", "gamma": 1.0, "tol": 1e-15, "max_iterations": 10**9}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
+    return netnum.Problem(net, net.ecmp(*net.random_pairs(10_000, seed=1), seed=1), netnum.AlphaFair(1.0))
+
+
+class Log:
+    """log x, as the user would write it."""
+
+    def value(self, rates):
+        import numpy
+
+        return numpy.log(rates)
+
+    def marginal(self, rates):
+        return 1 / rates
+
+    def demand(self, prices):
+        return 1 / prices
+
+    def demand_slope(self, prices):
+        return -1 / prices**2
+
+
+def seconds_until_interrupted(work, after=0.15):
+    """How long after Ctrl-C the work raises KeyboardInterrupt."""
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("needs POSIX timers")
+    pressed = []
+
+    def press(number, frame):
+        pressed.append(time.monotonic())
+        signal.default_int_handler(number, frame)
+
+    # The signal arrives when the timer ends; its handler runs when the solver next looks. The time between is measured.
+    sent = time.monotonic() + after
+    old = signal.signal(signal.SIGALRM, press)
+    signal.setitimer(signal.ITIMER_REAL, after)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        ended = time.monotonic()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert len(pressed) == 1
+    assert ended >= sent
+    return ended - sent
+
+
+@pytest.mark.parametrize("others", [{}, {"trace": True}, {"callback": lambda progress: None}, {"progress": True}])
+def test_ctrl_c_stops_a_solve_within_100_ms(problem, others):
+    delays = [seconds_until_interrupted(lambda: netnum.solve(problem, **ENDLESS, **others)) for _ in range(3)]
+    assert sorted(delays)[1] < 0.1
+
+
+def test_ctrl_c_stops_a_solve_with_a_utility_of_ones_own(problem):
+    mine = netnum.Problem(problem.network, problem.paths, Log())
+    delays = [seconds_until_interrupted(lambda: netnum.solve(mine, **ENDLESS)) for _ in range(3)]
+    assert sorted(delays)[1] < 0.1
+
+
+def test_ctrl_c_stops_a_solver_between_two_steps(problem):
+    solver = netnum.Solver(problem)
+    assert seconds_until_interrupted(lambda: solver.step(10**9)) < 0.1
+    done = solver.iteration
+    assert 0 < done < 10**9
+    solver.step()
+    assert solver.iteration == done + 1
+
+
+def test_a_solve_that_was_interrupted_leaves_the_problem_as_it_was(problem):
+    seconds_until_interrupted(lambda: netnum.solve(problem, **ENDLESS))
+    assert netnum.solve(problem).is_optimal
+
+
+def test_a_signal_handler_that_does_not_raise_does_not_stop(problem):
+    seen = []
+    old = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    timer = threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT))
+    try:
+        timer.start()
+        assert netnum.solve(problem, **ENDLESS, time_limit=0.3).status == "time_limit"
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, old)
+    assert seen == [signal.SIGINT]
+
+
+# --- callbacks ---
+
+
+def test_a_callback_sees_every_iteration(problem):
+    rows = []
+    solution = netnum.solve(problem, callback=rows.append)
+    assert [row.iteration for row in rows] == list(range(solution.iterations + 1))
+    last = rows[-1]
+    assert last.gap == pytest.approx(solution.gap, rel=1e-3)
+    assert last.gap <= 1e-6 < rows[0].gap
+    assert last.overload >= 0
+    assert 0 < rows[0].seconds <= last.seconds
+    assert last.kkt_residual != last.kkt_residual, "nan unless it stops on it"
+    netnum.solve(problem, callback=rows.append, stop="kkt")
+    assert rows[-1].kkt_residual <= 1e-6
+
+
+def test_a_callback_that_returns_false_stops(problem):
+    solution = netnum.solve(problem, **ENDLESS, callback=lambda progress: progress.iteration < 5)
+    assert (solution.status, solution.iterations, solution.is_optimal) == ("stopped", 5, False)
+
+
+@pytest.mark.parametrize("answer", [None, True, 0, "", []])
+def test_only_false_itself_stops(problem, answer):
+    assert netnum.solve(problem, callback=lambda progress: answer).status == "optimal"
+
+
+def test_what_a_callback_raises_comes_through(problem):
+    class Mine(Exception):
+        pass
+
+    raised = Mine("from the callback")
+
+    def callback(progress):
+        if progress.iteration == 3:
+            raise raised
+
+    with pytest.raises(Mine) as caught:
+        netnum.solve(problem, **ENDLESS, callback=callback)
+    assert caught.value is raised
+    assert caught.traceback[-1].name == "callback"
+
+
+def test_a_callback_may_solve_another_problem(problem):
+    small = netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0))
+    inner = []
+    netnum.solve(problem, callback=lambda progress: inner.append(netnum.solve(small).status), max_iterations=3)
+    assert inner == ["optimal"] * 4
+
+
+# --- threads ---
+
+
+@pytest.mark.parametrize("work", ["solve", "step"])
+def test_other_threads_run_during_a_solve(problem, work):
+    counted, over = 0, threading.Event()
+
+    def solve():
+        if work == "solve":
+            netnum.solve(problem, **ENDLESS, time_limit=0.5)
+        else:
+            netnum.Solver(problem).step(5000)
+        over.set()
+
+    solving = threading.Thread(target=solve)
+    began = time.monotonic()
+    solving.start()
+    while not over.is_set():
+        counted += 1
+        time.sleep(0.005)
+    solving.join()
+    # A turn takes 5 ms; a held interpreter would let through one or two.
+    turns = (time.monotonic() - began) / 0.005
+    assert turns > 20, "long enough to tell"
+    assert counted > turns / 5
+
+
+def test_several_threads_solve_the_same_problem(problem):
+    rates = {}
+
+    def solve(number):
+        rates[number] = netnum.solve(problem).rates
+
+    threads = [threading.Thread(target=solve, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(rates) == 4
+    assert all((rates[number] == rates[0]).all() for number in rates)
+
+
+def test_an_exception_stays_in_its_own_thread(problem):
+    class Once(Log):
+        def demand(self, prices):
+            if threading.current_thread() is not threading.main_thread():
+                raise ZeroDivisionError("in the other thread")
+            return super().demand(prices)
+
+    mine = netnum.Problem(problem.network, problem.paths, Once())
+    caught = []
+
+    def solve():
+        try:
+            netnum.solve(mine, max_iterations=50)
+        except ZeroDivisionError as error:
+            caught.append(error)
+
+    other = threading.Thread(target=solve)
+    other.start()
+    assert netnum.solve(mine, max_iterations=50).status in ("optimal", "max_iterations")
+    other.join()
+    assert [str(error) for error in caught] == ["in the other thread"]
+
+
+def test_a_solver_at_work_says_so(problem):
+    solver = netnum.Solver(problem)
+    working = threading.Thread(target=solver.step, args=(2000,))
+    working.start()
+    busy = 0
+    while working.is_alive():
+        try:
+            _ = solver.prices
+        except RuntimeError as error:
+            assert str(error) == "this solver is at work already"
+            busy += 1
+        time.sleep(0.001)
+    working.join()
+    assert busy > 0
+    assert solver.iteration == 2000
+
+
+# --- the progress bar ---
+
+
+def test_the_bar_shows_the_gap_and_ends_at_its_end(problem, capsys):
+    pytest.importorskip("tqdm")
+    netnum.solve(problem, progress=True)
+    shown = capsys.readouterr().err
+    assert "100%" in shown
+    assert "gap" in shown
+    assert shown.endswith("\n")
+
+
+def test_without_tqdm_the_bar_is_one_line(problem, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    solution = netnum.solve(problem, progress=True, tol=1e-9)
+    shown = capsys.readouterr().err
+    last = shown.rstrip("\n").split("\r")[-1]
+    assert last.startswith("solve 100%|####################| gap ")
+    assert f"iteration {solution.iterations} [" in last
+    assert shown.count("\n") == 1
+
+
+@pytest.mark.parametrize("with_tqdm", [True, False])
+def test_the_bar_moves_by_the_clock_and_is_closed_on_exceptions(problem, monkeypatch, with_tqdm):
+    if with_tqdm:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    began, iterations = time.monotonic(), 0
+
+    def callback(progress):
+        nonlocal iterations
+        iterations = progress.iteration
+        if time.monotonic() - began > 0.4:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        netnum.solve(problem, **ENDLESS, progress=True, callback=callback)
+    shown = screen.getvalue()
+    assert shown.endswith("\n"), "closed"
+    assert 3 <= shown.count("\r") <= 30, "by the clock, and not at every one of the iterations"
+    assert iterations > 30
+
+
+def test_the_bar_is_silent_unless_asked_for(problem, capsys):
+    netnum.solve(problem)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_bad_input_shows_no_bar(problem, capsys):
+    with pytest.raises(netnum.MethodError):
+        netnum.solve(problem, "nad", progress=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_bar_counts_decades():
+    from netnum.progress import _Way
+
+    way = _Way(1e-6, "gap")
+    assert way.at(float("inf"), float("nan")) == 0
+    assert way.at(1.0, float("nan")) == 0
+    assert way.at(1e-3, float("nan")) == pytest.approx(50)
+    assert way.at(1e-1, float("nan")) == pytest.approx(50), "never back"
+    assert way.at(1e-7, float("nan")) == 100
+    kkt = _Way(1e-2, "kkt")
+    kkt.at(0.5, 1.0)
+    assert kkt.at(0.5, 1e-1) == pytest.approx(50)
+    assert _Way(1e-2, "kkt").text(7, 0.5, 0.1) == "KKT residual 1.0e-01, iteration 7"

@@ -1,0 +1,166 @@
+"""The two pictures, and that nothing is imported for them before they are drawn."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import netnum
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.collections import LineCollection  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def problem():
+    net = netnum.topology.leaf_spine(3, 8, 2)
+    return netnum.Problem(net, net.ecmp(*net.random_pairs(40, seed=1)), netnum.AlphaFair(1.0))
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+
+def test_importing_netnum_imports_no_plotting():
+    code = """
+import sys, netnum
+netnum.solve(netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0)), trace=True)
+print([name for name in ("matplotlib", "networkx", "scipy", "tqdm") if name in sys.modules])
+"""
+    done = run(code)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_without_matplotlib_the_error_says_what_to_install():
+    code = """
+import sys
+sys.modules["matplotlib"] = None
+import netnum
+net = netnum.topology.star(3)
+solution = netnum.solve(netnum.Problem(net, net.ecmp([0], [1]), netnum.AlphaFair(1.0)), trace=True)
+for draw in (net.plot, solution.plot_convergence):
+    try:
+        draw()
+    except ImportError as error:
+        print(error)
+"""
+    done = run(code)
+    assert done.stdout.splitlines() == ['plots need matplotlib: pip install "netnum[plot]"'] * 2, done.stderr
+
+
+def test_without_networkx_a_bare_graph_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    net = netnum.topology.from_edges("a b 1\nb c 1\nc a 1")
+    with pytest.raises(ImportError, match=r'needs networkx: pip install "netnum\[plot\]"'):
+        net.plot()
+    netnum.topology.star(4).plot()
+    netnum.topology.parking_lot(4).plot()
+
+
+def test_convergence_is_drawn_on_a_log_scale(problem):
+    solution = netnum.solve(problem, trace=True)
+    ax = solution.plot_convergence()
+    assert ax.get_yscale() == "log"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("iteration", "relative gap")
+    (line,) = ax.get_lines()
+    np.testing.assert_array_equal(line.get_ydata(), solution.trace.gap)
+    assert line.get_label() == "fast-ned"
+
+
+def test_several_solutions_share_their_axes(problem):
+    _, ax = pyplot.subplots()
+    for method in netnum.methods():
+        assert netnum.solve(problem, method, max_iterations=20, trace=True).plot_convergence(ax=ax) is ax
+    assert [line.get_label() for line in ax.get_lines()] == list(netnum.methods())
+
+
+def test_a_gap_of_zero_or_less_is_left_out(problem):
+    solution = netnum.solve(netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0)), trace=True)
+    assert solution.trace.gap[-1] <= 1e-6
+    solution.plot_convergence().figure.canvas.draw()
+
+
+def test_without_a_trace_the_error_says_how_to_get_one(problem):
+    with pytest.raises(netnum.NumError, match="this solution has no trace to plot: solve with trace=True"):
+        netnum.solve(problem).plot_convergence()
+
+
+def drawn_lines(ax):
+    (lines,) = [artist for artist in ax.collections if isinstance(artist, LineCollection)]
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("net", "lines"),
+    [
+        (netnum.topology.leaf_spine(3, 8, 2), 24 + 6),
+        (netnum.topology.fat_tree(4), 48),
+        (netnum.topology.star(5), 5),
+        (netnum.topology.parking_lot(4), 4),
+        (netnum.topology.single_link(), 1),
+        (netnum.topology.from_edges("a b 1\nb c 1\nc a 1\na b 2"), 3),
+    ],
+    ids=repr,
+)
+def test_every_pair_of_joined_nodes_is_one_line(net, lines):
+    if net.tiers.max() == 0:
+        pytest.importorskip("networkx")
+    ax = net.plot()
+    assert len(drawn_lines(ax).get_segments()) == lines
+    assert sum(len(artist.get_offsets()) for artist in ax.collections if artist is not drawn_lines(ax)) == (
+        len(net.node_names)
+    )
+    assert ax.get_title() == repr(net)[len("Topology(") : -1]
+    ax.figure.canvas.draw()
+
+
+def test_fabrics_are_drawn_tier_by_tier():
+    net = netnum.topology.leaf_spine(3, 8, 2)
+    heights = {height for segment in drawn_lines(net.plot()).get_segments() for height in segment[:, 1]}
+    assert heights == {0.0, 1.0, 2.0}
+
+
+def test_values_colour_the_links_and_of_both_directions_the_larger_shows():
+    _, ax = pyplot.subplots()
+    # Links 0 to 2 lead to the hub, and 3 to 5 back.
+    assert netnum.topology.star(3).plot(ax=ax, values=[0.1, 0.9, 0.3, 0.7, 0.2, 0.6], label="used") is ax
+    lines = drawn_lines(ax)
+    np.testing.assert_allclose(lines.get_array(), [0.6, 0.7, 0.9])
+    servers = [segment[:, 1].argmin() for segment in lines.get_segments()]
+    places = [segment[server, 0] for segment, server in zip(lines.get_segments(), servers, strict=True)]
+    assert np.argsort(places).tolist() == [1, 2, 0], "server 2 has 0.6, server 0 has 0.7, server 1 has 0.9"
+    assert [other.get_ylabel() for other in ax.figure.axes if other is not ax] == ["used"]
+
+
+def test_names_are_shortened_where_they_do_not_fit():
+    def texts(net):
+        return {text.get_text() for text in net.plot().texts}
+
+    assert {"server 0", "rack 2", "spine 1"} <= texts(netnum.topology.leaf_spine(3, 8, 2))
+    assert {"server 15", "edge 7", "7", "core 3"} <= texts(netnum.topology.fat_tree(4))
+    assert "aggregation 7" not in texts(netnum.topology.fat_tree(4))
+    assert not any("server" in text for text in texts(netnum.topology.leaf_spine(9, 16, 4)))
+
+
+def test_values_of_the_wrong_length_are_refused(problem):
+    with pytest.raises(netnum.ProblemError, match=r"values has shape \(3,\), expected \(60,\): one per link"):
+        problem.network.plot(values=[1.0, 2.0, 3.0])
+
+
+def test_a_graph_is_drawn_where_it_says():
+    nx = pytest.importorskip("networkx")
+    graph = nx.cycle_graph(3)
+    nx.set_edge_attributes(graph, 1.0, "capacity")
+    nx.set_node_attributes(graph, {0: (0, 0), 1: (5, 0), 2: (0, 7)}, "pos")
+    ax = netnum.topology.from_networkx(graph).plot()
+    corners = {tuple(corner) for segment in drawn_lines(ax).get_segments() for corner in segment}
+    assert corners == {(0, 0), (5, 0), (0, 7)}

@@ -1,0 +1,230 @@
+"""Networks: those by name, and those from edges and from networkx."""
+
+import numpy as np
+import pytest
+
+import netnum
+from netnum import topology
+
+
+def test_a_leaf_spine_is_numbered_rack_by_rack():
+    net = topology.leaf_spine(racks=9, servers_per_rack=16, spines=4, server_capacity=10e9, fabric_capacity=40e9)
+    assert (net.ends, len(net.capacities), len(net.node_names)) == (144, 360, 157)
+    assert set(net.capacities[:288]) == {10e9}
+    assert set(net.capacities[288:]) == {40e9}
+    assert net.link_names[17] == "server 17 -> rack 1"
+    assert net.links[17].tolist() == [17, 145]
+    assert np.bincount(net.tiers).tolist() == [144, 9, 4]
+    assert net == topology.leaf_spine(9, 16, 4), "10 and 40 Gbit/s unless told otherwise"
+    assert len(net.paths(0, 143)) == 4
+
+
+def test_the_other_networks_have_the_sizes_they_should():
+    sizes = [
+        (topology.fat_tree(4), 16, 96),
+        (topology.single_link(), 2, 1),
+        (topology.parking_lot(5), 6, 5),
+        (topology.star(7), 7, 14),
+    ]
+    for net, ends, links in sizes:
+        assert (net.ends, len(net.capacities)) == (ends, links)
+        assert set(net.capacities) == {1.0}
+    assert set(topology.fat_tree(4, capacity=3.0).capacities) == {3.0}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: topology.leaf_spine(0, 1, 1), "racks is 0, expected at least 1"),
+        (lambda: topology.leaf_spine(2, -3, 1), "servers_per_rack is -3, expected at least 1"),
+        (lambda: topology.fat_tree(3), "k is 3, expected an even number >= 2"),
+        (lambda: topology.fat_tree(-2), "k is -2, expected an even number >= 2"),
+        (lambda: topology.parking_lot(0), "n is 0, expected at least 1"),
+        (lambda: topology.star(1), "servers is 1, expected at least 2"),
+        (lambda: topology.star(2, capacity=-1.0), "link 0 has capacity -1, expected a finite number >= 0"),
+        (lambda: topology.single_link(float("nan")), "link 0 has capacity NaN, expected a finite number >= 0"),
+        (
+            lambda: netnum.Topology(["a", "a"], [[0, 1]], [1.0]),
+            'nodes 0 and 1 are both named "a"',
+        ),
+        (
+            lambda: netnum.Topology(["a", "b"], [[0, -1]], [1.0]),
+            "link 0 names node -1, expected a node in 0..2",
+        ),
+        (lambda: netnum.Topology(["a", "b"], [[0, 1]], []), "capacities has 0 entries, expected 1, one per link"),
+        (lambda: netnum.Topology(["a", "b"], [0, 1], [1.0]), "links has shape (2,), expected two columns"),
+        (lambda: topology.single_link().ecmp([0], [-1]), "destinations[0] is -1, expected an end in 0..2"),
+        (lambda: topology.single_link().ecmp([0, 1], [1]), "destinations has 1 entries, expected 2, one per source"),
+        (
+            lambda: topology.single_link().ecmp([0, 0], [1, 5]),
+            "pair 1 from node 0 to end 5: end 5 does not exist, expected one in 0..2",
+        ),
+        (
+            lambda: topology.single_link().ecmp([1], [0]),
+            "pair 0 from node 1 to node 0: there is no route",
+        ),
+        (
+            lambda: topology.single_link().paths(0, "nowhere"),
+            'destination is "nowhere", expected the name of one of the 2 ends',
+        ),
+        (lambda: topology.single_link().ecmp([0], [1], seed=-1), "seed is -1, expected an integer in 0..2**64"),
+        (lambda: topology.single_link().random_pairs(-1), "count is -1, expected at least 0"),
+        (lambda: topology.single_link().random_pairs(2**60), f"count is {2**60}, expected at most 4294967295"),
+    ],
+)
+def test_a_network_or_route_that_cannot_be_is_refused(make, message):
+    with pytest.raises(netnum.NumError) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: topology.leaf_spine(2.5, 1, 1),
+        lambda: topology.star("many"),
+        lambda: topology.star(3).ecmp("server 0", ["server 1"]),
+        lambda: topology.star(3).ecmp([0.5], [1]),
+        lambda: topology.star(3).paths(None, 1),
+        lambda: topology.star(3).ecmp([0], [1], seed="x"),
+    ],
+)
+def test_a_wrong_type_is_a_type_error(make):
+    with pytest.raises(TypeError):
+        make()
+
+
+# --- routes ---
+
+
+def test_ecmp_gives_one_shortest_path_per_pair_and_the_same_ones_every_time():
+    net = topology.leaf_spine(3, 4, 2)
+    sources, destinations = net.random_pairs(50, seed=5)
+    assert sources.dtype == np.int64
+    assert np.all(sources != destinations)
+    paths = net.ecmp(sources, destinations, seed=2)
+    assert len(paths) == 50
+    assert paths == net.ecmp(list(sources), tuple(destinations), seed=2)
+    assert paths != net.ecmp(sources, destinations, seed=3)
+    for path, source, destination in zip(paths, sources, destinations, strict=True):
+        assert net.links[path[0], 0] == source
+        assert net.links[path[-1], 1] == destination
+        np.testing.assert_array_equal(net.links[path[:-1], 1], net.links[path[1:], 0])
+        assert path.tolist() in [other.tolist() for other in net.paths(source, destination)]
+
+
+def test_ends_go_by_name_too():
+    net = topology.leaf_spine(3, 4, 2)
+    by_name = net.ecmp(["server 0", "server 1"], ["server 9", "server 2"], seed=1)
+    assert by_name == net.ecmp([0, 1], [9, 2], seed=1)
+    assert net.ecmp([0, "server 1"], np.array([9, 2], dtype=np.uint8), seed=1) == by_name
+    assert net.paths("server 0", 9) == net.paths(0, "server 9")
+
+
+def test_paths_behave_as_a_sequence():
+    paths = netnum.Paths([0, 2, 2, 3], [4, 5, 6])
+    assert len(paths) == 3
+    assert [links.tolist() for links in paths] == [[4, 5], [], [6]]
+    assert paths[-1].tolist() == [6]
+    assert (paths.indptr.tolist(), paths.indices.tolist()) == ([0, 2, 2, 3], [4, 5, 6])
+    assert paths.indices is paths.indices
+
+
+# --- from edges ---
+
+TRIANGLE = "# a triangle\nA B 10\n\nB C 10\nC A 2.5\n"
+
+
+def test_a_text_of_edges_has_two_links_per_edge():
+    net = topology.from_edges(TRIANGLE)
+    assert net.node_names == ["A", "B", "C"]
+    assert net.link_names[4:] == ["C -> A", "A -> C"]
+    assert net.capacities.tolist() == [10.0, 10.0, 10.0, 10.0, 2.5, 2.5]
+    assert topology.from_edges("A B 10").ends == 2
+
+
+def test_a_file_of_edges_is_read(tmp_path):
+    file = tmp_path / "triangle.txt"
+    file.write_text(TRIANGLE)
+    for net in (topology.from_edges(file), topology.from_edges(str(file))):
+        assert net.name == "triangle"
+        assert len(net.links) == 6
+
+
+def test_neither_a_file_nor_edges_is_refused(tmp_path):
+    with pytest.raises(netnum.ProblemError, match=r"'abilene\.txt' is neither an existing file nor lines of node"):
+        topology.from_edges("abilene.txt")
+    with pytest.raises(netnum.ProblemError, match="line 2: capacity"):
+        topology.from_edges("A B 10\nB C wide")
+    with pytest.raises(netnum.ProblemError, match="the text has no edges"):
+        topology.from_edges("")
+    with pytest.raises(FileNotFoundError):
+        topology.from_edges(tmp_path / "missing.txt")
+    with pytest.raises(TypeError):
+        topology.from_edges(3)
+
+
+# --- from networkx ---
+
+
+def test_an_undirected_edge_is_two_links_and_a_directed_one_is_one():
+    nx = pytest.importorskip("networkx")
+    graph = nx.Graph(name="small")
+    graph.add_edge("a", "b", capacity=4)
+    graph.add_edge("b", 3, capacity=2.5)
+    net = topology.from_networkx(graph)
+    assert net.name == "small"
+    assert net.node_names == ["a", "b", "3"]
+    assert net.links.tolist() == [[0, 1], [1, 0], [1, 2], [2, 1]]
+    assert net.capacities.tolist() == [4.0, 4.0, 2.5, 2.5]
+
+    directed = nx.DiGraph()
+    directed.add_edge(0, 1, bandwidth=7)
+    net = topology.from_networkx(directed, capacity="bandwidth")
+    assert net.links.tolist() == [[0, 1]]
+    assert net.capacities.tolist() == [7.0]
+    assert len(net.paths("0", "1")) == 1
+
+
+def test_parallel_edges_are_parallel_links():
+    nx = pytest.importorskip("networkx")
+    graph = nx.MultiGraph()
+    graph.add_edge("a", "b", capacity=1)
+    graph.add_edge("a", "b", capacity=2)
+    assert topology.from_networkx(graph).capacities.tolist() == [1.0, 1.0, 2.0, 2.0]
+
+
+def test_positions_come_along():
+    nx = pytest.importorskip("networkx")
+    graph = nx.path_graph(3)
+    nx.set_edge_attributes(graph, 1.0, "capacity")
+    assert topology.from_networkx(graph).positions is None
+    nx.set_node_attributes(graph, {node: (node, 2 * node) for node in graph}, "pos")
+    assert topology.from_networkx(graph).positions.tolist() == [[0, 0], [1, 2], [2, 4]]
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([("a", "b", {})], "edge a - b has no attribute 'capacity', expected its capacity"),
+        ([("a", "b", {"capacity": -1})], "edge a - b has capacity -1.0, expected a finite number >= 0"),
+        ([("a", "b", {"capacity": "wide"})], "edge a - b has capacity 'wide', expected a finite number >= 0"),
+        ([("a", "b", {"capacity": float("nan")})], "edge a - b has capacity nan, expected a finite number >= 0"),
+        ([(1, "1", {"capacity": 1})], 'nodes 0 and 1 are both named "1"'),
+        ([("a", "b", {"capacity": 1}), ("a", "a", {"capacity": 1})], "link 2 runs from a to itself"),
+    ],
+)
+def test_a_graph_that_is_no_network_is_refused(edges, message):
+    nx = pytest.importorskip("networkx")
+    with pytest.raises(netnum.ProblemError) as caught:
+        topology.from_networkx(nx.Graph(edges))
+    assert str(caught.value) == message
+
+
+def test_a_problem_on_a_graph_is_solved():
+    nx = pytest.importorskip("networkx")
+    graph = nx.cycle_graph(5)
+    nx.set_edge_attributes(graph, 10.0, "capacity")
+    net = topology.from_networkx(graph)
+    solution = netnum.solve(netnum.Problem(net, net.ecmp([0, 0], [1, 2]), netnum.AlphaFair(1.0)), tol=1e-10)
+    np.testing.assert_allclose(solution.rates, [5.0, 5.0], rtol=1e-4)
