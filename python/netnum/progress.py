@@ -44,7 +44,8 @@ class _Way:
 
     def text(self, iteration: int, gap: float, kkt_residual: float) -> str:
         name, value = ("KKT residual", kkt_residual) if self.stop == "kkt" else ("gap", gap)
-        return f"{name} {value:.1e}, iteration {iteration}"
+        # Before the first certificate there is none to show.
+        return f"{name} {value:.1e}, iteration {iteration}" if math.isfinite(value) else f"iteration {iteration}"
 
 
 class _Clock:

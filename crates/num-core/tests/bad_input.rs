@@ -145,9 +145,24 @@ fn an_unknown_method_or_option_is_answered_with_the_known_ones() {
     let option = |name: &str, value| BTreeMap::from([(name.to_string(), value)]);
     let error = make("ned", &option("gama", 1.0));
     assert_eq!(error, "method \"ned\" has no option \"gama\", did you mean \"gamma\"?; known options: gamma");
+    let error = make("ned", &option("maxiter", 1.0));
+    assert_eq!(
+        error,
+        "method \"ned\" has no option \"maxiter\", did you mean \"max_iterations\"?; known options: gamma"
+    );
     for (value, shown) in [(-1.0, "-1"), (0.0, "0"), (f64::NAN, "NaN")] {
         assert_eq!(make("ned", &option("gamma", value)), format!("gamma is {shown}, expected a finite number > 0"));
     }
+}
+
+#[test]
+fn a_warm_start_at_the_answer_is_an_answer() {
+    let problem = common::leaf_spine(300, 1.0, 2);
+    let first = solve_with(&problem, "auto", 1e-8);
+    let mut solver = Solver::new(&problem, "auto", &BTreeMap::new()).unwrap();
+    solver.warm_start(&first.prices).unwrap();
+    let again = solver.run(&Settings { tol: 1e-8, ..Settings::default() }, &mut ()).unwrap();
+    assert_eq!((again.status, again.iterations), (Status::Optimal, 0));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Settings;
 use super::price::{FastNed, Gradient, Ned, PriceMethod};
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
@@ -111,7 +112,8 @@ impl MethodInfo {
         let known: Vec<&str> = self.options.iter().map(|option| option.name).collect();
         for (name, &value) in options {
             if !known.contains(&name.as_str()) {
-                let (nearest, known) = (nearest(name, &known), known.join(", "));
+                let nearest = nearest(name, &[&known[..], &Settings::NAMES].concat());
+                let known = known.join(", ");
                 return Err(Error::UnknownOption { method: self.name, name: name.clone(), nearest, known });
             }
             if !(value.is_finite() && value > 0.0) {

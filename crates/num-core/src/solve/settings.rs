@@ -37,6 +37,9 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The names of the settings, for a caller who gave one of them, misspelled, as a method's option.
+    pub(super) const NAMES: [&str; 5] = ["tol", "stop", "max_iterations", "time_limit", "trace"];
+
     pub(super) fn check(&self) -> Result<()> {
         if self.tol.is_finite() && self.tol > 0.0 {
             return Ok(());

@@ -23,6 +23,8 @@ pub struct Solver {
     /// The method's own guess at the relative gap *(derived)*.
     estimate: f64,
     iteration: usize,
+    /// Whether the caller gave the prices it started from, which may already be the answer.
+    warm: bool,
     /// What making it cost, counted as part of the solve.
     made: Duration,
 }
@@ -60,7 +62,7 @@ impl Solver {
         let estimate = method.start(&presolved, &mut state);
         let problem = problem.clone();
         let made = began.elapsed();
-        let this = Self { problem, presolved, method_name, method, state, estimate, iteration: 0, made };
+        let this = Self { problem, presolved, method_name, method, state, estimate, iteration: 0, warm: false, made };
         this.check()?;
         Ok(this)
     }
@@ -74,7 +76,7 @@ impl Solver {
         self.problem.check_prices(prices)?;
         self.state.prices = self.presolved.natural_prices(prices);
         self.estimate = self.method.start(&self.presolved, &mut self.state);
-        self.iteration = 0;
+        (self.iteration, self.warm) = (0, true);
         self.check()
     }
 
@@ -139,7 +141,8 @@ impl Solver {
         let began = Instant::now();
         let first = self.iteration;
         let every_iteration = settings.trace || observer.cadence() == Cadence::EveryIteration;
-        let mut pace = Pace { next: first + Pace::PAUSE, calibration: 1.0 };
+        let pause = if self.warm { 0 } else { Pace::PAUSE };
+        let mut pace = Pace { next: first + pause, calibration: 1.0 };
         let mut best: Option<Best> = None;
         let mut trace = Vec::new();
         let mut last_look: Option<Instant> = None;
