@@ -2,6 +2,7 @@
 //!
 //! NED over compressed rows, flow by flow: add up the prices of the path, ask for the rate and its slope, scatter both
 //! to the links; then move every price. Ordinary Rust with ordinary indexing, f64, one thread.
+#![allow(dead_code, reason = "every benchmark uses its part")]
 
 use netnum_core::Problem;
 

@@ -296,7 +296,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// Iterations without a certificate at first; later half as many as have been done.
+    /// Iterations without a certificate at first; later as many as have been done.
     const PAUSE: usize = 16;
 
     fn is_due(&self, iteration: usize, estimate: f64, tol: f64) -> bool {
@@ -304,7 +304,7 @@ impl Pace {
     }
 
     fn certified(&mut self, iteration: usize, estimate: f64, gap: f64) {
-        self.next = iteration + Self::PAUSE.max(iteration / 2);
+        self.next = iteration + Self::PAUSE.max(iteration);
         self.calibration = if estimate > 0.0 && gap > 0.0 { (gap / estimate).clamp(0.01, 1000.0) } else { 1.0 };
     }
 }
