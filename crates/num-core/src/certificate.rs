@@ -7,17 +7,25 @@
 //! ```
 //!
 //! so D(p) − Σ U(ŷ) is at least the utility that is still missing. V_f fills the paths of a flow in order of price until
-//! U' meets it; the bound on x_p by the path's smallest capacity keeps D finite when a path is free. The gap is computed
-//! as c·p + Σ_f [(U_f(y_f) − U_f(ŷ_f)) − Σ q_p x_p], where y attains V_f, so that no large sums cancel; it is reported
-//! relative to min(Σ ŷ U'(ŷ), c·p + Σ cap·μ), μ = (U' − q)₊ on capped paths: the first-order gain of raising every rate
-//! by 100 %. That does not change with the units, with a scaling of U or with constants added to it. For log utilities
-//! it is the mean loss of log rate.
+//! U' meets it; the bound on x_p by the path's smallest capacity keeps D finite when a path is free. With y, x where V_f
+//! is attained, the gap is a sum of terms that are not negative, so that rounding cannot push it below 0:
 //!
-//! A small gap does not make every rate exact: |Δy/y| ≤ √(2 gap/(α e)) with e the flow's share of the revenue. The KKT
-//! residual does: it is the largest of the overload, of every path's distance from its best response, relative in price
-//! or in rate, whichever is smaller, and of every link's min(its share of the revenue, its share of idle capacity).
+//! ```text
+//! D(p) − Σ U(ŷ) = Σ_l p_l (c_l − load_l(x̂)) + Σ_f [U_f(y_f) − U_f(ŷ_f) − Σ q_p (x_p − x̂_p)]
+//! ```
+//!
+//! It is reported relative to min(Σ ŷ U'(ŷ), c·p + Σ r_p μ_p), with r_p the bound of x_p and μ_p = (U'(y) − q_p)₊ what the
+//! bound is worth: the first-order gain of raising every rate by 100 %. That does not change with the units, with a
+//! scaling of U or with constants added to it. For log utilities it is the mean loss of log rate.
+//!
+//! A small gap does not make every rate exact: |Δy/y| ≤ √(2 gap/(α e)) with e the flow's share of the revenue, the rent
+//! of caps included. The KKT residual looks at every path on its own: its distance from its best response, relative in
+//! price or in rate, whichever is smaller; and on every link of it min(the link's share of the path's price, the link's
+//! idle share).
 
 use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::normalize::{self, FNorm, relative_loads};
@@ -26,20 +34,16 @@ use crate::problem::Problem;
 use crate::utility::Curvature;
 
 /// The proof that comes with rates and prices.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
     /// first-order gain of raising every rate by 100 %. Never below the true loss (to rounding).
     pub relative_gap: f64,
-    /// How far the fullest link was over its capacity before the rates were made feasible, relative to it; 0 if none.
+    /// By how much the rates exceeded a capacity or a cap, at most, before they were made feasible; relative to it, 0 if
+    /// they did not, ∞ if something went over a failed link.
     pub overload: f64,
-    /// Largest violation of the optimality conditions, relative.
+    /// Largest violation of the optimality conditions, relative; at least the overload.
     pub kkt_residual: f64,
-}
-
-impl Certificate {
-    /// The certificate of an empty answer.
-    pub(crate) const EMPTY: Self = Self { relative_gap: 0.0, overload: 0.0, kkt_residual: 0.0 };
 }
 
 /// Certifies rates and prices, in the caller's units.
@@ -58,11 +62,18 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
         return Err(Error::Unsupported { method, what, instead: "use a finite alpha to get a certificate" });
     }
     let presolved = Presolved::new(problem)?;
-    if presolved.flows() == 0 {
-        return Ok(Certificate::EMPTY);
-    }
-    let (rates, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
-    Ok(Answer::new(&presolved, &rates, &prices).certificate())
+    let overload = overload(problem, rates);
+    let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
+    let certificate = Answer::new(&presolved, &natural, &prices).certificate();
+    Ok(Certificate { overload, kkt_residual: certificate.kkt_residual.max(overload), ..certificate })
+}
+
+/// By how much rates exceed a capacity or a cap, at most.
+fn overload(problem: &Problem, rates: &[f64]) -> f64 {
+    let links = relative_loads(problem.capacities(), problem.paths(), rates).into_iter();
+    let used = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
+    let caps = used.map(|(path, rate)| rate / problem.rate_cap(path));
+    (links.chain(caps).fold(0.0, f64::max) - 1.0).max(0.0)
 }
 
 /// Rates made feasible, and everything that both proofs need.
@@ -74,19 +85,24 @@ pub(crate) struct Answer<'a> {
     /// x̂_p of every path, ŷ_f of every flow.
     rates: Vec<f64>,
     flow_rates: Vec<f64>,
+    /// load/c of every link under x̂.
+    relative_loads: Vec<f64>,
+    /// By how much the fullest link was over its capacity before; 0 if none was.
     pub(crate) overload: f64,
 }
 
 impl<'a> Answer<'a> {
     pub(crate) fn new(problem: &'a Presolved, rates: &[f64], prices: &'a [f64]) -> Self {
         let mut rates: Vec<f64> = rates.iter().zip(&problem.caps).map(|(rate, &cap)| rate.min(cap)).collect();
-        let relative = relative_loads(&problem.capacities, &problem.paths, &rates);
-        FNorm::default().divide(&relative, &problem.paths, &mut rates);
-        let fullest = relative.into_iter().fold(0.0, f64::max);
+        let loads = |rates: &[f64]| relative_loads(&problem.capacities, &problem.paths, rates);
+        let before = loads(&rates);
+        let overload = most_over_one(&before);
+        FNorm::default().divide(&before, &problem.paths, &mut rates);
+        let relative_loads = if overload > 0.0 { loads(&rates) } else { before };
         let path_price = |links: &[u32]| links.iter().map(|&link| prices[link as usize]).sum();
         let path_prices = problem.paths.iter().map(path_price).collect();
         let flow_rates = problem.flow_totals(&rates);
-        Self { problem, prices, path_prices, rates, flow_rates, overload: (fullest - 1.0).max(0.0) }
+        Self { problem, prices, path_prices, rates, flow_rates, relative_loads, overload }
     }
 
     /// The proof for the rates and prices that were given.
@@ -97,9 +113,7 @@ impl<'a> Answer<'a> {
 
     /// The proof for the feasible rates x̂ and the prices; their gap is that of the rates that were given.
     pub(crate) fn settled_certificate(&self, relative_gap: f64) -> Certificate {
-        let problem = self.problem;
-        let fullest = relative_loads(&problem.capacities, &problem.paths, &self.rates).into_iter().fold(0.0, f64::max);
-        let overload = (fullest - 1.0).max(0.0);
+        let overload = most_over_one(&self.relative_loads);
         Certificate { relative_gap, overload, kkt_residual: self.kkt_residual().max(overload) }
     }
 
@@ -108,39 +122,47 @@ impl<'a> Answer<'a> {
         self.rates
     }
 
-    /// (D(p) − Σ U(ŷ)) / min(Σ ŷ U'(ŷ), c·p + Σ cap·μ).
+    /// (D(p) − Σ U(ŷ)) / min(Σ ŷ U'(ŷ), c·p + Σ r μ).
     pub(crate) fn relative_gap(&self) -> f64 {
         let problem = self.problem;
-        let link_revenue: f64 = self.prices.iter().zip(&problem.capacities).map(|(price, c)| price * c).sum();
-        let (mut missing, mut revenue, mut cap_revenue) = (0.0, 0.0, 0.0);
+        let (mut gap, mut priced, mut revenue) = (0.0, 0.0, 0.0);
+        for ((price, capacity), load) in self.prices.iter().zip(&problem.capacities).zip(&self.relative_loads) {
+            priced += price * capacity;
+            gap += price * capacity * (1.0 - load).max(0.0);
+        }
         let mut best = Best::default();
         for block in &problem.blocks {
             for flows in block.chunks() {
                 let (places, now) = (block.places(&flows), &self.flow_rates[flows.clone()]);
-                best.respond(self, block, flows.clone());
+                let bounded = best.respond(self, block, flows.clone());
                 let scratch = &mut best.scratch;
                 block.utility.gain_into(places.clone(), now, &best.rates, scratch);
-                missing += scratch.iter().zip(&best.cost).map(|(gain, cost)| gain - cost).sum::<f64>();
-                block.utility.marginal_into(places, now, scratch);
+                let first = problem.flow_paths[flows.start];
+                for (flow, gain) in flows.clone().zip(&*scratch) {
+                    let change = |path: usize| best.path_rates[path - first] - self.rates[path];
+                    let cost: f64 = problem.paths_of(flow).map(|path| self.path_prices[path] * change(path)).sum();
+                    // Not max, which would hide an answer that is not a number.
+                    gap += if gain - cost < 0.0 { 0.0 } else { gain - cost };
+                }
+                block.utility.marginal_into(places.clone(), now, scratch);
                 let worth = |(&rate, &marginal): (&f64, &f64)| if rate == 0.0 { 0.0 } else { rate * marginal };
                 revenue += now.iter().zip(&*scratch).map(worth).sum::<f64>();
-                cap_revenue += self.cap_revenue(flows, scratch);
+                if bounded {
+                    block.utility.marginal_into(places, &best.rates, scratch);
+                    priced += self.worth_of_bounds(flows, scratch);
+                }
             }
         }
-        let gap = link_revenue + missing;
-        let priced = link_revenue + cap_revenue;
-        let scale = if priced > 0.0 { revenue.min(priced) } else { revenue };
+        let scale = if priced > 0.0 { priced.min(revenue) } else { revenue };
         if gap == 0.0 { 0.0 } else { gap / scale }
     }
 
-    /// Σ cap·(U' − q)₊ over the capped paths of some flows.
-    fn cap_revenue(&self, flows: Range<usize>, marginals: &[f64]) -> f64 {
+    /// Σ r_p (U' − q_p)₊ over the paths of some flows.
+    fn worth_of_bounds(&self, flows: Range<usize>, marginals: &[f64]) -> f64 {
         let mut total = 0.0;
         for (flow, &marginal) in flows.zip(marginals) {
             for path in self.problem.paths_of(flow) {
-                if self.problem.caps[path].is_finite() && marginal > self.path_prices[path] {
-                    total += self.problem.caps[path] * (marginal - self.path_prices[path]);
-                }
+                total += self.problem.ceilings[path] * (marginal - self.path_prices[path]).max(0.0);
             }
         }
         total
@@ -149,41 +171,32 @@ impl<'a> Answer<'a> {
     /// The largest violation of the optimality conditions by x̂, which is feasible, and the prices.
     pub(crate) fn kkt_residual(&self) -> f64 {
         let problem = self.problem;
-        let (mut residual, mut cap_revenue) = (0.0f64, 0.0);
+        let mut residual = 0.0f64;
         let (mut marginals, mut demands) = (Vec::new(), vec![0.0; self.rates.len()]);
         for block in &problem.blocks {
             for flows in block.chunks() {
-                let places = block.places(&flows);
                 marginals.resize(flows.len(), 0.0);
-                block.utility.marginal_into(places, &self.flow_rates[flows.clone()], &mut marginals);
+                block.utility.marginal_into(block.places(&flows), &self.flow_rates[flows.clone()], &mut marginals);
                 self.demands_into(block, &flows, &mut demands);
-                cap_revenue += self.cap_revenue(flows.clone(), &marginals);
                 for (flow, &marginal) in flows.zip(&marginals) {
                     for path in problem.paths_of(flow) {
-                        residual =
-                            residual.max(self.path_residual(path, self.flow_rates[flow], marginal, demands[path]));
+                        let response = self.response_residual(path, self.flow_rates[flow], marginal, demands[path]);
+                        residual = residual.max(response).max(self.slackness_residual(path, marginal));
                     }
                 }
-            }
-        }
-        let relative = relative_loads(&problem.capacities, &problem.paths, &self.rates);
-        let link_revenue = |link: usize| self.prices[link] * problem.capacities[link];
-        let revenue = cap_revenue + (0..self.prices.len()).map(link_revenue).sum::<f64>();
-        for (link, &load) in relative.iter().enumerate() {
-            if revenue > 0.0 {
-                residual = residual.max((link_revenue(link) / revenue).min((1.0 - load).max(0.0)));
             }
         }
         residual
     }
 
     /// How far a path is from its best response: too dear and still used, or worth more and still not at its cap.
-    fn path_residual(&self, path: usize, flow_rate: f64, marginal: f64, demand: f64) -> f64 {
+    fn response_residual(&self, path: usize, flow_rate: f64, marginal: f64, demand: f64) -> f64 {
         let (price, rate, cap) = (self.path_prices[path], self.rates[path], self.problem.caps[path]);
         let in_price = |excess: f64| if excess.is_infinite() { 1.0 } else { excess / price.max(marginal) };
         if price > marginal {
             let in_rate = (flow_rate - demand).max(0.0) / flow_rate.max(f64::MIN_POSITIVE);
-            in_price(price - marginal).min(rate / self.problem.ceilings[path]).min(in_rate)
+            let used = rate / flow_rate.max(NEGLIGIBLE * self.problem.ceilings[path]);
+            in_price(price - marginal).min(used).min(in_rate)
         } else if marginal > price {
             let in_rate = (1.0 - flow_rate / demand).max(0.0);
             let below_cap = if cap.is_finite() { 1.0 - rate / cap } else { f64::INFINITY };
@@ -191,6 +204,19 @@ impl<'a> Answer<'a> {
         } else {
             0.0
         }
+    }
+
+    /// Whether a path pays for links that are not full: the largest min(share of its price, idle share).
+    fn slackness_residual(&self, path: usize, marginal: f64) -> f64 {
+        let whole = self.path_prices[path].max(marginal);
+        let mut residual = 0.0f64;
+        for &link in self.problem.paths.links(path) {
+            let price = self.prices[link as usize];
+            if price > 0.0 {
+                residual = residual.max((price / whole).min((1.0 - self.relative_loads[link as usize]).max(0.0)));
+            }
+        }
+        residual
     }
 
     /// (U')⁻¹(q_p) for every path of some flows, all it can use where a path is free; the paths are asked in rounds, one of
@@ -213,45 +239,56 @@ impl<'a> Answer<'a> {
     }
 }
 
+/// A rate below this part of what its path could carry counts as none.
+const NEGLIGIBLE: f64 = 1e-6;
+
+/// max(v) − 1, at least 0.
+fn most_over_one(values: &[f64]) -> f64 {
+    (values.iter().copied().fold(0.0, f64::max) - 1.0).max(0.0)
+}
+
 /// The best responses of a chunk of flows: what attains V_f.
 #[derive(Default)]
 struct Best {
-    /// y_f of every flow of the chunk, and Σ q_p x_p.
+    /// y_f of every flow of the chunk, and x_p of every path.
     rates: Vec<f64>,
-    cost: Vec<f64>,
+    path_rates: Vec<f64>,
     scratch: Vec<f64>,
     /// Demand at the price of every path of the problem.
     demands: Vec<f64>,
 }
 
 impl Best {
-    fn respond(&mut self, answer: &Answer, block: &NaturalBlock, flows: Range<usize>) {
+    /// Fills the paths of every flow in order of price. Returns whether any path is at its bound.
+    fn respond(&mut self, answer: &Answer, block: &NaturalBlock, flows: Range<usize>) -> bool {
         let problem = answer.problem;
         self.demands.resize(answer.rates.len(), 0.0);
         answer.demands_into(block, &flows, &mut self.demands);
-        self.rates.clear();
-        self.cost.clear();
-        self.scratch.resize(flows.len(), 0.0);
         let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+        self.scratch.resize(flows.len(), 0.0);
+        self.rates.clear();
+        self.path_rates.clear();
+        let ceilings = &problem.ceilings[paths.clone()];
         if paths.len() == flows.len() {
-            let inputs = self.demands[paths.clone()].iter().zip(&problem.ceilings[paths.clone()]);
-            self.rates.extend(inputs.map(|(demand, ceiling)| demand.clamp(0.0, *ceiling)));
-            self.cost.extend(self.rates.iter().zip(&answer.path_prices[paths]).map(|(rate, price)| rate * price));
-            return;
-        }
-        let mut order: Vec<usize> = Vec::new();
-        for flow in flows {
-            order.clear();
-            order.extend(problem.paths_of(flow));
-            order.sort_by(|&one, &other| answer.path_prices[one].total_cmp(&answer.path_prices[other]));
-            let (mut rate, mut cost) = (0.0, 0.0);
-            for &path in &order {
-                let filled = (self.demands[path] - rate).clamp(0.0, problem.ceilings[path]);
-                rate += filled;
-                cost += answer.path_prices[path] * filled;
+            let demands = self.demands[paths].iter();
+            self.path_rates.extend(demands.zip(ceilings).map(|(demand, &ceiling)| demand.clamp(0.0, ceiling)));
+            self.rates.extend_from_slice(&self.path_rates);
+        } else {
+            self.path_rates.resize(paths.len(), 0.0);
+            let mut order: Vec<usize> = Vec::new();
+            for flow in flows {
+                order.clear();
+                order.extend(problem.paths_of(flow));
+                order.sort_by(|&one, &other| answer.path_prices[one].total_cmp(&answer.path_prices[other]));
+                let mut rate = 0.0;
+                for &path in &order {
+                    let filled = (self.demands[path] - rate).clamp(0.0, problem.ceilings[path]);
+                    self.path_rates[path - paths.start] = filled;
+                    rate += filled;
+                }
+                self.rates.push(rate);
             }
-            self.rates.push(rate);
-            self.cost.push(cost);
         }
+        self.path_rates.iter().zip(ceilings).any(|(rate, ceiling)| rate == ceiling)
     }
 }

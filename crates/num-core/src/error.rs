@@ -2,7 +2,10 @@
 //!
 //! A run that does not reach its tolerance is no error: it ends with a [`Status`](crate::Status).
 
-/// Bad input, naming the link, path, flow or option to blame. Nothing has changed when one is returned.
+/// Bad input, naming the link, path, flow or option to blame.
+///
+/// Nothing has changed when one is returned, but for [`Error::Utility`]: what a user's utility answers is only seen while
+/// a [`Solver`](crate::Solver) moves.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -105,6 +108,14 @@ pub enum Error {
         what: String,
         /// What would have been right.
         expected: &'static str,
+    },
+    /// Plain data of a utility of a kind that does not exist.
+    #[error("unknown utility kind {kind:?}; known kinds: {known}")]
+    UnknownKind {
+        /// The kind that was given.
+        kind: String,
+        /// The kinds that exist.
+        known: String,
     },
     /// Plain data of a utility that lacks a field.
     #[error("flow {flow} of kind {kind:?} has no {name:?}")]

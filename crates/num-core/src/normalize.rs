@@ -18,6 +18,9 @@ use crate::problem::Problem;
 /// Makes any rates feasible.
 pub trait Normalizer {
     /// Replaces the rates of all paths by feasible ones. Rates are finite and not negative, `capacities` likewise.
+    ///
+    /// # Panics
+    /// If a path names a link beyond `capacities`; those of a [`Problem`] do not.
     fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]);
 }
 
@@ -61,7 +64,12 @@ impl FNorm {
 }
 
 fn divided(rate: f64, relative_load: f64, raise_rates: bool) -> f64 {
-    if rate == 0.0 || (relative_load <= 1.0 && !raise_rates) { rate } else { rate / relative_load }
+    if rate == 0.0 || (relative_load <= 1.0 && !raise_rates) {
+        return rate;
+    }
+    // A relative load too small for a float can neither be divided by nor be filled up.
+    let divided = rate / relative_load;
+    if divided.is_finite() { divided } else { rate }
 }
 
 /// load/c of every link: ∞ for a failed link that is loaded, 0 for one that is not.

@@ -95,8 +95,13 @@ impl Paths {
     /// The transpose: row `l` lists the paths through link `l`, in increasing order. O(links + crossings).
     ///
     /// # Errors
-    /// [`Error::LinkOutOfRange`] when a path names a link that is not in `0..links`.
+    /// [`Error::LinkOutOfRange`] when a path names a link that is not in `0..links`, [`Error::Setting`] for more links
+    /// than can be numbered.
     pub fn transpose(&self, links: usize) -> Result<Self> {
+        if links > u32::MAX as usize {
+            let (name, value) = ("links".into(), links.to_string());
+            return Err(Error::Setting { name, value, expected: format!("at most {}", u32::MAX) });
+        }
         self.check_range(links)?;
         let mut indptr = vec![0; links + 1];
         for &link in &self.indices {

@@ -87,8 +87,7 @@ impl Presolved {
         let mut caps: Vec<f64> = original_paths.iter().map(|&path| problem.rate_cap(path as usize)).collect();
         let rate = rate_unit(&capacities, &paths);
         capacities.iter_mut().chain(&mut caps).for_each(|value| *value /= rate);
-        let smallest = |links: &[u32]| links.iter().map(|&l| capacities[l as usize]).fold(f64::INFINITY, f64::min);
-        let ceilings: Vec<f64> = paths.iter().zip(&caps).map(|(links, &cap)| smallest(links).min(cap)).collect();
+        let ceilings = paths.iter().zip(&caps).map(|(links, &cap)| smallest(&capacities, links).min(cap)).collect();
 
         let mut this = Self {
             units: Units { rate, log_price: 0.0 },
@@ -110,13 +109,13 @@ impl Presolved {
         this.equal_shares = this.shares();
         this.log_marginals = this.caller_log_marginals(problem, &blocks)?;
         this.units.log_price = this.log_price_unit();
+        if blocks.iter().any(|(number, _)| problem.blocks()[*number].utility.in_units(&[], this.units).is_none()) {
+            // Utilities that know nothing of units need a price unit that is a number.
+            this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
+        }
         this.log_marginals.iter_mut().for_each(|log| *log -= this.units.log_price);
         this.blocks = natural_blocks(problem, &blocks, this.units);
         Ok(this)
-    }
-
-    pub(crate) fn flows(&self) -> usize {
-        self.flow_paths.len() - 1
     }
 
     /// The paths of a flow.
@@ -153,9 +152,9 @@ impl Presolved {
         self.links.iter().map(natural).collect()
     }
 
-    /// The caller's rates in natural units.
+    /// The caller's rates in natural units, cut to what sums over all paths can hold.
     pub(crate) fn natural_rates(&self, rates: &[f64]) -> Vec<f64> {
-        self.original_paths.iter().map(|&path| rates[path as usize] / self.units.rate).collect()
+        self.original_paths.iter().map(|&path| (rates[path as usize] / self.units.rate).min(1e200)).collect()
     }
 
     /// Rate of every flow: the sum over its paths.
@@ -181,8 +180,7 @@ impl Presolved {
             counts[link as usize] += 1.0;
         }
         let shares: Vec<f64> = self.capacities.iter().zip(counts).map(|(capacity, count)| capacity / count).collect();
-        let smallest = |links: &[u32]| links.iter().map(|&link| shares[link as usize]).fold(f64::INFINITY, f64::min);
-        self.paths.iter().zip(&self.caps).map(|(links, &cap)| smallest(links).min(cap)).collect()
+        self.paths.iter().zip(&self.caps).map(|(links, &cap)| smallest(&shares, links).min(cap)).collect()
     }
 
     /// log U' of every flow at its equal share, in the caller's units of price.
@@ -312,12 +310,16 @@ fn used_links(problem: &Problem, paths: &[u32]) -> (Vec<u32>, Vec<u32>) {
     (links, number)
 }
 
+/// The smallest of a path's links' values.
+pub(crate) fn smallest(values: &[f64], links: &[u32]) -> f64 {
+    links.iter().map(|&link| values[link as usize]).fold(f64::INFINITY, f64::min)
+}
+
 /// The power of two nearest to the geometric mean over paths of the smallest capacity.
 fn rate_unit(capacities: &[f64], paths: &Paths) -> f64 {
     let logs: Vec<f64> = capacities.iter().map(|capacity| capacity.log2()).collect();
-    let smallest = |links: &[u32]| links.iter().map(|&link| logs[link as usize]).fold(f64::INFINITY, f64::min);
-    let total: f64 = paths.iter().map(smallest).sum();
-    if paths.is_empty() { 1.0 } else { (total / paths.len() as f64).round().exp2() }
+    let total: f64 = paths.iter().map(|links| smallest(&logs, links)).sum();
+    if paths.is_empty() { 1.0 } else { (total / paths.len() as f64).round().clamp(-1000.0, 1000.0).exp2() }
 }
 
 fn natural_blocks(problem: &Problem, blocks: &[(usize, Vec<u32>)], units: Units) -> Vec<NaturalBlock> {

@@ -7,17 +7,24 @@ use crate::utility::{Curvature, Utility};
 ///
 /// 1. U' is not negative, and does not increase with the rate (U is concave);
 /// 2. U rises by between U'(x') and U'(x) times the step from x to x' (value and marginal fit together);
-/// 3. the demand at price U'(x) is x (demand inverts marginal), within 0 … saturation, and does not increase with the
-///    price;
-/// 4. the demand slope is not positive, and agrees with finite differences of the demand.
+/// 3. [`gain`](Utility::gain) is the difference of two values, and beyond the [saturation](Utility::saturation) there is
+///    none;
+/// 4. the demand at price U'(x) is x (demand inverts marginal), lies within 0 … saturation at any price, and does not
+///    increase with the price;
+/// 5. the demand slope is not positive, and agrees with finite differences of the demand.
 ///
-/// Laws 3 and 4 are not asked of linear utilities, whose demand is not a single number, and none of max-min fairness,
+/// Laws 4 and 5 are not asked of linear utilities, whose demand is not a single number, and none of max-min fairness,
 /// which has no values.
 ///
 /// # Errors
-/// [`Error::Utility`] naming the law that is broken, with the numbers that show it.
+/// [`Error::Utility`] naming the law that is broken, with the numbers that show it; [`Error::Setting`] for a scale that
+/// is not a finite number > 0.
 pub fn utility_laws(utility: &dyn Utility, flow: usize, scale: f64) -> Result<()> {
     let broken = |what: String| Err(Error::Utility { flow, what });
+    if !(scale.is_finite() && scale > 0.0) {
+        let (name, value) = ("scale".into(), scale.to_string());
+        return Err(Error::Setting { name, value, expected: "a finite number > 0".into() });
+    }
     if utility.curvature() == Curvature::MaxMin {
         return Ok(());
     }
@@ -45,6 +52,18 @@ pub fn utility_laws(utility: &dyn Utility, flow: usize, scale: f64) -> Result<()
                  allow {least:e} to {most:e}"
             ));
         }
+        let gain = utility.gain(flow, one, other);
+        if (gain - rise).abs() > rounding {
+            return broken(format!(
+                "the gain from rate {one:e} to {other:e} is {gain:e}, but the value rises by {rise:e}"
+            ));
+        }
+    }
+    if saturation.is_finite() {
+        let (rate, end) = (1.01 * saturation, utility.marginal(flow, 1.01 * saturation));
+        if end != 0.0 {
+            return broken(format!("it is saturated at rate {saturation:e}, but the marginal at {rate:e} is {end:e}"));
+        }
     }
     if utility.curvature() != Curvature::Strict {
         return Ok(());
@@ -52,10 +71,17 @@ pub fn utility_laws(utility: &dyn Utility, flow: usize, scale: f64) -> Result<()
     for &rate in &rates {
         demand_laws(utility, flow, rate)?;
     }
+    let dearest = rates.iter().map(|&rate| utility.marginal(flow, rate)).fold(1e-280, f64::max);
+    for price in [dearest.min(1e280), (10.0 * dearest).min(1e280), (1e6 * dearest).min(1e280)] {
+        let demand = utility.demand(flow, price);
+        if !(0.0..=saturation * (1.0 + 1e-9)).contains(&demand) {
+            return broken(format!("the demand at price {price:e} is {demand:e}, expected 0 to {saturation:e}"));
+        }
+    }
     Ok(())
 }
 
-/// Laws 3 and 4 at the price U'(x).
+/// Laws 4 and 5 at the price U'(x).
 fn demand_laws(utility: &dyn Utility, flow: usize, rate: f64) -> Result<()> {
     let broken = |what: String| Err(Error::Utility { flow, what });
     let price = utility.marginal(flow, rate);

@@ -218,6 +218,64 @@ fn a_path_capped_at_zero_is_closed() {
 }
 
 #[test]
+fn one_object_given_for_two_flows_serves_both() {
+    #[derive(Debug)]
+    struct One(AlphaFair);
+    impl Utility for One {
+        fn value(&self, flow: usize, rate: f64) -> f64 {
+            self.0.value(flow, rate)
+        }
+        fn marginal(&self, flow: usize, rate: f64) -> f64 {
+            self.0.marginal(flow, rate)
+        }
+        fn demand(&self, flow: usize, price: f64) -> f64 {
+            self.0.demand(flow, price)
+        }
+        fn demand_slope(&self, flow: usize, price: f64) -> f64 {
+            self.0.demand_slope(flow, price)
+        }
+        fn flows(&self) -> Option<usize> {
+            self.0.flows()
+        }
+    }
+    for weight in [Parameter::Same(2.0), Parameter::PerFlow(vec![2.0])] {
+        let one: std::sync::Arc<dyn Utility> = std::sync::Arc::new(One(AlphaFair::new(1.0, weight).unwrap()));
+        let problem = Problem::new(vec![3.0], Paths::from_lists([[0], [0]]), vec![one.clone(), one]).unwrap();
+        let solution = solve_with(&problem, "auto", 1e-9);
+        assert!((solution.rates[0] - 1.5).abs() < 1e-6 && (solution.rates[1] - 1.5).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn the_largest_and_the_smallest_capacities_are_solved() {
+    for capacity in [f64::MAX, 1e300, f64::MIN_POSITIVE, 1e-300] {
+        let solution = solve_with(&problem(&[capacity], &[&[0], &[0]]).unwrap(), "auto", 1e-6);
+        assert_eq!(solution.status, Status::Optimal, "{capacity}: {solution}");
+        assert!((solution.rates[0] / capacity - 0.5).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn a_users_utility_beside_an_extreme_one_is_not_called_broken() {
+    let utilities: Vec<std::sync::Arc<dyn Utility>> = vec![
+        std::sync::Arc::new(common::Logarithmic { weight: 1.0, scale: 1.0 }),
+        std::sync::Arc::new(AlphaFair::new(100.0, 1.0).unwrap()),
+    ];
+    let problem = Problem::new(vec![1e-3], Paths::from_lists([[0], [0]]), utilities).unwrap();
+    let solution = solve_with(&problem, "auto", 1e-6);
+    assert!(solution.rates.iter().all(|rate| rate.is_finite()));
+}
+
+#[test]
+fn transposing_lists_the_paths_of_every_link() {
+    let paths = Paths::from_lists([vec![0, 2], vec![2], vec![0]]);
+    let expected = Paths::from_lists([vec![0, 2], vec![], vec![0, 1], vec![]]);
+    assert_eq!(paths.transpose(4).unwrap(), expected);
+    assert_eq!(message(paths.transpose(2)), "path 0 names link 2, expected a link in 0..2");
+    assert!(message(paths.transpose(usize::MAX)).starts_with("links is 18446744073709551615"));
+}
+
+#[test]
 fn a_utility_that_answers_nonsense_is_named() {
     #[derive(Debug)]
     struct Nonsense(&'static str);

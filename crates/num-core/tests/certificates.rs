@@ -54,6 +54,73 @@ fn an_answer_to_nothing_is_certified() {
     assert_eq!((certificate.relative_gap, certificate.overload, certificate.kkt_residual), (0.0, 0.0, 0.0));
 }
 
+/// One link of capacity 1.
+fn one_link(flows: usize, utility: impl Into<Utilities>) -> Problem {
+    Problem::new(vec![1.0], Paths::from_lists(vec![[0]; flows]), utility).unwrap()
+}
+
+#[test]
+fn a_capped_flow_does_not_hide_that_another_one_starves() {
+    let cap = vec![1e-3, f64::INFINITY];
+    let problem = one_link(2, AlphaFair::new(5.0, 1.0).unwrap()).with_rate_caps(cap).unwrap();
+    let starving = certify(&problem, &[1e-3, 0.077], &[0.077f64.powi(-5)]).unwrap();
+    assert!(starving.kkt_residual > 0.5, "{starving:?}");
+    let settings = Settings { stop: Stop::Kkt, ..Settings::default() };
+    let solution = solve(&problem, &settings).unwrap();
+    assert!((solution.rates[1] - 0.999).abs() < 1e-5, "{solution:?}");
+}
+
+#[test]
+fn a_tiny_flow_that_gets_too_much_is_seen() {
+    let problem = one_link(2, AlphaFair::new(1.0, vec![1.0, 1e-9]).unwrap());
+    assert!(certify(&problem, &[1.0 - 1e-4, 1e-4], &[1.0]).unwrap().kkt_residual > 0.5);
+}
+
+#[test]
+fn rounding_does_not_make_a_gap_negative() {
+    let problem = Problem::new(
+        vec![0.902_485_663_664_848_1, 1.0],
+        Paths::from_lists([[0], [1]]),
+        AlphaFair::new(1.0, vec![1e20, 1.0]).unwrap(),
+    );
+    let certificate = certify(&problem.unwrap(), &[1.047_575_953_467_520_6, 0.01], &[0.0, 1.0]).unwrap();
+    assert!(certificate.relative_gap > 0.0, "{certificate:?}");
+}
+
+#[test]
+fn a_scale_that_overflows_certifies_nothing() {
+    for (alpha, rate, price, cap) in
+        [(5.0, 1e-100, 0.0, None), (5.0, 1e-70, 1.0, Some(0.5)), (100.0, 1e-4, 0.0, None), (100.0, 1e-3, 0.0, None)]
+    {
+        let problem = one_link(1, AlphaFair::new(alpha, 1.0).unwrap());
+        let problem = problem.with_rate_caps(vec![cap.unwrap_or(f64::INFINITY)]).unwrap();
+        let certificate = certify(&problem, &[rate], &[price]).unwrap();
+        assert!(certificate.relative_gap > 1e-2, "alpha {alpha}, rate {rate}: {certificate:?}");
+    }
+    let problem = one_link(1, AlphaFair::proportional());
+    assert!(certify(&problem, &[0.5], &[5e-324]).unwrap().relative_gap.is_finite());
+    assert!(!certify(&problem, &[1e300], &[1.0]).unwrap().relative_gap.is_nan());
+}
+
+#[test]
+fn rates_over_a_cap_or_a_failed_link_are_an_overload() {
+    let problem = one_link(1, AlphaFair::proportional()).with_rate_caps(vec![0.5]).unwrap();
+    let over = certify(&problem, &[1.0], &[0.0]).unwrap();
+    assert_eq!((over.overload, over.kkt_residual), (1.0, 1.0));
+    let problem = Problem::new(vec![0.0, 1.0], Paths::from_lists([[0, 1], [1, 0]]), AlphaFair::proportional()).unwrap();
+    assert_eq!(certify(&problem, &[5.0, 0.0], &[0.0, 0.0]).unwrap().overload, f64::INFINITY);
+}
+
+#[test]
+fn what_caps_are_worth_counts_in_the_scale() {
+    // Both flows at their caps, the link half idle and free: optimal, whatever scale; 1 % below, the loss of log rate.
+    let problem = one_link(2, AlphaFair::proportional()).with_rate_caps(vec![0.25; 2]).unwrap();
+    let exact = certify(&problem, &[0.25, 0.25], &[0.0]).unwrap();
+    assert_eq!((exact.relative_gap, exact.kkt_residual), (0.0, 0.0));
+    let below = certify(&problem, &[0.99 * 0.25; 2], &[0.0]).unwrap();
+    assert!((below.relative_gap + 0.99f64.ln()).abs() < 1e-12, "{below:?}");
+}
+
 #[test]
 fn max_min_has_no_certificate_of_this_kind() {
     let utility = AlphaFair::new(f64::INFINITY, 1.0).unwrap();

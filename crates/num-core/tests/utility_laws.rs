@@ -92,6 +92,12 @@ impl Utility for Broken {
     fn demand(&self, flow: usize, price: f64) -> f64 {
         if self.1 == "demand" { 1.1 * self.0.demand(flow, price) } else { self.0.demand(flow, price) }
     }
+    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
+        if self.1 == "gain" { 0.0 } else { self.0.gain(flow, from, to) }
+    }
+    fn saturation(&self, _flow: usize) -> f64 {
+        if self.1 == "saturation" { 10.0 } else { f64::INFINITY }
+    }
     fn demand_slope(&self, flow: usize, price: f64) -> f64 {
         match self.1 {
             "sign" => -self.0.demand_slope(flow, price),
@@ -108,6 +114,8 @@ fn a_broken_law_is_named() {
         ("negative", "expected a number >= 0"),
         ("convex", "the marginal rises from"),
         ("demand", "the demand at price"),
+        ("gain", "the gain from rate"),
+        ("saturation", "it is saturated at rate"),
         ("sign", "expected a number <= 0"),
         ("slope", "the demand slope at price"),
     ];
@@ -117,4 +125,6 @@ fn a_broken_law_is_named() {
         assert!(error.starts_with("the utility of flow 0 is broken: ") && error.contains(message), "{what}: {error}");
     }
     assert_eq!(utility_laws(&Broken(AlphaFair::new(2.0, 1.0).unwrap(), "nothing"), 0, 1.0), Ok(()));
+    let error = utility_laws(&AlphaFair::proportional(), 0, 0.0).unwrap_err().to_string();
+    assert_eq!(error, "scale is 0, expected a finite number > 0");
 }

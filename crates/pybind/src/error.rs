@@ -38,6 +38,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
             MethodError::new_err(message)
         }
         Error::Parameter { .. }
+        | Error::UnknownKind { .. }
         | Error::BandwidthFunction { .. }
         | Error::MissingField { .. }
         | Error::Utility { .. } => UtilityError::new_err(message),

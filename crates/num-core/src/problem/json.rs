@@ -1,7 +1,8 @@
 //! Problems as JSON text, with the fields `capacity`, `paths`, `group`, `utility` and `cap`.
 //!
 //! `utility` holds one column per field of [`Spec`], `null` where a kind has no use for it; `cap` holds `null` for no
-//! cap. Other fields (a name, an expected answer) are ignored when reading.
+//! cap. `capacities` and `rate_cap` are read as
+//! well. Other fields (a name, an expected answer) are ignored when reading.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +13,13 @@ use crate::utility::{Spec, Utilities};
 
 #[derive(Serialize, Deserialize)]
 struct File {
+    #[serde(alias = "capacities")]
     capacity: Vec<f64>,
     paths: Paths,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     group: Option<Vec<u32>>,
     utility: Columns,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "rate_cap", skip_serializing_if = "Option::is_none")]
     cap: Option<Vec<Option<f64>>>,
 }
 

@@ -1,12 +1,12 @@
 //! The problem: links with capacities, paths over them, flows that own paths, and what every flow's rate is worth.
 
+mod blocks;
 mod json;
-
-use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::paths::Paths;
-use crate::utility::{Curvature, Family, Spec, Utilities, Utility};
+use crate::utility::{Curvature, Utilities, Utility};
+pub(crate) use blocks::Block;
 
 /// A network utility maximization problem, checked.
 ///
@@ -26,13 +26,6 @@ pub struct Problem {
     /// Cap of every path; empty when there are none.
     rate_caps: Vec<f64>,
     blocks: Vec<Block>,
-}
-
-/// One utility object and the flows it serves: `flows[i]` is served by its parameters number `i`.
-#[derive(Debug, Clone)]
-pub(crate) struct Block {
-    pub(crate) utility: Arc<dyn Utility>,
-    pub(crate) flows: Vec<u32>,
 }
 
 impl Problem {
@@ -79,7 +72,7 @@ impl Problem {
             return Err(Error::GroupGap { flow, flows });
         }
         // Promise 5.
-        let blocks = blocks(utilities.into(), flows)?;
+        let blocks = blocks::of(utilities.into(), flows)?;
         Ok(Self { capacities, paths, group, flows, rate_caps: Vec::new(), blocks })
     }
 
@@ -136,8 +129,12 @@ impl Problem {
     }
 
     /// Cap on the rate of a path; ∞ where there is none.
+    ///
+    /// # Panics
+    /// If there is no such path.
     pub fn rate_cap(&self, path: usize) -> f64 {
-        self.rate_caps.get(path).copied().unwrap_or(f64::INFINITY)
+        assert!(path < self.paths.len(), "path {path} of {} paths", self.paths.len());
+        if self.rate_caps.is_empty() { f64::INFINITY } else { self.rate_caps[path] }
     }
 
     /// Whether any path has a finite cap.
@@ -146,6 +143,9 @@ impl Problem {
     }
 
     /// Whether nothing can pass: a link of the path has failed (capacity 0), or the path is capped at 0.
+    ///
+    /// # Panics
+    /// If there is no such path.
     pub fn is_closed(&self, path: usize) -> bool {
         self.rate_cap(path) == 0.0 || self.paths.links(path).iter().any(|&link| self.capacities[link as usize] == 0.0)
     }
@@ -161,6 +161,9 @@ impl Problem {
     }
 
     /// The utility object of a flow, and the number of the flow's parameters in it.
+    ///
+    /// # Panics
+    /// If there is no such flow.
     pub fn utility(&self, flow: usize) -> (&dyn Utility, usize) {
         for block in &self.blocks {
             if let Ok(place) = block.flows.binary_search(&(flow as u32)) {
@@ -241,88 +244,5 @@ impl Problem {
             Some(link) => Err(Error::Price { link, value: prices[link] }),
             None => Ok(()),
         }
-    }
-}
-
-/// One block per utility object, those of one kind merged into one.
-fn blocks(utilities: Utilities, flows: usize) -> Result<Vec<Block>> {
-    let parts: Vec<Part> = match utilities {
-        Utilities::Shared(utility) => match utility.flows() {
-            Some(found) if found != flows => return Err(wrong_flows("utility".into(), found, flows)),
-            _ => return Ok(vec![Block { utility, flows: (0..flows as u32).collect() }]),
-        },
-        Utilities::PerFlow(list) => list.into_iter().enumerate().map(Part::of).collect::<Result<_>>()?,
-        Utilities::Specs(list) => list.into_iter().map(Part::Spec).collect(),
-    };
-    if parts.len() != flows {
-        return Err(wrong_flows("utility".into(), parts.len(), flows));
-    }
-    let mut groups: Vec<Group> = Vec::new();
-    for (flow, part) in parts.into_iter().enumerate() {
-        match groups.iter_mut().find(|group| group.takes(&part)) {
-            Some(group) => group.push(flow, part),
-            None => groups.push(Group::of(flow, part)),
-        }
-    }
-    groups.into_iter().map(Group::into_block).collect()
-}
-
-fn wrong_flows(what: String, found: usize, expected: usize) -> Error {
-    Error::Length { what, found, expected, per: "flow" }
-}
-
-/// One flow's utility: plain data that merges with others of its kind, or an object that only joins itself.
-enum Part {
-    Spec(Spec),
-    Object(Arc<dyn Utility>),
-}
-
-impl Part {
-    fn of((flow, utility): (usize, Arc<dyn Utility>)) -> Result<Self> {
-        match utility.flows() {
-            Some(found) if found != 1 => Err(wrong_flows(format!("the utility of flow {flow}"), found, 1)),
-            _ => Ok(utility.spec(0).map_or(Self::Object(utility), Self::Spec)),
-        }
-    }
-}
-
-/// The flows that will share one block.
-struct Group {
-    specs: Vec<Spec>,
-    object: Option<Arc<dyn Utility>>,
-    flows: Vec<u32>,
-}
-
-impl Group {
-    fn of(flow: usize, part: Part) -> Self {
-        let flows = vec![flow as u32];
-        match part {
-            Part::Spec(spec) => Self { specs: vec![spec], object: None, flows },
-            Part::Object(utility) => Self { specs: Vec::new(), object: Some(utility), flows },
-        }
-    }
-
-    fn takes(&self, part: &Part) -> bool {
-        match (part, &self.object) {
-            (Part::Spec(spec), None) => self.specs[0].kind == spec.kind,
-            (Part::Object(utility), Some(object)) => Arc::ptr_eq(object, utility),
-            _ => false,
-        }
-    }
-
-    fn push(&mut self, flow: usize, part: Part) {
-        self.flows.push(flow as u32);
-        if let Part::Spec(spec) = part {
-            self.specs.push(spec);
-        }
-    }
-
-    fn into_block(self) -> Result<Block> {
-        let merge = || {
-            let family = Family::of(&self.specs[0].kind)?;
-            (family.from_specs)(&self.specs).map_err(|error| error.at_flows(&self.flows))
-        };
-        let utility = self.object.map_or_else(merge, Ok)?;
-        Ok(Block { utility, flows: self.flows })
     }
 }

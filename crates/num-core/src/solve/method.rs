@@ -40,7 +40,7 @@ pub struct MethodInfo {
     make: fn(&[f64], &Presolved) -> Box<dyn Method>,
 }
 
-/// An option of a method: a number within a range.
+/// An option of a method: a finite number > 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptionInfo {
     /// Its name.

@@ -3,14 +3,17 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Where a solve stands after an iteration.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// Iterations done, 0 at the start.
     pub iteration: usize,
     /// Relative gap of the last certificate; ∞ before the first.
     pub gap: f64,
-    /// How far the fullest link was over its capacity at the last certificate, relative to it, before normalization.
+    /// How far the fullest link was over its capacity at the last certificate, relative to it, before
+    /// normalization; NaN before the first.
     pub overload: f64,
     /// KKT residual of the last certificate; NaN unless the solve stops on it.
     pub kkt_residual: f64,
@@ -21,7 +24,7 @@ pub struct Progress {
 /// How often an observer wants to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cadence {
-    /// After every iteration, each with a fresh certificate (about twice the cost).
+    /// After every iteration, each with a fresh certificate, which costs several iterations.
     EveryIteration,
     /// After the first iteration that ends this long after the last look, with the certificate at hand.
     Every(Duration),

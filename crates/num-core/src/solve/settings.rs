@@ -2,20 +2,24 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 
 /// What the certificate must show before a solve may say `optimal`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Stop {
-    /// The relative duality gap is at most the tolerance: the utility is right.
+    /// The relative duality gap is at most the tolerance: the total worth is right, relative to what raising every rate
+    /// by 100 % would gain. Flows that matter little to that total (a tiny weight, or beside caps that matter much) may
+    /// still be far from their rates.
     #[default]
     Gap,
-    /// The KKT residual is at most the tolerance: every rate is right.
+    /// The KKT residual is at most the tolerance: every path is near its best response, and no path pays for idle links.
     Kkt,
 }
 
 /// When a solve stops.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Tolerance that the certificate must meet. Relative, > 0. Default 1e−6.
     pub tol: f64,
@@ -25,8 +29,8 @@ pub struct Settings {
     pub max_iterations: usize,
     /// Time after which the best answer so far is returned. Default: none.
     pub time_limit: Option<Duration>,
-    /// Whether to keep one row of [`Progress`](super::Progress) per iteration. Certifies every iteration, which about
-    /// doubles its cost. Default: no.
+    /// Whether to keep one row of [`Progress`](super::Progress) per iteration. Certifies every iteration, which makes
+    /// it several times as expensive. Default: no.
     pub trace: bool,
 }
 

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::Progress;
 use crate::certificate::Certificate;
 
 /// How a solve ended. Only [`Optimal`](Self::Optimal) is a claim, and only a passed certificate makes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Status {
     /// The certificate met the tolerance.
     Optimal,
@@ -37,7 +40,7 @@ impl fmt::Display for Status {
 }
 
 /// Rates, prices and their proof, in the caller's units.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Solution {
     /// How the solve ended.
     pub status: Status,
@@ -47,7 +50,8 @@ pub struct Solution {
     pub rates: Vec<f64>,
     /// Rate of every flow: the sum over its paths.
     pub flow_rates: Vec<f64>,
-    /// Price of every link: utility gained per unit of capacity.
+    /// Price of every link: utility gained per unit of capacity. One that no float can hold (α = 200 and weights of 1e5,
+    /// say) is the largest float, or 0; the certificate is of the prices before that.
     pub prices: Vec<f64>,
     /// Load of every link.
     pub loads: Vec<f64>,

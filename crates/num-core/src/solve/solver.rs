@@ -130,7 +130,7 @@ impl Solver {
 
     /// Iterates until the certificate meets the tolerance or a limit is hit, and returns the best answer certified.
     ///
-    /// Certificates cost about an iteration, so they are taken when the method's own estimate says that the tolerance
+    /// Certificates cost several iterations, so they are taken when the method's own estimate says that the tolerance
     /// may be met, every now and then in any case, and after every iteration only for a trace or an observer that looks
     /// that often.
     ///
@@ -228,12 +228,19 @@ impl Solver {
         if self.estimate.is_nan() { Err(self.not_numbers()) } else { Ok(()) }
     }
 
-    /// Blames the first flow with a utility of the user's own.
+    /// Blames the first flow with a utility of the user's own, or else the price rule.
     fn not_numbers(&self) -> Error {
-        let block = self.presolved.blocks.iter().find(|block| block.whole);
-        let flow = block.map_or(0, |block| self.presolved.original_flows[block.flows.start] as usize);
-        let what = "its answers are not numbers, or not those of a concave, increasing function".into();
-        Error::Utility { flow, what }
+        match self.presolved.blocks.iter().find(|block| block.whole) {
+            Some(block) => {
+                let flow = self.presolved.original_flows[block.flows.start] as usize;
+                let what = "its answers are not numbers, or not those of a concave, increasing function".into();
+                Error::Utility { flow, what }
+            }
+            None => {
+                let (name, value) = (format!("a price of method {:?}", self.method_name), "NaN".into());
+                Error::Setting { name, value, expected: "a number".into() }
+            }
+        }
     }
 
     fn solution(

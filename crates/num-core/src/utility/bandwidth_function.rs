@@ -185,7 +185,13 @@ impl Curve {
     }
 
     fn marginal(&self, rate: f64) -> f64 {
-        if rate > self.saturation() { 0.0 } else { self.share().marginal(self.fair_share(rate)) }
+        self.log_marginal(rate).exp()
+    }
+
+    /// −α log F(x); −∞ beyond saturation.
+    fn log_marginal(&self, rate: f64) -> f64 {
+        let beyond = rate > self.saturation();
+        if beyond { f64::NEG_INFINITY } else { self.share().log_marginal(self.fair_share(rate)) }
     }
 
     /// ∫ F^(−α) from a rate to a higher one, piece by piece; on one piece dx = slope · df.
@@ -251,6 +257,11 @@ impl Utility for BandwidthFunction {
     fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
         let curves = flows.iter().map(|&flow| self.curve(flow as usize).in_units(units)).collect();
         Some(Box::new(Self { curves, shared: false }))
+    }
+    fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        for ((flow, &rate), out) in flows.zip(rates).zip(out) {
+            *out = self.curve(flow).log_marginal(rate);
+        }
     }
     fn respond_into(
         &self,

@@ -50,11 +50,11 @@ impl Family {
     /// The family that a kind belongs to.
     ///
     /// # Errors
-    /// [`Error::Json`] naming the kinds that exist.
+    /// [`Error::UnknownKind`] naming the kinds that exist.
     pub fn of(kind: &str) -> Result<&'static Self> {
         FAMILIES.iter().find(|family| family.kinds.contains(&kind)).ok_or_else(|| {
             let known: Vec<_> = FAMILIES.iter().flat_map(|family| family.kinds).copied().collect();
-            Error::Json(format!("unknown utility kind {kind:?}; known kinds: {}", known.join(", ")))
+            Error::UnknownKind { kind: kind.into(), known: known.join(", ") }
         })
     }
 }

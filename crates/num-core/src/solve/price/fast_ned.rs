@@ -4,7 +4,7 @@
 //! v_l = [y_l + γ G_l(y)/H_l(y)]₊                     H counts every flow once per priced link: γ = 1 is stable
 //! t_l ← 1 where G_l (v_l − p_l) < 0                  momentum that points the wrong way is dropped, link by link
 //! t⁺ = (1 + √(1 + 4t²))/2,  y⁺ = [v + (t − 1)/t⁺ (v − p)]₊,  p ← v
-//! accept y⁺ if −G(y⁺)·Δy ≤ 0.8 |G(y)·Δy|             else γ ← γ/2, no momentum; γ grows back to 1
+//! accept y⁺ if −G(y⁺)·Δy ≤ 0.8 |G(y)·Δy|             else γ ← γ/2, no momentum; γ grows back
 //! ```
 //!
 //! Since H ≥ the whole Hessian on the priced links, a step with γ = 1 cannot overshoot by more than its curvature changes
@@ -21,8 +21,6 @@ pub struct FastNed {
     largest_gamma: f64,
     /// γ *(iterate)*.
     gamma: f64,
-    /// Refusals in a row *(iterate)*.
-    refusals: u32,
 }
 
 /// A step is refused when the dual function's slope along it has turned by more than this.
@@ -31,13 +29,11 @@ const STEEPEST: f64 = 0.8;
 const ROUNDING: f64 = 1e-12;
 /// By how much γ grows after an accepted step.
 const GROWTH: f64 = 1.5;
-/// After this many refusals in a row the step is too short to matter and is taken.
-const MOST_REFUSALS: u32 = 30;
 
 impl FastNed {
     /// The longest step γ > 0; 1 is safe.
     pub fn new(gamma: f64) -> Self {
-        Self { largest_gamma: gamma, gamma, refusals: 0 }
+        Self { largest_gamma: gamma, gamma }
     }
 }
 
@@ -83,12 +79,10 @@ impl PriceRule for FastNed {
     }
 
     fn accept(&mut self, [found, foretold, revenue]: [f64; 3]) -> bool {
-        if found <= STEEPEST * foretold.abs() + ROUNDING * revenue || self.refusals >= MOST_REFUSALS {
-            self.refusals = 0;
+        if found <= STEEPEST * foretold.abs() + ROUNDING * revenue {
             self.gamma = (self.gamma * GROWTH).min(self.largest_gamma);
             return true;
         }
-        self.refusals += 1;
         self.gamma *= 0.5;
         false
     }

@@ -19,7 +19,7 @@ pub use gradient::Gradient;
 pub use ned::Ned;
 
 use super::{Method, State};
-use crate::presolve::{NaturalBlock, Presolved};
+use crate::presolve::{NaturalBlock, Presolved, smallest};
 
 /// What a price rule sees of one link, in natural units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,6 +56,9 @@ const SMALLEST_SLOPE: f64 = 1e-200;
 /// Prices beyond this are cut, so that sums over long paths stay finite.
 const LARGEST_PRICE: f64 = 1e200;
 
+/// After this many refusals of one step it is taken as it is.
+const MOST_REFUSALS: usize = 30;
+
 /// Rates are cut at this multiple of the path's smallest capacity.
 const CEILING: f64 = 2.0;
 
@@ -88,7 +91,7 @@ pub trait PriceRule: Send {
         [0.0; 3]
     }
 
-    /// Whether the step stands, given the sum over all links.
+    /// Whether the step stands, given the sum over all links. After thirty refusals it is taken without asking again.
     fn accept(&mut self, _sum: [f64; 3]) -> bool {
         true
     }
@@ -209,7 +212,10 @@ impl<R: PriceRule> Method for PriceMethod<R> {
             record.priced = if link.excess() > 0.0 { 1.0 } else { 0.0 };
         }
         self.respond(problem, &mut state.rates);
-        while !self.accepted(capacities) {
+        for _ in 0..MOST_REFUSALS {
+            if self.accepted(capacities) {
+                break;
+            }
             for ((record, &capacity), memory) in self.records.iter_mut().zip(capacities).zip(&mut self.memories) {
                 record.price = self.rule.retreat(&Self::link(record, capacity), memory);
             }
@@ -362,8 +368,7 @@ fn chunks(problem: &Presolved) -> Vec<Chunk> {
 
 /// Bound of every path's rate, and the price at which its flow asks for that much.
 fn ceilings(problem: &Presolved) -> (Vec<f64>, Vec<f64>) {
-    let smallest = |links: &[u32]| links.iter().map(|&l| problem.capacities[l as usize]).fold(f64::INFINITY, f64::min);
-    let ceiling = |(links, &cap): (&[u32], &f64)| cap.min(CEILING * smallest(links));
+    let ceiling = |(links, &cap): (&[u32], &f64)| cap.min(CEILING * smallest(&problem.capacities, links));
     let mut ceilings: Vec<f64> = problem.paths.iter().zip(&problem.caps).map(ceiling).collect();
     for block in &problem.blocks {
         for (place, ceiling) in ceilings[block.flows.clone()].iter_mut().enumerate() {

@@ -1,0 +1,104 @@
+//! One utility object per flow → few objects that serve many flows each, so that inner loops run over blocks.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::utility::{Family, Spec, Utilities, Utility};
+
+/// One utility object and the flows it serves: `flows[i]`, in increasing order, has its parameters number `i`.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub(crate) utility: Arc<dyn Utility>,
+    pub(crate) flows: Vec<u32>,
+}
+
+/// The blocks of a problem's utilities: those of one kind merged, flows that share an object together.
+pub(super) fn of(utilities: Utilities, flows: usize) -> Result<Vec<Block>> {
+    let parts: Vec<Part> = match utilities {
+        Utilities::Shared(utility) => match utility.flows() {
+            Some(found) if found != flows => return Err(wrong_flows("utility".into(), found, flows)),
+            _ => return Ok(vec![Block { utility, flows: (0..flows as u32).collect() }]),
+        },
+        Utilities::PerFlow(list) => list.into_iter().enumerate().map(Part::of).collect::<Result<_>>()?,
+        Utilities::Specs(list) => list.into_iter().map(Part::Spec).collect(),
+    };
+    if parts.len() != flows {
+        return Err(wrong_flows("utility".into(), parts.len(), flows));
+    }
+    let (mut groups, mut places): (Vec<Group>, HashMap<Key, usize>) = (Vec::new(), HashMap::new());
+    for (flow, part) in parts.into_iter().enumerate() {
+        let place = *places.entry(part.key(flow)).or_insert_with(|| {
+            groups.push(Group::default());
+            groups.len() - 1
+        });
+        groups[place].push(flow as u32, part);
+    }
+    groups.into_iter().map(Group::into_block).collect()
+}
+
+fn wrong_flows(what: String, found: usize, expected: usize) -> Error {
+    Error::Length { what, found, expected, per: "flow" }
+}
+
+/// One flow's utility.
+enum Part {
+    /// Plain data, which merges with others of its kind.
+    Spec(Spec),
+    /// Code, which only joins itself.
+    Object(Arc<dyn Utility>),
+}
+
+/// What the parts of one block have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Kind(String),
+    /// Address of an object that serves any number of flows.
+    Object(usize),
+    /// A flow whose object serves one flow only.
+    Alone(usize),
+}
+
+impl Part {
+    fn of((flow, utility): (usize, Arc<dyn Utility>)) -> Result<Self> {
+        match utility.flows() {
+            Some(found) if found != 1 => Err(wrong_flows(format!("the utility of flow {flow}"), found, 1)),
+            _ => Ok(utility.spec(0).map_or(Self::Object(utility), Self::Spec)),
+        }
+    }
+
+    fn key(&self, flow: usize) -> Key {
+        match self {
+            Self::Spec(spec) => Key::Kind(spec.kind.clone()),
+            Self::Object(utility) if utility.flows().is_some() => Key::Alone(flow),
+            Self::Object(utility) => Key::Object(Arc::as_ptr(utility).cast::<()>() as usize),
+        }
+    }
+}
+
+/// The flows that will share one block.
+#[derive(Default)]
+struct Group {
+    specs: Vec<Spec>,
+    object: Option<Arc<dyn Utility>>,
+    flows: Vec<u32>,
+}
+
+impl Group {
+    fn push(&mut self, flow: u32, part: Part) {
+        self.flows.push(flow);
+        match part {
+            Part::Spec(spec) => self.specs.push(spec),
+            Part::Object(utility) => self.object = Some(utility),
+        }
+    }
+
+    fn into_block(self) -> Result<Block> {
+        let merge = || {
+            let family = Family::of(&self.specs[0].kind)?;
+            (family.from_specs)(&self.specs).map_err(|error| error.at_flows(&self.flows))
+        };
+        let utility = self.object.map_or_else(merge, Ok)?;
+        Ok(Block { utility, flows: self.flows })
+    }
+}

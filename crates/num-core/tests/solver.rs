@@ -1,0 +1,156 @@
+//! The loop: limits, observers, traces, warm starts, stepping, and rules of one's own.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use common::{gamma, leaf_spine};
+use netnum_core::solve::{LinkState, Observer, PriceRule};
+use netnum_core::*;
+
+fn solver(problem: &Problem, method: &str) -> Solver {
+    Solver::new(problem, method, &BTreeMap::new()).unwrap()
+}
+
+#[test]
+fn a_time_limit_of_zero_certifies_the_start_and_returns_it() {
+    let settings = Settings { time_limit: Some(Duration::ZERO), ..Settings::default() };
+    let solution = solver(&leaf_spine(200, 1.0, 1), "auto").run(&settings, &mut ()).unwrap();
+    assert_eq!((solution.status, solution.iterations), (Status::TimeLimit, 0));
+    assert!(solution.certificate.relative_gap.is_finite() && solution.certificate.relative_gap > 1e-6);
+}
+
+#[test]
+fn an_observer_sees_every_iteration_with_a_certificate_and_may_stop() {
+    let mut seen = Vec::new();
+    let mut observer = |progress: &Progress| {
+        seen.push((progress.iteration, progress.gap));
+        if progress.iteration == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let solution =
+        solver(&leaf_spine(200, 1.0, 1), "auto").run(&Settings::default(), &mut observer as &mut dyn Observer).unwrap();
+    assert_eq!((solution.status, solution.iterations), (Status::Stopped, 5));
+    assert_eq!(seen.iter().map(|row| row.0).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    assert!(seen.windows(2).all(|pair| pair[0].1 != pair[1].1), "{seen:?}");
+}
+
+#[test]
+fn a_trace_has_a_row_per_iteration_and_ends_at_the_tolerance() {
+    let settings = Settings { trace: true, ..Settings::default() };
+    let solution = solver(&leaf_spine(200, 1.0, 1), "auto").run(&settings, &mut ()).unwrap();
+    assert_eq!(solution.trace.len(), solution.iterations + 1);
+    let last = solution.trace.last().unwrap();
+    assert!(last.gap <= 1e-6 && last.iteration == solution.iterations);
+    assert!(solution.trace[0].gap > 1e-2 && solution.trace.windows(2).all(|pair| pair[0].seconds <= pair[1].seconds));
+}
+
+#[test]
+fn the_best_answer_certified_is_returned_not_the_last() {
+    let settings = Settings { trace: true, max_iterations: 50, ..Settings::default() };
+    let mut solver = Solver::new(&leaf_spine(300, 1.0, 1), "ned", &gamma(1.5)).unwrap();
+    let solution = solver.run(&settings, &mut ()).unwrap();
+    let best = solution.trace.iter().map(|row| row.gap).fold(f64::INFINITY, f64::min);
+    assert_eq!(solution.certificate.relative_gap, best);
+    assert!(solution.trace.last().unwrap().gap > best, "the last one was the best: {solution}");
+}
+
+#[test]
+fn prices_of_a_similar_problem_are_a_shorter_way() {
+    let (before, after) = (leaf_spine(1000, 1.0, 1), leaf_spine(1010, 1.0, 1));
+    let settings = Settings { tol: 1e-4, ..Settings::default() };
+    let old = solver(&before, "auto").run(&settings, &mut ()).unwrap();
+    let cold = solver(&after, "auto").run(&settings, &mut ()).unwrap();
+    let mut warm = solver(&after, "auto");
+    warm.warm_start(&old.prices).unwrap();
+    for (price, given) in warm.prices().iter().zip(&old.prices) {
+        assert!((price - given).abs() <= 1e-12 * given);
+    }
+    let warm = warm.run(&settings, &mut ()).unwrap();
+    assert_eq!((warm.status, cold.status), (Status::Optimal, Status::Optimal));
+    assert!(warm.iterations < cold.iterations, "{warm} against {cold}");
+}
+
+#[test]
+fn a_kkt_stop_makes_every_rate_right() {
+    let problem = leaf_spine(300, 2.0, 1);
+    let settings = |stop, tol| Settings { stop, tol, ..Settings::default() };
+    let exact = solver(&problem, "auto").run(&settings(Stop::Gap, 1e-14), &mut ()).unwrap();
+    let solution = solver(&problem, "auto").run(&settings(Stop::Kkt, 1e-7), &mut ()).unwrap();
+    assert_eq!(solution.status, Status::Optimal);
+    assert!(solution.certificate.kkt_residual <= 1e-7);
+    for (rate, expected) in solution.rates.iter().zip(&exact.rates) {
+        assert!((rate - expected).abs() <= 1e-5 * expected);
+    }
+}
+
+#[test]
+fn running_goes_on_from_where_stepping_stopped() {
+    let problem = leaf_spine(300, 1.0, 1);
+    let whole = solver(&problem, "ned").run(&Settings { tol: 1e-3, ..Settings::default() }, &mut ()).unwrap();
+    let mut stepped = solver(&problem, "ned");
+    stepped.step(10).unwrap();
+    assert_eq!(stepped.iteration(), 10);
+    let gap = stepped.certificate().relative_gap;
+    let again = certify(&problem, &stepped.raw_rates(), &stepped.prices()).unwrap().relative_gap;
+    assert!((gap - again).abs() <= 1e-9 * gap, "{gap} and {again}");
+    let loads = problem.loads(&stepped.rates()).unwrap();
+    assert!(loads.iter().zip(problem.capacities()).all(|(load, capacity)| *load <= capacity * (1.0 + 1e-12)));
+    let settings = Settings { tol: 1e-3, max_iterations: whole.iterations, ..Settings::default() };
+    let rest = stepped.run(&settings, &mut ()).unwrap();
+    assert_eq!(rest.status, Status::Optimal);
+    assert!(rest.iterations < whole.iterations);
+}
+
+#[test]
+fn neds_default_step_is_the_papers() {
+    let problem = leaf_spine(300, 1.0, 1);
+    let (mut by_default, mut explicit) = (solver(&problem, "ned"), Solver::new(&problem, "ned", &gamma(0.4)).unwrap());
+    by_default.step(5).unwrap();
+    explicit.step(5).unwrap();
+    assert_eq!(by_default.prices(), explicit.prices());
+    assert_ne!(by_default.prices(), solver(&problem, "ned").prices());
+}
+
+/// NED with the step of the caller's choice, and a rule that never accepts.
+struct Stubborn;
+
+impl PriceRule for Stubborn {
+    type Memory = f64;
+    fn memory(&self) -> f64 {
+        0.0
+    }
+    fn advance(&self, link: &LinkState, memory: &mut f64) -> f64 {
+        *memory = link.price;
+        link.price + 0.4 * link.newton_step()
+    }
+    fn accept(&mut self, _sum: [f64; 3]) -> bool {
+        false
+    }
+    fn retreat(&self, link: &LinkState, memory: &mut f64) -> f64 {
+        0.5 * (link.price + *memory)
+    }
+}
+
+#[test]
+fn a_rule_that_never_accepts_still_ends() {
+    let mut solver = Solver::with_rule(&leaf_spine(50, 1.0, 1), "stubborn", Stubborn).unwrap();
+    let solution = solver.run(&Settings { max_iterations: 20, ..Settings::default() }, &mut ()).unwrap();
+    assert_eq!((solution.status, solution.method), (Status::MaxIterations, "stubborn"));
+}
+
+#[test]
+fn a_rule_that_answers_nonsense_is_named() {
+    struct Nonsense;
+    impl PriceRule for Nonsense {
+        type Memory = ();
+        fn memory(&self) {}
+        fn advance(&self, _link: &LinkState, (): &mut ()) -> f64 {
+            f64::NAN
+        }
+    }
+    let mut solver = Solver::with_rule(&leaf_spine(50, 1.0, 1), "nonsense", Nonsense).unwrap();
+    let error = solver.run(&Settings::default(), &mut ()).unwrap_err().to_string();
+    assert_eq!(error, "a price of method \"nonsense\" is NaN, expected a number");
+}
