@@ -58,8 +58,7 @@ impl Naive {
         }
     }
 
-    /// How good the prices are that the last step began from does not matter to the loop, but it does to a solve: makes
-    /// the rates at the present prices feasible by F-NORM and returns them.
+    /// The rates that flows ask for at the present prices, made feasible by F-NORM.
     pub(crate) fn feasible_rates(&mut self, respond: impl Fn(usize, f64) -> (f64, f64)) -> Vec<f64> {
         self.loads.fill(0.0);
         for flow in 0..self.rates.len() {

@@ -116,7 +116,7 @@ fn measure(
 fn print_table(lines: &[Line]) {
     println!("Whole solves to a proven relative gap; medians; ratio: naive loop / this, where both got there.\n");
     println!(
-        "{:<38} {:>5}  {:<10} {:>10} {:>10} {:>9} {:>7}",
+        "{:<40} {:>5}  {:<10} {:>10} {:>10} {:>9} {:>7}",
         "instance", "tol", "method", "iterations", "ms", "gap", "ratio"
     );
     let mut above: Option<(&str, f64)> = None;
@@ -136,7 +136,7 @@ fn print_table(lines: &[Line]) {
         let Outcome { reached, iterations, gap } = line.outcome;
         let remark = if reached { "" } else { "  not reached" };
         println!(
-            "{instance:<38} {tol:>5}  {:<10} {iterations:>10} {:>10.3} {gap:>9.1e} {ratio:>7}{remark}",
+            "{instance:<40} {tol:>5}  {:<10} {iterations:>10} {:>10.3} {gap:>9.1e} {ratio:>7}{remark}",
             line.method,
             1e3 * line.seconds
         );

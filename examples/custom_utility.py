@@ -27,7 +27,7 @@ class Patient:
         return np.maximum(self.weight / price - self.scale, 0.0)
 
     def demand_slope(self, price):
-        """d demand / d price."""
+        """The slope of the demand."""
         return np.where(self.weight / price > self.scale, -self.weight / price**2, 0.0)
 
 

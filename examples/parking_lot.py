@@ -1,7 +1,7 @@
 """Fairness in a parking lot: one long flow over n links, a short one on each.
 
-The long flow uses n times as much of the network per unit of its rate. How much of it it gets is what the exponent alpha
-decides: c/(1 + n^(1/alpha)) on every link.
+The long flow uses n times as much of the network per unit of its rate. What it gets is for the exponent alpha to
+decide: c/(1 + n^(1/alpha)) on every link.
 """
 
 import netnum

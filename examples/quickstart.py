@@ -14,7 +14,7 @@ import matplotlib
 import netnum
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 # The Abilene backbone of 2004: 11 routers, 14 links, all OC-192 but the OC-48 from Atlanta to Indianapolis. Routers and
 # capacities (Mbit/s) as in instance "abilene" of SNDlib (Orlowski et al., Networks 55, 2010), which took them from the

@@ -3,18 +3,19 @@
 //! Weak duality: for any prices p ≥ 0 and any feasible rates x̂,
 //!
 //! ```text
-//! Σ U_f(ŷ_f) ≤ D(p) = c·p + Σ_f V_f(p),     V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ min(cap_p, min_{l ∈ p} c_l) }
+//! Σ U_f(ŷ_f) ≤ D(p) = c·p + Σ_f V_f(p),     V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ r_p }
 //! ```
 //!
+//! where r_p is the smallest of cap_p, min_{l ∈ p} c_l and the rate that saturates U_f;
 //! so D(p) − Σ U(ŷ) is at least the utility that is still missing. V_f fills the paths of a flow in order of price until
-//! U' meets it; the bound on x_p by the path's smallest capacity keeps D finite when a path is free. With y, x where V_f
+//! U' meets it; the bound by the path's smallest capacity keeps D finite when a path is free. With y, x where V_f
 //! is attained, the gap is a sum of terms that are not negative, so that rounding cannot push it below 0:
 //!
 //! ```text
 //! D(p) − Σ U(ŷ) = Σ_l p_l (c_l − load_l(x̂)) + Σ_f [U_f(y_f) − U_f(ŷ_f) − Σ q_p (x_p − x̂_p)]
 //! ```
 //!
-//! It is reported relative to min(Σ ŷ U'(ŷ), c·p + Σ r_p μ_p), with r_p the bound of x_p and μ_p = (U'(y) − q_p)₊ what the
+//! It is reported relative to min(Σ ŷ U'(ŷ), c·p + Σ r_p μ_p), with μ_p = (U'(y) − q_p)₊ what the
 //! bound is worth: the first-order gain of raising every rate by 100 %. That does not change with the units, with a
 //! scaling of U or with constants added to it. For log utilities it is the mean loss of log rate.
 //!

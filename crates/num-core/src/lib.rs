@@ -16,7 +16,7 @@
 //! | y_l, G_l | load, excess of a link | `loads` |
 //! | U_f, w, α | utility, weight, alpha | [`Utility`] |
 //!
-//! A [`Problem`] is checked when it is made. [`solve`] or a [`Solver`] improves prices until a [`Certificate`] proves
+//! A [`Problem`] is checked when it is made. [`solve()`] or a [`Solver`] improves prices until a [`Certificate`] proves
 //! the rates that go with them, and only then says [`Status::Optimal`].
 //!
 //! ```

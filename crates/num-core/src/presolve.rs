@@ -25,7 +25,7 @@ pub(crate) struct Presolved {
     pub(crate) paths: Paths,
     /// Cap of every path, ∞ for none, > 0.
     pub(crate) caps: Vec<f64>,
-    /// The most that a path can carry: its cap or its smallest capacity.
+    /// The most that a path can carry or its flow can use: its cap, its smallest capacity, the flow's saturation.
     pub(crate) ceilings: Vec<f64>,
     /// The paths of flow `f` are `flow_paths[f]..flow_paths[f + 1]`.
     pub(crate) flow_paths: Vec<usize>,
@@ -115,6 +115,7 @@ impl Presolved {
         }
         this.log_marginals.iter_mut().for_each(|log| *log -= this.units.log_price);
         this.blocks = natural_blocks(problem, &blocks, this.units);
+        this.bound_by_saturation();
         Ok(this)
     }
 
@@ -171,6 +172,17 @@ impl Presolved {
             }
         }
         out
+    }
+
+    fn bound_by_saturation(&mut self) {
+        for block in &self.blocks {
+            for (place, flow) in block.flows.clone().enumerate() {
+                let saturation = block.utility.saturation(place);
+                for ceiling in &mut self.ceilings[self.flow_paths[flow]..self.flow_paths[flow + 1]] {
+                    *ceiling = ceiling.min(saturation);
+                }
+            }
+        }
     }
 
     /// Per path the smallest c_l/n_l along it, n_l being the number of paths through a link, or its cap.

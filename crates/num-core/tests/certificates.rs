@@ -112,6 +112,20 @@ fn rates_over_a_cap_or_a_failed_link_are_an_overload() {
 }
 
 #[test]
+fn what_saturated_flows_are_worth_counts_in_the_scale() {
+    // The first flow is saturated at 0.1 and would pay 0.6 for more; the second takes the rest for 5e-13. One unit in the
+    // last place of the first flow's rate is worth 1e-4 of all that is paid for the link, and nothing beside its own.
+    let curves = [([0.5, 1.304], [0.0, 0.1], 1.69, 0.0), ([0.5, 0.6], [0.0, 0.0], 7.555, 0.0217)];
+    let utility = |(f, b, alpha, tail): ([f64; 2], [f64; 2], f64, f64)| -> std::sync::Arc<dyn Utility> {
+        std::sync::Arc::new(BandwidthFunction::new(&f, &b, alpha, tail).unwrap())
+    };
+    let problem = one_link(2, curves.map(utility).to_vec());
+    let solution = solve_with(&problem, "auto", 1e-9);
+    assert_eq!(solution.status, Status::Optimal, "{solution}");
+    assert!((solution.rates[1] - 0.9).abs() < 1e-9);
+}
+
+#[test]
 fn what_caps_are_worth_counts_in_the_scale() {
     // Both flows at their caps, the link half idle and free: optimal, whatever scale; 1 % below, the loss of log rate.
     let problem = one_link(2, AlphaFair::proportional()).with_rate_caps(vec![0.25; 2]).unwrap();

@@ -31,7 +31,7 @@ pub struct BandwidthFunction {
 pub(super) const FAMILY: Family = Family { kinds: &["bandwidth_function"], from_specs };
 
 /// The least curvature, as a share of what a rise of B to the ceiling over one fair share would have.
-const FLAT: f64 = 0.1;
+const RISE: f64 = 0.1;
 
 #[derive(Debug, Clone, PartialEq)]
 struct Curve {
@@ -277,7 +277,7 @@ impl Utility for BandwidthFunction {
             let fair_share = curve.share().demand(price);
             let (bandwidth, slope) = curve.at(fair_share);
             *rate = bandwidth.min(ceiling);
-            *curvature = (slope * fair_share).max(FLAT * ceiling) / (curve.alpha * price);
+            *curvature = (slope * fair_share).max(RISE * ceiling) / (curve.alpha * price);
         }
     }
 }

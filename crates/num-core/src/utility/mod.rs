@@ -157,14 +157,17 @@ pub trait Utility: fmt::Debug + Send + Sync {
             // Comparisons and not min and max, which would hide an answer that is not a number.
             let (demand, steepness) = (*rate, -*curvature);
             *rate = if demand > ceiling { ceiling } else { demand };
-            let least = FLAT * *rate / price;
-            *curvature = if steepness < least { least } else { steepness };
+            let flat = steepness <= FLAT * *rate / price;
+            *curvature = if flat { RISE * ceiling / price } else { steepness };
         }
     }
 }
 
-/// The least −d log x / d log q that a step length is computed with, for utilities that do not say better.
+/// A demand with less than this −d log x / d log q counts as flat: a price step has to leave the piece.
 const FLAT: f64 = 1e-3;
+/// What a flat demand counts as instead: this part of the ceiling, per relative change of the price. That is a step which
+/// halvings by a slope test bring down to any size; a step without a bound would not be.
+const RISE: f64 = 0.02;
 
 /// The utilities of a problem's flows: one object for all of them, or one for each.
 #[derive(Debug, Clone)]
