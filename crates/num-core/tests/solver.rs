@@ -123,7 +123,7 @@ impl PriceRule for Stubborn {
     }
     fn advance(&self, link: &LinkState, memory: &mut f64) -> f64 {
         *memory = link.price;
-        link.price + 0.4 * link.newton_step()
+        link.price + 0.4 * link.newton_step
     }
     fn accept(&mut self, _sum: [f64; 3]) -> bool {
         false

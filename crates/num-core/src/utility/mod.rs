@@ -97,6 +97,12 @@ pub trait Utility: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The weights w when every flow's utility is w log x, whose response takes one division: price methods then respond
+    /// and add up in one pass over the flows.
+    fn log_weights(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// [`value`](Self::value) of a block: `out[i]` for flow `flows.start + i` at `rates[i]`.
     fn value_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         for ((flow, &rate), out) in flows.zip(rates).zip(out) {

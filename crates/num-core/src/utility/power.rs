@@ -143,6 +143,9 @@ struct Logs {
 }
 
 impl Utility for Logs {
+    fn log_weights(&self) -> Option<&[f64]> {
+        Some(&self.weights)
+    }
     fn value(&self, flow: usize, rate: f64) -> f64 {
         self.weights[flow] * rate.ln()
     }

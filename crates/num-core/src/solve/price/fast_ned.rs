@@ -13,7 +13,7 @@
 //! iteration, one more for every refused step. Sources: NED as in [`Ned`](super::Ned); Nesterov's momentum (1983) with
 //! the gradient restart of O'Donoghue, Candès (2015), here for every link on its own.
 
-use super::{LinkState, PriceRule, newton_step};
+use super::{LinkState, PriceRule};
 
 /// NED with a majorized diagonal, momentum per link, and a slope test.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,11 @@ pub struct FastNed {
     largest_gamma: f64,
     /// γ *(iterate)*.
     gamma: f64,
+    /// (t − 1)/t⁺ after 0, 1, … steps, the same for every link, so that none takes roots: as many as there were steps, up
+    /// to [`MOST_MOMENTA`], from where on it stays *(derived)*.
+    momenta: Vec<f64>,
+    /// The t of the next *(derived)*.
+    t: f64,
 }
 
 /// A step is refused when the dual function's slope along it has turned by more than this.
@@ -29,11 +34,22 @@ const STEEPEST: f64 = 0.8;
 const ROUNDING: f64 = 1e-12;
 /// By how much γ grows after an accepted step.
 const GROWTH: f64 = 1.5;
+/// Steps over which momentum grows; (t − 1)/t⁺ is 0.999 by then.
+const MOST_MOMENTA: usize = 4096;
 
 impl FastNed {
     /// The longest step γ > 0; 1 is safe.
     pub fn new(gamma: f64) -> Self {
-        Self { largest_gamma: gamma, gamma }
+        Self { largest_gamma: gamma, gamma, momenta: Vec::new(), t: 1.0 }
+    }
+
+    fn grow_momentum(&mut self) {
+        if self.momenta.len() == MOST_MOMENTA {
+            return;
+        }
+        let grown = 0.5 * (1.0 + (1.0 + 4.0 * self.t * self.t).sqrt());
+        self.momenta.push((self.t - 1.0) / grown);
+        self.t = grown;
     }
 }
 
@@ -42,34 +58,39 @@ impl FastNed {
 pub struct Memory {
     /// p_l, the point before extrapolation; NaN before the first step.
     base: f64,
-    /// t_l.
-    momentum: f64,
-    /// y_l, G_l and H_l of the last accepted point.
+    /// Steps since momentum was last dropped.
+    age: u32,
+    /// y_l, G_l and G_l/H_l of the last accepted point.
     price: f64,
     excess: f64,
-    slope: f64,
+    newton_step: f64,
 }
 
 impl PriceRule for FastNed {
     type Memory = Memory;
 
     fn memory(&self) -> Memory {
-        Memory { base: f64::NAN, momentum: 1.0, price: 0.0, excess: 0.0, slope: 0.0 }
+        Memory { base: f64::NAN, age: 0, price: 0.0, excess: 0.0, newton_step: 0.0 }
     }
 
     fn counts_priced_links(&self) -> bool {
         true
     }
 
+    fn start(&mut self, _links: &mut dyn Iterator<Item = LinkState>) {
+        *self = Self::new(self.largest_gamma);
+        self.grow_momentum();
+    }
+
     fn advance(&self, link: &LinkState, memory: &mut Memory) -> f64 {
         let excess = link.excess();
-        let next = (link.price + self.gamma * link.newton_step()).max(0.0);
+        let next = (link.price + self.gamma * link.newton_step).max(0.0);
         let base = if memory.base.is_nan() { link.price } else { memory.base };
         let change = next - base;
-        let momentum = if excess * change < 0.0 { 1.0 } else { memory.momentum };
-        let grown = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
-        *memory = Memory { base: next, momentum: grown, price: link.price, excess, slope: link.slope };
-        next + (momentum - 1.0) / grown * change
+        let age = if excess * change < 0.0 { 0 } else { memory.age };
+        *memory =
+            Memory { base: next, age: age.saturating_add(1), price: link.price, excess, newton_step: link.newton_step };
+        next + self.momenta[(age as usize).min(MOST_MOMENTA - 1)] * change
     }
 
     /// −G(y⁺)·Δy, G(y)·Δy, c·y⁺.
@@ -80,6 +101,7 @@ impl PriceRule for FastNed {
 
     fn accept(&mut self, [found, foretold, revenue]: [f64; 3]) -> bool {
         if found <= STEEPEST * foretold.abs() + ROUNDING * revenue {
+            self.grow_momentum();
             self.gamma = (self.gamma * GROWTH).min(self.largest_gamma);
             return true;
         }
@@ -88,8 +110,8 @@ impl PriceRule for FastNed {
     }
 
     fn retreat(&self, _link: &LinkState, memory: &mut Memory) -> f64 {
-        let next = (memory.price + self.gamma * newton_step(memory.excess, memory.slope)).max(0.0);
-        (memory.base, memory.momentum) = (next, 1.0);
+        let next = (memory.price + self.gamma * memory.newton_step).max(0.0);
+        (memory.base, memory.age) = (next, 0);
         next
     }
 }

@@ -13,10 +13,13 @@
 mod fast_ned;
 mod gradient;
 mod ned;
+mod rows;
 
 pub use fast_ned::FastNed;
 pub use gradient::Gradient;
 pub use ned::Ned;
+
+use rows::{Chunk, Logs, Record, Rows, at_least};
 
 use super::{Method, State};
 use crate::presolve::{NaturalBlock, Presolved, smallest};
@@ -32,6 +35,8 @@ pub struct LinkState {
     pub load: f64,
     /// H_l ≥ 0: by how much the load falls per unit of price.
     pub slope: f64,
+    /// G_l/H_l, the price change that would balance this link if the others stood still.
+    pub newton_step: f64,
 }
 
 impl LinkState {
@@ -39,16 +44,11 @@ impl LinkState {
     pub fn excess(&self) -> f64 {
         self.load - self.capacity
     }
-
-    /// G_l/H_l, the price change that would balance this link if the others stood still.
-    pub fn newton_step(&self) -> f64 {
-        newton_step(self.excess(), self.slope)
-    }
 }
 
 /// G/H, where a link that nobody responds to still gives a number.
 fn newton_step(excess: f64, slope: f64) -> f64 {
-    excess / slope.max(SMALLEST_SLOPE)
+    excess / at_least(slope, SMALLEST_SLOPE)
 }
 
 const SMALLEST_SLOPE: f64 = 1e-200;
@@ -102,17 +102,16 @@ pub trait PriceRule: Send {
     }
 }
 
-/// Price and sums of one link, side by side: gathering and scattering touch one line of the cache.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(align(32))]
-struct Record {
-    /// p_l *(iterate)*.
-    price: f64,
-    /// 1 where p_l > 0 or the link was too full in the last pass, else 0 *(derived)*.
-    priced: f64,
-    /// y_l and H_l *(derived)*.
-    load: f64,
-    slope: f64,
+impl Record {
+    /// At its next price, with no loads yet. `priced` says whether the link counts even when it is free.
+    fn at(price: f64, priced: f64) -> Self {
+        let price = price.clamp(0.0, LARGEST_PRICE);
+        Self { price, priced: if price > 0.0 { 1.0 } else { priced }, load: 0.0, slope: 0.0 }
+    }
+
+    fn link(&self, capacity: f64, newton_step: f64) -> LinkState {
+        LinkState { capacity, price: self.price, load: self.load, slope: self.slope, newton_step }
+    }
 }
 
 /// A price rule as a method.
@@ -120,23 +119,16 @@ pub(super) struct PriceMethod<R: PriceRule> {
     rule: R,
     memories: Vec<R::Memory>,
     records: Vec<Record>,
+    /// G_l/H_l *(derived)*: found once for the estimate of the gap and for the next step, since it is a division.
+    newton_steps: Vec<f64>,
     /// Bound of every path's rate, and the price at which its flow asks for that much *(given)*.
     ceilings: Vec<f64>,
     floors: Vec<f64>,
-    /// Paths of a block with one length, at most a chunk of them.
     chunks: Vec<Chunk>,
     scratch: Scratch,
 }
 
-/// Consecutive paths of one block.
-struct Chunk {
-    block: usize,
-    paths: std::ops::Range<usize>,
-    /// Their common number of links, if they have one.
-    length: Option<usize>,
-}
-
-/// Per path of a chunk: price, number of priced links, slope.
+/// Per path of a chunk: price, number of priced links, slope. Logs do without.
 #[derive(Default)]
 struct Scratch {
     prices: Vec<f64>,
@@ -147,36 +139,41 @@ struct Scratch {
 impl<R: PriceRule> PriceMethod<R> {
     pub(super) fn new(rule: R, problem: &Presolved) -> Self {
         let (ceilings, floors) = ceilings(problem);
-        let chunks: Vec<Chunk> = chunks(problem);
-        let longest = chunks.iter().map(|chunk| chunk.paths.len()).max().unwrap_or(0);
+        let chunks = rows::chunks(problem);
+        let in_passes = |chunk: &&Chunk| problem.blocks[chunk.block].utility.log_weights().is_none();
+        let longest = chunks.iter().filter(in_passes).map(|chunk| chunk.paths.len()).max().unwrap_or(0);
         let scratch = Scratch { prices: vec![0.0; longest], priced: vec![0.0; longest], slopes: vec![0.0; longest] };
         let links = problem.capacities.len();
         let memories = vec![rule.memory(); links];
-        Self { rule, memories, records: vec![Record::default(); links], ceilings, floors, chunks, scratch }
+        let (records, newton_steps) = (vec![Record::default(); links], vec![0.0; links]);
+        Self { rule, memories, records, newton_steps, ceilings, floors, chunks, scratch }
     }
 
     /// Rates and sums at the prices of `records`.
     fn respond(&mut self, problem: &Presolved, rates: &mut [f64]) {
-        for record in &mut self.records {
-            record.price = record.price.clamp(0.0, LARGEST_PRICE);
-            record.priced = if record.price > 0.0 { 1.0 } else { record.priced };
-            (record.load, record.slope) = (0.0, 0.0);
-        }
         let weigh = self.rule.counts_priced_links();
         for chunk in &self.chunks {
             let NaturalBlock { utility, flows, .. } = &problem.blocks[chunk.block];
             let (paths, count) = (chunk.paths.clone(), chunk.paths.len());
+            let places = paths.start - flows.start..paths.end - flows.start;
             let links =
                 &problem.paths.indices()[problem.paths.indptr()[paths.start]..problem.paths.indptr()[paths.end]];
+            let rows = Rows { problem, chunk, links };
+            let (floors, rates) = (&self.floors[paths.clone()], &mut rates[paths.clone()]);
+            if let Some(weights) = utility.log_weights() {
+                let logs = Logs { weights: &weights[places], floors, rates };
+                match weigh {
+                    true => rows.respond_with_logs::<true>(logs, &mut self.records),
+                    false => rows.respond_with_logs::<false>(logs, &mut self.records),
+                }
+                continue;
+            }
             let prices = &mut self.scratch.prices[..count];
             let (priced, slopes) = (&mut self.scratch.priced[..count], &mut self.scratch.slopes[..count]);
-            let rows = Rows { problem, chunk, links };
             rows.gather(&self.records, prices, priced);
-            for (price, &floor) in prices.iter_mut().zip(&self.floors[paths.clone()]) {
-                *price = price.max(floor);
+            for (price, &floor) in prices.iter_mut().zip(floors) {
+                *price = at_least(*price, floor);
             }
-            let rates = &mut rates[paths.clone()];
-            let places = paths.start - flows.start..paths.end - flows.start;
             utility.respond_into(places, prices, &self.ceilings[paths], rates, slopes);
             if weigh {
                 for (slope, &priced) in slopes.iter_mut().zip(&*priced) {
@@ -187,8 +184,29 @@ impl<R: PriceRule> PriceMethod<R> {
         }
     }
 
-    fn link(record: &Record, capacity: f64) -> LinkState {
-        LinkState { capacity, price: record.price, load: record.load, slope: record.slope }
+    /// What the links look like after a response: their Newton steps, the sum that the rule decides on, and the
+    /// estimate of the gap. The divisions have a loop of their own, which the compiler does two at a time.
+    ///
+    /// The estimate is what the links' mismatch is worth, relative to all revenue: Σ |G_l| p_l / Σ c_l p_l, at the price
+    /// after a Newton step where a link is too full. Near the optimum about the gap; the loop decides by it when to
+    /// certify. Not a number if any load or slope is none.
+    fn survey(&mut self, capacities: &[f64], prices: &mut [f64]) -> ([f64; 3], f64) {
+        let (mut sum, mut mismatch, mut revenue) = ([0.0; 3], 0.0, 0.0);
+        for ((record, &capacity), step) in self.records.iter().zip(capacities).zip(&mut self.newton_steps) {
+            *step = newton_step(record.load - capacity, record.slope);
+        }
+        let links = self.records.iter().zip(capacities).zip(prices);
+        for (((record, &capacity), price), (memory, &step)) in links.zip(self.memories.iter().zip(&self.newton_steps)) {
+            *price = record.price;
+            let excess = record.load - capacity;
+            let part = self.rule.judge(&record.link(capacity, step), memory);
+            for (sum, part) in sum.iter_mut().zip(part) {
+                *sum += part;
+            }
+            mismatch += excess.abs() * (record.price + at_least(step, 0.0));
+            revenue += capacity * record.price;
+        }
+        (sum, if mismatch == 0.0 { 0.0 } else { mismatch / revenue })
     }
 }
 
@@ -196,174 +214,37 @@ impl<R: PriceRule> Method for PriceMethod<R> {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
         self.memories.fill(self.rule.memory());
         for (record, &price) in self.records.iter_mut().zip(&state.prices) {
-            *record = Record { price, ..Record::default() };
+            *record = Record::at(price, 0.0);
         }
         self.respond(problem, &mut state.rates);
-        let link = |(record, &capacity): (&Record, &f64)| Self::link(record, capacity);
-        self.rule.start(&mut self.records.iter().zip(&problem.capacities).map(link));
-        self.finish(problem, state)
+        let (_, estimate) = self.survey(&problem.capacities, &mut state.prices);
+        let links = self.records.iter().zip(&problem.capacities).zip(&self.newton_steps);
+        self.rule.start(&mut links.map(|((record, &capacity), &step)| record.link(capacity, step)));
+        estimate
     }
 
     fn step(&mut self, problem: &Presolved, state: &mut State) -> f64 {
         let capacities = &problem.capacities;
-        for ((record, &capacity), memory) in self.records.iter_mut().zip(capacities).zip(&mut self.memories) {
-            let link = Self::link(record, capacity);
-            record.price = self.rule.advance(&link, memory);
-            record.priced = if link.excess() > 0.0 { 1.0 } else { 0.0 };
+        let links = self.records.iter_mut().zip(capacities).zip(&self.newton_steps);
+        for (((record, &capacity), &step), memory) in links.zip(&mut self.memories) {
+            let link = record.link(capacity, step);
+            *record = Record::at(self.rule.advance(&link, memory), if link.excess() > 0.0 { 1.0 } else { 0.0 });
         }
-        self.respond(problem, &mut state.rates);
-        for _ in 0..MOST_REFUSALS {
-            if self.accepted(capacities) {
-                break;
-            }
-            for ((record, &capacity), memory) in self.records.iter_mut().zip(capacities).zip(&mut self.memories) {
-                record.price = self.rule.retreat(&Self::link(record, capacity), memory);
-            }
+        let mut refusals = 0;
+        loop {
             self.respond(problem, &mut state.rates);
-        }
-        self.finish(problem, state)
-    }
-}
-
-impl<R: PriceRule> PriceMethod<R> {
-    /// Prices as they were responded to, and the estimate of the gap.
-    fn finish(&self, problem: &Presolved, state: &mut State) -> f64 {
-        for (price, record) in state.prices.iter_mut().zip(&self.records) {
-            *price = record.price;
-        }
-        self.estimate(&problem.capacities)
-    }
-
-    fn accepted(&mut self, capacities: &[f64]) -> bool {
-        let mut sum = [0.0; 3];
-        for ((record, &capacity), memory) in self.records.iter().zip(capacities).zip(&self.memories) {
-            let part = self.rule.judge(&Self::link(record, capacity), memory);
-            for (sum, part) in sum.iter_mut().zip(part) {
-                *sum += part;
+            let (sum, estimate) = self.survey(capacities, &mut state.prices);
+            if refusals == MOST_REFUSALS || self.rule.accept(sum) {
+                return estimate;
             }
-        }
-        self.rule.accept(sum)
-    }
-
-    /// What the links' mismatch is worth, relative to all revenue: Σ |G_l| p_l / Σ c_l p_l, at the price after a Newton
-    /// step where a link is too full. Near the optimum about the gap; the loop decides by it when to certify.
-    /// Not a number when a utility's slopes are none.
-    fn estimate(&self, capacities: &[f64]) -> f64 {
-        let (mut mismatch, mut revenue) = (0.0, 0.0);
-        if self.records.iter().any(|record| record.slope.is_nan()) {
-            return f64::NAN;
-        }
-        for (record, &capacity) in self.records.iter().zip(capacities) {
-            let link = Self::link(record, capacity);
-            let excess = link.excess();
-            let price = if excess > 0.0 { link.price + link.newton_step() } else { link.price };
-            mismatch += excess.abs() * price;
-            revenue += capacity * link.price;
-        }
-        if mismatch == 0.0 { 0.0 } else { mismatch / revenue }
-    }
-}
-
-/// The rows of a chunk in the routing matrix.
-struct Rows<'a> {
-    problem: &'a Presolved,
-    chunk: &'a Chunk,
-    links: &'a [u32],
-}
-
-/// Calls a generic function with the path length as a constant, for the lengths that networks have.
-macro_rules! with_length {
-    ($length:expr, $call:ident($($argument:expr),*), $otherwise:expr) => {
-        match $length {
-            Some(1) => $call::<1>($($argument),*),
-            Some(2) => $call::<2>($($argument),*),
-            Some(3) => $call::<3>($($argument),*),
-            Some(4) => $call::<4>($($argument),*),
-            Some(5) => $call::<5>($($argument),*),
-            Some(6) => $call::<6>($($argument),*),
-            _ => $otherwise,
-        }
-    };
-}
-
-impl Rows<'_> {
-    fn each(&self) -> impl Iterator<Item = &[u32]> {
-        self.chunk.paths.clone().map(|path| self.problem.paths.links(path))
-    }
-
-    /// q_s and the number of priced links of every path.
-    fn gather(&self, records: &[Record], prices: &mut [f64], priced: &mut [f64]) {
-        with_length!(self.chunk.length, gather(self.links, records, prices, priced), {
-            for ((links, price), priced) in self.each().zip(prices).zip(priced) {
-                gather_one(links, records, price, priced);
-            }
-        });
-    }
-
-    /// Adds every path's rate and slope to its links.
-    fn scatter(&self, rates: &[f64], slopes: &[f64], records: &mut [Record]) {
-        with_length!(self.chunk.length, scatter(self.links, rates, slopes, records), {
-            for ((links, &rate), &slope) in self.each().zip(rates).zip(slopes) {
-                scatter_one(links, rate, slope, records);
-            }
-        });
-    }
-}
-
-fn gather<const LENGTH: usize>(links: &[u32], records: &[Record], prices: &mut [f64], priced: &mut [f64]) {
-    let (rows, _) = links.as_chunks::<LENGTH>();
-    for ((row, price), priced) in rows.iter().zip(prices).zip(priced) {
-        gather_one(row, records, price, priced);
-    }
-}
-
-fn scatter<const LENGTH: usize>(links: &[u32], rates: &[f64], slopes: &[f64], records: &mut [Record]) {
-    let (rows, _) = links.as_chunks::<LENGTH>();
-    for ((row, &rate), &slope) in rows.iter().zip(rates).zip(slopes) {
-        scatter_one(row, rate, slope, records);
-    }
-}
-
-#[inline(always)]
-fn gather_one(links: &[u32], records: &[Record], price: &mut f64, priced: &mut f64) {
-    let mut sums = [0.0, 0.0];
-    for &link in links {
-        let record = &records[link as usize];
-        sums[0] += record.price;
-        sums[1] += record.priced;
-    }
-    [*price, *priced] = sums;
-}
-
-#[inline(always)]
-fn scatter_one(links: &[u32], rate: f64, slope: f64, records: &mut [Record]) {
-    for &link in links {
-        let record = &mut records[link as usize];
-        record.load += rate;
-        record.slope += slope;
-    }
-}
-
-/// Consecutive paths of equal length within a block, in pieces that stay in cache.
-fn chunks(problem: &Presolved) -> Vec<Chunk> {
-    let length = |path: usize| problem.paths.links(path).len();
-    let mut chunks = Vec::new();
-    for (block, natural) in problem.blocks.iter().enumerate() {
-        for paths in natural.chunks() {
-            if natural.whole {
-                chunks.push(Chunk { block, paths, length: None });
-                continue;
-            }
-            let mut start = paths.start;
-            for path in paths.clone() {
-                if path + 1 == paths.end || length(path + 1) != length(start) {
-                    chunks.push(Chunk { block, paths: start..path + 1, length: Some(length(start)) });
-                    start = path + 1;
-                }
+            refusals += 1;
+            let links = self.records.iter_mut().zip(capacities).zip(&self.newton_steps);
+            for (((record, &capacity), &step), memory) in links.zip(&mut self.memories) {
+                let price = self.rule.retreat(&record.link(capacity, step), memory);
+                *record = Record::at(price, record.priced);
             }
         }
     }
-    chunks
 }
 
 /// Bound of every path's rate, and the price at which its flow asks for that much.

@@ -32,6 +32,6 @@ impl PriceRule for Ned {
     fn memory(&self) {}
 
     fn advance(&self, link: &LinkState, (): &mut ()) -> f64 {
-        link.price + self.gamma * link.newton_step()
+        link.price + self.gamma * link.newton_step
     }
 }
