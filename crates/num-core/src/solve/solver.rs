@@ -153,7 +153,7 @@ impl Solver {
             let due = every_iteration || pace.is_due(self.iteration, self.estimate, settings.tol);
             if due {
                 self.certify(settings.stop, &mut progress, &mut best)?;
-                pace.certified(self.iteration, self.estimate, progress.gap);
+                pace.certified(self.iteration, self.estimate, progress.gap, settings.tol);
             }
             progress.seconds = (self.made + began.elapsed()).as_secs_f64();
             if settings.trace {
@@ -305,13 +305,16 @@ struct Pace {
 impl Pace {
     /// Iterations without a certificate at first; later as many as have been done.
     const PAUSE: usize = 16;
+    /// A gap within this factor of the tolerance is looked at more often.
+    const NEAR: f64 = 30.0;
 
     fn is_due(&self, iteration: usize, estimate: f64, tol: f64) -> bool {
         iteration >= self.next || estimate * self.calibration <= tol
     }
 
-    fn certified(&mut self, iteration: usize, estimate: f64, gap: f64) {
-        self.next = iteration + Self::PAUSE.max(iteration);
+    fn certified(&mut self, iteration: usize, estimate: f64, gap: f64, tol: f64) {
+        let near = gap <= Self::NEAR * tol;
+        self.next = iteration + if near { (iteration / 8).max(8) } else { iteration.max(Self::PAUSE) };
         self.calibration = if estimate > 0.0 && gap > 0.0 { (gap / estimate).clamp(0.01, 1000.0) } else { 1.0 };
     }
 }
