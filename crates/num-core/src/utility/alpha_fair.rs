@@ -5,10 +5,9 @@
 //! the weights for every α. Source: Mo, Walrand, *Fair end-to-end window-based congestion control*, ToN 2000; in this
 //! form Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::power::{Power, Powers};
+use super::power::{Power, Powers, as_power};
 use super::spec::column;
 use super::{Curvature, Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;
@@ -71,21 +70,8 @@ fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
 }
 
 impl Utility for AlphaFair {
-    fn value(&self, flow: usize, rate: f64) -> f64 {
-        self.power(flow).value(rate)
-    }
-    fn marginal(&self, flow: usize, rate: f64) -> f64 {
-        self.power(flow).marginal(rate)
-    }
-    fn demand(&self, flow: usize, price: f64) -> f64 {
-        self.power(flow).demand(price)
-    }
-    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
-        self.power(flow).demand_slope(price)
-    }
-    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-        self.power(flow).gain(from, to)
-    }
+    as_power!();
+
     fn flows(&self) -> Option<usize> {
         self.alpha.flows().or(self.weight.flows())
     }
@@ -101,13 +87,5 @@ impl Utility for AlphaFair {
             true => Spec { weight, ..Spec::of_kind("max_min") },
             false => Spec { weight, alpha: Some(alpha), ..Spec::of_kind("alpha_fair") },
         })
-    }
-    fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
-        Some(Powers::block(units.powers(flows.iter().map(|&flow| self.power(flow as usize)))))
-    }
-    fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        for ((flow, &rate), out) in flows.zip(rates).zip(out) {
-            *out = self.power(flow).log_marginal(rate);
-        }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::power::{Power, Powers};
+use super::power::{Power, Powers, as_power};
 use super::spec::column;
 use super::{Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;
@@ -59,29 +59,13 @@ fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
 }
 
 impl Utility for MinFct {
-    fn value(&self, flow: usize, rate: f64) -> f64 {
-        self.power(flow).value(rate)
-    }
-    fn marginal(&self, flow: usize, rate: f64) -> f64 {
-        self.power(flow).marginal(rate)
-    }
-    fn demand(&self, flow: usize, price: f64) -> f64 {
-        self.power(flow).demand(price)
-    }
-    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
-        self.power(flow).demand_slope(price)
-    }
-    fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-        self.power(flow).gain(from, to)
-    }
+    as_power!();
+
     fn flows(&self) -> Option<usize> {
         self.size.flows().or(self.epsilon.flows())
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
         let (size, eps) = (Some(self.size.of(flow)), Some(self.epsilon.of(flow)));
         Some(Spec { size, eps, ..Spec::of_kind("fct") })
-    }
-    fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
-        Some(Powers::block(units.powers(flows.iter().map(|&flow| self.power(flow as usize)))))
     }
 }

@@ -77,6 +77,36 @@ impl Power {
     }
 }
 
+/// The functions of [`Utility`] that a family gets by saying which power law a flow has: `fn power(&self, flow)`.
+macro_rules! as_power {
+    () => {
+        fn value(&self, flow: usize, rate: f64) -> f64 {
+            self.power(flow).value(rate)
+        }
+        fn marginal(&self, flow: usize, rate: f64) -> f64 {
+            self.power(flow).marginal(rate)
+        }
+        fn demand(&self, flow: usize, price: f64) -> f64 {
+            self.power(flow).demand(price)
+        }
+        fn demand_slope(&self, flow: usize, price: f64) -> f64 {
+            self.power(flow).demand_slope(price)
+        }
+        fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
+            self.power(flow).gain(from, to)
+        }
+        fn log_marginal_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
+            for ((flow, &rate), out) in flows.zip(rates).zip(out) {
+                *out = self.power(flow).log_marginal(rate);
+            }
+        }
+        fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
+            Some(Powers::block(units.powers(flows.iter().map(|&flow| self.power(flow as usize)))))
+        }
+    };
+}
+pub(super) use as_power;
+
 /// log(`to`/`from`), accurate also where the two are nearly equal.
 fn log_ratio(from: f64, to: f64, change: f64) -> f64 {
     if change.abs() < 0.5 * from { (change / from).ln_1p() } else { (to / from).ln() }
