@@ -162,7 +162,7 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
         ),
         (
             lambda: netnum.solve(problem(), "ned", tolerance=1e-3),
-            'method "ned" has no option "tolerance", did you mean "tol"?; known options: gamma',
+            'method "ned" has no option "tolerance", did you mean the setting "tol"?; known options: gamma',
         ),
         (
             lambda: netnum.solve(problem(utility=netnum.Linear(1.0))),

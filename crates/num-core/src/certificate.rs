@@ -118,6 +118,41 @@ impl<'a> Answer<'a> {
         Certificate { relative_gap, overload, kkt_residual: self.kkt_residual().max(overload) }
     }
 
+    /// The dual bound rests on demands being best responses. For utilities of a user's own that is not a given, so it is
+    /// checked where it was used: U' must fall through the price at the demand.
+    ///
+    /// # Errors
+    /// [`Error::Utility`] naming the first flow whose demand is none.
+    pub(crate) fn check_demands(&self) -> Result<()> {
+        let (problem, mut best) = (self.problem, Best::default());
+        for block in problem.blocks.iter().filter(|block| block.whole) {
+            best.respond(self, block, block.flows.clone());
+            let near = |factor: f64| -> Vec<f64> {
+                let rates: Vec<f64> = best.rates.iter().map(|rate| rate * factor).collect();
+                let mut marginals = vec![0.0; rates.len()];
+                block.utility.marginal_into(0..rates.len(), &rates, &mut marginals);
+                marginals
+            };
+            let (before, after) = (near(1.0 - BESIDE), near(1.0 + BESIDE));
+            for (place, flow) in block.flows.clone().enumerate() {
+                let path = problem.flow_paths[flow];
+                let (rate, price) = (best.rates[place], self.path_prices[path]);
+                let inside = rate > 0.0 && rate < problem.ceilings[path] && problem.paths_of(flow).len() == 1;
+                if inside && !(before[place] >= price * (1.0 - FALLS) && after[place] <= price * (1.0 + FALLS)) {
+                    let (unit, price_unit) = (problem.units.rate, problem.units.price());
+                    let what = format!(
+                        "its demand at price {:e} is {:e}, but its marginal there is {:e}",
+                        price * price_unit,
+                        rate * unit,
+                        before[place] * price_unit
+                    );
+                    return Err(Error::Utility { flow: problem.original_flows[flow] as usize, what });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The feasible rates x̂.
     pub(crate) fn into_rates(self) -> Vec<f64> {
         self.rates
@@ -239,6 +274,10 @@ impl<'a> Answer<'a> {
         }
     }
 }
+
+/// How far beside a demand the marginal is looked at, and how closely it must fall through the price there.
+const BESIDE: f64 = 1e-6;
+const FALLS: f64 = 1e-3;
 
 /// A rate below this part of what its path could carry counts as none.
 const NEGLIGIBLE: f64 = 1e-6;

@@ -148,7 +148,7 @@ fn an_unknown_method_or_option_is_answered_with_the_known_ones() {
     let error = make("ned", &option("maxiter", 1.0));
     assert_eq!(
         error,
-        "method \"ned\" has no option \"maxiter\", did you mean \"max_iterations\"?; known options: gamma"
+        "method \"ned\" has no option \"maxiter\", did you mean the setting \"max_iterations\"?; known options: gamma"
     );
     for (value, shown) in [(-1.0, "-1"), (0.0, "0"), (f64::NAN, "NaN")] {
         assert_eq!(make("ned", &option("gamma", value)), format!("gamma is {shown}, expected a finite number > 0"));
@@ -264,6 +264,31 @@ fn a_users_utility_beside_an_extreme_one_is_not_called_broken() {
     let problem = Problem::new(vec![1e-3], Paths::from_lists([[0], [0]]), utilities).unwrap();
     let solution = solve_with(&problem, "auto", 1e-6);
     assert!(solution.rates.iter().all(|rate| rate.is_finite()));
+}
+
+#[test]
+fn a_demand_that_does_not_invert_the_marginal_proves_nothing() {
+    /// log(1 + x), with the −1 of its demand forgotten.
+    #[derive(Debug)]
+    struct Forgetful;
+    impl Utility for Forgetful {
+        fn value(&self, _: usize, rate: f64) -> f64 {
+            rate.ln_1p()
+        }
+        fn marginal(&self, _: usize, rate: f64) -> f64 {
+            1.0 / (1.0 + rate)
+        }
+        fn demand(&self, _: usize, price: f64) -> f64 {
+            1.0 / price
+        }
+        fn demand_slope(&self, _: usize, price: f64) -> f64 {
+            -1.0 / (price * price)
+        }
+    }
+    let problem = Problem::new(vec![3.0, 4.0], Paths::from_lists([vec![0], vec![0, 1], vec![1]]), Forgetful).unwrap();
+    let error = message(solve(&problem, &Settings::default()));
+    assert!(error.starts_with("the utility of flow 0 is broken: its demand at price "), "{error}");
+    assert!(error.contains("but its marginal there is"), "{error}");
 }
 
 #[test]

@@ -90,7 +90,8 @@ impl Watch {
         }
         if let Some(callback) = &self.callback {
             let answer = callback.call1(py, (crate::solve::Progress::from(*progress),))?;
-            if answer.is(&*false.into_pyobject(py)?) {
+            // A comparison of NumPy numbers answers with NumPy's own False.
+            if let Ok(false) = answer.extract::<bool>() {
                 return Ok(ControlFlow::Break(()));
             }
         }

@@ -112,7 +112,8 @@ impl MethodInfo {
         let known: Vec<&str> = self.options.iter().map(|option| option.name).collect();
         for (name, &value) in options {
             if !known.contains(&name.as_str()) {
-                let nearest = nearest(name, &[&known[..], &Settings::NAMES].concat());
+                let of_settings = nearest(name, &Settings::NAMES).replace("mean", "mean the setting");
+                let nearest = Some(nearest(name, &known)).filter(|text| !text.is_empty()).unwrap_or(of_settings);
                 let known = known.join(", ");
                 return Err(Error::UnknownOption { method: self.name, name: name.clone(), nearest, known });
             }

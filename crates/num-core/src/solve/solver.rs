@@ -252,6 +252,7 @@ impl Solver {
         elapsed: Duration,
     ) -> Result<Solution> {
         let answer = Answer::new(&self.presolved, &best.rates, &best.prices);
+        answer.check_demands()?;
         let certificate = answer.settled_certificate(best.gap);
         let rates = self.presolved.caller_rates(&answer.into_rates());
         let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");

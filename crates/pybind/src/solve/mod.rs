@@ -177,7 +177,9 @@ fn seconds(limit: f64) -> PyResult<Option<Duration>> {
 fn options_of(options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, f64>> {
     let number = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let name = name.cast::<PyString>()?.to_string();
-        let value = numbers::float(&format!("option {name:?}"), &value)?;
+        // A name that no method knows is what is wrong, whatever the value; the core says so, with the names it knows.
+        let known = METHODS.iter().flat_map(|method| method.options).any(|option| option.name == name);
+        let value = if known { numbers::float(&format!("option {name:?}"), &value)? } else { f64::NAN };
         Ok((name, value))
     };
     options.into_iter().flat_map(|options| options.iter()).map(number).collect()
