@@ -289,3 +289,9 @@ def test_code_cannot_be_written_as_json():
         "not a problem in JSON: the utility of flow 0 is code and cannot be written",
         lambda: problem(utility=Mine()).to_json(),
     )
+
+
+def test_an_unknown_option_is_named_whatever_its_value():
+    for value in (None, True, "yes", {}):
+        with pytest.raises(netnum.MethodError, match='has no option "verbose"'):
+            netnum.solve(problem(), verbose=value)

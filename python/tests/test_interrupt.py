@@ -307,3 +307,10 @@ def test_the_bar_counts_decades():
     kkt.at(0.5, 1.0)
     assert kkt.at(0.5, 1e-1) == pytest.approx(50)
     assert _Way(1e-2, "kkt").text(7, 0.5, 0.1) == "KKT residual 1.0e-01, iteration 7"
+
+
+def test_numpys_false_stops_as_well(problem):
+    import numpy
+
+    stopped = netnum.solve(problem, callback=lambda row: numpy.float64(row.iteration) < 3, **ENDLESS)
+    assert (stopped.status, stopped.iterations) == ("stopped", 3)

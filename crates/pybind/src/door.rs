@@ -91,7 +91,7 @@ impl Watch {
         if let Some(callback) = &self.callback {
             let answer = callback.call1(py, (crate::solve::Progress::from(*progress),))?;
             // A comparison of NumPy numbers answers with NumPy's own False.
-            if let Ok(false) = answer.extract::<bool>() {
+            if let Ok(false) = answer.extract::<bool>(py) {
                 return Ok(ControlFlow::Break(()));
             }
         }
