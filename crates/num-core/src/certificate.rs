@@ -54,7 +54,7 @@ pub struct Certificate {
 ///
 /// # Errors
 /// [`Error::Length`], [`Error::Rate`], [`Error::Price`] for bad input, and [`Error::Unsupported`] for max-min problems,
-/// which have no objective.
+/// which have no objective, and [`Error::Utility`] when a user's utility answers with a demand that is no best response.
 pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
     normalize::check(problem, rates)?;
     problem.check_prices(prices)?;
@@ -65,7 +65,9 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     let presolved = Presolved::new(problem)?;
     let overload = overload(problem, rates);
     let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
-    let certificate = Answer::new(&presolved, &natural, &prices).certificate();
+    let answer = Answer::new(&presolved, &natural, &prices);
+    answer.check_demands()?;
+    let certificate = answer.certificate();
     Ok(Certificate { overload, kkt_residual: certificate.kkt_residual.max(overload), ..certificate })
 }
 

@@ -289,6 +289,7 @@ fn a_demand_that_does_not_invert_the_marginal_proves_nothing() {
     let error = message(solve(&problem, &Settings::default()));
     assert!(error.starts_with("the utility of flow 0 is broken: its demand at price "), "{error}");
     assert!(error.contains("but its marginal there is"), "{error}");
+    assert_eq!(message(certify(&problem, &[1.5; 3], &[0.5; 2])).split(" at ").next(), error.split(" at ").next());
 }
 
 #[test]

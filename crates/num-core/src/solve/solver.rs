@@ -152,8 +152,8 @@ impl Solver {
             progress.iteration = self.iteration;
             let due = every_iteration || pace.is_due(self.iteration, self.estimate, settings.tol);
             if due {
-                self.certify(settings.stop, &mut progress, &mut best)?;
-                pace.certified(self.iteration, self.estimate, progress.gap, settings.tol);
+                let score = self.certify(settings.stop, &mut progress, &mut best)?;
+                pace.certified(self.iteration, self.estimate, score, settings.tol);
             }
             progress.seconds = (self.made + began.elapsed()).as_secs_f64();
             if settings.trace {
@@ -195,8 +195,8 @@ impl Solver {
         Answer::new(&self.presolved, &self.state.rates, &self.state.prices)
     }
 
-    /// Certifies where it stands, and keeps that if it is the best so far.
-    fn certify(&self, stop: Stop, progress: &mut Progress, best: &mut Option<Best>) -> Result<()> {
+    /// Certifies where it stands, and keeps that if it is the best so far. Returns what the solve stops on.
+    fn certify(&self, stop: Stop, progress: &mut Progress, best: &mut Option<Best>) -> Result<f64> {
         let answer = self.answer();
         progress.gap = answer.relative_gap();
         progress.overload = answer.overload;
@@ -211,7 +211,7 @@ impl Solver {
             let State { prices, rates } = &self.state;
             *best = Some(Best { score, gap: progress.gap, prices: prices.clone(), rates: rates.clone() });
         }
-        Ok(())
+        Ok(score)
     }
 
     /// User utilities are asked for rates at every step; an answer that is none ends the solve.
@@ -299,23 +299,23 @@ struct Best {
 struct Pace {
     /// The iteration at which one is due whatever the estimate says.
     next: usize,
-    /// Last gap per estimate.
+    /// Last score per estimate.
     calibration: f64,
 }
 
 impl Pace {
     /// Iterations without a certificate at first; later as many as have been done.
     const PAUSE: usize = 16;
-    /// A gap within this factor of the tolerance is looked at more often.
+    /// A score within this factor of the tolerance is looked at more often.
     const NEAR: f64 = 30.0;
 
     fn is_due(&self, iteration: usize, estimate: f64, tol: f64) -> bool {
         iteration >= self.next || estimate * self.calibration <= tol
     }
 
-    fn certified(&mut self, iteration: usize, estimate: f64, gap: f64, tol: f64) {
-        let near = gap <= Self::NEAR * tol;
+    fn certified(&mut self, iteration: usize, estimate: f64, score: f64, tol: f64) {
+        let near = score <= Self::NEAR * tol;
         self.next = iteration + if near { (iteration / 8).max(8) } else { iteration.max(Self::PAUSE) };
-        self.calibration = if estimate > 0.0 && gap > 0.0 { (gap / estimate).clamp(0.01, 1000.0) } else { 1.0 };
+        self.calibration = if estimate > 0.0 && score > 0.0 { (score / estimate).clamp(0.01, 1000.0) } else { 1.0 };
     }
 }

@@ -45,7 +45,7 @@ pub(crate) use trace::Trace;
 /// warm_start : Solution, or array of float of shape (links,), optional
 ///     Prices to start from, those of a similar problem's solution, say.
 /// callback : callable, optional
-///     Called after every iteration (which is then certified, at about twice its cost) with a `Progress`. Returning False
+///     Called after every iteration (which is then certified, at several times its cost) with a `Progress`. Returning False
 ///     stops; what it raises comes through.
 /// progress : bool
 ///     Whether to show a progress bar on stderr: tqdm's when that is installed.

@@ -102,18 +102,6 @@ pub trait PriceRule: Send {
     }
 }
 
-impl Record {
-    /// At its next price, with no loads yet. `priced` says whether the link counts even when it is free.
-    fn at(price: f64, priced: f64) -> Self {
-        let price = price.clamp(0.0, LARGEST_PRICE);
-        Self { price, priced: if price > 0.0 { 1.0 } else { priced }, load: 0.0, slope: 0.0 }
-    }
-
-    fn link(&self, capacity: f64, newton_step: f64) -> LinkState {
-        LinkState { capacity, price: self.price, load: self.load, slope: self.slope, newton_step }
-    }
-}
-
 /// A price rule as a method.
 pub(super) struct PriceMethod<R: PriceRule> {
     rule: R,

@@ -4,6 +4,7 @@
 //! division, are responded to between gathering and scattering, two flows at a time, so that the division hides behind
 //! the memory operations: half the cycles of three loops over a chunk (`cargo bench --bench price_step`).
 
+use super::{LARGEST_PRICE, LinkState};
 use crate::presolve::{CHUNK, Presolved};
 
 /// Price and sums of one link, side by side: gathering and scattering touch one line of the cache.
@@ -17,6 +18,18 @@ pub(super) struct Record {
     /// y_l and H_l *(derived)*.
     pub(super) load: f64,
     pub(super) slope: f64,
+}
+
+impl Record {
+    /// At its next price, with no loads yet. `priced` says whether the link counts even when it is free.
+    pub(super) fn at(price: f64, priced: f64) -> Self {
+        let price = price.clamp(0.0, LARGEST_PRICE);
+        Self { price, priced: if price > 0.0 { 1.0 } else { priced }, load: 0.0, slope: 0.0 }
+    }
+
+    pub(super) fn link(&self, capacity: f64, newton_step: f64) -> LinkState {
+        LinkState { capacity, price: self.price, load: self.load, slope: self.slope, newton_step }
+    }
 }
 
 /// max, but of its two forms the one that takes one instruction, and lets through what is not a number.
