@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Settings;
+use super::interior_point::InteriorPoint;
 use super::price::{FastNed, Gradient, Ned, PriceMethod};
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
@@ -26,6 +27,16 @@ pub(crate) trait Method: Send {
 
     /// One iteration: better prices, the rates that go with them, and again a guess at the gap.
     fn step(&mut self, problem: &Presolved, state: &mut State) -> f64;
+
+    /// Whether a step costs more than a certificate, so that each is worth one near the end.
+    fn is_dear(&self) -> bool {
+        false
+    }
+
+    /// Whether more steps would change nothing.
+    fn is_stuck(&self) -> bool {
+        false
+    }
 }
 
 /// A method's entry in [`METHODS`].
@@ -75,6 +86,12 @@ pub static METHODS: &[MethodInfo] = &[
         options: &[gamma(1.0, "step, relative to the longest that is safe at the start")],
         make: |options, problem| Box::new(PriceMethod::new(Gradient::new(options[0]), problem)),
     },
+    MethodInfo {
+        name: "interior-point",
+        summary: "primal-dual interior point: every problem, to any accuracy",
+        options: &[],
+        make: |_, problem| Box::new(InteriorPoint::new(problem)),
+    },
 ];
 
 /// The name that stands for the best method for a problem.
@@ -96,6 +113,7 @@ impl MethodInfo {
             |what: &str, instead| Err(Error::Unsupported { method: method.name.into(), what: what.into(), instead });
         match problem.curvature() {
             Curvature::MaxMin => unsupported("max-min utilities", "\"max-min\" will, from a later version on"),
+            _ if method.name == "interior-point" => Ok(method),
             Curvature::Linear => unsupported("linear utilities", "\"interior-point\" will, from a later version on"),
             Curvature::Strict if !problem.is_single_path() => {
                 unsupported("flows with several paths", "\"interior-point\" will, from a later version on")

@@ -1,5 +1,7 @@
 //! Prices and rates, improved until proven.
 
+mod incidence;
+mod interior_point;
 mod method;
 mod price;
 mod progress;

@@ -13,6 +13,9 @@ use crate::certificate::Certificate;
 pub enum Status {
     /// The certificate met the tolerance.
     Optimal,
+    /// More iterations would change nothing: the method is exact and has answered, or rounding holds it up. The answer is
+    /// the best one certified.
+    Stalled,
     /// The iterations ran out first; the answer is the best one certified.
     MaxIterations,
     /// The time ran out first; the answer is the best one certified.
@@ -26,6 +29,7 @@ impl Status {
     pub fn name(self) -> &'static str {
         match self {
             Self::Optimal => "optimal",
+            Self::Stalled => "stalled",
             Self::MaxIterations => "max_iterations",
             Self::TimeLimit => "time_limit",
             Self::Stopped => "stopped",

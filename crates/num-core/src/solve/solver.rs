@@ -150,7 +150,7 @@ impl Solver {
             Progress { iteration: first, gap: f64::INFINITY, overload: f64::NAN, kkt_residual: f64::NAN, seconds: 0.0 };
         let status = loop {
             progress.iteration = self.iteration;
-            let due = every_iteration || pace.is_due(self.iteration, self.estimate, settings.tol);
+            let due = every_iteration || self.is_due(&pace, settings);
             if due {
                 let score = self.certify(settings.stop, &mut progress, &mut best)?;
                 pace.certified(self.iteration, self.estimate, score, settings.tol);
@@ -174,6 +174,7 @@ impl Solver {
             }
             let limit = match wish {
                 ControlFlow::Break(()) => Some(Status::Stopped),
+                _ if self.method.is_stuck() => Some(Status::Stalled),
                 _ if self.iteration - first >= settings.max_iterations => Some(Status::MaxIterations),
                 _ if settings.time_limit.is_some_and(|limit| began.elapsed() >= limit) => Some(Status::TimeLimit),
                 _ => None,
@@ -189,6 +190,13 @@ impl Solver {
         };
         let best = best.expect("every way out of the loop has certified");
         self.solution(status, &best, self.iteration - first, trace, self.made + began.elapsed())
+    }
+
+    fn is_due(&self, pace: &Pace, settings: &Settings) -> bool {
+        match self.method.is_dear() {
+            true => settings.stop == Stop::Kkt || self.estimate <= Pace::NEAR * settings.tol,
+            false => pace.is_due(self.iteration, self.estimate, settings.tol),
+        }
     }
 
     fn answer(&self) -> Answer<'_> {

@@ -258,6 +258,20 @@ impl Utility for BandwidthFunction {
         let curves = flows.iter().map(|&flow| self.curve(flow as usize).in_units(units)).collect();
         Some(Box::new(Self { curves, shared: false }))
     }
+    fn has_jumps(&self) -> bool {
+        let inside = |curve: &Curve| {
+            let rising = curve.slope.iter().position(|&slope| slope > 0.0).unwrap_or(0);
+            let last = curve.slope.len() - 1;
+            curve.slope[rising..last].contains(&0.0)
+        };
+        self.curves.iter().any(inside)
+    }
+    fn elasticity_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        for ((flow, &rate), out) in flows.zip(rates).zip(out) {
+            let curve = self.curve(flow);
+            *out = curve.alpha * rate / (curve.slope[curve.rising(rate)] * curve.fair_share(rate));
+        }
+    }
     fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         for ((flow, &rate), out) in flows.zip(rates).zip(out) {
             *out = self.curve(flow).log_marginal(rate);

@@ -2,6 +2,7 @@
 //!
 //! A family of its own, because w^α forgets the weight at α = 0.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::spec::column;
@@ -53,6 +54,9 @@ impl Utility for Linear {
     }
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
         self.weight.of(flow) * (to - from)
+    }
+    fn elasticity_into(&self, _flows: Range<usize>, _rates: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
     }
     fn flows(&self) -> Option<usize> {
         self.weight.flows()

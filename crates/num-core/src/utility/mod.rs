@@ -97,6 +97,12 @@ pub trait Utility: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether U' jumps somewhere between 0 and saturation, which shows as a demand that stays the same while the price
+    /// changes.
+    fn has_jumps(&self) -> bool {
+        false
+    }
+
     /// The weights w when every flow's utility is w log x, whose response takes one division: price methods then respond
     /// and add up in one pass over the flows.
     fn log_weights(&self) -> Option<&[f64]> {
@@ -123,6 +129,16 @@ pub trait Utility: fmt::Debug + Send + Sync {
         self.marginal_into(flows, rates, out);
         for out in out {
             *out = out.ln();
+        }
+    }
+
+    /// −d log U'(x) / d log x of a block, the elasticity of U' at rates > 0: α for α-fair utilities, 0 for linear ones.
+    fn elasticity_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        let mut slopes = vec![0.0; rates.len()];
+        self.marginal_into(flows.clone(), rates, out);
+        self.demand_slope_into(flows, out, &mut slopes);
+        for ((out, slope), rate) in out.iter_mut().zip(slopes).zip(rates) {
+            *out = (rate / (-slope * *out)).min(MOST_ELASTIC);
         }
     }
 
@@ -174,6 +190,9 @@ const FLAT: f64 = 1e-3;
 /// What a flat demand counts as instead: this part of the ceiling, per relative change of the price. That is a step which
 /// halvings by a slope test bring down to any size; a step without a bound would not be.
 const RISE: f64 = 0.02;
+
+/// Elasticities are cut here, where a demand does not move at all.
+const MOST_ELASTIC: f64 = 1e12;
 
 /// The utilities of a problem's flows: one object for all of them, or one for each.
 #[derive(Debug, Clone)]

@@ -100,6 +100,11 @@ macro_rules! as_power {
                 *out = self.power(flow).log_marginal(rate);
             }
         }
+        fn elasticity_into(&self, flows: std::ops::Range<usize>, _rates: &[f64], out: &mut [f64]) {
+            for (flow, out) in flows.zip(out) {
+                *out = self.power(flow).alpha;
+            }
+        }
         fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
             Some(Powers::block(units.powers(flows.iter().map(|&flow| self.power(flow as usize)))))
         }
@@ -150,6 +155,11 @@ impl Utility for Powers {
             *out = flow.log_marginal(rate);
         }
     }
+    fn elasticity_into(&self, flows: Range<usize>, _rates: &[f64], out: &mut [f64]) {
+        for (flow, out) in self.flows[flows].iter().zip(out) {
+            *out = flow.alpha;
+        }
+    }
     fn respond_into(
         &self,
         flows: Range<usize>,
@@ -190,6 +200,9 @@ impl Utility for Logs {
     }
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
         if from == to { 0.0 } else { self.weights[flow] * log_ratio(from, to, to - from) }
+    }
+    fn elasticity_into(&self, _flows: Range<usize>, _rates: &[f64], out: &mut [f64]) {
+        out.fill(1.0);
     }
     fn respond_into(
         &self,

@@ -89,6 +89,9 @@ impl Utility for Rescaled {
     fn curvature(&self) -> Curvature {
         self.inner.curvature()
     }
+    fn has_jumps(&self) -> bool {
+        self.inner.has_jumps()
+    }
     fn saturation(&self, flow: usize) -> f64 {
         self.inner.saturation(self.flow(flow)) / self.units.rate
     }
@@ -109,6 +112,11 @@ impl Utility for Rescaled {
         for out in out {
             *out -= self.units.log_price;
         }
+    }
+    fn elasticity_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        let (all, mut answers) = (self.spread(rates, self.units.rate), vec![0.0; self.total]);
+        self.inner.elasticity_into(0..self.total, &all, &mut answers);
+        self.gather(&answers, 1.0, out);
     }
     fn demand_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
         let (all, mut answers) = (self.spread(prices, self.units.price()), vec![0.0; self.total]);

@@ -19,6 +19,7 @@ pub use fast_ned::FastNed;
 pub use gradient::Gradient;
 pub use ned::Ned;
 
+pub(super) use rows::with_length;
 use rows::{Chunk, Logs, Record, Rows, at_least};
 
 use super::{Method, State};

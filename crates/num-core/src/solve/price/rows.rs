@@ -69,6 +69,8 @@ macro_rules! with_length {
     };
 }
 
+pub(in crate::solve) use with_length;
+
 impl Rows<'_> {
     fn each(&self) -> impl Iterator<Item = &[u32]> {
         self.chunk.paths.clone().map(|path| self.problem.paths.links(path))
