@@ -53,6 +53,14 @@ impl Bounds {
         }
     }
 
+    /// Cuts values that rounding has put beyond their bound.
+    pub(super) fn clip(&self, values: &mut [f64]) {
+        for (&at, &limit) in self.at.iter().zip(&self.limit) {
+            let value = &mut values[at as usize];
+            *value = if self.sign > 0.0 { value.max(limit) } else { value.min(limit) };
+        }
+    }
+
     /// Σ slack·multiplier.
     pub(super) fn complementarity(&self) -> f64 {
         self.slack.iter().zip(&self.dual).map(|(slack, dual)| slack * dual).sum()

@@ -113,6 +113,7 @@ struct Watch {
 /// Relative accuracy of the predictor and of the corrector by conjugate gradients.
 const PREDICTOR: f64 = 1e-2;
 const CORRECTOR: f64 = 3e-3;
+const FINEST: f64 = 1e-9;
 /// How far to go towards the nearest bound.
 const FRACTION: f64 = 0.99;
 /// ε below which rates may reach 0.
@@ -217,7 +218,9 @@ impl InteriorPoint {
     /// Rates and sums of all kinds where the iterate stands. Returns the estimate of the gap.
     fn look(&mut self, problem: &Presolved) -> f64 {
         self.settle(problem);
+        self.caps.clip(&mut self.rates);
         sum_paths(problem, &self.rates, &mut self.flow_rates);
+        self.tops.clip(&mut self.flow_rates);
         let loads = &mut self.link_residuals;
         loads.fill(0.0);
         self.incidence.scatter(&problem.paths, &self.rates, loads);
@@ -521,7 +524,12 @@ impl Method for InteriorPoint {
         self.direct(problem, PREDICTOR);
         let (primal, dual) = self.lengths(problem, 1.0);
         self.aim(primal, dual);
-        self.direct(problem, CORRECTOR);
+        let accuracy = (0.1 * (self.complementarity + self.infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
+        self.direct(problem, accuracy);
+        if std::env::var("IPV").is_ok() {
+            let f = |v: &[f64]| v.iter().position(|x| !x.is_finite());
+            eprintln!("comp {:.1e} inf {:.1e} lens {:?} {:?} {:?} {:?} tiny {} pinned {} exact {}", self.complementarity, self.infeasibility, self.lengths(problem, FRACTION), f(&self.direction.unknowns), f(&self.direction.rates), f(&self.direction.marginals), self.stance.iter().filter(|s| **s == Stance::Tiny).count(), self.stance.iter().filter(|s| **s == Stance::Pinned).count(), self.system.is_exact());
+        }
         if self.is_usable() {
             let (primal, dual) = self.lengths(problem, FRACTION);
             self.advance(primal, dual);
@@ -535,7 +543,7 @@ impl Method for InteriorPoint {
     }
 
     fn is_stuck(&self) -> bool {
-        self.watch.restarts == Watch::RESTARTS && self.watch.since > PATIENCE
+        self.watch.since > PATIENCE && (self.watch.restarts == Watch::RESTARTS || self.watch.best <= ARRIVED)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{InteriorPoint, LEAST, MOST, Scratch, sum_paths};
 use crate::presolve::Presolved;
 use crate::solve::price::{FastNed, PriceMethod};
+use crate::solve::start::revenue_split;
 use crate::solve::{Method, State};
 use crate::utility::Curvature;
 
@@ -28,8 +29,10 @@ impl InteriorPoint {
         } else if true {
             return self.start_evenly(problem);
         }
-        let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
-        self.prices.iter_mut().for_each(|price| *price = price.max(LEAST_PRICE * mean).max(LEAST) * RAISED);
+        // Where caps bind everywhere, all prices may be 0; the revenue at an equal share still has a scale.
+        let mean = |prices: &[f64]| prices.iter().sum::<f64>() / prices.len().max(1) as f64;
+        let least = LEAST_PRICE * mean(&self.prices).max(LEAST_PRICE * mean(&revenue_split(problem))).max(LEAST);
+        self.prices.iter_mut().for_each(|price| *price = price.max(least) * RAISED);
         self.respond(problem);
         let loads = &mut self.link_residuals;
         loads.fill(0.0);

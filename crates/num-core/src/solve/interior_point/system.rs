@@ -16,9 +16,12 @@ use faer::{ColMut, Mat, Side};
 
 use crate::presolve::Presolved;
 use crate::solve::incidence::Incidence;
+use crate::utility::Curvature;
 
 /// Up to this size the matrix is factorized from the start.
 const SMALL: usize = 48;
+/// The same where it is badly conditioned near the end, because rates are not unique or reach 0.
+const MEDIUM: usize = 1000;
 /// Up to this size it can be: 200 MB.
 const LARGEST: usize = 5000;
 /// Conjugate-gradient steps after which they count as not arriving.
@@ -59,6 +62,7 @@ struct Gradients {
 
 impl System {
     pub(super) fn new(problem: &Presolved, rows: Vec<u32>, count: usize) -> Self {
+        let delicate = count > 0 || problem.blocks.iter().any(|block| block.utility.curvature() == Curvature::Linear);
         let links = problem.capacities.len();
         let size = links + count;
         Self {
@@ -68,7 +72,7 @@ impl System {
             diagonal: vec![0.0; size],
             preconditioner: vec![0.0; size],
             factor: None,
-            dense: size <= SMALL,
+            dense: size <= if delicate { MEDIUM } else { SMALL },
             gradients: Gradients { pairs: vec![[0.0; 2]; size], direction: vec![0.0; size], residual: vec![0.0; size] },
         }
     }
@@ -77,6 +81,7 @@ impl System {
         self.diagonal.len()
     }
 
+    pub(super) fn is_exact(&self) -> bool { self.factor.is_some() }
     /// From now on, factorize where that can be.
     pub(super) fn be_exact(&mut self) {
         self.dense |= self.size() <= LARGEST;
