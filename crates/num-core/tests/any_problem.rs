@@ -37,9 +37,15 @@ proptest! {
 
     #[test]
     fn twelve_decades_end_in_a_status(problem in any_problem(12, false)) {
-        for (method, gamma) in [("fast-ned", None), ("ned", None), ("ned", Some(1.5)), ("gradient", None)] {
-            prop_assert!(ends_well(&problem, method, gamma)?.is_some());
+        let methods = [
+            ("fast-ned", None), ("ned", None), ("ned", Some(1.5)), ("gradient", None), ("fgm", None), ("newton-like", None),
+            ("newton-like", Some(1.5)),
+        ];
+        for (method, gamma) in methods {
+            prop_assert!(ends_well(&problem, method, gamma)?.is_some(), "{}", method);
         }
+        // Only where all flows share one alpha.
+        ends_well(&problem, "rcp", None)?;
     }
 
     #[test]
@@ -56,7 +62,9 @@ proptest! {
         let lists = (0..weights.len() as u32).map(|flow| (0..links).filter(|l| (flow + l) % 3 != 1 || *l == flow % links).collect::<Vec<_>>());
         let paths = Paths::from_lists(lists);
         let problem = Problem::new(capacities, paths, AlphaFair::new(alpha, weights).unwrap()).unwrap();
-        prop_assert!(ends_well(&problem, "fast-ned", None)?.is_some());
+        for method in ["fast-ned", "fgm", "newton-like", "rcp"] {
+            prop_assert!(ends_well(&problem, method, None)?.is_some(), "{}", method);
+        }
     }
 
     #[test]

@@ -89,6 +89,9 @@ impl Utility for Rescaled {
     fn curvature(&self) -> Curvature {
         self.inner.curvature()
     }
+    fn alpha(&self, flow: usize) -> Option<f64> {
+        self.inner.alpha(self.flow(flow))
+    }
     fn saturation(&self, flow: usize) -> f64 {
         self.inner.saturation(self.flow(flow)) / self.units.rate
     }
