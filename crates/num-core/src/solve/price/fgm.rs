@@ -42,7 +42,7 @@ pub(super) fn next_t(t: f64) -> f64 {
 impl Fgm {
     /// It has no options: the step follows from the utilities.
     pub fn new() -> Self {
-        // t = 1, which makes the first step one without momentum.
+        // (t − 1)/t⁺ is 0 at t = 1.
         Self { t: 1.0, momentum: 0.0 }
     }
 }
@@ -84,9 +84,8 @@ impl PriceRule for Fgm {
 
     /// Every step stands; t counts them.
     fn accept(&mut self, _sum: [f64; 3]) -> bool {
-        let t = next_t(self.t);
-        self.momentum = (self.t - 1.0) / t;
-        self.t = t;
+        self.t = next_t(self.t);
+        self.momentum = (self.t - 1.0) / next_t(self.t);
         true
     }
 }

@@ -7,11 +7,14 @@
 //!
 //! Made for networks whose links see loads and nothing of the utilities. H starts as the exact slope at the first prices,
 //! since there is nothing to measure yet. A load also moves because other links' prices do: then ΔH is wrong by as much
-//! as they moved, and may be negative or huge. So a measurement counts only if it is positive and the price has moved by
-//! more than rounding, and H stays within a factor of a thousand of where it started. Slower than [`Ned`](super::Ned)
-//! with the same γ, and it diverges at large α (5 on a leaf-spine), where slopes fall by more than the average can
-//! follow. One pass over the flows per iteration. Sources: Athuraliya, Low, *Optimization flow control with Newton-like
-//! algorithm*, Telecommunication Systems 2000; Flowtune (NSDI 2017), appendix B.
+//! as they moved, and may be negative or huge. So a measurement counts only if it is positive and both have moved by more
+//! than rounding, and H stays within a factor of a thousand of where it started.
+//!
+//! With the defaults of both it takes 1.5 to 2 times [`Ned`](super::Ned)'s iterations to a gap of 1e−3 on a leaf-spine. It
+//! swings for ever at large α (5 there), where slopes change by more than the average can follow. At small α (0.5 there)
+//! quotients of differences amplify rounding, so that two runs in different units part before both converge. One pass over
+//! the flows per iteration. Sources: Athuraliya, Low, *Optimization flow control with Newton-like algorithm*,
+//! Telecommunication Systems 2000; Flowtune (NSDI 2017), appendix B.
 
 use super::{LinkState, PriceRule, newton_step};
 
@@ -33,7 +36,7 @@ pub struct Memory {
     first_slope: f64,
 }
 
-/// A price that moved by less, relative to itself, tells nothing about the slope.
+/// A price or a load that moved by less, relative to itself, tells nothing about the slope but the sign of rounding.
 const STILL: f64 = 1e-9;
 /// How far a measured slope may be from the first, either way.
 const FARTHEST: f64 = 1e3;
@@ -59,9 +62,10 @@ impl PriceRule for NewtonLike {
     }
 
     fn advance(&self, link: &LinkState, memory: &mut Memory) -> f64 {
-        let moved = link.price - memory.price;
-        let measured = (memory.load - link.load) / moved;
-        if moved.abs() > STILL * link.price && measured > 0.0 {
+        let (rise, fall) = (link.price - memory.price, memory.load - link.load);
+        let moved = rise.abs() > STILL * link.price && fall.abs() > STILL * link.load;
+        let measured = fall / rise;
+        if moved && measured > 0.0 {
             let slope = self.smoothing * memory.slope + (1.0 - self.smoothing) * measured;
             let (least, most) = (memory.first_slope / FARTHEST, memory.first_slope * FARTHEST);
             memory.slope = slope.max(least).min(most);
