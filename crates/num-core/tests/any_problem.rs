@@ -41,8 +41,8 @@ proptest! {
     #[test]
     fn twelve_decades_end_in_a_status(problem in any_problem(12, false)) {
         let methods = [
-            ("fast-ned", None), ("ned", None), ("ned", Some(1.5)), ("gradient", None), ("fgm", None), ("newton-like", None),
-            ("newton-like", Some(1.5)),
+            ("fast-ned", None), ("ned", None), ("ned", Some(1.5)), ("gradient", None), ("fgm", None),
+            ("newton-like", None), ("newton-like", Some(1.5)),
         ];
         for (method, value) in methods {
             prop_assert!(ends_well(&problem, method, &value.map(gamma).unwrap_or_default())?.is_some(), "{}", method);
@@ -52,7 +52,9 @@ proptest! {
     }
 
     #[test]
-    fn with_one_alpha_rcp_ends_in_a_status(problem in any_problem(12, false), alpha in 0.1f64..8.0, a in common::decades(-3, 3)) {
+    fn with_one_alpha_rcp_ends_in_a_status(
+        problem in any_problem(12, false), alpha in 0.1f64..8.0, a in common::decades(-3, 3),
+    ) {
         let utility = AlphaFair::new(alpha, 1.0).unwrap();
         let caps = (0..problem.paths().len()).map(|path| problem.rate_cap(path)).collect();
         let common = Problem::new(problem.capacities().to_vec(), problem.paths().clone(), utility).unwrap();

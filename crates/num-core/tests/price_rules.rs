@@ -141,9 +141,9 @@ fn in_a_parking_lot_every_rule_finds_the_share_of_the_long_flow() {
 #[test]
 fn a_thousandth_on_the_leaf_spine_takes_each_rule_about_as_long_as_it_did() {
     // Iterations to a proven gap of 1e-3 with 1000 flows: twice as many are too many.
-    let measured: [(&str, f64, &[(&str, f64)], usize); 14] = [
-        ("fgm", 0.5, &[], 595),
-        ("fgm", 1.0, &[], 1101),
+    let measured: [(_, _, &[_], _); 14] = [
+        ("fgm", 0.5, &[], 594),
+        ("fgm", 1.0, &[], 1100),
         ("newton-like", 0.5, &[], 189),
         ("newton-like", 1.0, &[], 51),
         ("newton-like", 2.0, &[], 41),

@@ -21,8 +21,8 @@ fn scaled(problem: &Problem, capacity: f64, weight: f64) -> Problem {
 fn scaling_capacities_or_weights_changes_neither_iterations_nor_relative_rates() {
     for alpha in [0.5, 1.0, 2.0, 5.0] {
         let problem = leaf_spine(500, alpha, 5);
-        // The first-order methods do not get anywhere at larger alpha; at smaller, measured slopes amplify rounding by ten
-        // decades before they settle.
+        // The first-order methods do not get anywhere at larger alpha; at smaller, measured slopes amplify rounding by
+        // ten decades before they settle.
         let others = match alpha {
             0.5 => &["gradient", "fgm"][..],
             1.0 => &["gradient", "fgm", "newton-like"],

@@ -28,6 +28,9 @@ pub(crate) trait Method: Send {
     fn step(&mut self, problem: &Presolved, state: &mut State) -> f64;
 }
 
+/// A method ready to start, or why it cannot take the problem.
+type Made = Result<Box<dyn Method>>;
+
 /// A method's entry in [`METHODS`].
 #[derive(Debug)]
 pub struct MethodInfo {
@@ -37,7 +40,7 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// Its options.
     pub options: &'static [OptionInfo],
-    make: fn(&[f64], &Presolved) -> Result<Box<dyn Method>>,
+    make: fn(&[f64], &Presolved) -> Made,
 }
 
 /// An option of a method: a number.
@@ -56,11 +59,11 @@ pub struct OptionInfo {
 /// The values that an option may have, all finite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionRange {
-    /// > 0.
+    /// Greater than 0.
     Positive,
-    /// ≥ 0.
+    /// 0 or greater.
     NotNegative,
-    /// ≥ 0 and < 1.
+    /// From 0 to 1, 1 excluded.
     Share,
 }
 
@@ -87,7 +90,7 @@ const fn gamma(default: f64, summary: &'static str) -> OptionInfo {
 }
 
 /// The method that moves prices by a rule.
-fn by_rule<R: PriceRule + 'static>(rule: R, problem: &Presolved) -> Result<Box<dyn Method>> {
+fn by_rule<R: PriceRule + 'static>(rule: R, problem: &Presolved) -> Made {
     Ok(Box::new(PriceMethod::new(rule, problem)))
 }
 
@@ -184,7 +187,7 @@ impl MethodInfo {
     /// # Errors
     /// [`Error::UnknownOption`] with the known ones, [`Error::Setting`] for a value out of the option's range,
     /// [`Error::Unsupported`] when the method needs more of the utilities than their curvature.
-    pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, problem: &Presolved) -> Result<Box<dyn Method>> {
+    pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, problem: &Presolved) -> Made {
         for (name, &value) in options {
             let Some(option) = self.options.iter().find(|option| option.name == name) else {
                 return Err(self.unknown_option(name));

@@ -87,8 +87,8 @@ pub trait PriceRule: Send {
         false
     }
 
-    /// Whether [`start`](Self::start) sees the links at a price of 0, all counted as priced, and not at the first prices:
-    /// each flow then asks for the most it ever does, with the slope that its demand has there.
+    /// Whether [`start`](Self::start) sees the links at a price of 0, all counted as priced, and not at the first
+    /// prices: each flow then asks for the most it ever does, with the slope that its demand has there.
     fn starts_at_free_links(&self) -> bool {
         false
     }

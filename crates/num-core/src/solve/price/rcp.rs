@@ -9,11 +9,12 @@
 //! The cut keeps a price from vanishing at once, or from jumping past every float where u ≥ 1 + 1/a.
 //!
 //! In log p the linearized step is the identity minus a times a matrix whose rows sum to 1 and whose eigenvalues are
-//! those of a positive semidefinite one (less where a rate is capped): locally stable for a < 2 on every topology and for
-//! every α, and on a single link a = 1 lands at once. Prices of links that are not full fall by a factor and never reach
-//! 0, slowly where they are nearly full, so that the gap has a long tail. A price of 0 would stay there: a link that is
-//! too full has at least the [`LEAST`] part of the price that NED would add. One pass over the flows per iteration.
-//! Sources: NUMFabric (SIGCOMM 2016), eq. 15 and 16, without the queue, as in fluid models; RCP is Dukkipati's (2008).
+//! those of a positive semidefinite one (less where a rate is capped): locally stable for a < 2 on every topology and
+//! for every α, and on a single link a = 1 lands at once. Prices of links that are not full fall by a factor and never
+//! reach 0, slowly where they are nearly full, so that the gap has a long tail. A price of 0 would stay there: a link
+//! that is too full has at least the [`LEAST`] part of the price that NED would add. One pass over the flows per
+//! iteration. Sources: NUMFabric (SIGCOMM 2016), eq. 15 and 16, without the queue, as in fluid models; RCP is
+//! Dukkipati's (2008).
 
 use super::{LinkState, PriceRule};
 use crate::error::{Error, Result};
@@ -53,7 +54,7 @@ impl PriceRule for Rcp {
 /// The α that all flows share.
 ///
 /// # Errors
-/// [`Error::Unsupported`] naming the first flow whose utility is no power law, or whose α differs from the first flow's.
+/// [`Error::Unsupported`] naming the first flow whose utility is no power law, or whose α is not the first flow's.
 pub(in crate::solve) fn common_alpha(problem: &Presolved) -> Result<f64> {
     let unsupported = |what| Err(Error::Unsupported { method: "rcp".into(), what, instead: "use \"fast-ned\"" });
     let mut first: Option<(u32, f64)> = None;
