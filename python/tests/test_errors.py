@@ -150,11 +150,12 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
     [
         (
             lambda: netnum.solve(problem(), "fast-nad"),
-            'unknown method "fast-nad", did you mean "fast-ned"?; known methods: auto, fast-ned, ned, gradient',
+            'unknown method "fast-nad", did you mean "fast-ned"?; known methods: auto, fast-ned, ned, gradient, fgm, '
+            "newton-like, rcp",
         ),
         (
             lambda: netnum.Solver(problem(), "zzz"),
-            'unknown method "zzz"; known methods: auto, fast-ned, ned, gradient',
+            'unknown method "zzz"; known methods: auto, fast-ned, ned, gradient, fgm, newton-like, rcp',
         ),
         (
             lambda: netnum.solve(problem(), "ned", gama=0.4),

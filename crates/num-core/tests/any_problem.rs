@@ -2,14 +2,17 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use common::{any_problem, gamma};
 use netnum_core::*;
 use proptest::prelude::*;
 
-fn ends_well(problem: &Problem, method: &str, gamma_value: Option<f64>) -> Result<Option<Solution>, TestCaseError> {
-    let options = gamma_value.map(gamma).unwrap_or_default();
+type Options = BTreeMap<String, f64>;
+
+fn ends_well(problem: &Problem, method: &str, options: &Options) -> Result<Option<Solution>, TestCaseError> {
     let settings = Settings { tol: 1e-7, max_iterations: 300, ..Settings::default() };
-    let solution = match Solver::new(problem, method, &options).and_then(|mut solver| solver.run(&settings, &mut ())) {
+    let solution = match Solver::new(problem, method, options).and_then(|mut solver| solver.run(&settings, &mut ())) {
         Ok(solution) => solution,
         Err(error) => {
             prop_assert!(!error.to_string().is_empty());
@@ -37,14 +40,31 @@ proptest! {
 
     #[test]
     fn twelve_decades_end_in_a_status(problem in any_problem(12, false)) {
-        for (method, gamma) in [("fast-ned", None), ("ned", None), ("ned", Some(1.5)), ("gradient", None)] {
-            prop_assert!(ends_well(&problem, method, gamma)?.is_some());
+        let methods = [
+            ("fast-ned", None), ("ned", None), ("ned", Some(1.5)), ("gradient", None), ("fgm", None),
+            ("newton-like", None), ("newton-like", Some(1.5)),
+        ];
+        for (method, value) in methods {
+            prop_assert!(ends_well(&problem, method, &value.map(gamma).unwrap_or_default())?.is_some(), "{}", method);
         }
+        // Only where all flows share one alpha.
+        ends_well(&problem, "rcp", &Options::new())?;
+    }
+
+    #[test]
+    fn with_one_alpha_rcp_ends_in_a_status(
+        problem in any_problem(12, false), alpha in 0.1f64..8.0, a in common::decades(-3, 3),
+    ) {
+        let utility = AlphaFair::new(alpha, 1.0).unwrap();
+        let caps = (0..problem.paths().len()).map(|path| problem.rate_cap(path)).collect();
+        let common = Problem::new(problem.capacities().to_vec(), problem.paths().clone(), utility).unwrap();
+        let options = Options::from([("a".to_string(), a)]);
+        prop_assert!(ends_well(&common.with_rate_caps(caps).unwrap(), "rcp", &options)?.is_some());
     }
 
     #[test]
     fn several_paths_end_in_an_error(problem in any_problem(12, true)) {
-        prop_assert_eq!(ends_well(&problem, "auto", None)?.is_some(), problem.is_single_path());
+        prop_assert_eq!(ends_well(&problem, "auto", &Options::new())?.is_some(), problem.is_single_path());
     }
 
     #[test]
@@ -56,7 +76,9 @@ proptest! {
         let lists = (0..weights.len() as u32).map(|flow| (0..links).filter(|l| (flow + l) % 3 != 1 || *l == flow % links).collect::<Vec<_>>());
         let paths = Paths::from_lists(lists);
         let problem = Problem::new(capacities, paths, AlphaFair::new(alpha, weights).unwrap()).unwrap();
-        prop_assert!(ends_well(&problem, "fast-ned", None)?.is_some());
+        for method in ["fast-ned", "fgm", "newton-like", "rcp"] {
+            prop_assert!(ends_well(&problem, method, &Options::new())?.is_some(), "{}", method);
+        }
     }
 
     #[test]

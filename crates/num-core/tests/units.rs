@@ -21,8 +21,14 @@ fn scaled(problem: &Problem, capacity: f64, weight: f64) -> Problem {
 fn scaling_capacities_or_weights_changes_neither_iterations_nor_relative_rates() {
     for alpha in [0.5, 1.0, 2.0, 5.0] {
         let problem = leaf_spine(500, alpha, 5);
-        // Gradient descent does not get anywhere at larger alpha.
-        let methods = if alpha <= 1.0 { &["fast-ned", "ned", "gradient"][..] } else { &["fast-ned", "ned"] };
+        // The first-order methods do not get anywhere at larger alpha; at smaller, measured slopes amplify rounding by
+        // ten decades before they settle.
+        let others = match alpha {
+            0.5 => &["gradient", "fgm"][..],
+            1.0 => &["gradient", "fgm", "newton-like"],
+            _ => &["newton-like"],
+        };
+        let methods = ["fast-ned", "ned", "rcp"].iter().chain(others);
         for method in methods {
             let tol = if *method == "fast-ned" { 1e-9 } else { 1e-2 };
             let base = solve_with(&problem, method, tol);

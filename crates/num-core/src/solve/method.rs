@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Settings;
 use super::interior_point::InteriorPoint;
-use super::price::{FastNed, Gradient, Ned, PriceMethod};
+use super::price::{FastNed, Fgm, Gradient, Ned, NewtonLike, PriceMethod, PriceRule, Rcp, common_alpha};
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
@@ -39,6 +39,9 @@ pub(crate) trait Method: Send {
     }
 }
 
+/// A method ready to start, or why it cannot take the problem.
+type Made = Result<Box<dyn Method>>;
+
 /// A method's entry in [`METHODS`].
 #[derive(Debug)]
 pub struct MethodInfo {
@@ -48,22 +51,58 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// Its options.
     pub options: &'static [OptionInfo],
-    make: fn(&[f64], &Presolved) -> Box<dyn Method>,
+    make: fn(&[f64], &Presolved) -> Made,
 }
 
-/// An option of a method: a finite number > 0.
+/// An option of a method: a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptionInfo {
     /// Its name.
     pub name: &'static str,
     /// The value it has unless given.
     pub default: f64,
+    /// The values it may have.
+    pub range: OptionRange,
     /// What it does, in one line.
     pub summary: &'static str,
 }
 
+/// The values that an option may have, all finite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OptionRange {
+    /// Greater than 0.
+    Positive,
+    /// 0 or greater.
+    NotNegative,
+    /// From 0 to 1, 1 excluded.
+    Share,
+}
+
+impl OptionRange {
+    fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Positive => value > 0.0 && value.is_finite(),
+            Self::NotNegative => value >= 0.0 && value.is_finite(),
+            Self::Share => (0.0..1.0).contains(&value),
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Positive => "a finite number > 0",
+            Self::NotNegative => "a finite number >= 0",
+            Self::Share => "a number >= 0 and < 1",
+        }
+    }
+}
+
 const fn gamma(default: f64, summary: &'static str) -> OptionInfo {
-    OptionInfo { name: "gamma", default, summary }
+    OptionInfo { name: "gamma", default, range: OptionRange::Positive, summary }
+}
+
+/// The method that moves prices by a rule.
+fn by_rule<R: PriceRule + 'static>(rule: R, problem: &Presolved) -> Made {
+    Ok(Box::new(PriceMethod::new(rule, problem)))
 }
 
 /// Every method by name, the one to use first.
@@ -72,25 +111,64 @@ pub static METHODS: &[MethodInfo] = &[
         name: "fast-ned",
         summary: "NED with a majorized diagonal, momentum per link and a slope test",
         options: &[gamma(1.0, "longest step")],
-        make: |options, problem| Box::new(PriceMethod::new(FastNed::new(options[0]), problem)),
+        make: |options, problem| by_rule(FastNed::new(options[0]), problem),
     },
     MethodInfo {
         name: "ned",
         summary: "Newton with the exact diagonal, as published by Flowtune",
         options: &[gamma(0.4, "step")],
-        make: |options, problem| Box::new(PriceMethod::new(Ned::new(options[0]), problem)),
+        make: |options, problem| by_rule(Ned::new(options[0]), problem),
     },
     MethodInfo {
         name: "gradient",
         summary: "dual gradient descent",
-        options: &[gamma(1.0, "step, relative to the longest that is safe at the start")],
-        make: |options, problem| Box::new(PriceMethod::new(Gradient::new(options[0]), problem)),
+        options: &[
+            gamma(1.0, "step, relative to the longest that is safe at the start"),
+            OptionInfo {
+                name: "queue",
+                default: 0.0,
+                range: OptionRange::NotNegative,
+                summary: "weight of what has queued up, relative to the excess",
+            },
+        ],
+        make: |options, problem| by_rule(Gradient::new(options[0], options[1]), problem),
+    },
+    MethodInfo {
+        name: "fgm",
+        summary: "fast weighted gradient: steps from a bound of the slopes, with momentum",
+        options: &[],
+        make: |_, problem| by_rule(Fgm::new(), problem),
+    },
+    MethodInfo {
+        name: "newton-like",
+        summary: "NED with slopes measured from how loads follow prices",
+        options: &[
+            gamma(0.5, "step"),
+            OptionInfo {
+                name: "smoothing",
+                default: 0.5,
+                range: OptionRange::Share,
+                summary: "part of the old slope that a measurement leaves",
+            },
+        ],
+        make: |options, problem| by_rule(NewtonLike::new(options[0], options[1]), problem),
+    },
+    MethodInfo {
+        name: "rcp",
+        summary: "RCP*: fair-share rates that follow utilization, for one common alpha",
+        options: &[OptionInfo {
+            name: "a",
+            default: 1.0,
+            range: OptionRange::Positive,
+            summary: "gain, below 2 to converge",
+        }],
+        make: |options, problem| by_rule(Rcp::new(options[0], common_alpha(problem)?), problem),
     },
     MethodInfo {
         name: "interior-point",
         summary: "primal-dual interior point: every problem, to any accuracy",
         options: &[],
-        make: |_, problem| Box::new(InteriorPoint::new(problem)),
+        make: |_, problem| Ok(Box::new(InteriorPoint::new(problem))),
     },
 ];
 
@@ -125,23 +203,28 @@ impl MethodInfo {
     /// The iteration, with its options checked.
     ///
     /// # Errors
-    /// [`Error::UnknownOption`] with the known ones, [`Error::Setting`] for a value that is not finite and positive.
-    pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, problem: &Presolved) -> Result<Box<dyn Method>> {
-        let known: Vec<&str> = self.options.iter().map(|option| option.name).collect();
+    /// [`Error::UnknownOption`] with the known ones, [`Error::Setting`] for a value out of the option's range,
+    /// [`Error::Unsupported`] when the method needs more of the utilities than their curvature.
+    pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, problem: &Presolved) -> Made {
         for (name, &value) in options {
-            if !known.contains(&name.as_str()) {
-                let of_settings = nearest(name, &Settings::NAMES).replace("mean", "mean the setting");
-                let nearest = Some(nearest(name, &known)).filter(|text| !text.is_empty()).unwrap_or(of_settings);
-                let known = known.join(", ");
-                return Err(Error::UnknownOption { method: self.name, name: name.clone(), nearest, known });
-            }
-            if !(value.is_finite() && value > 0.0) {
-                let expected = "a finite number > 0".into();
+            let Some(option) = self.options.iter().find(|option| option.name == name) else {
+                return Err(self.unknown_option(name));
+            };
+            if !option.range.holds(value) {
+                let expected = option.range.text().into();
                 return Err(Error::Setting { name: name.clone(), value: value.to_string(), expected });
             }
         }
         let value = |option: &OptionInfo| options.get(option.name).copied().unwrap_or(option.default);
-        Ok((self.make)(&self.options.iter().map(value).collect::<Vec<_>>(), problem))
+        (self.make)(&self.options.iter().map(value).collect::<Vec<_>>(), problem)
+    }
+
+    fn unknown_option(&self, name: &str) -> Error {
+        let known: Vec<&str> = self.options.iter().map(|option| option.name).collect();
+        let of_settings = nearest(name, &Settings::NAMES).replace("mean", "mean the setting");
+        let nearest = Some(nearest(name, &known)).filter(|text| !text.is_empty()).unwrap_or(of_settings);
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        Error::UnknownOption { method: self.name, name: name.into(), nearest, known }
     }
 }
 

@@ -12,9 +12,9 @@ mod start;
 
 use std::collections::BTreeMap;
 
-pub use method::{METHODS, MethodInfo, OptionInfo};
+pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange};
 pub(crate) use method::{Method, State};
-pub use price::{FastNed, Gradient, LinkState, Ned, PriceRule};
+pub use price::{FastNed, Fgm, Gradient, LinkState, Ned, NewtonLike, PriceRule, Rcp};
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
 pub use solution::{Solution, Status};

@@ -76,6 +76,11 @@ pub trait Utility: fmt::Debug + Send + Sync {
         Curvature::Strict
     }
 
+    /// The exponent α when the marginal is a power law U'(x) = k x^(−α); `None` for any other.
+    fn alpha(&self, _flow: usize) -> Option<f64> {
+        None
+    }
+
     /// The rate from which more is worth nothing; infinite where there is none.
     fn saturation(&self, _flow: usize) -> f64 {
         f64::INFINITY

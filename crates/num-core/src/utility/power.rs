@@ -92,6 +92,10 @@ macro_rules! as_power {
         fn demand_slope(&self, flow: usize, price: f64) -> f64 {
             self.power(flow).demand_slope(price)
         }
+        /// `None` for max-min, which has no marginal.
+        fn alpha(&self, flow: usize) -> Option<f64> {
+            Some(self.power(flow).alpha).filter(|alpha| alpha.is_finite())
+        }
         fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
             self.power(flow).gain(from, to)
         }
@@ -147,6 +151,9 @@ impl Utility for Powers {
     fn demand_slope(&self, flow: usize, price: f64) -> f64 {
         self.flows[flow].demand_slope(price)
     }
+    fn alpha(&self, flow: usize) -> Option<f64> {
+        Some(self.flows[flow].alpha)
+    }
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
         self.flows[flow].gain(from, to)
     }
@@ -197,6 +204,9 @@ impl Utility for Logs {
     }
     fn demand_slope(&self, flow: usize, price: f64) -> f64 {
         -self.weights[flow] / (price * price)
+    }
+    fn alpha(&self, _flow: usize) -> Option<f64> {
+        Some(1.0)
     }
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
         if from == to { 0.0 } else { self.weights[flow] * log_ratio(from, to, to - from) }

@@ -92,6 +92,9 @@ impl Utility for Rescaled {
     fn has_jumps(&self) -> bool {
         self.inner.has_jumps()
     }
+    fn alpha(&self, flow: usize) -> Option<f64> {
+        self.inner.alpha(self.flow(flow))
+    }
     fn saturation(&self, flow: usize) -> f64 {
         self.inner.saturation(self.flow(flow)) / self.units.rate
     }

@@ -13,6 +13,7 @@
 //! iteration, one more for every refused step. Sources: NED as in [`Ned`](super::Ned); Nesterov's momentum (1983) with
 //! the gradient restart of O'Donoghue, Candès (2015), here for every link on its own.
 
+use super::fgm::next_t;
 use super::{LinkState, PriceRule};
 
 /// NED with a majorized diagonal, momentum per link, and a slope test.
@@ -47,7 +48,7 @@ impl FastNed {
         if self.momenta.len() == MOST_MOMENTA {
             return;
         }
-        let grown = 0.5 * (1.0 + (1.0 + 4.0 * self.t * self.t).sqrt());
+        let grown = next_t(self.t);
         self.momenta.push((self.t - 1.0) / grown);
         self.t = grown;
     }
@@ -77,7 +78,7 @@ impl PriceRule for FastNed {
         true
     }
 
-    fn start(&mut self, _links: &mut dyn Iterator<Item = LinkState>) {
+    fn start(&mut self, _links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {
         *self = Self::new(self.largest_gamma);
         self.grow_momentum();
     }

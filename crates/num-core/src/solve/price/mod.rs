@@ -11,13 +11,20 @@
 //! slope is taken at the price where the cut begins, so that a free path does not make H infinite.
 
 mod fast_ned;
+mod fgm;
 mod gradient;
 mod ned;
+mod newton_like;
+mod rcp;
 mod rows;
 
 pub use fast_ned::FastNed;
+pub use fgm::Fgm;
 pub use gradient::Gradient;
 pub use ned::Ned;
+pub use newton_like::NewtonLike;
+pub use rcp::Rcp;
+pub(super) use rcp::common_alpha;
 
 pub(super) use rows::with_length;
 use rows::{Chunk, Logs, Record, Rows, at_least};
@@ -81,8 +88,14 @@ pub trait PriceRule: Send {
         false
     }
 
-    /// Sees all links once before the first step.
-    fn start(&mut self, _links: &mut dyn Iterator<Item = LinkState>) {}
+    /// Whether [`start`](Self::start) sees the links at a price of 0, all counted as priced, and not at the first
+    /// prices: each flow then asks for the most it ever does, with the slope that its demand has there.
+    fn starts_at_free_links(&self) -> bool {
+        false
+    }
+
+    /// Sees all links once before the first step, each with its memory.
+    fn start(&mut self, _links: &mut dyn Iterator<Item = (LinkState, &mut Self::Memory)>) {}
 
     /// p ← …: the next price of a link. May be negative or too large; it is cut to what a price can be.
     fn advance(&self, link: &LinkState, memory: &mut Self::Memory) -> f64;
@@ -173,6 +186,15 @@ impl<R: PriceRule> PriceMethod<R> {
         }
     }
 
+    /// Shows the rule the links as they are.
+    fn start_rule(&mut self, capacities: &[f64]) {
+        let links = self.records.iter().zip(capacities).zip(&mut self.memories);
+        self.rule.start(&mut links.map(|((record, &capacity), memory)| {
+            let step = newton_step(record.load - capacity, record.slope);
+            (record.link(capacity, step), memory)
+        }));
+    }
+
     /// What the links look like after a response: their Newton steps, the sum that the rule decides on, and the
     /// estimate of the gap. The divisions have a loop of their own, which the compiler does two at a time.
     ///
@@ -202,13 +224,19 @@ impl<R: PriceRule> PriceMethod<R> {
 impl<R: PriceRule> Method for PriceMethod<R> {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
         self.memories.fill(self.rule.memory());
+        if self.rule.starts_at_free_links() {
+            self.records.fill(Record::at(0.0, 1.0));
+            self.respond(problem, &mut state.rates);
+            self.start_rule(&problem.capacities);
+        }
         for (record, &price) in self.records.iter_mut().zip(&state.prices) {
             *record = Record::at(price, 0.0);
         }
         self.respond(problem, &mut state.rates);
         let (_, estimate) = self.survey(&problem.capacities, &mut state.prices);
-        let links = self.records.iter().zip(&problem.capacities).zip(&self.newton_steps);
-        self.rule.start(&mut links.map(|((record, &capacity), &step)| record.link(capacity, step)));
+        if !self.rule.starts_at_free_links() {
+            self.start_rule(&problem.capacities);
+        }
         estimate
     }
 

@@ -1,0 +1,279 @@
+//! The price rules of the papers: their first steps by hand, answers known on paper, what they need, where they fail.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::leaf_spine;
+use netnum_core::*;
+
+fn options(list: &[(&str, f64)]) -> BTreeMap<String, f64> {
+    list.iter().map(|&(name, value)| (name.to_string(), value)).collect()
+}
+
+/// Every rule, with the options it converges with on small networks.
+const RULES: [(&str, &[(&str, f64)]); 5] =
+    [("gradient", &[]), ("gradient", &[("queue", 0.06)]), ("fgm", &[]), ("newton-like", &[]), ("rcp", &[])];
+
+fn run(problem: &Problem, method: &str, list: &[(&str, f64)], settings: &Settings) -> Solution {
+    Solver::new(problem, method, &options(list)).unwrap().run(settings, &mut ()).unwrap()
+}
+
+fn to(tol: f64) -> Settings {
+    Settings { tol, ..Settings::default() }
+}
+
+fn single_link(alpha: f64, weights: &[f64], capacity: f64) -> Problem {
+    let paths = Paths::from_lists(vec![[0]; weights.len()]);
+    Problem::new(vec![capacity], paths, AlphaFair::new(alpha, weights.to_vec()).unwrap()).unwrap()
+}
+
+fn parking_lot(links: usize, alpha: f64) -> Problem {
+    let long: Vec<u32> = (0..links as u32).collect();
+    let lists = std::iter::once(long).chain((0..links as u32).map(|link| vec![link]));
+    Problem::new(vec![3.0; links], Paths::from_lists(lists), AlphaFair::new(alpha, 1.0).unwrap()).unwrap()
+}
+
+fn close(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance * expected.abs(), "found {found}, expected {expected}");
+}
+
+/// Prices of link 0 after each of the first steps from a given price of every link.
+fn first_prices(problem: &Problem, method: &str, list: &[(&str, f64)], price: f64, steps: usize) -> Vec<f64> {
+    let mut solver = Solver::new(problem, method, &options(list)).unwrap();
+    solver.warm_start(&vec![price; problem.links()]).unwrap();
+    let step = |_| {
+        solver.step(1).unwrap();
+        solver.prices()[0]
+    };
+    (0..steps).map(step).collect()
+}
+
+#[test]
+fn the_gradient_adds_what_had_queued_up_before() {
+    // One flow asks for 1/p: at 0.8 for 1.25, with slope −1.25².
+    let problem = single_link(1.0, &[1.0], 1.0);
+    let (gamma, b, step) = (0.3, 0.2, 0.3 / 1.25f64.powi(2));
+    let one = 0.8 + step * 0.25;
+    let two = one + step * (1.0 / one - 1.0 + b * 0.25);
+    let found = first_prices(&problem, "gradient", &[("gamma", gamma), ("queue", b)], 0.8, 2);
+    close(found[0], one, 1e-12);
+    close(found[1], two, 1e-12);
+}
+
+#[test]
+fn fgm_steps_by_the_slope_of_a_free_network_and_extrapolates_from_the_second_step_on() {
+    // On a free path the flow asks for its ceiling of 2, where its slope is −2²; it counts once for each of its links.
+    let problem = Problem::new(vec![1.0; 2], Paths::from_lists([[0, 1]]), AlphaFair::proportional()).unwrap();
+    let steepest = 2.0 * 4.0;
+    let step = |price: f64| price + (0.5 / price - 1.0) / steepest;
+    let (second_t, root) = (0.5 * (1.0 + 5f64.sqrt()), |t: f64| 0.5 * (1.0 + (1.0 + 4.0 * t * t).sqrt()));
+    let one = step(0.4);
+    let base = step(one);
+    let two = base + (second_t - 1.0) / root(second_t) * (base - one);
+    let found = first_prices(&problem, "fgm", &[], 0.4, 2);
+    close(found[0], one, 1e-12);
+    close(found[1], two, 1e-12);
+}
+
+#[test]
+fn newton_like_measures_its_slope_after_the_first_step() {
+    let problem = single_link(1.0, &[1.0], 1.0);
+    let (gamma, kept) = (0.5, 0.25);
+    let one = 0.8 + gamma * 0.25 / 1.25f64.powi(2);
+    let measured = (1.25 - 1.0 / one) / (one - 0.8);
+    let two = one + gamma * (1.0 / one - 1.0) / (kept * 1.25f64.powi(2) + (1.0 - kept) * measured);
+    let found = first_prices(&problem, "newton-like", &[("gamma", gamma), ("smoothing", kept)], 0.8, 2);
+    close(found[0], one, 1e-12);
+    close(found[1], two, 1e-12);
+}
+
+#[test]
+fn on_one_link_rcp_multiplies_the_fair_share_by_one_plus_a_times_what_is_left() {
+    for alpha in [0.5, 1.0, 3.0] {
+        let problem = single_link(alpha, &[1.0, 3.0], 8.0);
+        let mut solver = Solver::new(&problem, "rcp", &options(&[("a", 0.5)])).unwrap();
+        // The fair share per weight is p^(−1/α): here 1.8, which fills nine tenths.
+        solver.warm_start(&[1.8f64.powf(-alpha)]).unwrap();
+        close(solver.raw_rates()[1], 3.0 * 1.8, 1e-12);
+        solver.step(1).unwrap();
+        close(solver.raw_rates()[0], 1.8 * 1.05, 1e-12);
+    }
+}
+
+#[test]
+fn rcp_never_changes_a_price_by_more_than_a_factor_of_two_and_lets_none_stay_at_zero() {
+    let problem = single_link(2.0, &[1.0], 1.0);
+    close(first_prices(&problem, "rcp", &[], 1e6, 1)[0], 5e5, 1e-12);
+    close(first_prices(&problem, "rcp", &[], 0.3, 1)[0], 0.6, 1e-12);
+    let mut solver = Solver::new(&single_link(2.0, &[1.0, 1.0], 1.0), "rcp", &options(&[])).unwrap();
+    solver.warm_start(&[0.0]).unwrap();
+    let solution = solver.run(&to(1e-9), &mut ()).unwrap();
+    assert_eq!(solution.status, Status::Optimal, "{solution}");
+    close(solution.prices[0], 4.0, 1e-6);
+}
+
+#[test]
+fn on_one_link_every_rule_shares_by_the_weights() {
+    for (method, list) in RULES {
+        for alpha in [1.0, 2.0] {
+            let weights = [0.5, 1.0, 2.5, 4.0];
+            let solution = run(&single_link(alpha, &weights, 10.0), method, list, &to(1e-9));
+            assert_eq!(solution.status, Status::Optimal, "{method} {list:?}, alpha {alpha}: {solution}");
+            for (rate, weight) in solution.rates.iter().zip(weights) {
+                close(*rate, 10.0 * weight / 8.0, 1e-6);
+            }
+        }
+    }
+}
+
+#[test]
+fn in_a_parking_lot_every_rule_finds_the_share_of_the_long_flow() {
+    for (method, list) in RULES {
+        for (links, alpha) in [(2, 1.0), (5, 1.0), (2, 2.0), (5, 2.0)] {
+            let solution = run(&parking_lot(links, alpha), method, list, &to(1e-10));
+            assert_eq!(solution.status, Status::Optimal, "{method} {list:?}, {links} links, alpha {alpha}: {solution}");
+            close(solution.rates[0], 3.0 / (1.0 + (links as f64).powf(1.0 / alpha)), 1e-4);
+        }
+    }
+}
+
+#[test]
+fn a_thousandth_on_the_leaf_spine_takes_each_rule_about_as_long_as_it_did() {
+    // Iterations to a proven gap of 1e-3 with 1000 flows: twice as many are too many.
+    let measured: [(_, _, &[_], _); 14] = [
+        ("fgm", 0.5, &[], 594),
+        ("fgm", 1.0, &[], 1100),
+        ("newton-like", 0.5, &[], 189),
+        ("newton-like", 1.0, &[], 51),
+        ("newton-like", 2.0, &[], 41),
+        ("rcp", 0.5, &[], 128),
+        ("rcp", 1.0, &[], 50),
+        ("rcp", 2.0, &[], 29),
+        ("rcp", 5.0, &[], 18),
+        ("rcp", 1.0, &[("a", 1.9)], 28),
+        ("gradient", 0.5, &[], 905),
+        ("gradient", 1.0, &[], 159),
+        ("gradient", 0.5, &[("queue", 0.06)], 501),
+        ("gradient", 1.0, &[("queue", 0.06)], 192),
+    ];
+    for (method, alpha, list, count) in measured {
+        let settings = Settings { tol: 1e-3, max_iterations: 2 * count, trace: true, ..Settings::default() };
+        let solution = run(&leaf_spine(1000, alpha, 1), method, list, &settings);
+        assert_eq!(solution.status, Status::Optimal, "{method} {list:?}, alpha {alpha}: {solution}");
+    }
+}
+
+#[test]
+fn what_does_not_converge_ends_as_a_status_with_finite_numbers() {
+    let long: &[(&str, f64)] = &[("gamma", 50.0)];
+    for (method, alpha, list) in [
+        ("gradient", 5.0, &[][..]),
+        ("gradient", 1.0, &[("queue", 1000.0)]),
+        ("gradient", 1.0, long),
+        ("fgm", 5.0, &[]),
+        ("newton-like", 5.0, &[]),
+        ("newton-like", 1.0, long),
+        ("rcp", 1.0, &[("a", 3.0)]),
+        ("rcp", 0.5, &[("a", 1e9)]),
+    ] {
+        let mut solver = Solver::new(&leaf_spine(1000, alpha, 1), method, &options(list)).unwrap();
+        let settings = Settings { max_iterations: 1000, ..Settings::default() };
+        let solution = solver.run(&settings, &mut ()).unwrap();
+        assert_eq!(solution.status, Status::MaxIterations, "{method} {list:?}, alpha {alpha}: {solution}");
+        let numbers = solution.rates.iter().chain(&solution.prices).all(|value| value.is_finite());
+        assert!(numbers && solver.prices().iter().chain(&solver.raw_rates()).all(|value| value.is_finite()));
+    }
+}
+
+#[test]
+fn rcp_converges_below_a_gain_of_two_on_any_topology_and_not_above() {
+    let fat_tree = Topology::fat_tree(4, 10e9).unwrap();
+    let (sources, destinations) = fat_tree.random_pairs(100, 3);
+    let paths = fat_tree.ecmp(&sources, &destinations, 3).unwrap();
+    for alpha in [0.25, 1.0, 5.0] {
+        let utility = AlphaFair::new(alpha, 1.0).unwrap();
+        let on_fat_tree = Problem::new(fat_tree.capacities().to_vec(), paths.clone(), utility).unwrap();
+        for problem in [on_fat_tree, parking_lot(20, alpha), leaf_spine(300, alpha, 1)] {
+            let solution = run(&problem, "rcp", &[("a", 1.9)], &to(1e-3));
+            assert_eq!(solution.status, Status::Optimal, "alpha {alpha}: {solution}");
+        }
+    }
+    // On one link the utilization is a logistic map: u (1 + a (1 − u)), whose fixed point repels from a = 2 on.
+    let mut solver = Solver::new(&single_link(1.0, &[1.0], 1.0), "rcp", &options(&[("a", 2.3)])).unwrap();
+    solver.warm_start(&[1.01]).unwrap();
+    let solution = solver.run(&Settings { max_iterations: 500, ..to(1e-6) }, &mut ()).unwrap();
+    assert_eq!(solution.status, Status::MaxIterations, "{solution}");
+    assert!((solver.raw_rates()[0] - 1.0).abs() > 0.1, "it settled at {:?}", solver.raw_rates());
+}
+
+#[test]
+fn rcp_refuses_what_has_no_common_power_law_and_names_the_flow() {
+    let refusal = |capacities: Vec<f64>, lists: Vec<[u32; 1]>, utilities: Utilities| {
+        let problem = Problem::new(capacities, Paths::from_lists(lists), utilities).unwrap();
+        Solver::new(&problem, "rcp", &options(&[])).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let two_alphas = || AlphaFair::new(vec![2.0, 2.0, 0.5], 1.0).unwrap().into();
+    assert_eq!(
+        refusal(vec![1.0, 1.0], vec![[0], [0], [1]], two_alphas()).unwrap_err(),
+        "method \"rcp\" cannot take alpha 2 of flow 0 beside alpha 0.5 of flow 2; use \"fast-ned\""
+    );
+    // A flow that nothing can pass takes no part.
+    assert_eq!(refusal(vec![1.0, 0.0], vec![[0], [0], [1]], two_alphas()), Ok(()));
+    let curve = BandwidthFunction::new(&[0.0, 1.0], &[0.0, 1.0], 2.0, 1.0).unwrap();
+    let list: Vec<std::sync::Arc<dyn Utility>> =
+        vec![std::sync::Arc::new(AlphaFair::proportional()), std::sync::Arc::new(curve)];
+    assert_eq!(
+        refusal(vec![1.0], vec![[0], [0]], list.into()).unwrap_err(),
+        "method \"rcp\" cannot take flow 1, whose marginal utility is no power law k x^-alpha; use \"fast-ned\""
+    );
+    let user = common::Logarithmic { weight: 1.0, scale: 1.0 };
+    assert_eq!(
+        refusal(vec![1.0], vec![[0]], user.into()).unwrap_err(),
+        "method \"rcp\" cannot take flow 0, whose marginal utility is no power law k x^-alpha; use \"fast-ned\""
+    );
+    let completion = MinFct::new(vec![1.0, 2.0], 0.5).unwrap();
+    assert_eq!(refusal(vec![1.0], vec![[0], [0]], completion.into()), Ok(()));
+    assert_eq!(refusal(vec![1.0], vec![], AlphaFair::proportional().into()), Ok(()));
+}
+
+#[test]
+fn power_laws_say_their_exponent() {
+    fn alpha(utility: &dyn Utility) -> Option<f64> {
+        utility.alpha(0)
+    }
+    assert_eq!(alpha(&AlphaFair::new(2.5, 7.0).unwrap()), Some(2.5));
+    assert_eq!(alpha(&MinFct::new(3.0, 0.125).unwrap()), Some(0.125));
+    assert_eq!(alpha(&AlphaFair::new(f64::INFINITY, 1.0).unwrap()), None);
+    assert_eq!(alpha(&Linear::new(1.0).unwrap()), None);
+}
+
+#[test]
+fn options_out_of_range_are_refused_with_the_range() {
+    let problem = single_link(1.0, &[1.0], 1.0);
+    let message = |method: &str, name: &str, value: f64| {
+        Solver::new(&problem, method, &options(&[(name, value)])).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(message("gradient", "queue", 0.0), Ok(()));
+    assert_eq!(message("gradient", "queue", -0.1).unwrap_err(), "queue is -0.1, expected a finite number >= 0");
+    assert_eq!(message("gradient", "queue", f64::INFINITY).unwrap_err(), "queue is inf, expected a finite number >= 0");
+    assert_eq!(message("newton-like", "smoothing", 0.0), Ok(()));
+    for (value, shown) in [(1.0, "1"), (-0.5, "-0.5"), (f64::NAN, "NaN")] {
+        let expected = format!("smoothing is {shown}, expected a number >= 0 and < 1");
+        assert_eq!(message("newton-like", "smoothing", value).unwrap_err(), expected);
+    }
+    assert_eq!(message("rcp", "a", 0.0).unwrap_err(), "a is 0, expected a finite number > 0");
+    assert_eq!(
+        message("fgm", "gamma", 1.0).unwrap_err(),
+        "method \"fgm\" has no option \"gamma\"; known options: none"
+    );
+}
+
+#[test]
+fn every_default_is_within_its_range() {
+    let problem = single_link(1.0, &[1.0, 2.0], 1.0);
+    for method in METHODS {
+        let defaults: Vec<_> = method.options.iter().map(|option| (option.name, option.default)).collect();
+        assert_eq!(run(&problem, method.name, &defaults, &to(1e-6)).method, method.name);
+    }
+}
