@@ -15,7 +15,7 @@ are, one at a time; the table gives their median and minimum.
 Whoever an answer is from, `netnum.certify` judges it: "overload" is by how much it exceeds a capacity, "gap" bounds the
 utility that is still missing once F-NORM has made it feasible. So "asked" is what a solver was told, in its own terms,
 and "gap" is what it delivered; only rows of like gaps are equally good. "x netnum" is the median over that of netnum's
-row that was asked for the same tolerance.
+row that was asked for the same tolerance; below a peer's row is netnum again, asked for the gap that the peer reached.
 
 The first run makes an environment of its own, `.venv-peers`, with the packages in `PACKAGES` and netnum built from this
 checkout; it needs what `make demo` needs, and Python 3.11 for the peers. Run nothing else meanwhile: Clarabel takes
@@ -131,6 +131,9 @@ CONTENDERS: list[tuple[str, float, Callable[[Instance, float], Answer]]] = [
     ("cvxpy + clarabel", 1e-6, clarabel),
 ]
 
+#: The row below a peer's: what netnum takes to be as good.
+SAME_GAP = "  netnum auto, that gap"
+
 
 # --- the comparison ---
 
@@ -175,30 +178,28 @@ def measure(who: str, tol: float, solve: Callable[[Instance, float], Answer], in
     import netnum
 
     row = Row(who, len(instance.weights), tol)
-    if who == "netnum interior-point" and "interior-point" not in netnum.methods():
-        row.note = f"this netnum has no such method (it has {', '.join(netnum.methods())})"
-        return row
     try:
-        warm_up, answer = timed(lambda: solve(instance, tol))
+        warm_up, _ = timed(lambda: solve(instance, tol))
         runs = [timed(lambda: solve(instance, tol)) for _ in range(repetitions(warm_up))]
-    except Exception as error:  # a peer that fails is a row, not the end of the table
+        answer = runs[-1][1]
+        if answer.rates is None:
+            raise RuntimeError(f"no answer: {answer.status}")
+        # An interior-point method may leave a zero a little below zero.
+        rates, prices = np.maximum(answer.rates, 0.0), np.maximum(answer.prices, 0.0)
+        certificate = netnum.certify(stated(instance), rates, prices)
+    except Exception as error:  # who fails, or is missing, is a row and not the end of the table
         row.note = f"{type(error).__name__}: {error}".splitlines()[0]
         return row
     seconds = [run for run, _ in runs]
     row.runs, row.median, row.minimum = len(runs), statistics.median(seconds), min(seconds)
     row.solver = statistics.median(answer.solver_seconds for _, answer in runs)
-    answer = runs[-1][1]
+    row.gap, row.overload = certificate.relative_gap, certificate.overload
     row.note = "" if answer.status == "optimal" else answer.status
-    if answer.rates is not None:
-        # An interior-point method may leave a zero a little below zero.
-        rates, prices = np.maximum(answer.rates, 0.0), np.maximum(answer.prices, 0.0)
-        certificate = netnum.certify(stated(instance), rates, prices)
-        row.gap, row.overload = certificate.relative_gap, certificate.overload
     return row
 
 
 def compare(flows: list[int], methods: list[str]) -> Iterator[Row]:
-    """Every row, in order, as soon as it is known."""
+    """Every row, in order, as soon as it is known; after a peer's, netnum's to the gap that the peer has reached."""
     for count in flows:
         instance = draw(count)
         ours: dict[float, float] = {}
@@ -206,12 +207,13 @@ def compare(flows: list[int], methods: list[str]) -> Iterator[Row]:
             if not any(word in who for word in methods):
                 continue
             row = measure(who, tol, solve, instance)
-            if row.median is not None:
-                if who.startswith("netnum"):
-                    ours[tol] = row.median
-                if tol in ours:
-                    row.ratio = row.median / ours[tol]
+            if who.startswith("netnum") and row.median is not None and not row.note:
+                ours[tol] = row.median
+            if row.median is not None and tol in ours:
+                row.ratio = row.median / ours[tol]
             yield row
+            if not who.startswith("netnum") and row.gap is not None and 0 < row.gap < 1:
+                yield measure(SAME_GAP, row.gap, netnum_by("auto"), instance)
 
 
 HEADER = (
