@@ -9,8 +9,8 @@ pairs, one path each, proportional fairness with weights 0.5 to 1.5; everything 
 
 Everybody starts from the same arrays (capacities, paths as indptr and indices, weights; Gbit/s) and has one thread.
 "seconds" is all that happens from there to rates and prices in NumPy, "solver" the part that the solver itself reports:
-for CVXPY, what is left after it has built and compiled the problem. After a run that is not timed come several that
-are, one at a time; the table gives their median and minimum.
+Clarabel's has none of CVXPY's building and compiling in it. After a run that is not timed come several that are, one at
+a time; the table gives their median and minimum.
 
 Whoever an answer is from, `netnum.certify` judges it: "overload" is by how much it exceeds a capacity, "gap" bounds the
 utility that is still missing once F-NORM has made it feasible. So "asked" is what a solver was told, in its own terms,
