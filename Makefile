@@ -1,4 +1,5 @@
-# The commands a person has to know. Each sets up what it needs, inside this folder only: .venv, .tools and target.
+# The commands a person has to know. Each sets up what it needs, inside this folder only: .venv, .tools and target, and
+# .venv-peers for the comparison with other solvers.
 # Needed beforehand: Python >= 3.10 with pip, a C compiler, Rust (cargo).
 #
 #   PYTHON=python3.12 make test     with that interpreter
@@ -29,7 +30,7 @@ sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/s
 , := ,
 say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
-.PHONY: help demo test lint bench docs clean need-cargo
+.PHONY: help demo test lint bench peers docs clean need-cargo
 .NOTPARALLEL:
 
 help:
@@ -37,6 +38,7 @@ help:
 	@echo 'make test    all tests: Rust, Python, stubs, README, examples (SLOW=1: the slow ones too)'
 	@echo 'make lint    formatting, clippy, rustdoc, ruff'
 	@echo 'make bench   the benchmarks'
+	@echo 'make peers   netnum beside other solvers, in .venv-peers (minutes; benches/peers.py --help)'
 	@echo 'make docs    the Rust reference, in target/doc'
 	@echo 'make clean   remove everything the other commands made'
 
@@ -63,18 +65,21 @@ lint: $(TESTS)
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
 	$(call say,Python: ruff)
-	$(PY) -m ruff check $(wildcard python examples docs)
-	$(PY) -m ruff format --check $(wildcard python examples docs)
+	$(PY) -m ruff check $(wildcard python examples benches docs)
+	$(PY) -m ruff format --check $(wildcard python examples benches docs)
 
 bench: | need-cargo
 	cargo bench -p netnum-benches
+
+peers: | need-cargo
+	$(PYTHON) benches/peers.py
 
 docs: | need-cargo
 	cargo doc --no-deps -p netnum-core
 	@echo 'Open target/doc/netnum_core/index.html'
 
 clean:
-	rm -rf .venv .tools target dist plots .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-peers .tools target dist plots .pytest_cache .mypy_cache .ruff_cache
 	rm -f python/netnum/_core*.so
 
 need-cargo:
