@@ -23,12 +23,17 @@
 //! of caps included. The KKT residual looks at every path on its own: its distance from its best response, relative in
 //! price or in rate, whichever is smaller; and on every link of it min(the link's share of the path's price, the link's
 //! idle share).
+//!
+//! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
+//! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck stands for both gap and
+//! residual.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::max_min::bottleneck_residual;
 use crate::normalize::{self, FNorm, relative_loads};
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::problem::Problem;
@@ -38,7 +43,8 @@ use crate::utility::Curvature;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
-    /// first-order gain of raising every rate by 100 %. Never below the true loss (to rounding).
+    /// first-order gain of raising every rate by 100 %. Never below the true loss (to rounding). For max-min problems,
+    /// which have no utility to lose, how far the flow that is worst off is from having a bottleneck, relative to its rate.
     pub relative_gap: f64,
     /// By how much the rates exceeded a capacity or a cap, at most, before they were made feasible; relative to it, 0 if
     /// they did not, ∞ if something went over a failed link.
@@ -52,15 +58,18 @@ pub struct Certificate {
 /// Flows that nothing can pass (every path over a failed link or capped at 0) leave the objective, and prices of links
 /// that no other flow uses are ignored. O(crossings).
 ///
+/// A max-min problem (any α is ∞) is held to the bottleneck property: once the rates are feasible, every flow must be at its
+/// cap or saturation, or cross a link that is full and on which no flow has a larger fair share. The prices are then ignored.
+///
 /// # Errors
-/// [`Error::Length`], [`Error::Rate`], [`Error::Price`] for bad input, and [`Error::Unsupported`] for max-min problems,
-/// which have no objective, and [`Error::Utility`] when a user's utility answers with a demand that is no best response.
+/// [`Error::Length`], [`Error::Rate`], [`Error::Price`] for bad input; [`Error::Unsupported`] for max-min problems with
+/// several paths per flow, or with utilities that have no [fair share](crate::Utility::fair_share); and
+/// [`Error::Utility`] when a user's utility answers with a demand that is no best response.
 pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
     normalize::check(problem, rates)?;
     problem.check_prices(prices)?;
     if problem.curvature() == Curvature::MaxMin {
-        let (method, what) = ("certify".into(), "max-min utilities, which have no objective".into());
-        return Err(Error::Unsupported { method, what, instead: "use a finite alpha to get a certificate" });
+        return certify_max_min(problem, rates);
     }
     let presolved = Presolved::new(problem)?;
     let overload = overload(problem, rates);
@@ -69,6 +78,13 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     answer.check_demands()?;
     let certificate = answer.certificate();
     Ok(Certificate { overload, kkt_residual: certificate.kkt_residual.max(overload), ..certificate })
+}
+
+/// The bottleneck property in place of a gap.
+fn certify_max_min(problem: &Problem, rates: &[f64]) -> Result<Certificate> {
+    let feasible = normalize::normalize(problem, rates, &FNorm::default())?;
+    let (residual, overload) = (bottleneck_residual(problem, &feasible)?, overload(problem, rates));
+    Ok(Certificate { relative_gap: residual, overload, kkt_residual: residual.max(overload) })
 }
 
 /// By how much rates exceed a capacity or a cap, at most.

@@ -36,6 +36,7 @@
 
 mod certificate;
 mod error;
+mod max_min;
 mod normalize;
 mod paths;
 mod presolve;
@@ -47,12 +48,13 @@ pub mod utility;
 
 pub use certificate::{Certificate, certify};
 pub use error::{Error, Result};
-pub use normalize::{FNorm, Normalizer, UNorm, normalize};
+pub use max_min::max_min;
+pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};
 pub use paths::Paths;
 pub use problem::Problem;
 pub use solve::{METHODS, PriceRule, Progress, Settings, Solution, Solver, Status, Stop, solve};
 pub use topology::{Link, Topology};
-pub use utility::{AlphaFair, BandwidthFunction, Curvature, Linear, MinFct, Parameter, Utilities, Utility};
+pub use utility::{AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, Utilities, Utility};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

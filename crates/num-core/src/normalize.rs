@@ -5,13 +5,16 @@
 //! ```text
 //! U-NORM   x_p ← x_p / max_l r_l            one factor for all
 //! F-NORM   x_p ← x_p / max_{l ∈ p} r_l      a factor for every path
+//! FILL     x ← weighted max-min, weights x  every path has a full link
 //! ```
 //!
-//! After either no link is over its capacity (to rounding): Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l / r_l = c_l. A
+//! After either of the first two no link is over its capacity (to rounding): Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l / r_l = c_l. A
 //! factor below 1 would raise rates and counts as 1, unless raising is asked for; that is the papers' literal formula.
-//! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3.
+//! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3. FILL is ours: it keeps the proportions of the rates where
+//! they compete, and wastes nothing.
 
 use crate::error::{Error, Result};
+use crate::max_min::WaterFill;
 use crate::paths::Paths;
 use crate::problem::Problem;
 
@@ -22,6 +25,17 @@ pub trait Normalizer {
     /// # Panics
     /// If a path names a link beyond `capacities`; those of a [`Problem`] do not.
     fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]);
+
+    /// The same when every path has a cap, ∞ for none: rates are cut to their caps before and after.
+    ///
+    /// # Panics
+    /// If a path names a link beyond `capacities`; those of a [`Problem`] do not.
+    fn normalize_capped(&self, capacities: &[f64], paths: &Paths, caps: &[f64], rates: &mut [f64]) {
+        let cut = |rates: &mut [f64]| rates.iter_mut().zip(caps).for_each(|(rate, &cap)| *rate = rate.min(cap));
+        cut(rates);
+        self.normalize(capacities, paths, rates);
+        cut(rates);
+    }
 }
 
 /// U-NORM: divides every rate by the largest load per capacity of the network.
@@ -37,6 +51,11 @@ pub struct FNorm {
     /// Whether rates may also be raised until the fullest link of their path is full.
     pub raise_rates: bool,
 }
+
+/// FILL: the weighted max-min rates of the network with the raw rates as weights. Every path with a rate above 0 is then
+/// at its cap or has a full link, so rates are raised as well as lowered; a path with rate 0 stays there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Fill;
 
 impl Normalizer for UNorm {
     fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]) {
@@ -60,6 +79,17 @@ impl FNorm {
             let fullest = links.iter().map(|&link| relative_loads[link as usize]).fold(0.0, f64::max);
             *rate = divided(*rate, fullest, self.raise_rates);
         }
+    }
+}
+
+impl Normalizer for Fill {
+    fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]) {
+        self.normalize_capped(capacities, paths, &[], rates);
+    }
+
+    fn normalize_capped(&self, capacities: &[f64], paths: &Paths, caps: &[f64], rates: &mut [f64]) {
+        let weights = rates.to_vec();
+        WaterFill::new(capacities, paths).fill(&weights, caps, rates);
     }
 }
 
@@ -88,16 +118,21 @@ pub(crate) fn relative_loads(capacities: &[f64], paths: &Paths, rates: &[f64]) -
     loads
 }
 
-/// Feasible rates of a problem by a normalizer, caps included: rates are first cut to their caps.
+/// Feasible rates of a problem by a normalizer, caps included.
 ///
 /// # Errors
 /// [`Error::Length`] unless there is one rate per path, [`Error::Rate`] for a rate that is negative or not finite.
 pub fn normalize(problem: &Problem, rates: &[f64], normalizer: &impl Normalizer) -> Result<Vec<f64>> {
     check(problem, rates)?;
-    let cut = |(path, &rate): (usize, &f64)| rate.min(problem.rate_cap(path));
-    let mut rates: Vec<f64> = rates.iter().enumerate().map(cut).collect();
-    normalizer.normalize(problem.capacities(), problem.paths(), &mut rates);
-    Ok(rates.iter().enumerate().map(cut).collect())
+    let mut rates = rates.to_vec();
+    let (capacities, paths) = (problem.capacities(), problem.paths());
+    if problem.has_rate_caps() {
+        let caps: Vec<f64> = (0..rates.len()).map(|path| problem.rate_cap(path)).collect();
+        normalizer.normalize_capped(capacities, paths, &caps, &mut rates);
+    } else {
+        normalizer.normalize(capacities, paths, &mut rates);
+    }
+    Ok(rates)
 }
 
 /// One rate per path, each finite and not negative.

@@ -136,11 +136,14 @@ fn what_caps_are_worth_counts_in_the_scale() {
 }
 
 #[test]
-fn max_min_has_no_certificate_of_this_kind() {
-    let utility = AlphaFair::new(f64::INFINITY, 1.0).unwrap();
-    let problem = Problem::new(vec![1.0], Paths::from_lists([[0]]), utility).unwrap();
-    let error = certify(&problem, &[1.0], &[1.0]).unwrap_err().to_string();
-    assert!(error.contains("max-min") && error.contains("finite alpha"), "{error}");
+fn max_min_is_certified_by_its_bottlenecks_whatever_the_prices() {
+    let problem = one_link(2, AlphaFair::new(f64::INFINITY, vec![1.0, 3.0]).unwrap());
+    for prices in [[0.0], [7.0]] {
+        let exact = certify(&problem, &[0.25, 0.75], &prices).unwrap();
+        assert_eq!((exact.relative_gap, exact.overload, exact.kkt_residual), (0.0, 0.0, 0.0));
+        let unfair = certify(&problem, &[0.5, 0.5], &prices).unwrap();
+        assert!((unfair.relative_gap - 2.0 / 3.0).abs() < 1e-11, "{unfair:?}");
+    }
 }
 
 proptest! {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::power::{Power, Powers, as_power};
 use super::spec::column;
-use super::{Curvature, Family, Parameter, Spec, Units, Utility};
+use super::{Curvature, FairShare, Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;
 
 /// α-fair utilities: w^α x^(1−α)/(1−α), and w log x for α = 1.
@@ -20,6 +20,9 @@ pub struct AlphaFair {
 }
 
 pub(super) const FAMILY: Family = Family { kinds: &["alpha_fair", "max_min"], from_specs };
+
+/// What is expected of the α of one utility object: it bends in one way.
+pub(super) const ONE_LIMIT: &str = "all finite or all infinite within one utility";
 
 impl AlphaFair {
     /// α > 0 (∞ for weighted max-min) and weight > 0, each one number or one per flow.
@@ -34,8 +37,7 @@ impl AlphaFair {
         weight.check_positive("weight")?;
         Parameter::common_flows("weight", &alpha, &weight)?;
         let infinite = alpha.flows() != Some(0) && alpha.of(0) == f64::INFINITY;
-        let expected = "all finite or all infinite within one utility";
-        alpha.check("alpha", expected, |value| (value == f64::INFINITY) == infinite)?;
+        alpha.check("alpha", ONE_LIMIT, |value| (value == f64::INFINITY) == infinite)?;
         Ok(Self { alpha, weight })
     }
 
@@ -80,6 +82,10 @@ impl Utility for AlphaFair {
             true => Curvature::MaxMin,
             false => Curvature::Strict,
         }
+    }
+    /// B(f) = w f, whatever α.
+    fn fair_share(&self, flow: usize) -> Option<FairShare<'_>> {
+        Some(FairShare::weight(self.weight.of(flow)))
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
         let (weight, alpha) = (Some(self.weight.of(flow)), self.alpha.of(flow));

@@ -2,7 +2,7 @@
 //!
 //! U(x) = ∫ F(τ)^(−α) dτ with F = B⁻¹, so U'(x) = F(x)^(−α) and the demand at price q is B(q^(−1/α)): all flows of one
 //! bottleneck see the same fair share f = q^(−1/α). A large α makes the sum over several links approach the max-min
-//! over fair shares that operators draw the curves for. Sources: Kumar et al., *BwE*, SIGCOMM 2015, for the curves;
+//! over fair shares that operators draw the curves for, and α = ∞ is that max-min itself. Sources: Kumar et al., *BwE*, SIGCOMM 2015, for the curves;
 //! Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, for the utility, with α ≈ 5.
 //!
 //! ```text
@@ -16,8 +16,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::alpha_fair::ONE_LIMIT;
 use super::power::Power;
-use super::{Family, Spec, Units, Utility};
+use super::{Curvature, FairShare, Family, Spec, Units, Utility};
 use crate::error::{Error, Result};
 
 /// Utilities drawn as piecewise-linear curves of bandwidth over fair share.
@@ -28,13 +29,16 @@ pub struct BandwidthFunction {
     shared: bool,
 }
 
-pub(super) const FAMILY: Family = Family { kinds: &["bandwidth_function"], from_specs };
+pub(super) const FAMILY: Family = Family { kinds: &["bandwidth_function", MAX_MIN], from_specs };
+
+/// The kind with α = ∞, for files, which have no number for that.
+const MAX_MIN: &str = "max_min_bandwidth_function";
 
 /// The least curvature, as a share of what a rise of B to the ceiling over one fair share would have.
 const RISE: f64 = 0.1;
 
 #[derive(Debug, Clone, PartialEq)]
-struct Curve {
+pub(super) struct Curve {
     /// Fair share of every point, increasing.
     fair_share: Vec<f64>,
     /// Bandwidth of every point, from 0, not decreasing.
@@ -54,6 +58,7 @@ impl BandwidthFunction {
     ///
     /// Fair shares must increase from 0 or more; bandwidths must not decrease, start at 0 and rise somewhere (or the
     /// tail must). After the last point the curve goes on with `tail_slope` ≥ 0; with 0 the flow is saturated there.
+    /// α = ∞ is max-min fairness over fair shares.
     ///
     /// # Errors
     /// [`Error::BandwidthFunction`] naming the point, [`Error::Parameter`] for α, [`Error::Length`] when the two lists
@@ -76,10 +81,15 @@ fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
     let curve = |(flow, spec): (usize, &Spec)| {
         let points = spec.need(flow, "breakpoints", &spec.breakpoints)?;
         let (fair_share, bandwidth): (Vec<_>, Vec<_>) = points.iter().map(|point| (point[0], point[1])).unzip();
-        let (alpha, tail_slope) = (spec.need(flow, "alpha", &spec.alpha)?, spec.tail_slope.unwrap_or(0.0));
+        let alpha = if spec.kind == MAX_MIN { f64::INFINITY } else { spec.need(flow, "alpha", &spec.alpha)? };
+        let tail_slope = spec.tail_slope.unwrap_or(0.0);
         Curve::new(flow, &fair_share, &bandwidth, alpha, tail_slope)
     };
-    let curves = specs.iter().enumerate().map(curve).collect::<Result<_>>()?;
+    let curves: Vec<Curve> = specs.iter().enumerate().map(curve).collect::<Result<_>>()?;
+    let mixed = |curve: &Curve| (curve.alpha == f64::INFINITY) != (curves[0].alpha == f64::INFINITY);
+    if let Some(flow) = curves.iter().position(mixed) {
+        return Err(Error::Parameter { flow, name: "alpha", value: curves[flow].alpha, expected: ONE_LIMIT });
+    }
     Ok(Arc::new(BandwidthFunction { curves, shared: false }))
 }
 
@@ -122,8 +132,9 @@ impl Curve {
         if bandwidth[points - 1] == 0.0 && tail_slope == 0.0 {
             return wrong("bandwidth is 0 everywhere".into(), "a rise somewhere");
         }
-        if !(alpha > 0.0 && alpha.is_finite()) {
-            return Err(Error::Parameter { flow, name: "alpha", value: alpha, expected: "a finite number > 0" });
+        if alpha.is_nan() || alpha <= 0.0 {
+            let expected = "a number > 0, inf for max-min";
+            return Err(Error::Parameter { flow, name: "alpha", value: alpha, expected });
         }
         let rise = |i: usize| (bandwidth[i + 1] - bandwidth[i]) / (fair_share[i + 1] - fair_share[i]);
         let slope = (0..points - 1).map(rise).chain([tail_slope]).collect();
@@ -150,7 +161,7 @@ impl Curve {
         self.bandwidth[self.bandwidth.len() - 1]
     }
 
-    fn saturation(&self) -> f64 {
+    pub(super) fn saturation(&self) -> f64 {
         if self.slope[self.slope.len() - 1] == 0.0 { self.last_bandwidth() } else { f64::INFINITY }
     }
 
@@ -162,8 +173,13 @@ impl Curve {
         }
     }
 
+    /// The fair share of every point.
+    pub(super) fn points(&self) -> &[f64] {
+        &self.fair_share
+    }
+
     /// The smallest fair share that gives a rate: F(x).
-    fn fair_share(&self, rate: f64) -> f64 {
+    pub(super) fn fair_share(&self, rate: f64) -> f64 {
         let piece = self.rising(rate);
         self.fair_share[piece] + (rate - self.bandwidth[piece]) / self.slope[piece]
     }
@@ -180,7 +196,7 @@ impl Curve {
         }
     }
 
-    fn bandwidth(&self, fair_share: f64) -> f64 {
+    pub(super) fn bandwidth(&self, fair_share: f64) -> f64 {
         self.at(fair_share).0
     }
 
@@ -241,17 +257,25 @@ impl Utility for BandwidthFunction {
     fn flows(&self) -> Option<usize> {
         if self.shared { None } else { Some(self.curves.len()) }
     }
+    fn curvature(&self) -> Curvature {
+        match self.curves.first().is_some_and(|curve| curve.alpha == f64::INFINITY) {
+            true => Curvature::MaxMin,
+            false => Curvature::Strict,
+        }
+    }
     fn saturation(&self, flow: usize) -> f64 {
         self.curve(flow).saturation()
+    }
+    fn fair_share(&self, flow: usize) -> Option<FairShare<'_>> {
+        Some(FairShare::curve(self.curve(flow)))
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
         let curve = self.curve(flow);
         let points = curve.fair_share.iter().zip(&curve.bandwidth).map(|(&f, &b)| [f, b]).collect();
-        Some(Spec {
-            alpha: Some(curve.alpha),
-            breakpoints: Some(points),
-            tail_slope: curve.slope.last().copied(),
-            ..Spec::of_kind("bandwidth_function")
+        let (breakpoints, tail_slope) = (Some(points), curve.slope.last().copied());
+        Some(match curve.alpha == f64::INFINITY {
+            true => Spec { breakpoints, tail_slope, ..Spec::of_kind(MAX_MIN) },
+            false => Spec { alpha: Some(curve.alpha), breakpoints, tail_slope, ..Spec::of_kind("bandwidth_function") },
         })
     }
     fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {

@@ -11,6 +11,7 @@
 
 mod alpha_fair;
 mod bandwidth_function;
+mod fair_share;
 mod linear;
 mod min_fct;
 mod parameter;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 pub use alpha_fair::AlphaFair;
 pub use bandwidth_function::BandwidthFunction;
+pub use fair_share::FairShare;
 pub use linear::Linear;
 pub use min_fct::MinFct;
 pub use parameter::Parameter;
@@ -84,6 +86,12 @@ pub trait Utility: fmt::Debug + Send + Sync {
     /// The rate from which more is worth nothing; infinite where there is none.
     fn saturation(&self, _flow: usize) -> f64 {
         f64::INFINITY
+    }
+
+    /// The rate that a flow gets at a common fair share, which is what [`max_min`](crate::max_min()) compares; `None` for
+    /// utilities that have no such curve.
+    fn fair_share(&self, _flow: usize) -> Option<FairShare<'_>> {
+        None
     }
 
     /// U(`to`) − U(`from`), without the cancellation of subtracting two values where the family knows a way.

@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 /// One flow's utility as plain data; the fields that its kind does not use are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    /// Name of the kind: `alpha_fair`, `max_min`, `linear`, `fct` or `bandwidth_function`.
+    /// Name of the kind: `alpha_fair`, `max_min`, `linear`, `fct`, `bandwidth_function` or
+    /// `max_min_bandwidth_function`.
     pub kind: String,
     /// Weight w of `alpha_fair`, `max_min` and `linear`.
     pub weight: Option<f64>,
@@ -20,9 +21,9 @@ pub struct Spec {
     pub size: Option<f64>,
     /// Exponent ε of `fct`.
     pub eps: Option<f64>,
-    /// Points (fair share, bandwidth) of `bandwidth_function`.
+    /// Points (fair share, bandwidth) of `bandwidth_function` and `max_min_bandwidth_function`.
     pub breakpoints: Option<Vec<[f64; 2]>>,
-    /// Slope of `bandwidth_function` after its last point.
+    /// Slope of those two after their last point.
     pub tail_slope: Option<f64>,
 }
 

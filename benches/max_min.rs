@@ -1,0 +1,130 @@
+//! Weighted max-min rates by water-filling, beside the loop that anyone would write first, on the papers' leaf-spine.
+//!
+//! ```sh
+//! cargo bench -p netnum-benches --bench max_min             # about half a minute
+//! cargo bench -p netnum-benches --bench max_min -- 10000    # one row
+//! ```
+//!
+//! 9 racks of 16 servers under 4 spines, random flows with weights, every link with a capacity of its own, so that
+//! every link is a level of its own. Both sides are f64 on one thread, begin at compressed rows (the transpose is
+//! counted), and are checked to give the same rates before anything is timed.
+
+mod common;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use common::{Instance, Plan};
+use criterion::{BenchmarkId, Criterion};
+use netnum_core::{Fill, Normalizer, Paths, Problem};
+
+const FLOWS: [usize; 3] = [1000, 10_000, 100_000];
+
+const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_millis(1500), samples: 30 };
+
+/// Progressive filling as in the textbook: find the link with the least left per unit of weight, stop the flows on it,
+/// take what they use from the links of their paths; until no flow is left.
+fn textbook(capacities: &[f64], paths: &Paths, weights: &[f64]) -> Vec<f64> {
+    let (links, flows) = (capacities.len(), weights.len());
+    let through = paths.transpose(links).expect("paths name links that exist");
+    let mut left = capacities.to_vec();
+    let mut weight = vec![0.0; links];
+    let mut count = vec![0; links];
+    for flow in 0..flows {
+        for &link in paths.links(flow) {
+            weight[link as usize] += weights[flow];
+            count[link as usize] += 1;
+        }
+    }
+    let mut rates = vec![f64::NAN; flows];
+    let mut rising = flows;
+    while rising > 0 {
+        let (mut full, mut level) = (0, f64::INFINITY);
+        for link in 0..links {
+            if count[link] > 0 && left[link] / weight[link] < level {
+                (full, level) = (link, left[link] / weight[link]);
+            }
+        }
+        for &flow in through.links(full) {
+            let flow = flow as usize;
+            if rates[flow].is_nan() {
+                rates[flow] = weights[flow] * level;
+                rising -= 1;
+                for &link in paths.links(flow) {
+                    left[link as usize] -= rates[flow];
+                    weight[link as usize] -= weights[flow];
+                    count[link as usize] -= 1;
+                }
+            }
+        }
+    }
+    rates
+}
+
+fn filled(instance: &Instance) -> Vec<f64> {
+    let mut rates = instance.weights.clone();
+    Fill.normalize(&instance.capacities, &instance.paths, &mut rates);
+    rates
+}
+
+/// A faster loop is worth something only if it computes the same.
+fn assert_that_all_agree(instance: &Instance, problem: &Problem) {
+    let expected = textbook(&instance.capacities, &instance.paths, &instance.weights);
+    for rates in [filled(instance), netnum_core::max_min(problem).expect("every flow has a weight")] {
+        for (flow, (rate, expected)) in rates.iter().zip(&expected).enumerate() {
+            assert!((rate - expected).abs() <= 1e-9 * expected, "flow {flow}: {rate:e} and {expected:e}");
+        }
+    }
+}
+
+/// Seconds per fill, where measured.
+struct Measured {
+    flows: usize,
+    textbook: Option<f64>,
+    fill: Option<f64>,
+    max_min: Option<f64>,
+}
+
+fn measure(criterion: &mut Criterion, flows: usize) -> Measured {
+    let instance = Instance::fabric(flows);
+    let problem = instance.log();
+    assert_that_all_agree(&instance, &problem);
+    let mut timed = |name: &str, work: &dyn Fn() -> Vec<f64>| {
+        common::measure(criterion, "max_min", BenchmarkId::new(name, flows), PLAN, |count| {
+            let began = Instant::now();
+            for _ in 0..count {
+                black_box(work());
+            }
+            began.elapsed()
+        })
+    };
+    Measured {
+        flows,
+        textbook: timed("textbook", &|| textbook(&instance.capacities, &instance.paths, &instance.weights)),
+        fill: timed("fill", &|| filled(&instance)),
+        max_min: timed("max_min", &|| netnum_core::max_min(&problem).expect("every flow has a weight")),
+    }
+}
+
+fn print_table(measured: &[Measured], gigahertz: f64) {
+    println!(
+        "Weighted max-min on 9 x 16 x 4, from compressed rows, f64, one thread of {gigahertz:.2} GHz; medians in ms.\n"
+    );
+    println!("{:>7} │ {:>9} │ {:>9} {:>9} │ {:>5}", "flows", "textbook", "Fill", "max_min", "ratio");
+    for Measured { flows, textbook, fill, max_min } in measured {
+        let ms = |seconds: Option<f64>| seconds.map_or("–".into(), |seconds| format!("{:.4}", 1e3 * seconds));
+        let ratio = textbook.zip(*max_min).map_or("–".into(), |(one, other)| format!("{:.2}", one / other));
+        println!("{flows:>7} │ {:>9} │ {:>9} {:>9} │ {ratio:>5}", ms(*textbook), ms(*fill), ms(*max_min));
+    }
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    let measured: Vec<Measured> = FLOWS.iter().map(|&flows| measure(&mut criterion, flows)).collect();
+    criterion.final_summary();
+    let any = |side: &Measured| side.textbook.is_some() || side.fill.is_some() || side.max_min.is_some();
+    let measured: Vec<Measured> = measured.into_iter().filter(any).collect();
+    if !measured.is_empty() && !common::is_test() {
+        print_table(&measured, common::gigahertz());
+    }
+}

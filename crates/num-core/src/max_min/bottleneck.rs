@@ -1,0 +1,60 @@
+//! How far rates are from max-min fair, whatever method they came from.
+//!
+//! ```text
+//! residual of a flow = min( 1 − x/r,  min over links l ∈ p of max(1 − load_l/c_l, 1 − x/B(f_l)) )
+//! f_l = the largest fair share on link l = max over its flows of F(x)
+//! ```
+//!
+//! with r its cap or saturation: the flow's distance from being satisfied, or from having a bottleneck that is full and
+//! on which nobody has a larger fair share. The largest over all flows is 0 exactly for the max-min rates. Fair shares are
+//! compared in rates, so that the residual is relative to them. Where B is flat a rate belongs to many fair shares; the
+//! smallest counts, and a rate that is above a flat piece by no more than rounding is on it.
+//!
+//! Cost: O(crossings) and two curves evaluated per crossing.
+
+use super::fair_shares;
+use crate::error::{Error, Result};
+use crate::normalize::relative_loads;
+use crate::problem::Problem;
+
+/// What errors call it.
+const METHOD: &str = "certify";
+/// What a rate may be above a flat piece of its curve and still be on it, relative.
+const ROUNDING: f64 = 1e-12;
+
+/// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible.
+///
+/// # Errors
+/// [`Error::Unsupported`] for flows with several paths and for utilities without a fair share, and [`Error::Utility`]
+/// for one with a bad weight.
+pub(crate) fn bottleneck_residual(problem: &Problem, rates: &[f64]) -> Result<f64> {
+    if !problem.is_single_path() {
+        let (method, what) = (METHOD.into(), "max-min problems in which flows have several paths".into());
+        let instead = "use a finite alpha to get a certificate";
+        return Err(Error::Unsupported { method, what, instead });
+    }
+    let shares = fair_shares(problem, METHOD)?;
+    let loads = relative_loads(problem.capacities(), problem.paths(), rates);
+    let mut largest = vec![0.0f64; problem.links()];
+    for ((links, share), &rate) in problem.paths().iter().zip(&shares).zip(rates) {
+        let fair_share = share.least(rate * (1.0 - ROUNDING));
+        for &link in links {
+            largest[link as usize] = largest[link as usize].max(fair_share);
+        }
+    }
+    let mut residual = 0.0f64;
+    for (path, (links, share)) in problem.paths().iter().zip(&shares).enumerate() {
+        if problem.is_closed(path) {
+            continue;
+        }
+        let below = |most: f64| if most > rates[path] { 1.0 - rates[path] / most } else { 0.0 };
+        let most = problem.rate_cap(path).min(share.saturation());
+        let own = if most.is_finite() { below(most) } else { f64::INFINITY };
+        let bottleneck = |&link: &u32| {
+            let idle = (1.0 - loads[link as usize]).max(0.0);
+            idle.max(below(share.bandwidth(largest[link as usize])))
+        };
+        residual = residual.max(links.iter().map(bottleneck).fold(own, f64::min));
+    }
+    Ok(residual)
+}
