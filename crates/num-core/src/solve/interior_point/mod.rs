@@ -120,6 +120,8 @@ const FRACTION: f64 = 0.99;
 const SHALLOW: f64 = 0.45;
 /// The proximal term, per λ/y.
 const PROXIMAL: f64 = 1e-8;
+/// Infeasibility below this is rounding.
+const ROUNDING: f64 = 1e-14;
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
 const TINY_RATE: f64 = 0.1;
 const TINY_DEMAND: f64 = 1e-2;
@@ -460,7 +462,7 @@ impl InteriorPoint {
         after += self.tops.complementarity_after(primal, dual, &direction.flow_rates);
         let now = self.complementarity * self.revenue;
         let mut centring = (after / now).powi(3).clamp(1e-8, 1.0);
-        if self.infeasibility > self.complementarity {
+        if self.infeasibility > self.complementarity.max(ROUNDING) {
             centring = centring.max(0.3f64.min(0.1 * (self.infeasibility / self.complementarity).sqrt()));
         }
         let centre = centring * now / self.pairs;
