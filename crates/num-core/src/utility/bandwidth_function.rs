@@ -184,6 +184,12 @@ impl Curve {
         self.fair_share[piece] + (rate - self.bandwidth[piece]) / self.slope[piece]
     }
 
+    /// The largest fair share that gives a rate below saturation.
+    fn fair_share_after(&self, rate: f64) -> f64 {
+        let above = self.bandwidth.partition_point(|&b| b <= rate) - 1;
+        self.fair_share[above] + (rate - self.bandwidth[above]) / self.slope[above]
+    }
+
     /// B(f), and its slope there.
     fn at(&self, fair_share: f64) -> (f64, f64) {
         match self.fair_share.partition_point(|&f| f <= fair_share) {
@@ -282,13 +288,12 @@ impl Utility for BandwidthFunction {
         let curves = flows.iter().map(|&flow| self.curve(flow as usize).in_units(units)).collect();
         Some(Box::new(Self { curves, shared: false }))
     }
-    fn has_jumps(&self) -> bool {
-        let inside = |curve: &Curve| {
-            let rising = curve.slope.iter().position(|&slope| slope > 0.0).unwrap_or(0);
-            let last = curve.slope.len() - 1;
-            curve.slope[rising..last].contains(&0.0)
-        };
-        self.curves.iter().any(inside)
+    fn jumps(&self, flow: usize) -> Vec<(f64, f64)> {
+        let curve = self.curve(flow);
+        let fall = |rate: f64| curve.marginal(rate) - curve.share().marginal(curve.fair_share_after(rate));
+        let inner = (1..curve.slope.len() - 1).filter(|&i| curve.slope[i] == 0.0 && curve.slope[i - 1] > 0.0);
+        let rates = inner.map(|i| curve.bandwidth[i]).filter(|&rate| rate < curve.saturation());
+        rates.map(|rate| (rate, fall(rate))).collect()
     }
     fn elasticity_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         for ((flow, &rate), out) in flows.zip(rates).zip(out) {

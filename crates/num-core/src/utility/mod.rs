@@ -110,10 +110,10 @@ pub trait Utility: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether U' jumps somewhere between 0 and saturation, which shows as a demand that stays the same while the price
-    /// changes.
-    fn has_jumps(&self) -> bool {
-        false
+    /// The rates between 0 and saturation at which U' falls at once, each with by how much: demands that stay the same while
+    /// the price changes. In increasing order.
+    fn jumps(&self, _flow: usize) -> Vec<(f64, f64)> {
+        Vec::new()
     }
 
     /// The weights w when every flow's utility is w log x, whose response takes one division: price methods then respond

@@ -89,8 +89,9 @@ impl Utility for Rescaled {
     fn curvature(&self) -> Curvature {
         self.inner.curvature()
     }
-    fn has_jumps(&self) -> bool {
-        self.inner.has_jumps()
+    fn jumps(&self, flow: usize) -> Vec<(f64, f64)> {
+        let jumps = self.inner.jumps(self.flow(flow)).into_iter();
+        jumps.map(|(rate, fall)| (rate / self.units.rate, fall / self.units.price())).collect()
     }
     fn alpha(&self, flow: usize) -> Option<f64> {
         self.inner.alpha(self.flow(flow))

@@ -12,7 +12,7 @@
 //! - The residual of U'(y) = λ is taken in logarithms, ρ = log U'(y) − log λ, dλ = λ (ρ − ε dy/y), with ε the elasticity
 //!   of U'. Marginals over a hundred decades are then as good as any.
 //! - A *tiny* flow, whose demand at λ is far below what its path could carry, is set to it and does not shorten steps.
-//! - A *pinned* flow sits at a jump of U' (a flat piece of a bandwidth function): its rate is fixed, its λ free.
+//! - A jump of U' (a flat piece of a bandwidth function) is an elastic bound (`kinks.rs`).
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
 //! - A proximal term of 1e−8 λ/y on every path of a flow that has several, whose split is not unique.
 //! - Centring is raised while feasibility lags behind complementarity.
@@ -23,10 +23,12 @@
 //! Source: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
 
 mod bounds;
+mod kinks;
 mod start;
 mod system;
 
 use bounds::Bounds;
+use kinks::Kinks;
 use system::{NONE, System};
 
 use super::incidence::Incidence;
@@ -50,12 +52,13 @@ pub(super) struct InteriorPoint {
     rates: Vec<f64>,
     flow_rates: Vec<f64>,
     marginals: Vec<f64>,
-    /// x ≥ 0 with z, x ≤ cap with v, y ≤ saturation with t.
+    /// x ≥ 0 with z, x ≤ cap with v, y ≤ saturation with t, and jumps of U'.
     floors: Bounds,
     caps: Bounds,
     tops: Bounds,
-    /// How a flow is treated in this step *(derived)*.
-    stance: Vec<Stance>,
+    kinks: Kinks,
+    /// Which flows are tiny *(derived)*.
+    tiny: Vec<bool>,
     /// c − R x − s, ρ, ε/y *(derived)*.
     link_residuals: Vec<f64>,
     log_residuals: Vec<f64>,
@@ -93,16 +96,6 @@ struct Scratch {
     right: Vec<f64>,
 }
 
-/// How a flow takes part in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stance {
-    Free,
-    /// At its demand, which is far below anything that could bind.
-    Tiny,
-    /// At a jump of U'.
-    Pinned,
-}
-
 /// Notices when there is no way forward.
 struct Watch {
     best: f64,
@@ -125,8 +118,6 @@ const ROUNDING: f64 = 1e-14;
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
 const TINY_RATE: f64 = 0.1;
 const TINY_DEMAND: f64 = 1e-2;
-/// A flow this near to a jump of U', with its λ inside, is pinned to it.
-const NEAR_JUMP: f64 = 0.2;
 /// Iterations without progress after which it begins anew, and the estimate below which it does not.
 const PATIENCE: usize = 25;
 const ARRIVED: f64 = 1e-10;
@@ -139,13 +130,16 @@ impl InteriorPoint {
         let (links, paths, flows) = (problem.capacities.len(), problem.paths.len(), problem.log_marginals.len());
         let mut rows = vec![NONE; flows];
         let (mut constant, mut count) = (vec![false; flows], 0);
-        let (mut floors, mut caps, mut tops) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut floors, mut caps, mut tops, mut kinks) = (Vec::new(), Vec::new(), Vec::new(), Kinks::default());
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             let shallow = shallow(problem, block);
             for (place, flow) in block.flows.clone().enumerate() {
                 let saturation = block.utility.saturation(place);
                 let several = problem.paths_of(flow).len() > 1;
+                for (rate, fall) in block.utility.jumps(place) {
+                    kinks.push(flow, rate, fall);
+                }
                 if several && saturation < f64::INFINITY {
                     tops.push((flow as u32, saturation));
                 }
@@ -174,7 +168,7 @@ impl InteriorPoint {
         }
         let system = System::new(problem, path_rows, count as usize);
         let size = system.size();
-        let pairs = (links + floors.len() + caps.len() + tops.len()) as f64;
+        let pairs = (links + floors.len() + caps.len() + tops.len() + kinks.pairs()) as f64;
         let zeros = |count: usize| vec![0.0; count];
         Self {
             incidence: Incidence::new(&problem.paths),
@@ -190,7 +184,8 @@ impl InteriorPoint {
             floors: Bounds::new(floors, 1.0),
             caps: Bounds::new(caps, -1.0),
             tops: Bounds::new(tops, -1.0),
-            stance: vec![Stance::Free; flows],
+            kinks,
+            tiny: vec![false; flows],
             link_residuals: zeros(links),
             log_residuals: zeros(flows),
             bends: zeros(flows),
@@ -234,7 +229,8 @@ impl InteriorPoint {
             infeasibility += price * residual.abs();
             priced += price * capacity;
         }
-        complementarity += self.floors.complementarity() + self.caps.complementarity() + self.tops.complementarity();
+        complementarity += self.floors.complementarity() + self.caps.complementarity();
+        complementarity += self.tops.complementarity() + self.kinks.complementarity();
         self.look_at_utilities(problem);
 
         self.incidence.gather(&problem.paths, &self.prices, &mut self.path_residuals);
@@ -244,7 +240,9 @@ impl InteriorPoint {
         }
         self.floors.forces(|path, force| path_residuals[path] += force);
         self.caps.forces(|path, force| path_residuals[path] += force);
-        self.tops.forces(|flow, force| problem.paths_of(flow).for_each(|path| path_residuals[path] += force));
+        let mut push = |flow: usize, force| problem.paths_of(flow).for_each(|path| path_residuals[path] += force);
+        self.tops.forces(&mut push);
+        self.kinks.forces(&mut push);
         let wrong: f64 = self.rates.iter().zip(path_residuals.iter()).map(|(rate, residual)| rate * residual.abs()).sum();
         let worth = |(rate, marginal): (&f64, &f64)| rate * marginal;
         self.revenue = self.flow_rates.iter().zip(marginals.iter()).map(worth).sum::<f64>().min(priced.max(1e-200));
@@ -253,29 +251,22 @@ impl InteriorPoint {
         self.complementarity + self.infeasibility + wrong / self.revenue
     }
 
-    /// Decides how every flow takes part, and puts tiny and pinned ones in their places.
+    /// Finds the tiny flows and sets them to their demands.
     fn settle(&mut self, problem: &Presolved) {
         for block in &problem.blocks {
-            let jumps = block.utility.has_jumps();
             for flows in block.chunks() {
-                if !jumps && !flows.clone().any(|flow| self.is_low(problem, flow)) {
-                    self.stance[flows].fill(Stance::Free);
+                self.tiny[flows.clone()].fill(false);
+                if !flows.clone().any(|flow| self.is_low(problem, flow)) {
                     continue;
                 }
                 let demands = &mut self.scratch.flows[flows.clone()];
                 block.utility.demand_into(block.places(&flows), &self.marginals[flows.clone()], demands);
-                for (flow, place) in flows.clone().zip(block.places(&flows)) {
-                    let stance = match jumps {
-                        true if self.is_at_jump(block, flow, place) => Stance::Pinned,
-                        false if self.is_tiny(problem, flow) => Stance::Tiny,
-                        _ => Stance::Free,
-                    };
-                    self.stance[flow] = stance;
-                    if stance != Stance::Free && problem.paths_of(flow).len() == 1 {
-                        let (path, rate) = (problem.flow_paths[flow], self.scratch.flows[flow].max(LEAST));
-                        self.rates[path] = rate;
-                        self.floors.place(path, rate);
-                        self.caps.place(path, rate);
+                for flow in flows.filter(|&flow| self.is_low(problem, flow)).collect::<Vec<_>>() {
+                    let (path, demand) = (problem.flow_paths[flow], self.scratch.flows[flow]);
+                    if demand < TINY_DEMAND * problem.ceilings[path] {
+                        self.tiny[flow] = true;
+                        self.rates[path] = demand.max(LEAST);
+                        self.caps.place(path, self.rates[path]);
                     }
                 }
             }
@@ -289,23 +280,7 @@ impl InteriorPoint {
         paths.len() == 1 && self.rates[path] < TINY_RATE * problem.ceilings[path] && !self.floors.holds(path)
     }
 
-    /// The same for its demand too, which is in `scratch`.
-    fn is_tiny(&self, problem: &Presolved, flow: usize) -> bool {
-        let ceiling = problem.ceilings[problem.flow_paths[flow]];
-        self.scratch.flows[flow] < TINY_DEMAND * ceiling && self.is_low(problem, flow)
-    }
-
-    /// Whether a flow's rate is near one at which U' jumps, its λ being inside the jump: near a demand that stays the same
-    /// for prices around λ.
-    fn is_at_jump(&self, block: &NaturalBlock, flow: usize, place: usize) -> bool {
-        let (demand, rate) = (self.scratch.flows[flow], self.flow_rates[flow]);
-        demand > 0.0
-            && demand < block.utility.saturation(place)
-            && (rate - demand).abs() < NEAR_JUMP * demand
-            && block.utility.demand_slope(place, self.marginals[flow]) == 0.0
-    }
-
-    /// ρ and ε/y of every flow.
+    /// ρ and ε/y of every flow, of the part of its utility that has no jumps.
     fn look_at_utilities(&mut self, problem: &Presolved) {
         for block in &problem.blocks {
             for flows in block.chunks() {
@@ -315,6 +290,13 @@ impl InteriorPoint {
                 block.utility.elasticity_into(places, rates, &mut self.bends[flows]);
             }
         }
+        let Self { kinks, log_residuals, bends, flow_rates, .. } = self;
+        kinks.passed(flow_rates, |flow, fall| {
+            // S' = U' + J: the logarithm grows, the elasticity shrinks.
+            let growth = fall / log_residuals[flow].exp();
+            log_residuals[flow] += growth.ln_1p();
+            bends[flow] /= 1.0 + growth;
+        });
         let flows = self.log_residuals.iter_mut().zip(&mut self.bends).zip(&self.constant);
         for ((((residual, bend), &constant), rate), marginal) in flows.zip(&self.flow_rates).zip(&self.marginals) {
             *residual = if constant { 0.0 } else { *residual - marginal.ln() };
@@ -329,23 +311,22 @@ impl InteriorPoint {
             *stiffness = marginal * bend;
         }
         self.tops.curvatures(|flow, curvature| stiffness[flow] += curvature);
+        self.kinks.curvatures(|flow, curvature| stiffness[flow] += curvature);
         let curvatures = &mut scratch.paths;
         curvatures.fill(0.0);
         self.floors.curvatures(|path, curvature| curvatures[path] += curvature);
         self.caps.curvatures(|path, curvature| curvatures[path] += curvature);
         let links = self.prices.len();
         for (flow, &row) in self.rows.iter().enumerate() {
-            let pinned = self.stance[flow] == Stance::Pinned;
             let own = match row {
                 NONE => stiffness[flow],
                 row => {
-                    system.diagonal[links + row as usize] = if pinned { 0.0 } else { stiffness[flow].recip() };
+                    system.diagonal[links + row as usize] = stiffness[flow].recip();
                     PROXIMAL * self.marginals[flow] / self.flow_rates[flow]
                 }
             };
             for path in problem.paths_of(flow) {
-                let weight = (own + curvatures[path]).recip();
-                system.weights[path] = if pinned && row == NONE { 0.0 } else { weight };
+                system.weights[path] = (own + curvatures[path]).recip();
             }
         }
         for ((diagonal, slack), price) in system.diagonal.iter_mut().zip(&self.slacks).zip(&self.prices) {
@@ -362,11 +343,12 @@ impl InteriorPoint {
         for (right, ((residual, target), price)) in right.iter_mut().zip(residuals) {
             *right = target / price - residual;
         }
-        // λ ρ, with the pull of the saturation; for a pinned flow the rate that is missing.
+        // λ ρ, with the pulls of the flow's own bounds.
         for ((aim, marginal), residual) in aims.iter_mut().zip(&self.marginals).zip(&self.aims) {
             *aim = marginal * residual;
         }
         self.tops.pulls(|flow, pull| aims[flow] += pull);
+        self.kinks.pulls(|flow, pull| aims[flow] += pull);
         forces.copy_from_slice(&self.path_residuals);
         self.floors.pulls(|path, pull| forces[path] += pull);
         self.caps.pulls(|path, pull| forces[path] += pull);
@@ -376,10 +358,7 @@ impl InteriorPoint {
                 row => {
                     let paths = problem.paths_of(flow);
                     let drift: f64 = paths.map(|path| system.weights[path] * forces[path]).sum();
-                    right[links + row as usize] = match self.stance[flow] {
-                        Stance::Pinned => -drift,
-                        _ => aims[flow] / self.stiffness[flow] - drift,
-                    };
+                    right[links + row as usize] = aims[flow] / self.stiffness[flow] - drift;
                 }
             }
         }
@@ -399,20 +378,12 @@ impl InteriorPoint {
                 let price = rates[path];
                 rates[path] = system.weights[path] * (forces[path] + pull - price);
                 total += rates[path];
-                if self.stance[flow] == Stance::Pinned && row == NONE {
-                    // Its rate is fixed: λ follows the price of its path.
-                    marginals[flow] = price - (forces[path] - aims[flow]);
-                }
             }
             flow_rates[flow] = total;
-            if self.stance[flow] != Stance::Pinned {
-                marginals[flow] = match self.constant[flow] {
-                    true => 0.0,
-                    false => self.marginals[flow] * (self.aims[flow] - self.bends[flow] * total),
-                };
-            } else if row != NONE {
-                marginals[flow] = pull;
-            }
+            marginals[flow] = match self.constant[flow] {
+                true => 0.0,
+                false => self.marginals[flow] * (self.aims[flow] - self.bends[flow] * total),
+            };
         }
         let pairs = self.slacks.iter().zip(&self.prices).zip(self.targets.iter().zip(&unknowns[..links]));
         for (change, ((slack, price), (target, step))) in slacks.iter_mut().zip(pairs) {
@@ -421,6 +392,7 @@ impl InteriorPoint {
         self.floors.direct(rates);
         self.caps.direct(rates);
         self.tops.direct(flow_rates);
+        self.kinks.direct(flow_rates);
     }
 
     /// The longest steps, of rates and of prices, that keep everything positive.
@@ -436,13 +408,15 @@ impl InteriorPoint {
         for (marginal, change) in self.marginals.iter().zip(&self.direction.marginals) {
             dual = dual.max(fall(marginal, change));
         }
-        for (flow, _) in self.stance.iter().enumerate().filter(|(_, stance)| **stance != Stance::Tiny) {
+        for (flow, _) in self.tiny.iter().enumerate().filter(|(_, tiny)| !**tiny) {
             for path in problem.paths_of(flow) {
                 primal = primal.max(fall(&self.rates[path], &self.direction.rates[path]));
             }
         }
         let (rates, flow_rates) = (&self.direction.rates, &self.direction.flow_rates);
-        for (primal_fall, dual_fall) in [self.floors.falls(rates), self.caps.falls(rates), self.tops.falls(flow_rates)] {
+        let of_paths = [self.floors.falls(rates), self.caps.falls(rates)];
+        let of_flows = [self.tops.falls(flow_rates), self.kinks.falls(flow_rates)];
+        for (primal_fall, dual_fall) in of_paths.into_iter().chain(of_flows) {
             (primal, dual) = (primal.max(primal_fall), dual.max(dual_fall));
         }
         let length = |fall: f64| if fall > fraction { fraction / fall } else { 1.0 };
@@ -460,6 +434,7 @@ impl InteriorPoint {
         after += self.floors.complementarity_after(primal, dual, &direction.rates);
         after += self.caps.complementarity_after(primal, dual, &direction.rates);
         after += self.tops.complementarity_after(primal, dual, &direction.flow_rates);
+        after += self.kinks.complementarity_after(primal, dual, &direction.flow_rates);
         let now = self.complementarity * self.revenue;
         let mut centring = (after / now).powi(3).clamp(1e-8, 1.0);
         if self.infeasibility > self.complementarity.max(ROUNDING) {
@@ -474,14 +449,14 @@ impl InteriorPoint {
         self.floors.aim_at(centre, part, &direction.rates);
         self.caps.aim_at(centre, part, &direction.rates);
         self.tops.aim_at(centre, part, &direction.flow_rates);
+        self.kinks.aim_at(centre, part, &direction.flow_rates);
         for (flow, aim) in self.aims.iter_mut().enumerate() {
             let in_marginal = direction.marginals[flow] / self.marginals[flow];
             let rate = direction.flow_rates[flow] / self.flow_rates[flow];
             // ε = bend · y.
             let in_rate = self.bends[flow] * self.flow_rates[flow] * rate * rate;
             let curvature = 0.5 * part * part * (in_marginal * in_marginal + in_rate);
-            let known = !self.constant[flow] && self.stance[flow] == Stance::Free;
-            *aim = self.log_residuals[flow] + if known { part * curvature.min(2.0) } else { 0.0 };
+            *aim = self.log_residuals[flow] + if self.constant[flow] { 0.0 } else { part * curvature.min(2.0) };
         }
     }
 
@@ -497,6 +472,7 @@ impl InteriorPoint {
         self.floors.advance(primal, dual, &direction.rates);
         self.caps.advance(primal, dual, &direction.rates);
         self.tops.advance(primal, dual, &direction.flow_rates);
+        self.kinks.advance(primal, dual, &direction.flow_rates);
     }
 
     /// Whether all numbers of the direction are some.
@@ -521,6 +497,7 @@ impl Method for InteriorPoint {
         self.floors.aim_at_zero();
         self.caps.aim_at_zero();
         self.tops.aim_at_zero();
+        self.kinks.aim_at_zero();
         self.aims.copy_from_slice(&self.log_residuals);
         self.direction.unknowns.fill(0.0);
         self.direct(problem, PREDICTOR);
@@ -530,7 +507,7 @@ impl Method for InteriorPoint {
         self.direct(problem, accuracy);
         if std::env::var("IPV").is_ok() {
             let f = |v: &[f64]| v.iter().position(|x| !x.is_finite());
-            eprintln!("comp {:.1e} inf {:.1e} lens {:?} {:?} {:?} {:?} tiny {} pinned {} exact {}", self.complementarity, self.infeasibility, self.lengths(problem, FRACTION), f(&self.direction.unknowns), f(&self.direction.rates), f(&self.direction.marginals), self.stance.iter().filter(|s| **s == Stance::Tiny).count(), self.stance.iter().filter(|s| **s == Stance::Pinned).count(), self.system.is_exact());
+            eprintln!("comp {:.1e} inf {:.1e} lens {:?} {:?} {:?} {:?} tiny {} exact {}", self.complementarity, self.infeasibility, self.lengths(problem, FRACTION), f(&self.direction.unknowns), f(&self.direction.rates), f(&self.direction.marginals), self.tiny.iter().filter(|s| **s).count(), self.system.is_exact());
         }
         if self.is_usable() {
             let (primal, dual) = self.lengths(problem, FRACTION);

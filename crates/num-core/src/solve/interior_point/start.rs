@@ -3,7 +3,6 @@
 use super::{InteriorPoint, LEAST, MOST, Scratch, sum_paths};
 use crate::presolve::Presolved;
 use crate::solve::price::{FastNed, PriceMethod};
-use crate::solve::start::revenue_split;
 use crate::solve::{Method, State};
 use crate::utility::Curvature;
 
@@ -24,14 +23,11 @@ impl InteriorPoint {
     pub(super) fn start_from(&mut self, problem: &Presolved, prices: &[f64]) {
         self.prices.copy_from_slice(prices);
         let strict = problem.blocks.iter().all(|block| block.utility.curvature() == Curvature::Strict);
-        if strict && self.is_single_path() {
+        if (strict || std::env::var("IPL").is_ok()) && self.is_single_path() {
             self.improve_prices(problem);
-        } else if true {
-            return self.start_evenly(problem);
         }
-        // Where caps bind everywhere, all prices may be 0; the revenue at an equal share still has a scale.
-        let mean = |prices: &[f64]| prices.iter().sum::<f64>() / prices.len().max(1) as f64;
-        let least = LEAST_PRICE * mean(&self.prices).max(LEAST_PRICE * mean(&revenue_split(problem))).max(LEAST);
+        let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
+        let least = LEAST_PRICE * mean.max(LEAST_PRICE * self.revenue_at_half_shares(problem)).max(LEAST);
         self.prices.iter_mut().for_each(|price| *price = price.max(least) * RAISED);
         self.respond(problem);
         let loads = &mut self.link_residuals;
@@ -45,17 +41,7 @@ impl InteriorPoint {
 
     /// From half the equal share of every link.
     pub(super) fn start_evenly(&mut self, problem: &Presolved) {
-        for (rate, share) in self.rates.iter_mut().zip(&problem.equal_shares) {
-            *rate = 0.5 * share;
-        }
-        for (flow, &saturation) in self.saturations(problem).iter().enumerate() {
-            let paths = problem.paths_of(flow);
-            let total: f64 = self.rates[paths.clone()].iter().sum();
-            if total > 0.5 * saturation {
-                self.rates[paths].iter_mut().for_each(|rate| *rate *= 0.5 * saturation / total);
-            }
-        }
-        self.set_marginals(problem);
+        self.take_half_shares(problem);
         let loads = &mut self.link_residuals;
         loads.fill(0.0);
         self.incidence.scatter(&problem.paths, &self.rates, loads);
@@ -75,6 +61,29 @@ impl InteriorPoint {
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
         self.prices.iter_mut().for_each(|price| *price = price.max(1e-3 * mean).max(LEAST));
         self.set_multipliers(problem, false);
+    }
+
+    /// Half the equal share for every path, at most half its saturation for every flow, and U' there.
+    fn take_half_shares(&mut self, problem: &Presolved) {
+        for (rate, share) in self.rates.iter_mut().zip(&problem.equal_shares) {
+            *rate = 0.5 * share;
+        }
+        for (flow, &saturation) in self.saturations(problem).iter().enumerate() {
+            let paths = problem.paths_of(flow);
+            let total: f64 = self.rates[paths.clone()].iter().sum();
+            if total > 0.5 * saturation {
+                self.rates[paths].iter_mut().for_each(|rate| *rate *= 0.5 * saturation / total);
+            }
+        }
+        self.set_marginals(problem);
+    }
+
+    /// Revenue per unit of capacity at half the equal shares: a scale for prices that is there even where nothing has a
+    /// price, because caps or saturation bind everywhere.
+    fn revenue_at_half_shares(&mut self, problem: &Presolved) -> f64 {
+        self.take_half_shares(problem);
+        let revenue: f64 = self.flow_rates.iter().zip(&self.marginals).map(|(rate, marginal)| rate * marginal).sum();
+        revenue / problem.capacities.iter().sum::<f64>()
     }
 
     fn improve_prices(&mut self, problem: &Presolved) {
@@ -131,6 +140,8 @@ impl InteriorPoint {
     fn set_marginals(&mut self, problem: &Presolved) {
         sum_paths(problem, &self.rates, &mut self.flow_rates);
         self.marginals = problem.marginals(&self.flow_rates);
+        let marginals = &mut self.marginals;
+        self.kinks.passed(&self.flow_rates, |flow, fall| marginals[flow] += fall);
         self.marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
     }
 
@@ -145,11 +156,14 @@ impl InteriorPoint {
         let marginals = &self.marginals;
         let over_saturation = |flow: usize| (CHEAPER * cheapest(flow) - marginals[flow], marginals[flow]);
         self.tops.begin(&self.flow_rates, centre, priced.then_some(&over_saturation));
+        self.kinks.begin(&self.flow_rates, centre);
         let mut worth = vec![0.0; self.rates.len()];
         for (flow, &marginal) in marginals.iter().enumerate() {
             worth[problem.paths_of(flow)].fill(marginal);
         }
-        self.tops.forces(|flow, force| worth[problem.paths_of(flow)].iter_mut().for_each(|worth| *worth += force));
+        let mut push = |flow: usize, force| worth[problem.paths_of(flow)].iter_mut().for_each(|worth| *worth += force);
+        self.tops.forces(&mut push);
+        self.kinks.forces(&mut push);
         let too_dear = |path: usize| (path_prices[path] - worth[path], path_prices[path]);
         self.floors.begin(&self.rates, centre, priced.then_some(&too_dear));
         self.caps.begin(&self.rates, centre, priced.then_some(&too_dear));

@@ -1,0 +1,154 @@
+//! Jumps of U' as elastic bounds.
+//!
+//! ```text
+//! U(y) = S(y) − J max(0, y − b) = S(y) − min { J t : t ≥ 0, t ≥ y − b }        S' has no jump at b
+//! π (b + t − y) = μ      (J − π) t = μ                                        U' = S' − π
+//! ```
+//!
+//! An upper bound y ≤ b that gives way at the price J. The overshoot t is eliminated on the spot, so that Newton's
+//! equations see no more than the curvature π/(u + π t/σ) with u = b + t − y and σ = J − π.
+
+/// All jumps, in the order of their flows.
+#[derive(Default)]
+pub(super) struct Kinks {
+    /// The flow, b and J of every jump *(given)*.
+    flow: Vec<u32>,
+    rate: Vec<f64>,
+    fall: Vec<f64>,
+    /// b + t − y and t; π and J − π, each kept on its own so that none is a difference of large numbers *(iterate)*.
+    room: Vec<f64>,
+    overshoot: Vec<f64>,
+    toll: Vec<f64>,
+    rest: Vec<f64>,
+    /// What π·room and rest·overshoot are to change by *(derived)*.
+    targets: Vec<[f64; 2]>,
+    /// dπ and dt *(derived)*.
+    steps: Vec<[f64; 2]>,
+}
+
+impl Kinks {
+    pub(super) fn push(&mut self, flow: usize, rate: f64, fall: f64) {
+        self.flow.push(flow as u32);
+        self.rate.push(rate);
+        self.fall.push(fall);
+        for values in [&mut self.room, &mut self.overshoot, &mut self.toll, &mut self.rest] {
+            values.push(0.0);
+        }
+        self.targets.push([0.0; 2]);
+        self.steps.push([0.0; 2]);
+    }
+
+    /// Number of complementary pairs.
+    pub(super) fn pairs(&self) -> usize {
+        2 * self.flow.len()
+    }
+
+    /// Centred, around the given rates: t solves u π = (J − π) t = `centre`.
+    pub(super) fn begin(&mut self, rates: &[f64], centre: f64) {
+        for i in 0..self.flow.len() {
+            let (over, fall) = (rates[self.flow[i] as usize] - self.rate[i], self.fall[i]);
+            // π = centre/(t − over), J − π = centre/t: a quadratic in t, whose larger root is the one beyond `over`.
+            let middle = 0.5 * over + centre / fall;
+            let root = (middle * middle - over * centre / fall).max(0.0).sqrt();
+            let overshoot = if middle > 0.0 { middle + root } else { over * centre / fall / (middle - root) };
+            self.overshoot[i] = overshoot.max(centre / fall);
+            self.room[i] = (self.overshoot[i] - over).max(centre / fall);
+            self.rest[i] = (centre / self.overshoot[i]).min(0.999 * fall);
+            self.toll[i] = fall - self.rest[i];
+        }
+    }
+
+    /// Calls with the flow and J of every jump below the flow's rate: what S' is above U' there.
+    pub(super) fn passed(&self, rates: &[f64], mut add: impl FnMut(usize, f64)) {
+        for ((&flow, &rate), &fall) in self.flow.iter().zip(&self.rate).zip(&self.fall) {
+            if rates[flow as usize] > rate {
+                add(flow as usize, fall);
+            }
+        }
+    }
+
+    pub(super) fn complementarity(&self) -> f64 {
+        let product = |i: usize| self.room[i] * self.toll[i] + self.overshoot[i] * self.rest[i];
+        (0..self.flow.len()).map(product).sum()
+    }
+
+    pub(super) fn complementarity_after(&self, primal: f64, dual: f64, changes: &[f64]) -> f64 {
+        let after = |i: usize| {
+            let [toll, overshoot] = self.steps[i];
+            (self.room[i] + primal * (overshoot - changes[self.flow[i] as usize])) * (self.toll[i] + dual * toll)
+                + (self.overshoot[i] + primal * overshoot) * (self.rest[i] - dual * toll)
+        };
+        (0..self.flow.len()).map(after).sum()
+    }
+
+    /// u + π t/σ.
+    fn width(&self, i: usize) -> f64 {
+        self.room[i] + self.toll[i] * self.overshoot[i] / self.rest[i]
+    }
+
+    pub(super) fn curvatures(&self, mut add: impl FnMut(usize, f64)) {
+        for (i, &flow) in self.flow.iter().enumerate() {
+            add(flow as usize, self.toll[i] / self.width(i));
+        }
+    }
+
+    pub(super) fn forces(&self, mut add: impl FnMut(usize, f64)) {
+        for (&flow, toll) in self.flow.iter().zip(&self.toll) {
+            add(flow as usize, -toll);
+        }
+    }
+
+    pub(super) fn pulls(&self, mut add: impl FnMut(usize, f64)) {
+        for (i, &flow) in self.flow.iter().enumerate() {
+            let [room, overshoot] = self.targets[i];
+            add(flow as usize, -(room - self.toll[i] * overshoot / self.rest[i]) / self.width(i));
+        }
+    }
+
+    pub(super) fn aim_at_zero(&mut self) {
+        for i in 0..self.flow.len() {
+            self.targets[i] = [-self.room[i] * self.toll[i], -self.overshoot[i] * self.rest[i]];
+        }
+    }
+
+    pub(super) fn aim_at(&mut self, centre: f64, part: f64, changes: &[f64]) {
+        for i in 0..self.flow.len() {
+            let [toll, overshoot] = self.steps[i];
+            let room = overshoot - changes[self.flow[i] as usize];
+            self.targets[i] = [
+                centre - self.room[i] * self.toll[i] - part * room * toll,
+                centre - self.overshoot[i] * self.rest[i] + part * overshoot * toll,
+            ];
+        }
+    }
+
+    pub(super) fn direct(&mut self, changes: &[f64]) {
+        for i in 0..self.flow.len() {
+            let [room, overshoot] = self.targets[i];
+            let (toll, rest) = (self.toll[i], self.rest[i]);
+            let step = (room - toll * overshoot / rest + toll * changes[self.flow[i] as usize]) / self.width(i);
+            self.steps[i] = [step, (overshoot + self.overshoot[i] * step) / rest];
+        }
+    }
+
+    pub(super) fn falls(&self, changes: &[f64]) -> (f64, f64) {
+        let (mut primal, mut dual) = (0.0f64, 0.0f64);
+        for i in 0..self.flow.len() {
+            let [toll, overshoot] = self.steps[i];
+            let room = overshoot - changes[self.flow[i] as usize];
+            primal = primal.max(-room / self.room[i]).max(-overshoot / self.overshoot[i]);
+            dual = dual.max(-toll / self.toll[i]).max(toll / self.rest[i]);
+        }
+        (primal, dual)
+    }
+
+    pub(super) fn advance(&mut self, primal: f64, dual: f64, changes: &[f64]) {
+        for i in 0..self.flow.len() {
+            let [toll, overshoot] = self.steps[i];
+            self.room[i] += primal * (overshoot - changes[self.flow[i] as usize]);
+            self.overshoot[i] += primal * overshoot;
+            self.toll[i] += dual * toll;
+            self.rest[i] -= dual * toll;
+        }
+    }
+}
