@@ -66,7 +66,12 @@ impl Bounds {
         self.slack.iter().zip(&self.dual).map(|(slack, dual)| slack * dual).sum()
     }
 
-    /// The same after a step in the entries and in the multipliers.
+    /// Σ bound·multiplier.
+    pub(super) fn worth(&self) -> f64 {
+        self.limit.iter().zip(&self.dual).map(|(limit, dual)| limit * dual).sum()
+    }
+
+    /// Σ slack·multiplier after a step in the entries and in the multipliers.
     pub(super) fn complementarity_after(&self, primal: f64, dual: f64, changes: &[f64]) -> f64 {
         let pairs = self.at.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step));
         let after = |((&at, slack), (multiplier, step)): ((&u32, &f64), (&f64, &f64))| {

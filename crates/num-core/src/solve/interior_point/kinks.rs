@@ -38,6 +38,11 @@ impl Kinks {
         self.steps.push([0.0; 2]);
     }
 
+    /// Whether a flow has any.
+    pub(super) fn holds(&self, flow: usize) -> bool {
+        self.flow.binary_search(&(flow as u32)).is_ok()
+    }
+
     /// Number of complementary pairs.
     pub(super) fn pairs(&self) -> usize {
         2 * self.flow.len()

@@ -230,6 +230,7 @@ impl InteriorPoint {
             priced += price * capacity;
         }
         complementarity += self.floors.complementarity() + self.caps.complementarity();
+        priced += self.caps.worth() + self.tops.worth();
         complementarity += self.tops.complementarity() + self.kinks.complementarity();
         self.look_at_utilities(problem);
 
@@ -277,7 +278,10 @@ impl InteriorPoint {
     fn is_low(&self, problem: &Presolved, flow: usize) -> bool {
         let paths = problem.paths_of(flow);
         let path = paths.start;
-        paths.len() == 1 && self.rates[path] < TINY_RATE * problem.ceilings[path] && !self.floors.holds(path)
+        paths.len() == 1
+            && self.rates[path] < TINY_RATE * problem.ceilings[path]
+            && !self.floors.holds(path)
+            && !self.kinks.holds(flow)
     }
 
     /// ρ and ε/y of every flow, of the part of its utility that has no jumps.
@@ -507,6 +511,10 @@ impl Method for InteriorPoint {
         self.direct(problem, accuracy);
         if std::env::var("IPV").is_ok() {
             let f = |v: &[f64]| v.iter().position(|x| !x.is_finite());
+            let worst = (0..self.rates.len()).map(|p| (self.rates[p] * self.path_residuals[p].abs() / self.revenue, p)).fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
+            let worst_rho = (0..self.log_residuals.len()).map(|p| (self.log_residuals[p].abs(), p)).fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
+            let fl = problem.flow_paths.partition_point(|&s| s <= worst.1) - 1;
+            eprintln!("  wrong {worst:?} rho {worst_rho:?}: flow {fl} x {:.2e} y {:.2e} lam {:.2e} bend {:.1e} res {:.1e} ceil {:.1e} floor {} tiny {}", self.rates[worst.1], self.flow_rates[fl], self.marginals[fl], self.bends[fl], self.path_residuals[worst.1], problem.ceilings[worst.1], self.floors.holds(worst.1), self.tiny[fl]);
             eprintln!("comp {:.1e} inf {:.1e} lens {:?} {:?} {:?} {:?} tiny {} exact {}", self.complementarity, self.infeasibility, self.lengths(problem, FRACTION), f(&self.direction.unknowns), f(&self.direction.rates), f(&self.direction.marginals), self.tiny.iter().filter(|s| **s).count(), self.system.is_exact());
         }
         if self.is_usable() {
