@@ -73,6 +73,7 @@ pub(super) fn fill<'a>(capacities: &[f64], paths: &Paths, shares: &[FairShare<'a
         kinks: Vec::new(),
     };
     let mut earliest = Earliest::new(capacities.len());
+    earliest.set_all(capacities.iter().map(|_| 0.0));
     let mut water = 0.0;
     while let Some((link, bound)) = earliest.first() {
         match fill.level(link, water) {

@@ -38,8 +38,8 @@ const METHOD: &str = "max-min";
 /// The rate of every path of the max-min fair allocation, in the units of the capacities: over rates per weight for
 /// [`AlphaFair`](crate::AlphaFair), over fair shares for [`BandwidthFunction`](crate::BandwidthFunction), whatever their α.
 ///
-/// Closed paths (over a failed link or capped at 0) get 0. With weights alone O(crossings) and some 2 looks at every
-/// link; bandwidth functions are sorted besides.
+/// Closed paths (over a failed link or capped at 0) get 0. With weights alone O(crossings), and a few
+/// looks at every link; curves are sorted by their kinks besides.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for flows with several paths and for utilities without a
