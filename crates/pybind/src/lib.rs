@@ -5,7 +5,8 @@
 //! | `error.rs` | core errors → Python exceptions |
 //! | `numbers.rs` | array-likes → `Vec`, `Vec` → NumPy arrays without a copy |
 //! | `door.rs` | the one way into a long call: without the interpreter, stopped by Ctrl-C, callbacks heard |
-//! | `paths.rs`, `problem.rs`, `topology.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the things of the same name in the core |
+//! | `paths.rs`, `problem.rs`, `topology.rs`, `certificate.rs`, `normalize.rs` | the things of the same name in the core |
+//! | `max_min.rs` | the water-filling function |
 //! | `utility/` | the families; `user.rs` makes a Python object one of them |
 //! | `solve/` | `solve`, `Solver` and what they give back |
 

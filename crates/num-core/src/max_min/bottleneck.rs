@@ -5,10 +5,10 @@
 //! f_l = the largest fair share on link l = max over its flows of F(x)
 //! ```
 //!
-//! with r its cap or saturation: the flow's distance from being satisfied, or from having a bottleneck that is full and
-//! on which nobody has a larger fair share. The largest over all flows is 0 exactly for the max-min rates. Fair shares are
-//! compared in rates, so that the residual is relative to them. Where B is flat a rate belongs to many fair shares; the
-//! smallest counts, and a rate that is above a flat piece by no more than rounding is on it.
+//! with r its cap or saturation: the flow's distance from being satisfied, or from having a bottleneck that is full
+//! and on which nobody has a larger fair share. The largest over all flows is 0 exactly for the max-min rates. Fair
+//! shares are compared in rates, so that the residual is relative to them. Where B is flat a rate belongs to many fair
+//! shares; the smallest counts, and a rate that is above a flat piece by no more than rounding is on it.
 //!
 //! Cost: O(crossings) and two curves evaluated per crossing.
 

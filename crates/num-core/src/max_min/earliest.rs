@@ -6,8 +6,9 @@
 /// Levels of links; ∞ for a link that is done.
 #[derive(Debug)]
 pub(super) struct Earliest {
-    /// Node 1 is the root, 2n and 2n + 1 are the children of n; the leaves are the last half. A level that is not negative
-    /// is ordered as its bits are; the link's number stands below them, so that equal levels have an order too.
+    /// Node 1 is the root, 2n and 2n + 1 are the children of n; the leaves are the last half. A level that is not
+    /// negative is ordered as its bits are; the link's number stands below them, so that equal levels have an order
+    /// too.
     nodes: Vec<u128>,
 }
 

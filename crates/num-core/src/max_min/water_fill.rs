@@ -1,16 +1,17 @@
-//! Weighted max-min by water-filling: all rates rise in proportion to their weights, x_p = w_p t, until a link fills; that
-//! link's paths stop there, the others go on.
+//! Weighted max-min by water-filling: all rates rise in proportion to their weights, x_p = w_p t, until a link fills;
+//! that link's paths stop there, the others go on.
 //!
 //! ```text
 //! level of link l     t_l = R_l / W_l       R_l = c_l − Σ rates that have stopped,  W_l = Σ weights that have not
 //! a cap               a link of one's own:  p stops at r_p once w_p t ≥ r_p
 //! ```
 //!
-//! When a path stops at t ≤ t_l, both (R_l − w t)/(W_l − w) and every later value are at least t_l: levels only rise. So
-//! a level once computed is a bound ever after, the link whose bound is the smallest is looked at again, and is either
-//! put back higher or the next to fill. The caps on a link that is about to fill are found the same way: stop those
-//! that are below w_p t_l, compute the level anew. That is Newton's method on a concave piecewise-linear function, which
-//! at least quarters residual times slope each time, so that a link is not looked at more than some 50 times.
+//! When a path stops at t ≤ t_l, both (R_l − w t)/(W_l − w) and every later value are at least t_l: levels only rise.
+//! So a level once computed is a bound ever after, the link whose bound is the smallest is looked at again, and is
+//! either put back higher or the next to fill. The caps on a link that is about to fill are found the same way: stop
+//! those that are below w_p t_l, compute the level anew. That is Newton's method on a concave piecewise-linear
+//! function, which at least quarters residual times slope each time, so that a link is not looked at more than some 50
+//! times.
 //!
 //! R and W are kept to twice the precision of a float. So a light path is not lost in what heavy ones leave behind, no
 //! link is loaded over its capacity by more than a few units of its last place, and the order of paths does not matter.
@@ -76,10 +77,10 @@ impl Link {
 
     /// [R, W] ← [R − x, W − w], and what that rounds off: Dekker's fast two-sum, as neither takes more than there is.
     fn take(&mut self, taken: [f64; 2]) {
-        for i in 0..2 {
-            let (old, rest) = (self.high[i], self.high[i] - taken[i]);
-            self.low[i] += (old - rest) - taken[i];
-            self.high[i] = rest;
+        for ((high, low), taken) in self.high.iter_mut().zip(&mut self.low).zip(taken) {
+            let rest = *high - taken;
+            *low += (*high - rest) - taken;
+            *high = rest;
         }
     }
 
