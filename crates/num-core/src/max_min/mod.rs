@@ -51,17 +51,17 @@ pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
         return lexicographic::lexicographic(problem);
     }
     let shares = fair_shares(problem, METHOD)?;
-    let caps: Vec<f64> = (0..shares.len()).map(|path| problem.rate_cap(path)).collect();
+    let caps = || (0..shares.len()).map(|path| problem.rate_cap(path)).collect::<Vec<_>>();
     let weights: Option<Vec<f64>> = shares.iter().map(FairShare::as_weight).collect();
     let (capacities, paths) = (problem.capacities(), problem.paths());
     Ok(match weights {
         Some(weights) => {
             let mut rates = vec![0.0; weights.len()];
-            let caps = if problem.has_rate_caps() { &caps[..] } else { &[] };
-            WaterFill::new(capacities, paths).fill(&weights, caps, &mut rates);
+            let caps = if problem.has_rate_caps() { caps() } else { Vec::new() };
+            WaterFill::new(capacities, paths).fill(&weights, &caps, &mut rates);
             rates
         }
-        None => curves::fill(capacities, paths, &shares, &caps),
+        None => curves::fill(capacities, paths, &shares, &caps()),
     })
 }
 
