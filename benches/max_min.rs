@@ -30,9 +30,9 @@ fn textbook(capacities: &[f64], paths: &Paths, weights: &[f64]) -> Vec<f64> {
     let mut left = capacities.to_vec();
     let mut weight = vec![0.0; links];
     let mut count = vec![0; links];
-    for flow in 0..flows {
-        for &link in paths.links(flow) {
-            weight[link as usize] += weights[flow];
+    for (links, flow_weight) in paths.iter().zip(weights) {
+        for &link in links {
+            weight[link as usize] += flow_weight;
             count[link as usize] += 1;
         }
     }

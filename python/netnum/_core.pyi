@@ -30,6 +30,8 @@ __all__ = [
     "certify",
     "check_utility",
     "f_norm",
+    "fill",
+    "max_min",
     "methods",
     "solve",
     "u_norm",
@@ -317,6 +319,8 @@ class Certificate:
 def certify(problem: Problem, rates: ArrayLike, prices: ArrayLike) -> Certificate: ...
 def u_norm(problem: Problem, rates: ArrayLike, raise_rates: bool = False) -> _Floats: ...
 def f_norm(problem: Problem, rates: ArrayLike, raise_rates: bool = False) -> _Floats: ...
+def fill(problem: Problem, rates: ArrayLike) -> _Floats: ...
+def max_min(problem: Problem) -> _Floats: ...
 
 # --- networks ---
 

@@ -118,7 +118,7 @@ def test_bad_data_is_named(make, message):
         ),
         (lambda: netnum.BandwidthFunction([0, 1], [1, 2]), "bandwidth at point 0 is 1, expected 0, so that it has no"),
         (lambda: netnum.BandwidthFunction([0, NAN], [0, 2]), "fair share at point 1 is NaN, expected a finite number"),
-        (lambda: netnum.BandwidthFunction([0, 1], [0, 1], alpha=0), "flow 0 has alpha 0, expected a number > 0, inf for max-min"),
+        (lambda: netnum.BandwidthFunction([0, 1], [0, 1], alpha=0), "flow 0 has alpha 0, expected a number > 0, inf"),
         (lambda: netnum.BandwidthFunction([0, 1], [0, 1], tail_slope=-1), "tail slope is -1, expected a finite number"),
     ],
 )

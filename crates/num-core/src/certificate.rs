@@ -25,8 +25,8 @@
 //! idle share).
 //!
 //! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
-//! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck stands for both gap and
-//! residual.
+//! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck stands for both gap
+//! and residual.
 
 use std::ops::Range;
 
@@ -44,7 +44,8 @@ use crate::utility::Curvature;
 pub struct Certificate {
     /// Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
     /// first-order gain of raising every rate by 100 %. Never below the true loss (to rounding). For max-min problems,
-    /// which have no utility to lose, how far the flow that is worst off is from having a bottleneck, relative to its rate.
+    /// which have no utility to lose, how far the flow that is worst off is from having a bottleneck, relative to its
+    /// rate.
     pub relative_gap: f64,
     /// By how much the rates exceeded a capacity or a cap, at most, before they were made feasible; relative to it, 0 if
     /// they did not, ∞ if something went over a failed link.
@@ -58,8 +59,9 @@ pub struct Certificate {
 /// Flows that nothing can pass (every path over a failed link or capped at 0) leave the objective, and prices of links
 /// that no other flow uses are ignored. O(crossings).
 ///
-/// A max-min problem (any α is ∞) is held to the bottleneck property: once the rates are feasible, every flow must be at its
-/// cap or saturation, or cross a link that is full and on which no flow has a larger fair share. The prices are then ignored.
+/// A max-min problem (any α is ∞) is held to the bottleneck property: once the rates are feasible, every flow must be
+/// at its cap or saturation, or cross a link that is full and on which no flow has a larger fair share. The prices are
+/// then ignored.
 ///
 /// # Errors
 /// [`Error::Length`], [`Error::Rate`], [`Error::Price`] for bad input; [`Error::Unsupported`] for max-min problems with

@@ -8,10 +8,10 @@
 //! FILL     x ← weighted max-min, weights x  every path has a full link
 //! ```
 //!
-//! After either of the first two no link is over its capacity (to rounding): Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l / r_l = c_l. A
-//! factor below 1 would raise rates and counts as 1, unless raising is asked for; that is the papers' literal formula.
-//! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3. FILL is ours: it keeps the proportions of the rates where
-//! they compete, and wastes nothing.
+//! After either of the first two no link is over its capacity (to rounding):
+//! Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l / r_l = c_l. A factor below 1 would raise rates and counts as 1, unless raising is asked for; that is the papers'
+//! literal formula. Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3. FILL is ours: it keeps the
+//! proportions of the rates where they compete, and wastes nothing.
 
 use crate::error::{Error, Result};
 use crate::max_min::WaterFill;
@@ -52,8 +52,8 @@ pub struct FNorm {
     pub raise_rates: bool,
 }
 
-/// FILL: the weighted max-min rates of the network with the raw rates as weights. Every path with a rate above 0 is then
-/// at its cap or has a full link, so rates are raised as well as lowered; a path with rate 0 stays there.
+/// FILL: the weighted max-min rates of the network with the raw rates as weights. Every path with a rate above 0 is
+/// then at its cap or has a full link, so rates are raised as well as lowered; a path with rate 0 stays there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Fill;
 

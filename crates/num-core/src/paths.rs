@@ -1,5 +1,7 @@
 //! Paths as lists of links, in compressed rows.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -148,6 +150,12 @@ impl Paths {
             }
         }
         Ok(())
+    }
+}
+
+impl<'a> From<&'a Paths> for Cow<'a, Paths> {
+    fn from(paths: &'a Paths) -> Self {
+        Cow::Borrowed(paths)
     }
 }
 

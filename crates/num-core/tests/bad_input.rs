@@ -91,7 +91,10 @@ fn bandwidth_functions_never_decrease_and_have_two_points() {
         assert_eq!(message(result), format!("{begin}{expected}"));
     }
     assert_eq!(message(new(&[0.0, 1.0], &[0.0], 5.0, 0.0)), "bandwidth has 1 entries, expected 2, one per point");
-    assert_eq!(message(new(&[0.0, 1.0], &[0.0, 1.0], 0.0, 0.0)), "flow 0 has alpha 0, expected a finite number > 0");
+    for alpha in [0.0, f64::NAN] {
+        let expected = format!("flow 0 has alpha {alpha}, expected a number > 0, inf for max-min");
+        assert_eq!(message(new(&[0.0, 1.0], &[0.0, 1.0], alpha, 0.0)), expected);
+    }
 }
 
 #[test]

@@ -31,6 +31,7 @@ proptest! {
         for raised in [
             normalize(&problem, &rates, &UNorm { raise_rates: true }).unwrap(),
             normalize(&problem, &rates, &FNorm { raise_rates: true }).unwrap(),
+            normalize(&problem, &rates, &Fill).unwrap(),
         ] {
             prop_assert!(overload(&problem, &raised) < 1e-12);
             prop_assert!(raised.iter().enumerate().all(|(path, rate)| *rate <= problem.rate_cap(path)));

@@ -63,6 +63,7 @@ fn every_kind_that_a_file_may_name_is_written_by_its_family() {
         Box::new(Linear::new(2.0).unwrap()),
         Box::new(MinFct::new(3.0, 0.2).unwrap()),
         Box::new(BandwidthFunction::new(&[0.0, 1.0], &[0.0, 2.0], 5.0, 1.0).unwrap()),
+        Box::new(BandwidthFunction::new(&[0.0, 1.0], &[0.0, 2.0], f64::INFINITY, 1.0).unwrap()),
     ];
     let written: Vec<String> = utilities.iter().map(|utility| utility.spec(0).unwrap().kind).collect();
     let known: Vec<&str> = FAMILIES.iter().flat_map(|family| family.kinds).copied().collect();

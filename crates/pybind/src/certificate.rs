@@ -10,7 +10,8 @@ use crate::{door, numbers};
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Certificate {
     /// Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
-    /// first-order gain of raising every rate by 100 %. By weak duality never below the true loss (to rounding).
+    /// first-order gain of raising every rate by 100 %. By weak duality never below the true loss (to rounding). For
+    /// max-min problems how far the flow that is worst off is from having a bottleneck, relative to its rate.
     relative_gap: f64,
     /// How far the fullest link was over its capacity before the rates were made feasible, relative to it; 0 if none.
     overload: f64,
@@ -57,6 +58,9 @@ impl Certificate {
 /// The rates are first cut to their caps and made feasible by F-NORM; `Certificate.overload` says how far they were from
 /// it. Flows that nothing can pass (every path over a failed link or capped at 0) do not count.
 ///
+/// A max-min problem (any alpha is inf) is held to the bottleneck property instead of a bound: every flow must be at
+/// its cap or saturation, or cross a full link on which no flow has a larger fair share. The prices are then ignored.
+///
 /// Parameters
 /// ----------
 /// problem : Problem
@@ -75,7 +79,7 @@ impl Certificate {
 /// ProblemError
 ///     For wrong lengths, or a rate or price that is negative or not finite.
 /// MethodError
-///     For max-min problems, which have no objective.
+///     For max-min problems with several paths per flow, or with utilities that have no fair share.
 #[pyfunction]
 pub(crate) fn certify(
     py: Python<'_>,

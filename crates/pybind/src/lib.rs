@@ -6,12 +6,14 @@
 //! | `numbers.rs` | array-likes → `Vec`, `Vec` → NumPy arrays without a copy |
 //! | `door.rs` | the one way into a long call: without the interpreter, stopped by Ctrl-C, callbacks heard |
 //! | `paths.rs`, `problem.rs`, `topology.rs`, `certificate.rs`, `normalize.rs` | the things of the same name in the core |
+//! | `max_min.rs` | the water-filling function |
 //! | `utility/` | the families; `user.rs` makes a Python object one of them |
 //! | `solve/` | `solve`, `Solver` and what they give back |
 
 mod certificate;
 mod door;
 mod error;
+mod max_min;
 mod normalize;
 mod numbers;
 mod paths;
@@ -32,7 +34,9 @@ mod _core {
     #[pymodule_export]
     use crate::error::{MethodError, NumError, ProblemError, UtilityError};
     #[pymodule_export]
-    use crate::normalize::{f_norm, u_norm};
+    use crate::max_min::max_min;
+    #[pymodule_export]
+    use crate::normalize::{f_norm, fill, u_norm};
     #[pymodule_export]
     use crate::paths::Paths;
     #[pymodule_export]

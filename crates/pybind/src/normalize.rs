@@ -1,6 +1,6 @@
-//! `u_norm` and `f_norm`.
+//! `u_norm`, `f_norm` and `fill`.
 
-use netnum_core::{FNorm, Normalizer, UNorm};
+use netnum_core::{FNorm, Fill, Normalizer, UNorm};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
@@ -84,4 +84,28 @@ pub(crate) fn f_norm<'py>(
     raise_rates: bool,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     normalized(problem, rates, FNorm { raise_rates })
+}
+
+/// Make rates feasible without wasting any capacity: FILL.
+///
+/// The result is the weighted max-min of the network with the given rates as weights: where flows compete they keep
+/// their proportions, and every path with a rate above 0 ends at its cap or at a full link. Rates are raised as well as
+/// lowered; those that are 0 stay 0.
+///
+/// Parameters
+/// ----------
+/// problem : Problem
+/// rates : array of float, shape (paths,)
+///
+/// Returns
+/// -------
+/// array of float, shape (paths,)
+///
+/// Raises
+/// ------
+/// ProblemError
+///     For a wrong length, or a rate that is negative or not finite.
+#[pyfunction]
+pub(crate) fn fill<'py>(problem: &Problem, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    normalized(problem, rates, Fill)
 }

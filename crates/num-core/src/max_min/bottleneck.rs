@@ -5,10 +5,10 @@
 //! f_l = the largest fair share on link l = max over its flows of F(x)
 //! ```
 //!
-//! with r its cap or saturation: the flow's distance from being satisfied, or from having a bottleneck that is full and
-//! on which nobody has a larger fair share. The largest over all flows is 0 exactly for the max-min rates. Fair shares are
-//! compared in rates, so that the residual is relative to them. Where B is flat a rate belongs to many fair shares; the
-//! smallest counts, and a rate that is above a flat piece by no more than rounding is on it.
+//! with r its cap or saturation: the flow's distance from being satisfied, or from having a bottleneck that is full
+//! and on which nobody has a larger fair share. The largest over all flows is 0 exactly for the max-min rates. Fair
+//! shares are compared in rates, so that the residual is relative to them. Where B is flat a rate belongs to many fair
+//! shares; the smallest counts, and a rate that is above a flat piece by no more than rounding is on it.
 //!
 //! Cost: O(crossings) and two curves evaluated per crossing.
 
@@ -50,9 +50,11 @@ pub(crate) fn bottleneck_residual(problem: &Problem, rates: &[f64]) -> Result<f6
         let below = |most: f64| if most > rates[path] { 1.0 - rates[path] / most } else { 0.0 };
         let most = problem.rate_cap(path).min(share.saturation());
         let own = if most.is_finite() { below(most) } else { f64::INFINITY };
+        let fair_share = share.least(rates[path]);
         let bottleneck = |&link: &u32| {
-            let idle = (1.0 - loads[link as usize]).max(0.0);
-            idle.max(below(share.bandwidth(largest[link as usize])))
+            let (idle, most) = ((1.0 - loads[link as usize]).max(0.0), largest[link as usize]);
+            // B(F(x)) may differ from x by more than rounding; nobody is behind on a link where his share is the largest.
+            if fair_share >= most { idle } else { idle.max(below(share.bandwidth(most))) }
         };
         residual = residual.max(links.iter().map(bottleneck).fold(own, f64::min));
     }

@@ -1,15 +1,15 @@
-//! Max-min over fair shares: the fair share f rises for all flows, each takes B(f), until a link fills; that link's flows
-//! stop there, the others go on.
+//! Max-min over fair shares: the fair share f rises for all flows, each takes B(f), until a link fills; that link's
+//! flows stop there, the others go on.
 //!
 //! ```text
 //! level of link l     the smallest f with Σ B_p(f) ≥ c_l − Σ rates that have stopped, over the paths that have not
 //! B_p(f)              the flow's curve, cut at r_p, the smallest of its saturation, its cap and the capacities on p
 //! ```
 //!
-//! Between the kinks of its curves the sum is linear, so a level is exact: the kinks are sorted, the piece with the level
-//! is found by bisection, and rates are interpolated on it, so that they add up to the capacity however steep the curves
-//! are. Levels only rise, as in [`water_fill`](super::water_fill), and the links are looked at in the same order. A
-//! curve that is flat at the level is no difficulty: its rate is the same all along the piece.
+//! Between the kinks of its curves the sum is linear, so a level is exact: the kinks are sorted, the piece with the
+//! level is found by bisection, and rates are interpolated on it, so that they add up to the capacity however steep
+//! the curves are. Levels only rise, as in [`water_fill`](super::water_fill), and the links are looked at in the same
+//! order. A curve that is flat at the level is no difficulty: its rate is the same all along the piece.
 //!
 //! Cost: a look takes O(k log k + n log k log n) for a link with n flows and k kinks. Where it fails: not at all, but
 //! fair shares themselves are only as good as the slope of the curves allows, rates are exact.
@@ -56,7 +56,8 @@ struct Fill<'a> {
     kinks: Vec<f64>,
 }
 
-/// The rate of every path, for its curve and its cap. Capacities and caps are not negative, paths name links among them.
+/// The rate of every path, for its curve and its cap. Capacities and caps are not negative, paths name links among
+/// them.
 pub(super) fn fill<'a>(capacities: &[f64], paths: &Paths, shares: &[FairShare<'a>], caps: &[f64]) -> Vec<f64> {
     let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
     let curve = |((links, &share), &cap): ((&[u32], &FairShare<'a>), &f64)| {
@@ -73,6 +74,7 @@ pub(super) fn fill<'a>(capacities: &[f64], paths: &Paths, shares: &[FairShare<'a
         kinks: Vec::new(),
     };
     let mut earliest = Earliest::new(capacities.len());
+    earliest.set_all(capacities.iter().map(|_| 0.0));
     let mut water = 0.0;
     while let Some((link, bound)) = earliest.first() {
         match fill.level(link, water) {
@@ -112,7 +114,8 @@ impl Fill<'_> {
             // Full with another link: at one level, whatever was rounded on the way there.
             return Some(Level { fair_share: water, before: water, after: water, part: 0.0 });
         }
-        // Where curves are so steep that the present level of another link is too much for this one, from the beginning.
+        // Where curves are so steep that the present level of another link is too much for this one, from the
+        // beginning.
         let low = if now < left { water } else { 0.0 };
         kinks.clear();
         for &path in rising.iter() {

@@ -1,88 +1,56 @@
-//! Which link fills first: the smallest of many levels, as a tree of minima.
+//! Which link fills first: the smallest of many levels, as a tournament.
 //!
-//! Row 0 holds the level of every link, every entry above the smallest of its sixteen children. Finding the smallest
-//! level and changing one take log₁₆ of the links, sixteen comparisons a row that a vector unit does at once.
-
-/// Children of a node.
-const ARITY: usize = 16;
+//! A binary tree with the links as leaves; every node holds the smaller of its two children. Changing a level takes one
+//! comparison for every row, whose operands are known beforehand and which needs no branch.
 
 /// Levels of links; ∞ for a link that is done.
 #[derive(Debug)]
 pub(super) struct Earliest {
-    /// From the links to the root, which is the only node of the last row; each row but that is filled up with ∞.
-    rows: Vec<Vec<f64>>,
+    /// Node 1 is the root, 2n and 2n + 1 are the children of n; the leaves are the last half. A level that is not
+    /// negative is ordered as its bits are; the link's number stands below them, so that equal levels have an order
+    /// too.
+    nodes: Vec<u128>,
+}
+
+fn node(link: usize, level: f64) -> u128 {
+    u128::from(level.to_bits()) << 64 | link as u128
 }
 
 impl Earliest {
-    /// All levels 0.
+    /// All links done.
     pub(super) fn new(links: usize) -> Self {
-        let mut rows = Vec::new();
-        let mut nodes = links;
-        loop {
-            let mut row = vec![f64::INFINITY; nodes.max(1).next_multiple_of(ARITY)];
-            row[..nodes].fill(0.0);
-            rows.push(row);
-            if nodes <= ARITY {
-                return Self { rows };
-            }
-            nodes = nodes.div_ceil(ARITY);
-        }
+        Self { nodes: vec![node(0, f64::INFINITY); 2 * links.next_power_of_two()] }
     }
 
-    /// Gives every link a level.
+    /// Gives every link a level ≥ 0, from link 0 on.
     pub(super) fn set_all(&mut self, levels: impl Iterator<Item = f64>) {
-        for (entry, level) in self.rows[0].iter_mut().zip(levels) {
-            *entry = level;
+        let leaves = self.nodes.len() / 2;
+        for (link, (leaf, level)) in self.nodes[leaves..].iter_mut().zip(levels).enumerate() {
+            *leaf = node(link, level);
         }
-        for above in 1..self.rows.len() {
-            let (below, row) = self.rows.split_at_mut(above);
-            for (entry, children) in row[0].iter_mut().zip(below[above - 1].as_chunks().0) {
-                *entry = smallest(children);
-            }
+        for parent in (1..leaves).rev() {
+            self.nodes[parent] = self.nodes[2 * parent].min(self.nodes[2 * parent + 1]);
         }
     }
 
-    /// Gives one link another level.
+    /// Gives one link another level ≥ 0.
     pub(super) fn set(&mut self, link: usize, level: f64) {
-        let (mut node, mut value) = (link, level);
-        let top = self.rows.len() - 1;
-        for row in &mut self.rows[..top] {
-            row[node] = value;
-            node /= ARITY;
-            value = smallest(&row.as_chunks().0[node]);
+        let mut place = self.nodes.len() / 2 + link;
+        let mut winner = node(link, level);
+        while place > 1 {
+            self.nodes[place] = winner;
+            winner = winner.min(self.nodes[place ^ 1]);
+            place /= 2;
         }
-        self.rows[top][node] = value;
+        self.nodes[place] = winner;
     }
 
     /// The link with the smallest level, and that level; `None` when all are done.
     pub(super) fn first(&self) -> Option<(usize, f64)> {
-        let mut node = 0;
-        let mut level = f64::INFINITY;
-        for row in self.rows.iter().rev() {
-            let children = &row.as_chunks().0[node];
-            level = smallest(children);
-            node = node * ARITY + place(children, level);
-        }
-        level.is_finite().then_some((node, level))
+        let root = self.nodes[1];
+        let level = f64::from_bits((root >> 64) as u64);
+        level.is_finite().then_some((root as u64 as usize, level))
     }
-}
-
-fn smallest(children: &[f64; ARITY]) -> f64 {
-    let less = |one: f64, other: f64| if other < one { other } else { one };
-    // Four at a time, so that no comparison waits for all before it.
-    let mut lanes = [f64::INFINITY; 4];
-    for four in children.as_chunks::<4>().0 {
-        for (lane, &child) in lanes.iter_mut().zip(four) {
-            *lane = less(*lane, child);
-        }
-    }
-    less(less(lanes[0], lanes[1]), less(lanes[2], lanes[3]))
-}
-
-/// The first place of a value.
-fn place(children: &[f64; ARITY], value: f64) -> usize {
-    let same = |mask: u32, (place, &child): (usize, &f64)| mask | u32::from(child == value) << place;
-    children.iter().enumerate().fold(0, same).trailing_zeros() as usize % ARITY
 }
 
 #[cfg(test)]
@@ -91,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_first_of_any_number_of_links_is_found_until_all_are_done() {
-        for links in [0, 1, 15, 16, 17, 256, 257, 5000] {
+        for links in [0, 1, 2, 3, 16, 17, 5000] {
             let level = |link: usize| ((link * 7919) % 6007) as f64;
             let mut earliest = Earliest::new(links);
             earliest.set_all((0..links).map(level));

@@ -1,4 +1,5 @@
-//! Max-min for flows with several paths: the smallest fair share as large as possible, then the next smallest, and so on.
+//! Max-min for flows with several paths: the smallest fair share as large as possible, then the next smallest, and so
+//! on.
 //!
 //! A flow's fair share is then F(Σ x_p), and no longer found by raising rates path by path. This is the one place for
 //! that; until it is written such problems are refused.

@@ -36,31 +36,32 @@ use crate::utility::FairShare;
 const METHOD: &str = "max-min";
 
 /// The rate of every path of the max-min fair allocation, in the units of the capacities: over rates per weight for
-/// [`AlphaFair`](crate::AlphaFair), over fair shares for [`BandwidthFunction`](crate::BandwidthFunction), whatever their α.
+/// [`AlphaFair`](crate::AlphaFair), over fair shares for [`BandwidthFunction`](crate::BandwidthFunction), whatever
+/// their α.
 ///
-/// Closed paths (over a failed link or capped at 0) get 0. With weights alone O(crossings) and some 2 looks at every
-/// link; bandwidth functions are sorted besides.
+/// Closed paths (over a failed link or capped at 0) get 0. With weights alone O(crossings), and a few
+/// looks at every link; curves are sorted by their kinks besides.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for flows with several paths and for utilities without a
-/// [fair share](crate::Utility::fair_share), naming the flow; [`Error::Utility`] when a user's utility has a weight that
-/// is not finite and positive.
+/// [`Error::Unsupported`] for flows with several paths and for utilities without a [fair
+/// share](crate::Utility::fair_share), naming the flow; [`Error::Utility`] when a user's utility has a weight that is
+/// not finite and positive.
 pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
     if !problem.is_single_path() {
         return lexicographic::lexicographic(problem);
     }
     let shares = fair_shares(problem, METHOD)?;
-    let caps: Vec<f64> = (0..shares.len()).map(|path| problem.rate_cap(path)).collect();
+    let caps = || (0..shares.len()).map(|path| problem.rate_cap(path)).collect::<Vec<_>>();
     let weights: Option<Vec<f64>> = shares.iter().map(FairShare::as_weight).collect();
     let (capacities, paths) = (problem.capacities(), problem.paths());
     Ok(match weights {
         Some(weights) => {
             let mut rates = vec![0.0; weights.len()];
-            let caps = if problem.has_rate_caps() { &caps[..] } else { &[] };
-            WaterFill::new(capacities, paths).fill(&weights, caps, &mut rates);
+            let caps = if problem.has_rate_caps() { caps() } else { Vec::new() };
+            WaterFill::new(capacities, paths).fill(&weights, &caps, &mut rates);
             rates
         }
-        None => curves::fill(capacities, paths, &shares, &caps),
+        None => curves::fill(capacities, paths, &shares, &caps()),
     })
 }
 

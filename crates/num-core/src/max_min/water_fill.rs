@@ -1,25 +1,28 @@
-//! Weighted max-min by water-filling: all rates rise in proportion to their weights, x_p = w_p t, until a link fills; that
-//! link's paths stop there, the others go on.
+//! Weighted max-min by water-filling: all rates rise in proportion to their weights, x_p = w_p t, until a link fills;
+//! that link's paths stop there, the others go on.
 //!
 //! ```text
 //! level of link l     t_l = R_l / W_l       R_l = c_l − Σ rates that have stopped,  W_l = Σ weights that have not
 //! a cap               a link of one's own:  p stops at r_p once w_p t ≥ r_p
 //! ```
 //!
-//! When a path stops at t ≤ t_l, both (R_l − w t)/(W_l − w) and every later value are at least t_l: levels only rise. So
-//! a level once computed is a bound ever after, the link whose bound is the smallest is looked at again, and is either
-//! put back higher or the next to fill. The caps on a link that is about to fill are found the same way: stop those
-//! that are below w_p t_l, compute the level anew. That is Newton's method on a concave piecewise-linear function, which
-//! at least quarters residual times slope each time, so that a link is not looked at more than some 50 times.
+//! When a path stops at t ≤ t_l, both (R_l − w t)/(W_l − w) and every later value are at least t_l: levels only rise.
+//! So a level once computed is a bound ever after, the link whose bound is the smallest is looked at again, and is
+//! either put back higher or the next to fill. The caps on a link that is about to fill are found the same way: stop
+//! those that are below w_p t_l, compute the level anew. That is Newton's method on a concave piecewise-linear
+//! function, which at least quarters residual times slope each time, so that a link is not looked at more than some 50
+//! times.
 //!
 //! R and W are kept to twice the precision of a float. So a light path is not lost in what heavy ones leave behind, no
 //! link is loaded over its capacity by more than a few units of its last place, and the order of paths does not matter.
 //! A link with no more than rounding left counts as full: links that fill together do so at one level.
 //!
-//! Cost: O(crossings + looks · log₁₆ links) after a transpose, with some 2 looks a link on a leaf-spine. Where it
+//! Cost: O(crossings + looks · log links) after a transpose, with 2 to 4 looks a link on a leaf-spine. Where it
 //! fails: not at all, but weights that differ by more than 290 decades are told apart no further.
 //!
 //! Source: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2, for the definition and the round-by-round algorithm.
+
+use std::borrow::Cow;
 
 use super::earliest::Earliest;
 use crate::paths::Paths;
@@ -33,8 +36,8 @@ const LOST: f64 = 1e-25;
 
 /// Weighted max-min over a fixed network; made once, filled many times.
 #[derive(Debug)]
-pub(crate) struct WaterFill {
-    paths: Paths,
+pub(crate) struct WaterFill<'a> {
+    paths: Cow<'a, Paths>,
     /// The paths through every link.
     through: Paths,
     /// The rate that counts as 1, so that no sum overflows: a power of two near the largest capacity.
@@ -64,14 +67,20 @@ impl Link {
         Self { high: [capacity, 0.0], low: [0.0; 2], full: FULL * capacity, lost: 0.0 }
     }
 
-    /// Adds without rounding: Knuth's two-sum.
-    fn add(&mut self, change: [f64; 2]) {
-        for i in 0..2 {
-            let (old, change) = (self.high[i], change[i]);
-            let sum = old + change;
-            let added = sum - old;
-            self.low[i] += (old - (sum - added)) + (change - added);
-            self.high[i] = sum;
+    /// W ← W + w, and what that rounds off: Knuth's two-sum.
+    fn add(&mut self, weight: f64) {
+        let (old, sum) = (self.high[1], self.high[1] + weight);
+        let added = sum - old;
+        self.low[1] += (old - (sum - added)) + (weight - added);
+        self.high[1] = sum;
+    }
+
+    /// [R, W] ← [R − x, W − w], and what that rounds off: Dekker's fast two-sum, as neither takes more than there is.
+    fn take(&mut self, taken: [f64; 2]) {
+        for ((high, low), taken) in self.high.iter_mut().zip(&mut self.low).zip(taken) {
+            let rest = *high - taken;
+            *low += (*high - rest) - taken;
+            *high = rest;
         }
     }
 
@@ -90,19 +99,20 @@ impl Link {
     }
 }
 
-impl WaterFill {
+impl<'a> WaterFill<'a> {
     /// Capacities are finite and not negative, and every path names links among them.
-    pub(crate) fn new(capacities: &[f64], paths: &Paths) -> Self {
+    pub(crate) fn new(capacities: &[f64], paths: impl Into<Cow<'a, Paths>>) -> Self {
+        let paths = paths.into();
         let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
         let through = paths.transpose(capacities.len()).expect("paths name links that exist");
         let busiest = through.iter().map(<[u32]>::len).max().unwrap_or(0);
         Self {
-            paths: paths.clone(),
             through,
             unit,
             capacities: capacities.iter().map(|capacity| capacity / unit).collect(),
             links: Vec::with_capacity(capacities.len()),
             weights: Vec::with_capacity(paths.len()),
+            paths,
             earliest: Earliest::new(capacities.len()),
             rising: vec![0; busiest],
         }
@@ -144,7 +154,7 @@ impl WaterFill {
         self.links.extend(self.capacities.iter().map(|&capacity| Link::new(capacity)));
         for (links, &weight) in self.paths.iter().zip(&self.weights) {
             for &link in links {
-                self.links[link as usize].add([0.0, weight]);
+                self.links[link as usize].add(weight);
             }
         }
         for link in &mut self.links {
@@ -175,7 +185,7 @@ impl WaterFill {
                 rates[path] = caps[path];
                 self.weights[path] = 0.0;
                 for &link in self.paths.links(path) {
-                    self.links[link as usize].add([-cap, -weight]);
+                    self.links[link as usize].take([cap, weight]);
                 }
             }
         }
@@ -187,12 +197,16 @@ impl WaterFill {
         for &path in &self.rising[..rising] {
             let path = path as usize;
             let weight = std::mem::take(&mut self.weights[path]);
+            if weight == 0.0 {
+                // Listed twice, as a path that crosses the link twice is.
+                continue;
+            }
             let rate = weight * level;
             rates[path] = rate * self.unit;
             for &link in self.paths.links(path) {
                 // The full link is done; the others do not wait for it.
                 if link as usize != full {
-                    self.links[link as usize].add([-rate, -weight]);
+                    self.links[link as usize].take([rate, weight]);
                 }
             }
         }

@@ -2,8 +2,8 @@
 //!
 //! U(x) = ∫ F(τ)^(−α) dτ with F = B⁻¹, so U'(x) = F(x)^(−α) and the demand at price q is B(q^(−1/α)): all flows of one
 //! bottleneck see the same fair share f = q^(−1/α). A large α makes the sum over several links approach the max-min
-//! over fair shares that operators draw the curves for, and α = ∞ is that max-min itself. Sources: Kumar et al., *BwE*, SIGCOMM 2015, for the curves;
-//! Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, for the utility, with α ≈ 5.
+//! over fair shares that operators draw the curves for, and α = ∞ is that max-min itself. Sources: Kumar et al.,
+//! *BwE*, SIGCOMM 2015, for the curves; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, for the utility, with α ≈ 5.
 //!
 //! ```text
 //!  B │        ┌── tail_slope from here (0: more is worth nothing)

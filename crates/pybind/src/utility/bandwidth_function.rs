@@ -24,7 +24,7 @@ use crate::numbers;
 /// bandwidth : array of float, shape (points,)
 ///     The rate at every fair share: from 0, never decreasing, in the units of the capacities.
 /// alpha : float
-///     > 0 and finite.
+///     > 0; inf is max-min fairness over fair shares.
 /// tail_slope : float
 ///     How the curve goes on after its last point, >= 0; with 0 the flow is saturated there.
 ///
