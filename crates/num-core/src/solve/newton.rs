@@ -47,7 +47,13 @@ pub(super) struct Newton {
     excess: Vec<f64>,
     diagonal: Vec<f64>,
     steps: Vec<f64>,
+    /// Which links' prices go to 0, as far as this step goes *(derived)*.
+    held: Vec<bool>,
     direction: Vec<f64>,
+    /// For what is needed at one place only.
+    solution: Vec<f64>,
+    right: Vec<f64>,
+    path_sums: Vec<f64>,
     /// p and G where the step began *(derived)*.
     base: Vec<f64>,
     base_excess: Vec<f64>,
@@ -66,6 +72,7 @@ const MOST_RAISED: f64 = 1e-3;
 const RAISED: f64 = 1e-3;
 const LEAST_RAISED: f64 = 1e-11;
 /// By this factor the diagonal of a bound link is raised, which takes it out of the system.
+const MOST_ROUNDS: usize = 10;
 const HELD: f64 = 1e16;
 /// Relative accuracy of the direction: at most, per estimated gap, and at least.
 const COARSEST: f64 = 1e-2;
@@ -83,11 +90,15 @@ impl Newton {
             ceilings,
             floors,
             path_prices: paths.clone(),
-            slopes: paths,
+            slopes: paths.clone(),
             excess: links.clone(),
             diagonal: links.clone(),
             steps: links.clone(),
+            held: vec![false; links.len()],
             direction: links.clone(),
+            solution: links.clone(),
+            right: links.clone(),
+            path_sums: paths.clone(),
             base: links.clone(),
             base_excess: links,
             estimate: 0.0,
@@ -139,27 +150,57 @@ impl Newton {
 
     /// The direction from some prices.
     fn direct(&mut self, problem: &Presolved, prices: &[f64]) {
-        let margin = self.margin(prices);
-        let raised = (RAISED * self.estimate).clamp(LEAST_RAISED, MOST_RAISED);
-        let mut right = self.excess.clone();
-        let links = self.system.diagonal.iter_mut().zip(&self.diagonal).zip(&mut right);
-        for (((diagonal, slope), right), price) in links.zip(prices) {
-            let bound = !self.plain && *price <= margin && *right <= 0.0;
-            *diagonal = slope * if bound { HELD } else if self.plain { LEAST_RAISED } else { raised };
-            if bound {
-                *right = 0.0;
+        let margin = if self.plain { f64::NEG_INFINITY } else { self.margin(prices) };
+        for (held, (price, excess)) in self.held.iter_mut().zip(prices.iter().zip(&self.excess)) {
+            *held = *price <= margin && *excess <= 0.0;
+        }
+        self.direction.fill(0.0);
+        self.system.weights.copy_from_slice(&self.slopes);
+        self.solution.fill(0.0);
+        for _ in 0..MOST_ROUNDS {
+            self.solve(problem, prices);
+            let mut more = false;
+            for ((held, change), price) in self.held.iter_mut().zip(&mut self.direction).zip(prices) {
+                if !self.plain && *change < -price && !*held {
+                    (*held, *change, more) = (true, -price, true);
+                }
+            }
+            if !more {
+                break;
             }
         }
-        self.system.weights.copy_from_slice(&self.slopes);
-        self.system.renew(problem, &self.incidence);
-        self.direction.fill(0.0);
+        let links = self.direction.iter().zip(&self.excess);
+        let uphill = links.map(|(change, excess)| change * excess).sum::<f64>();
+        if !uphill.is_finite() || (!self.plain && uphill <= 0.0) {
+            self.direction.copy_from_slice(&self.steps);
+        }
+    }
+
+    /// The direction of the links that are not held, given that of those that are.
+    fn solve(&mut self, problem: &Presolved, prices: &[f64]) {
+        let Self { system, direction, solution, right, path_sums, .. } = self;
+        for ((change, held), price) in direction.iter_mut().zip(&self.held).zip(prices) {
+            *change = if *held { -price } else { 0.0 };
+        }
+        self.incidence.gather(&problem.paths, direction, path_sums);
+        for (sum, slope) in path_sums.iter_mut().zip(&self.slopes) {
+            *sum *= -slope;
+        }
+        right.copy_from_slice(&self.excess);
+        self.incidence.scatter(&problem.paths, path_sums, right);
+        let raised = if self.plain { LEAST_RAISED } else { (RAISED * self.estimate).clamp(LEAST_RAISED, MOST_RAISED) };
+        for (link, held) in self.held.iter().enumerate() {
+            system.diagonal[link] = self.diagonal[link] * if *held { HELD } else { raised };
+            if *held {
+                right[link] = 0.0;
+            }
+        }
+        system.renew(problem, &self.incidence);
         let accuracy = if self.plain { FINEST } else { self.estimate.clamp(FINEST, COARSEST) };
-        self.system.solve(problem, &self.incidence, &mut right, &mut self.direction, accuracy);
-        // The diagonal's own step for what is held, and for all links where the system was beyond rescue.
-        let usable = self.direction.iter().sum::<f64>().is_finite();
-        for (link, change) in self.direction.iter_mut().enumerate() {
-            if !usable || self.system.diagonal[link] > self.diagonal[link] {
-                *change = self.steps[link];
+        system.solve(problem, &self.incidence, right, solution, accuracy);
+        for ((change, solved), held) in direction.iter_mut().zip(solution).zip(&self.held) {
+            if !*held {
+                *change = *solved;
             }
         }
     }
@@ -183,6 +224,7 @@ impl Method for Newton {
             }
             self.respond(problem, state);
             if self.plain || refusals == MOST_REFUSALS || self.accepts(problem, &state.prices) {
+                if std::env::var("NV").is_ok() { eprintln!("NV gamma {gamma:.1e} ref {refusals} est {:.2e} slope {:.2e} bound {} small {} finite {}", self.estimate, self.base_excess.iter().zip(&state.prices).zip(&self.base).map(|((g,p),b)| g*(p-b)).sum::<f64>(), self.system.diagonal.iter().zip(&self.diagonal).filter(|(a,b)| a>b).count(), state.prices.iter().filter(|p| **p<1e-6).count(), self.system.is_exact()); }
                 return self.look(problem, &state.prices);
             }
             refusals += 1;

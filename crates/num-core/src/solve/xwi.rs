@@ -135,6 +135,9 @@ impl Xwi {
             for path in paths {
                 let (rate, price) = (state.rates[path], self.path_prices[path]);
                 let residual = marginal - price;
+                if rate > 0.0 {
+                    revenue += rate * marginal;
+                }
                 let full = self.limits.get(path).is_some_and(|limit| rate >= limit * (1.0 - NEAR));
                 if (full && residual >= 0.0) || (rate <= idle && residual <= 0.0) {
                     continue;
@@ -149,7 +152,6 @@ impl Xwi {
         }
         for ((price, capacity), load) in state.prices.iter().zip(&problem.capacities).zip(&self.loads) {
             missing += price * (capacity - load).max(0.0);
-            revenue += price * capacity;
         }
         if missing == 0.0 { 0.0 } else { missing / revenue }
     }
