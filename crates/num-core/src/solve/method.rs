@@ -263,9 +263,7 @@ impl MethodInfo {
             return Err(Error::UnknownMethod { name: name.into(), nearest, known });
         };
         match method.takes.refusal(problem) {
-            Some((what, instead)) => {
-                Err(Error::Unsupported { method: method.name.into(), what: what.into(), instead })
-            }
+            Some((what, instead)) => Err(Error::Unsupported { method: method.name.into(), what: what.into(), instead }),
             None => Ok(method),
         }
     }

@@ -13,10 +13,11 @@
 //! cap or saturation with U' ≥ q, and a path at the floor of its share with U' ≤ q, are left out of the minimum, and a
 //! link that has no others keeps its residual at 0.
 //!
-//! Each step costs a water-filling (`max_min/water_fill.rs`) and O(crossings). It gets to 1e−3 in 7 to 90 steps for α from
-//! 0.25 to 2, and then stops getting better between 1e−4 and 1e−6: a link that is nearly full loses its price only as
-//! η(1 − y/c) allows. It fails for α near 0.1 and on networks of very different capacities from α = 3 on; with two paths
-//! per flow it can stay at 1e−2, and far above on wide-area networks. For accuracy, use "interior-point".
+//! Each step costs a water-filling (`max_min/water_fill.rs`) and O(crossings), about as much as a certificate. It gets to
+//! 1e−3 in 30 to 150 steps on leaf-spines for every α up to 10, and then stops getting better between 1e−4 and 1e−6: a link
+//! that is nearly full loses its price only as η (1 − y/c) allows. From α = 5 on it wanders about there. It fails on networks
+//! of very different capacities, and with weights over many decades stays at 1e−3. With several paths it takes 20 to 300
+//! steps to 1e−2, the most with two paths or with paths that share no bottleneck. For accuracy, use "interior-point".
 //! Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §4.2, and §6.3 for several paths.
 
 use super::incidence::Incidence;
@@ -36,9 +37,8 @@ pub(super) struct Xwi {
     /// The largest weight of every path *(given)*.
     heaviest: Vec<f64>,
     weights: Vec<f64>,
-    /// q and |L|⁻¹ of every path, y and U' of every flow, y of every link *(derived)*.
+    /// q of every path, y of every link *(derived)*.
     path_prices: Vec<f64>,
-    marginals: Vec<f64>,
     loads: Vec<f64>,
     /// min (U' − q)/|L| over the paths of every link that count *(derived)*.
     residuals: Vec<f64>,
@@ -75,7 +75,6 @@ impl Xwi {
             heaviest,
             weights: vec![0.0; paths],
             path_prices: vec![0.0; paths],
-            marginals: Vec::new(),
             loads: links.clone(),
             residuals: links,
         }
@@ -121,14 +120,14 @@ impl Xwi {
         }
     }
 
-    /// The residuals of the links, and the estimate: what idle capacity is priced at, and half of what moving every rate
-    /// by its relative residual is worth, relative to all revenue.
+    /// The residuals of the links, and the estimate: what idle capacity is priced at and, to second order, what closing the
+    /// residual of every path is worth at an elasticity of 1; both relative to all revenue.
     fn look(&mut self, problem: &Presolved, state: &State) -> f64 {
         let flow_rates = problem.flow_totals(&state.rates);
-        self.marginals = problem.marginals(&flow_rates);
+        let marginals = problem.marginals(&flow_rates);
         self.residuals.fill(f64::INFINITY);
         let (mut missing, mut revenue) = (0.0, 0.0);
-        for (flow, (&total, &marginal)) in flow_rates.iter().zip(&self.marginals).enumerate() {
+        for (flow, (&total, &marginal)) in flow_rates.iter().zip(&marginals).enumerate() {
             let marginal = marginal.min(LARGEST_PRICE);
             let paths = problem.paths_of(flow);
             let idle = if paths.len() > 1 { LEAST_SHARE * total } else { 0.0 };
@@ -143,7 +142,9 @@ impl Xwi {
                     continue;
                 }
                 let links = problem.paths.links(path);
-                missing += 0.5 * rate * residual * (residual / marginal.max(price));
+                if residual != 0.0 {
+                    missing += 0.5 * rate * residual * (residual / marginal.max(price));
+                }
                 for &link in links {
                     let least = &mut self.residuals[link as usize];
                     *least = least.min(residual / links.len() as f64);
@@ -173,9 +174,5 @@ impl Method for Xwi {
             *price = self.beta * *price + (1.0 - self.beta) * next;
         }
         self.allocate(problem, state)
-    }
-
-    fn is_dear(&self) -> bool {
-        true
     }
 }

@@ -26,8 +26,8 @@ pub use newton_like::NewtonLike;
 pub use rcp::Rcp;
 pub(super) use rcp::common_alpha;
 
-pub(super) use rows::{at_least, with_length};
 use rows::{Chunk, Logs, Record, Rows};
+pub(super) use rows::{at_least, with_length};
 
 use super::{Method, State};
 use crate::presolve::{NaturalBlock, Presolved, smallest};
