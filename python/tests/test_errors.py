@@ -167,15 +167,15 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
         ),
         (
             lambda: netnum.solve(problem(utility=netnum.Linear(1.0))),
-            'method "fast-ned" cannot take linear utilities; "interior-point" will, from a later version on',
+            'method "fast-ned" cannot take linear utilities; use "interior-point"',
         ),
         (
             lambda: netnum.solve(problem(utility=netnum.AlphaFair(INF))),
-            'method "fast-ned" cannot take max-min utilities; "max-min" will, from a later version on',
+            'method "fast-ned" cannot take max-min utilities; use "max-min"',
         ),
         (
             lambda: netnum.solve(problem(group=[0, 0])),
-            'method "fast-ned" cannot take flows with several paths; "interior-point" will, from a later version on',
+            'method "fast-ned" cannot take flows with several paths; use "interior-point"',
         ),
     ],
 )

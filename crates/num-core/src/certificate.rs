@@ -233,7 +233,7 @@ impl<'a> Answer<'a> {
             for flows in block.chunks() {
                 marginals.resize(flows.len(), 0.0);
                 block.utility.marginal_into(block.places(&flows), &self.flow_rates[flows.clone()], &mut marginals);
-                self.demands_into(block, &flows, &mut demands);
+                problem.demands_into(block, &flows, &self.path_prices, &mut demands);
                 for (flow, &marginal) in flows.zip(&marginals) {
                     for path in problem.paths_of(flow) {
                         let response = self.response_residual(path, self.flow_rates[flow], marginal, demands[path]);
@@ -274,25 +274,6 @@ impl<'a> Answer<'a> {
         }
         residual
     }
-
-    /// (U')⁻¹(q_p) for every path of some flows, all it can use where a path is free; the paths are asked in rounds, one of
-    /// every flow at a time.
-    fn demands_into(&self, block: &NaturalBlock, flows: &Range<usize>, demands: &mut [f64]) {
-        let starts = &self.problem.flow_paths[flows.start..=flows.end];
-        let rounds = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-        let (mut prices, mut answers) = (vec![0.0; flows.len()], vec![0.0; flows.len()]);
-        for round in 0..rounds {
-            let path = |pair: &[usize]| (pair[0] + round).min(pair[1] - 1);
-            for (price, pair) in prices.iter_mut().zip(starts.windows(2)) {
-                *price = self.path_prices[path(pair)].max(f64::MIN_POSITIVE);
-            }
-            block.utility.demand_into(block.places(flows), &prices, &mut answers);
-            for ((place, &answer), pair) in block.places(flows).zip(&answers).zip(starts.windows(2)) {
-                let free = self.path_prices[path(pair)] == 0.0;
-                demands[path(pair)] = if free { block.utility.saturation(place) } else { answer };
-            }
-        }
-    }
 }
 
 /// How far beside a demand the marginal is looked at, and how closely it must fall through the price there.
@@ -323,7 +304,7 @@ impl Best {
     fn respond(&mut self, answer: &Answer, block: &NaturalBlock, flows: Range<usize>) -> bool {
         let problem = answer.problem;
         self.demands.resize(answer.rates.len(), 0.0);
-        answer.demands_into(block, &flows, &mut self.demands);
+        problem.demands_into(block, &flows, &answer.path_prices, &mut self.demands);
         let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
         self.scratch.resize(flows.len(), 0.0);
         self.rates.clear();

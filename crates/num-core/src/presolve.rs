@@ -174,6 +174,31 @@ impl Presolved {
         out
     }
 
+    /// (U')⁻¹(q_p) for every path of some flows, all it can use where a path is free; the paths are asked in rounds, one of
+    /// every flow at a time.
+    pub(crate) fn demands_into(
+        &self,
+        block: &NaturalBlock,
+        flows: &Range<usize>,
+        path_prices: &[f64],
+        demands: &mut [f64],
+    ) {
+        let starts = &self.flow_paths[flows.start..=flows.end];
+        let rounds = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let (mut prices, mut answers) = (vec![0.0; flows.len()], vec![0.0; flows.len()]);
+        for round in 0..rounds {
+            let path = |pair: &[usize]| (pair[0] + round).min(pair[1] - 1);
+            for (price, pair) in prices.iter_mut().zip(starts.windows(2)) {
+                *price = path_prices[path(pair)].max(f64::MIN_POSITIVE);
+            }
+            block.utility.demand_into(block.places(flows), &prices, &mut answers);
+            for ((place, &answer), pair) in block.places(flows).zip(&answers).zip(starts.windows(2)) {
+                let free = path_prices[path(pair)] == 0.0;
+                demands[path(pair)] = if free { block.utility.saturation(place) } else { answer };
+            }
+        }
+    }
+
     fn bound_by_saturation(&mut self) {
         for block in &self.blocks {
             for (place, flow) in block.flows.clone().enumerate() {

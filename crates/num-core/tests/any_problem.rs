@@ -42,11 +42,13 @@ proptest! {
     fn twelve_decades_end_in_a_status(problem in any_problem(12, false)) {
         let methods = [
             ("fast-ned", None), ("ned", None), ("ned", Some(1.5)), ("gradient", None), ("fgm", None),
-            ("newton-like", None), ("newton-like", Some(1.5)),
+            ("newton-like", None), ("newton-like", Some(1.5)), ("newton", None), ("newton", Some(3.0)), ("xwi", None),
         ];
         for (method, value) in methods {
             prop_assert!(ends_well(&problem, method, &value.map(gamma).unwrap_or_default())?.is_some(), "{}", method);
         }
+        let plain = Options::from([("plain".to_string(), 1.0)]);
+        prop_assert!(ends_well(&problem, "newton", &plain)?.is_some());
         // Only where all flows share one alpha.
         ends_well(&problem, "rcp", &Options::new())?;
     }
@@ -68,6 +70,11 @@ proptest! {
     }
 
     #[test]
+    fn several_paths_by_xwi_end_in_a_status(problem in any_problem(12, true)) {
+        prop_assert!(ends_well(&problem, "xwi", &Options::new())?.is_some());
+    }
+
+    #[test]
     fn extreme_alpha_ends_in_a_status(
         alpha in prop_oneof![0.001f64..0.1, 10.0f64..300.0], capacities in prop::collection::vec(common::decades(-6, 13), 1..5),
         weights in prop::collection::vec(common::decades(-6, 6), 1..8),
@@ -76,7 +83,7 @@ proptest! {
         let lists = (0..weights.len() as u32).map(|flow| (0..links).filter(|l| (flow + l) % 3 != 1 || *l == flow % links).collect::<Vec<_>>());
         let paths = Paths::from_lists(lists);
         let problem = Problem::new(capacities, paths, AlphaFair::new(alpha, weights).unwrap()).unwrap();
-        for method in ["fast-ned", "fgm", "newton-like", "rcp"] {
+        for method in ["fast-ned", "fgm", "newton-like", "rcp", "newton", "xwi"] {
             prop_assert!(ends_well(&problem, method, &Options::new())?.is_some(), "{}", method);
         }
     }

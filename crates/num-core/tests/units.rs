@@ -28,9 +28,9 @@ fn scaling_capacities_or_weights_changes_neither_iterations_nor_relative_rates()
             1.0 => &["gradient", "fgm", "newton-like"],
             _ => &["newton-like"],
         };
-        let methods = ["fast-ned", "ned", "rcp"].iter().chain(others);
+        let methods = ["fast-ned", "ned", "rcp", "newton", "xwi"].iter().chain(others);
         for method in methods {
-            let tol = if *method == "fast-ned" { 1e-9 } else { 1e-2 };
+            let tol = if ["fast-ned", "newton"].contains(method) { 1e-9 } else { 1e-2 };
             let base = solve_with(&problem, method, tol);
             assert_eq!(base.status, Status::Optimal, "{method}, alpha {alpha}: {base}");
             for (capacity, weight) in [(1e9, 1.0), (1e-9, 1.0), (1.0, 1e6), (1e-9, 1e-6)] {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Settings;
 use super::interior_point::InteriorPoint;
+use super::newton::Newton;
 use super::price::{FastNed, Fgm, Gradient, Ned, NewtonLike, PriceMethod, PriceRule, Rcp, common_alpha};
+use super::xwi::Xwi;
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
@@ -51,8 +53,19 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// Its options.
     pub options: &'static [OptionInfo],
+    takes: Takes,
     make: fn(&[f64], &Presolved) -> Made,
 }
+
+/// What utilities a method can take, and whether flows may have several paths.
+#[derive(Debug)]
+struct Takes {
+    curvatures: &'static [Curvature],
+    several_paths: bool,
+}
+
+/// What has a dual that is smooth in the prices.
+const SMOOTH: Takes = Takes { curvatures: &[Curvature::Strict], several_paths: false };
 
 /// An option of a method: a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,6 +89,8 @@ pub enum OptionRange {
     NotNegative,
     /// From 0 to 1, 1 excluded.
     Share,
+    /// 0 or 1.
+    Switch,
 }
 
 impl OptionRange {
@@ -84,6 +99,7 @@ impl OptionRange {
             Self::Positive => value > 0.0 && value.is_finite(),
             Self::NotNegative => value >= 0.0 && value.is_finite(),
             Self::Share => (0.0..1.0).contains(&value),
+            Self::Switch => value == 0.0 || value == 1.0,
         }
     }
 
@@ -92,6 +108,7 @@ impl OptionRange {
             Self::Positive => "a finite number > 0",
             Self::NotNegative => "a finite number >= 0",
             Self::Share => "a number >= 0 and < 1",
+            Self::Switch => "0 or 1",
         }
     }
 }
@@ -111,12 +128,14 @@ pub static METHODS: &[MethodInfo] = &[
         name: "fast-ned",
         summary: "NED with a majorized diagonal, momentum per link and a slope test",
         options: &[gamma(1.0, "longest step")],
+        takes: SMOOTH,
         make: |options, problem| by_rule(FastNed::new(options[0]), problem),
     },
     MethodInfo {
         name: "ned",
         summary: "Newton with the exact diagonal, as published by Flowtune",
         options: &[gamma(0.4, "step")],
+        takes: SMOOTH,
         make: |options, problem| by_rule(Ned::new(options[0]), problem),
     },
     MethodInfo {
@@ -131,12 +150,14 @@ pub static METHODS: &[MethodInfo] = &[
                 summary: "weight of what has queued up, relative to the excess",
             },
         ],
+        takes: SMOOTH,
         make: |options, problem| by_rule(Gradient::new(options[0], options[1]), problem),
     },
     MethodInfo {
         name: "fgm",
         summary: "fast weighted gradient: steps from a bound of the slopes, with momentum",
         options: &[],
+        takes: SMOOTH,
         make: |_, problem| by_rule(Fgm::new(), problem),
     },
     MethodInfo {
@@ -151,6 +172,7 @@ pub static METHODS: &[MethodInfo] = &[
                 summary: "part of the old slope that a measurement leaves",
             },
         ],
+        takes: SMOOTH,
         make: |options, problem| by_rule(NewtonLike::new(options[0], options[1]), problem),
     },
     MethodInfo {
@@ -162,18 +184,71 @@ pub static METHODS: &[MethodInfo] = &[
             range: OptionRange::Positive,
             summary: "gain, below 2 to converge",
         }],
+        takes: SMOOTH,
         make: |options, problem| by_rule(Rcp::new(options[0], common_alpha(problem)?), problem),
+    },
+    MethodInfo {
+        name: "newton",
+        summary: "Newton on the dual with the full Hessian, in two metrics and with a line search",
+        options: &[
+            gamma(1.0, "longest step"),
+            OptionInfo {
+                name: "plain",
+                default: 0.0,
+                range: OptionRange::Switch,
+                summary: "1: as published, without bound set and line search; fragile",
+            },
+        ],
+        takes: SMOOTH,
+        make: |options, problem| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, problem))),
+    },
+    MethodInfo {
+        name: "xwi",
+        summary: "xWI of NUMFabric: weights from prices, rates by weighted max-min, prices from residuals",
+        options: &[
+            OptionInfo {
+                name: "eta",
+                default: 5.0,
+                range: OptionRange::NotNegative,
+                summary: "how fast links that are not full lose price",
+            },
+            OptionInfo {
+                name: "beta",
+                default: 0.5,
+                range: OptionRange::Share,
+                summary: "part of the old price that a step leaves",
+            },
+        ],
+        takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
+        make: |options, problem| Ok(Box::new(Xwi::new(options[0], options[1], problem))),
     },
     MethodInfo {
         name: "interior-point",
         summary: "primal-dual interior point: every problem, to any accuracy",
         options: &[],
+        takes: Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
         make: |_, problem| Ok(Box::new(InteriorPoint::new(problem))),
     },
 ];
 
 /// The name that stands for the best method for a problem.
 pub(super) const AUTO: &str = "auto";
+
+impl Takes {
+    /// What the problem has that the method cannot take, and what to use instead.
+    fn refusal(&self, problem: &Problem) -> Option<(&'static str, &'static str)> {
+        let curvature = problem.curvature();
+        if !self.curvatures.contains(&curvature) {
+            return Some(match curvature {
+                Curvature::MaxMin => ("max-min utilities", "use \"max-min\""),
+                Curvature::Linear => ("linear utilities", "use \"interior-point\""),
+                Curvature::Strict => ("strictly concave utilities", "use \"interior-point\""),
+            });
+        }
+        let several = !self.several_paths && !problem.is_single_path();
+        several.then_some(("flows with several paths", "use \"interior-point\""))
+    }
+}
 
 impl MethodInfo {
     /// The method of a name, `auto` included, if it can take the problem.
@@ -187,16 +262,9 @@ impl MethodInfo {
             let (nearest, known) = (nearest(name, &known), known.join(", "));
             return Err(Error::UnknownMethod { name: name.into(), nearest, known });
         };
-        let unsupported =
-            |what: &str, instead| Err(Error::Unsupported { method: method.name.into(), what: what.into(), instead });
-        match problem.curvature() {
-            Curvature::MaxMin => unsupported("max-min utilities", "\"max-min\" will, from a later version on"),
-            _ if method.name == "interior-point" => Ok(method),
-            Curvature::Linear => unsupported("linear utilities", "\"interior-point\" will, from a later version on"),
-            Curvature::Strict if !problem.is_single_path() => {
-                unsupported("flows with several paths", "\"interior-point\" will, from a later version on")
-            }
-            Curvature::Strict => Ok(method),
+        match method.takes.refusal(problem) {
+            Some((what, instead)) => Err(Error::Unsupported { method: method.name.into(), what: what.into(), instead }),
+            None => Ok(method),
         }
     }
 

@@ -3,12 +3,15 @@
 mod incidence;
 mod interior_point;
 mod method;
+mod newton;
 mod price;
 mod progress;
 mod settings;
 mod solution;
 mod solver;
 mod start;
+mod system;
+mod xwi;
 
 use std::collections::BTreeMap;
 

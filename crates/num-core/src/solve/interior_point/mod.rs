@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A Newton step on these, each flow's and path's unknowns eliminated, leaves one equation per link and one per flow with
-//! several paths (`system.rs`). Two steps with one matrix: straight at μ = 0 (predictor), which tells how far μ can fall,
+//! several paths (`../system.rs`). Two steps with one matrix: straight at μ = 0 (predictor), which tells how far μ can fall,
 //! then at that μ with second-order terms (corrector). What makes it arrive on real instances:
 //!
 //! - The residual of U'(y) = λ is taken in logarithms, ρ = log U'(y) − log λ, dλ = λ (ρ − ε dy/y), with ε the elasticity
@@ -25,13 +25,12 @@
 mod bounds;
 mod kinks;
 mod start;
-mod system;
 
 use bounds::Bounds;
 use kinks::Kinks;
-use system::{NONE, System};
 
 use super::incidence::Incidence;
+use super::system::{NONE, System};
 use super::{Method, State};
 use crate::presolve::{NaturalBlock, Presolved, smallest};
 use crate::utility::Curvature;

@@ -26,8 +26,8 @@ pub use newton_like::NewtonLike;
 pub use rcp::Rcp;
 pub(super) use rcp::common_alpha;
 
-pub(super) use rows::with_length;
-use rows::{Chunk, Logs, Record, Rows, at_least};
+use rows::{Chunk, Logs, Record, Rows};
+pub(super) use rows::{at_least, with_length};
 
 use super::{Method, State};
 use crate::presolve::{NaturalBlock, Presolved, smallest};
@@ -55,17 +55,22 @@ impl LinkState {
 }
 
 /// G/H, where a link that nobody responds to still gives a number.
-fn newton_step(excess: f64, slope: f64) -> f64 {
+pub(super) fn newton_step(excess: f64, slope: f64) -> f64 {
     excess / at_least(slope, SMALLEST_SLOPE)
+}
+
+/// |G_l| p_l, at the price after a Newton step where a link is too full.
+pub(super) fn worth_of_mismatch(excess: f64, price: f64, newton_step: f64) -> f64 {
+    excess.abs() * (price + at_least(newton_step, 0.0))
 }
 
 const SMALLEST_SLOPE: f64 = 1e-200;
 
 /// Prices beyond this are cut, so that sums over long paths stay finite.
-const LARGEST_PRICE: f64 = 1e200;
+pub(super) const LARGEST_PRICE: f64 = 1e200;
 
 /// After this many refusals of one step it is taken as it is.
-const MOST_REFUSALS: usize = 30;
+pub(super) const MOST_REFUSALS: usize = 30;
 
 /// Rates are cut at this multiple of the path's smallest capacity.
 const CEILING: f64 = 2.0;
@@ -198,9 +203,8 @@ impl<R: PriceRule> PriceMethod<R> {
     /// What the links look like after a response: their Newton steps, the sum that the rule decides on, and the
     /// estimate of the gap. The divisions have a loop of their own, which the compiler does two at a time.
     ///
-    /// The estimate is what the links' mismatch is worth, relative to all revenue: Σ |G_l| p_l / Σ c_l p_l, at the price
-    /// after a Newton step where a link is too full. Near the optimum about the gap; the loop decides by it when to
-    /// certify. Not a number if any load or slope is none.
+    /// The estimate is what the links' mismatch is worth, relative to all revenue: Σ |G_l| p_l / Σ c_l p_l. Near the
+    /// optimum about the gap; the loop decides by it when to certify. Not a number if any load or slope is none.
     fn survey(&mut self, capacities: &[f64], prices: &mut [f64]) -> ([f64; 3], f64) {
         let (mut sum, mut mismatch, mut revenue) = ([0.0; 3], 0.0, 0.0);
         for ((record, &capacity), step) in self.records.iter().zip(capacities).zip(&mut self.newton_steps) {
@@ -214,7 +218,7 @@ impl<R: PriceRule> PriceMethod<R> {
             for (sum, part) in sum.iter_mut().zip(part) {
                 *sum += part;
             }
-            mismatch += excess.abs() * (record.price + at_least(step, 0.0));
+            mismatch += worth_of_mismatch(excess, record.price, step);
             revenue += capacity * record.price;
         }
         (sum, if mismatch == 0.0 { 0.0 } else { mismatch / revenue })
@@ -265,7 +269,7 @@ impl<R: PriceRule> Method for PriceMethod<R> {
 }
 
 /// Bound of every path's rate, and the price at which its flow asks for that much.
-fn ceilings(problem: &Presolved) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn ceilings(problem: &Presolved) -> (Vec<f64>, Vec<f64>) {
     let ceiling = |(links, &cap): (&[u32], &f64)| cap.min(CEILING * smallest(&problem.capacities, links));
     let mut ceilings: Vec<f64> = problem.paths.iter().zip(&problem.caps).map(ceiling).collect();
     for block in &problem.blocks {

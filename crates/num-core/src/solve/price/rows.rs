@@ -34,7 +34,7 @@ impl Record {
 
 /// max, but of its two forms the one that takes one instruction, and lets through what is not a number.
 #[inline(always)]
-pub(super) fn at_least(value: f64, least: f64) -> f64 {
+pub(in crate::solve) fn at_least(value: f64, least: f64) -> f64 {
     if least > value { least } else { value }
 }
 

@@ -1,4 +1,5 @@
-//! Newton's equations of the interior point, brought to one unknown per link and one per flow with several paths.
+//! Newton's equations, of the interior point and of the dual, brought to one unknown per link and one per flow with
+//! several paths.
 //!
 //! ```text
 //! [ R W Rᵀ + S/P    −R W Aᵀ     ] [ dp ]
@@ -14,8 +15,8 @@
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{ColMut, Mat, Side};
 
+use super::incidence::Incidence;
 use crate::presolve::Presolved;
-use crate::solve::incidence::Incidence;
 use crate::utility::Curvature;
 
 /// Up to this size the matrix is factorized from the start.
