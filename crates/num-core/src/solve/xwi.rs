@@ -20,6 +20,8 @@
 //! steps to 1e−2, the most with two paths or with paths that share no bottleneck. For accuracy, use "interior-point".
 //! Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §4.2, and §6.3 for several paths.
 
+use std::borrow::Cow;
+
 use super::incidence::Incidence;
 use super::price::LARGEST_PRICE;
 use super::{Method, State};
@@ -31,7 +33,7 @@ pub(super) struct Xwi {
     eta: f64,
     beta: f64,
     incidence: Incidence,
-    fill: WaterFill,
+    fill: WaterFill<'static>,
     /// The cap of every path or the saturation of its flow; empty when there are none *(given)*.
     limits: Vec<f64>,
     /// The largest weight of every path *(given)*.
@@ -70,7 +72,7 @@ impl Xwi {
             eta,
             beta,
             incidence: Incidence::new(&problem.paths),
-            fill: WaterFill::new(&problem.capacities, &problem.paths),
+            fill: WaterFill::new(&problem.capacities, Cow::Owned(problem.paths.clone())),
             limits,
             heaviest,
             weights: vec![0.0; paths],
