@@ -83,7 +83,7 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
 }
 
 /// The bottleneck property in place of a gap.
-fn certify_max_min(problem: &Problem, rates: &[f64]) -> Result<Certificate> {
+pub(crate) fn certify_max_min(problem: &Problem, rates: &[f64]) -> Result<Certificate> {
     let feasible = normalize::normalize(problem, rates, &FNorm::default())?;
     let (residual, overload) = (bottleneck_residual(problem, &feasible)?, overload(problem, rates));
     Ok(Certificate { relative_gap: residual, overload, kkt_residual: residual.max(overload) })

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::problem::{Block, Problem};
-use crate::utility::{Rescaled, Units, Utility};
+use crate::utility::{Curvature, Rescaled, Units, Utility};
 
 /// Paths that are treated at a time: their prices, rates and slopes stay in the first-level cache.
 pub(crate) const CHUNK: usize = 128;
@@ -107,6 +107,11 @@ impl Presolved {
             total_paths: problem.paths().len(),
         };
         this.equal_shares = this.shares();
+        if problem.curvature() == Curvature::MaxMin {
+            // No marginals, no prices: its methods ask the problem itself.
+            this.log_marginals = vec![0.0; this.original_flows.len()];
+            return Ok(this);
+        }
         this.log_marginals = this.caller_log_marginals(problem, &blocks)?;
         this.units.log_price = this.log_price_unit();
         if blocks.iter().any(|(number, _)| problem.blocks()[*number].utility.in_units(&[], this.units).is_none()) {

@@ -160,6 +160,11 @@ impl Problem {
         }
     }
 
+    /// Whether all utilities bend in the same way.
+    pub(crate) fn has_only(&self, curvature: Curvature) -> bool {
+        self.blocks.iter().all(|block| block.utility.curvature() == curvature)
+    }
+
     /// The utility object of a flow, and the number of the flow's parameters in it.
     ///
     /// # Panics

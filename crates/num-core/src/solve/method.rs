@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::Settings;
+use super::auto::{AUTO, Auto};
 use super::interior_point::InteriorPoint;
 use super::newton::Newton;
 use super::price::{FastNed, Fgm, Gradient, Ned, NewtonLike, PriceMethod, PriceRule, Rcp, common_alpha};
+use super::water_filling::WaterFilling;
 use super::xwi::Xwi;
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
@@ -54,7 +56,7 @@ pub struct MethodInfo {
     /// Its options.
     pub options: &'static [OptionInfo],
     takes: Takes,
-    make: fn(&[f64], &Presolved) -> Made,
+    make: fn(&[f64], &Problem, &Presolved) -> Made,
 }
 
 /// What utilities a method can take, and whether flows may have several paths.
@@ -129,14 +131,14 @@ pub static METHODS: &[MethodInfo] = &[
         summary: "NED with a majorized diagonal, momentum per link and a slope test",
         options: &[gamma(1.0, "longest step")],
         takes: SMOOTH,
-        make: |options, problem| by_rule(FastNed::new(options[0]), problem),
+        make: |options, _, problem| by_rule(FastNed::new(options[0]), problem),
     },
     MethodInfo {
         name: "ned",
         summary: "Newton with the exact diagonal, as published by Flowtune",
         options: &[gamma(0.4, "step")],
         takes: SMOOTH,
-        make: |options, problem| by_rule(Ned::new(options[0]), problem),
+        make: |options, _, problem| by_rule(Ned::new(options[0]), problem),
     },
     MethodInfo {
         name: "gradient",
@@ -151,14 +153,14 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: SMOOTH,
-        make: |options, problem| by_rule(Gradient::new(options[0], options[1]), problem),
+        make: |options, _, problem| by_rule(Gradient::new(options[0], options[1]), problem),
     },
     MethodInfo {
         name: "fgm",
         summary: "fast weighted gradient: steps from a bound of the slopes, with momentum",
         options: &[],
         takes: SMOOTH,
-        make: |_, problem| by_rule(Fgm::new(), problem),
+        make: |_, _, problem| by_rule(Fgm::new(), problem),
     },
     MethodInfo {
         name: "newton-like",
@@ -173,7 +175,7 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: SMOOTH,
-        make: |options, problem| by_rule(NewtonLike::new(options[0], options[1]), problem),
+        make: |options, _, problem| by_rule(NewtonLike::new(options[0], options[1]), problem),
     },
     MethodInfo {
         name: "rcp",
@@ -185,7 +187,7 @@ pub static METHODS: &[MethodInfo] = &[
             summary: "gain, below 2 to converge",
         }],
         takes: SMOOTH,
-        make: |options, problem| by_rule(Rcp::new(options[0], common_alpha(problem)?), problem),
+        make: |options, _, problem| by_rule(Rcp::new(options[0], common_alpha(problem)?), problem),
     },
     MethodInfo {
         name: "newton",
@@ -200,7 +202,7 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: SMOOTH,
-        make: |options, problem| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, problem))),
+        make: |options, _, problem| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, problem))),
     },
     MethodInfo {
         name: "xwi",
@@ -220,29 +222,39 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
-        make: |options, problem| Ok(Box::new(Xwi::new(options[0], options[1], problem))),
+        make: |options, _, problem| Ok(Box::new(Xwi::new(options[0], options[1], problem))),
     },
     MethodInfo {
         name: "interior-point",
         summary: "primal-dual interior point: every problem, to any accuracy",
         options: &[],
         takes: Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
-        make: |_, problem| Ok(Box::new(InteriorPoint::new(problem))),
+        make: |_, _, problem| Ok(Box::new(InteriorPoint::new(problem))),
+    },
+    MethodInfo {
+        name: "max-min",
+        summary: "water-filling: the max-min fair rates, exactly",
+        options: &[],
+        takes: Takes { curvatures: &[Curvature::MaxMin], several_paths: true },
+        make: |_, problem, presolved| Ok(Box::new(WaterFilling::new(problem, presolved)?)),
     },
 ];
 
-/// The name that stands for the best method for a problem.
-pub(super) const AUTO: &str = "auto";
 
 impl Takes {
     /// What the problem has that the method cannot take, and what to use instead.
     fn refusal(&self, problem: &Problem) -> Option<(&'static str, &'static str)> {
         let curvature = problem.curvature();
+        if curvature == Curvature::MaxMin && !problem.has_only(curvature) {
+            return Some(("max-min utilities beside others", "give every flow alpha = inf, or none"));
+        }
         if !self.curvatures.contains(&curvature) {
             return Some(match curvature {
                 Curvature::MaxMin => ("max-min utilities", "use \"max-min\""),
                 Curvature::Linear => ("linear utilities", "use \"interior-point\""),
-                Curvature::Strict => ("strictly concave utilities", "use \"interior-point\""),
+                Curvature::Strict => {
+                    ("utilities with a finite alpha", "use max_min(problem) for their limit, or \"interior-point\"")
+                }
             });
         }
         let several = !self.several_paths && !problem.is_single_path();
@@ -256,7 +268,7 @@ impl MethodInfo {
     /// # Errors
     /// [`Error::UnknownMethod`] with the nearest known name, [`Error::Unsupported`] naming the method that would do.
     pub(super) fn of(name: &str, problem: &Problem) -> Result<&'static Self> {
-        let wanted = if name == AUTO { METHODS[0].name } else { name };
+        let wanted = if name == AUTO { Auto::first(problem) } else { name };
         let Some(method) = METHODS.iter().find(|method| method.name == wanted) else {
             let known: Vec<&str> = std::iter::once(AUTO).chain(METHODS.iter().map(|method| method.name)).collect();
             let (nearest, known) = (nearest(name, &known), known.join(", "));
@@ -273,7 +285,12 @@ impl MethodInfo {
     /// # Errors
     /// [`Error::UnknownOption`] with the known ones, [`Error::Setting`] for a value out of the option's range,
     /// [`Error::Unsupported`] when the method needs more of the utilities than their curvature.
-    pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, problem: &Presolved) -> Made {
+    pub(super) fn make(
+        &'static self,
+        options: &BTreeMap<String, f64>,
+        problem: &Problem,
+        presolved: &Presolved,
+    ) -> Made {
         for (name, &value) in options {
             let Some(option) = self.options.iter().find(|option| option.name == name) else {
                 return Err(self.unknown_option(name));
@@ -284,7 +301,7 @@ impl MethodInfo {
             }
         }
         let value = |option: &OptionInfo| options.get(option.name).copied().unwrap_or(option.default);
-        (self.make)(&self.options.iter().map(value).collect::<Vec<_>>(), problem)
+        (self.make)(&self.options.iter().map(value).collect::<Vec<_>>(), problem, presolved)
     }
 
     fn unknown_option(&self, name: &str) -> Error {

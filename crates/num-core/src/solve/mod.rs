@@ -1,5 +1,6 @@
 //! Prices and rates, improved until proven.
 
+mod auto;
 mod incidence;
 mod interior_point;
 mod method;
@@ -11,6 +12,7 @@ mod solution;
 mod solver;
 mod start;
 mod system;
+mod water_filling;
 mod xwi;
 
 use std::collections::BTreeMap;
@@ -31,5 +33,5 @@ use crate::problem::Problem;
 /// # Errors
 /// See [`Solver::new`] and [`Solver::run`]. Not reaching the tolerance is no error but a [`Status`].
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution> {
-    Solver::new(problem, method::AUTO, &BTreeMap::new())?.run(settings, &mut ())
+    Solver::new(problem, auto::AUTO, &BTreeMap::new())?.run(settings, &mut ())
 }

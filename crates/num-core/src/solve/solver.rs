@@ -5,13 +5,15 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use super::auto::{AUTO, Auto};
 use super::method::{METHODS, Method, MethodInfo, State};
 use super::price::PriceMethod;
 use super::{Cadence, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, start};
-use crate::certificate::{Answer, Certificate};
+use crate::certificate::{Answer, Certificate, certify_max_min};
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
+use crate::utility::Curvature;
 
 /// A method at work on a problem: one iteration at a time, or until proven.
 pub struct Solver {
@@ -19,6 +21,8 @@ pub struct Solver {
     presolved: Presolved,
     method_name: &'static str,
     method: Box<dyn Method>,
+    /// Where the caller left the choice of the method to the library.
+    auto: Option<Auto>,
     state: State,
     /// The method's own guess at the relative gap *(derived)*.
     estimate: f64,
@@ -37,7 +41,9 @@ impl Solver {
     /// cannot take the problem, [`Error::Utility`] when a utility's answers cannot be used.
     pub fn new(problem: &Problem, method: &str, options: &BTreeMap<String, f64>) -> Result<Self> {
         let info = MethodInfo::of(method, problem)?;
-        Self::start(problem, info.name, |presolved| info.make(options, presolved))
+        let mut this = Self::start(problem, info.name, |presolved| info.make(options, problem, presolved))?;
+        this.auto = (method == AUTO).then(Auto::new);
+        Ok(this)
     }
 
     /// A solver that moves prices by a rule of the caller's own, on single-path, strictly concave problems.
@@ -62,7 +68,8 @@ impl Solver {
         let estimate = method.start(&presolved, &mut state);
         let problem = problem.clone();
         let made = began.elapsed();
-        let this = Self { problem, presolved, method_name, method, state, estimate, iteration: 0, warm: false, made };
+        let (iteration, warm, auto) = (0, false, None);
+        let this = Self { problem, presolved, method_name, method, auto, state, estimate, iteration, warm, made };
         this.check()?;
         Ok(this)
     }
@@ -124,8 +131,14 @@ impl Solver {
     }
 
     /// How good these rates and prices are.
-    pub fn certificate(&self) -> Certificate {
-        self.answer().certificate()
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where a max-min problem cannot be certified.
+    pub fn certificate(&self) -> Result<Certificate> {
+        match self.problem.curvature() {
+            Curvature::MaxMin => certify_max_min(&self.problem, &self.raw_rates()),
+            _ => Ok(self.answer().certificate()),
+        }
     }
 
     /// Iterates until the certificate meets the tolerance or a limit is hit, and returns the best answer certified.
@@ -139,6 +152,10 @@ impl Solver {
     pub fn run(&mut self, settings: &Settings, observer: &mut dyn Observer) -> Result<Solution> {
         settings.check()?;
         let began = Instant::now();
+        let at_once = |auto: &Auto| auto.instead(self.method_name, &self.problem, settings.stop, settings.tol);
+        if let Some(method) = self.auto.as_ref().and_then(at_once) {
+            self.hand_over(method)?;
+        }
         let first = self.iteration;
         let every_iteration = settings.trace || observer.cadence() == Cadence::EveryIteration;
         let pause = if self.warm { 0 } else { Pace::PAUSE };
@@ -172,9 +189,14 @@ impl Solver {
             if best.as_ref().is_some_and(|best| best.score <= settings.tol) {
                 break Status::Optimal;
             }
+            let stuck = self.method.is_stuck();
+            if let Some(method) = self.better(stuck, due, &best, settings.tol) {
+                self.hand_over(method)?;
+                continue;
+            }
             let limit = match wish {
                 ControlFlow::Break(()) => Some(Status::Stopped),
-                _ if self.method.is_stuck() => Some(Status::Stalled),
+                _ if stuck => Some(Status::Stalled),
                 _ if self.iteration - first >= settings.max_iterations => Some(Status::MaxIterations),
                 _ if settings.time_limit.is_some_and(|limit| began.elapsed() >= limit) => Some(Status::TimeLimit),
                 _ => None,
@@ -192,6 +214,25 @@ impl Solver {
         self.solution(status, &best, self.iteration - first, trace, self.made + began.elapsed())
     }
 
+    /// What `auto` would rather go on with.
+    fn better(&mut self, stuck: bool, certified: bool, best: &Option<Best>, tol: f64) -> Option<&'static str> {
+        let score = best.as_ref().map_or(f64::INFINITY, |best| best.score);
+        if !stuck && !certified {
+            return None;
+        }
+        self.auto.as_mut()?.next(self.method_name, &self.problem, stuck, self.iteration, score, tol)
+    }
+
+    /// Goes on with another method from where it stands.
+    fn hand_over(&mut self, method: &str) -> Result<()> {
+        let info = MethodInfo::of(method, &self.problem)?;
+        self.method = info.make(&BTreeMap::new(), &self.problem, &self.presolved)?;
+        self.method_name = info.name;
+        self.auto.iter_mut().for_each(|auto| auto.handed_over = true);
+        self.estimate = self.method.start(&self.presolved, &mut self.state);
+        self.check()
+    }
+
     fn is_due(&self, pace: &Pace, settings: &Settings) -> bool {
         match self.method.is_dear() {
             true => settings.stop == Stop::Kkt || self.estimate <= Pace::NEAR * settings.tol,
@@ -205,6 +246,12 @@ impl Solver {
 
     /// Certifies where it stands, and keeps that if it is the best so far. Returns what the solve stops on.
     fn certify(&self, stop: Stop, progress: &mut Progress, best: &mut Option<Best>) -> Result<f64> {
+        if self.problem.curvature() == Curvature::MaxMin {
+            let certificate = certify_max_min(&self.problem, &self.raw_rates())?;
+            (progress.gap, progress.overload) = (certificate.relative_gap, certificate.overload);
+            progress.kkt_residual = certificate.kkt_residual;
+            return Ok(self.keep(certificate.relative_gap, progress, best));
+        }
         let answer = self.answer();
         progress.gap = answer.relative_gap();
         progress.overload = answer.overload;
@@ -215,11 +262,16 @@ impl Solver {
         if score.is_nan() {
             return Err(self.not_numbers());
         }
+        Ok(self.keep(score, progress, best))
+    }
+
+    /// Keeps where it stands if that is the best so far.
+    fn keep(&self, score: f64, progress: &Progress, best: &mut Option<Best>) -> f64 {
         if best.as_ref().is_none_or(|best| score < best.score) {
             let State { prices, rates } = &self.state;
             *best = Some(Best { score, gap: progress.gap, prices: prices.clone(), rates: rates.clone() });
         }
-        Ok(score)
+        score
     }
 
     /// User utilities are asked for rates at every step; an answer that is none ends the solve.
@@ -261,8 +313,9 @@ impl Solver {
     ) -> Result<Solution> {
         let answer = Answer::new(&self.presolved, &best.rates, &best.prices);
         answer.check_demands()?;
-        let certificate = answer.settled_certificate(best.gap);
+        let settled = (self.problem.curvature() != Curvature::MaxMin).then(|| answer.settled_certificate(best.gap));
         let rates = self.presolved.caller_rates(&answer.into_rates());
+        let certificate = settled.map_or_else(|| certify_max_min(&self.problem, &rates), Ok)?;
         let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");
         let loads = self.problem.loads(&rates).expect("one rate per path");
         let failed_flows = self.presolved.left_out.clone();

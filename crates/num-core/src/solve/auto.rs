@@ -1,0 +1,97 @@
+//! What `auto` does: the method for a problem, and the one to hand over to when it does not get on.
+//!
+//! | problem | method |
+//! |---|---|
+//! | max-min | water-filling, exact |
+//! | one path per flow, strictly concave | fast NED; the interior point when the gap stops falling |
+//! | the same, stopping on the KKT residual | the interior point |
+//! | several paths per flow | the interior point; fast NED with shares when it is stuck |
+//! | linear | the interior point |
+//!
+//! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and a problem that fast NED can take goes
+//! and stays there.
+
+use crate::problem::Problem;
+use crate::solve::Stop;
+use crate::utility::Curvature;
+
+/// The name that stands for the best method for a problem.
+pub(super) const AUTO: &str = "auto";
+
+const INTERIOR_POINT: &str = "interior-point";
+const FAST_NED: &str = "fast-ned";
+const MAX_MIN: &str = "max-min";
+
+/// Links crossed by all paths together, up to which the interior point is used.
+const MOST_CROSSINGS: usize = 20_000_000;
+/// A KKT residual of this is within easy reach of fast NED.
+const EASY_KKT: f64 = 1e-4;
+/// Hand over when this many more iterations would be needed at the present rate.
+const MANY: f64 = 400.0;
+/// Iterations between two looks at the rate.
+const LOOK: usize = 48;
+
+/// Whether to hand over, from how the score falls.
+pub(super) struct Auto {
+    /// Whether the method at work is the second one.
+    pub(super) handed_over: bool,
+    /// Iteration and score at the last look.
+    last: Option<(usize, f64)>,
+}
+
+impl Auto {
+    pub(super) fn new() -> Self {
+        Self { handed_over: false, last: None }
+    }
+
+    /// The method to begin with.
+    pub(super) fn first(problem: &Problem) -> &'static str {
+        match problem.curvature() {
+            Curvature::MaxMin => MAX_MIN,
+            Curvature::Linear => INTERIOR_POINT,
+            Curvature::Strict if problem.is_single_path() || !fits(problem) => FAST_NED,
+            Curvature::Strict => INTERIOR_POINT,
+        }
+    }
+
+    /// What to go on with at once, given what to stop on.
+    pub(super) fn instead(&self, method: &str, problem: &Problem, stop: Stop, tol: f64) -> Option<&'static str> {
+        let hard = stop == Stop::Kkt && tol < EASY_KKT;
+        (method == FAST_NED && hard && fits(problem)).then_some(INTERIOR_POINT)
+    }
+
+    /// What to go on with, after a certificate showed `score` where `tol` is wanted.
+    pub(super) fn next(
+        &mut self,
+        method: &str,
+        problem: &Problem,
+        stuck: bool,
+        iteration: usize,
+        score: f64,
+        tol: f64,
+    ) -> Option<&'static str> {
+        if self.handed_over {
+            return None;
+        }
+        match method {
+            INTERIOR_POINT if stuck && problem.curvature() == Curvature::Strict => Some(FAST_NED),
+            FAST_NED if fits(problem) => {
+                let Some((then, before)) = self.last else {
+                    self.last = Some((iteration, score));
+                    return None;
+                };
+                if iteration < then + LOOK {
+                    return None;
+                }
+                self.last = Some((iteration, score));
+                let per_iteration = (before / score).ln() / (iteration - then) as f64;
+                (per_iteration <= 0.0 || (score / tol).ln() > MANY * per_iteration).then_some(INTERIOR_POINT)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn fits(problem: &Problem) -> bool {
+    problem.paths().indices().len() <= MOST_CROSSINGS
+}
