@@ -179,8 +179,8 @@ impl Presolved {
         out
     }
 
-    /// (U')⁻¹(q_p) for every path of some flows, all it can use where a path is free; the paths are asked in rounds, one of
-    /// every flow at a time.
+    /// (U')⁻¹(q_p) for every path of some flows, all it can use where a path is free; the paths are asked in rounds,
+    /// one of every flow at a time.
     pub(crate) fn demands_into(
         &self,
         block: &NaturalBlock,

@@ -124,7 +124,7 @@ fn a_flow_that_a_price_drives_out_does_not_hold_that_price_down() {
 
 #[test]
 fn the_leaf_spine_takes_a_few_dozen_steps_to_a_thousandth() {
-    // Measured: 24/72, 19/42, 15/36, 14/32, 16/30, 16/29 to 1e-2/1e-3; on the way to 1e-6, 447, 274, 358, 270, 205, none.
+    // Measured: 24/72, 19/42, 15/36, 14/32, 16/30, 16/29 to 1e-2/1e-3.
     for (alpha, coarse, fine) in
         [(0.25, 35, 100), (0.5, 28, 60), (1.0, 25, 55), (2.0, 25, 50), (5.0, 25, 45), (8.0, 25, 45)]
     {

@@ -8,21 +8,26 @@
 //! plain                          p⁺ = [p + γ H⁻¹G]₊ on all links, and no test
 //! ```
 //!
-//! G is the dual function's gradient with its sign turned, H its Hessian. Newton's direction on all links at once, then
-//! projected, may lead uphill: links that end at a price of 0 must not take part in it. Those at 0, with a margin ε =
-//! min(mean price/1000, ‖p − [p + G/diag H]₊‖) that goes to 0 with the error, leave the system as Bertsekas has it; those
-//! that the direction would take below 0 leave it too, and the others are solved for once more, given where these go. A
-//! direction that still leads uphill is replaced by the diagonal's. The slope test is that of
+//! G is the dual function's gradient with its sign turned, H its Hessian. Newton's direction on all links at once,
+//! then projected, may lead uphill: links that end at a price of 0 must not take part in it. Those at 0, with a margin
+//! ε = min(mean price/1000, ‖p − [p + G/diag H]₊‖) that goes to 0 with the error, leave the system as Bertsekas has
+//! it; those that the direction would take below 0 leave it too, and the others are solved for once more, given where
+//! these go. A direction that still leads uphill is replaced by the diagonal's. The slope test is that of
 //! [`FastNed`](super::FastNed), stricter: no objective values, whose differences drown in rounding near the optimum.
 //!
 //! Links that the same flows cross make H singular, so its diagonal is raised by a part of it that goes to 0 with the
 //! error. H is never formed where conjugate gradients arrive (`system.rs`): a step costs two systems of some 10 to 50
-//! products each, all O(crossings), and one pass over the flows for every trial of γ; O(links³) where they do not arrive.
+//! products each, all O(crossings), and one pass over the flows for every trial of γ; O(links³) where they do not
+//! arrive.
 //!
-//! 10 to 40 steps to 1e−9 on leaf-spines, fat-trees and wide-area networks, the last three of them quadratic. More for α
-//! from 5 on and below 0.2, where demands bend so much within a step that it is halved, and for weights over many decades.
-//! The plain form fails wherever links are slack: it keeps them in the system, where they drag the others along, and H, of
-//! which only 1e−11 of the diagonal is raised, may be singular. It ends as a status, with finite numbers.
+//! Some 10 to 20 steps to 1e−9 on leaf-spines, fat-trees and wide-area networks, the last two or three of them
+//! quadratic; 25 to 70 for α from 5 on and where sizes or weights span many decades: there demands bend so much within
+//! a step that it is halved. Flows at their caps are counted as if they responded, which makes the end linear where
+//! many are.
+//!
+//! The plain form fails wherever links are slack: it keeps them in the system, where they drag the others
+//! along, and H, of which only 1e−11 of the diagonal is raised, may be singular. It ends as a status, with finite
+//! numbers.
 //!
 //! Sources: Bertsekas, *Projected Newton methods for optimization problems with simple constraints*, SIAM J. Control
 //! Optim. 1982; plain: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, appendix B.
@@ -70,9 +75,8 @@ const STEEPEST: f64 = 0.5;
 const ROUNDING: f64 = 1e-14;
 /// ε, at most, as a part of the mean price.
 const MARGIN: f64 = 1e-3;
-/// What is added to the diagonal, as a part of it: at most, per estimated gap, and at least.
-const MOST_RAISED: f64 = 1e-3;
-const RAISED: f64 = 1e-3;
+/// What is added to the diagonal, as a part of it: at most, and per estimated gap; and at least.
+const RAISED: f64 = 0.1;
 const LEAST_RAISED: f64 = 1e-11;
 /// How often the system is solved in a step, more links held each time.
 const ROUNDS: usize = 2;
@@ -194,7 +198,7 @@ impl Newton {
         }
         right.copy_from_slice(&self.excess);
         self.incidence.scatter(&problem.paths, path_sums, right);
-        let raised = if self.plain { LEAST_RAISED } else { (RAISED * self.estimate).clamp(LEAST_RAISED, MOST_RAISED) };
+        let raised = if self.plain { LEAST_RAISED } else { (RAISED * self.estimate).clamp(LEAST_RAISED, RAISED) };
         for (link, held) in self.held.iter().enumerate() {
             system.diagonal[link] = self.diagonal[link] * if *held { HELD } else { raised };
             if *held {

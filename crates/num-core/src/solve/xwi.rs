@@ -7,17 +7,18 @@
 //! several paths:  w_p = (U_f')⁻¹(q_p) · max(x_p/Σ x, 10⁻⁴),  the flow's weight by the path's last share
 //! ```
 //!
-//! q is the price of a path, |L| its number of links. Rates are feasible at every step and no link that could be full is
-//! left idle; where the residuals U' − q vanish and idle links are free, rates and prices are optimal. η = 5, β = 0.5 in
-//! the paper. The floor of a share lets a path come back. What a bound holds, the prices need not explain: a flow at its
-//! cap or saturation with U' ≥ q, and a path at the floor of its share with U' ≤ q, are left out of the minimum, and a
-//! link that has no others keeps its residual at 0.
+//! q is the price of a path, |L| its number of links. Rates are feasible at every step and no link that could be full
+//! is left idle; where the residuals U' − q vanish and idle links are free, rates and prices are optimal. η = 5, β =
+//! 0.5 in the paper. The floor of a share lets a path come back. What a bound holds, the prices need not explain: a
+//! flow at its cap or saturation with U' ≥ q, and a path at the floor of its share with U' ≤ q, are left out of the
+//! minimum, and a link that has no others keeps its residual at 0.
 //!
-//! Each step costs a water-filling (`max_min/water_fill.rs`) and O(crossings), about as much as a certificate. It gets to
-//! 1e−3 in 30 to 150 steps on leaf-spines for every α up to 10, and then stops getting better between 1e−4 and 1e−6: a link
-//! that is nearly full loses its price only as η (1 − y/c) allows. From α = 5 on it wanders about there. It fails on networks
-//! of very different capacities, and with weights over many decades stays at 1e−3. With several paths it takes 20 to 300
-//! steps to 1e−2, the most with two paths or with paths that share no bottleneck. For accuracy, use "interior-point".
+//! Each step costs a water-filling (`max_min/water_fill.rs`) and O(crossings), about as much as a certificate. It gets
+//! to 1e−3 in 30 to 150 steps on leaf-spines for every α up to 10, and then stops getting better between 1e−4 and
+//! 1e−6: a link that is nearly full loses its price only as η (1 − y/c) allows. From α = 5 on it wanders about there.
+//! It fails on networks of very different capacities, and with weights over many decades stays at 1e−3. With several
+//! paths it takes 20 to 300 steps to 1e−2, the most with two paths or with paths that share no bottleneck. For
+//! accuracy, use "interior-point".
 //! Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §4.2, and §6.3 for several paths.
 
 use std::borrow::Cow;
@@ -122,8 +123,8 @@ impl Xwi {
         }
     }
 
-    /// The residuals of the links, and the estimate: what idle capacity is priced at and, to second order, what closing the
-    /// residual of every path is worth at an elasticity of 1; both relative to all revenue.
+    /// The residuals of the links, and the estimate: what idle capacity is priced at and, to second order, what closing
+    /// the residual of every path is worth at an elasticity of 1; both relative to all revenue.
     fn look(&mut self, problem: &Presolved, state: &State) -> f64 {
         let flow_rates = problem.flow_totals(&state.rates);
         let marginals = problem.marginals(&flow_rates);
