@@ -206,11 +206,14 @@ impl Problem {
         Ok(loads)
     }
 
-    /// Σ U_f(y_f) over the flows that are not left out.
+    /// Σ U_f(y_f) over the flows that are not left out; the smallest fair share for max-min problems.
     pub(crate) fn objective(&self, flow_rates: &[f64], left_out: &[u32]) -> f64 {
         let mut counts = vec![true; self.flows];
         for &flow in left_out {
             counts[flow as usize] = false;
+        }
+        if self.curvature() == Curvature::MaxMin {
+            return self.smallest_fair_share(flow_rates, &counts);
         }
         let mut total = 0.0;
         for block in &self.blocks {
@@ -221,6 +224,16 @@ impl Problem {
             total += counted.map(|(_, value)| value).sum::<f64>();
         }
         total
+    }
+
+    fn smallest_fair_share(&self, flow_rates: &[f64], counts: &[bool]) -> f64 {
+        let of_block = |block: &Block| {
+            let flows = block.flows.iter().enumerate().filter(|&(_, &flow)| counts[flow as usize]);
+            let share = |(place, &flow): (usize, &u32)| Some(block.utility.fair_share(place)?.least(flow_rates[flow as usize]));
+            flows.filter_map(share).fold(f64::INFINITY, f64::min)
+        };
+        let least = self.blocks.iter().map(of_block).fold(f64::INFINITY, f64::min);
+        if least.is_finite() { least } else { 0.0 }
     }
 
     pub(crate) fn blocks(&self) -> &[Block] {

@@ -54,12 +54,12 @@ pub struct Solution {
     pub rates: Vec<f64>,
     /// Rate of every flow: the sum over its paths.
     pub flow_rates: Vec<f64>,
-    /// Price of every link: utility gained per unit of capacity. One that no float can hold (α = 200 and weights of 1e5,
+    /// Price of every link: utility gained per unit of capacity; 0 for max-min problems, which have no prices. One that no float can hold (α = 200 and weights of 1e5,
     /// say) is the largest float, or 0; the certificate is of the prices before that.
     pub prices: Vec<f64>,
     /// Load of every link.
     pub loads: Vec<f64>,
-    /// Σ U_f(y_f) over the flows that are not in `failed_flows`.
+    /// Σ U_f(y_f) over the flows that are not in `failed_flows`; for max-min problems their smallest fair share.
     pub objective: f64,
     /// The proof for these rates and prices.
     pub certificate: Certificate,
