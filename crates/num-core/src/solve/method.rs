@@ -193,8 +193,8 @@ impl MethodInfo {
             Curvature::MaxMin => unsupported("max-min utilities", "\"max-min\" will, from a later version on"),
             _ if method.name == "interior-point" => Ok(method),
             Curvature::Linear => unsupported("linear utilities", "\"interior-point\" will, from a later version on"),
-            Curvature::Strict if !problem.is_single_path() => {
-                unsupported("flows with several paths", "\"interior-point\" will, from a later version on")
+            Curvature::Strict if !problem.is_single_path() && method.name != "fast-ned" => {
+                unsupported("flows with several paths", "\"fast-ned\" and \"interior-point\" will")
             }
             Curvature::Strict => Ok(method),
         }

@@ -226,8 +226,8 @@ impl Solver {
     fn check(&self) -> Result<()> {
         for block in self.presolved.blocks.iter().filter(|block| block.whole) {
             for flow in block.flows.clone() {
-                let rate = self.state.rates[self.presolved.flow_paths[flow]];
-                if !(rate.is_finite() && rate >= 0.0) {
+                let mut rates = self.state.rates[self.presolved.paths_of(flow)].iter();
+                if let Some(rate) = rates.find(|rate| !(rate.is_finite() && **rate >= 0.0)) {
                     let what = format!("its demand is {rate}, expected a number >= 0");
                     return Err(Error::Utility { flow: self.presolved.original_flows[flow] as usize, what });
                 }
