@@ -174,8 +174,8 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
             'method "fast-ned" cannot take max-min utilities; "max-min" will, from a later version on',
         ),
         (
-            lambda: netnum.solve(problem(group=[0, 0])),
-            'method "fast-ned" cannot take flows with several paths; "interior-point" will, from a later version on',
+            lambda: netnum.solve(problem(group=[0, 0]), "ned"),
+            'method "ned" cannot take flows with several paths; "fast-ned" or "interior-point" will',
         ),
     ],
 )

@@ -194,7 +194,7 @@ impl MethodInfo {
             _ if method.name == "interior-point" => Ok(method),
             Curvature::Linear => unsupported("linear utilities", "\"interior-point\" will, from a later version on"),
             Curvature::Strict if !problem.is_single_path() && method.name != "fast-ned" => {
-                unsupported("flows with several paths", "\"fast-ned\" and \"interior-point\" will")
+                Err(one_path_only(method.name))
             }
             Curvature::Strict => Ok(method),
         }
@@ -226,6 +226,12 @@ impl MethodInfo {
         let known = if known.is_empty() { "none".into() } else { known.join(", ") };
         Error::UnknownOption { method: self.name, name: name.into(), nearest, known }
     }
+}
+
+/// What price rules that cannot share out a flow say of problems with several paths.
+pub(super) fn one_path_only(method: &str) -> Error {
+    let instead = "\"fast-ned\" or \"interior-point\" will";
+    Error::Unsupported { method: method.into(), what: "flows with several paths".into(), instead }
 }
 
 /// `, did you mean …?` when a known name is near, else nothing.

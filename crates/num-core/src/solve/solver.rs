@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::method::{METHODS, Method, MethodInfo, State};
+use super::method::{METHODS, Method, MethodInfo, State, one_path_only};
 use super::price::PriceMethod;
 use super::{Cadence, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, start};
 use crate::certificate::{Answer, Certificate};
@@ -46,6 +46,9 @@ impl Solver {
     /// [`Error::Unsupported`] and [`Error::Utility`] as [`new`](Self::new).
     pub fn with_rule<R: PriceRule + 'static>(problem: &Problem, name: &'static str, rule: R) -> Result<Self> {
         MethodInfo::of(METHODS[0].name, problem)?;
+        if !problem.is_single_path() {
+            return Err(one_path_only(name));
+        }
         Self::start(problem, name, |presolved| Ok(Box::new(PriceMethod::new(rule, presolved))))
     }
 

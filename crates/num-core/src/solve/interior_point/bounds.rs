@@ -122,8 +122,7 @@ impl Bounds {
     /// How much of a step keeps every slack, and every multiplier, from falling below 0: as the largest relative falls.
     pub(super) fn falls(&self, changes: &[f64]) -> (f64, f64) {
         let (mut primal, mut dual) = (0.0f64, 0.0f64);
-        for ((&at, slack), (multiplier, step)) in self.at.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step))
-        {
+        for ((&at, slack), (multiplier, step)) in self.at.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step)) {
             primal = primal.max(-self.sign * changes[at as usize] / slack);
             dual = dual.max(-step / multiplier);
         }

@@ -243,8 +243,7 @@ impl InteriorPoint {
         self.floors.forces(|path, force| path_residuals[path] += force);
         self.caps.forces(|path, force| path_residuals[path] += force);
         self.tops.forces(|flow, force| problem.paths_of(flow).for_each(|path| path_residuals[path] += force));
-        let wrong: f64 =
-            self.rates.iter().zip(path_residuals.iter()).map(|(rate, residual)| rate * residual.abs()).sum();
+        let wrong: f64 = self.rates.iter().zip(path_residuals.iter()).map(|(rate, residual)| rate * residual.abs()).sum();
         let worth = |(rate, marginal): (&f64, &f64)| rate * marginal;
         self.revenue = self.flow_rates.iter().zip(marginals.iter()).map(worth).sum::<f64>().min(priced.max(1e-200));
         self.complementarity = complementarity / self.revenue;
@@ -441,8 +440,7 @@ impl InteriorPoint {
             }
         }
         let (rates, flow_rates) = (&self.direction.rates, &self.direction.flow_rates);
-        for (primal_fall, dual_fall) in [self.floors.falls(rates), self.caps.falls(rates), self.tops.falls(flow_rates)]
-        {
+        for (primal_fall, dual_fall) in [self.floors.falls(rates), self.caps.falls(rates), self.tops.falls(flow_rates)] {
             (primal, dual) = (primal.max(primal_fall), dual.max(dual_fall));
         }
         let length = |fall: f64| if fall > fraction { fraction / fall } else { 1.0 };
@@ -530,18 +528,7 @@ impl Method for InteriorPoint {
         self.direct(problem, accuracy);
         if std::env::var("IPV").is_ok() {
             let f = |v: &[f64]| v.iter().position(|x| !x.is_finite());
-            eprintln!(
-                "comp {:.1e} inf {:.1e} lens {:?} {:?} {:?} {:?} tiny {} pinned {} exact {}",
-                self.complementarity,
-                self.infeasibility,
-                self.lengths(problem, FRACTION),
-                f(&self.direction.unknowns),
-                f(&self.direction.rates),
-                f(&self.direction.marginals),
-                self.stance.iter().filter(|s| **s == Stance::Tiny).count(),
-                self.stance.iter().filter(|s| **s == Stance::Pinned).count(),
-                self.system.is_exact()
-            );
+            eprintln!("comp {:.1e} inf {:.1e} lens {:?} {:?} {:?} {:?} tiny {} pinned {} exact {}", self.complementarity, self.infeasibility, self.lengths(problem, FRACTION), f(&self.direction.unknowns), f(&self.direction.rates), f(&self.direction.marginals), self.stance.iter().filter(|s| **s == Stance::Tiny).count(), self.stance.iter().filter(|s| **s == Stance::Pinned).count(), self.system.is_exact());
         }
         if self.is_usable() {
             let (primal, dual) = self.lengths(problem, FRACTION);

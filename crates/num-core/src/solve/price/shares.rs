@@ -4,9 +4,9 @@
 //! q_f = −τ_f log Σ σ_p exp(−q_p/τ_f)             a soft minimum over the paths of flow f, Σ σ_p = 1
 //! x_p = σ_p exp((q_f − q_p)/τ_f) D_f(q_f)        D_f = (U_f')⁻¹, the demand of the whole flow
 //! D_p = x_p/y_f (−D_f')                          slope on the links that all paths of the flow cross
-//!     + x_p/τ_f                                  on the others, where traffic also moves from path to path
+//!     + x_p/τ_f min(1, 2 (1 − x_p/y_f))          on the others, where traffic also moves from path to path
 //! σ_p ← σ_p + ¼ (max(x_p/y_f, 1e-6) − σ_p)       after every accepted step, scaled to a sum of 1; y_f = Σ x_p
-//! τ_f = 0.3 Σ σ_p q'_p + 0.03 Σ σ_p q_p          q'_p = the price of the links that some path of the flow avoids
+//! τ_f = 0.2 Σ σ_p q'_p + 0.03 Σ σ_p q_p          q'_p = the price of the links that some path of the flow avoids
 //! ```
 //!
 //! Of a sum over paths U is concave but not strictly so: prices alone do not say how a flow splits. These are the best
@@ -80,7 +80,7 @@ pub(super) struct Bounds<'a> {
 }
 
 /// τ relative to the mean price of the avoidable links, and to that of all.
-const AVOIDABLE: f64 = 0.3;
+const AVOIDABLE: f64 = 0.2;
 const WHOLE: f64 = 0.03;
 /// How far shares move towards how the rates are split. With longer moves shares and prices chase each other.
 const FOLLOW: f64 = 0.25;
@@ -112,7 +112,7 @@ impl Shares {
             let paths = problem.paths_of(flow);
             let total: f64 = problem.equal_shares[paths.clone()].iter().sum();
             for path in paths {
-                let share = problem.equal_shares[path] / total;
+                let share = (problem.equal_shares[path] / total).max(SMALLEST_SHARE);
                 self.paths[path] = Path { share, ..Path::default() };
             }
         }
@@ -153,7 +153,8 @@ impl Shares {
                     let rate = own.part * demand;
                     rates[path] = rate;
                     let whole = own.part * slope * at_least(own.priced, 1.0);
-                    let moving = whole + rate / scale * at_least(own.avoidable_priced, 1.0);
+                    let moves = rate / scale * (2.0 - 2.0 * own.part).clamp(0.0, 1.0);
+                    let moving = whole + moves * at_least(own.avoidable_priced, 1.0);
                     let crossings = problem.paths.indptr()[path]..problem.paths.indptr()[path + 1];
                     for (&link, &avoidable) in
                         problem.paths.indices()[crossings.clone()].iter().zip(&self.avoidable[crossings])
