@@ -19,7 +19,8 @@
 //! a small τ makes slopes large and steps short. Where every price of a path is small beside that of links common to all
 //! (several paths to one full access link), τ in proportion to the whole price takes thousands of steps; hence q'.
 //!
-//! A path at its ceiling leaves the mean, or its flow would look cheaper than one more unit of rate is. Cost: one pass over
+//! A path at its ceiling leaves the mean, and the others make up the rest of the flow's last demand: else its flow would
+//! look cheaper than one more unit of rate is. Cost: one pass over
 //! the crossings for prices, one for loads, one response per flow and two exponentials per path. It is linear convergence
 //! at best: 1e-3 takes tens of steps on fabrics, 1e-6 hundreds; on wide-area networks, where many paths that cost nearly
 //! the same each have to lose the last of their traffic, 1e-6 may take thousands. The interior point is for those.
@@ -34,6 +35,9 @@ pub(super) struct Shares {
     parts: Vec<Part>,
     /// By path; empty when every flow has one.
     paths: Vec<Path>,
+    /// By flow, D_f of the last accepted step, and of the last response *(iterate)*.
+    settled: Vec<f64>,
+    asked: Vec<f64>,
     /// Of every crossing, whether some path of the flow avoids the link *(given)*.
     avoidable: Vec<bool>,
     scratch: Scratch,
@@ -51,7 +55,7 @@ struct Path {
     share: f64,
     /// x_p / D_f, the part of the demand that it got *(derived)*.
     part: f64,
-    /// Whether that was less than it should, because of its ceiling *(derived)*.
+    /// Whether it gets less than it would without its ceiling *(derived)*.
     cut: bool,
     /// q_p and q'_p, and how many links are priced on the whole path and on its avoidable part *(derived)*.
     price: f64,
@@ -98,16 +102,18 @@ impl Shares {
             let starts = several.clone().step_by(size);
             parts.extend(starts.map(|start| Part { block, flows: start..(start + size).min(several.end) }));
         }
-        let (mut paths, mut avoidable) = (Vec::new(), Vec::new());
+        let (mut paths, mut demands, mut avoidable) = (Vec::new(), Vec::new(), Vec::new());
         if !parts.is_empty() {
             paths.resize(problem.paths.len(), Path::default());
+            demands.resize(problem.original_flows.len(), 0.0);
             avoidable = avoidable_crossings(problem);
         }
-        Self { parts, paths, avoidable, scratch: Scratch::default() }
+        Self { parts, paths, settled: demands.clone(), asked: demands, avoidable, scratch: Scratch::default() }
     }
 
     /// Back to shares in proportion to an equal share of every link.
     pub(super) fn start(&mut self, problem: &Presolved) {
+        self.settled.fill(0.0);
         for flow in self.parts.iter().flat_map(|part| part.flows.clone()) {
             let paths = problem.paths_of(flow);
             let total: f64 = problem.equal_shares[paths.clone()].iter().sum();
@@ -131,7 +137,8 @@ impl Shares {
                     let crossings = problem.paths.indptr()[path]..problem.paths.indptr()[path + 1];
                     self.paths[path].gather(problem, &self.avoidable, crossings, records);
                 }
-                let (mean, scale) = mean_price(&self.paths[paths], bounds.floors[flow]);
+                let (own, ceilings) = (&mut self.paths[paths.clone()], &bounds.ceilings[paths]);
+                let (mean, scale) = mean_price(own, ceilings, self.settled[flow], bounds.floors[flow]);
                 means.push(mean);
                 scales.push(scale);
                 prices.push(at_least(mean, bounds.floors[flow]));
@@ -143,11 +150,11 @@ impl Shares {
             natural.utility.respond_into(natural.places(flows), prices, ceilings, demands, slopes);
             for (place, flow) in flows.clone().enumerate() {
                 let (mean, scale, demand, slope) = (means[place], scales[place], demands[place], slopes[place]);
+                self.asked[flow] = demand;
                 for path in problem.paths_of(flow) {
                     let (own, ceiling) = (&mut self.paths[path], bounds.ceilings[path]);
-                    own.part = own.share * ((mean - own.price) / scale).min(LARGEST_EXPONENT).exp();
-                    own.cut = own.part * demand > ceiling;
-                    if own.cut {
+                    own.part = own.wanted(mean, scale);
+                    if own.part * demand > ceiling {
                         own.part = ceiling / demand;
                     }
                     let rate = own.part * demand;
@@ -170,6 +177,7 @@ impl Shares {
 
     /// Moves the shares towards how the last response was split.
     pub(super) fn follow(&mut self, problem: &Presolved) {
+        self.settled.copy_from_slice(&self.asked);
         for flow in self.parts.iter().flat_map(|part| part.flows.clone()) {
             let paths = &mut self.paths[problem.paths_of(flow)];
             let total: f64 = paths.iter().map(|path| path.part).sum();
@@ -184,6 +192,11 @@ impl Shares {
 }
 
 impl Path {
+    /// The part of its flow's demand that it would get without a ceiling.
+    fn wanted(&self, mean: f64, scale: f64) -> f64 {
+        self.share * ((mean - self.price) / scale).min(LARGEST_EXPONENT).exp()
+    }
+
     fn gather(&mut self, problem: &Presolved, avoidable: &[bool], crossings: Range<usize>, records: &[Record]) {
         (self.price, self.priced, self.avoidable_price, self.avoidable_priced) = (0.0, 0.0, 0.0, 0.0);
         for (&link, &avoidable) in problem.paths.indices()[crossings.clone()].iter().zip(&avoidable[crossings]) {
@@ -198,19 +211,30 @@ impl Path {
     }
 }
 
-/// q_f and τ_f > 0.
-fn mean_price(paths: &[Path], floor: f64) -> (f64, f64) {
+/// q_f and τ_f > 0. Where a path's part of the last `demand` is more than its ceiling, the others' parts add up to the
+/// rest, at a mean that is higher by as much; those that are then too large as well follow in the next round.
+fn mean_price(paths: &mut [Path], ceilings: &[f64], demand: f64, floor: f64) -> (f64, f64) {
     let mean = |price: fn(&Path) -> f64| paths.iter().map(|path| path.share * price(path)).sum::<f64>();
     let scale = AVOIDABLE * mean(|path| path.avoidable_price) + WHOLE * at_least(mean(|path| path.price), floor);
-    let all_cut = paths.iter().all(|path| path.cut);
-    let free = || paths.iter().filter(|path| all_cut || !path.cut);
-    let least = free().map(|path| path.price).fold(f64::INFINITY, f64::min);
-    let (mut sum, mut shares) = (0.0, 0.0);
-    for path in free() {
-        sum += path.share * ((least - path.price) / scale).exp();
-        shares += path.share;
+    paths.iter_mut().for_each(|path| path.cut = false);
+    let mut rest = 1.0;
+    loop {
+        let free = || paths.iter().filter(|path| !path.cut);
+        let least = free().map(|path| path.price).fold(f64::INFINITY, f64::min);
+        let sum: f64 = free().map(|path| path.share * ((least - path.price) / scale).exp()).sum();
+        let mean = least - scale * (sum / at_least(rest, SMALLEST_SHARE)).ln();
+        let mut done = true;
+        for (path, &ceiling) in paths.iter_mut().zip(ceilings).filter(|(path, _)| !path.cut) {
+            if path.wanted(mean, scale) * demand > ceiling {
+                path.cut = true;
+                rest -= ceiling / demand;
+                done = false;
+            }
+        }
+        if done || paths.iter().all(|path| path.cut) {
+            return (mean, scale);
+        }
     }
-    (least - scale * (sum / shares).ln(), scale)
 }
 
 /// How many flows of a block have one path; they come first. None of a block that must be asked as a whole, if any flow
