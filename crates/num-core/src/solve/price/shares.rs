@@ -19,7 +19,7 @@
 //! a small τ makes slopes large and steps short. Where every price of a path is small beside that of links common to all
 //! (several paths to one full access link), τ in proportion to the whole price takes thousands of steps; hence q'.
 //!
-//! A path at its ceiling leaves the mean, and the others make up the rest of the flow's last demand: else its flow would
+//! A path at its ceiling leaves the mean, and the others make up the rest of the flow's recent demand: else its flow would
 //! look cheaper than one more unit of rate is. Cost: one pass over
 //! the crossings for prices, one for loads, one response per flow and two exponentials per path. It is linear convergence
 //! at best: 1e-3 takes tens of steps on fabrics, 1e-6 hundreds; on wide-area networks, where many paths that cost nearly
@@ -35,7 +35,7 @@ pub(super) struct Shares {
     parts: Vec<Part>,
     /// By path; empty when every flow has one.
     paths: Vec<Path>,
-    /// By flow, D_f of the last accepted step, and of the last response *(iterate)*.
+    /// By flow, a running mean of D_f over the accepted steps, and D_f of the last response *(iterate)*.
     settled: Vec<f64>,
     asked: Vec<f64>,
     /// Of every crossing, whether some path of the flow avoids the link *(given)*.
@@ -177,7 +177,9 @@ impl Shares {
 
     /// Moves the shares towards how the last response was split.
     pub(super) fn follow(&mut self, problem: &Presolved) {
-        self.settled.copy_from_slice(&self.asked);
+        for (settled, asked) in self.settled.iter_mut().zip(&self.asked) {
+            *settled += FOLLOW * (asked - *settled);
+        }
         for flow in self.parts.iter().flat_map(|part| part.flows.clone()) {
             let paths = &mut self.paths[problem.paths_of(flow)];
             let total: f64 = paths.iter().map(|path| path.part).sum();
@@ -211,7 +213,7 @@ impl Path {
     }
 }
 
-/// q_f and τ_f > 0. Where a path's part of the last `demand` is more than its ceiling, the others' parts add up to the
+/// q_f and τ_f > 0. Where a path's part of the recent `demand` is more than its ceiling, the others' parts add up to the
 /// rest, at a mean that is higher by as much; those that are then too large as well follow in the next round.
 fn mean_price(paths: &mut [Path], ceilings: &[f64], demand: f64, floor: f64) -> (f64, f64) {
     let mean = |price: fn(&Path) -> f64| paths.iter().map(|path| path.share * price(path)).sum::<f64>();
