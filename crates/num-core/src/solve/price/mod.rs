@@ -9,6 +9,8 @@
 //! optimum. The rate is cut at twice the smallest capacity of the path: without a bound a cheap path asks for so much
 //! that H drowns everything else, and a bound at the capacity itself hides by how much the path is too cheap. And the
 //! slope is taken at the price where the cut begins, so that a free path does not make H infinite.
+//!
+//! This is for flows with one path; how a flow splits over several is in `shares.rs`, of which no rule knows.
 
 mod fast_ned;
 mod fgm;
