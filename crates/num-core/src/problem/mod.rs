@@ -229,7 +229,8 @@ impl Problem {
     fn smallest_fair_share(&self, flow_rates: &[f64], counts: &[bool]) -> f64 {
         let of_block = |block: &Block| {
             let flows = block.flows.iter().enumerate().filter(|&(_, &flow)| counts[flow as usize]);
-            let share = |(place, &flow): (usize, &u32)| Some(block.utility.fair_share(place)?.least(flow_rates[flow as usize]));
+            let share =
+                |(place, &flow): (usize, &u32)| Some(block.utility.fair_share(place)?.least(flow_rates[flow as usize]));
             flows.filter_map(share).fold(f64::INFINITY, f64::min)
         };
         let least = self.blocks.iter().map(of_block).fold(f64::INFINITY, f64::min);

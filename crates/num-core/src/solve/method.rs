@@ -240,7 +240,6 @@ pub static METHODS: &[MethodInfo] = &[
     },
 ];
 
-
 impl Takes {
     /// # Errors
     /// [`Error::Unsupported`] naming what the problem has that the method cannot take, and what to use instead.

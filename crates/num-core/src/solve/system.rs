@@ -82,7 +82,6 @@ impl System {
         self.diagonal.len()
     }
 
-    pub(super) fn is_exact(&self) -> bool { self.factor.is_some() }
     /// From now on, factorize where that can be.
     pub(super) fn be_exact(&mut self) {
         self.dense |= self.size() <= LARGEST;

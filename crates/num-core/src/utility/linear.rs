@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::spec::column;
-use super::{Curvature, Family, Parameter, Spec, Utility};
+use super::{Curvature, Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;
 
 /// Linear utilities: w x.
@@ -63,6 +63,10 @@ impl Utility for Linear {
     }
     fn curvature(&self) -> Curvature {
         Curvature::Linear
+    }
+    fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
+        let weights = flows.iter().map(|&flow| (self.weight.of(flow as usize).ln() - units.log_price).min(600.0).exp());
+        Some(Box::new(Self { weight: Parameter::PerFlow(weights.collect()) }))
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
         Some(Spec { weight: Some(self.weight.of(flow)), ..Spec::of_kind("linear") })

@@ -36,20 +36,13 @@ impl Bounds {
         }
     }
 
-    /// Takes all slacks from the values, and the multipliers that center them; where prices say that a bound binds,
-    /// `force` is the multiplier that fits, and the least is less.
-    pub(super) fn begin(&mut self, values: &[f64], centre: f64, force: Option<&dyn Fn(usize) -> (f64, f64)>) {
+    /// Takes all slacks from the values, and the multipliers that center them. `force` says of an entry by how much it is too
+    /// dear, which the multiplier makes up for where the bound binds, and the price that this compares with.
+    pub(super) fn begin(&mut self, values: &[f64], centre: f64, force: impl Fn(usize) -> (f64, f64)) {
         for (i, &at) in self.at.iter().enumerate() {
-            let at = at as usize;
-            self.slack[i] = self.sign * (values[at] - self.limit[i]);
-            let even = centre / self.slack[i];
-            self.dual[i] = match force {
-                Some(force) => {
-                    let (excess, scale) = force(at);
-                    (self.sign * excess).max(even.min(0.1 * scale))
-                }
-                None => even,
-            };
+            let (excess, price) = force(at as usize);
+            self.slack[i] = self.sign * (values[at as usize] - self.limit[i]);
+            self.dual[i] = (self.sign * excess).max((centre / self.slack[i]).min(0.1 * price));
         }
     }
 
@@ -127,7 +120,8 @@ impl Bounds {
     /// How much of a step keeps every slack, and every multiplier, from falling below 0: as the largest relative falls.
     pub(super) fn falls(&self, changes: &[f64]) -> (f64, f64) {
         let (mut primal, mut dual) = (0.0f64, 0.0f64);
-        for ((&at, slack), (multiplier, step)) in self.at.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step)) {
+        for ((&at, slack), (multiplier, step)) in self.at.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step))
+        {
             primal = primal.max(-self.sign * changes[at as usize] / slack);
             dual = dual.max(-step / multiplier);
         }

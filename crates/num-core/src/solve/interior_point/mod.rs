@@ -95,13 +95,12 @@ struct Scratch {
     right: Vec<f64>,
 }
 
-/// Notices when there is no way forward.
+/// Notices when there is no progress.
 struct Watch {
     best: f64,
     /// The smallest of the largest |ρ| so far.
     best_log: f64,
     since: usize,
-    restarts: usize,
 }
 
 /// Relative accuracy of the predictor and of the corrector by conjugate gradients.
@@ -112,6 +111,8 @@ const FINEST: f64 = 1e-9;
 const FRACTION: f64 = 0.99;
 /// ε below which rates may reach 0.
 const SHALLOW: f64 = 0.45;
+/// A λ shrinks by no more than e^−this at a time.
+const SHRINK: f64 = 12.0;
 /// The proximal term, per λ/y.
 const PROXIMAL: f64 = 1e-8;
 /// μ goes no further than this part of all revenue.
@@ -121,9 +122,8 @@ const ROUNDING: f64 = 1e-14;
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
 const TINY_RATE: f64 = 0.1;
 const TINY_DEMAND: f64 = 1e-2;
-/// Iterations without progress after which it begins anew, and the estimate below which it does not.
+/// Iterations without progress after which it gives up.
 const PATIENCE: usize = 25;
-const ARRIVED: f64 = 1e-10;
 /// Bounds of marginals, so that their products stay numbers.
 const LEAST: f64 = 1e-250;
 const MOST: f64 = 1e250;
@@ -165,8 +165,8 @@ impl InteriorPoint {
         }
         let mut path_rows = Vec::new();
         if count > 0 {
-            for flow in 0..flows {
-                path_rows.extend(problem.paths_of(flow).map(|_| rows[flow]));
+            for (flow, &row) in rows.iter().enumerate() {
+                path_rows.extend(problem.paths_of(flow).map(|_| row));
             }
         }
         let system = System::new(problem, path_rows, count as usize);
@@ -207,12 +207,8 @@ impl InteriorPoint {
                 marginals: zeros(flows),
             },
             scratch: Scratch { paths: zeros(paths), flows: zeros(flows), right: zeros(size) },
-            watch: Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0, restarts: 0 },
+            watch: Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0 },
         }
-    }
-
-    fn is_single_path(&self) -> bool {
-        self.rates.len() == self.flow_rates.len()
     }
 
     /// Rates and sums of all kinds where the iterate stands. Returns the estimate of the gap.
@@ -247,7 +243,8 @@ impl InteriorPoint {
         let mut push = |flow: usize, force| problem.paths_of(flow).for_each(|path| path_residuals[path] += force);
         self.tops.forces(&mut push);
         self.kinks.forces(&mut push);
-        let wrong: f64 = self.rates.iter().zip(path_residuals.iter()).map(|(rate, residual)| rate * residual.abs()).sum();
+        let wrong: f64 =
+            self.rates.iter().zip(path_residuals.iter()).map(|(rate, residual)| rate * residual.abs()).sum();
         let worth = |(rate, marginal): (&f64, &f64)| rate * marginal;
         self.revenue = self.flow_rates.iter().zip(marginals.iter()).map(worth).sum::<f64>().min(priced.max(1e-200));
         self.complementarity = complementarity / self.revenue;
@@ -412,9 +409,6 @@ impl InteriorPoint {
         for (price, change) in self.prices.iter().zip(&self.direction.unknowns) {
             dual = dual.max(fall(price, change));
         }
-        for (marginal, change) in self.marginals.iter().zip(&self.direction.marginals) {
-            dual = dual.max(fall(marginal, change));
-        }
         for (flow, _) in self.tiny.iter().enumerate().filter(|(_, tiny)| !**tiny) {
             for path in problem.paths_of(flow) {
                 primal = primal.max(fall(&self.rates[path], &self.direction.rates[path]));
@@ -474,7 +468,9 @@ impl InteriorPoint {
         };
         step(&mut self.slacks, &direction.slacks, primal);
         step(&mut self.prices, &direction.unknowns, dual);
-        step(&mut self.marginals, &direction.marginals, dual);
+        for (marginal, change) in self.marginals.iter_mut().zip(&direction.marginals) {
+            *marginal *= factor(dual * change / *marginal);
+        }
         step(&mut self.rates, &direction.rates, primal);
         self.floors.advance(primal, dual, &direction.rates);
         self.caps.advance(primal, dual, &direction.rates);
@@ -491,7 +487,7 @@ impl InteriorPoint {
 
 impl Method for InteriorPoint {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
-        self.watch = Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0, restarts: 0 };
+        self.watch = Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0 };
         self.start_from(problem, &state.prices);
         self.show(problem, state)
     }
@@ -512,20 +508,13 @@ impl Method for InteriorPoint {
         self.aim(primal, dual);
         let accuracy = (0.1 * (self.complementarity + self.infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
         self.direct(problem, accuracy);
-        if std::env::var("IPV").is_ok() {
-            let f = |v: &[f64]| v.iter().position(|x| !x.is_finite());
-            let worst = (0..self.rates.len()).map(|p| (self.rates[p] * self.path_residuals[p].abs() / self.revenue, p)).fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
-            let worst_rho = (0..self.log_residuals.len()).map(|p| (self.log_residuals[p].abs(), p)).fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
-            let fl = problem.flow_paths.partition_point(|&s| s <= worst.1) - 1;
-            eprintln!("  wrong {worst:?} rho {worst_rho:?}: flow {fl} x {:.2e} y {:.2e} lam {:.2e} bend {:.1e} res {:.1e} ceil {:.1e} floor {} tiny {}", self.rates[worst.1], self.flow_rates[fl], self.marginals[fl], self.bends[fl], self.path_residuals[worst.1], problem.ceilings[worst.1], self.floors.holds(worst.1), self.tiny[fl]);
-            eprintln!("comp {:.1e} inf {:.1e} lens {:?} {:?} {:?} {:?} tiny {} exact {}", self.complementarity, self.infeasibility, self.lengths(problem, FRACTION), f(&self.direction.unknowns), f(&self.direction.rates), f(&self.direction.marginals), self.tiny.iter().filter(|s| **s).count(), self.system.is_exact());
-        }
         if self.is_usable() {
             let (primal, dual) = self.lengths(problem, FRACTION);
             self.advance(primal, dual);
         }
         let estimate = self.show(problem, state);
-        self.watch(problem, state, estimate)
+        self.watch(estimate);
+        estimate
     }
 
     fn is_dear(&self) -> bool {
@@ -533,13 +522,8 @@ impl Method for InteriorPoint {
     }
 
     fn is_stuck(&self) -> bool {
-        self.watch.since > PATIENCE && (self.watch.restarts == Watch::RESTARTS || self.watch.best <= ARRIVED)
+        self.watch.since > PATIENCE
     }
-}
-
-impl Watch {
-    /// Ways of beginning anew.
-    const RESTARTS: usize = 2;
 }
 
 impl InteriorPoint {
@@ -548,32 +532,27 @@ impl InteriorPoint {
         let estimate = self.look(problem);
         state.prices.copy_from_slice(&self.prices);
         state.rates.copy_from_slice(&self.rates);
-        estimate
+        if estimate.is_finite() { estimate } else { f64::MAX }
     }
 
-    /// Turns to exact directions near the end, and begins anew when there is no progress.
-    fn watch(&mut self, problem: &Presolved, state: &mut State, estimate: f64) -> f64 {
+    /// Turns to exact directions when there is no progress.
+    fn watch(&mut self, estimate: f64) {
         let log = self.log_residuals.iter().fold(0.0f64, |largest, residual| largest.max(residual.abs()));
-        let Watch { best, best_log, since, restarts } = &mut self.watch;
+        let Watch { best, best_log, since } = &mut self.watch;
         if estimate < 0.9 * *best || log < 0.9 * *best_log {
             (*best, *best_log, *since) = (estimate.min(*best), log.min(*best_log), 0);
-            return estimate;
+            return;
         }
         *since += 1;
         if *since == PATIENCE / 3 {
             self.system.be_exact();
         }
-        if *since > PATIENCE && *best > ARRIVED && *restarts < Watch::RESTARTS {
-            *restarts += 1;
-            (*best, *best_log, *since) = (f64::INFINITY, f64::INFINITY, 0);
-            match restarts {
-                1 => self.start_evenly(problem),
-                _ => self.start_from(problem, &super::start::revenue_split(problem)),
-            }
-            return self.show(problem, state);
-        }
-        if !estimate.is_finite() { f64::MAX } else { estimate }
     }
+}
+
+/// 1 + t, bent so that it stays positive: λ of a steep utility may have to fall by decades, and is not to hold up the rest.
+fn factor(change: f64) -> f64 {
+    if change > -0.5 { 1.0 + change } else { 0.5 * (2.0 * (change + 0.5)).max(-SHRINK).exp() }
 }
 
 /// Whether a rate of each flow of a block may reach 0: where U' bends so little that it does not hold it back.

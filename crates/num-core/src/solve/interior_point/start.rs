@@ -15,6 +15,8 @@ const RAISED: f64 = 1.05;
 const CHEAPER: f64 = 0.9;
 /// The most that a rate is of its bound, and a flow's of its saturation.
 const INSIDE: f64 = 0.9;
+/// The least rate that may reach 0, as a part of its bound.
+const LEAST_RATE: f64 = 1e-2;
 /// The least slack of a link, as a part of its capacity.
 const LEAST_SLACK: f64 = 0.1;
 
@@ -23,7 +25,7 @@ impl InteriorPoint {
     pub(super) fn start_from(&mut self, problem: &Presolved, prices: &[f64]) {
         self.prices.copy_from_slice(prices);
         let strict = problem.blocks.iter().all(|block| block.utility.curvature() == Curvature::Strict);
-        if (strict || std::env::var("IPL").is_ok()) && self.is_single_path() {
+        if strict {
             self.improve_prices(problem);
         }
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
@@ -36,31 +38,7 @@ impl InteriorPoint {
         for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(loads) {
             *slack = (capacity - *load).max(LEAST_SLACK * capacity);
         }
-        self.set_multipliers(problem, true);
-    }
-
-    /// From half the equal share of every link.
-    pub(super) fn start_evenly(&mut self, problem: &Presolved) {
-        self.take_half_shares(problem);
-        let loads = &mut self.link_residuals;
-        loads.fill(0.0);
-        self.incidence.scatter(&problem.paths, &self.rates, loads);
-        for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(loads) {
-            *slack = capacity - *load;
-        }
-        self.prices.fill(0.0);
-        for (flow, &marginal) in self.marginals.iter().enumerate() {
-            for path in problem.paths_of(flow) {
-                let links = problem.paths.links(path);
-                let part = marginal * self.rates[path] / links.len() as f64;
-                for &link in links {
-                    self.prices[link as usize] += part / problem.capacities[link as usize];
-                }
-            }
-        }
-        let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
-        self.prices.iter_mut().for_each(|price| *price = price.max(1e-3 * mean).max(LEAST));
-        self.set_multipliers(problem, false);
+        self.set_multipliers(problem);
     }
 
     /// Half the equal share for every path, at most half its saturation for every flow, and U' there.
@@ -96,32 +74,29 @@ impl InteriorPoint {
         (self.prices, self.rates) = (state.prices, state.rates);
     }
 
-    /// Rates at the prices, inside all bounds, and U' there. A flow with several paths fills those that are cheap.
+    /// Rates at the prices, inside all bounds, and U' there. A flow with several paths fills them in order of price.
     fn respond(&mut self, problem: &Presolved) {
-        let path_prices = &mut self.scratch.paths;
-        self.incidence.gather(&problem.paths, &self.prices, path_prices);
+        let Scratch { paths: prices, .. } = &mut self.scratch;
+        self.incidence.gather(&problem.paths, &self.prices, prices);
+        for paths in (0..self.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
+            prices[paths].iter_mut().for_each(|price| *price *= CHEAPER);
+        }
         let saturations = self.saturations(problem);
-        let path_prices = &self.scratch.paths;
+        let (prices, demands) = (&self.scratch.paths, &mut self.direction.rates);
+        let mut order: Vec<usize> = Vec::new();
         for block in &problem.blocks {
             for flows in block.chunks() {
-                let cheapest = |flow: usize| {
-                    let prices = &path_prices[problem.paths_of(flow)];
-                    let least = prices.iter().copied().fold(f64::INFINITY, f64::min);
-                    if prices.len() > 1 { CHEAPER * least } else { least }
-                };
-                let prices: Vec<f64> = flows.clone().map(cheapest).collect();
-                let mut demands = vec![0.0; flows.len()];
-                block.utility.demand_into(block.places(&flows), &prices, &mut demands);
-                for ((flow, demand), price) in flows.zip(demands).zip(prices) {
-                    let paths = problem.paths_of(flow);
-                    let room: f64 = problem.ceilings[paths.clone()].iter().sum();
-                    let least = if self.floors.holds(paths.start) { 1e-2 * room } else { LEAST };
-                    let total = demand.min(INSIDE * room).min(INSIDE * saturations[flow]).max(least);
-                    let weight = |path: usize| (path_prices[path] - price).max(1e-3 * path_prices[path]).recip();
-                    let weights: f64 = if paths.len() > 1 { paths.clone().map(weight).sum() } else { 1.0 };
-                    for path in paths.clone() {
-                        let part = if paths.len() > 1 { weight(path) / weights } else { 1.0 };
-                        self.rates[path] = (total * part).min(INSIDE * problem.ceilings[path]);
+                problem.demands_into(block, &flows, prices, demands);
+                for flow in flows {
+                    order.clear();
+                    order.extend(problem.paths_of(flow));
+                    order.sort_by(|&one, &other| prices[one].total_cmp(&prices[other]));
+                    let (count, mut total) = (order.len() as f64, 0.0);
+                    for &path in &order {
+                        let most = INSIDE * problem.ceilings[path].min(saturations[flow] / count);
+                        let least = if self.floors.holds(path) { LEAST_RATE / count * most } else { LEAST };
+                        self.rates[path] = (demands[path] - total).min(most).max(least);
+                        total += self.rates[path];
                     }
                 }
             }
@@ -145,17 +120,14 @@ impl InteriorPoint {
         self.marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
     }
 
-    /// Slacks and multipliers of all bounds, centred; where prices are worth following, they say which bounds bind.
-    fn set_multipliers(&mut self, problem: &Presolved, priced: bool) {
+    /// Slacks and multipliers of all bounds, centred; the prices say which of them bind.
+    fn set_multipliers(&mut self, problem: &Presolved) {
         let products = self.slacks.iter().zip(&self.prices).map(|(slack, price)| slack * price);
         let centre = (products.sum::<f64>() / self.slacks.len().max(1) as f64).max(LEAST);
-        let Scratch { paths: path_prices, .. } = &mut self.scratch;
-        self.incidence.gather(&problem.paths, &self.prices, path_prices);
-        let path_prices = &self.scratch.paths;
+        self.incidence.gather(&problem.paths, &self.prices, &mut self.scratch.paths);
+        let (path_prices, marginals) = (&self.scratch.paths, &self.marginals);
         let cheapest = |flow: usize| path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
-        let marginals = &self.marginals;
-        let over_saturation = |flow: usize| (CHEAPER * cheapest(flow) - marginals[flow], marginals[flow]);
-        self.tops.begin(&self.flow_rates, centre, priced.then_some(&over_saturation));
+        self.tops.begin(&self.flow_rates, centre, |flow| (CHEAPER * cheapest(flow) - marginals[flow], marginals[flow]));
         self.kinks.begin(&self.flow_rates, centre);
         let mut worth = vec![0.0; self.rates.len()];
         for (flow, &marginal) in marginals.iter().enumerate() {
@@ -165,7 +137,7 @@ impl InteriorPoint {
         self.tops.forces(&mut push);
         self.kinks.forces(&mut push);
         let too_dear = |path: usize| (path_prices[path] - worth[path], path_prices[path]);
-        self.floors.begin(&self.rates, centre, priced.then_some(&too_dear));
-        self.caps.begin(&self.rates, centre, priced.then_some(&too_dear));
+        self.floors.begin(&self.rates, centre, too_dear);
+        self.caps.begin(&self.rates, centre, too_dear);
     }
 }
