@@ -57,6 +57,8 @@ def method_table(problem):
     """Prints what every method needs to a proven gap of 1e-3 and of 1e-6."""
     print(f"  {'method':<12}{'gap 1e-3':>26}{'gap 1e-6':>26}")
     for method in netnum.methods():
+        if method == "max-min":
+            continue  # another objective
         cells = []
         for tol in (1e-3, 1e-6):
             runs = [netnum.solve(problem, method, tol=tol, max_iterations=LIMIT) for _ in range(5)]

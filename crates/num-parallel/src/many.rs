@@ -31,7 +31,7 @@ pub fn solve_many<P: Borrow<Problem> + Sync>(
     settings: &Settings,
     threads: NonZeroUsize,
 ) -> Result<Vec<Result<Solution>>> {
-    let batch = Batch { problems, warm_starts: &[], method, options, settings };
+    let batch = Batch { problems, warm_starts: None, method, options, settings };
     let answers = Mutex::new(problems.iter().map(|_| None).collect::<Vec<_>>());
     batch.solve(threads, &answers)?;
     let answers = answers.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -43,8 +43,8 @@ pub fn solve_many<P: Borrow<Problem> + Sync>(
 pub struct Batch<'a, P> {
     /// The problems.
     pub problems: &'a [P],
-    /// Prices to start from, one entry per problem, none for the method's own; empty when there are none at all.
-    pub warm_starts: &'a [Option<&'a [f64]>],
+    /// Prices to start from, one entry per problem, where there are any; a problem without starts at the method's own.
+    pub warm_starts: Option<&'a [Option<&'a [f64]>]>,
     /// The method for all of them, by name.
     pub method: &'a str,
     /// The method's own options, by name.
@@ -81,9 +81,9 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
     /// [`Error::Length`] unless there is a warm start per problem or none, [`Error::Setting`] when the system does not
     /// give that many threads; nothing has begun then.
     pub fn solve(&self, threads: NonZeroUsize, overseer: &impl Overseer) -> Result<()> {
-        let (problems, starts) = (self.problems.len(), self.warm_starts.len());
-        if starts != 0 && starts != problems {
-            return Err(Error::Length { what: "warm_start".into(), found: starts, expected: problems, per: "problem" });
+        let problems = self.problems.len();
+        if let Some(found) = self.warm_starts.map(<[_]>::len).filter(|&found| found != problems) {
+            return Err(Error::Length { what: "warm_start".into(), found, expected: problems, per: "problem" });
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get().min(problems.max(1)));
         let pool = pool.build().map_err(|refusal| Error::Setting {
@@ -103,7 +103,7 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
 
     fn solve_one(&self, problem: usize, overseer: &impl Overseer) -> Result<Solution> {
         let mut solver = Solver::new(self.problems[problem].borrow(), self.method, self.options)?;
-        if let Some(prices) = self.warm_starts.get(problem).copied().flatten() {
+        if let Some(prices) = self.warm_starts.and_then(|starts| starts[problem]) {
             solver.warm_start(prices)?;
         }
         solver.run(self.settings, &mut Eye { problem, overseer })

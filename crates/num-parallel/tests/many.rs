@@ -77,7 +77,7 @@ fn a_batch_may_start_from_prices() {
     let answers = Mutex::new(vec![None; problems.len()]);
     let batch = Batch {
         problems: &problems,
-        warm_starts: &warm_starts,
+        warm_starts: Some(&warm_starts),
         method: "auto",
         options: &options,
         settings: &settings,
@@ -87,7 +87,7 @@ fn a_batch_may_start_from_prices() {
         let iterations = answer.unwrap().unwrap().iterations;
         assert_eq!(iterations, if number == 0 { cold.iterations } else { 0 }, "{number}");
     }
-    let short = Batch { warm_starts: &warm_starts[1..], ..batch };
+    let short = Batch { warm_starts: Some(&warm_starts[1..]), ..batch };
     let error = short.solve(threads(2), &Mutex::new(Vec::new())).unwrap_err().to_string();
     assert_eq!(error, "warm_start has 9 entries, expected 10, one per problem");
 }
@@ -109,7 +109,7 @@ impl Overseer for Two {
 fn an_overseer_that_has_enough_ends_the_batch() {
     let (problems, two) = (problems(), Two(AtomicUsize::new(0)));
     let (options, settings) = (BTreeMap::new(), Settings::default());
-    let batch = Batch { problems: &problems, warm_starts: &[], method: "auto", options: &options, settings: &settings };
+    let batch = Batch { problems: &problems, warm_starts: None, method: "auto", options: &options, settings: &settings };
     batch.solve(threads(1), &two).unwrap();
     assert_eq!(two.0.into_inner(), 2);
 }
