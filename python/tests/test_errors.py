@@ -174,8 +174,8 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
             'method "fast-ned" cannot take max-min utilities; use "max-min"',
         ),
         (
-            lambda: netnum.solve(problem(group=[0, 0])),
-            'method "fast-ned" cannot take flows with several paths; use "interior-point"',
+            lambda: netnum.solve(problem(group=[0, 0]), "ned"),
+            'method "ned" cannot take flows with several paths; use "interior-point" or "fast-ned"',
         ),
     ],
 )

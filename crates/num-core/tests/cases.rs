@@ -54,7 +54,7 @@ const SINGLE_PATH: &[&str] = &[
     "wan-hetero-a1",
 ];
 
-/// Several paths per flow, linear or max-min: refused with the name of the method that will take them.
+/// Several paths per flow, linear or max-min: what most price methods refuse, with the name of one that will take them.
 const REFUSED: &[(&str, &str)] = &[
     ("bwfunc-multipath", "several paths"),
     ("caps-subflows", "several paths"),
@@ -142,7 +142,7 @@ fn stopping_on_the_kkt_residual_makes_every_rate_of_a_case_right() {
 fn the_other_cases_are_refused_with_the_name_of_the_method_that_will_take_them() {
     for (name, reason) in REFUSED {
         let (problem, _) = read(name);
-        let error = Solver::new(&problem, "fast-ned", &Default::default()).unwrap_err().to_string();
+        let error = Solver::new(&problem, "ned", &Default::default()).unwrap_err().to_string();
         let other = if *reason == "max-min" { "\"max-min\"" } else { "\"interior-point\"" };
         assert!(error.contains(reason) && error.contains(other), "{name}: {error}");
     }

@@ -62,13 +62,13 @@ pub struct MethodInfo {
 
 /// What utilities a method can take, and whether flows may have several paths.
 #[derive(Debug)]
-struct Takes {
+pub(super) struct Takes {
     curvatures: &'static [Curvature],
     several_paths: bool,
 }
 
 /// What has a dual that is smooth in the prices.
-const SMOOTH: Takes = Takes { curvatures: &[Curvature::Strict], several_paths: false };
+pub(super) const SMOOTH: Takes = Takes { curvatures: &[Curvature::Strict], several_paths: false };
 
 /// An option of a method: a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -134,7 +134,7 @@ pub static METHODS: &[MethodInfo] = &[
         name: "fast-ned",
         summary: "NED with a majorized diagonal, momentum per link and a slope test",
         options: &[gamma(1.0, "longest step")],
-        takes: SMOOTH,
+        takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
         make: |options, _, problem| by_rule(FastNed::new(options[0]), problem),
     },
     MethodInfo {
@@ -245,7 +245,15 @@ pub static METHODS: &[MethodInfo] = &[
 ];
 
 impl Takes {
-    /// What the problem has that the method cannot take, and what to use instead.
+    /// # Errors
+    /// [`Error::Unsupported`] naming what the problem has that the method cannot take, and what to use instead.
+    pub(super) fn check(&self, method: &str, problem: &Problem) -> Result<()> {
+        match self.refusal(problem) {
+            Some((what, instead)) => Err(Error::Unsupported { method: method.into(), what: what.into(), instead }),
+            None => Ok(()),
+        }
+    }
+
     fn refusal(&self, problem: &Problem) -> Option<(&'static str, &'static str)> {
         let curvature = problem.curvature();
         if curvature == Curvature::MaxMin && !problem.has_only(curvature) {
@@ -261,7 +269,7 @@ impl Takes {
             });
         }
         let several = !self.several_paths && !problem.is_single_path();
-        several.then_some(("flows with several paths", "use \"interior-point\""))
+        several.then_some(("flows with several paths", "use \"interior-point\" or \"fast-ned\""))
     }
 }
 
@@ -277,10 +285,8 @@ impl MethodInfo {
             let (nearest, known) = (nearest(name, &known), known.join(", "));
             return Err(Error::UnknownMethod { name: name.into(), nearest, known });
         };
-        match method.takes.refusal(problem) {
-            Some((what, instead)) => Err(Error::Unsupported { method: method.name.into(), what: what.into(), instead }),
-            None => Ok(method),
-        }
+        method.takes.check(method.name, problem)?;
+        Ok(method)
     }
 
     /// The iteration, with its options checked.

@@ -88,7 +88,7 @@ const FINEST: f64 = 1e-9;
 
 impl Newton {
     pub(super) fn new(gamma: f64, plain: bool, problem: &Presolved) -> Self {
-        let (ceilings, floors) = ceilings(problem);
+        let (ceilings, _, floors) = ceilings(problem);
         let (links, paths) = (vec![0.0; problem.capacities.len()], vec![0.0; problem.paths.len()]);
         Self {
             gamma,

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::auto::{AUTO, Auto};
-use super::method::{METHODS, Method, MethodInfo, State};
+use super::method::{Method, MethodInfo, SMOOTH, State};
 use super::price::PriceMethod;
 use super::{Cadence, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, bottlenecks, start};
 use crate::certificate::{Answer, Certificate, certify_max_min};
@@ -51,7 +51,7 @@ impl Solver {
     /// # Errors
     /// [`Error::Unsupported`] and [`Error::Utility`] as [`new`](Self::new).
     pub fn with_rule<R: PriceRule + 'static>(problem: &Problem, name: &'static str, rule: R) -> Result<Self> {
-        MethodInfo::of(METHODS[0].name, problem)?;
+        SMOOTH.check(name, problem)?;
         Self::start(problem, name, |presolved| Ok(Box::new(PriceMethod::new(rule, presolved))))
     }
 
@@ -278,8 +278,8 @@ impl Solver {
     fn check(&self) -> Result<()> {
         for block in self.presolved.blocks.iter().filter(|block| block.whole) {
             for flow in block.flows.clone() {
-                let rate = self.state.rates[self.presolved.flow_paths[flow]];
-                if !(rate.is_finite() && rate >= 0.0) {
+                let mut rates = self.state.rates[self.presolved.paths_of(flow)].iter();
+                if let Some(rate) = rates.find(|rate| !(rate.is_finite() && **rate >= 0.0)) {
                     let what = format!("its demand is {rate}, expected a number >= 0");
                     return Err(Error::Utility { flow: self.presolved.original_flows[flow] as usize, what });
                 }

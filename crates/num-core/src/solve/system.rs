@@ -119,10 +119,16 @@ impl System {
             self.dense = true;
             self.factorize(problem);
         }
-        if let Some(factor) = &self.factor {
-            solution.copy_from_slice(right);
-            factor.solve(solution);
-        }
+        let Some(factor) = self.factor.take() else { return };
+        solution.copy_from_slice(right);
+        factor.solve(solution);
+        // One refinement: what is small beside the rest is then as exact as the rest.
+        self.gradients.pairs.iter_mut().zip(&*solution).for_each(|(pair, &value)| pair[0] = value);
+        self.multiply(problem, incidence);
+        right.iter_mut().zip(&self.gradients.pairs).for_each(|(right, pair)| *right -= pair[1]);
+        factor.solve(right);
+        solution.iter_mut().zip(&*right).for_each(|(solution, correction)| *solution += correction);
+        self.factor = Some(factor);
     }
 
     fn multiply(&mut self, problem: &Presolved, incidence: &Incidence) {

@@ -98,6 +98,8 @@ struct Scratch {
 /// Notices when there is no way forward.
 struct Watch {
     best: f64,
+    /// The smallest of the largest |ρ| so far.
+    best_log: f64,
     since: usize,
     restarts: usize,
 }
@@ -112,6 +114,8 @@ const FRACTION: f64 = 0.99;
 const SHALLOW: f64 = 0.45;
 /// The proximal term, per λ/y.
 const PROXIMAL: f64 = 1e-8;
+/// μ goes no further than this part of all revenue.
+const SMALLEST: f64 = 1e-150;
 /// Infeasibility below this is rounding.
 const ROUNDING: f64 = 1e-14;
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
@@ -203,7 +207,7 @@ impl InteriorPoint {
                 marginals: zeros(flows),
             },
             scratch: Scratch { paths: zeros(paths), flows: zeros(flows), right: zeros(size) },
-            watch: Watch { best: f64::INFINITY, since: 0, restarts: 0 },
+            watch: Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0, restarts: 0 },
         }
     }
 
@@ -443,7 +447,7 @@ impl InteriorPoint {
         if self.infeasibility > self.complementarity.max(ROUNDING) {
             centring = centring.max(0.3f64.min(0.1 * (self.infeasibility / self.complementarity).sqrt()));
         }
-        let centre = centring * now / self.pairs;
+        let centre = (centring * now).max(SMALLEST * self.revenue) / self.pairs;
         let part = primal.min(dual);
         let links = self.slacks.iter().zip(&direction.slacks).zip(self.prices.iter().zip(&direction.unknowns));
         for (target, ((slack, change), (price, step))) in self.targets.iter_mut().zip(links) {
@@ -487,7 +491,7 @@ impl InteriorPoint {
 
 impl Method for InteriorPoint {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
-        self.watch = Watch { best: f64::INFINITY, since: 0, restarts: 0 };
+        self.watch = Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0, restarts: 0 };
         self.start_from(problem, &state.prices);
         self.show(problem, state)
     }
@@ -549,9 +553,10 @@ impl InteriorPoint {
 
     /// Turns to exact directions near the end, and begins anew when there is no progress.
     fn watch(&mut self, problem: &Presolved, state: &mut State, estimate: f64) -> f64 {
-        let Watch { best, since, restarts } = &mut self.watch;
-        if estimate < 0.9 * *best {
-            (*best, *since) = (estimate, 0);
+        let log = self.log_residuals.iter().fold(0.0f64, |largest, residual| largest.max(residual.abs()));
+        let Watch { best, best_log, since, restarts } = &mut self.watch;
+        if estimate < 0.9 * *best || log < 0.9 * *best_log {
+            (*best, *best_log, *since) = (estimate.min(*best), log.min(*best_log), 0);
             return estimate;
         }
         *since += 1;
@@ -560,7 +565,7 @@ impl InteriorPoint {
         }
         if *since > PATIENCE && *best > ARRIVED && *restarts < Watch::RESTARTS {
             *restarts += 1;
-            (*best, *since) = (f64::INFINITY, 0);
+            (*best, *best_log, *since) = (f64::INFINITY, f64::INFINITY, 0);
             match restarts {
                 1 => self.start_evenly(problem),
                 _ => self.start_from(problem, &super::start::revenue_split(problem)),

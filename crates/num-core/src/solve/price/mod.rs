@@ -9,6 +9,8 @@
 //! optimum. The rate is cut at twice the smallest capacity of the path: without a bound a cheap path asks for so much
 //! that H drowns everything else, and a bound at the capacity itself hides by how much the path is too cheap. And the
 //! slope is taken at the price where the cut begins, so that a free path does not make H infinite.
+//!
+//! This is for flows with one path; how a flow splits over several is in `shares.rs`, of which no rule knows.
 
 mod fast_ned;
 mod fgm;
@@ -17,6 +19,7 @@ mod ned;
 mod newton_like;
 mod rcp;
 mod rows;
+mod shares;
 
 pub use fast_ned::FastNed;
 pub use fgm::Fgm;
@@ -28,6 +31,7 @@ pub(super) use rcp::common_alpha;
 
 use rows::{Chunk, Logs, Record, Rows};
 pub(super) use rows::{at_least, with_length};
+use shares::{Bounds, Shares};
 
 use super::{Method, State};
 use crate::presolve::{NaturalBlock, Presolved, smallest};
@@ -128,10 +132,13 @@ pub(super) struct PriceMethod<R: PriceRule> {
     records: Vec<Record>,
     /// G_l/H_l *(derived)*: found once for the estimate of the gap and for the next step, since it is a division.
     newton_steps: Vec<f64>,
-    /// Bound of every path's rate, and the price at which its flow asks for that much *(given)*.
+    /// Bound of every path's rate, of every flow's demand, and the price at which it asks for that much *(given)*.
     ceilings: Vec<f64>,
+    demands: Vec<f64>,
     floors: Vec<f64>,
+    /// Flows with one path, and those with several.
     chunks: Vec<Chunk>,
+    shares: Shares,
     scratch: Scratch,
 }
 
@@ -145,7 +152,7 @@ struct Scratch {
 
 impl<R: PriceRule> PriceMethod<R> {
     pub(super) fn new(rule: R, problem: &Presolved) -> Self {
-        let (ceilings, floors) = ceilings(problem);
+        let (ceilings, demands, floors) = ceilings(problem);
         let chunks = rows::chunks(problem);
         let in_passes = |chunk: &&Chunk| problem.blocks[chunk.block].utility.log_weights().is_none();
         let longest = chunks.iter().filter(in_passes).map(|chunk| chunk.paths.len()).max().unwrap_or(0);
@@ -153,7 +160,8 @@ impl<R: PriceRule> PriceMethod<R> {
         let links = problem.capacities.len();
         let memories = vec![rule.memory(); links];
         let (records, newton_steps) = (vec![Record::default(); links], vec![0.0; links]);
-        Self { rule, memories, records, newton_steps, ceilings, floors, chunks, scratch }
+        let shares = Shares::new(problem);
+        Self { rule, memories, records, newton_steps, ceilings, demands, floors, chunks, shares, scratch }
     }
 
     /// Rates and sums at the prices of `records`.
@@ -162,11 +170,11 @@ impl<R: PriceRule> PriceMethod<R> {
         for chunk in &self.chunks {
             let NaturalBlock { utility, flows, .. } = &problem.blocks[chunk.block];
             let (paths, count) = (chunk.paths.clone(), chunk.paths.len());
-            let places = paths.start - flows.start..paths.end - flows.start;
+            let places = chunk.flows.start - flows.start..chunk.flows.end - flows.start;
             let links =
                 &problem.paths.indices()[problem.paths.indptr()[paths.start]..problem.paths.indptr()[paths.end]];
             let rows = Rows { problem, chunk, links };
-            let (floors, rates) = (&self.floors[paths.clone()], &mut rates[paths.clone()]);
+            let (floors, rates) = (&self.floors[chunk.flows.clone()], &mut rates[paths.clone()]);
             if let Some(weights) = utility.log_weights() {
                 let logs = Logs { weights: &weights[places], floors, rates };
                 match weigh {
@@ -189,6 +197,8 @@ impl<R: PriceRule> PriceMethod<R> {
             }
             rows.scatter(rates, slopes, &mut self.records);
         }
+        let bounds = Bounds { ceilings: &self.ceilings, demands: &self.demands, floors: &self.floors };
+        self.shares.respond(problem, &bounds, rates, &mut self.records);
     }
 
     /// Shows the rule the links as they are.
@@ -228,6 +238,7 @@ impl<R: PriceRule> PriceMethod<R> {
 impl<R: PriceRule> Method for PriceMethod<R> {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
         self.memories.fill(self.rule.memory());
+        self.shares.start(problem);
         if self.rule.starts_at_free_links() {
             self.records.fill(Record::at(0.0, 1.0));
             self.respond(problem, &mut state.rates);
@@ -256,6 +267,7 @@ impl<R: PriceRule> Method for PriceMethod<R> {
             self.respond(problem, &mut state.rates);
             let (sum, estimate) = self.survey(capacities, &mut state.prices);
             if refusals == MOST_REFUSALS || self.rule.accept(sum) {
+                self.shares.follow(problem);
                 return estimate;
             }
             refusals += 1;
@@ -268,17 +280,22 @@ impl<R: PriceRule> Method for PriceMethod<R> {
     }
 }
 
-/// Bound of every path's rate, and the price at which its flow asks for that much.
-pub(super) fn ceilings(problem: &Presolved) -> (Vec<f64>, Vec<f64>) {
+/// Bound of every path's rate, of every flow's demand, and the price at which it asks for that much.
+pub(super) fn ceilings(problem: &Presolved) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let ceiling = |(links, &cap): (&[u32], &f64)| cap.min(CEILING * smallest(&problem.capacities, links));
     let mut ceilings: Vec<f64> = problem.paths.iter().zip(&problem.caps).map(ceiling).collect();
+    let mut demands = problem.flow_totals(&ceilings);
     for block in &problem.blocks {
-        for (place, ceiling) in ceilings[block.flows.clone()].iter_mut().enumerate() {
-            *ceiling = ceiling.min(block.utility.saturation(place));
+        for (place, flow) in block.flows.clone().enumerate() {
+            let saturation = block.utility.saturation(place);
+            demands[flow] = demands[flow].min(saturation);
+            for ceiling in &mut ceilings[problem.paths_of(flow)] {
+                *ceiling = ceiling.min(saturation);
+            }
         }
     }
     // A path that asks for its ceiling at any price that a float can hold keeps a small positive one.
-    let mut floors = problem.marginals(&ceilings);
+    let mut floors = problem.marginals(&demands);
     floors.iter_mut().for_each(|floor| *floor = floor.clamp(LARGEST_PRICE.recip(), LARGEST_PRICE));
-    (ceilings, floors)
+    (ceilings, demands, floors)
 }

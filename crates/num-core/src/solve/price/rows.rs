@@ -4,7 +4,9 @@
 //! division, are responded to between gathering and scattering, two flows at a time, so that the division hides behind
 //! the memory operations: half the cycles of three loops over a chunk (`cargo bench --bench price_step`).
 
-use super::{LARGEST_PRICE, LinkState};
+use std::ops::Range;
+
+use super::{LARGEST_PRICE, LinkState, shares};
 use crate::presolve::{CHUNK, Presolved};
 
 /// Price and sums of one link, side by side: gathering and scattering touch one line of the cache.
@@ -38,10 +40,11 @@ pub(in crate::solve) fn at_least(value: f64, least: f64) -> f64 {
     if least > value { least } else { value }
 }
 
-/// Consecutive paths of one block.
+/// Consecutive flows of one block, with one path each.
 pub(super) struct Chunk {
     pub(super) block: usize,
-    pub(super) paths: std::ops::Range<usize>,
+    pub(super) flows: Range<usize>,
+    pub(super) paths: Range<usize>,
     /// Their common number of links, if they have one.
     length: Option<usize>,
 }
@@ -117,7 +120,7 @@ fn scatter<const LENGTH: usize>(links: &[u32], rates: &[f64], slopes: &[f64], re
 }
 
 #[inline(always)]
-fn gather_one(links: &[u32], records: &[Record], price: &mut f64, priced: &mut f64) {
+pub(super) fn gather_one(links: &[u32], records: &[Record], price: &mut f64, priced: &mut f64) {
     let mut sums = [-0.0, -0.0];
     for &link in links {
         let record = &records[link as usize];
@@ -128,7 +131,7 @@ fn gather_one(links: &[u32], records: &[Record], price: &mut f64, priced: &mut f
 }
 
 #[inline(always)]
-fn scatter_one(links: &[u32], rate: f64, slope: f64, records: &mut [Record]) {
+pub(super) fn scatter_one(links: &[u32], rate: f64, slope: f64, records: &mut [Record]) {
     for &link in links {
         let record = &mut records[link as usize];
         record.load += rate;
@@ -210,18 +213,23 @@ fn respond_together<const FLOWS: usize, const WEIGH: bool>(
 /// Consecutive paths of equal length within a block, in pieces whose prices, rates and slopes stay in cache; where a
 /// path's are used up at once, in one piece.
 pub(super) fn chunks(problem: &Presolved) -> Vec<Chunk> {
-    let length = |path: usize| problem.paths.links(path).len();
+    let length = |flow: usize| problem.paths.links(problem.flow_paths[flow]).len();
     let mut chunks = Vec::new();
     for (block, natural) in problem.blocks.iter().enumerate() {
-        if natural.whole {
-            chunks.push(Chunk { block, paths: natural.flows.clone(), length: None });
+        let mut start = natural.flows.start;
+        let end = start + shares::singles(problem, block);
+        let chunk = |flows: Range<usize>, length| {
+            let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+            Chunk { block, flows, paths, length }
+        };
+        if natural.whole && start < end {
+            chunks.push(chunk(start..end, None));
             continue;
         }
         let most = if natural.utility.log_weights().is_some() { usize::MAX } else { CHUNK };
-        let (mut start, end) = (natural.flows.start, natural.flows.end);
         for next in start + 1..=end {
             if next == end || next - start == most || length(next) != length(start) {
-                chunks.push(Chunk { block, paths: start..next, length: Some(length(start)) });
+                chunks.push(chunk(start..next, Some(length(start))));
                 start = next;
             }
         }
