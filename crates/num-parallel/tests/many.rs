@@ -109,7 +109,8 @@ impl Overseer for Two {
 fn an_overseer_that_has_enough_ends_the_batch() {
     let (problems, two) = (problems(), Two(AtomicUsize::new(0)));
     let (options, settings) = (BTreeMap::new(), Settings::default());
-    let batch = Batch { problems: &problems, warm_starts: None, method: "auto", options: &options, settings: &settings };
+    let batch =
+        Batch { problems: &problems, warm_starts: None, method: "auto", options: &options, settings: &settings };
     batch.solve(threads(1), &two).unwrap();
     assert_eq!(two.0.into_inner(), 2);
 }

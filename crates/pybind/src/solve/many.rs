@@ -162,7 +162,12 @@ impl Office {
 
     /// All answers up to the first that is an error.
     fn answers(self) -> Vec<PyResult<netnum_core::Solution>> {
-        self.answers.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().map_while(|answer| answer).collect()
+        self.answers
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .into_iter()
+            .map_while(|answer| answer)
+            .collect()
     }
 }
 

@@ -97,8 +97,11 @@ impl Solution {
             flow_rates: array(core.flow_rates),
             prices: array(core.prices),
             loads: array(core.loads),
-            bottlenecks: numbers::read_only(py, core.bottlenecks.iter().map(|link| link.map_or(-1, i64::from)).collect())
-                .unbind(),
+            bottlenecks: numbers::read_only(
+                py,
+                core.bottlenecks.iter().map(|link| link.map_or(-1, i64::from)).collect(),
+            )
+            .unbind(),
             objective: core.objective,
             certificate: core.certificate.into(),
             gap: core.certificate.relative_gap,
@@ -208,9 +211,8 @@ impl Solution {
         let array = |name: &str| PyResult::Ok(numbers::read_only(py, numbers::floats(name, &field(name)?)?).unbind());
         let certificate = *field("certificate")?.cast::<Certificate>()?.get();
         let core: netnum_core::Certificate = certificate.into();
-        let integers = |name: &str| {
-            PyResult::Ok(numbers::read_only(py, numbers::integers(name, &field(name)?)?).unbind())
-        };
+        let integers =
+            |name: &str| PyResult::Ok(numbers::read_only(py, numbers::integers(name, &field(name)?)?).unbind());
         let trace = field("trace")?;
         let trace = if trace.is_none() { None } else { Some(trace.cast::<Trace>()?.clone().unbind()) };
         Ok(Self {
