@@ -170,7 +170,7 @@ def test_failed_flows_get_nothing_and_are_named():
 
 def test_results_are_moved_and_not_copied_and_cannot_be_written_to(leaf_spine):
     solution = netnum.solve(leaf_spine)
-    for name in ("rates", "flow_rates", "prices", "loads", "failed_flows"):
+    for name in ("rates", "flow_rates", "prices", "loads", "bottlenecks", "failed_flows"):
         array = getattr(solution, name)
         assert array is getattr(solution, name)
         assert type(array.base).__name__ == "PySliceContainer", "memory that Rust has handed over"
