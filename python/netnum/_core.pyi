@@ -207,7 +207,6 @@ def solve(
     threads: int = 1,
     **options: float,
 ) -> Solution: ...
-
 def solve_many(
     problems: Iterable[Problem],
     method: str = "auto",

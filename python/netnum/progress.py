@@ -145,7 +145,7 @@ def count(total: int) -> Bar:
 
 
 def _of(work: _Work) -> Bar:
-    """tqdm's bar when it is installed."""
+    """The bar of tqdm when that is installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

@@ -105,7 +105,8 @@ def check_feasible(problem, solution, tolerance):
 def check_rates(case, problem, solution, tolerance):
     """Relative to the rate, or to a millionth of what the path could carry where that is more.
 
-    A KKT residual of 1e-9 lets a path that should be idle keep 1e-9 of its flow's rate: of that rate a thousandth counts.
+    A KKT residual of 1e-9 lets a path that should be idle keep 1e-9 of its flow's rate, so that a thousandth of that
+    rate is what counts.
     """
     carries = np.array([problem.capacities[links].min() for links in problem.paths])
     usable = carries if problem.rate_cap is None else np.minimum(carries, problem.rate_cap)

@@ -74,8 +74,8 @@ const MAX_MIN: &[&str] =
 
 /// Rates below this part of the smallest capacity of their path are compared with that.
 const FLOOR: f64 = 1e-6;
-/// Rates of paths below this part of their flow's are compared with that: a KKT residual of 1e-9 lets a path that should
-/// be idle keep as much of its flow's rate.
+/// Rates of paths below this part of their flow's are compared with that, to 1e-6: a KKT residual of 1e-9 lets a path
+/// that should be idle keep 1e-9 of its flow's rate.
 const SHARE: f64 = 1e-3;
 
 fn read(name: &str) -> (Problem, Value) {

@@ -47,8 +47,8 @@ pub(crate) fn raise(error: Error) -> PyErr {
     }
 }
 
-/// Says which problem an exception is about: in the message of those that are ours, as a note where Python has notes and
-/// it is someone else's, so that it comes through as it was raised.
+/// Says which problem an exception is about: in the message of those that are ours; as a note, where Python has notes,
+/// when it is someone else's, so that it comes through as it was raised.
 pub(crate) fn about_problem(py: Python<'_>, problem: usize, error: PyErr) -> PyErr {
     if !error.is_instance_of::<NumError>(py) {
         let _ = error.value(py).call_method1("add_note", (format!("in problem {problem}"),));

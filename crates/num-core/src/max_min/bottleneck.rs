@@ -70,7 +70,8 @@ fn each_path(problem: &Problem, rates: &[f64], mut show: impl FnMut(usize, f64, 
         let fair_share = share.least(rates[path]);
         for &link in links {
             let (idle, most) = ((1.0 - loads[link as usize]).max(0.0), largest[link as usize]);
-            // B(F(x)) may differ from x by more than rounding; nobody is behind on a link where his share is the largest.
+            // B(F(x)) may differ from x by more than rounding; nobody is behind on a link where his share is the
+            // largest.
             let residual = if fair_share >= most { idle } else { idle.max(below(share.bandwidth(most))) };
             if residual < nearest.0 {
                 nearest = (residual, Some(link));

@@ -13,8 +13,8 @@ use crate::certificate::Certificate;
 pub enum Status {
     /// The certificate met the tolerance.
     Optimal,
-    /// More iterations would change nothing: the method is exact and has answered, or rounding holds it up. The answer is
-    /// the best one certified.
+    /// More iterations would change nothing: the method is exact and has answered, or rounding holds it up. The answer
+    /// is the best one certified.
     Stalled,
     /// The iterations ran out first; the answer is the best one certified.
     MaxIterations,
@@ -55,9 +55,9 @@ pub struct Solution {
     /// Rate of every flow: the sum over its paths.
     pub flow_rates: Vec<f64>,
     /// Price of every link: utility gained per unit of capacity. It is the slope of the best objective in the capacity
-    /// (where that has a kink, between the slopes on its two sides), good for a small change of it; a link of price 0 is
-    /// large enough. All 0 for max-min problems, which have no prices. One that no float can hold (α = 200 and weights
-    /// of 1e5, say) is the largest float, or 0; the certificate is of the prices before that.
+    /// (where that has a kink, between the slopes on its two sides), good for a small change of it; a link of price 0
+    /// is large enough. All 0 for max-min problems, which have no prices. One that no float can hold (α = 200 and
+    /// weights of 1e5, say) is the largest float, or 0; the certificate is of the prices before that.
     pub prices: Vec<f64>,
     /// Load of every link.
     pub loads: Vec<f64>,

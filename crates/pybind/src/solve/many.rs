@@ -49,9 +49,9 @@ use crate::problem::Problem;
 /// Raises
 /// ------
 /// MethodError, NumError, ProblemError, UtilityError
-///     As `solve` does, with the number of the problem in front: ``problem 3: …``. The first failing problem counts, and
-///     those after it are left out. What a utility of your own raises comes through, with that number as a note (from
-///     Python 3.11 on).
+///     As `solve` does, with the number of the problem in front: ``problem 3: …``. The first failing problem counts,
+///     and those after it are left out. What a utility of your own raises comes through, with that number as a note
+///     (from Python 3.11 on).
 ///
 /// Examples
 /// --------

@@ -150,8 +150,9 @@ pub(crate) fn solve(
 /// Returns
 /// -------
 /// dict
-///     Name of every method → ``{"summary": str, "options": {name: {"default": float, "range": str, "summary": str}}}``,
-///     the one to use first first. The range is in words, ``"a finite number > 0"`` say.
+///     Name of every method → ``{"summary": str, "options": {name: option}}``, the one to use first first, and every
+///     option as ``{"default": float, "range": str, "summary": str}``. The range is in words, ``"a finite number > 0"``
+///     say.
 #[pyfunction]
 pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let methods = PyDict::new(py);

@@ -48,8 +48,8 @@ pub(crate) struct Solution {
     /// Why every path gets what it gets: array of int, shape (paths,), the link that holds it back or -1 for none.
     ///
     /// The full link (idle by 1 % at most) with the largest part of the path's price. None where its cap or its flow's
-    /// saturation holds it, and where it carries nothing or is free (a price below 1e-9 of U'). For max-min problems the
-    /// full link on which no flow has a larger fair share; none anywhere when flows have several paths.
+    /// saturation holds it, and where it carries nothing or is free (a price below 1e-9 of U'). For max-min problems
+    /// the full link on which no flow has a larger fair share; none anywhere when flows have several paths.
     #[pyo3(get)]
     bottlenecks: Py<PyArray1<i64>>,
     /// Σ U_f(y_f) over the flows that have not failed; for max-min problems their smallest fair share.
