@@ -75,7 +75,7 @@ peers: | need-cargo
 	$(PYTHON) benches/peers.py
 
 docs: | need-cargo
-	cargo doc --no-deps -p netnum-core
+	cargo doc --no-deps -p netnum-core -p netnum-parallel
 	@echo 'Open target/doc/netnum_core/index.html'
 
 clean:

@@ -40,6 +40,7 @@ from ._core import (
     max_min,
     methods,
     solve,
+    solve_many,
     u_norm,
 )
 
@@ -69,6 +70,7 @@ __all__ = [
     "max_min",
     "methods",
     "solve",
+    "solve_many",
     "topology",
     "u_norm",
 ]

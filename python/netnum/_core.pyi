@@ -1,6 +1,6 @@
 """What of netnum is written in Rust. Use it as `netnum`. The docstrings are with the code: `help(netnum.solve)`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypedDict, final, overload
 
 import numpy as np
@@ -34,6 +34,7 @@ __all__ = [
     "max_min",
     "methods",
     "solve",
+    "solve_many",
     "u_norm",
 ]
 
@@ -183,6 +184,7 @@ def check_utility(utility: Utility | _UserUtility, flow: int = 0, scale: float =
 
 class _Option(TypedDict):
     default: float
+    range: str
     summary: str
 
 class _Method(TypedDict):
@@ -205,6 +207,19 @@ def solve(
     threads: int = 1,
     **options: float,
 ) -> Solution: ...
+def solve_many(
+    problems: Iterable[Problem],
+    method: str = "auto",
+    *,
+    tol: float = 1e-6,
+    stop: Literal["gap", "kkt"] = "gap",
+    max_iterations: int = 20000,
+    time_limit: float | None = None,
+    warm_start: Solution | ArrayLike | Sequence[Solution | ArrayLike | None] | None = None,
+    progress: bool = False,
+    threads: int | None = None,
+    **options: float,
+) -> list[Solution]: ...
 
 @final
 class Progress:
@@ -243,7 +258,7 @@ class Trace:
 @final
 class Solution:
     @property
-    def status(self) -> Literal["optimal", "max_iterations", "time_limit", "stopped"]: ...
+    def status(self) -> Literal["optimal", "stalled", "max_iterations", "time_limit", "stopped"]: ...
     @property
     def is_optimal(self) -> bool: ...
     @property
@@ -256,6 +271,8 @@ class Solution:
     def prices(self) -> _Floats: ...
     @property
     def loads(self) -> _Floats: ...
+    @property
+    def bottlenecks(self) -> _Integers: ...
     @property
     def objective(self) -> float: ...
     @property

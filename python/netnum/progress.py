@@ -1,4 +1,5 @@
-"""The bar of ``netnum.solve(..., progress=True)``: how much of the way from the first gap to the tolerance is done.
+"""The bars of ``progress=True``: for `solve` how much of the way from the first gap to the tolerance is done, for
+`solve_many` how many of the problems.
 
 The way is measured in decades: from a gap of 1 to a tolerance of 1e-6 there are six, and each counts the same. Uses
 tqdm where that is installed, and one line on stderr where it is not.
@@ -16,20 +17,34 @@ from typing import Any, Protocol
 class Bar(Protocol):
     """What the solver calls, by the clock."""
 
-    def show(self, iteration: int, gap: float, kkt_residual: float) -> None:
-        """Shows where the solve stands."""
+    def show(self, *state: Any) -> None:
+        """Shows where the work stands: iteration, gap and KKT residual of a solve, problems done of a batch."""
 
     def close(self) -> None:
         """Leaves the last state on the screen and ends the line."""
 
 
+class _Work(Protocol):
+    """What is to be done."""
+
+    name: str
+
+    def look(self, *state: Any) -> tuple[float, str]:
+        """How much of it is done, in percent, and in words where it stands."""
+
+
 class _Way:
     """How much of the way to the tolerance is done, in percent; never less than before."""
+
+    name = "solve"
 
     def __init__(self, tol: float, stop: str) -> None:
         self.tol, self.stop = tol, stop
         self.first: float | None = None
         self.done = 0.0
+
+    def look(self, iteration: int, gap: float, kkt_residual: float) -> tuple[float, str]:
+        return self.at(gap, kkt_residual), self.text(iteration, gap, kkt_residual)
 
     def at(self, gap: float, kkt_residual: float) -> float:
         left = kkt_residual if self.stop == "kkt" else gap
@@ -46,6 +61,18 @@ class _Way:
         name, value = ("KKT residual", kkt_residual) if self.stop == "kkt" else ("gap", gap)
         # Before the first certificate there is none to show.
         return f"{name} {value:.1e}, iteration {iteration}" if math.isfinite(value) else f"iteration {iteration}"
+
+
+class _Count:
+    """How many of the problems are done."""
+
+    name = "solve_many"
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+
+    def look(self, done: int) -> tuple[float, str]:
+        return 100.0 * done / max(self.total, 1), f"{done} of {self.total} problems"
 
 
 class _Clock:
@@ -66,14 +93,14 @@ class _Clock:
 
 
 class _Tqdm:
-    def __init__(self, tqdm: Callable[..., Any], way: _Way) -> None:
-        self._way, self._clock = way, _Clock()
+    def __init__(self, tqdm: Callable[..., Any], work: _Work) -> None:
+        self._work, self._clock = work, _Clock()
         layout = "{desc} {percentage:3.0f}%|{bar}| [{elapsed}{postfix}]"
-        self._bar = tqdm(total=100.0, desc="solve", bar_format=layout)
+        self._bar = tqdm(total=100.0, desc=work.name, bar_format=layout)
 
-    def show(self, iteration: int, gap: float, kkt_residual: float) -> None:
-        self._bar.n = self._way.at(gap, kkt_residual)
-        self._bar.set_postfix_str(self._way.text(iteration, gap, kkt_residual), refresh=False)
+    def show(self, *state: Any) -> None:
+        self._bar.n, text = self._work.look(*state)
+        self._bar.set_postfix_str(text, refresh=False)
         if self._clock.is_due():
             self._bar.refresh()
 
@@ -86,16 +113,15 @@ class _Line:
 
     WIDTH = 20
 
-    def __init__(self, way: _Way) -> None:
-        self._way, self._clock = way, _Clock()
+    def __init__(self, work: _Work) -> None:
+        self._work, self._clock = work, _Clock()
         self._line, self._length = "", 0
 
-    def show(self, iteration: int, gap: float, kkt_residual: float) -> None:
-        done = self._way.at(gap, kkt_residual)
+    def show(self, *state: Any) -> None:
+        done, text = self._work.look(*state)
         bar = "#" * int(done / 100 * self.WIDTH)
         seconds = time.monotonic() - self._clock.began
-        text = self._way.text(iteration, gap, kkt_residual)
-        self._line = f"solve {done:3.0f}%|{bar:<{self.WIDTH}}| {text} [{seconds:.1f} s]"
+        self._line = f"{self._work.name} {done:3.0f}%|{bar:<{self.WIDTH}}| {text} [{seconds:.1f} s]"
         if self._clock.is_due():
             self._draw()
 
@@ -109,10 +135,19 @@ class _Line:
 
 
 def bar(tol: float, stop: str) -> Bar:
-    """A bar for one solve: tqdm's when it is installed."""
-    way = _Way(tol, stop)
+    """A bar for one solve."""
+    return _of(_Way(tol, stop))
+
+
+def count(total: int) -> Bar:
+    """A bar over many problems."""
+    return _of(_Count(total))
+
+
+def _of(work: _Work) -> Bar:
+    """The bar of tqdm when that is installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _Line(way)
-    return _Tqdm(tqdm, way)
+        return _Line(work)
+    return _Tqdm(tqdm, work)

@@ -151,11 +151,12 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
         (
             lambda: netnum.solve(problem(), "fast-nad"),
             'unknown method "fast-nad", did you mean "fast-ned"?; known methods: auto, fast-ned, ned, gradient, fgm, '
-            "newton-like, rcp",
+            "newton-like, rcp, newton, xwi, interior-point, max-min",
         ),
         (
             lambda: netnum.Solver(problem(), "zzz"),
-            'unknown method "zzz"; known methods: auto, fast-ned, ned, gradient, fgm, newton-like, rcp',
+            'unknown method "zzz"; known methods: auto, fast-ned, ned, gradient, fgm, newton-like, rcp, newton, xwi, '
+            "interior-point, max-min",
         ),
         (
             lambda: netnum.solve(problem(), "ned", gama=0.4),
@@ -166,11 +167,11 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
             'method "ned" has no option "tolerance", did you mean the setting "tol"?; known options: gamma',
         ),
         (
-            lambda: netnum.solve(problem(utility=netnum.Linear(1.0))),
+            lambda: netnum.solve(problem(utility=netnum.Linear(1.0)), "fast-ned"),
             'method "fast-ned" cannot take linear utilities; use "interior-point"',
         ),
         (
-            lambda: netnum.solve(problem(utility=netnum.AlphaFair(INF))),
+            lambda: netnum.solve(problem(utility=netnum.AlphaFair(INF)), "fast-ned"),
             'method "fast-ned" cannot take max-min utilities; use "max-min"',
         ),
         (

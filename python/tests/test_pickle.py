@@ -61,7 +61,7 @@ def test_a_solution_pickles(again):
     other = again(SOLUTION)
     names = ["status", "method", "objective", "gap", "overload", "kkt_residual", "iterations", "seconds", "is_optimal"]
     assert [getattr(other, name) for name in names] == [getattr(SOLUTION, name) for name in names]
-    for name in ("rates", "flow_rates", "prices", "loads", "failed_flows"):
+    for name in ("rates", "flow_rates", "prices", "loads", "bottlenecks", "failed_flows"):
         np.testing.assert_array_equal(getattr(other, name), getattr(SOLUTION, name))
         assert not getattr(other, name).flags.writeable
     assert other.certificate == SOLUTION.certificate

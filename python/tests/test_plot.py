@@ -78,9 +78,10 @@ def test_convergence_is_drawn_on_a_log_scale(problem):
 
 def test_several_solutions_share_their_axes(problem):
     _, ax = pyplot.subplots()
-    for method in netnum.methods():
+    methods = [method for method in netnum.methods() if method != "max-min"]
+    for method in methods:
         assert netnum.solve(problem, method, max_iterations=20, trace=True).plot_convergence(ax=ax) is ax
-    assert [line.get_label() for line in ax.get_lines()] == list(netnum.methods())
+    assert [line.get_label() for line in ax.get_lines()] == methods
 
 
 def test_a_gap_of_zero_or_less_is_left_out(problem):

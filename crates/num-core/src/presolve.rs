@@ -149,6 +149,15 @@ impl Presolved {
         all
     }
 
+    /// A link for some paths, both by their numbers here → by the caller's, for all paths.
+    pub(crate) fn caller_links(&self, of_paths: &[Option<u32>]) -> Vec<Option<u32>> {
+        let mut all = vec![None; self.total_paths];
+        for (&path, link) in self.original_paths.iter().zip(of_paths) {
+            all[path as usize] = link.map(|link| self.links[link as usize]);
+        }
+        all
+    }
+
     /// The caller's prices in natural units.
     pub(crate) fn natural_prices(&self, prices: &[f64]) -> Vec<f64> {
         let natural = |&link: &u32| match prices[link as usize] {

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use crate::error::raise;
 
 /// How often a running call looks whether a signal has arrived.
-const PAUSE: Duration = Duration::from_millis(20);
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
 /// After how many items a conversion, which is not detached, looks for one.
 pub(crate) const PATIENCE: usize = 10_000;
@@ -25,12 +25,19 @@ thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Does the work without the interpreter. What Python code raised meanwhile comes before what the work returns.
+/// Does the work without the interpreter.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> netnum_core::Result<T> + Send) -> PyResult<T> {
     // A call within a call (a utility that solves a problem of its own) has a slot of its own.
     let outer = RAISED.take();
     let result = py.detach(work);
-    match RAISED.replace(outer) {
+    let result = came_out(result);
+    RAISED.set(outer);
+    result
+}
+
+/// What came out of work on this thread: what Python code raised meanwhile, before what the work returns.
+pub(crate) fn came_out<T>(result: netnum_core::Result<T>) -> PyResult<T> {
+    match RAISED.take() {
         Some(raised) => Err(raised),
         None => result.map_err(raise),
     }

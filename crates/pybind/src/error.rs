@@ -1,9 +1,9 @@
 //! Core errors → Python exceptions, with the same message.
 
 use netnum_core::Error;
-use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
 
 create_exception!(
     netnum,
@@ -45,6 +45,19 @@ pub(crate) fn raise(error: Error) -> PyErr {
         Error::Setting { .. } => NumError::new_err(message),
         _ => ProblemError::new_err(message),
     }
+}
+
+/// Says which problem an exception is about: in the message of those that are ours; as a note, where Python has notes,
+/// when it is someone else's, so that it comes through as it was raised.
+pub(crate) fn about_problem(py: Python<'_>, problem: usize, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<NumError>(py) {
+        let _ = error.value(py).call_method1("add_note", (format!("in problem {problem}"),));
+        return error;
+    }
+    let message = format!("problem {problem}: {}", error.value(py));
+    let ours = PyErr::from_type(error.get_type(py), (message,));
+    ours.set_cause(py, error.cause(py));
+    ours
 }
 
 /// The exception for a setting out of its range, worded as the core words it.

@@ -8,7 +8,7 @@
 //! | `paths.rs`, `problem.rs`, `topology.rs`, `certificate.rs`, `normalize.rs` | the things of the same name in the core |
 //! | `max_min.rs` | the water-filling function |
 //! | `utility/` | the families; `user.rs` makes a Python object one of them |
-//! | `solve/` | `solve`, `Solver` and what they give back |
+//! | `solve/` | `solve`, `solve_many`, `Solver` and what they give back |
 
 mod certificate;
 mod door;
@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]
-    use crate::solve::{Progress, Solution, Solver, Trace, methods, solve};
+    use crate::solve::{Progress, Solution, Solver, Trace, methods, solve, solve_many};
     #[pymodule_export]
     use crate::topology::Topology;
     #[pymodule_export]

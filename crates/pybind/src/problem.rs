@@ -37,7 +37,8 @@ use crate::{numbers, utility};
 ///     from which more is worth nothing. It is called with arrays over all the flows it serves, in order; see
 ///     `check_utility`.
 /// group : array of int, shape (paths,), optional
-///     The flow that every path belongs to; every flow in ``0..flows`` owns at least one. By default path p is flow p.
+///     The flow that every path belongs to; every flow in ``0..flows`` owns at least one. Its rate is the sum over its
+///     paths, which `solve` splits as is best. By default path p is flow p.
 /// rate_cap : array of float, shape (paths,), optional
 ///     Cap on the rate of every path, >= 0, inf for none.
 ///
@@ -55,6 +56,12 @@ use crate::{numbers, utility};
 /// >>> problem = netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], netnum.AlphaFair(1.0))
 /// >>> netnum.solve(problem).rates.round(3)
 /// array([0.333, 0.667, 0.667])
+///
+/// The first flow may go either way, and takes what the second leaves:
+///
+/// >>> problem = netnum.Problem([1.0, 1.0], [[0], [1], [1]], netnum.AlphaFair(1.0), group=[0, 0, 1])
+/// >>> netnum.solve(problem).flow_rates.round(3)
+/// array([1., 1.])
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Problem {
     pub(crate) core: Core,

@@ -33,6 +33,24 @@ pub(crate) fn bottleneck_residual(problem: &Problem, rates: &[f64]) -> Result<f6
         let instead = "use a finite alpha to get a certificate";
         return Err(Error::Unsupported { method, what, instead });
     }
+    let mut residual = 0.0f64;
+    each_path(problem, rates, |_, nearest, _| residual = residual.max(nearest))?;
+    Ok(residual)
+}
+
+/// The bottleneck of every path: none where it is closed or at its cap or saturation, or where no link is within
+/// `near` of being one. For flows with one path each.
+///
+/// # Errors
+/// As [`bottleneck_residual`].
+pub(crate) fn bottleneck_links(problem: &Problem, rates: &[f64], near: f64) -> Result<Vec<Option<u32>>> {
+    let mut links = vec![None; rates.len()];
+    each_path(problem, rates, |path, nearest, link| links[path] = link.filter(|_| nearest <= near))?;
+    Ok(links)
+}
+
+/// Shows the residual of every path that is not closed, and the link that it is about; none for a cap or saturation.
+fn each_path(problem: &Problem, rates: &[f64], mut show: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
     let shares = fair_shares(problem, METHOD)?;
     let loads = relative_loads(problem.capacities(), problem.paths(), rates);
     let mut largest = vec![0.0f64; problem.links()];
@@ -42,21 +60,24 @@ pub(crate) fn bottleneck_residual(problem: &Problem, rates: &[f64]) -> Result<f6
             largest[link as usize] = largest[link as usize].max(fair_share);
         }
     }
-    let mut residual = 0.0f64;
     for (path, (links, share)) in problem.paths().iter().zip(&shares).enumerate() {
         if problem.is_closed(path) {
             continue;
         }
         let below = |most: f64| if most > rates[path] { 1.0 - rates[path] / most } else { 0.0 };
         let most = problem.rate_cap(path).min(share.saturation());
-        let own = if most.is_finite() { below(most) } else { f64::INFINITY };
+        let mut nearest = (if most.is_finite() { below(most) } else { f64::INFINITY }, None);
         let fair_share = share.least(rates[path]);
-        let bottleneck = |&link: &u32| {
+        for &link in links {
             let (idle, most) = ((1.0 - loads[link as usize]).max(0.0), largest[link as usize]);
-            // B(F(x)) may differ from x by more than rounding; nobody is behind on a link where his share is the largest.
-            if fair_share >= most { idle } else { idle.max(below(share.bandwidth(most))) }
-        };
-        residual = residual.max(links.iter().map(bottleneck).fold(own, f64::min));
+            // B(F(x)) may differ from x by more than rounding; nobody is behind on a link where his share is the
+            // largest.
+            let residual = if fair_share >= most { idle } else { idle.max(below(share.bandwidth(most))) };
+            if residual < nearest.0 {
+                nearest = (residual, Some(link));
+            }
+        }
+        show(path, nearest.0, nearest.1);
     }
-    Ok(residual)
+    Ok(())
 }

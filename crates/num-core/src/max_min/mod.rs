@@ -25,7 +25,7 @@ mod earliest;
 mod lexicographic;
 mod water_fill;
 
-pub(crate) use bottleneck::bottleneck_residual;
+pub(crate) use bottleneck::{bottleneck_links, bottleneck_residual};
 pub(crate) use water_fill::WaterFill;
 
 use crate::error::{Error, Result};

@@ -1,6 +1,7 @@
 //! The methods by name, their options, and what they can take.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::Settings;
 use super::auto::{AUTO, Auto};
@@ -104,14 +105,17 @@ impl OptionRange {
             Self::Switch => value == 0.0 || value == 1.0,
         }
     }
+}
 
-    fn text(self) -> &'static str {
-        match self {
+impl fmt::Display for OptionRange {
+    /// `a finite number > 0`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Positive => "a finite number > 0",
             Self::NotNegative => "a finite number >= 0",
             Self::Share => "a number >= 0 and < 1",
             Self::Switch => "0 or 1",
-        }
+        })
     }
 }
 
@@ -301,7 +305,7 @@ impl MethodInfo {
                 return Err(self.unknown_option(name));
             };
             if !option.range.holds(value) {
-                let expected = option.range.text().into();
+                let expected = option.range.to_string();
                 return Err(Error::Setting { name: name.clone(), value: value.to_string(), expected });
             }
         }

@@ -1,6 +1,7 @@
 //! Prices and rates, improved until proven.
 
 mod auto;
+mod bottlenecks;
 mod incidence;
 mod interior_point;
 mod method;

@@ -13,8 +13,8 @@ use crate::certificate::Certificate;
 pub enum Status {
     /// The certificate met the tolerance.
     Optimal,
-    /// More iterations would change nothing: the method is exact and has answered, or rounding holds it up. The answer is
-    /// the best one certified.
+    /// More iterations would change nothing: the method is exact and has answered, or rounding holds it up. The answer
+    /// is the best one certified.
     Stalled,
     /// The iterations ran out first; the answer is the best one certified.
     MaxIterations,
@@ -54,11 +54,18 @@ pub struct Solution {
     pub rates: Vec<f64>,
     /// Rate of every flow: the sum over its paths.
     pub flow_rates: Vec<f64>,
-    /// Price of every link: utility gained per unit of capacity; 0 for max-min problems, which have no prices. One that no float can hold (α = 200 and weights of 1e5,
-    /// say) is the largest float, or 0; the certificate is of the prices before that.
+    /// Price of every link: utility gained per unit of capacity. It is the slope of the best objective in the capacity
+    /// (where that has a kink, between the slopes on its two sides), good for a small change of it; a link of price 0
+    /// is large enough. All 0 for max-min problems, which have no prices. One that no float can hold (α = 200 and
+    /// weights of 1e5, say) is the largest float, or 0; the certificate is of the prices before that.
     pub prices: Vec<f64>,
     /// Load of every link.
     pub loads: Vec<f64>,
+    /// Why every path gets what it gets: the full link (idle by 1 % at most) with the largest part of its price. None
+    /// where its cap or its flow's saturation holds it, and where it carries nothing or is free (a price below 1e−9 of
+    /// U'). For max-min problems the full link on which no flow has a larger fair share; none anywhere when flows have
+    /// several paths.
+    pub bottlenecks: Vec<Option<u32>>,
     /// Σ U_f(y_f) over the flows that are not in `failed_flows`; for max-min problems their smallest fair share.
     pub objective: f64,
     /// The proof for these rates and prices.

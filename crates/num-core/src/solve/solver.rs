@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::auto::{AUTO, Auto};
 use super::method::{Method, MethodInfo, SMOOTH, State};
 use super::price::PriceMethod;
-use super::{Cadence, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, start};
+use super::{Cadence, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, bottlenecks, start};
 use crate::certificate::{Answer, Certificate, certify_max_min};
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
@@ -320,8 +320,12 @@ impl Solver {
         let answer = Answer::new(&self.presolved, &best.rates, &best.prices);
         answer.check_demands()?;
         let settled = (self.problem.curvature() != Curvature::MaxMin).then(|| answer.settled_certificate(best.gap));
-        let rates = self.presolved.caller_rates(&answer.into_rates());
-        let certificate = settled.map_or_else(|| certify_max_min(&self.problem, &rates), Ok)?;
+        let natural = answer.into_rates();
+        let rates = self.presolved.caller_rates(&natural);
+        let (certificate, bottlenecks) = match settled {
+            Some(certificate) => (certificate, bottlenecks::by_price(&self.presolved, &natural, &best.prices)),
+            None => (certify_max_min(&self.problem, &rates)?, bottlenecks::by_fair_share(&self.problem, &rates)?),
+        };
         let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");
         let loads = self.problem.loads(&rates).expect("one rate per path");
         let failed_flows = self.presolved.left_out.clone();
@@ -337,6 +341,7 @@ impl Solver {
             rates,
             flow_rates,
             loads,
+            bottlenecks,
             certificate,
             iterations,
             seconds: elapsed.as_secs_f64(),

@@ -1,5 +1,6 @@
 //! `solve` and `methods`.
 
+mod many;
 mod progress;
 mod solution;
 mod solver;
@@ -19,6 +20,7 @@ use crate::error::setting;
 use crate::numbers::{self, count};
 use crate::problem::Problem;
 
+pub(crate) use many::solve_many;
 pub(crate) use progress::Progress;
 pub(crate) use solution::Solution;
 pub(crate) use solver::Solver;
@@ -33,7 +35,7 @@ pub(crate) use trace::Trace;
 /// ----------
 /// problem : Problem
 /// method : str
-///     ``"auto"`` for the best method for the problem, or one that `methods` lists.
+///     ``"auto"`` for the best method for the problem (see Notes), or one that `methods` lists.
 /// tol : float
 ///     What the certificate must show before the status may be ``"optimal"``; relative, > 0.
 /// stop : {"gap", "kkt"}
@@ -43,7 +45,8 @@ pub(crate) use trace::Trace;
 /// time_limit : float, optional
 ///     Seconds, >= 0. At 0 the starting point is certified and returned.
 /// warm_start : Solution, or array of float of shape (links,), optional
-///     Prices to start from, those of a similar problem's solution, say.
+///     Prices to start from: those of any problem on the same links. Its flows, weights and capacities may have been
+///     others; the fewer of them, the shorter the way.
 /// callback : callable, optional
 ///     Called after every iteration (which is then certified, at several times its cost) with a `Progress`. Returning False
 ///     stops; what it raises comes through.
@@ -69,6 +72,20 @@ pub(crate) use trace::Trace;
 ///     For a setting or an option out of its range.
 /// UtilityError
 ///     When a utility's answers cannot be used. What a utility of your own raises comes through.
+///
+/// Notes
+/// -----
+/// What ``"auto"`` does, by the problem. `Solution.method` says what ran last.
+///
+/// ==================================  ===================================================================
+/// max-min                             ``"max-min"``, exact
+/// one path per flow, strictly concave ``"fast-ned"``; ``"interior-point"`` when the gap stops falling, and
+///                                     at once with ``stop="kkt"``
+/// several paths per flow              ``"interior-point"``; ``"fast-ned"`` when it is stuck
+/// linear                              ``"interior-point"``
+/// ==================================  ===================================================================
+///
+/// Beyond 20 million links crossed by all paths together, ``"fast-ned"`` stays at what it can take.
 ///
 /// Examples
 /// --------
@@ -100,11 +117,7 @@ pub(crate) fn solve(
     threads: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Solution> {
-    let mut settings = Settings { tol, stop: stop_of(stop)?, trace, ..Settings::default() };
-    if let Some(max_iterations) = max_iterations {
-        settings.max_iterations = count("max_iterations", max_iterations, 0)?;
-    }
-    settings.time_limit = time_limit.map(seconds).transpose()?.flatten();
+    let settings = Settings { trace, ..settings_of(tol, stop, max_iterations, time_limit)? };
     if let Some(threads) = threads
         && count("threads", threads, 1)? > 1
     {
@@ -137,8 +150,9 @@ pub(crate) fn solve(
 /// Returns
 /// -------
 /// dict
-///     Name of every method → ``{"summary": str, "options": {name: {"default": float, "summary": str}}}``, the one to use
-///     first first.
+///     Name of every method → ``{"summary": str, "options": {name: option}}``, the one to use first first, and every
+///     option as ``{"default": float, "range": str, "summary": str}``. The range is in words, ``"a finite number > 0"``
+///     say.
 #[pyfunction]
 pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let methods = PyDict::new(py);
@@ -147,6 +161,7 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         for option in method.options {
             let entry = PyDict::new(py);
             entry.set_item("default", option.default)?;
+            entry.set_item("range", option.range.to_string())?;
             entry.set_item("summary", option.summary)?;
             options.set_item(option.name, entry)?;
         }
@@ -156,6 +171,21 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         methods.set_item(method.name, entry)?;
     }
     Ok(methods)
+}
+
+/// The settings that `solve` and `solve_many` share.
+fn settings_of(
+    tol: f64,
+    stop: &str,
+    max_iterations: Option<&Bound<'_, PyAny>>,
+    time_limit: Option<f64>,
+) -> PyResult<Settings> {
+    let mut settings = Settings { tol, stop: stop_of(stop)?, ..Settings::default() };
+    if let Some(max_iterations) = max_iterations {
+        settings.max_iterations = count("max_iterations", max_iterations, 0)?;
+    }
+    settings.time_limit = time_limit.map(seconds).transpose()?.flatten();
+    Ok(settings)
 }
 
 fn stop_of(name: &str) -> PyResult<Stop> {

@@ -17,8 +17,13 @@ use crate::numbers;
 /// The arrays are the solver's own memory, moved and not copied; they cannot be written to.
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solution {
-    /// ``"optimal"`` (the certificate passed), ``"max_iterations"``, ``"time_limit"`` or ``"stopped"`` (by the callback).
-    /// Whatever it is, the answer is feasible, and the best one certified.
+    /// How it ended. Whatever it is, the answer is feasible, and the best one certified.
+    ///
+    /// - ``"optimal"``: the certificate passed;
+    /// - ``"stalled"``: more iterations would change nothing, because the method is exact and has answered, or because
+    ///   rounding holds it up;
+    /// - ``"max_iterations"``, ``"time_limit"``: these ran out first;
+    /// - ``"stopped"``: the callback said so.
     #[pyo3(get)]
     status: String,
     /// The method that ran.
@@ -31,12 +36,23 @@ pub(crate) struct Solution {
     #[pyo3(get)]
     flow_rates: Py<PyArray1<f64>>,
     /// Price of every link, utility gained per unit of capacity: array of float, shape (links,).
+    ///
+    /// The slope of the best objective in the link's capacity (where that has a kink, between the slopes on its two
+    /// sides), good for a small change of it. A link of price 0 is large enough. All 0 for max-min problems, which have
+    /// no prices.
     #[pyo3(get)]
     prices: Py<PyArray1<f64>>,
     /// Load of every link: array of float, shape (links,).
     #[pyo3(get)]
     loads: Py<PyArray1<f64>>,
-    /// Σ U_f(y_f) over the flows that have not failed.
+    /// Why every path gets what it gets: array of int, shape (paths,), the link that holds it back or -1 for none.
+    ///
+    /// The full link (idle by 1 % at most) with the largest part of the path's price. None where its cap or its flow's
+    /// saturation holds it, and where it carries nothing or is free (a price below 1e-9 of U'). For max-min problems
+    /// the full link on which no flow has a larger fair share; none anywhere when flows have several paths.
+    #[pyo3(get)]
+    bottlenecks: Py<PyArray1<i64>>,
+    /// Σ U_f(y_f) over the flows that have not failed; for max-min problems their smallest fair share.
     #[pyo3(get)]
     objective: f64,
     /// The proof for these rates and prices, as `certify` gives it: `Certificate`.
@@ -81,6 +97,11 @@ impl Solution {
             flow_rates: array(core.flow_rates),
             prices: array(core.prices),
             loads: array(core.loads),
+            bottlenecks: numbers::read_only(
+                py,
+                core.bottlenecks.iter().map(|link| link.map_or(-1, i64::from)).collect(),
+            )
+            .unbind(),
             objective: core.objective,
             certificate: core.certificate.into(),
             gap: core.certificate.relative_gap,
@@ -173,7 +194,7 @@ impl Solution {
         for name in ["status", "method", "objective", "certificate", "iterations", "seconds", "failed_flows", "trace"] {
             state.set_item(name, slf.getattr(name)?)?;
         }
-        for name in ["rates", "flow_rates", "prices", "loads"] {
+        for name in ["rates", "flow_rates", "prices", "loads", "bottlenecks"] {
             state.set_item(name, slf.getattr(name)?)?;
         }
         state.set_item("summary", &this.summary)?;
@@ -190,7 +211,8 @@ impl Solution {
         let array = |name: &str| PyResult::Ok(numbers::read_only(py, numbers::floats(name, &field(name)?)?).unbind());
         let certificate = *field("certificate")?.cast::<Certificate>()?.get();
         let core: netnum_core::Certificate = certificate.into();
-        let failed_flows = numbers::integers("failed_flows", &field("failed_flows")?)?;
+        let integers =
+            |name: &str| PyResult::Ok(numbers::read_only(py, numbers::integers(name, &field(name)?)?).unbind());
         let trace = field("trace")?;
         let trace = if trace.is_none() { None } else { Some(trace.cast::<Trace>()?.clone().unbind()) };
         Ok(Self {
@@ -200,6 +222,7 @@ impl Solution {
             flow_rates: array("flow_rates")?,
             prices: array("prices")?,
             loads: array("loads")?,
+            bottlenecks: integers("bottlenecks")?,
             objective: field("objective")?.extract()?,
             certificate,
             gap: core.relative_gap,
@@ -207,7 +230,7 @@ impl Solution {
             kkt_residual: core.kkt_residual,
             iterations: field("iterations")?.extract()?,
             seconds: field("seconds")?.extract()?,
-            failed_flows: numbers::read_only(py, failed_flows).unbind(),
+            failed_flows: integers("failed_flows")?,
             trace,
             summary: field("summary")?.extract()?,
         })

@@ -22,7 +22,7 @@ use crate::problem::Problem;
 /// method : str
 ///     ``"auto"``, or one that `methods` lists.
 /// warm_start : Solution, or array of float of shape (links,), optional
-///     Prices to start from.
+///     Prices to start from, as in `solve`.
 /// **options : float
 ///     The method's own options, ``gamma`` say.
 ///
@@ -107,10 +107,15 @@ impl Solver {
     }
 
     /// How good the rates and prices are where it stands: `Certificate`. Costs about one step.
+    ///
+    /// Raises
+    /// ------
+    /// MethodError
+    ///     For a max-min problem that cannot be certified.
     fn certificate(&self, py: Python<'_>) -> PyResult<Certificate> {
         let mut guard = self.core()?;
         let core = &mut *guard;
-        door::detached(py, move || Ok(core.certificate())).map(Into::into)
+        door::detached(py, move || core.certificate()).map(Into::into)
     }
 
     /// What every path asks for at these prices, not normalized: links may be overloaded. Array of float, shape (paths,).

@@ -1,0 +1,73 @@
+//! Why a path gets what it gets: the link that holds it back.
+//!
+//! ```text
+//! b_p = argmax { p_l : l ∈ p, load_l ≥ (1 − 10⁻²) c_l, p_l > 10⁻⁹ U'(y_f) }
+//! ```
+//!
+//! of the full links of a path the one with the largest part of its price; the first of equals. A path has none when
+//!
+//! - it is at its cap, or its flow at its saturation, to 10⁻³: more capacity would not change its rate;
+//! - it carries nothing: at most 10⁻⁶ of its flow's rate, or 10⁻⁹ of what its links could carry;
+//! - it is free: no full link of it has a price beside what its flow's rate is worth.
+//!
+//! At a gap ε a link with the part s of all revenue may idle by ε/s, which is why full is not meant to the last digit.
+//! Max-min fairness has no prices: there it is the full link on which no flow has a larger fair share, and flows with
+//! several paths have none. O(crossings), and one U' per flow.
+
+use crate::error::Result;
+use crate::max_min::bottleneck_links;
+use crate::normalize::relative_loads;
+use crate::presolve::{Presolved, smallest};
+use crate::problem::Problem;
+
+/// A link that idles by no more than this is full.
+const IDLE: f64 = 1e-2;
+/// A rate within this of its cap or saturation is at it.
+const AT_LIMIT: f64 = 1e-3;
+/// A path with no more than this part of its flow's rate, or of what its links could carry, carries nothing.
+const IDLE_SHARE: f64 = 1e-6;
+const IDLE_PATH: f64 = 1e-9;
+/// A price of no more than this part of U' is none.
+const FREE: f64 = 1e-9;
+
+/// The bottleneck of every path of the problem. `rates` (feasible) and `prices` are in natural units.
+pub(super) fn by_price(problem: &Presolved, rates: &[f64], prices: &[f64]) -> Vec<Option<u32>> {
+    let loads = relative_loads(&problem.capacities, &problem.paths, rates);
+    let flow_rates = problem.flow_totals(rates);
+    let marginals = problem.marginals(&flow_rates);
+    let mut links = vec![None; rates.len()];
+    for block in &problem.blocks {
+        for (place, flow) in block.flows.clone().enumerate() {
+            let rate = flow_rates[flow];
+            if rate >= block.utility.saturation(place) * (1.0 - AT_LIMIT) {
+                continue;
+            }
+            for path in problem.paths_of(flow) {
+                let of_path = problem.paths.links(path);
+                let least = (IDLE_SHARE * rate).max(IDLE_PATH * smallest(&problem.capacities, of_path));
+                if rates[path] <= least || rates[path] >= problem.caps[path] * (1.0 - AT_LIMIT) {
+                    continue;
+                }
+                let mut highest = FREE * marginals[flow];
+                for &link in of_path {
+                    let price = prices[link as usize];
+                    if loads[link as usize] >= 1.0 - IDLE && price > highest {
+                        (links[path], highest) = (Some(link), price);
+                    }
+                }
+            }
+        }
+    }
+    problem.caller_links(&links)
+}
+
+/// The same for max-min problems, from rates in the caller's units.
+///
+/// # Errors
+/// Those of the certificate.
+pub(super) fn by_fair_share(problem: &Problem, rates: &[f64]) -> Result<Vec<Option<u32>>> {
+    match problem.is_single_path() {
+        true => bottleneck_links(problem, rates, IDLE),
+        false => Ok(vec![None; rates.len()]),
+    }
+}

@@ -1,0 +1,31 @@
+//! Network utility maximization on many cores.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `many.rs` | many problems at once, a thread for each in turn |
+//!
+//! What is computed is `netnum-core`'s; here is only who computes it. Threads are an argument and live in a pool of
+//! their own for as long as the call, and they fix the time an answer takes and nothing else: it has the same bits for
+//! any number of them.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use std::num::NonZeroUsize;
+//!
+//! use netnum_core::{AlphaFair, Paths, Problem, Settings};
+//!
+//! // One link, shared by one flow, by two, by three, …
+//! let problem = |flows| Problem::new(vec![12.0], Paths::from_lists(vec![[0]; flows]), AlphaFair::proportional());
+//! let problems = (1..=6).map(problem).collect::<Result<Vec<_>, _>>()?;
+//! let two = NonZeroUsize::new(2).unwrap();
+//! let solutions = netnum_parallel::solve_many(&problems, "auto", &BTreeMap::new(), &Settings::default(), two)?;
+//! for (flows, solution) in (1..).zip(solutions) {
+//!     assert!((solution?.rates[0] - 12.0 / flows as f64).abs() < 1e-4);
+//! }
+//! # Ok::<(), netnum_core::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod many;
+
+pub use many::{Batch, Overseer, solve_many};

@@ -1,0 +1,126 @@
+//! Many problems at once: independent solves, each by one thread.
+//!
+//! A solve is never split, so its answer cannot depend on the others or on how many threads there are. A free thread
+//! takes whatever problem is left, so that a few long ones do not hold up the rest; n equal solves on k cores take n/k
+//! times as long as one. It gains nothing where the problems are fewer than the cores, or where one takes longer than
+//! all the others.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use netnum_core::solve::{Cadence, Observer};
+use netnum_core::{Error, Problem, Progress, Result, Settings, Solution, Solver};
+use rayon::prelude::*;
+
+/// Solves problems on `threads` threads. Answers come in the order of the problems, a problem that has none with its
+/// error, and do not depend on `threads`.
+///
+/// `method`, `options` and `settings` are for all of them, a time limit for each of them by itself.
+///
+/// # Errors
+/// [`Error::Setting`] when the system does not give that many threads. What is wrong with a problem, or with the
+/// method or an option for it, is in the problem's own result: see [`Solver::new`] and [`Solver::run`].
+pub fn solve_many<P: Borrow<Problem> + Sync>(
+    problems: &[P],
+    method: &str,
+    options: &BTreeMap<String, f64>,
+    settings: &Settings,
+    threads: NonZeroUsize,
+) -> Result<Vec<Result<Solution>>> {
+    let batch = Batch { problems, warm_starts: None, method, options, settings };
+    let answers = Mutex::new(problems.iter().map(|_| None).collect::<Vec<_>>());
+    batch.solve(threads, &answers)?;
+    let answers = answers.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    Ok(answers.into_iter().map(|answer| answer.expect("nobody has stopped it")).collect())
+}
+
+/// Problems to be solved in the same way.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a, P> {
+    /// The problems.
+    pub problems: &'a [P],
+    /// Prices to start from, one entry per problem, where there are any; a problem without starts at the method's own.
+    pub warm_starts: Option<&'a [Option<&'a [f64]>]>,
+    /// The method for all of them, by name.
+    pub method: &'a str,
+    /// The method's own options, by name.
+    pub options: &'a BTreeMap<String, f64>,
+    /// When each of them stops.
+    pub settings: &'a Settings,
+}
+
+/// Takes the answers of a batch as they come, on the thread that found them, and may stop what is left of it.
+pub trait Overseer: Sync {
+    /// Whether a problem is still to be solved. Asked before each begins, which is then left out, and some fifty times
+    /// a second while it runs, which then ends with [`Status::Stopped`](netnum_core::Status::Stopped).
+    fn wants(&self, problem: usize) -> bool;
+
+    /// Takes the answer to a problem that was begun.
+    fn take(&self, problem: usize, answer: Result<Solution>);
+}
+
+/// Keeps all of them.
+impl Overseer for Mutex<Vec<Option<Result<Solution>>>> {
+    fn wants(&self, _problem: usize) -> bool {
+        true
+    }
+    fn take(&self, problem: usize, answer: Result<Solution>) {
+        self.lock().unwrap_or_else(|poisoned| poisoned.into_inner())[problem] = Some(answer);
+    }
+}
+
+impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
+    /// Solves them on `threads` threads, but no more than there are problems, and hands each answer to the overseer.
+    /// Returns when all are done or left out.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is a warm start per problem or none, [`Error::Setting`] when the system does not
+    /// give that many threads; nothing has begun then.
+    pub fn solve(&self, threads: NonZeroUsize, overseer: &impl Overseer) -> Result<()> {
+        let problems = self.problems.len();
+        if let Some(found) = self.warm_starts.map(<[_]>::len).filter(|&found| found != problems) {
+            return Err(Error::Length { what: "warm_start".into(), found, expected: problems, per: "problem" });
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get().min(problems.max(1)));
+        let pool = pool.build().map_err(|refusal| Error::Setting {
+            name: "threads".into(),
+            value: threads.to_string(),
+            expected: format!("as many as the system can start ({refusal})"),
+        })?;
+        // One at a time: how long a problem takes says nothing about its neighbours.
+        let numbers = (0..problems).into_par_iter().with_max_len(1);
+        pool.install(|| {
+            numbers.filter(|&problem| overseer.wants(problem)).for_each(|problem| {
+                overseer.take(problem, self.solve_one(problem, overseer));
+            });
+        });
+        Ok(())
+    }
+
+    fn solve_one(&self, problem: usize, overseer: &impl Overseer) -> Result<Solution> {
+        let mut solver = Solver::new(self.problems[problem].borrow(), self.method, self.options)?;
+        if let Some(prices) = self.warm_starts.and_then(|starts| starts[problem]) {
+            solver.warm_start(prices)?;
+        }
+        solver.run(self.settings, &mut Eye { problem, overseer })
+    }
+}
+
+/// The overseer's eye on one problem.
+struct Eye<'a, O> {
+    problem: usize,
+    overseer: &'a O,
+}
+
+impl<O: Overseer> Observer for Eye<'_, O> {
+    fn cadence(&self) -> Cadence {
+        Cadence::Every(Duration::from_millis(20))
+    }
+    fn observe(&mut self, _progress: &Progress) -> ControlFlow<()> {
+        if self.overseer.wants(self.problem) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}
