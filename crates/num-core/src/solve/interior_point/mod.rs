@@ -123,7 +123,7 @@ const ROUNDING: f64 = 1e-14;
 const TINY_RATE: f64 = 0.1;
 const TINY_DEMAND: f64 = 1e-2;
 /// Iterations without progress after which it gives up.
-const PATIENCE: usize = 25;
+const PATIENCE: usize = 60;
 /// Bounds of marginals, so that their products stay numbers.
 const LEAST: f64 = 1e-250;
 const MOST: f64 = 1e250;
