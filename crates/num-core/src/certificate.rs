@@ -33,7 +33,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::max_min::bottleneck_residual;
+use crate::max_min::{bottleneck_residual, max_min_with_witness};
 use crate::normalize::{self, FNorm, relative_loads};
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::problem::Problem;
@@ -85,7 +85,8 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
 /// The bottleneck property in place of a gap.
 fn certify_max_min(problem: &Problem, rates: &[f64]) -> Result<Certificate> {
     let feasible = normalize::normalize(problem, rates, &FNorm::default())?;
-    let (residual, overload) = (bottleneck_residual(problem, &feasible)?, overload(problem, rates));
+    let witness = if problem.is_single_path() { Vec::new() } else { max_min_with_witness(problem)?.1 };
+    let (residual, overload) = (bottleneck_residual(problem, &feasible, &witness)?, overload(problem, rates));
     Ok(Certificate { relative_gap: residual, overload, kkt_residual: residual.max(overload) })
 }
 

@@ -1,15 +1,127 @@
 //! Max-min for flows with several paths: the smallest fair share as large as possible, then the next smallest, and so
 //! on.
 //!
-//! A flow's fair share is then F(Σ x_p), and no longer found by raising rates path by path. This is the one place for
-//! that; until it is written such problems are refused.
+//! ```text
+//! T = rates y that can be routed = { y : Σ λ_f y_f ≤ bound for every cut }        (cuts.rs)
+//! P = some of these cuts ⊇ T     y = max-min over P, by water-filling             (curves.rs)
+//! y can be routed: y is max-min over T      otherwise: one more cut, that y violates      (route.rs)
+//! ```
+//!
+//! The largest of a set, in an order, is the largest of every subset that it lies in. So nothing rests on the accuracy
+//! of a linear program but whether it finds a cut. The first cuts are the links. Prices that were good once are tried
+//! again before a linear program is, with the λ that is tightest at the present rates; a cut whose links no flow joins is
+//! taken apart.
+//!
+//! A cut on which the water stopped flows at fair share t proves that none of them can have more unless another falls
+//! below B(t): the witness that [`blocked`](super::blocked) asks for.
+//!
+//! Cost: a linear program for every bottleneck that is not a single link, and one more. Where it fails: rates are as
+//! good as the linear program, some 1e-10. Source: cutting planes, Kelley, *The cutting-plane method for solving convex
+//! programs*, SIAM J. 1960; ours for max-min.
 
-use super::METHOD;
-use crate::error::{Error, Result};
+use super::blocked::{Reason, Witness};
+use super::curves::fill_rows;
+use super::cuts::{Cut, Network, rows};
+use super::{METHOD, flow_shares};
+use crate::error::Result;
+use crate::normalize::{FNorm, Normalizer};
 use crate::problem::Problem;
 
-/// The max-min rates of a problem in which flows own several paths.
-pub(super) fn lexicographic(_problem: &Problem) -> Result<Vec<f64>> {
-    let (method, what) = (METHOD.into(), "flows with several paths".into());
-    Err(Error::Unsupported { method, what, instead: "use solve() with a large finite alpha, which comes close to it" })
+/// A cut counts as violated from here on, relative to its bound.
+const VIOLATED: f64 = 1e-12;
+/// Rates are routed when every flow has all but this part of its own.
+const ROUTED: f64 = 1e-11;
+/// A link whose price makes less than this part of a cut's bound is left out of it, if that is violated all the same.
+const FAINT: f64 = 1e-8;
+/// Linear programs beyond one per flow after which the answer stands as it is.
+const PATIENCE: usize = 50;
+
+/// The max-min rates of a problem in which flows own several paths, and the proof.
+pub(super) fn lexicographic(problem: &Problem) -> Result<(Vec<f64>, Witness)> {
+    let shares = flow_shares(problem, METHOD)?;
+    let network = Network::new(problem, &shares);
+    let most: Vec<f64> = network.curves.iter().map(|curve| curve.ceiling()).collect();
+    let links = 0..network.capacities.len() as u32;
+    let mut pool: Vec<Vec<(u32, f64)>> = links.map(|link| vec![(link, 1.0)]).collect();
+    let mut cuts: Vec<Cut> = pool.iter().map(|prices| network.price(prices, &most)).collect();
+    let mut warm: Option<Vec<f64>> = None;
+    let mut programs = 0;
+    loop {
+        let filled = fill_rows(&rows(&cuts), &network.curves);
+        let again = pool.iter().map(|prices| network.price(prices, &filled.rates));
+        let before = cuts.len();
+        cuts.extend(again.filter(|cut| is_violated(cut, &filled.rates)));
+        if cuts.len() > before {
+            continue;
+        }
+        let routing = network.route(&filled.rates, warm.as_deref())?;
+        programs += 1;
+        let mut rates = routing.rates;
+        let short = network.raise(&filled.rates, &mut rates);
+        let found = if short > ROUTED { network.blame(&routing.prices, &filled.rates) } else { Vec::new() };
+        if std::env::var("LEX").is_ok() { eprintln!("{programs}: {} cuts, pool {}, short {short:.1e}, found {}", cuts.len(), pool.len(), found.len()); }
+        if found.is_empty() || programs > PATIENCE + problem.flows() {
+            network.fit(&mut rates);
+            return Ok((rates, witness(cuts, &filled.levels)));
+        }
+        warm = Some(routing.prices);
+        pool.extend(found.iter().map(|cut| cut.prices.clone()));
+        cuts.extend(found);
+    }
+}
+
+fn is_violated(cut: &Cut, rates: &[f64]) -> bool {
+    cut.slack(rates) < -VIOLATED * cut.bound
+}
+
+/// The cuts that stopped flows, each with the fair share where it did.
+fn witness(cuts: Vec<Cut>, levels: &[f64]) -> Witness {
+    let reasons = cuts.into_iter().zip(levels).filter(|(_, level)| level.is_finite());
+    reasons.map(|(Cut { prices, factors, .. }, &fair_share)| Reason { fair_share, prices, factors }).collect()
+}
+
+impl Network<'_> {
+    /// Brings the paths of every flow to its rate, in proportion. Returns by which part the flow that was worst off fell
+    /// short.
+    fn raise(&self, wanted: &[f64], rates: &mut [f64]) -> f64 {
+        let mut short = 0.0f64;
+        for (own, &wanted) in self.open.iter().zip(wanted) {
+            let total: f64 = own.iter().map(|&path| rates[path as usize]).sum();
+            if total > 0.0 {
+                short = short.max(1.0 - total / wanted);
+                own.iter().for_each(|&path| rates[path as usize] *= wanted / total);
+            } else if wanted > 0.0 {
+                short = 1.0;
+            }
+        }
+        short
+    }
+
+    /// Cuts that the rates of flows violate, from the prices at which they could not be routed.
+    fn blame(&self, prices: &[f64], rates: &[f64]) -> Vec<Cut> {
+        let worth = |(link, price): (usize, &f64)| price * self.capacities[link];
+        let whole: f64 = prices.iter().enumerate().map(worth).sum();
+        let above = |part: f64| -> Vec<(u32, f64)> {
+            let priced = prices.iter().enumerate().filter(|&(link, price)| worth((link, price)) > part * whole);
+            priced.map(|(link, &price)| (link as u32, price)).collect()
+        };
+        for part in [FAINT, 0.0] {
+            let cut = self.price(&above(part), rates);
+            let parts = self.parts(&cut).into_iter().map(|prices| self.price(&prices, rates));
+            let found: Vec<Cut> = parts.filter(|part| is_violated(part, rates)).collect();
+            if !found.is_empty() {
+                return found;
+            }
+            if is_violated(&cut, rates) {
+                return vec![cut];
+            }
+        }
+        Vec::new()
+    }
+
+    /// Makes rates of paths feasible, and gives them the caller's unit.
+    fn fit(&self, rates: &mut [f64]) {
+        FNorm::default().normalize_capped(&self.capacities, self.paths, &self.ceilings, rates);
+        rates.iter_mut().for_each(|rate| *rate *= self.unit);
+    }
 }
