@@ -23,7 +23,7 @@ pub(super) struct Network<'a> {
     pub(super) capacities: Vec<f64>,
     pub(super) paths: &'a Paths,
     group: &'a [u32],
-    through: Paths,
+    pub(super) through: Paths,
     /// The open paths of every flow.
     pub(super) open: Paths,
     /// r_p of every path.
@@ -113,6 +113,11 @@ impl<'a> Network<'a> {
             self.open.links(flow as usize).iter().map(rent).sum::<f64>()
         });
         worth + rents.sum::<f64>()
+    }
+
+    /// The flow of a path.
+    pub(super) fn flow(&self, path: u32) -> usize {
+        self.group[path as usize] as usize
     }
 
     fn spread(&self, prices: &[(u32, f64)]) -> Vec<f64> {

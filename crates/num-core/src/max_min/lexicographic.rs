@@ -24,15 +24,22 @@ use super::curves::fill_rows;
 use super::cuts::{Cut, Network, rows};
 use super::{METHOD, flow_shares};
 use crate::error::Result;
-use crate::normalize::{FNorm, Normalizer};
+use crate::normalize::{FNorm, Normalizer, relative_loads};
 use crate::problem::Problem;
 
 /// A cut counts as violated from here on, relative to its bound.
 const VIOLATED: f64 = 1e-12;
-/// Rates are routed when every flow has all but this part of its own.
-const ROUTED: f64 = 1e-11;
+/// Rates are routed when no link is over its capacity by more than this part, and may be when what is missing at first
+/// is less than the second part.
+const ROUTED: f64 = 1e-13;
+const NEARLY: f64 = 1e-5;
+/// Times that paths are brought to the rates of flows and links to their capacities, in turns.
+const TURNS: usize = 1000;
 /// A link whose price makes less than this part of a cut's bound is left out of it, if that is violated all the same.
 const FAINT: f64 = 1e-8;
+/// Prices are tried in ratios to the largest of up to this denominator; a cut must keep this part of its depth.
+const RATIOS: u32 = 12;
+const DEPTH: f64 = 0.999;
 /// Linear programs beyond one per flow after which the answer stands as it is.
 const PATIENCE: usize = 50;
 
@@ -57,11 +64,11 @@ pub(super) fn lexicographic(problem: &Problem) -> Result<(Vec<f64>, Witness)> {
         let routing = network.route(&filled.rates, warm.as_deref())?;
         programs += 1;
         let mut rates = routing.rates;
-        let short = network.raise(&filled.rates, &mut rates);
-        let found = if short > ROUTED { network.blame(&routing.prices, &filled.rates) } else { Vec::new() };
-        if std::env::var("LEX").is_ok() { eprintln!("{programs}: {} cuts, pool {}, short {short:.1e}, found {}", cuts.len(), pool.len(), found.len()); }
+        let routed = network.settle(&filled.rates, &mut rates);
+        let found = if routed { Vec::new() } else { network.blame(&routing.prices, &filled.rates) };
+        if std::env::var("LEX").is_ok() { eprintln!("{programs}: {} cuts, routed {routed}, found {}", cuts.len(), found.len()); }
         if found.is_empty() || programs > PATIENCE + problem.flows() {
-            network.fit(&mut rates);
+            rates.iter_mut().for_each(|rate| *rate *= network.unit);
             return Ok((rates, witness(cuts, &filled.levels)));
         }
         warm = Some(routing.prices);
@@ -81,20 +88,68 @@ fn witness(cuts: Vec<Cut>, levels: &[f64]) -> Witness {
 }
 
 impl Network<'_> {
-    /// Brings the paths of every flow to its rate, in proportion. Returns by which part the flow that was worst off fell
-    /// short.
-    fn raise(&self, wanted: &[f64], rates: &mut [f64]) -> f64 {
-        let mut short = 0.0f64;
+    /// Makes rates of paths feasible that nearly are and nearly add up to the rates of flows: in turns, each flow's paths
+    /// are brought to its rate and each link's to its capacity. Returns whether both are met in the end; links always are.
+    fn settle(&self, wanted: &[f64], rates: &mut [f64]) -> bool {
+        let mut routed = self.is_routed(wanted, rates);
+        if self.shortfall(wanted, rates) <= NEARLY {
+            for _ in 0..TURNS {
+                if routed {
+                    break;
+                }
+                self.project(wanted, rates);
+                routed = self.is_routed(wanted, rates);
+            }
+        }
+        self.raise(wanted, rates);
+        FNorm::default().normalize_capped(&self.capacities, self.paths, &self.ceilings, rates);
+        routed
+    }
+
+    /// Projections on one constraint after the other, in the norm Σ (x_p/y_f)².
+    fn project(&self, wanted: &[f64], rates: &mut [f64]) {
+        for (own, &wanted) in self.open.iter().zip(wanted) {
+            let total: f64 = own.iter().map(|&path| rates[path as usize]).sum();
+            for &path in own {
+                let rate = rates[path as usize] + (wanted - total) / own.len() as f64;
+                rates[path as usize] = rate.clamp(0.0, self.ceilings[path as usize]);
+            }
+        }
+        for (through, &capacity) in self.through.iter().zip(&self.capacities) {
+            let over = through.iter().map(|&path| rates[path as usize]).sum::<f64>() - capacity;
+            if over > 0.0 {
+                let weight = |&path: &u32| if rates[path as usize] > 0.0 { wanted[self.flow(path)] } else { 0.0 };
+                let weights: f64 = through.iter().map(weight).sum();
+                for path in through {
+                    let rate = &mut rates[*path as usize];
+                    if *rate > 0.0 {
+                        *rate = (*rate - over * (wanted[self.flow(*path)] / weights)).max(0.0);
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_routed(&self, wanted: &[f64], rates: &[f64]) -> bool {
+        let over = relative_loads(&self.capacities, self.paths, rates).into_iter().fold(0.0, f64::max) - 1.0;
+        over <= ROUTED && self.shortfall(wanted, rates) <= ROUTED
+    }
+
+    /// The largest part that a flow falls short of its rate.
+    fn shortfall(&self, wanted: &[f64], rates: &[f64]) -> f64 {
+        let total = |own: &[u32]| own.iter().map(|&path| rates[path as usize]).sum::<f64>();
+        let short = |(own, &wanted): (&[u32], &f64)| if wanted > 0.0 { 1.0 - total(own) / wanted } else { 0.0 };
+        self.open.iter().zip(wanted).map(short).fold(0.0, f64::max)
+    }
+
+    /// Brings the paths of every flow to its rate, in proportion.
+    fn raise(&self, wanted: &[f64], rates: &mut [f64]) {
         for (own, &wanted) in self.open.iter().zip(wanted) {
             let total: f64 = own.iter().map(|&path| rates[path as usize]).sum();
             if total > 0.0 {
-                short = short.max(1.0 - total / wanted);
                 own.iter().for_each(|&path| rates[path as usize] *= wanted / total);
-            } else if wanted > 0.0 {
-                short = 1.0;
             }
         }
-        short
     }
 
     /// Cuts that the rates of flows violate, from the prices at which they could not be routed.
@@ -107,7 +162,7 @@ impl Network<'_> {
         };
         for part in [FAINT, 0.0] {
             let cut = self.price(&above(part), rates);
-            let parts = self.parts(&cut).into_iter().map(|prices| self.price(&prices, rates));
+            let parts = self.parts(&cut).into_iter().map(|prices| self.round(self.price(&prices, rates), rates));
             let found: Vec<Cut> = parts.filter(|part| is_violated(part, rates)).collect();
             if !found.is_empty() {
                 return found;
@@ -119,9 +174,18 @@ impl Network<'_> {
         Vec::new()
     }
 
-    /// Makes rates of paths feasible, and gives them the caller's unit.
-    fn fit(&self, rates: &mut [f64]) {
-        FNorm::default().normalize_capped(&self.capacities, self.paths, &self.ceilings, rates);
-        rates.iter_mut().for_each(|rate| *rate *= self.unit);
+    /// The same cut with prices in whole ratios, if that is violated as much: an extreme ray of all cuts has such, a
+    /// linear program's come with errors.
+    fn round(&self, cut: Cut, rates: &[f64]) -> Cut {
+        let largest = cut.prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
+        let depth = |cut: &Cut| -cut.slack(rates) / cut.bound;
+        let rounded = |parts: u32| {
+            let whole = |price: f64| (price / largest * f64::from(parts)).round();
+            let prices: Vec<(u32, f64)> = cut.prices.iter().map(|&(link, price)| (link, whole(price))).collect();
+            let kept: Vec<(u32, f64)> = prices.into_iter().filter(|&(_, price)| price > 0.0).collect();
+            self.price(&kept, rates)
+        };
+        let mut deep = (1..=RATIOS).map(rounded).filter(|other| depth(other) >= DEPTH * depth(&cut));
+        deep.next().unwrap_or(cut)
     }
 }

@@ -19,7 +19,7 @@ use crate::solve::{Settings, Solver};
 use crate::utility::{Curvature, Units, Utility};
 
 /// The relative gap that is asked for, and the iterations after which what has been reached will do.
-const TOLERANCE: f64 = 1e-12;
+const TOLERANCE: f64 = 1e-8;
 const ITERATIONS: usize = 200;
 /// A flow that wants less than this part of what its paths can carry is no part of the program.
 const NEGLIGIBLE: f64 = 1e-18;
@@ -106,7 +106,7 @@ impl Network<'_> {
         let worth = large.iter().map(|rate| rate.recip()).collect();
         let problem = Problem::grouped(self.capacities.clone(), paths, group, Wanted { rates: large, worth })?;
         let mut solver = Solver::new(&problem.with_rate_caps(caps)?, "interior-point", &BTreeMap::new())?;
-        if let Some(prices) = prices {
+        if let Some(prices) = prices.filter(|_| std::env::var("COLD").is_err()) {
             solver.warm_start(prices)?;
         }
         let settings = Settings { tol: TOLERANCE, max_iterations: ITERATIONS, ..Settings::default() };
