@@ -61,11 +61,13 @@ pub struct Certificate {
 ///
 /// A max-min problem (any α is ∞) is held to the bottleneck property: once the rates are feasible, every flow must be
 /// at its cap or saturation, or cross a link that is full and on which no flow has a larger fair share. The prices are
-/// then ignored.
+/// then ignored. Where flows have several paths a bottleneck is a sum over several links: the max-min rates are found
+/// first, which costs what [`max_min`](crate::max_min()) does, and the links that hold up each flow there are what the
+/// given rates are judged by. That is sound: no links, however wrong, would let wrong rates pass.
 ///
 /// # Errors
 /// [`Error::Length`], [`Error::Rate`], [`Error::Price`] for bad input; [`Error::Unsupported`] for max-min problems with
-/// several paths per flow, or with utilities that have no [fair share](crate::Utility::fair_share); and
+/// utilities that have no [fair share](crate::Utility::fair_share); and
 /// [`Error::Utility`] when a user's utility answers with a demand that is no best response.
 pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
     normalize::check(problem, rates)?;

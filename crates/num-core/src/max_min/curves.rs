@@ -90,7 +90,8 @@ struct Fill<'a> {
 /// them.
 pub(super) fn fill(capacities: &[f64], paths: &Paths, shares: &[FairShare], caps: &[f64]) -> Vec<f64> {
     let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
-    let curve = |((links, &share), &cap): ((&[u32], _), &f64)| Curve::new(share, smallest(capacities, links).min(cap), unit);
+    let curve =
+        |((links, &share), &cap): ((&[u32], _), &f64)| Curve::new(share, smallest(capacities, links).min(cap), unit);
     let curves: Vec<Curve> = paths.iter().zip(shares).zip(caps).map(curve).collect();
     let through = paths.transpose(capacities.len()).expect("paths name links that exist");
     let rows = Rows {

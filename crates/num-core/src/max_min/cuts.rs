@@ -54,7 +54,8 @@ impl<'a> Network<'a> {
     pub(super) fn new(problem: &'a Problem, shares: &[FairShare<'a>]) -> Self {
         let unit = power_of_two(problem.capacities().iter().copied().fold(0.0, f64::max));
         let (paths, open) = (problem.paths(), open_paths(problem));
-        let ceiling = |(path, links): (usize, &[u32])| smallest(problem.capacities(), links).min(problem.rate_cap(path));
+        let ceiling =
+            |(path, links): (usize, &[u32])| smallest(problem.capacities(), links).min(problem.rate_cap(path));
         let ceilings: Vec<f64> = paths.iter().enumerate().map(ceiling).map(|ceiling| ceiling / unit).collect();
         let curve = |(own, &share): (&[u32], &FairShare<'a>)| {
             let most: f64 = own.iter().map(|&path| ceilings[path as usize]).sum();
@@ -115,18 +116,15 @@ impl<'a> Network<'a> {
         worth + rents.sum::<f64>()
     }
 
-    /// The flow of a path.
-    pub(super) fn flow(&self, path: u32) -> usize {
-        self.group[path as usize] as usize
-    }
-
-    fn spread(&self, prices: &[(u32, f64)]) -> Vec<f64> {
+    /// A price for every link.
+    pub(super) fn spread(&self, prices: &[(u32, f64)]) -> Vec<f64> {
         let mut dense = vec![0.0; self.capacities.len()];
         prices.iter().for_each(|&(link, price)| dense[link as usize] = price);
         dense
     }
 
-    fn path_price(&self, path: u32, prices: &[f64]) -> f64 {
+    /// q_p.
+    pub(super) fn path_price(&self, path: u32, prices: &[f64]) -> f64 {
         self.paths.links(path as usize).iter().map(|&link| prices[link as usize]).sum()
     }
 
@@ -153,7 +151,10 @@ impl<'a> Network<'a> {
         let mut of_root: Vec<(u32, (u32, f64))> = Vec::new();
         of_root.extend(cut.prices.iter().map(|&(link, price)| (root(&mut part, link), (link, price))));
         of_root.sort_by_key(|&(root, (link, _))| (root, link));
-        of_root.chunk_by(|one, other| one.0 == other.0).map(|chunk| chunk.iter().map(|&(_, pair)| pair).collect()).collect()
+        of_root
+            .chunk_by(|one, other| one.0 == other.0)
+            .map(|chunk| chunk.iter().map(|&(_, pair)| pair).collect())
+            .collect()
     }
 }
 

@@ -60,7 +60,11 @@ pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
 
 /// The same, and why no flow can have more; with one path per flow that needs no witness.
 pub(crate) fn max_min_with_witness(problem: &Problem) -> Result<(Vec<f64>, Witness)> {
-    if problem.is_single_path() { Ok((by_links(problem)?, Witness::new())) } else { lexicographic::lexicographic(problem) }
+    if problem.is_single_path() {
+        Ok((by_links(problem)?, Witness::new()))
+    } else {
+        lexicographic::lexicographic(problem)
+    }
 }
 
 /// With one path per flow.
