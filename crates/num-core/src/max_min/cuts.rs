@@ -58,7 +58,7 @@ impl<'a> Network<'a> {
             |(path, links): (usize, &[u32])| smallest(problem.capacities(), links).min(problem.rate_cap(path));
         let ceilings: Vec<f64> = paths.iter().enumerate().map(ceiling).map(|ceiling| ceiling / unit).collect();
         let curve = |(own, &share): (&[u32], &FairShare<'a>)| {
-            let most: f64 = own.iter().map(|&path| ceilings[path as usize]).sum();
+            let most = own.iter().fold(0.0, |sum, &path| sum + ceilings[path as usize]);
             Curve::new(share, (most * unit).min(f64::MAX), unit)
         };
         Self {

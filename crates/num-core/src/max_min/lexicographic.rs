@@ -37,9 +37,9 @@ use crate::problem::Problem;
 const TOLERANCES: [f64; 2] = [1e-8, 1e-12];
 /// A cut counts as violated from here on, relative to its bound.
 const VIOLATED: f64 = 1e-12;
-/// Rates are routed when no link is over its capacity by more than this part, and may be when what is missing at first
+/// Rates are routed when no link or cap is exceeded by more than this part, and may be when what is missing at first
 /// is less than the second part.
-const ROUTED: f64 = FULL;
+const ROUTED: f64 = 4.0 * FULL;
 const NEARLY: f64 = 1e-5;
 /// Times that paths are brought to the rates of flows and links to their capacities, in turns.
 const TURNS: usize = 1000;
@@ -112,19 +112,19 @@ impl Network<'_> {
     /// Makes rates of paths feasible that nearly are and nearly add up to the rates of flows: in turns, each flow's paths
     /// are brought to its rate and each link's to its capacity. Returns whether both are met in the end; links always are.
     fn settle(&self, wanted: &[f64], rates: &mut [f64]) -> bool {
-        let mut routed = self.is_routed(wanted, rates);
-        if self.shortfall(wanted, rates) <= NEARLY {
-            for _ in 0..TURNS {
-                if routed {
-                    break;
-                }
-                self.project(wanted, rates);
-                routed = self.is_routed(wanted, rates);
-            }
-        }
+        let near = self.shortfall(wanted, rates) <= NEARLY;
         self.raise(wanted, rates);
+        let mut routed = self.fits(rates);
+        for _ in 0..TURNS {
+            if routed || !near {
+                break;
+            }
+            self.project(wanted, rates);
+            self.raise(wanted, rates);
+            routed = self.fits(rates);
+        }
         FNorm::default().normalize_capped(&self.capacities, self.paths, &self.ceilings, rates);
-        routed
+        routed && near
     }
 
     /// Projections on one constraint after the other.
@@ -147,9 +147,10 @@ impl Network<'_> {
         }
     }
 
-    fn is_routed(&self, wanted: &[f64], rates: &[f64]) -> bool {
-        let over = relative_loads(&self.capacities, self.paths, rates).into_iter().fold(0.0, f64::max) - 1.0;
-        over <= ROUTED && self.shortfall(wanted, rates) <= ROUTED
+    fn fits(&self, rates: &[f64]) -> bool {
+        let loads = relative_loads(&self.capacities, self.paths, rates).into_iter();
+        let used = rates.iter().zip(&self.ceilings).filter(|(rate, _)| **rate > 0.0);
+        loads.chain(used.map(|(rate, ceiling)| rate / ceiling)).fold(0.0, f64::max) <= 1.0 + ROUTED
     }
 
     /// The largest part that a flow falls short of its rate.
