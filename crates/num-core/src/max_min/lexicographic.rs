@@ -112,19 +112,21 @@ impl Network<'_> {
     /// Makes rates of paths feasible that nearly are and nearly add up to the rates of flows: in turns, each flow's paths
     /// are brought to its rate and each link's to its capacity. Returns whether both are met in the end; links always are.
     fn settle(&self, wanted: &[f64], rates: &mut [f64]) -> bool {
-        let near = self.shortfall(wanted, rates) <= NEARLY;
-        self.raise(wanted, rates);
-        let mut routed = self.fits(rates);
-        for _ in 0..TURNS {
-            if routed || !near {
+        let turns = if self.shortfall(wanted, rates) <= NEARLY { TURNS } else { 0 };
+        let mut projected = rates.to_vec();
+        let mut routed = false;
+        for turn in 0..=turns {
+            // Raised apart from the projections, which would not converge with it.
+            rates.copy_from_slice(&projected);
+            self.raise(wanted, rates);
+            routed = self.fits(wanted, rates);
+            if routed || turn == turns {
                 break;
             }
-            self.project(wanted, rates);
-            self.raise(wanted, rates);
-            routed = self.fits(rates);
+            self.project(wanted, &mut projected);
         }
         FNorm::default().normalize_capped(&self.capacities, self.paths, &self.ceilings, rates);
-        routed && near
+        routed
     }
 
     /// Projections on one constraint after the other.
@@ -147,10 +149,12 @@ impl Network<'_> {
         }
     }
 
-    fn fits(&self, rates: &[f64]) -> bool {
+    /// Whether nothing is exceeded, and no flow was left without any rate to raise.
+    fn fits(&self, wanted: &[f64], rates: &[f64]) -> bool {
         let loads = relative_loads(&self.capacities, self.paths, rates).into_iter();
         let used = rates.iter().zip(&self.ceilings).filter(|(rate, _)| **rate > 0.0);
         loads.chain(used.map(|(rate, ceiling)| rate / ceiling)).fold(0.0, f64::max) <= 1.0 + ROUTED
+            && self.shortfall(wanted, rates) <= ROUTED
     }
 
     /// The largest part that a flow falls short of its rate.
