@@ -22,7 +22,8 @@ use super::water_fill::FULL;
 use crate::error::Result;
 use crate::problem::Problem;
 
-/// What a flow lacks is relative to its rate, and at least to this part of the most it could have.
+/// What a flow lacks is relative to its rate, and at least to this part of what its paths could carry: rates
+/// below that count as none.
 const NEGLIGIBLE: f64 = 1e-6;
 
 /// What a fair share may be above t and still count as t, relative; on a steep curve that is much.
@@ -50,7 +51,7 @@ pub(super) fn blocked_residual(problem: &Problem, rates: &[f64], witness: &[Reas
     let natural: Vec<f64> = rates.iter().map(|rate| rate / network.unit).collect();
     let rates = problem.flow_rates(&natural)?;
     let below = |flow: usize, most: f64| {
-        let whole = most.max(NEGLIGIBLE * network.curves[flow].ceiling());
+        let whole = most.max(NEGLIGIBLE * network.width(flow));
         if most > rates[flow] { (most - rates[flow]) / whole } else { 0.0 }
     };
     let mut residuals: Vec<f64> =
@@ -64,7 +65,7 @@ pub(super) fn blocked_residual(problem: &Problem, rates: &[f64], witness: &[Reas
         for &(flow, factor) in factors.iter().filter(|(_, factor)| *factor > 0.0) {
             let (rate, most) = (rates[flow as usize], network.curves[flow as usize].bandwidth(*fair_share));
             let slack = slack - factor * (rate - kept(flow));
-            let whole = rate.max(NEGLIGIBLE * network.curves[flow as usize].ceiling());
+            let whole = rate.max(NEGLIGIBLE * network.width(flow as usize));
             let gain = if slack > 0.0 { slack / (slack + factor * whole) } else { 0.0 };
             let residual = &mut residuals[flow as usize];
             *residual = residual.min(gain.max(below(flow as usize, most)));

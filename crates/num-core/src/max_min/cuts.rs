@@ -116,6 +116,11 @@ impl<'a> Network<'a> {
         worth + rents.sum::<f64>()
     }
 
+    /// What the paths of a flow can carry, each for itself.
+    pub(super) fn width(&self, flow: usize) -> f64 {
+        self.open.links(flow).iter().map(|&path| self.ceilings[path as usize]).sum()
+    }
+
     /// A price for every link.
     pub(super) fn spread(&self, prices: &[(u32, f64)]) -> Vec<f64> {
         let mut dense = vec![0.0; self.capacities.len()];

@@ -20,7 +20,7 @@
 //!
 //! Cost: a linear program for every bottleneck that is not a single link, and one more: 5 to 15 for 100 flows on a
 //! leaf-spine, 5 to 12 iterations each. Where it fails: a program that is so degenerate that its prices stay inexact leaves
-//! errors of some 1e-9, beside flows a million times larger 1e-7. Source: cutting planes, Kelley, *The cutting-plane
+//! errors of up to 1e-7 (one random problem in a thousand). Source: cutting planes, Kelley, *The cutting-plane
 //! method for solving convex programs*, SIAM J. 1960; ours for max-min.
 
 use super::blocked::{Reason, Witness};

@@ -49,7 +49,7 @@ const METHOD: &str = "max-min";
 /// A flow with several paths has the fair share of the sum of their rates, which is unique; how it is split over the
 /// paths is not. Closed paths (over a failed link or capped at 0) get 0. With weights alone and one path per flow
 /// O(crossings), and a few looks at every link; curves are sorted by their kinks besides. With several paths there is a
-/// linear program for every bottleneck that is not a single link, and rates are exact to some 1e-10.
+/// linear program for every bottleneck that is not a single link, and rates are exact to some 1e-10, degenerate problems to 1e-7.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for utilities without a [fair share](crate::Utility::fair_share), naming the flow;
