@@ -33,7 +33,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::max_min::bottleneck_residual;
+use crate::max_min::{Witness, bottleneck_residual, max_min_with_witness};
 use crate::normalize::{self, FNorm, relative_loads};
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::problem::Problem;
@@ -61,17 +61,20 @@ pub struct Certificate {
 ///
 /// A max-min problem (any α is ∞) is held to the bottleneck property: once the rates are feasible, every flow must be
 /// at its cap or saturation, or cross a link that is full and on which no flow has a larger fair share. The prices are
-/// then ignored.
+/// then ignored. Where flows have several paths a bottleneck is a sum over several links: the max-min rates are found
+/// first, which costs what [`max_min`](crate::max_min()) does, and the links that hold up each flow there are what the
+/// given rates are judged by. That is sound: no links, however wrong, would let wrong rates pass.
 ///
 /// # Errors
 /// [`Error::Length`], [`Error::Rate`], [`Error::Price`] for bad input; [`Error::Unsupported`] for max-min problems with
-/// several paths per flow, or with utilities that have no [fair share](crate::Utility::fair_share); and
+/// utilities that have no [fair share](crate::Utility::fair_share); and
 /// [`Error::Utility`] when a user's utility answers with a demand that is no best response.
 pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
     normalize::check(problem, rates)?;
     problem.check_prices(prices)?;
     if problem.curvature() == Curvature::MaxMin {
-        return certify_max_min(problem, rates);
+        let witness = if problem.is_single_path() { Witness::default() } else { max_min_with_witness(problem)?.1 };
+        return certify_max_min(problem, rates, &witness);
     }
     let presolved = Presolved::new(problem)?;
     let overload = overload(problem, rates);
@@ -83,9 +86,9 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
 }
 
 /// The bottleneck property in place of a gap.
-pub(crate) fn certify_max_min(problem: &Problem, rates: &[f64]) -> Result<Certificate> {
+pub(crate) fn certify_max_min(problem: &Problem, rates: &[f64], witness: &Witness) -> Result<Certificate> {
     let feasible = normalize::normalize(problem, rates, &FNorm::default())?;
-    let (residual, overload) = (bottleneck_residual(problem, &feasible)?, overload(problem, rates));
+    let (residual, overload) = (bottleneck_residual(problem, &feasible, witness)?, overload(problem, rates));
     Ok(Certificate { relative_gap: residual, overload, kkt_residual: residual.max(overload) })
 }
 

@@ -326,7 +326,7 @@ impl Order {
 }
 
 /// The open paths of every flow.
-fn open_paths(problem: &Problem) -> Paths {
+pub(crate) fn open_paths(problem: &Problem) -> Paths {
     let open: Vec<u32> = (0..problem.paths().len() as u32).filter(|&path| !problem.is_closed(path as usize)).collect();
     let mut indptr = vec![0; problem.flows() + 1];
     for &path in &open {

@@ -202,11 +202,9 @@ fn utilities_without_a_fair_share_are_named() {
     );
     let own = with(Arc::new(common::Logarithmic { weight: 1.0, scale: 1.0 }));
     assert!(max_min(&own).unwrap_err().to_string().contains("flow 1, whose user's own utility"));
-    let several = Problem::grouped(vec![1.0], paths, vec![0, 0], AlphaFair::new(f64::INFINITY, 1.0).unwrap()).unwrap();
-    for error in [max_min(&several).unwrap_err(), certify(&several, &[0.5; 2], &[1.0]).unwrap_err()] {
-        let message = error.to_string();
-        assert!(message.contains("several paths") && message.contains("finite alpha"), "{message}");
-    }
+    let utilities: Vec<Arc<dyn Utility>> = vec![Arc::new(MinFct::new(1.0, 0.125).unwrap())];
+    let several = Problem::grouped(vec![1.0], paths, vec![0, 0], utilities).unwrap();
+    assert!(max_min(&several).unwrap_err().to_string().contains("flow 0, whose fct utility has no fair share"));
 }
 
 #[test]

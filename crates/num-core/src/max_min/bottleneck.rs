@@ -10,10 +10,13 @@
 //! shares are compared in rates, so that the residual is relative to them. Where B is flat a rate belongs to many fair
 //! shares; the smallest counts, and a rate that is above a flat piece by no more than rounding is on it.
 //!
+//! Flows with several paths need more than a link (`blocked.rs`).
+//!
 //! Cost: O(crossings) and two curves evaluated per crossing.
 
-use super::fair_shares;
-use crate::error::{Error, Result};
+use super::blocked::{Reason, blocked_residual};
+use super::flow_shares;
+use crate::error::Result;
 use crate::normalize::relative_loads;
 use crate::problem::Problem;
 
@@ -22,16 +25,15 @@ const METHOD: &str = "certify";
 /// What a rate may be above a flat piece of its curve and still be on it, relative.
 const ROUNDING: f64 = 1e-12;
 
-/// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible.
+/// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible. The witness is
+/// asked where flows have several paths.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for flows with several paths and for utilities without a fair share, and [`Error::Utility`]
-/// for one with a bad weight.
-pub(crate) fn bottleneck_residual(problem: &Problem, rates: &[f64]) -> Result<f64> {
+/// [`Error::Unsupported`](crate::Error::Unsupported) for utilities without a fair share, and
+/// [`Error::Utility`](crate::Error::Utility) for one with a bad weight.
+pub(crate) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[Reason]) -> Result<f64> {
     if !problem.is_single_path() {
-        let (method, what) = (METHOD.into(), "max-min problems in which flows have several paths".into());
-        let instead = "use a finite alpha to get a certificate";
-        return Err(Error::Unsupported { method, what, instead });
+        return blocked_residual(problem, rates, witness, METHOD);
     }
     let mut residual = 0.0f64;
     each_path(problem, rates, |_, nearest, _| residual = residual.max(nearest))?;
@@ -51,16 +53,17 @@ pub(crate) fn bottleneck_links(problem: &Problem, rates: &[f64], near: f64) -> R
 
 /// Shows the residual of every path that is not closed, and the link that it is about; none for a cap or saturation.
 fn each_path(problem: &Problem, rates: &[f64], mut show: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
-    let shares = fair_shares(problem, METHOD)?;
+    let of_flow = flow_shares(problem, METHOD)?;
+    let shares = || problem.group().iter().map(|&flow| &of_flow[flow as usize]);
     let loads = relative_loads(problem.capacities(), problem.paths(), rates);
     let mut largest = vec![0.0f64; problem.links()];
-    for ((links, share), &rate) in problem.paths().iter().zip(&shares).zip(rates) {
+    for ((links, share), &rate) in problem.paths().iter().zip(shares()).zip(rates) {
         let fair_share = share.least(rate * (1.0 - ROUNDING));
         for &link in links {
             largest[link as usize] = largest[link as usize].max(fair_share);
         }
     }
-    for (path, (links, share)) in problem.paths().iter().zip(&shares).enumerate() {
+    for (path, (links, share)) in problem.paths().iter().zip(shares()).enumerate() {
         if problem.is_closed(path) {
             continue;
         }

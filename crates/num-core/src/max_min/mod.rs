@@ -14,17 +14,24 @@
 //! | `curves.rs` | bandwidth functions, and weights among them |
 //! | `earliest.rs` | which link fills first |
 //! | `bottleneck.rs` | how far any rates are from the equivalence above |
-//! | `lexicographic.rs` | flows with several paths |
+//! | `lexicographic.rs` | flows with several paths: water-filling over cuts |
+//! | `cuts.rs` | what flows with several paths can have together |
+//! | `route.rs` | whether rates of flows can be routed, and if not, which cut says so |
+//! | `blocked.rs` | the bottleneck of a flow with several paths |
 //!
 //! Sources: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2; for bandwidth functions Kumar et al., *BwE*, SIGCOMM
 //! 2015; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2.
 
+mod blocked;
 mod bottleneck;
 mod curves;
+mod cuts;
 mod earliest;
 mod lexicographic;
+mod route;
 mod water_fill;
 
+pub(crate) use blocked::Witness;
 pub(crate) use bottleneck::{bottleneck_links, bottleneck_residual};
 pub(crate) use water_fill::WaterFill;
 
@@ -39,18 +46,31 @@ const METHOD: &str = "max-min";
 /// [`AlphaFair`](crate::AlphaFair), over fair shares for [`BandwidthFunction`](crate::BandwidthFunction), whatever
 /// their α.
 ///
-/// Closed paths (over a failed link or capped at 0) get 0. With weights alone O(crossings), and a few
-/// looks at every link; curves are sorted by their kinks besides.
+/// A flow with several paths has the fair share of the sum of their rates, which is unique; how it is split over the
+/// paths is not. Closed paths (over a failed link or capped at 0) get 0. With weights alone and one path per flow
+/// O(crossings), and a few looks at every link; curves are sorted by their kinks besides. With several paths there is a
+/// linear program for every bottleneck that is not a single link, and rates are exact to some 1e-10, degenerate problems to 1e-7.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for flows with several paths and for utilities without a [fair
-/// share](crate::Utility::fair_share), naming the flow; [`Error::Utility`] when a user's utility has a weight that is
-/// not finite and positive.
+/// [`Error::Unsupported`] for utilities without a [fair share](crate::Utility::fair_share), naming the flow;
+/// [`Error::Utility`] when a user's utility has a weight that is not finite and positive.
 pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
-    if !problem.is_single_path() {
-        return lexicographic::lexicographic(problem);
+    max_min_with_witness(problem).map(|(rates, _)| rates)
+}
+
+/// The same, and why no flow can have more; with one path per flow that needs no witness.
+pub(crate) fn max_min_with_witness(problem: &Problem) -> Result<(Vec<f64>, Witness)> {
+    if problem.is_single_path() {
+        Ok((by_links(problem)?, Witness::new()))
+    } else {
+        lexicographic::lexicographic(problem)
     }
-    let shares = fair_shares(problem, METHOD)?;
+}
+
+/// With one path per flow.
+fn by_links(problem: &Problem) -> Result<Vec<f64>> {
+    let of_flow = flow_shares(problem, METHOD)?;
+    let shares: Vec<FairShare> = problem.group().iter().map(|&flow| of_flow[flow as usize]).collect();
     let caps = || (0..shares.len()).map(|path| problem.rate_cap(path)).collect::<Vec<_>>();
     let weights: Option<Vec<f64>> = shares.iter().map(FairShare::as_weight).collect();
     let (capacities, paths) = (problem.capacities(), problem.paths());
@@ -65,8 +85,8 @@ pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
     })
 }
 
-/// The fair share of the flow of every path, for problems with one path per flow.
-fn fair_shares<'a>(problem: &'a Problem, method: &str) -> Result<Vec<FairShare<'a>>> {
+/// The fair share of every flow.
+fn flow_shares<'a>(problem: &'a Problem, method: &str) -> Result<Vec<FairShare<'a>>> {
     let mut of_flow = vec![FairShare::weight(1.0); problem.flows()];
     for block in problem.blocks() {
         for (place, &flow) in block.flows.iter().enumerate() {
@@ -84,5 +104,5 @@ fn fair_shares<'a>(problem: &'a Problem, method: &str) -> Result<Vec<FairShare<'
             of_flow[flow] = share;
         }
     }
-    Ok(problem.group().iter().map(|&flow| of_flow[flow as usize]).collect())
+    Ok(of_flow)
 }

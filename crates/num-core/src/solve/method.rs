@@ -11,6 +11,7 @@ use super::price::{FastNed, Fgm, Gradient, Ned, NewtonLike, PriceMethod, PriceRu
 use super::water_filling::WaterFilling;
 use super::xwi::Xwi;
 use crate::error::{Error, Result};
+use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -21,6 +22,8 @@ pub(crate) struct State {
     pub(crate) prices: Vec<f64>,
     /// Rate that every path asks for at these prices, not normalized *(derived)*.
     pub(crate) rates: Vec<f64>,
+    /// Why the rates are max-min fair where flows have several paths; else empty *(derived)*.
+    pub(crate) witness: Witness,
 }
 
 /// One way of improving prices. The loop around it (limits, observing, certifying, stopping) exists once, in

@@ -11,6 +11,7 @@ use super::price::PriceMethod;
 use super::{Cadence, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, bottlenecks, start};
 use crate::certificate::{Answer, Certificate, certify_max_min};
 use crate::error::{Error, Result};
+use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -64,7 +65,7 @@ impl Solver {
         let presolved = Presolved::new(problem)?;
         let mut method = make(&presolved)?;
         let prices = start::revenue_split(&presolved);
-        let mut state = State { prices, rates: vec![0.0; presolved.paths.len()] };
+        let mut state = State { prices, rates: vec![0.0; presolved.paths.len()], witness: Witness::default() };
         let estimate = method.start(&presolved, &mut state);
         let problem = problem.clone();
         let made = began.elapsed();
@@ -136,7 +137,7 @@ impl Solver {
     /// [`Error::Unsupported`] where a max-min problem cannot be certified.
     pub fn certificate(&self) -> Result<Certificate> {
         match self.problem.curvature() {
-            Curvature::MaxMin => certify_max_min(&self.problem, &self.raw_rates()),
+            Curvature::MaxMin => certify_max_min(&self.problem, &self.raw_rates(), &self.state.witness),
             _ => Ok(self.answer().certificate()),
         }
     }
@@ -235,7 +236,10 @@ impl Solver {
 
     fn is_due(&self, pace: &Pace, settings: &Settings) -> bool {
         match self.method.is_dear() {
-            true => settings.stop == Stop::Kkt || self.estimate <= Pace::NEAR * settings.tol,
+            true => {
+                let near = settings.stop == Stop::Kkt || self.estimate <= Pace::NEAR * settings.tol;
+                near || (self.iteration > 0 && self.iteration.is_multiple_of(Pace::DEAR))
+            }
             false => pace.is_due(self.iteration, self.estimate, settings.tol),
         }
     }
@@ -247,7 +251,7 @@ impl Solver {
     /// Certifies where it stands, and keeps that if it is the best so far. Returns what the solve stops on.
     fn certify(&self, stop: Stop, progress: &mut Progress, best: &mut Option<Best>) -> Result<f64> {
         if self.problem.curvature() == Curvature::MaxMin {
-            let certificate = certify_max_min(&self.problem, &self.raw_rates())?;
+            let certificate = certify_max_min(&self.problem, &self.raw_rates(), &self.state.witness)?;
             (progress.gap, progress.overload) = (certificate.relative_gap, certificate.overload);
             progress.kkt_residual = certificate.kkt_residual;
             return Ok(self.keep(certificate.relative_gap, progress, best));
@@ -274,7 +278,7 @@ impl Solver {
     /// Keeps where it stands if that is the best so far.
     fn keep(&self, score: f64, progress: &Progress, best: &mut Option<Best>) -> f64 {
         if best.as_ref().is_none_or(|best| score < best.score) {
-            let State { prices, rates } = &self.state;
+            let State { prices, rates, .. } = &self.state;
             *best = Some(Best { score, gap: progress.gap, prices: prices.clone(), rates: rates.clone() });
         }
         score
@@ -324,7 +328,7 @@ impl Solver {
         let rates = self.presolved.caller_rates(&natural);
         let (certificate, bottlenecks) = match settled {
             Some(certificate) => (certificate, bottlenecks::by_price(&self.presolved, &natural, &best.prices)),
-            None => (certify_max_min(&self.problem, &rates)?, bottlenecks::by_fair_share(&self.problem, &rates)?),
+            None => (certify_max_min(&self.problem, &rates, &self.state.witness)?, bottlenecks::by_fair_share(&self.problem, &rates)?),
         };
         let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");
         let loads = self.problem.loads(&rates).expect("one rate per path");
@@ -378,6 +382,8 @@ struct Pace {
 impl Pace {
     /// Iterations without a certificate at first; later as many as have been done.
     const PAUSE: usize = 16;
+    /// The same for methods whose steps are dear.
+    const DEAR: usize = 5;
     /// A score within this factor of the tolerance is looked at more often.
     const NEAR: f64 = 30.0;
 

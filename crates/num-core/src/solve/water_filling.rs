@@ -5,7 +5,7 @@
 
 use super::{Method, State};
 use crate::error::Result;
-use crate::max_min::max_min;
+use crate::max_min::{Witness, max_min_with_witness};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
@@ -13,12 +13,14 @@ use crate::problem::Problem;
 pub(super) struct WaterFilling {
     /// In natural units *(given)*.
     rates: Vec<f64>,
+    witness: Witness,
     done: bool,
 }
 
 impl WaterFilling {
     pub(super) fn new(problem: &Problem, presolved: &Presolved) -> Result<Self> {
-        Ok(Self { rates: presolved.natural_rates(&max_min(problem)?), done: false })
+        let (rates, witness) = max_min_with_witness(problem)?;
+        Ok(Self { rates: presolved.natural_rates(&rates), witness, done: false })
     }
 }
 
@@ -26,6 +28,7 @@ impl Method for WaterFilling {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
         self.done = false;
         state.prices.fill(0.0);
+        state.witness.clone_from(&self.witness);
         state.rates.copy_from_slice(&problem.equal_shares);
         f64::MAX
     }

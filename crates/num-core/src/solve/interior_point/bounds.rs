@@ -29,6 +29,11 @@ impl Bounds {
         self.at.binary_search(&(entry as u32)).is_ok()
     }
 
+    /// Multiplier of an entry; 0 where it has no bound.
+    pub(super) fn dual_of(&self, entry: usize) -> f64 {
+        self.at.binary_search(&(entry as u32)).map_or(0.0, |i| self.dual[i])
+    }
+
     /// Takes the slack of one entry from its value.
     pub(super) fn place(&mut self, entry: usize, value: f64) {
         if let Ok(i) = self.at.binary_search(&(entry as u32)) {

@@ -111,6 +111,9 @@ const FINEST: f64 = 1e-9;
 const FRACTION: f64 = 0.99;
 /// ε below which rates may reach 0.
 const SHALLOW: f64 = 0.45;
+/// A path is idle when its rate is this part of its flow's, and its price this part of λ too high.
+const IDLE_RATE: f64 = 1e-8;
+const IDLE_EXCESS: f64 = 1e-4;
 /// A λ shrinks by no more than e^−this at a time.
 const SHRINK: f64 = 12.0;
 /// The proximal term, per λ/y.
@@ -123,7 +126,7 @@ const ROUNDING: f64 = 1e-14;
 const TINY_RATE: f64 = 0.1;
 const TINY_DEMAND: f64 = 1e-2;
 /// Iterations without progress after which it gives up.
-const PATIENCE: usize = 60;
+const PATIENCE: usize = 30;
 /// Bounds of marginals, so that their products stay numbers.
 const LEAST: f64 = 1e-250;
 const MOST: f64 = 1e250;
@@ -532,7 +535,21 @@ impl InteriorPoint {
         let estimate = self.look(problem);
         state.prices.copy_from_slice(&self.prices);
         state.rates.copy_from_slice(&self.rates);
+        self.clear_idle_paths(problem, &mut state.rates);
         if estimate.is_finite() { estimate } else { f64::MAX }
+    }
+
+    /// Paths that all but vanish beside their flow, being too dear, carry nothing.
+    fn clear_idle_paths(&self, problem: &Presolved, rates: &mut [f64]) {
+        for flow in (0..self.marginals.len()).filter(|&flow| problem.paths_of(flow).len() > 1) {
+            for path in problem.paths_of(flow) {
+                // λ − q is minus the excess of the price.
+                let excess = -self.path_residuals[path] + self.floors.dual_of(path);
+                if rates[path] < IDLE_RATE * self.flow_rates[flow] && excess > IDLE_EXCESS * self.marginals[flow] {
+                    rates[path] = 0.0;
+                }
+            }
+        }
     }
 
     /// Turns to exact directions when there is no progress.

@@ -1,6 +1,7 @@
 //! Where the interior point begins: well inside all bounds, near the prices that it is given.
 
 use super::{InteriorPoint, LEAST, MOST, Scratch, sum_paths};
+use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::solve::price::{FastNed, PriceMethod};
 use crate::solve::{Method, State};
@@ -66,7 +67,8 @@ impl InteriorPoint {
 
     fn improve_prices(&mut self, problem: &Presolved) {
         let mut ned = PriceMethod::new(FastNed::new(1.0), problem);
-        let mut state = State { prices: std::mem::take(&mut self.prices), rates: std::mem::take(&mut self.rates) };
+        let (prices, rates) = (std::mem::take(&mut self.prices), std::mem::take(&mut self.rates));
+        let mut state = State { prices, rates, witness: Witness::default() };
         ned.start(problem, &mut state);
         for _ in 0..NED_STEPS {
             ned.step(problem, &mut state);

@@ -1,0 +1,136 @@
+//! How far rates of flows with several paths are from max-min fair, by reasons why flows cannot have more.
+//!
+//! A reason is a fair share t with prices p and factors λ ≥ 0, any numbers. With m_g = min(y_g, B_g(t)),
+//!
+//! ```text
+//! slack_f    = c·p + Σ r_p (λ − q_p)₊ − Σ_{g ≠ f} λ_g m_g − λ_f y_f
+//! residual_f = min( 1 − y_f/r_f,  min over reasons with λ_f > 0 of max(1 − y_f/B_f(t), slack_f/(slack_f + λ_f y_f)) )
+//! ```
+//!
+//! with r_f its saturation or what all its caps and capacities allow. By weak duality (`cuts.rs`) any feasible rates
+//! that leave every other flow g at least m_g give f at most y_f + slack_f/λ_f. So a residual of ε says that f has all
+//! but a part ε of B_f(t), and could gain no more than a part ε of what it would then have without taking from a flow
+//! that has no more than its own B_g(t). No reason, however wrong, makes a wrong answer look right; one that is missing
+//! makes a right answer look wrong. The largest over all flows is 0 for the max-min rates and the reasons that come with
+//! them.
+//!
+//! Cost: O(reasons · (flows + crossings of their links)).
+
+use super::cuts::Network;
+use super::flow_shares;
+use super::water_fill::FULL;
+use crate::error::Result;
+use crate::problem::Problem;
+
+/// What a flow lacks is relative to its rate, and at least to this part of what its paths could carry: rates
+/// below that count as none.
+const NEGLIGIBLE: f64 = 1e-6;
+
+/// What a fair share may be above t and still count as t, relative; on a steep curve that is much.
+const ROUNDING: f64 = 1e-12;
+
+/// Why flows cannot have more than they have.
+pub(crate) type Witness = Vec<Reason>;
+
+/// What keeps some flows where they are.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reason {
+    pub(super) fair_share: f64,
+    /// p_l ≥ 0 of some links, each once.
+    pub(super) prices: Vec<(u32, f64)>,
+    /// λ_f ≥ 0 of some flows, each once.
+    pub(super) factors: Vec<(u32, f64)>,
+}
+
+/// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible, one per path.
+///
+/// # Errors
+/// As [`bottleneck_residual`](super::bottleneck_residual).
+pub(super) fn blocked_residual(problem: &Problem, rates: &[f64], witness: &[Reason], method: &str) -> Result<f64> {
+    let network = Network::new(problem, &flow_shares(problem, method)?);
+    let natural: Vec<f64> = rates.iter().map(|rate| rate / network.unit).collect();
+    let rates = problem.flow_rates(&natural)?;
+    let below = |flow: usize, most: f64| {
+        let whole = most.max(NEGLIGIBLE * network.width(flow));
+        if most > rates[flow] { (most - rates[flow]) / whole } else { 0.0 }
+    };
+    let mut residuals: Vec<f64> =
+        network.curves.iter().enumerate().map(|(flow, curve)| below(flow, curve.ceiling())).collect();
+    for Reason { fair_share, prices, factors } in witness {
+        let above = fair_share * (1.0 + ROUNDING);
+        let kept = |flow: u32| rates[flow as usize].min(network.curves[flow as usize].bandwidth(above));
+        let taken: f64 = factors.iter().map(|&(flow, factor)| factor * kept(flow)).sum();
+        let bound = network.bound(prices, factors);
+        let slack = bound - taken - FULL * bound;
+        for &(flow, factor) in factors.iter().filter(|(_, factor)| *factor > 0.0) {
+            let (rate, most) = (rates[flow as usize], network.curves[flow as usize].bandwidth(*fair_share));
+            let slack = slack - factor * (rate - kept(flow));
+            let whole = rate.max(NEGLIGIBLE * network.width(flow as usize));
+            let gain = if slack > 0.0 { slack / (slack + factor * whole) } else { 0.0 };
+            let residual = &mut residuals[flow as usize];
+            *residual = residual.min(gain.max(below(flow as usize, most)));
+        }
+    }
+    Ok(residuals.into_iter().fold(0.0, f64::max))
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::{bottleneck_residual, max_min_with_witness};
+    use super::{Reason, Witness};
+    use crate::{AlphaFair, Paths, Problem};
+
+    /// Six flows with three paths each over eight links.
+    fn problem(rng: &mut ChaCha8Rng) -> Problem {
+        let capacities = (0..8).map(|_| rng.random_range(1.0..5.0)).collect();
+        let path = |rng: &mut ChaCha8Rng| {
+            let first = rng.random_range(0..8u32);
+            [first, (first + rng.random_range(1..8u32)) % 8]
+        };
+        let paths = Paths::from_lists((0..18).map(|_| path(rng)));
+        let weights: Vec<f64> = (0..6).map(|_| rng.random_range(0.5..3.0)).collect();
+        let group = (0..18).map(|path| path / 3).collect();
+        Problem::grouped(capacities, paths, group, AlphaFair::new(f64::INFINITY, weights).unwrap()).unwrap()
+    }
+
+    fn any_reason(rng: &mut ChaCha8Rng) -> Reason {
+        let prices = (0..8).filter(|_| rng.random_bool(0.5)).collect::<Vec<u32>>();
+        let factors = (0..6).filter(|_| rng.random_bool(0.7)).collect::<Vec<u32>>();
+        Reason {
+            fair_share: 10f64.powf(rng.random_range(-2.0..2.0)),
+            prices: prices.into_iter().map(|link| (link, rng.random_range(0.0..2.0))).collect(),
+            factors: factors.into_iter().map(|flow| (flow, rng.random_range(0.0..2.0))).collect(),
+        }
+    }
+
+    #[test]
+    fn no_reasons_make_a_wrong_answer_look_right() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..100 {
+            let problem = problem(&mut rng);
+            let (rates, witness) = max_min_with_witness(&problem).unwrap();
+            let right = bottleneck_residual(&problem, &rates, &witness).unwrap();
+            assert!(right < 1e-9, "{right:e}");
+            let (short, part) = (rng.random_range(0..6u32), rng.random_range(0.01..0.5));
+            let group = problem.group().iter();
+            let lower = |(&flow, &rate): (&u32, &f64)| if flow == short { rate * (1.0 - part) } else { rate };
+            let spoiled: Vec<f64> = group.zip(&rates).map(lower).collect();
+            for _ in 0..50 {
+                // Some that are anything, and the right ones with errors.
+                let mut reasons: Witness = (0..5).map(|_| any_reason(&mut rng)).collect();
+                let error = rng.random_range(0.0..0.5);
+                for mut reason in witness.clone() {
+                    let mut spoil = |value: &mut f64| *value *= 1.0 + rng.random_range(-error..=error);
+                    spoil(&mut reason.fair_share);
+                    reason.prices.iter_mut().chain(&mut reason.factors).for_each(|(_, value)| spoil(value));
+                    reasons.push(reason);
+                }
+                let found = bottleneck_residual(&problem, &spoiled, &reasons).unwrap();
+                assert!(found >= part * (1.0 - 1e-9), "{found:e} for {part:e}");
+            }
+        }
+    }
+}
