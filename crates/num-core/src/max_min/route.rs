@@ -111,7 +111,7 @@ impl Network<'_> {
             solver.warm_start(prices)?;
         }
         // Traced, so that every iteration is certified: the method's own estimate lags behind on degenerate programs.
-        let settings = Settings { tol: tolerance, max_iterations: ITERATIONS, trace: false, ..Settings::default() };
+        let settings = Settings { tol: tolerance, max_iterations: ITERATIONS, trace: true, ..Settings::default() };
         let solution = solver.run(&settings, &mut ())?;
         kept.iter().zip(&solution.rates).for_each(|(&path, &rate)| rates[path] = rate);
         Ok(Routing { rates, prices: solution.prices })

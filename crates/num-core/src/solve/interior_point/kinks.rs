@@ -6,7 +6,9 @@
 //! ```
 //!
 //! An upper bound y ≤ b that gives way at the price J. The overshoot t is eliminated on the spot, so that Newton's
-//! equations see no more than the curvature π/(u + π t/σ) with u = b + t − y and σ = J − π.
+//! equations see no more than the curvature π/(u + π t/σ) with u = b + t − y and σ = J − π. Below b, λ stands for U' and π
+//! is taken off; above, where U' may be many decades smaller than J, λ stands for U' there too and σ is added, so that
+//! neither is ever the difference of large numbers.
 
 /// All jumps, in the order of their flows.
 #[derive(Default)]
@@ -20,6 +22,8 @@ pub(super) struct Kinks {
     overshoot: Vec<f64>,
     toll: Vec<f64>,
     rest: Vec<f64>,
+    /// Whether the flow's rate is above b *(derived)*.
+    above: Vec<bool>,
     /// What π·room and rest·overshoot are to change by *(derived)*.
     targets: Vec<[f64; 2]>,
     /// dπ and dt *(derived)*.
@@ -34,6 +38,7 @@ impl Kinks {
         for values in [&mut self.room, &mut self.overshoot, &mut self.toll, &mut self.rest] {
             values.push(0.0);
         }
+        self.above.push(false);
         self.targets.push([0.0; 2]);
         self.steps.push([0.0; 2]);
     }
@@ -63,11 +68,14 @@ impl Kinks {
         }
     }
 
-    /// Calls with the flow and J of every jump below the flow's rate: what S' is above U' there.
-    pub(super) fn passed(&self, rates: &[f64], mut add: impl FnMut(usize, f64)) {
-        for ((&flow, &rate), &fall) in self.flow.iter().zip(&self.rate).zip(&self.fall) {
-            if rates[flow as usize] > rate {
-                add(flow as usize, fall);
+    /// Notices which side the rates are on. Calls for every jump that was crossed with its flow and by how much what λ
+    /// stands for has changed: −J on the way up.
+    pub(super) fn cross(&mut self, rates: &[f64], mut change: impl FnMut(usize, f64)) {
+        for (i, &flow) in self.flow.iter().enumerate() {
+            let above = rates[flow as usize] > self.rate[i];
+            if above != self.above[i] {
+                self.above[i] = above;
+                change(flow as usize, if above { -self.fall[i] } else { self.fall[i] });
             }
         }
     }
@@ -98,8 +106,8 @@ impl Kinks {
     }
 
     pub(super) fn forces(&self, mut add: impl FnMut(usize, f64)) {
-        for (&flow, toll) in self.flow.iter().zip(&self.toll) {
-            add(flow as usize, -toll);
+        for (i, &flow) in self.flow.iter().enumerate() {
+            add(flow as usize, if self.above[i] { self.rest[i] } else { -self.toll[i] });
         }
     }
 

@@ -22,9 +22,8 @@ const LEAST_RATE: f64 = 1e-2;
 const LEAST_SLACK: f64 = 0.1;
 
 impl InteriorPoint {
-    /// From prices.
-    pub(super) fn start_from(&mut self, problem: &Presolved, prices: &[f64]) {
-        self.prices.copy_from_slice(prices);
+    /// From the prices at hand.
+    pub(super) fn begin(&mut self, problem: &Presolved) {
         let strict = problem.blocks.iter().all(|block| block.utility.curvature() == Curvature::Strict);
         if strict {
             self.improve_prices(problem);
@@ -117,8 +116,6 @@ impl InteriorPoint {
     fn set_marginals(&mut self, problem: &Presolved) {
         sum_paths(problem, &self.rates, &mut self.flow_rates);
         self.marginals = problem.marginals(&self.flow_rates);
-        let marginals = &mut self.marginals;
-        self.kinks.passed(&self.flow_rates, |flow, fall| marginals[flow] += fall);
         self.marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
     }
 
@@ -131,6 +128,7 @@ impl InteriorPoint {
         let cheapest = |flow: usize| path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
         self.tops.begin(&self.flow_rates, centre, |flow| (CHEAPER * cheapest(flow) - marginals[flow], marginals[flow]));
         self.kinks.begin(&self.flow_rates, centre);
+        self.kinks.cross(&self.flow_rates, |_, _| {});
         let mut worth = vec![0.0; self.rates.len()];
         for (flow, &marginal) in marginals.iter().enumerate() {
             worth[problem.paths_of(flow)].fill(marginal);
