@@ -117,7 +117,7 @@ pub(crate) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub(crate) fn new(problem: &'a Presolved, rates: &[f64], prices: &'a [f64]) -> Self {
-        let mut rates: Vec<f64> = rates.iter().zip(&problem.caps).map(|(rate, &cap)| rate.min(cap)).collect();
+        let mut rates: Vec<f64> = cut_to_caps(rates, &problem.caps);
         let loads = |rates: &[f64]| relative_loads(&problem.capacities, &problem.paths, rates);
         let before = loads(&rates);
         let overload = most_over_one(&before);
@@ -142,7 +142,8 @@ impl<'a> Answer<'a> {
     }
 
     /// The dual bound rests on demands being best responses. For utilities of a user's own that is not a given, so it is
-    /// checked where it was used: U' must fall through the price at the demand.
+    /// checked where it was used: at every demand U' must fall, through the price of every path that is between its
+    /// bounds, from above the price of one that is full and to below the price of one that is empty.
     ///
     /// # Errors
     /// [`Error::Utility`] naming the first flow whose demand is none.
@@ -150,24 +151,32 @@ impl<'a> Answer<'a> {
         let (problem, mut best) = (self.problem, Best::default());
         for block in problem.blocks.iter().filter(|block| block.whole) {
             best.respond(self, block, block.flows.clone());
+            let first = problem.flow_paths[block.flows.start];
+            let room = |flow: usize| problem.ceilings[problem.paths_of(flow)].iter().sum::<f64>();
             let near = |factor: f64| -> Vec<f64> {
-                let rates: Vec<f64> = best.rates.iter().map(|rate| rate * factor).collect();
+                let flows = block.flows.clone().zip(&best.rates);
+                let rates: Vec<f64> = flows.map(|(flow, rate)| rate.max(NOTHING * room(flow)) * factor).collect();
                 let mut marginals = vec![0.0; rates.len()];
                 block.utility.marginal_into(0..rates.len(), &rates, &mut marginals);
                 marginals
             };
             let (before, after) = (near(1.0 - BESIDE), near(1.0 + BESIDE));
             for (place, flow) in block.flows.clone().enumerate() {
-                let path = problem.flow_paths[flow];
-                let (rate, price) = (best.rates[place], self.path_prices[path]);
-                let inside = rate > 0.0 && rate < problem.ceilings[path] && problem.paths_of(flow).len() == 1;
-                if inside && !(before[place] >= price * (1.0 - FALLS) && after[place] <= price * (1.0 + FALLS)) {
+                let wrong = |path: &usize| {
+                    let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);
+                    let too_much = rate > 0.0 && before[place] < price * (1.0 - FALLS);
+                    let too_little = rate < problem.ceilings[*path] && after[place] > price * (1.0 + FALLS);
+                    too_much || too_little
+                };
+                let found = problem.paths_of(flow).find(wrong);
+                let rises = after[place] > before[place] * (1.0 + ROUNDING);
+                if let Some(path) = found.or(rises.then_some(problem.flow_paths[flow])) {
                     let (unit, price_unit) = (problem.units.rate, problem.units.price());
+                    let (price, demand) = (self.path_prices[path] * price_unit, best.rates[place] * unit);
+                    let is = if found.is_some() { "is" } else { "rises from" };
+                    let marginal = before[place] * price_unit;
                     let what = format!(
-                        "its demand at price {:e} is {:e}, but its marginal there is {:e}",
-                        price * price_unit,
-                        rate * unit,
-                        before[place] * price_unit
+                        "its demand at price {price:e} is {demand:e}, but its marginal there {is} {marginal:e}"
                     );
                     return Err(Error::Utility { flow: problem.original_flows[flow] as usize, what });
                 }
@@ -231,16 +240,40 @@ impl<'a> Answer<'a> {
     pub(crate) fn kkt_residual(&self) -> f64 {
         let problem = self.problem;
         let mut residual = 0.0f64;
-        let (mut marginals, mut demands) = (Vec::new(), vec![0.0; self.rates.len()]);
+        let (mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), vec![0.0; self.rates.len()]);
         for block in &problem.blocks {
             for flows in block.chunks() {
+                let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
                 marginals.resize(flows.len(), 0.0);
-                block.utility.marginal_into(block.places(&flows), &self.flow_rates[flows.clone()], &mut marginals);
+                block.utility.marginal_into(places.clone(), rates, &mut marginals);
+                above.clone_from(&marginals);
+                if block.may_jump {
+                    let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + JUST_ABOVE)).collect();
+                    block.utility.marginal_into(places.clone(), &beyond, &mut above);
+                }
                 problem.demands_into(block, &flows, &self.path_prices, &mut demands);
-                for (flow, &marginal) in flows.zip(&marginals) {
+                for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
+                    // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
+                    let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
+                    let saturation = block.utility.saturation(place);
                     for path in problem.paths_of(flow) {
-                        let response = self.response_residual(path, self.flow_rates[flow], marginal, demands[path]);
-                        residual = residual.max(response).max(self.slackness_residual(path, marginal));
+                        let held = self.rates[path] >= problem.caps[path] || self.flow_rates[flow] >= saturation;
+                        let response = match lost && self.path_prices[path] == 0.0 {
+                            true => {
+                                if held {
+                                    0.0
+                                } else {
+                                    1.0
+                                }
+                            }
+                            false => self.response_residual(path, self.flow_rates[flow], marginal, demands[path]),
+                        };
+                        // What the path is worth: where more of it is worth less at once, that.
+                        let worth = if held { marginal } else { above };
+                        for violation in [response, self.slackness_residual(path, worth)] {
+                            // Not max, which would hide an answer that is not a number.
+                            residual = if violation <= residual { residual } else { violation };
+                        }
                     }
                 }
             }
@@ -261,7 +294,8 @@ impl<'a> Answer<'a> {
             let below_cap = if cap.is_finite() { 1.0 - rate / cap } else { f64::INFINITY };
             in_price(marginal - price).min(below_cap).min(in_rate)
         } else {
-            0.0
+            // Equal, or not a number.
+            marginal - price
         }
     }
 
@@ -283,8 +317,20 @@ impl<'a> Answer<'a> {
 const BESIDE: f64 = 1e-6;
 const FALLS: f64 = 1e-3;
 
+/// A rise of the marginal by this part is rounding.
+const ROUNDING: f64 = 1e-9;
+/// What stands for a rate of 0 where a marginal is asked for, as a part of what the flow's paths can carry.
+const NOTHING: f64 = 1e-12;
+/// How far above a rate the marginal is looked at, to tell whether it jumps there.
+const JUST_ABOVE: f64 = 1e-9;
+
 /// A rate below this part of what its path could carry counts as none.
 const NEGLIGIBLE: f64 = 1e-6;
+
+/// Rates, at most the caps; what is not a number stays none.
+fn cut_to_caps(rates: &[f64], caps: &[f64]) -> Vec<f64> {
+    rates.iter().zip(caps).map(|(&rate, &cap)| if rate > cap { cap } else { rate }).collect()
+}
 
 /// max(v) − 1, at least 0.
 fn most_over_one(values: &[f64]) -> f64 {

@@ -49,6 +49,8 @@ pub(crate) struct NaturalBlock {
     pub(crate) flows: Range<usize>,
     /// Whether it must be asked about all its flows in one call, as vectorised user utilities must.
     pub(crate) whole: bool,
+    /// Whether U' may fall at once somewhere: a family that says so, or a user's own that may not say.
+    pub(crate) may_jump: bool,
 }
 
 impl NaturalBlock {
@@ -382,7 +384,9 @@ fn natural_blocks(problem: &Problem, blocks: &[(usize, Vec<u32>)], units: Units)
         let known = utility.in_units(places, units);
         let whole = known.is_none();
         let rescale = || Box::new(Rescaled::new(Arc::clone(utility), places.clone(), flows.len(), units)) as Box<_>;
-        NaturalBlock { utility: known.unwrap_or_else(rescale), flows: range, whole }
+        let utility = known.unwrap_or_else(rescale);
+        let may_jump = whole || (0..range.len()).any(|place| !utility.jumps(place).is_empty());
+        NaturalBlock { utility, flows: range, whole, may_jump }
     };
     blocks.iter().map(natural).collect()
 }

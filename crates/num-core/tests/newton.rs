@@ -133,7 +133,8 @@ fn what_it_cannot_take_is_refused_with_the_method_that_can() {
     let max_min = Problem::new(vec![1.0], paths(), AlphaFair::new(f64::INFINITY, 1.0).unwrap()).unwrap();
     assert_eq!(message(&max_min), "method \"newton\" cannot take max-min utilities; use \"max-min\"");
     let several = Problem::grouped(vec![1.0], paths(), vec![0, 0], AlphaFair::proportional()).unwrap();
-    assert_eq!(message(&several), "method \"newton\" cannot take flows with several paths; use \"interior-point\"");
+    let refusal = "method \"newton\" cannot take flows with several paths; use \"interior-point\" or \"fast-ned\"";
+    assert_eq!(message(&several), refusal);
     let wrong = Solver::new(&single_link(1.0, &[1.0], 1.0), "newton", &options(&[("plain", 0.5)]));
     assert_eq!(wrong.unwrap_err().to_string(), "plain is 0.5, expected 0 or 1");
 }

@@ -214,7 +214,7 @@ fn every_other_price_rule_refuses_several_paths_by_its_name() {
     for method in ["ned", "gradient", "fgm", "newton-like", "rcp"] {
         let error = Solver::new(&problem, method, &BTreeMap::new()).unwrap_err().to_string();
         let expected =
-            format!("method {method:?} cannot take flows with several paths; \"fast-ned\" or \"interior-point\" will");
+            format!("method {method:?} cannot take flows with several paths; use \"interior-point\" or \"fast-ned\"");
         assert_eq!(error, expected);
     }
     let error = Solver::with_rule(&problem, "mine", Doubling).unwrap_err().to_string();

@@ -71,6 +71,11 @@ fn each_path(problem: &Problem, rates: &[f64], mut show: impl FnMut(usize, f64, 
         let most = problem.rate_cap(path).min(share.saturation());
         let mut nearest = (if most.is_finite() { below(most) } else { f64::INFINITY }, None);
         let fair_share = share.least(rates[path]);
+        if rates[path] > 0.0 && (fair_share.is_infinite() || fair_share == 0.0) {
+            // A share that no float can hold cannot be compared with another.
+            show(path, 1.0, None);
+            continue;
+        }
         for &link in links {
             let (idle, most) = ((1.0 - loads[link as usize]).max(0.0), largest[link as usize]);
             // B(F(x)) may differ from x by more than rounding; nobody is behind on a link where his share is the

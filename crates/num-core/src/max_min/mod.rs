@@ -36,6 +36,7 @@ pub(crate) use bottleneck::{bottleneck_links, bottleneck_residual};
 pub(crate) use water_fill::WaterFill;
 
 use crate::error::{Error, Result};
+use crate::normalize::{FNorm, Normalizer};
 use crate::problem::Problem;
 use crate::utility::FairShare;
 
@@ -81,7 +82,12 @@ fn by_links(problem: &Problem) -> Result<Vec<f64>> {
             WaterFill::new(capacities, paths).fill(&weights, &caps, &mut rates);
             rates
         }
-        None => curves::fill(capacities, paths, &shares, &caps()),
+        None => {
+            let mut rates = curves::fill(capacities, paths, &shares, &caps());
+            // Fair shares that no float can hold would leave a link too full.
+            FNorm::default().normalize(capacities, paths, &mut rates);
+            rates
+        }
     })
 }
 

@@ -33,8 +33,8 @@ const LOOK: usize = 48;
 
 /// Whether to hand over, from how the score falls.
 pub(super) struct Auto {
-    /// Whether the method at work is the second one.
-    pub(super) handed_over: bool,
+    /// Whether the method at work has been handed over to because another did not get on.
+    handed_over: bool,
     /// Iteration and score at the last look.
     last: Option<(usize, f64)>,
 }
@@ -73,6 +73,20 @@ impl Auto {
         if self.handed_over {
             return None;
         }
+        let next = self.choose(method, problem, stuck, iteration, score, tol);
+        self.handed_over = next.is_some();
+        next
+    }
+
+    fn choose(
+        &mut self,
+        method: &str,
+        problem: &Problem,
+        stuck: bool,
+        iteration: usize,
+        score: f64,
+        tol: f64,
+    ) -> Option<&'static str> {
         match method {
             INTERIOR_POINT if stuck && problem.curvature() == Curvature::Strict => Some(FAST_NED),
             FAST_NED if fits(problem) => {
@@ -85,7 +99,8 @@ impl Auto {
                 }
                 self.last = Some((iteration, score));
                 let per_iteration = (before / score).ln() / (iteration - then) as f64;
-                (per_iteration <= 0.0 || (score / tol).ln() > MANY * per_iteration).then_some(INTERIOR_POINT)
+                let gets_on = per_iteration.is_finite() && (score / tol).ln() <= MANY * per_iteration;
+                (!gets_on).then_some(INTERIOR_POINT)
             }
             _ => None,
         }

@@ -82,6 +82,13 @@ impl Solver {
     /// [`Error::Length`], [`Error::Price`].
     pub fn warm_start(&mut self, prices: &[f64]) -> Result<()> {
         self.problem.check_prices(prices)?;
+        if self.auto.is_some() {
+            self.auto = Some(Auto::new());
+            let first = Auto::first(&self.problem);
+            if self.method_name != first {
+                self.hand_over(first)?;
+            }
+        }
         self.state.prices = self.presolved.natural_prices(prices);
         self.estimate = self.method.start(&self.presolved, &mut self.state);
         (self.iteration, self.warm) = (0, true);
@@ -192,6 +199,9 @@ impl Solver {
             }
             let stuck = self.method.is_stuck();
             if let Some(method) = self.better(stuck, due, &best, settings.tol) {
+                if let Some(best) = &best {
+                    self.state.prices.clone_from(&best.prices);
+                }
                 self.hand_over(method)?;
                 continue;
             }
@@ -229,7 +239,6 @@ impl Solver {
         let info = MethodInfo::of(method, &self.problem)?;
         self.method = info.make(&BTreeMap::new(), &self.problem, &self.presolved)?;
         self.method_name = info.name;
-        self.auto.iter_mut().for_each(|auto| auto.handed_over = true);
         self.estimate = self.method.start(&self.presolved, &mut self.state);
         self.check()
     }
@@ -277,9 +286,14 @@ impl Solver {
 
     /// Keeps where it stands if that is the best so far.
     fn keep(&self, score: f64, progress: &Progress, best: &mut Option<Best>) -> f64 {
-        if best.as_ref().is_none_or(|best| score < best.score) {
-            let State { prices, rates, .. } = &self.state;
+        let State { prices, rates, .. } = &self.state;
+        let usable = prices.iter().chain(rates).all(|value| value.is_finite());
+        if usable && best.as_ref().is_none_or(|best| score < best.score) {
             *best = Some(Best { score, gap: progress.gap, prices: prices.clone(), rates: rates.clone() });
+        } else if best.is_none() {
+            // Nothing that an answer could be made of: the equal shares, which prove nothing, until there is.
+            let (prices, rates) = (vec![0.0; prices.len()], self.presolved.equal_shares.clone());
+            *best = Some(Best { score: f64::INFINITY, gap: f64::INFINITY, prices, rates });
         }
         score
     }
@@ -328,7 +342,10 @@ impl Solver {
         let rates = self.presolved.caller_rates(&natural);
         let (certificate, bottlenecks) = match settled {
             Some(certificate) => (certificate, bottlenecks::by_price(&self.presolved, &natural, &best.prices)),
-            None => (certify_max_min(&self.problem, &rates, &self.state.witness)?, bottlenecks::by_fair_share(&self.problem, &rates)?),
+            None => (
+                certify_max_min(&self.problem, &rates, &self.state.witness)?,
+                bottlenecks::by_fair_share(&self.problem, &rates)?,
+            ),
         };
         let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");
         let loads = self.problem.loads(&rates).expect("one rate per path");

@@ -12,6 +12,21 @@ pub fn solve_with(problem: &Problem, method: &str, tol: f64) -> Solution {
     Solver::new(problem, method, &BTreeMap::new()).unwrap().run(&settings, &mut ()).unwrap()
 }
 
+/// Flows of the given weights on one link of capacity 1.
+pub fn single_link(weights: &[f64], alpha: f64) -> Problem {
+    let paths = Paths::from_lists(vec![[0]; weights.len()]);
+    Problem::new(vec![1.0], paths, AlphaFair::new(alpha, weights.to_vec()).unwrap()).unwrap()
+}
+
+/// One bandwidth function through points (fair share, bandwidth) per flow, saturated at its last.
+pub fn bandwidth(curves: &[&[(f64, f64)]], alpha: f64) -> Utilities {
+    let curve = |points: &&[(f64, f64)]| {
+        let (f, b): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+        Arc::new(BandwidthFunction::new(&f, &b, alpha, 0.0).unwrap()) as Arc<dyn Utility>
+    };
+    Utilities::PerFlow(curves.iter().map(curve).collect())
+}
+
 pub fn gamma(value: f64) -> BTreeMap<String, f64> {
     BTreeMap::from([("gamma".to_string(), value)])
 }

@@ -11,7 +11,8 @@ pub fn random_problem(seed: u64) -> (String, Problem) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (network, capacities, mut paths, mut group) = routes(&mut rng);
     let decades = *[0.0, 0.0, 1.0, 4.0, 8.0].choose(&mut rng).unwrap();
-    let capacities: Vec<f64> = capacities.iter().map(|c| c * 10f64.powf(rng.random_range(-0.5..=0.5) * decades)).collect();
+    let capacities: Vec<f64> =
+        capacities.iter().map(|c| c * 10f64.powf(rng.random_range(-0.5..=0.5) * decades)).collect();
     if rng.random_bool(0.15) {
         // Subflows on one and the same path.
         let path = rng.random_range(0..paths.len());
@@ -27,7 +28,8 @@ pub fn random_problem(seed: u64) -> (String, Problem) {
     let alpha = *[0.125, 0.25, 0.5, 0.9, 1.0, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0].choose(&mut rng).unwrap();
     let scale = capacities.iter().sum::<f64>() / capacities.len() as f64;
     let specs: Vec<Spec> = (0..flows).map(|_| spec(&mut rng, kind, alpha, spread, scale)).collect();
-    let mut problem = Problem::grouped(capacities.clone(), Paths::from_lists(&paths), group, Utilities::Specs(specs)).unwrap();
+    let mut problem =
+        Problem::grouped(capacities.clone(), Paths::from_lists(&paths), group, Utilities::Specs(specs)).unwrap();
     let capped = rng.random_bool(0.3);
     if capped {
         let share = 0.5 / (paths.len() as f64).sqrt();
