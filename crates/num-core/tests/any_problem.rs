@@ -42,7 +42,7 @@ proptest! {
     fn twelve_decades_end_in_a_status(problem in any_problem(12, false)) {
         let methods = [
             ("fast-ned", None), ("ned", None), ("ned", Some(1.5)), ("gradient", None), ("fgm", None),
-            ("newton-like", None), ("newton-like", Some(1.5)), ("newton", None), ("newton", Some(3.0)), ("xwi", None),
+            ("newton-like", None), ("newton-like", Some(1.5)), ("interior-point", None), ("auto", None), ("newton", None), ("newton", Some(3.0)), ("xwi", None),
         ];
         for (method, value) in methods {
             prop_assert!(ends_well(&problem, method, &value.map(gamma).unwrap_or_default())?.is_some(), "{}", method);
