@@ -56,7 +56,7 @@ def leaf_spine():
 
 def method_table(problem):
     """Prints what every method needs to a proven gap of 1e-3 and of 1e-6."""
-    print(f"  {'method':<12}{'gap 1e-3':>26}{'gap 1e-6':>26}")
+    print(f"  {'method':<14}{'gap 1e-3':>26}{'gap 1e-6':>26}")
     for method in METHODS:
         cells = []
         for tol in (1e-3, 1e-6):
@@ -66,7 +66,7 @@ def method_table(problem):
                 cells.append(f"{runs[0].iterations} iterations, {milliseconds:.2f} ms")
             else:
                 cells.append(f"not in {LIMIT}: {runs[0].gap:.0e}")
-        print(f"  {method:<12}{cells[0]:>26}{cells[1]:>26}")
+        print(f"  {method:<14}{cells[0]:>26}{cells[1]:>26}")
 
 
 def busiest_links(net, solution, unit, name):

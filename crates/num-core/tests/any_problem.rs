@@ -66,7 +66,9 @@ proptest! {
 
     #[test]
     fn several_paths_end_in_a_status_or_are_refused(problem in any_problem(12, true)) {
-        prop_assert!(ends_well(&problem, "fast-ned", &Options::new())?.is_some());
+        for method in ["fast-ned", "interior-point", "auto"] {
+            prop_assert!(ends_well(&problem, method, &Options::new())?.is_some(), "{}", method);
+        }
         prop_assert_eq!(ends_well(&problem, "ned", &Options::new())?.is_some(), problem.is_single_path());
     }
 
@@ -84,7 +86,7 @@ proptest! {
         let lists = (0..weights.len() as u32).map(|flow| (0..links).filter(|l| (flow + l) % 3 != 1 || *l == flow % links).collect::<Vec<_>>());
         let paths = Paths::from_lists(lists);
         let problem = Problem::new(capacities, paths, AlphaFair::new(alpha, weights).unwrap()).unwrap();
-        for method in ["fast-ned", "fgm", "newton-like", "rcp", "newton", "xwi"] {
+        for method in ["fast-ned", "fgm", "newton-like", "rcp", "newton", "xwi", "interior-point", "auto"] {
             prop_assert!(ends_well(&problem, method, &Options::new())?.is_some(), "{}", method);
         }
     }
