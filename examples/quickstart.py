@@ -81,12 +81,12 @@ def busiest_links(net, solution, unit, name):
 
 def convergence_plot(problem, title, file):
     """Draws the proven gap of every method over its iterations."""
-    figure, axes = plt.subplots(figsize=(7, 4))
+    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
     for method in METHODS:
         solution = netnum.solve(problem, method, tol=1e-9, max_iterations=300, trace=True)
         solution.plot_convergence(ax=axes)
     axes.set_title(title)
-    axes.legend()
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
     figure.tight_layout()
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=120)

@@ -66,6 +66,14 @@ def test_what_has_no_fair_share_is_named():
     linear = netnum.Problem([1.0], [[0], [0]], [netnum.AlphaFair(np.inf), netnum.Linear(1.0)])
     with pytest.raises(netnum.MethodError, match=r"flow 1, whose linear utility has no fair share; use solve\(\)"):
         netnum.max_min(linear)
-    several = netnum.Problem([1.0], [[0], [0]], netnum.AlphaFair(np.inf), group=[0, 0])
-    with pytest.raises(netnum.MethodError, match="several paths"):
-        netnum.max_min(several)
+
+
+def test_several_paths_are_pooled():
+    # Flow 0 has link 0 to itself and a part of link 1: 1.5 each.
+    problem = netnum.Problem([1.0, 2.0], [[0], [1], [1]], netnum.AlphaFair(np.inf), group=[0, 0, 1])
+    np.testing.assert_allclose(netnum.max_min(problem), [1.0, 0.5, 1.5], rtol=1e-9)
+    solution = netnum.solve(problem)
+    assert (solution.status, solution.method) == ("optimal", "max-min")
+    assert solution.gap < 1e-9
+    np.testing.assert_allclose(solution.flow_rates, [1.5, 1.5], rtol=1e-9)
+    assert netnum.certify(problem, [0.9, 0.5, 1.5], [0.0, 0.0]).relative_gap > 0.05

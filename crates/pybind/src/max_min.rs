@@ -9,12 +9,12 @@ use crate::problem::Problem;
 /// The max-min fair rates: nobody's fair share can be raised without lowering one that is not larger.
 ///
 /// The fair share of a flow is its rate per weight for `AlphaFair`, and the f of B(f) for `BandwidthFunction`, whatever
-/// their alpha; this is where the optimum goes as alpha grows. Exact to rounding, by water-filling.
+/// their alpha; this is where the optimum goes as alpha grows. Exact to rounding, by water-filling; with several paths per
+/// flow lexicographic, by one linear program per bottleneck that is not a single link.
 ///
 /// Parameters
 /// ----------
 /// problem : Problem
-///     With one path per flow.
 ///
 /// Returns
 /// -------
@@ -24,7 +24,7 @@ use crate::problem::Problem;
 /// Raises
 /// ------
 /// MethodError
-///     When flows have several paths, or a utility has no fair share (`Linear`, `MinFct`, one of your own).
+///     When a utility has no fair share (`Linear`, `MinFct`, one of your own).
 ///
 /// Notes
 /// -----

@@ -1,4 +1,5 @@
 //! Random problems of every kind on networks as people have them, one for every seed.
+#![allow(unreachable_pub)] // As in its neighbour.
 
 use netnum_core::utility::Spec;
 use netnum_core::*;
