@@ -87,7 +87,6 @@ def convergence_plot(problem, title, file):
         solution.plot_convergence(ax=axes)
     axes.set_title(title)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
-    figure.tight_layout()
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=120)
     print(f"  convergence: {file}\n")

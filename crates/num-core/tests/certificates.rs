@@ -194,3 +194,68 @@ proptest! {
         prop_assert!(certificate.relative_gap > -1e-9, "{certificate:?}");
     }
 }
+
+#[test]
+fn a_link_with_room_cannot_be_priced_by_what_a_jump_is_worth_below_it() {
+    // B rises to 1, stays there until fair share 100, and rises again: at rate 1, U' is 1 below and 1e-10 above.
+    let curve = BandwidthFunction::new(&[0.0, 1.0, 100.0, 110.0], &[0.0, 1.0, 1.0, 11.0], 5.0, 0.0).unwrap();
+    let problem = Problem::new(vec![5.0], Paths::from_lists([[0]]), curve).unwrap();
+    let wrong = certify(&problem, &[1.0], &[1e-9]).unwrap();
+    assert!(wrong.kkt_residual > 0.5, "{wrong:?}");
+    let right = solve(&problem, &Settings { stop: Stop::Kkt, ..Settings::default() }).unwrap();
+    assert_eq!(right.status, Status::Optimal);
+    assert!((right.rates[0] - 5.0).abs() < 1e-6, "{:?}", right.rates);
+}
+
+#[test]
+fn a_marginal_that_no_float_holds_proves_nothing() {
+    let utility = AlphaFair::new(20.0, vec![1.0, 1e-20, 2e-20]).unwrap();
+    let problem = Problem::new(vec![1.0, 1.0], Paths::from_lists([[0], [1], [1]]), utility).unwrap();
+    let unfair = certify(&problem, &[1.0, 0.9, 0.1], &[1.0, 0.0]).unwrap();
+    assert_eq!(unfair.kkt_residual, 1.0, "{unfair:?}");
+}
+
+#[test]
+fn fair_shares_that_no_float_holds_prove_nothing() {
+    for (capacity, weight) in [(4e10, 1e-300), (4e-30, 1e300)] {
+        let utility = AlphaFair::new(f64::INFINITY, weight).unwrap();
+        let problem = Problem::new(vec![capacity], Paths::from_lists([[0], [0]]), utility).unwrap();
+        let unfair = certify(&problem, &[0.75 * capacity, 0.25 * capacity], &[0.0]).unwrap();
+        assert_eq!(unfair.relative_gap, 1.0, "{unfair:?}");
+    }
+}
+
+/// log x, or x², with a demand that is not what its marginal says.
+#[derive(Debug)]
+struct Wrong {
+    convex: bool,
+}
+
+impl Utility for Wrong {
+    fn value(&self, _flow: usize, rate: f64) -> f64 {
+        if self.convex { rate * rate } else { rate.ln() }
+    }
+    fn marginal(&self, _flow: usize, rate: f64) -> f64 {
+        if self.convex { 2.0 * rate } else { rate.recip() }
+    }
+    fn demand(&self, _flow: usize, price: f64) -> f64 {
+        0.5 * if self.convex { price } else { price.recip() }
+    }
+    fn demand_slope(&self, _flow: usize, price: f64) -> f64 {
+        if self.convex { 0.5 } else { -0.5 / (price * price) }
+    }
+}
+
+#[test]
+fn a_wrong_demand_of_a_flow_with_several_paths_is_an_error() {
+    let utilities = |convex| Utilities::from(Wrong { convex });
+    let paths = || Paths::from_lists(vec![[0]; 4]);
+    let pooled = Problem::grouped(vec![1.0], paths(), vec![0, 0, 1, 1], utilities(false)).unwrap();
+    for method in ["fast-ned", "xwi", "interior-point"] {
+        let solved = Solver::new(&pooled, method, &std::collections::BTreeMap::new())
+            .and_then(|mut solver| solver.run(&Settings { max_iterations: 200, ..Settings::default() }, &mut ()));
+        assert!(matches!(solved, Err(Error::Utility { .. })), "{method}: {solved:?}");
+    }
+    let convex = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), utilities(true)).unwrap();
+    assert!(matches!(certify(&convex, &[0.5, 0.5], &[1.0]), Err(Error::Utility { .. })));
+}
