@@ -73,37 +73,26 @@ impl Auto {
         if self.handed_over {
             return None;
         }
-        let next = self.choose(method, problem, stuck, iteration, score, tol);
+        let next = match method {
+            INTERIOR_POINT if stuck && problem.curvature() == Curvature::Strict => Some(FAST_NED),
+            FAST_NED if fits(problem) && self.has_slowed(iteration, score, tol) => Some(INTERIOR_POINT),
+            _ => None,
+        };
         self.handed_over = next.is_some();
         next
     }
 
-    fn choose(
-        &mut self,
-        method: &str,
-        problem: &Problem,
-        stuck: bool,
-        iteration: usize,
-        score: f64,
-        tol: f64,
-    ) -> Option<&'static str> {
-        match method {
-            INTERIOR_POINT if stuck && problem.curvature() == Curvature::Strict => Some(FAST_NED),
-            FAST_NED if fits(problem) => {
-                let Some((then, before)) = self.last else {
-                    self.last = Some((iteration, score));
-                    return None;
-                };
-                if iteration < then + LOOK {
-                    return None;
-                }
-                self.last = Some((iteration, score));
-                let per_iteration = (before / score).ln() / (iteration - then) as f64;
-                let gets_on = per_iteration.is_finite() && (score / tol).ln() <= MANY * per_iteration;
-                (!gets_on).then_some(INTERIOR_POINT)
-            }
-            _ => None,
+    /// Whether, as the score fell since the last look, it would take many more iterations.
+    fn has_slowed(&mut self, iteration: usize, score: f64, tol: f64) -> bool {
+        let (then, before) = *self.last.get_or_insert((iteration, score));
+        if iteration < then + LOOK {
+            return false;
         }
+        self.last = Some((iteration, score));
+        let per_iteration = (before / score).ln() / (iteration - then) as f64;
+        // Not true either where the scores are infinite.
+        let gets_on = per_iteration.is_finite() && (score / tol).ln() <= MANY * per_iteration;
+        !gets_on
     }
 }
 
