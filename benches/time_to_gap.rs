@@ -150,7 +150,10 @@ fn main() {
     let fat_tree = (String::from("fat-tree k=8, 10000 flows"), Instance::fat_tree(10_000));
     for (name, instance) in [fabric(1000), fabric(10_000), fabric(100_000), fat_tree] {
         let small = instance.weights.len() <= 1000;
-        let methods: &[&'static str] = if small { &["fast-ned", "ned", "gradient"] } else { &["fast-ned"] };
+        let methods: &[&'static str] = match small {
+            true => &["fast-ned", "interior-point", "ned", "gradient"],
+            false => &["fast-ned", "interior-point"],
+        };
         let problem = instance.log();
         let first_prices = Solver::new(&problem, "ned", &BTreeMap::new()).expect("NED takes the problem").prices();
         assert_that_certificates_agree(&problem, &instance.weights, &first_prices);
@@ -164,8 +167,10 @@ fn main() {
         }
         let problem = instance.mixed();
         for tol in TOLERANCES {
-            let run = || solve(&problem, "fast-ned", tol);
-            measure((&mut criterion, &mut lines), &format!("{name}, mixed α"), "fast-ned", tol, run);
+            for method in ["fast-ned", "interior-point"] {
+                let run = || solve(&problem, method, tol);
+                measure((&mut criterion, &mut lines), &format!("{name}, mixed α"), method, tol, run);
+            }
         }
     }
     criterion.final_summary();
