@@ -79,7 +79,7 @@ impl Certificate {
 /// ProblemError
 ///     For wrong lengths, or a rate or price that is negative or not finite.
 /// MethodError
-///     For max-min problems with several paths per flow, or with utilities that have no fair share.
+///     For max-min problems with utilities that have no fair share.
 #[pyfunction]
 pub(crate) fn certify(
     py: Python<'_>,

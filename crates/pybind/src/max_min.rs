@@ -24,7 +24,8 @@ use crate::problem::Problem;
 /// Raises
 /// ------
 /// MethodError
-///     When a utility has no fair share (`Linear`, `MinFct`, one of your own).
+///     When a utility has no fair share (`Linear`, `MinFct`, one of your own), or when flows have so many paths over a
+///     wide-area network that the answer is not reached (`solve` then returns the best there is, with its gap).
 ///
 /// Notes
 /// -----

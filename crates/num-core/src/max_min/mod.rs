@@ -42,6 +42,8 @@ use crate::utility::FairShare;
 
 /// What errors call it.
 const METHOD: &str = "max-min";
+/// With several paths per flow, rates this near to being proven are an answer.
+const SETTLED: f64 = 1e-5;
 
 /// The rate of every path of the max-min fair allocation, in the units of the capacities: over rates per weight for
 /// [`AlphaFair`](crate::AlphaFair), over fair shares for [`BandwidthFunction`](crate::BandwidthFunction), whatever
@@ -53,10 +55,25 @@ const METHOD: &str = "max-min";
 /// linear program for every bottleneck that is not a single link, and rates are exact to some 1e-10, degenerate problems to 1e-7.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for utilities without a [fair share](crate::Utility::fair_share), naming the flow;
+/// [`Error::Unsupported`] for utilities without a [fair share](crate::Utility::fair_share), naming the flow, and when
+/// flows have so many paths over a wide-area network that not all of the cuts that hold them are found
+/// ([`solve`](crate::solve()) returns what there is, with its gap);
 /// [`Error::Utility`] when a user's utility has a weight that is not finite and positive.
 pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
-    max_min_with_witness(problem).map(|(rates, _)| rates)
+    let (rates, witness) = max_min_with_witness(problem)?;
+    if problem.is_single_path() {
+        return Ok(rates);
+    }
+    let left = bottleneck_residual(problem, &rates, &witness)?;
+    if left > SETTLED {
+        let what = format!("this problem to its end: a gap of {left:.1e} is left");
+        return Err(Error::Unsupported {
+            method: METHOD.into(),
+            what,
+            instead: "use solve(), which returns it with its gap",
+        });
+    }
+    Ok(rates)
 }
 
 /// The same, and why no flow can have more; with one path per flow that needs no witness.

@@ -233,7 +233,7 @@ pub static METHODS: &[MethodInfo] = &[
     },
     MethodInfo {
         name: "interior-point",
-        summary: "primal-dual interior point: every problem, to any accuracy",
+        summary: "primal-dual interior point: any utilities and paths, to high accuracy",
         options: &[],
         takes: Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
         make: |_, _, problem| Ok(Box::new(InteriorPoint::new(problem))),

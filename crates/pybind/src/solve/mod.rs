@@ -46,7 +46,7 @@ pub(crate) use trace::Trace;
 ///     Seconds, >= 0. At 0 the starting point is certified and returned.
 /// warm_start : Solution, or array of float of shape (links,), optional
 ///     Prices to start from: those of any problem on the same links. Its flows, weights and capacities may have been
-///     others; the fewer of them, the shorter the way.
+///     others; the fewer of them, the shorter the way of a price method. The interior point gains little.
 /// callback : callable, optional
 ///     Called after every iteration (which is then certified, at several times its cost) with a `Progress`. Returning False
 ///     stops; what it raises comes through.
@@ -81,7 +81,7 @@ pub(crate) use trace::Trace;
 /// max-min                             ``"max-min"``, exact
 /// one path per flow, strictly concave ``"fast-ned"``; ``"interior-point"`` when the gap stops falling, and
 ///                                     at once with ``stop="kkt"``
-/// several paths per flow              ``"interior-point"``; ``"fast-ned"`` when it is stuck
+/// several paths per flow              ``"interior-point"``, then ``"fast-ned"``; if large, the other way round
 /// linear                              ``"interior-point"``
 /// ==================================  ===================================================================
 ///

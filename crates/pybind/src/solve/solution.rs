@@ -20,8 +20,8 @@ pub(crate) struct Solution {
     /// How it ended. Whatever it is, the answer is feasible, and the best one certified.
     ///
     /// - ``"optimal"``: the certificate passed;
-    /// - ``"stalled"``: more iterations would change nothing, because the method is exact and has answered, or because
-    ///   rounding holds it up;
+    /// - ``"stalled"``: more iterations would change nothing: rounding holds the method up, or it has done all it can. The gap
+    ///   says how good the answer is;
     /// - ``"max_iterations"``, ``"time_limit"``: these ran out first;
     /// - ``"stopped"``: the callback said so.
     #[pyo3(get)]
