@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::solve_with;
+use common::{read_case, solve_with};
 use netnum_core::*;
 use serde_json::Value;
 
@@ -78,15 +78,8 @@ const FLOOR: f64 = 1e-6;
 /// that should be idle keep 1e-9 of its flow's rate.
 const SHARE: f64 = 1e-3;
 
-fn read(name: &str) -> (Problem, Value) {
-    let path = format!("{}/tests/cases/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let problem = Problem::from_json(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-    (problem, serde_json::from_str(&text).unwrap())
-}
-
 fn to_the_last_digit(name: &str) -> (Problem, Value, Solution) {
-    let (problem, case) = read(name);
+    let (problem, case) = read_case(name);
     let settings = Settings { tol: 1e-9, stop: Stop::Kkt, ..Settings::default() };
     let solution = Solver::new(&problem, "auto", &Default::default()).unwrap().run(&settings, &mut ()).unwrap();
     assert_eq!(solution.status, Status::Optimal, "{name}: {solution}");
@@ -136,7 +129,7 @@ fn the_lists_name_every_file() {
 #[test]
 fn stopping_on_the_gap_makes_the_objective_of_every_case_right() {
     for name in CONCAVE {
-        let (problem, case) = read(name);
+        let (problem, case) = read_case(name);
         let solution = solve_with(&problem, "auto", 1e-9);
         assert_eq!(solution.status, Status::Optimal, "{name}: {solution}");
         let number = |group: &str, key: &str| case[group][key].as_f64().unwrap();
@@ -180,7 +173,7 @@ fn max_min_rates_of_a_case_are_exact() {
 #[test]
 fn reference_answers_pass_the_certificate() {
     for name in CONCAVE {
-        let (problem, case) = read(name);
+        let (problem, case) = read_case(name);
         let (rates, prices) = (expected(&case, "rates"), expected(&case, "prices"));
         if rates.len() < problem.paths().len() || prices.len() < problem.links() {
             continue;
@@ -195,7 +188,7 @@ fn reference_answers_pass_the_certificate() {
 #[test]
 fn every_file_survives_being_written_and_read_again() {
     for name in CONCAVE.iter().chain(MAX_MIN) {
-        let (problem, case) = read(name);
+        let (problem, case) = read_case(name);
         let written: Value = serde_json::from_str(&problem.to_json().unwrap()).unwrap();
         for field in ["capacity", "paths", "group", "cap"] {
             assert_eq!(written[field], case[field], "{name}: {field}");

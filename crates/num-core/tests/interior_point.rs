@@ -136,7 +136,8 @@ fn a_time_limit_of_zero_gives_feasible_rates_that_are_no_proof() {
 
 #[test]
 fn a_tolerance_beyond_rounding_stalls_with_the_best_answer() {
-    let solution = run(&single_link(&[1.0, 2.0, 3.0], 0.3), "interior-point", &Settings { tol: 1e-300, ..kkt(1.0) });
+    let solution =
+        run(&single_link(0.3, &[1.0, 2.0, 3.0], 1.0), "interior-point", &Settings { tol: 1e-300, ..kkt(1.0) });
     assert_ne!(solution.status, Status::MaxIterations);
     assert!(solution.certificate.kkt_residual < 1e-12, "{solution}");
 }

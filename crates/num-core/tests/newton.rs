@@ -2,29 +2,8 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-
-use common::{leaf_spine, solve_with};
+use common::{close, leaf_spine, options, parking_lot, single_link, solve_with};
 use netnum_core::*;
-
-fn options(list: &[(&str, f64)]) -> BTreeMap<String, f64> {
-    list.iter().map(|&(name, value)| (name.to_string(), value)).collect()
-}
-
-fn close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance * expected.abs(), "found {found}, expected {expected}");
-}
-
-fn single_link(alpha: f64, weights: &[f64], capacity: f64) -> Problem {
-    let paths = Paths::from_lists(vec![[0]; weights.len()]);
-    Problem::new(vec![capacity], paths, AlphaFair::new(alpha, weights.to_vec()).unwrap()).unwrap()
-}
-
-fn parking_lot(links: usize, alpha: f64) -> Problem {
-    let long: Vec<u32> = (0..links as u32).collect();
-    let lists = std::iter::once(long).chain((0..links as u32).map(|link| vec![link]));
-    Problem::new(vec![3.0; links], Paths::from_lists(lists), AlphaFair::new(alpha, 1.0).unwrap()).unwrap()
-}
 
 #[test]
 fn on_one_link_the_plain_step_is_newtons_and_the_other_a_little_shorter() {

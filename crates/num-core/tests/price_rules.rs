@@ -2,14 +2,8 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-
-use common::leaf_spine;
+use common::{close, leaf_spine, options, parking_lot, single_link};
 use netnum_core::*;
-
-fn options(list: &[(&str, f64)]) -> BTreeMap<String, f64> {
-    list.iter().map(|&(name, value)| (name.to_string(), value)).collect()
-}
 
 /// Every rule, with the options it converges with on small networks.
 const RULES: [(&str, &[(&str, f64)]); 5] =
@@ -21,21 +15,6 @@ fn run(problem: &Problem, method: &str, list: &[(&str, f64)], settings: &Setting
 
 fn to(tol: f64) -> Settings {
     Settings { tol, ..Settings::default() }
-}
-
-fn single_link(alpha: f64, weights: &[f64], capacity: f64) -> Problem {
-    let paths = Paths::from_lists(vec![[0]; weights.len()]);
-    Problem::new(vec![capacity], paths, AlphaFair::new(alpha, weights.to_vec()).unwrap()).unwrap()
-}
-
-fn parking_lot(links: usize, alpha: f64) -> Problem {
-    let long: Vec<u32> = (0..links as u32).collect();
-    let lists = std::iter::once(long).chain((0..links as u32).map(|link| vec![link]));
-    Problem::new(vec![3.0; links], Paths::from_lists(lists), AlphaFair::new(alpha, 1.0).unwrap()).unwrap()
-}
-
-fn close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance * expected.abs(), "found {found}, expected {expected}");
 }
 
 /// Prices of link 0 after each of the first steps from a given price of every link.

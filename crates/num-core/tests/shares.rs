@@ -5,11 +5,10 @@ mod common;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::{Logarithmic, any_problem, solve_with};
+use common::{Logarithmic, any_problem, read_case, solve_with};
 use netnum_core::*;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use serde_json::Value;
 
 /// Strictly concave, several paths per flow.
 const CASES: &[&str] = &[
@@ -25,12 +24,6 @@ const CASES: &[&str] = &[
     "pooling-two-links",
     "pooling-wan-kshortest",
 ];
-
-fn read(name: &str) -> (Problem, Value) {
-    let path = format!("{}/tests/cases/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    (Problem::from_json(&text).unwrap(), serde_json::from_str(&text).unwrap())
-}
 
 /// `flows` random flows between different racks or pods, each over `paths` of its shortest paths, in turn.
 fn pooled(net: &Topology, flows: usize, paths: usize, alpha: f64) -> Problem {
@@ -100,7 +93,7 @@ fn a_saturated_flow_takes_no_more_over_all_its_paths_than_it_can_use() {
 #[test]
 fn the_cases_are_solved_to_a_thousandth_of_their_objective() {
     for name in CASES {
-        let (problem, case) = read(name);
+        let (problem, case) = read_case(name);
         let solution = solve_with(&problem, "auto", 1e-3);
         assert_eq!(solution.status, Status::Optimal, "{name}: {solution}");
         assert!(solution.iterations <= 150, "{name}: {solution}");

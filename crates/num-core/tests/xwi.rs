@@ -4,21 +4,11 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{leaf_spine, solve_with};
+use common::{close, leaf_spine, options, read_case, solve_with};
 use netnum_core::*;
 
-fn close(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance * expected.abs(), "found {found}, expected {expected}");
-}
-
 fn xwi(problem: &Problem, list: &[(&str, f64)]) -> Solver {
-    let options: BTreeMap<String, f64> = list.iter().map(|&(name, value)| (name.to_string(), value)).collect();
-    Solver::new(problem, "xwi", &options).unwrap()
-}
-
-fn case(name: &str) -> Problem {
-    let path = format!("{}/tests/cases/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    Problem::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
+    Solver::new(problem, "xwi", &options(list)).unwrap()
 }
 
 /// A long flow over two links and a short one on the first, each flow with a log utility.
@@ -148,7 +138,7 @@ fn several_paths_are_pooled_to_a_hundredth() {
         ("pooling-leafspine-s4-a2", 50),
         ("pooling-wan-kshortest", 600),
     ] {
-        let solution = solve_with(&case(name), "xwi", 1e-2);
+        let solution = solve_with(&read_case(name).0, "xwi", 1e-2);
         assert_eq!(solution.status, Status::Optimal, "{name}: {solution}");
         assert!(solution.iterations <= most, "{name}: {solution}");
     }
@@ -156,7 +146,7 @@ fn several_paths_are_pooled_to_a_hundredth() {
 
 #[test]
 fn it_stops_getting_better_before_a_millionth_and_says_so() {
-    for problem in [leaf_spine(1000, 0.25, 1), case("pooling-leafspine-s2-a1")] {
+    for problem in [leaf_spine(1000, 0.25, 1), read_case("pooling-leafspine-s2-a1").0] {
         let settings = Settings { tol: 1e-7, max_iterations: 300, ..Settings::default() };
         let solution = xwi(&problem, &[]).run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::MaxIterations, "{solution}");

@@ -205,30 +205,31 @@ impl System {
     fn factorize(&mut self, problem: &Presolved) {
         let size = self.size();
         let scale: Vec<f64> = self.preconditioner.iter().map(|value| value.sqrt()).collect();
+        let mut matrix = Mat::<f64>::zeros(size, size);
+        let mut add = |one: usize, other: usize, value: f64| {
+            let (row, column) = if one > other { (one, other) } else { (other, one) };
+            matrix[(row, column)] += value * scale[row] * scale[column];
+        };
+        for (path, (links, &weight)) in problem.paths.iter().zip(&self.weights).enumerate() {
+            if weight == 0.0 {
+                continue;
+            }
+            for (i, &one) in links.iter().enumerate() {
+                links[i..].iter().for_each(|&other| add(one as usize, other as usize, weight));
+            }
+            if let Some(&row) = self.rows.get(path).filter(|row| **row != NONE) {
+                let row = self.links + row as usize;
+                links.iter().for_each(|&link| add(link as usize, row, -weight));
+                add(row, row, weight);
+            }
+        }
+        for (i, &diagonal) in self.diagonal.iter().enumerate() {
+            add(i, i, diagonal);
+        }
+        let diagonal: Vec<f64> = (0..size).map(|i| matrix[(i, i)]).collect();
         for shift in [1e-15, 1e-12, 1e-9, 1e-6] {
-            let mut matrix = Mat::<f64>::zeros(size, size);
-            let mut add = |one: usize, other: usize, value: f64| {
-                let (row, column) = if one > other { (one, other) } else { (other, one) };
-                matrix[(row, column)] += value * scale[row] * scale[column];
-            };
-            for (path, (links, &weight)) in problem.paths.iter().zip(&self.weights).enumerate() {
-                if weight == 0.0 {
-                    continue;
-                }
-                for (i, &one) in links.iter().enumerate() {
-                    links[i..].iter().for_each(|&other| add(one as usize, other as usize, weight));
-                }
-                if let Some(&row) = self.rows.get(path).filter(|row| **row != NONE) {
-                    let row = self.links + row as usize;
-                    links.iter().for_each(|&link| add(link as usize, row, -weight));
-                    add(row, row, weight);
-                }
-            }
-            for (i, &diagonal) in self.diagonal.iter().enumerate() {
-                add(i, i, diagonal);
-            }
-            for i in 0..size {
-                matrix[(i, i)] += shift;
+            for (i, value) in diagonal.iter().enumerate() {
+                matrix[(i, i)] = value + shift;
             }
             if let Ok(lower) = matrix.llt(Side::Lower) {
                 self.factor = Some(Factor { scale, lower });

@@ -12,10 +12,34 @@ pub fn solve_with(problem: &Problem, method: &str, tol: f64) -> Solution {
     Solver::new(problem, method, &BTreeMap::new()).unwrap().run(&settings, &mut ()).unwrap()
 }
 
-/// Flows of the given weights on one link of capacity 1.
-pub fn single_link(weights: &[f64], alpha: f64) -> Problem {
+/// Options by name.
+pub fn options(list: &[(&str, f64)]) -> BTreeMap<String, f64> {
+    list.iter().map(|&(name, value)| (name.to_string(), value)).collect()
+}
+
+/// Equal to a relative tolerance.
+pub fn close(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance * expected.abs(), "found {found}, expected {expected}");
+}
+
+/// Flows of the given weights on one link.
+pub fn single_link(alpha: f64, weights: &[f64], capacity: f64) -> Problem {
     let paths = Paths::from_lists(vec![[0]; weights.len()]);
-    Problem::new(vec![1.0], paths, AlphaFair::new(alpha, weights.to_vec()).unwrap()).unwrap()
+    Problem::new(vec![capacity], paths, AlphaFair::new(alpha, weights.to_vec()).unwrap()).unwrap()
+}
+
+/// One flow over all links, of capacity 3, and one on each.
+pub fn parking_lot(links: usize, alpha: f64) -> Problem {
+    let long: Vec<u32> = (0..links as u32).collect();
+    let lists = std::iter::once(long).chain((0..links as u32).map(|link| vec![link]));
+    Problem::new(vec![3.0; links], Paths::from_lists(lists), AlphaFair::new(alpha, 1.0).unwrap()).unwrap()
+}
+
+/// A reference problem, and the text of its file.
+pub fn read_case(name: &str) -> (Problem, serde_json::Value) {
+    let path = format!("{}/tests/cases/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    (Problem::from_json(&text).unwrap(), serde_json::from_str(&text).unwrap())
 }
 
 /// One bandwidth function through points (fair share, bandwidth) per flow, saturated at its last.

@@ -1,16 +1,15 @@
 //! Bounds on some entries of a vector, each with its slack and its multiplier.
 
 /// Bounds of one kind: x ≥ 0, x ≤ cap, or y ≤ saturation, for those entries that have one that can bind.
-#[derive(Default)]
 pub(super) struct Bounds {
     /// The entries that are bounded, in increasing order, and their bounds *(given)*.
-    pub(super) at: Vec<u32>,
-    pub(super) limit: Vec<f64>,
+    at: Vec<u32>,
+    limit: Vec<f64>,
     /// What the slack changes by when the entry grows by one: 1 for lower bounds, −1 for upper ones *(given)*.
     sign: f64,
     /// Slack and multiplier, > 0 *(iterate)*.
-    pub(super) slack: Vec<f64>,
-    pub(super) dual: Vec<f64>,
+    slack: Vec<f64>,
+    dual: Vec<f64>,
     /// What slack·multiplier is to change by, and the multiplier's step *(derived)*.
     target: Vec<f64>,
     step: Vec<f64>,
