@@ -152,15 +152,17 @@ impl<'a> Answer<'a> {
         for block in problem.blocks.iter().filter(|block| block.whole) {
             best.respond(self, block, block.flows.clone());
             let first = problem.flow_paths[block.flows.start];
-            let room = |flow: usize| problem.ceilings[problem.paths_of(flow)].iter().sum::<f64>();
-            let near = |factor: f64| -> Vec<f64> {
-                let flows = block.flows.clone().zip(&best.rates);
-                let rates: Vec<f64> = flows.map(|(flow, rate)| rate.max(NOTHING * room(flow)) * factor).collect();
+            let marginals_at = |rate: &dyn Fn(usize, f64) -> f64| -> Vec<f64> {
+                let rates: Vec<f64> = block.flows.clone().zip(&best.rates).map(|(flow, &x)| rate(flow, x)).collect();
                 let mut marginals = vec![0.0; rates.len()];
                 block.utility.marginal_into(0..rates.len(), &rates, &mut marginals);
                 marginals
             };
-            let (before, after) = (near(1.0 - BESIDE), near(1.0 + BESIDE));
+            let nothing = |flow: usize| NOTHING * problem.ceilings[problem.paths_of(flow)].iter().sum::<f64>();
+            // Just below a demand however small it is: U' may fall a lot between that and what counts as nothing.
+            let some = |flow: usize, x: f64| if x > 0.0 { x } else { nothing(flow) };
+            let before = marginals_at(&|flow, x| some(flow, x) * (1.0 - BESIDE));
+            let after = marginals_at(&|flow, x| x.max(nothing(flow)) * (1.0 + BESIDE));
             for (place, flow) in block.flows.clone().enumerate() {
                 let wrong = |path: &usize| {
                     let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);

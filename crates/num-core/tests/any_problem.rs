@@ -3,6 +3,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use common::{any_problem, gamma};
 use netnum_core::*;
@@ -10,13 +11,13 @@ use proptest::prelude::*;
 
 type Options = BTreeMap<String, f64>;
 
-fn ends_well(problem: &Problem, method: &str, options: &Options) -> Result<Option<Solution>, TestCaseError> {
+fn ends_well(problem: &Problem, method: &str, options: &Options) -> Result<Option<Error>, TestCaseError> {
     let settings = Settings { tol: 1e-7, max_iterations: 300, ..Settings::default() };
     let solution = match Solver::new(problem, method, options).and_then(|mut solver| solver.run(&settings, &mut ())) {
         Ok(solution) => solution,
         Err(error) => {
             prop_assert!(!error.to_string().is_empty());
-            return Ok(None);
+            return Ok(Some(error));
         }
     };
     let numbers = [&solution.rates, &solution.flow_rates, &solution.prices, &solution.loads];
@@ -32,7 +33,7 @@ fn ends_well(problem: &Problem, method: &str, options: &Options) -> Result<Optio
     if solution.status == Status::Optimal {
         prop_assert!(solution.certificate.relative_gap <= settings.tol);
     }
-    Ok(Some(solution))
+    Ok(None)
 }
 
 proptest! {
@@ -45,10 +46,10 @@ proptest! {
             ("newton-like", None), ("newton-like", Some(1.5)), ("interior-point", None), ("auto", None), ("newton", None), ("newton", Some(3.0)), ("xwi", None),
         ];
         for (method, value) in methods {
-            prop_assert!(ends_well(&problem, method, &value.map(gamma).unwrap_or_default())?.is_some(), "{}", method);
+            prop_assert_eq!(ends_well(&problem, method, &value.map(gamma).unwrap_or_default())?, None, "{}", method);
         }
         let plain = Options::from([("plain".to_string(), 1.0)]);
-        prop_assert!(ends_well(&problem, "newton", &plain)?.is_some());
+        prop_assert_eq!(ends_well(&problem, "newton", &plain)?, None);
         // Only where all flows share one alpha.
         ends_well(&problem, "rcp", &Options::new())?;
     }
@@ -61,20 +62,20 @@ proptest! {
         let caps = (0..problem.paths().len()).map(|path| problem.rate_cap(path)).collect();
         let common = Problem::new(problem.capacities().to_vec(), problem.paths().clone(), utility).unwrap();
         let options = Options::from([("a".to_string(), a)]);
-        prop_assert!(ends_well(&common.with_rate_caps(caps).unwrap(), "rcp", &options)?.is_some());
+        prop_assert_eq!(ends_well(&common.with_rate_caps(caps).unwrap(), "rcp", &options)?, None);
     }
 
     #[test]
     fn several_paths_end_in_a_status_or_are_refused(problem in any_problem(12, true)) {
         for method in ["fast-ned", "interior-point", "auto"] {
-            prop_assert!(ends_well(&problem, method, &Options::new())?.is_some(), "{}", method);
+            prop_assert_eq!(ends_well(&problem, method, &Options::new())?, None, "{}", method);
         }
-        prop_assert_eq!(ends_well(&problem, "ned", &Options::new())?.is_some(), problem.is_single_path());
+        prop_assert_eq!(ends_well(&problem, "ned", &Options::new())?.is_none(), problem.is_single_path());
     }
 
     #[test]
     fn several_paths_by_xwi_end_in_a_status(problem in any_problem(12, true)) {
-        prop_assert!(ends_well(&problem, "xwi", &Options::new())?.is_some());
+        prop_assert_eq!(ends_well(&problem, "xwi", &Options::new())?, None);
     }
 
     #[test]
@@ -87,10 +88,12 @@ proptest! {
         let paths = Paths::from_lists(lists);
         let problem = Problem::new(capacities, paths, AlphaFair::new(alpha, weights).unwrap()).unwrap();
         for method in ["fast-ned", "fgm", "newton-like", "rcp", "newton", "xwi", "interior-point", "auto"] {
-            prop_assert!(ends_well(&problem, method, &Options::new())?.is_some(), "{}", method);
+            prop_assert_eq!(ends_well(&problem, method, &Options::new())?, None, "{}", method);
         }
     }
 
+    // About one of 50 000 such problems is beyond it: a bandwidth function all but linear over what its links let
+    // through. See `auto_takes_what_fast_ned_circles`.
     #[test]
     fn fast_ned_solves_what_is_not_extreme(problem in any_problem(2, false)) {
         let settings = Settings { tol: 1e-6, ..Settings::default() };
@@ -98,4 +101,19 @@ proptest! {
         let solution = solver.run(&settings, &mut ()).unwrap();
         prop_assert_eq!(solution.status, Status::Optimal, "{}", solution);
     }
+}
+
+/// U' of the second flow falls by 6e-5 between no rate and all that its links let through.
+#[test]
+fn auto_takes_what_fast_ned_circles() {
+    let fct = MinFct::new(0.133, 0.752).unwrap();
+    let flat = BandwidthFunction::new(&[0.5, 0.6], &[0.0, 4605.9], 5.2, 0.0).unwrap();
+    let utilities: Vec<Arc<dyn Utility>> = vec![Arc::new(fct), Arc::new(flat)];
+    let paths = Paths::from_lists([vec![0], vec![0, 1, 2]]);
+    let problem = Problem::new(vec![0.71, 0.463, 0.282], paths, utilities).unwrap();
+    let settings = Settings { tol: 1e-6, ..Settings::default() };
+    let status =
+        |method: &str| Solver::new(&problem, method, &Options::new()).unwrap().run(&settings, &mut ()).unwrap().status;
+    assert_eq!(status("auto"), Status::Optimal);
+    assert_ne!(status("fast-ned"), Status::Optimal);
 }
