@@ -26,6 +26,9 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod crew;
+mod engine;
 mod many;
 
+pub use engine::{Engine, FlowId, Real, Worth};
 pub use many::{Batch, Overseer, solve_many};

@@ -94,6 +94,10 @@ impl PriceRule for FastNed {
         next + self.momenta[(age as usize).min(MOST_MOMENTA - 1)] * change
     }
 
+    fn judges(&self) -> bool {
+        true
+    }
+
     /// −G(y⁺)·Δy, G(y)·Δy, c·y⁺.
     fn judge(&self, link: &LinkState, memory: &Memory) -> [f64; 3] {
         let change = link.price - memory.price;

@@ -84,9 +84,9 @@ const CEILING: f64 = 2.0;
 /// A rule sees one link at a time and keeps its own memory of it, so that any partition of the links into blocks runs
 /// every rule unchanged. What it may know of the network as a whole is one sum over links, from which it accepts or
 /// refuses the last step.
-pub trait PriceRule: Send {
+pub trait PriceRule: Send + Sync {
     /// What it remembers of one link.
-    type Memory: Clone + Send;
+    type Memory: Clone + Send + Sync;
 
     /// The memory of a link before the first step.
     fn memory(&self) -> Self::Memory;
@@ -108,6 +108,12 @@ pub trait PriceRule: Send {
 
     /// p ← …: the next price of a link. May be negative or too large; it is cut to what a price can be.
     fn advance(&self, link: &LinkState, memory: &mut Self::Memory) -> f64;
+
+    /// Whether [`accept`](Self::accept) looks at the sum of what [`judge`](Self::judge) says. If not, nobody need look at
+    /// the links between two steps, and `judge` may not be asked.
+    fn judges(&self) -> bool {
+        false
+    }
 
     /// This link's part of the sum that [`accept`](Self::accept) decides on, after the step.
     fn judge(&self, _link: &LinkState, _memory: &Self::Memory) -> [f64; 3] {

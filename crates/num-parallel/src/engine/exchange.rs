@@ -1,0 +1,107 @@
+//! What flows and links tell each other: sums one way, prices the other.
+//!
+//! ```text
+//! y_l = Σ over lanes, in the order of their numbers, of the lane's own sum
+//! p_l   by the rule, or as it is told, from y_l, H_l and c_l
+//! ```
+//!
+//! Links stand in as many blocks as there are lanes. A block is written by one thread at a time and read by all lanes,
+//! a lane likewise, and a barrier lies between: nobody waits for a lock. Sums come in an order that depends on the
+//! lanes only, and with them every bit of the answer.
+
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use netnum_core::PriceRule;
+use netnum_core::solve::LinkState;
+
+use super::lane::Lane;
+use super::real::Real;
+
+/// For reading; what a panic left behind is plain numbers.
+pub(crate) fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For writing.
+pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Consecutive links, with what a rule remembers of each.
+#[derive(Debug)]
+pub(crate) struct LinkBlock<R, M> {
+    pub(crate) links: Range<usize>,
+    /// c_l ≥ 0 *(given)*.
+    pub(crate) capacities: Vec<f64>,
+    /// p_l *(iterate)*.
+    pub(crate) prices: Vec<f64>,
+    pub(crate) memories: Vec<M>,
+    /// y_l and H_l *(derived)*.
+    pub(crate) sums: Vec<[f64; 2]>,
+    /// [price, priced] as flows see them.
+    pub(crate) board: Vec<[R; 2]>,
+}
+
+impl<R: Real, M: Clone> LinkBlock<R, M> {
+    pub(crate) fn new(links: Range<usize>, capacities: &[f64], memory: M) -> Self {
+        let count = links.len();
+        let capacities = capacities[links.clone()].to_vec();
+        let (prices, memories) = (vec![1.0; count], vec![memory; count]);
+        let mut this =
+            Self { links, capacities, prices, memories, sums: vec![[0.0; 2]; count], board: vec![[R::ONE; 2]; count] };
+        this.post(|link, _| link.price);
+        this
+    }
+
+    /// Adds up what the lanes have found.
+    #[inline(never)]
+    pub(crate) fn gather(&mut self, lanes: &[RwLock<Lane<R>>]) {
+        for (number, lane) in lanes.iter().enumerate() {
+            let lane = read(lane);
+            let found = &lane.sums()[self.links.clone()];
+            match number {
+                0 => self.sums.iter_mut().zip(found).for_each(|(sum, &[load, slope])| {
+                    *sum = [load.wide(), slope.wide()];
+                }),
+                _ => self.sums.iter_mut().zip(found).for_each(|(sum, &[load, slope])| {
+                    sum[0] += load.wide();
+                    sum[1] += slope.wide();
+                }),
+            }
+        }
+    }
+
+    /// Sets prices, and says which links are priced: those with a price, or too full.
+    #[inline(never)]
+    pub(crate) fn post(&mut self, mut next: impl FnMut(&LinkState, &mut M) -> f64) {
+        let links = self.capacities.iter().zip(&self.sums).zip(&mut self.prices);
+        for (((&capacity, &[load, slope]), price), (memory, board)) in
+            links.zip(self.memories.iter_mut().zip(&mut self.board))
+        {
+            let excess = load - capacity;
+            let newton_step = excess / if slope > SMALLEST_SLOPE { slope } else { SMALLEST_SLOPE };
+            let link = LinkState { capacity, price: *price, load, slope, newton_step };
+            let cut = next(&link, memory).clamp(0.0, LARGEST_PRICE);
+            // A failed link keeps its price until it returns.
+            *price = if capacity > 0.0 { cut } else { *price };
+            let priced = if *price > 0.0 || excess > 0.0 { 1.0 } else { 0.0 };
+            *board = [R::of(*price), R::of(priced)];
+        }
+    }
+
+    /// Sum over its links of what the rule judges by.
+    pub(crate) fn judge(&self, rule: &impl PriceRule<Memory = M>) -> [f64; 3] {
+        let mut sum = [0.0; 3];
+        let links = self.capacities.iter().zip(&self.sums).zip(&self.prices);
+        for (((&capacity, &[load, slope]), &price), memory) in links.zip(&self.memories) {
+            let newton_step = (load - capacity) / slope.max(SMALLEST_SLOPE);
+            let part = rule.judge(&LinkState { capacity, price, load, slope, newton_step }, memory);
+            sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+        sum
+    }
+}
+
+const SMALLEST_SLOPE: f64 = 1e-200;
+const LARGEST_PRICE: f64 = 1e200;

@@ -1,0 +1,251 @@
+//! Who works on what: links → segments, flows → lanes.
+//!
+//! ```text
+//! segment = a link, or a pair of links that paths cross one after the other
+//! numbers   0 … links − 1 the links themselves, then the grids, row by row
+//! grid    = all pairs (a, b) around one node: rows are the links into it, columns the links out of it
+//! lane    = the flows that begin at some of these nodes: the unit of parallel work
+//! ```
+//!
+//! A path of 4 links over 2 grids is 2 look-ups and 2 additions instead of 4 and 4, and the sums of a grid's rows and
+//! columns, which close the iteration, run over memory in order. Which links meet at a node is learned from the paths:
+//! a union of everything that a link was ever paired with. That is a server's rack or a switch where links have a
+//! direction; where they have none it may be half the network, and such a grid, larger than its use, is left out. What
+//! is in no grid is crossed link by link.
+//!
+//! All of it depends on the links and the paths only, never on threads.
+
+/// Pairs of one node.
+#[derive(Debug)]
+pub(crate) struct Grid {
+    /// Its first segment.
+    pub(crate) start: usize,
+    /// The links before and after the node. Pair (r, c) is segment `start + r * columns.len() + c`.
+    pub(crate) rows: Vec<u32>,
+    pub(crate) columns: Vec<u32>,
+}
+
+impl Grid {
+    /// Its segments.
+    pub(crate) fn segments(&self) -> std::ops::Range<usize> {
+        self.start..self.start + self.rows.len() * self.columns.len()
+    }
+}
+
+/// The layout of a network's segments and lanes.
+#[derive(Debug)]
+pub(crate) struct Partition {
+    links: usize,
+    segments: usize,
+    grids: Vec<Grid>,
+    /// Per link its place as the first and as the second of a pair.
+    as_first: Vec<Place>,
+    as_second: Vec<Place>,
+    /// Per link the lane of the flows that begin there.
+    lanes_of: Vec<u16>,
+    lanes: usize,
+}
+
+/// A row (with its first segment) or a column (with its number) of a grid.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    grid: u32,
+    at: u32,
+}
+
+/// In no grid; not even the same one as another link in none.
+const NOWHERE: [Place; 2] = [Place { grid: u32::MAX, at: 0 }, Place { grid: u32::MAX - 1, at: 0 }];
+
+/// Paths that are looked at per link: enough to meet every link of a node.
+const SAMPLE: usize = 8;
+/// A lane has at least this many flows, and half as many as there are segments, of which it keeps a copy.
+const LANE: usize = 10_000;
+const MOST_LANES: usize = 64;
+
+impl Partition {
+    /// The layout for paths like these. O(links + segments), and of the paths a sample.
+    pub(crate) fn new<'a>(links: usize, paths: usize, path: impl Fn(usize) -> &'a [u32]) -> Self {
+        let sample = paths.min(SAMPLE * links);
+        // Numbers that are spread evenly and follow no pattern of the paths' order.
+        let spread = |i: usize| ((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize * paths >> 32;
+        let sampled = || (0..sample).map(|i| path(if sample == paths { i } else { spread(i) }));
+
+        let mut nodes = Nodes::new(links);
+        sampled().flat_map(pairs).for_each(|(one, other)| nodes.join(one, other));
+        let mut uses = vec![0usize; 2 * links];
+        sampled().flat_map(pairs).for_each(|(one, _)| uses[nodes.node(one as usize)] += 1);
+
+        let mut members: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
+        let mut number = vec![u32::MAX; 2 * links];
+        for side in 0..2 * links {
+            let node = nodes.node(side);
+            if uses[node] == 0 {
+                continue;
+            }
+            if number[node] == u32::MAX {
+                number[node] = members.len() as u32;
+                members.push(Default::default());
+            }
+            let (rows, columns) = &mut members[number[node] as usize];
+            match side < links {
+                true => rows.push(side as u32),
+                false => columns.push((side - links) as u32),
+            }
+        }
+        let mut this = Self {
+            links,
+            segments: links,
+            grids: Vec::new(),
+            as_first: vec![NOWHERE[0]; links],
+            as_second: vec![NOWHERE[1]; links],
+            lanes_of: vec![0; links],
+            lanes: 1,
+        };
+        for (rows, columns) in members {
+            let uses = uses[nodes.node(rows[0] as usize)] * paths / sample;
+            if rows.len() * columns.len() <= uses {
+                this.add_grid(rows, columns);
+            }
+        }
+        if paths >= 2 * LANE {
+            this.lanes = (paths / LANE).min(2 * paths / this.segments).clamp(1, MOST_LANES);
+            this.share_out(sampled().map(|links| links[0]));
+        }
+        this
+    }
+
+    fn add_grid(&mut self, rows: Vec<u32>, columns: Vec<u32>) {
+        let grid = self.grids.len() as u32;
+        for (row, &link) in rows.iter().enumerate() {
+            self.as_first[link as usize] = Place { grid, at: (self.segments + row * columns.len()) as u32 };
+        }
+        for (column, &link) in columns.iter().enumerate() {
+            self.as_second[link as usize] = Place { grid, at: column as u32 };
+        }
+        self.grids.push(Grid { start: self.segments, rows, columns });
+        self.segments = self.grids[grid as usize].segments().end;
+    }
+
+    /// Gives every lane about as many flows as the others, and the links into one node to one lane.
+    fn share_out(&mut self, firsts: impl Iterator<Item = u32>) {
+        let unit = |link: usize| match self.as_first[link].grid {
+            grid if grid == NOWHERE[0].grid => link,
+            grid => self.grids[grid as usize].rows[0] as usize,
+        };
+        let (mut flows, mut total) = (vec![0usize; self.links], 0);
+        for first in firsts {
+            flows[unit(first as usize)] += 1;
+            total += 1;
+        }
+        let mut before = 0;
+        for link in 0..self.links {
+            // A unit's first link comes first, and decides for the others.
+            self.lanes_of[link] = match unit(link) {
+                first if first < link => self.lanes_of[first],
+                _ => (self.lanes * (before + flows[link] / 2) / total).min(self.lanes - 1) as u16,
+            };
+            before += flows[link];
+        }
+    }
+
+    pub(crate) fn links(&self) -> usize {
+        self.links
+    }
+
+    pub(crate) fn segments(&self) -> usize {
+        self.segments
+    }
+
+    pub(crate) fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// The lane of a path.
+    pub(crate) fn lane_of(&self, path: &[u32]) -> usize {
+        self.lanes_of[path[0] as usize].into()
+    }
+
+    /// Appends a path's segments.
+    pub(crate) fn segments_of(&self, path: &[u32], segments: &mut Vec<u32>) {
+        let mut rest = path;
+        while let [link, after @ ..] = rest {
+            let pair = after.first().and_then(|&next| self.pair(*link, next));
+            segments.push(pair.unwrap_or(*link));
+            rest = if pair.is_some() { &after[1..] } else { after };
+        }
+    }
+
+    fn pair(&self, one: u32, other: u32) -> Option<u32> {
+        let (row, column) = (self.as_first[one as usize], self.as_second[other as usize]);
+        (row.grid == column.grid).then(|| row.at + column.at)
+    }
+
+    /// The grid of a segment, if it is a pair.
+    pub(crate) fn grid_of(&self, segment: u32) -> Option<usize> {
+        let after = self.grids.partition_point(|grid| grid.start <= segment as usize);
+        after.checked_sub(1)
+    }
+
+    pub(crate) fn grids(&self) -> &[Grid] {
+        &self.grids
+    }
+}
+
+/// The pairs that a path is cut into. Paths of two links are left alone: they gain little, and would make one grid of
+/// the ways into a rack, out of it and through it.
+fn pairs(path: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    let path = if path.len() > 2 { path } else { &[] };
+    path.as_chunks::<2>().0.iter().map(|&[one, other]| (one, other))
+}
+
+/// Sets of link ends that meet at a node: side `l` is the head of link `l`, side `links + l` its tail.
+struct Nodes {
+    links: usize,
+    parents: Vec<u32>,
+}
+
+impl Nodes {
+    fn new(links: usize) -> Self {
+        Self { links, parents: (0..2 * links as u32).collect() }
+    }
+
+    fn node(&mut self, mut side: usize) -> usize {
+        while self.parents[side] as usize != side {
+            let parent = self.parents[side] as usize;
+            self.parents[side] = self.parents[parent];
+            side = parent;
+        }
+        side
+    }
+
+    fn join(&mut self, one: u32, other: u32) {
+        let (one, other) = (self.node(one as usize), self.node(self.links + other as usize));
+        // The smallest side stands for its set.
+        self.parents[one.max(other)] = one.min(other) as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netnum_core::Topology;
+
+    use super::*;
+
+    #[test]
+    fn stats() {
+        for racks in [24, 96, 288] {
+            let net = Topology::leaf_spine(racks, 16, 4, 10.0, 40.0).unwrap();
+            let (s, d) = net.random_pairs(49152.min(racks * 128), 1);
+            let paths = net.ecmp(&s, &d, 1).unwrap();
+            let p = Partition::new(net.capacities().len(), paths.len(), |i| paths.links(i));
+            let mut w = [0; 9];
+            for path in paths.iter() {
+                let mut v = vec![];
+                p.segments_of(path, &mut v);
+                w[v.len()] += 1;
+            }
+            println!("{racks}: {:?} links {} segs {} grids {} lanes {} widths {w:?}", paths.links(0), p.links, p.segments, p.grids.len(), p.lanes);
+            println!("{:?}", p.grids.first());
+        }
+    }
+}

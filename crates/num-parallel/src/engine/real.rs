@@ -1,0 +1,66 @@
+//! The two kinds of numbers that tables, weights and rates may be kept in; links step in f64 whatever they are.
+
+use std::fmt::Debug;
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+
+/// f64, or f32: half the memory, rates to about 1e-6 (Flowtune's real-time variant). Implemented for these two only.
+pub trait Real:
+    sealed::Sealed
+    + Copy
+    + Default
+    + Debug
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + AddAssign
+    + Send
+    + Sync
+    + 'static
+{
+    /// 1.
+    const ONE: Self;
+
+    /// The nearest number of this kind; beyond its range the largest.
+    fn of(value: f64) -> Self;
+
+    /// The same number as an f64, exactly.
+    fn wide(self) -> f64;
+
+    /// max in one instruction; lets through what is not a number.
+    #[inline(always)]
+    fn at_least(self, least: Self) -> Self {
+        if least > self { least } else { self }
+    }
+}
+
+impl Real for f64 {
+    const ONE: Self = 1.0;
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+}
+
+impl Real for f32 {
+    const ONE: Self = 1.0;
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        value.clamp(-f64::from(f32::MAX), f64::from(f32::MAX)) as f32
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self.into()
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
