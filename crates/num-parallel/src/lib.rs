@@ -29,6 +29,8 @@
 mod crew;
 mod engine;
 mod many;
+mod solve;
 
 pub use engine::{Engine, FlowId, Real, Worth};
 pub use many::{Batch, Overseer, solve_many};
+pub use solve::solver;

@@ -7,7 +7,7 @@ use super::Settings;
 use super::auto::{AUTO, Auto};
 use super::interior_point::InteriorPoint;
 use super::newton::Newton;
-use super::price::{FastNed, Fgm, Gradient, Ned, NewtonLike, PriceMethod, PriceRule, Rcp, common_alpha};
+use super::price::{FastNed, Fgm, Gradient, Ned, NewtonLike, PriceEngine, PriceMethod, PriceRule, Rcp, common_alpha};
 use super::water_filling::WaterFilling;
 use super::xwi::Xwi;
 use crate::error::{Error, Result};
@@ -33,8 +33,12 @@ pub(crate) trait Method: Send {
     /// returns a guess at the relative gap, from which the loop decides when to certify.
     fn start(&mut self, problem: &Presolved, state: &mut State) -> f64;
 
-    /// One iteration: better prices, the rates that go with them, and again a guess at the gap.
+    /// One iteration: better prices and again a guess at the gap. The rates that go with them are there after
+    /// [`settle`](Self::settle).
     fn step(&mut self, problem: &Presolved, state: &mut State) -> f64;
+
+    /// Leaves the rates that go with the prices in `state`, where steps have not.
+    fn settle(&mut self, _state: &mut State) {}
 
     /// Whether a step costs more than a certificate, so that each is worth one near the end.
     fn is_dear(&self) -> bool {
@@ -45,6 +49,14 @@ pub(crate) trait Method: Send {
     fn is_stuck(&self) -> bool {
         false
     }
+}
+
+/// What a method is made for.
+pub(super) struct Setup<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) presolved: &'a Presolved,
+    /// What responds to prices in the library's stead, where it pays.
+    pub(super) engine: Option<&'a dyn PriceEngine>,
 }
 
 /// A method ready to start, or why it cannot take the problem.
@@ -60,7 +72,7 @@ pub struct MethodInfo {
     /// Its options.
     pub options: &'static [OptionInfo],
     takes: Takes,
-    make: fn(&[f64], &Problem, &Presolved) -> Made,
+    make: fn(&[f64], &Setup<'_>) -> Made,
 }
 
 /// What utilities a method can take, and whether flows may have several paths.
@@ -127,8 +139,8 @@ const fn gamma(default: f64, summary: &'static str) -> OptionInfo {
 }
 
 /// The method that moves prices by a rule.
-fn by_rule<R: PriceRule + 'static>(rule: R, problem: &Presolved) -> Made {
-    Ok(Box::new(PriceMethod::new(rule, problem)))
+fn by_rule<R: PriceRule + 'static>(rule: R, setup: &Setup<'_>) -> Made {
+    Ok(Box::new(PriceMethod::new(rule, setup.presolved, setup.engine)))
 }
 
 /// Every method by name, the one to use first.
@@ -138,14 +150,14 @@ pub static METHODS: &[MethodInfo] = &[
         summary: "NED with a majorized diagonal, momentum per link and a slope test",
         options: &[gamma(1.0, "longest step")],
         takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
-        make: |options, _, problem| by_rule(FastNed::new(options[0]), problem),
+        make: |options, setup| by_rule(FastNed::new(options[0]), setup),
     },
     MethodInfo {
         name: "ned",
         summary: "Newton with the exact diagonal, as published by Flowtune",
         options: &[gamma(0.4, "step")],
         takes: SMOOTH,
-        make: |options, _, problem| by_rule(Ned::new(options[0]), problem),
+        make: |options, setup| by_rule(Ned::new(options[0]), setup),
     },
     MethodInfo {
         name: "gradient",
@@ -160,14 +172,14 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: SMOOTH,
-        make: |options, _, problem| by_rule(Gradient::new(options[0], options[1]), problem),
+        make: |options, setup| by_rule(Gradient::new(options[0], options[1]), setup),
     },
     MethodInfo {
         name: "fgm",
         summary: "fast weighted gradient: steps from a bound of the slopes, with momentum",
         options: &[],
         takes: SMOOTH,
-        make: |_, _, problem| by_rule(Fgm::new(), problem),
+        make: |_, setup| by_rule(Fgm::new(), setup),
     },
     MethodInfo {
         name: "newton-like",
@@ -182,7 +194,7 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: SMOOTH,
-        make: |options, _, problem| by_rule(NewtonLike::new(options[0], options[1]), problem),
+        make: |options, setup| by_rule(NewtonLike::new(options[0], options[1]), setup),
     },
     MethodInfo {
         name: "rcp",
@@ -194,7 +206,7 @@ pub static METHODS: &[MethodInfo] = &[
             summary: "gain, below 2 to converge",
         }],
         takes: SMOOTH,
-        make: |options, _, problem| by_rule(Rcp::new(options[0], common_alpha(problem)?), problem),
+        make: |options, setup| by_rule(Rcp::new(options[0], common_alpha(setup.presolved)?), setup),
     },
     MethodInfo {
         name: "newton",
@@ -209,7 +221,7 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: SMOOTH,
-        make: |options, _, problem| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, problem))),
+        make: |options, setup| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, setup.presolved))),
     },
     MethodInfo {
         name: "xwi",
@@ -229,21 +241,21 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
-        make: |options, _, problem| Ok(Box::new(Xwi::new(options[0], options[1], problem))),
+        make: |options, setup| Ok(Box::new(Xwi::new(options[0], options[1], setup.presolved))),
     },
     MethodInfo {
         name: "interior-point",
         summary: "primal-dual interior point: any utilities and paths, to high accuracy",
         options: &[],
         takes: Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
-        make: |_, _, problem| Ok(Box::new(InteriorPoint::new(problem))),
+        make: |_, setup| Ok(Box::new(InteriorPoint::new(setup.presolved))),
     },
     MethodInfo {
         name: "max-min",
         summary: "water-filling: the max-min fair rates, exactly",
         options: &[],
         takes: Takes { curvatures: &[Curvature::MaxMin], several_paths: true },
-        make: |_, problem, presolved| Ok(Box::new(WaterFilling::new(problem, presolved)?)),
+        make: |_, setup| Ok(Box::new(WaterFilling::new(setup.problem, setup.presolved)?)),
     },
 ];
 
@@ -297,12 +309,7 @@ impl MethodInfo {
     /// # Errors
     /// [`Error::UnknownOption`] with the known ones, [`Error::Setting`] for a value out of the option's range,
     /// [`Error::Unsupported`] when the method needs more of the utilities than their curvature.
-    pub(super) fn make(
-        &'static self,
-        options: &BTreeMap<String, f64>,
-        problem: &Problem,
-        presolved: &Presolved,
-    ) -> Made {
+    pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, setup: &Setup<'_>) -> Made {
         for (name, &value) in options {
             let Some(option) = self.options.iter().find(|option| option.name == name) else {
                 return Err(self.unknown_option(name));
@@ -313,7 +320,7 @@ impl MethodInfo {
             }
         }
         let value = |option: &OptionInfo| options.get(option.name).copied().unwrap_or(option.default);
-        (self.make)(&self.options.iter().map(value).collect::<Vec<_>>(), problem, presolved)
+        (self.make)(&self.options.iter().map(value).collect::<Vec<_>>(), setup)
     }
 
     fn unknown_option(&self, name: &str) -> Error {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::auto::{AUTO, Auto};
-use super::method::{Method, MethodInfo, SMOOTH, State};
-use super::price::PriceMethod;
+use super::method::{Method, MethodInfo, SMOOTH, Setup, State};
+use super::price::{PriceEngine, PriceMethod};
 use super::{Cadence, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, bottlenecks, start};
 use crate::certificate::{Answer, Certificate, certify_max_min};
 use crate::error::{Error, Result};
@@ -22,6 +23,8 @@ pub struct Solver {
     presolved: Presolved,
     method_name: &'static str,
     method: Box<dyn Method>,
+    /// What responds to prices in the library's stead, where it pays *(given)*.
+    engine: Option<Arc<dyn PriceEngine>>,
     /// Where the caller left the choice of the method to the library.
     auto: Option<Auto>,
     state: State,
@@ -41,9 +44,24 @@ impl Solver {
     /// [`Error::UnknownMethod`], [`Error::UnknownOption`], [`Error::Setting`], [`Error::Unsupported`] when the method
     /// cannot take the problem, [`Error::Utility`] when a utility's answers cannot be used.
     pub fn new(problem: &Problem, method: &str, options: &BTreeMap<String, f64>) -> Result<Self> {
+        Self::with_engine(problem, method, options, None)
+    }
+
+    /// The same, and price methods leave the response to an engine where that pays.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_engine(
+        problem: &Problem,
+        method: &str,
+        options: &BTreeMap<String, f64>,
+        engine: Option<Arc<dyn PriceEngine>>,
+    ) -> Result<Self> {
         let info = MethodInfo::of(method, problem)?;
-        let mut this = Self::start(problem, info.name, |presolved| info.make(options, problem, presolved))?;
+        let make = |presolved: &_| info.make(options, &Setup { problem, presolved, engine: engine.as_deref() });
+        let mut this = Self::start(problem, info.name, make)?;
         this.auto = (method == AUTO).then(Auto::new);
+        this.engine = engine;
         Ok(this)
     }
 
@@ -53,7 +71,7 @@ impl Solver {
     /// [`Error::Unsupported`] and [`Error::Utility`] as [`new`](Self::new).
     pub fn with_rule<R: PriceRule + 'static>(problem: &Problem, name: &'static str, rule: R) -> Result<Self> {
         SMOOTH.check(name, problem)?;
-        Self::start(problem, name, |presolved| Ok(Box::new(PriceMethod::new(rule, presolved))))
+        Self::start(problem, name, |presolved| Ok(Box::new(PriceMethod::new(rule, presolved, None))))
     }
 
     fn start(
@@ -69,8 +87,9 @@ impl Solver {
         let estimate = method.start(&presolved, &mut state);
         let problem = problem.clone();
         let made = began.elapsed();
-        let (iteration, warm, auto) = (0, false, None);
-        let this = Self { problem, presolved, method_name, method, auto, state, estimate, iteration, warm, made };
+        let (engine, auto, iteration, warm) = (None, None, 0, false);
+        let this =
+            Self { problem, presolved, method_name, method, engine, auto, state, estimate, iteration, warm, made };
         this.check()?;
         Ok(this)
     }
@@ -100,12 +119,16 @@ impl Solver {
     /// # Errors
     /// [`Error::Utility`] when a user's utility answers with something that is no rate.
     pub fn step(&mut self, iterations: usize) -> Result<()> {
-        for _ in 0..iterations {
-            self.estimate = self.method.step(&self.presolved, &mut self.state);
-            self.iteration += 1;
-            self.check()?;
-        }
-        Ok(())
+        let outcome = (0..iterations).try_for_each(|_| self.advance());
+        self.method.settle(&mut self.state);
+        outcome
+    }
+
+    /// One iteration, whose rates may still be with the method.
+    fn advance(&mut self) -> Result<()> {
+        self.estimate = self.method.step(&self.presolved, &mut self.state);
+        self.iteration += 1;
+        self.check()
     }
 
     /// The problem it works on.
@@ -219,7 +242,7 @@ impl Solver {
                 let passed = best.as_ref().is_some_and(|best| best.score <= settings.tol);
                 break if passed { Status::Optimal } else { status };
             }
-            self.step(1)?;
+            self.advance()?;
         };
         let best = best.expect("every way out of the loop has certified");
         self.solution(status, &best, self.iteration - first, trace, self.made + began.elapsed())
@@ -237,7 +260,8 @@ impl Solver {
     /// Goes on with another method from where it stands.
     fn hand_over(&mut self, method: &str) -> Result<()> {
         let info = MethodInfo::of(method, &self.problem)?;
-        self.method = info.make(&BTreeMap::new(), &self.problem, &self.presolved)?;
+        let setup = Setup { problem: &self.problem, presolved: &self.presolved, engine: self.engine.as_deref() };
+        self.method = info.make(&BTreeMap::new(), &setup)?;
         self.method_name = info.name;
         self.estimate = self.method.start(&self.presolved, &mut self.state);
         self.check()
@@ -258,7 +282,8 @@ impl Solver {
     }
 
     /// Certifies where it stands, and keeps that if it is the best so far. Returns what the solve stops on.
-    fn certify(&self, stop: Stop, progress: &mut Progress, best: &mut Option<Best>) -> Result<f64> {
+    fn certify(&mut self, stop: Stop, progress: &mut Progress, best: &mut Option<Best>) -> Result<f64> {
+        self.method.settle(&mut self.state);
         if self.problem.curvature() == Curvature::MaxMin {
             let certificate = certify_max_min(&self.problem, &self.raw_rates(), &self.state.witness)?;
             (progress.gap, progress.overload) = (certificate.relative_gap, certificate.overload);

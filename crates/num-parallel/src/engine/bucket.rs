@@ -149,7 +149,8 @@ impl<R: Real> Bucket<R> {
                 Law::Log => (self.scales[place] * inverse, self.scales[place] * inverse * inverse),
                 Law::Power => {
                     let exponent = self.exponents[place].wide();
-                    let rate = R::of((self.scales[place].wide() - price.wide().ln() * exponent).clamp(-690.0, 667.0).exp());
+                    let rate =
+                        R::of((self.scales[place].wide() - price.wide().ln() * exponent).clamp(-690.0, 667.0).exp());
                     (rate, self.exponents[place] * rate * inverse)
                 }
             };

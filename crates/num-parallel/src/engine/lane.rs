@@ -6,7 +6,7 @@
 //! segments → links   load of a link += its row's or its column's sums
 //! ```
 
-use super::bucket::{Bucket, Law, Response, Table, WINDOW};
+use super::bucket::{Bucket, Response, Table, WINDOW};
 use super::partition::{Grid, Partition};
 use super::real::Real;
 

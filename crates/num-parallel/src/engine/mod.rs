@@ -1,9 +1,9 @@
 //! The block engine: price iterations on many cores, with flows that come and go.
 
-mod bucket;
-mod exchange;
-mod lane;
-mod partition;
+pub(crate) mod bucket;
+pub(crate) mod exchange;
+pub(crate) mod lane;
+pub(crate) mod partition;
 mod real;
 mod round;
 

@@ -244,7 +244,14 @@ mod tests {
                 p.segments_of(path, &mut v);
                 w[v.len()] += 1;
             }
-            println!("{racks}: {:?} links {} segs {} grids {} lanes {} widths {w:?}", paths.links(0), p.links, p.segments, p.grids.len(), p.lanes);
+            println!(
+                "{racks}: {:?} links {} segs {} grids {} lanes {} widths {w:?}",
+                paths.links(0),
+                p.links,
+                p.segments,
+                p.grids.len(),
+                p.lanes
+            );
             println!("{:?}", p.grids.first());
         }
     }

@@ -12,6 +12,7 @@
 //!
 //! This is for flows with one path; how a flow splits over several is in `shares.rs`, of which no rule knows.
 
+mod engine;
 mod fast_ned;
 mod fgm;
 mod gradient;
@@ -21,6 +22,7 @@ mod rcp;
 mod rows;
 mod shares;
 
+pub use engine::{LinkRecord, PowerFlows, PowerLaw, PriceEngine, Responder};
 pub use fast_ned::FastNed;
 pub use fgm::Fgm;
 pub use gradient::Gradient;
@@ -29,7 +31,7 @@ pub use newton_like::NewtonLike;
 pub use rcp::Rcp;
 pub(super) use rcp::common_alpha;
 
-use rows::{Chunk, Logs, Record, Rows};
+use rows::{Chunk, Logs, Rows};
 pub(super) use rows::{at_least, with_length};
 use shares::{Bounds, Shares};
 
@@ -135,7 +137,7 @@ pub trait PriceRule: Send + Sync {
 pub(super) struct PriceMethod<R: PriceRule> {
     rule: R,
     memories: Vec<R::Memory>,
-    records: Vec<Record>,
+    records: Vec<LinkRecord>,
     /// G_l/H_l *(derived)*: found once for the estimate of the gap and for the next step, since it is a division.
     newton_steps: Vec<f64>,
     /// Bound of every path's rate, of every flow's demand, and the price at which it asks for that much *(given)*.
@@ -146,6 +148,8 @@ pub(super) struct PriceMethod<R: PriceRule> {
     chunks: Vec<Chunk>,
     shares: Shares,
     scratch: Scratch,
+    /// Responds in place of all these, where there is one.
+    responder: Option<Box<dyn Responder>>,
 }
 
 /// Per path of a chunk: price, number of priced links, slope. Logs do without.
@@ -157,22 +161,27 @@ struct Scratch {
 }
 
 impl<R: PriceRule> PriceMethod<R> {
-    pub(super) fn new(rule: R, problem: &Presolved) -> Self {
+    pub(super) fn new(rule: R, problem: &Presolved, engine: Option<&dyn PriceEngine>) -> Self {
         let (ceilings, demands, floors) = ceilings(problem);
+        let responder = engine.and_then(|engine| engine.responder(&PowerFlows::of(problem, &floors)?));
         let chunks = rows::chunks(problem);
         let in_passes = |chunk: &&Chunk| problem.blocks[chunk.block].utility.log_weights().is_none();
         let longest = chunks.iter().filter(in_passes).map(|chunk| chunk.paths.len()).max().unwrap_or(0);
         let scratch = Scratch { prices: vec![0.0; longest], priced: vec![0.0; longest], slopes: vec![0.0; longest] };
         let links = problem.capacities.len();
         let memories = vec![rule.memory(); links];
-        let (records, newton_steps) = (vec![Record::default(); links], vec![0.0; links]);
+        let (records, newton_steps) = (vec![LinkRecord::default(); links], vec![0.0; links]);
         let shares = Shares::new(problem);
-        Self { rule, memories, records, newton_steps, ceilings, demands, floors, chunks, shares, scratch }
+        Self { rule, memories, records, newton_steps, ceilings, demands, floors, chunks, shares, scratch, responder }
     }
 
     /// Rates and sums at the prices of `records`.
     fn respond(&mut self, problem: &Presolved, rates: &mut [f64]) {
         let weigh = self.rule.counts_priced_links();
+        if let Some(responder) = &mut self.responder {
+            responder.respond(weigh, &mut self.records);
+            return;
+        }
         for chunk in &self.chunks {
             let NaturalBlock { utility, flows, .. } = &problem.blocks[chunk.block];
             let (paths, count) = (chunk.paths.clone(), chunk.paths.len());
@@ -242,22 +251,29 @@ impl<R: PriceRule> PriceMethod<R> {
 }
 
 impl<R: PriceRule> Method for PriceMethod<R> {
+    fn settle(&mut self, state: &mut State) {
+        if let Some(responder) = &self.responder {
+            responder.rates_into(&mut state.rates);
+        }
+    }
+
     fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
         self.memories.fill(self.rule.memory());
         self.shares.start(problem);
         if self.rule.starts_at_free_links() {
-            self.records.fill(Record::at(0.0, 1.0));
+            self.records.fill(LinkRecord::at(0.0, 1.0));
             self.respond(problem, &mut state.rates);
             self.start_rule(&problem.capacities);
         }
         for (record, &price) in self.records.iter_mut().zip(&state.prices) {
-            *record = Record::at(price, 0.0);
+            *record = LinkRecord::at(price, 0.0);
         }
         self.respond(problem, &mut state.rates);
         let (_, estimate) = self.survey(&problem.capacities, &mut state.prices);
         if !self.rule.starts_at_free_links() {
             self.start_rule(&problem.capacities);
         }
+        self.settle(state);
         estimate
     }
 
@@ -266,7 +282,7 @@ impl<R: PriceRule> Method for PriceMethod<R> {
         let links = self.records.iter_mut().zip(capacities).zip(&self.newton_steps);
         for (((record, &capacity), &step), memory) in links.zip(&mut self.memories) {
             let link = record.link(capacity, step);
-            *record = Record::at(self.rule.advance(&link, memory), if link.excess() > 0.0 { 1.0 } else { 0.0 });
+            *record = LinkRecord::at(self.rule.advance(&link, memory), if link.excess() > 0.0 { 1.0 } else { 0.0 });
         }
         let mut refusals = 0;
         loop {
@@ -280,7 +296,7 @@ impl<R: PriceRule> Method for PriceMethod<R> {
             let links = self.records.iter_mut().zip(capacities).zip(&self.newton_steps);
             for (((record, &capacity), &step), memory) in links.zip(&mut self.memories) {
                 let price = self.rule.retreat(&record.link(capacity, step), memory);
-                *record = Record::at(price, record.priced);
+                *record = LinkRecord::at(price, record.priced);
             }
         }
     }

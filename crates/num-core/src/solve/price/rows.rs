@@ -6,23 +6,10 @@
 
 use std::ops::Range;
 
-use super::{LARGEST_PRICE, LinkState, shares};
+use super::{LARGEST_PRICE, LinkRecord, LinkState, shares};
 use crate::presolve::{CHUNK, Presolved};
 
-/// Price and sums of one link, side by side: gathering and scattering touch one line of the cache.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(align(32))]
-pub(super) struct Record {
-    /// p_l *(iterate)*.
-    pub(super) price: f64,
-    /// 1 where p_l > 0 or the link was too full in the last pass, else 0 *(derived)*.
-    pub(super) priced: f64,
-    /// y_l and H_l *(derived)*.
-    pub(super) load: f64,
-    pub(super) slope: f64,
-}
-
-impl Record {
+impl LinkRecord {
     /// At its next price, with no loads yet. `priced` says whether the link counts even when it is free.
     pub(super) fn at(price: f64, priced: f64) -> Self {
         let price = price.clamp(0.0, LARGEST_PRICE);
@@ -80,7 +67,7 @@ impl Rows<'_> {
     }
 
     /// q_s and the number of priced links of every path.
-    pub(super) fn gather(&self, records: &[Record], prices: &mut [f64], priced: &mut [f64]) {
+    pub(super) fn gather(&self, records: &[LinkRecord], prices: &mut [f64], priced: &mut [f64]) {
         with_length!(self.chunk.length, LENGTH => gather::<LENGTH>(self.links, records, prices, priced), {
             for ((links, price), priced) in self.each().zip(prices).zip(priced) {
                 gather_one(links, records, price, priced);
@@ -89,14 +76,14 @@ impl Rows<'_> {
     }
 
     /// Gathers, responds and scatters path by path, so that the division hides behind the memory operations.
-    pub(super) fn respond_with_logs<const WEIGH: bool>(&self, flows: Logs, records: &mut [Record]) {
+    pub(super) fn respond_with_logs<const WEIGH: bool>(&self, flows: Logs, records: &mut [LinkRecord]) {
         with_length!(self.chunk.length, LENGTH => flows.respond::<LENGTH, WEIGH>(self.links, records), {
             flows.respond_each::<WEIGH>(self.each(), records);
         });
     }
 
     /// Adds every path's rate and slope to its links.
-    pub(super) fn scatter(&self, rates: &[f64], slopes: &[f64], records: &mut [Record]) {
+    pub(super) fn scatter(&self, rates: &[f64], slopes: &[f64], records: &mut [LinkRecord]) {
         with_length!(self.chunk.length, LENGTH => scatter::<LENGTH>(self.links, rates, slopes, records), {
             for ((links, &rate), &slope) in self.each().zip(rates).zip(slopes) {
                 scatter_one(links, rate, slope, records);
@@ -105,14 +92,14 @@ impl Rows<'_> {
     }
 }
 
-fn gather<const LENGTH: usize>(links: &[u32], records: &[Record], prices: &mut [f64], priced: &mut [f64]) {
+fn gather<const LENGTH: usize>(links: &[u32], records: &[LinkRecord], prices: &mut [f64], priced: &mut [f64]) {
     let (rows, _) = links.as_chunks::<LENGTH>();
     for ((row, price), priced) in rows.iter().zip(prices).zip(priced) {
         gather_one(row, records, price, priced);
     }
 }
 
-fn scatter<const LENGTH: usize>(links: &[u32], rates: &[f64], slopes: &[f64], records: &mut [Record]) {
+fn scatter<const LENGTH: usize>(links: &[u32], rates: &[f64], slopes: &[f64], records: &mut [LinkRecord]) {
     let (rows, _) = links.as_chunks::<LENGTH>();
     for ((row, &rate), &slope) in rows.iter().zip(rates).zip(slopes) {
         scatter_one(row, rate, slope, records);
@@ -120,7 +107,7 @@ fn scatter<const LENGTH: usize>(links: &[u32], rates: &[f64], slopes: &[f64], re
 }
 
 #[inline(always)]
-pub(super) fn gather_one(links: &[u32], records: &[Record], price: &mut f64, priced: &mut f64) {
+pub(super) fn gather_one(links: &[u32], records: &[LinkRecord], price: &mut f64, priced: &mut f64) {
     let mut sums = [-0.0, -0.0];
     for &link in links {
         let record = &records[link as usize];
@@ -131,7 +118,7 @@ pub(super) fn gather_one(links: &[u32], records: &[Record], price: &mut f64, pri
 }
 
 #[inline(always)]
-pub(super) fn scatter_one(links: &[u32], rate: f64, slope: f64, records: &mut [Record]) {
+pub(super) fn scatter_one(links: &[u32], rate: f64, slope: f64, records: &mut [LinkRecord]) {
     for &link in links {
         let record = &mut records[link as usize];
         record.load += rate;
@@ -149,7 +136,7 @@ pub(super) struct Logs<'a> {
 impl Logs<'_> {
     /// Paths of one length, two at a time. In a function of its own, where the loop has all registers (10 % faster).
     #[inline(never)]
-    fn respond<const LENGTH: usize, const WEIGH: bool>(self, links: &[u32], records: &mut [Record]) {
+    fn respond<const LENGTH: usize, const WEIGH: bool>(self, links: &[u32], records: &mut [LinkRecord]) {
         let (pairs, last) = links.as_chunks::<LENGTH>().0.as_chunks::<2>();
         let (weights, last_weight) = self.weights.as_chunks::<2>();
         let (floors, last_floor) = self.floors.as_chunks::<2>();
@@ -162,7 +149,7 @@ impl Logs<'_> {
     }
 
     /// Paths of any length, one at a time.
-    fn respond_each<'a, const WEIGH: bool>(self, rows: impl Iterator<Item = &'a [u32]>, records: &mut [Record]) {
+    fn respond_each<'a, const WEIGH: bool>(self, rows: impl Iterator<Item = &'a [u32]>, records: &mut [LinkRecord]) {
         for (((row, &weight), &floor), rate) in rows.zip(self.weights).zip(self.floors).zip(self.rates) {
             [*rate] = respond_together::<1, WEIGH>([row], &[weight], &[floor], records);
         }
@@ -176,7 +163,7 @@ fn respond_together<const FLOWS: usize, const WEIGH: bool>(
     rows: [&[u32]; FLOWS],
     weights: &[f64; FLOWS],
     floors: &[f64; FLOWS],
-    records: &mut [Record],
+    records: &mut [LinkRecord],
 ) -> [f64; FLOWS] {
     // −0 and not 0, which would cost an addition: −0 + p is p for every p.
     let (mut prices, mut priced) = ([-0.0; FLOWS], [-0.0; FLOWS]);

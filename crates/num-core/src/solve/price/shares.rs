@@ -30,7 +30,8 @@
 
 use std::ops::Range;
 
-use super::rows::{Record, at_least};
+use super::LinkRecord;
+use super::rows::at_least;
 use crate::presolve::{CHUNK, Presolved};
 
 /// The flows with several paths, and how each splits its demand.
@@ -128,7 +129,13 @@ impl Shares {
     }
 
     /// Rates of all paths of these flows, added with their slopes to the links.
-    pub(super) fn respond(&mut self, problem: &Presolved, bounds: &Bounds, rates: &mut [f64], records: &mut [Record]) {
+    pub(super) fn respond(
+        &mut self,
+        problem: &Presolved,
+        bounds: &Bounds,
+        rates: &mut [f64],
+        records: &mut [LinkRecord],
+    ) {
         for Part { block, flows } in &self.parts {
             let Scratch { means, scales, prices, demands, slopes } = &mut self.scratch;
             means.clear();
@@ -202,7 +209,7 @@ impl Path {
         self.share * ((mean - self.price) / scale).min(LARGEST_EXPONENT).exp()
     }
 
-    fn gather(&mut self, problem: &Presolved, avoidable: &[bool], crossings: Range<usize>, records: &[Record]) {
+    fn gather(&mut self, problem: &Presolved, avoidable: &[bool], crossings: Range<usize>, records: &[LinkRecord]) {
         (self.price, self.priced, self.avoidable_price, self.avoidable_priced) = (0.0, 0.0, 0.0, 0.0);
         for (&link, &avoidable) in problem.paths.indices()[crossings.clone()].iter().zip(&avoidable[crossings]) {
             let record = &records[link as usize];

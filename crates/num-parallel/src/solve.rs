@@ -1,0 +1,142 @@
+//! Solves whose price methods respond on many cores.
+//!
+//! The library's own price methods find loads and slopes by one loop over the flows; here the block engine's lanes do,
+//! on as many threads as are given. All else, rules and certificates included, is the library's.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use netnum_core::solve::{LinkRecord, PowerFlows, PowerLaw, PriceEngine, Responder};
+use netnum_core::{Problem, Result, Solver};
+
+use crate::crew::{Crew, Job};
+use crate::engine::bucket::{Law, Response};
+use crate::engine::exchange::{read, write};
+use crate::engine::lane::Lane;
+use crate::engine::partition::Partition;
+
+/// Below this many flows the tables cost more than they save.
+const FEWEST_FLOWS: usize = 1000;
+
+/// A solver as [`Solver::new`] makes it, whose price methods use up to `threads` threads, and faster loops than one
+/// flow after the other also where that is one. The answer has the same bits for any number of threads.
+///
+/// # Errors
+/// Those of [`Solver::new`], and [`Error::Setting`](netnum_core::Error::Setting) when the system does not give that many
+/// threads.
+pub fn solver(
+    problem: &Problem,
+    method: &str,
+    options: &BTreeMap<String, f64>,
+    threads: NonZeroUsize,
+) -> Result<Solver> {
+    if problem.flows() < FEWEST_FLOWS {
+        return Solver::new(problem, method, options);
+    }
+    let engine = LaneEngine { crew: Arc::new(Mutex::new(Crew::new(threads)?)) };
+    Solver::with_engine(problem, method, options, Some(Arc::new(engine)))
+}
+
+/// Responds by lanes.
+struct LaneEngine {
+    crew: Arc<Mutex<Crew>>,
+}
+
+impl PriceEngine for LaneEngine {
+    fn responder(&self, flows: &PowerFlows<'_>) -> Option<Box<dyn Responder>> {
+        if flows.paths.len() < FEWEST_FLOWS {
+            return None;
+        }
+        let partition = Partition::new(flows.links, flows.paths.len(), |flow| flows.paths.links(flow));
+        let mut lanes: Vec<Lane<f64>> = (0..partition.lanes()).map(|_| Lane::new(&partition)).collect();
+        let mut segments = Vec::new();
+        let mut add = |flow: usize, response: Response| {
+            let path = flows.paths.links(flow);
+            segments.clear();
+            partition.segments_of(path, &mut segments);
+            lanes[partition.lane_of(path)].add(&partition, flow as u32, &segments, &response);
+        };
+        for (range, law) in &flows.laws {
+            for (place, flow) in range.clone().enumerate() {
+                let floor = flows.floors[flow];
+                add(
+                    flow,
+                    match law {
+                        PowerLaw::Log(weights) => {
+                            Response { law: Law::Log, scale: weights[place], exponent: 1.0, floor }
+                        }
+                        PowerLaw::Power { log_k, alpha } => {
+                            let exponent = alpha[place].recip();
+                            Response { law: Law::Power, scale: log_k[place] * exponent, exponent, floor }
+                        }
+                    },
+                );
+            }
+        }
+        let shared = Arc::new(Shared {
+            partition,
+            heard: RwLock::new(Heard { weigh: false, prices: vec![[0.0; 2]; flows.links] }),
+            lanes: lanes.into_iter().map(RwLock::new).collect(),
+        });
+        let at_work = Arc::clone(&shared);
+        let job: Job = Arc::new(move |member| {
+            let heard = read(&at_work.heard);
+            for lane in at_work.lanes.iter().skip(member.number()).step_by(member.of()) {
+                let lane = &mut *write(lane);
+                lane.hear(0, &heard.prices);
+                lane.respond(&at_work.partition, heard.weigh);
+            }
+        });
+        Some(Box::new(Lanes { crew: Arc::clone(&self.crew), job, shared }))
+    }
+}
+
+/// What the crew shares.
+struct Shared {
+    partition: Partition,
+    heard: RwLock<Heard>,
+    lanes: Vec<RwLock<Lane<f64>>>,
+}
+
+/// What the lanes respond to.
+struct Heard {
+    weigh: bool,
+    /// [price, priced] of every link.
+    prices: Vec<[f64; 2]>,
+}
+
+struct Lanes {
+    crew: Arc<Mutex<Crew>>,
+    job: Job,
+    shared: Arc<Shared>,
+}
+
+impl Responder for Lanes {
+    fn respond(&mut self, weigh: bool, links: &mut [LinkRecord]) {
+        {
+            let heard = &mut *write(&self.shared.heard);
+            heard.weigh = weigh;
+            for (heard, link) in heard.prices.iter_mut().zip(&*links) {
+                *heard = [link.price, link.priced];
+            }
+        }
+        self.crew.lock().unwrap_or_else(PoisonError::into_inner).run(Arc::clone(&self.job));
+        for lane in &self.shared.lanes {
+            for (link, sum) in links.iter_mut().zip(read(lane).sums()) {
+                link.load += sum[0];
+                link.slope += sum[1];
+            }
+        }
+    }
+
+    fn rates_into(&self, rates: &mut [f64]) {
+        for lane in &self.shared.lanes {
+            for bucket in read(lane).buckets() {
+                for (&flow, &rate) in bucket.flows().iter().zip(bucket.rates()) {
+                    rates[flow as usize] = rate;
+                }
+            }
+        }
+    }
+}
