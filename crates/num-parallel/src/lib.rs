@@ -2,6 +2,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `crew/` | threads that do one job together, and meet within it |
 //! | `many.rs` | many problems at once, a thread for each in turn |
 //!
 //! What is computed is `netnum-core`'s; here is only who computes it. Threads are an argument and live in a pool of
@@ -26,6 +27,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod crew;
 mod many;
 
+pub use crew::{Crew, Member};
 pub use many::{Batch, Overseer, solve_many};
