@@ -2,6 +2,9 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `crew/` | threads that do one job together, and meet within it |
+//! | `engine/` | price iterations by blocks of flows and of links |
+//! | `solve.rs` | solves whose price methods use those blocks |
 //! | `many.rs` | many problems at once, a thread for each in turn |
 //!
 //! What is computed is `netnum-core`'s; here is only who computes it. Threads are an argument and live in a pool of
@@ -31,6 +34,7 @@ mod engine;
 mod many;
 mod solve;
 
+pub use crew::{Crew, Member};
 pub use engine::{Engine, FlowId, Real, Worth};
 pub use many::{Batch, Overseer, solve_many};
 pub use solve::solver;

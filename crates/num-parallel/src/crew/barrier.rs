@@ -1,0 +1,109 @@
+//! Where the members of a crew meet: nobody goes on before everybody has come.
+//!
+//! A sense-reversing barrier: who comes reads the number of the meeting, then counts itself; the last one to come
+//! resets the count and raises the number, which is all that the others watch. Two atomic variables, each on a line of
+//! cache of its own, one shared write to come and one to be let go. (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
+//! section 3.1; their sense is the last bit of our number, so that no member has to remember it.)
+//!
+//! A member that has left for good never comes to another meeting. Who waits for it sees that nobody is left to open
+//! the meeting, and is told so instead of waiting for ever.
+
+use crossbeam_utils::CachePadded;
+
+use super::sync::atomic::{AtomicUsize, Ordering};
+use super::sync::{hint, thread};
+
+/// The meetings of so many members.
+#[derive(Debug)]
+pub(super) struct Barrier {
+    members: usize,
+    /// Members that have come to the present meeting.
+    arrived: CachePadded<AtomicUsize>,
+    /// Meetings that have been held.
+    meetings: CachePadded<AtomicUsize>,
+    /// Members that have not left for good.
+    present: CachePadded<AtomicUsize>,
+}
+
+/// A member was waited for that has left.
+#[derive(Debug)]
+pub(super) struct Deserted;
+
+impl Barrier {
+    /// A barrier that all members have left: it has to be [opened](Self::open) first.
+    pub(super) fn new(members: usize) -> Self {
+        let none = || CachePadded::new(AtomicUsize::new(0));
+        Self { members, arrived: none(), meetings: none(), present: none() }
+    }
+
+    pub(super) fn members(&self) -> usize {
+        self.members
+    }
+
+    /// All members are here again. Only for who knows that all have left, and before any of them can come.
+    pub(super) fn open(&self) {
+        // Whoever deserted a meeting may have left some behind who were counted.
+        self.arrived.store(0, Ordering::Relaxed);
+        self.present.store(self.members, Ordering::Relaxed);
+    }
+
+    /// Waits until all members have come. What any of them wrote before is seen by all of them after.
+    pub(super) fn wait(&self) -> Result<(), Deserted> {
+        // It cannot be raised before this member is counted.
+        let meeting = self.meetings.load(Ordering::Relaxed);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.meetings.store(meeting.wrapping_add(1), Ordering::Release);
+            return Ok(());
+        }
+        let mut patience = Patience::default();
+        while self.meetings.load(Ordering::Acquire) == meeting {
+            let lasts = patience.spend();
+            // Who left did so after the last meeting it came to. If that was this one, the number has been raised.
+            if !lasts
+                && self.present.load(Ordering::Acquire) < self.members
+                && self.meetings.load(Ordering::Acquire) == meeting
+            {
+                return Err(Deserted);
+            }
+        }
+        Ok(())
+    }
+
+    /// A member leaves for good.
+    pub(super) fn leave(&self) {
+        self.present.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Waits until all members have left. What any of them wrote before is seen after.
+    pub(super) fn wait_until_left(&self) {
+        let mut patience = Patience::default();
+        while self.present.load(Ordering::Acquire) > 0 {
+            patience.spend();
+        }
+    }
+}
+
+/// How long to watch a variable before others may have the core.
+///
+/// Members that have a core each meet within fractions of a microsecond, and asking the system for anything takes as
+/// long. Where they share cores, the one that is waited for may be waiting for the core of who waits.
+#[derive(Debug, Default)]
+pub(super) struct Patience(u32);
+
+impl Patience {
+    /// Looks to spend on watching: some microseconds.
+    const SPINS: u32 = if cfg!(all(test, loom)) { 0 } else { 200 };
+
+    /// Lets a moment pass. `false` once it is spent: this and every further moment is offered to other threads.
+    pub(super) fn spend(&mut self) -> bool {
+        let lasts = self.0 < Self::SPINS;
+        if lasts {
+            self.0 += 1;
+            hint::spin_loop();
+        } else {
+            thread::yield_now();
+        }
+        lasts
+    }
+}

@@ -1,0 +1,228 @@
+//! A crew: threads that do one job together, again and again, and meet within it.
+//!
+//! An iteration lasts microseconds, and starting a thread for it would take longer. So the workers are started once;
+//! [`Crew::run`] hands all of them the same job, the calling thread is one of them, and [`Member::wait`] is the barrier
+//! inside. Between jobs a worker watches for the next one for some microseconds, then sleeps until it is called.
+//!
+//! ```text
+//!   caller    job ─► calls += 1 ─► wake ─► job(0) ─► leave ─► all have left ─► return, or go on with a panic
+//!                        │                   ▲
+//!                        │                 barrier
+//!                        ▼                   ▼
+//!   worker i  watch, then sleep ────────► job(i) ─► leave ─► watch …
+//! ```
+//!
+//! It is safe code, so that a mistake in it could be a wrong answer or a wait for ever, but no undefined behaviour:
+//! `every_order.rs` holds it to the right ones, under loom.
+
+mod barrier;
+mod cores;
+#[cfg(all(test, loom))]
+mod every_order;
+mod sync;
+
+use std::any::Any;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, PoisonError};
+
+use crossbeam_utils::CachePadded;
+use netnum_core::{Error, Result};
+
+use barrier::{Barrier, Deserted, Patience};
+use sync::atomic::{AtomicUsize, Ordering};
+use sync::{Mutex, thread};
+
+/// What every member of a crew does at the same time.
+pub(crate) type Job = Arc<dyn Fn(&Member) + Send + Sync>;
+
+/// Threads that do one job together.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use netnum_parallel::Crew;
+///
+/// let mut crew = Crew::new(NonZeroUsize::new(3).unwrap())?;
+/// let sum = Arc::new(AtomicUsize::new(0));
+/// let numbers = sum.clone();
+/// crew.run(Arc::new(move |member| {
+///     numbers.fetch_add(member.number(), Ordering::Relaxed);
+///     member.wait();
+///     assert_eq!(numbers.load(Ordering::Relaxed), 0 + 1 + 2);
+/// }));
+/// assert_eq!(sum.load(Ordering::Relaxed), 3);
+/// # Ok::<(), netnum_core::Error>(())
+/// ```
+///
+/// The workers end when it is dropped. A process made by `fork` has none of its parent's workers, and must make a crew
+/// of its own.
+pub struct Crew {
+    shared: Arc<Shared>,
+    workers: Vec<thread::JoinHandle<()>>,
+}
+
+/// One of a crew, as its job sees it.
+pub struct Member<'a> {
+    number: usize,
+    barrier: &'a Barrier,
+}
+
+/// What the caller and the workers share.
+struct Shared {
+    barrier: Barrier,
+    /// How often there was something new in `job`. Who sees it raised locks `job` after the caller did, and that lock
+    /// orders what they do.
+    calls: CachePadded<AtomicUsize>,
+    /// What to do; nothing, when called, means that the crew is dismissed.
+    job: Mutex<Option<Job>>,
+    /// What the first member to panic in the present job died of.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl Crew {
+    /// Starts a crew: `threads` − 1 workers, since the caller is one of the crew. On Linux each worker is kept on a
+    /// core of its own, unless there are more workers than cores beside the caller's.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] when the system does not give that many threads; none is left running then.
+    pub fn new(threads: NonZeroUsize) -> Result<Self> {
+        let shared = Arc::new(Shared {
+            barrier: Barrier::new(threads.get()),
+            calls: CachePadded::new(AtomicUsize::new(0)),
+            job: Mutex::new(None),
+            panic: Mutex::new(None),
+        });
+        let cores = cores::others();
+        let cores = if threads.get() - 1 <= cores.len() { cores } else { Vec::new() };
+        // Workers join one by one, so that dropping the crew dismisses those that have been started.
+        let mut crew = Self { shared, workers: Vec::new() };
+        for number in 1..threads.get() {
+            let (shared, core) = (crew.shared.clone(), cores.get(number - 1).copied());
+            let worker = thread::Builder::new().name(format!("netnum-{number}")).spawn(move || {
+                if let Some(core) = core {
+                    cores::stay_on(core);
+                }
+                shared.work(number);
+            });
+            crew.workers.push(worker.map_err(|refusal| Error::Setting {
+                name: "threads".into(),
+                value: threads.to_string(),
+                expected: format!("as many as the system can start ({refusal})"),
+            })?);
+        }
+        Ok(crew)
+    }
+
+    /// How many threads do a job, the caller's among them.
+    pub fn threads(&self) -> NonZeroUsize {
+        NonZeroUsize::new(self.workers.len() + 1).expect("the caller is one")
+    }
+
+    /// Has every member do the job, the caller as number 0. Returns when all have done it; nobody holds the job then but
+    /// who has a copy of the `Arc`.
+    ///
+    /// # Panics
+    /// When the job does, on any member: with the panic of the first one. The others are not waited for where they wait
+    /// for it. Also when a member waits for one that has returned: all must meet equally often.
+    pub fn run(&mut self, job: Arc<dyn Fn(&Member) + Send + Sync>) {
+        let shared = &*self.shared;
+        shared.barrier.open();
+        shared.call(Some(job.clone()), &self.workers);
+        shared.perform(0, job);
+        shared.barrier.wait_until_left();
+        *lock(&shared.job) = None;
+        let died = lock(&shared.panic).take();
+        if let Some(payload) = died {
+            assert!(!payload.is::<Deserted>(), "a member of the crew waits for one that has returned");
+            resume_unwind(payload);
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.shared.call(None, &self.workers);
+        for worker in self.workers.drain(..) {
+            // A worker catches what its job dies of.
+            let _ = worker.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for Crew {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Crew").field("threads", &self.threads()).finish_non_exhaustive()
+    }
+}
+
+impl Member<'_> {
+    /// Which one it is, from 0, the caller.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// How many there are.
+    pub fn of(&self) -> usize {
+        self.barrier.members()
+    }
+
+    /// Waits until every member has come here. What any of them wrote before is seen by all of them after.
+    pub fn wait(&self) {
+        if self.barrier.wait().is_err() {
+            // Past the panic hook: the member that is missing has spoken there, and this one has nothing to add.
+            resume_unwind(Box::new(Deserted));
+        }
+    }
+}
+
+impl Shared {
+    /// Publishes a job, or the end, and wakes the workers.
+    fn call(&self, job: Option<Job>, workers: &[thread::JoinHandle<()>]) {
+        *lock(&self.job) = job;
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        for worker in workers {
+            worker.thread().unpark();
+        }
+    }
+
+    /// A worker's life.
+    fn work(&self, number: usize) {
+        let mut heard = 0;
+        loop {
+            let mut patience = Patience::default();
+            while self.calls.load(Ordering::Relaxed) == heard {
+                // A call between looking and sleeping ends the sleep at once.
+                if !patience.spend() {
+                    thread::park();
+                }
+            }
+            // Nobody calls again before all have left.
+            heard = heard.wrapping_add(1);
+            let Some(job) = lock(&self.job).clone() else { return };
+            self.perform(number, job);
+        }
+    }
+
+    /// A member's part in a job.
+    fn perform(&self, number: usize, job: Job) {
+        let member = Member { number, barrier: &self.barrier };
+        // The job is dropped inside: it may be the last copy, and die of that. Whether it can be run again after a panic
+        // is for the caller to say, who sees the panic.
+        let done = catch_unwind(AssertUnwindSafe(move || job(&member)));
+        if let Err(payload) = done {
+            let mut panic = lock(&self.panic);
+            if panic.as_ref().is_none_or(|earlier| earlier.is::<Deserted>()) {
+                *panic = Some(payload);
+            }
+        }
+        self.barrier.leave();
+    }
+}
+
+/// No job runs while a lock is held, so that none can be poisoned.
+fn lock<T>(mutex: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

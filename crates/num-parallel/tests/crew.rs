@@ -1,0 +1,162 @@
+//! A crew of threads: everybody works and meets, panics arrive, and nobody waits for ever.
+
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
+
+use netnum_parallel::{Crew, Member};
+
+fn crew(threads: usize) -> Crew {
+    Crew::new(NonZeroUsize::new(threads).unwrap()).unwrap()
+}
+
+fn message(death: Box<dyn std::any::Any + Send>) -> String {
+    death.downcast::<&str>().map(|text| text.to_string()).unwrap_or_else(|death| *death.downcast::<String>().unwrap())
+}
+
+/// What a run panics with.
+fn death(crew: &mut Crew, job: impl Fn(&Member) + Send + Sync + 'static) -> String {
+    message(catch_unwind(AssertUnwindSafe(|| crew.run(Arc::new(job)))).unwrap_err())
+}
+
+#[test]
+fn every_member_does_the_job_once_on_a_thread_that_stays_the_same_and_the_caller_is_number_0() {
+    for threads in [1, 2, 3, 8] {
+        let mut crew = crew(threads);
+        assert_eq!(crew.threads().get(), threads);
+        let mut earlier: Option<Vec<(usize, ThreadId)>> = None;
+        for _ in 0..100 {
+            let seen = Arc::new(Mutex::new(Vec::new()));
+            let here = seen.clone();
+            crew.run(Arc::new(move |member| {
+                assert_eq!(member.of(), threads);
+                here.lock().unwrap().push((member.number(), std::thread::current().id()));
+            }));
+            let mut seen = Arc::try_unwrap(seen).expect("nobody holds the job").into_inner().unwrap();
+            seen.sort_unstable_by_key(|member| member.0);
+            assert_eq!(seen.iter().map(|member| member.0).collect::<Vec<_>>(), (0..threads).collect::<Vec<_>>());
+            assert_eq!(seen[0].1, std::thread::current().id());
+            assert!(earlier.is_none_or(|earlier| earlier == seen));
+            earlier = Some(seen);
+        }
+    }
+}
+
+#[test]
+fn nobody_passes_a_meeting_before_all_have_come() {
+    // Eight share the cores of whatever machine this is.
+    for threads in [1, 2, 3, 8] {
+        const MEETINGS: usize = 2000;
+        let notes: Arc<Vec<AtomicUsize>> = Arc::new((0..threads).map(|_| AtomicUsize::new(0)).collect());
+        let told = notes.clone();
+        crew(threads).run(Arc::new(move |member| {
+            for meeting in 1..=MEETINGS {
+                told[member.number()].store(meeting, Ordering::Relaxed);
+                member.wait();
+                for note in told.iter() {
+                    // Another may be on its way to the next meeting, but cannot have come further.
+                    let note = note.load(Ordering::Relaxed);
+                    assert!(note == meeting || note == meeting + 1, "{note} at meeting {meeting}");
+                }
+            }
+        }));
+        assert!(notes.iter().all(|note| note.load(Ordering::Relaxed) == MEETINGS));
+    }
+}
+
+#[test]
+fn a_panic_on_any_member_reaches_the_caller_though_the_others_wait_for_it() {
+    for threads in [1, 2, 5] {
+        let mut crew = crew(threads);
+        for unlucky in 0..threads {
+            let last_words = death(&mut crew, move |member| {
+                member.wait();
+                assert!(member.number() != unlucky, "number {unlucky} has had enough");
+                member.wait();
+                member.wait();
+            });
+            assert_eq!(last_words, format!("number {unlucky} has had enough"));
+            // The crew is as good as new.
+            let done = Arc::new(AtomicUsize::new(0));
+            let count = done.clone();
+            crew.run(Arc::new(move |member| {
+                member.wait();
+                count.fetch_add(1, Ordering::Relaxed);
+                member.wait();
+            }));
+            assert_eq!(done.load(Ordering::Relaxed), threads);
+        }
+    }
+}
+
+#[test]
+fn waiting_for_a_member_that_has_returned_is_a_panic_and_no_wait_for_ever() {
+    for impatient in 0..3 {
+        let last_words = death(&mut crew(3), move |member| {
+            member.wait();
+            if member.number() != impatient {
+                member.wait();
+            }
+        });
+        assert_eq!(last_words, "a member of the crew waits for one that has returned");
+    }
+}
+
+#[test]
+fn workers_that_sleep_hear_of_the_next_job_and_of_the_end() {
+    let mut crew = crew(4);
+    for _ in 0..3 {
+        // Far longer than they watch for a job.
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        crew.run(Arc::new(|member| member.wait()));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    drop(crew);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn workers_have_a_core_each_if_there_are_enough_and_the_caller_keeps_its_own() {
+    let allowed = || -> String {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        status.lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap().to_string()
+    };
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let before = allowed();
+    for threads in [cores, cores + 1] {
+        let seen = Arc::new(Mutex::new(vec![String::new(); threads]));
+        let here = seen.clone();
+        crew(threads).run(Arc::new(move |member| here.lock().unwrap()[member.number()] = allowed()));
+        let mut workers = Arc::try_unwrap(seen).unwrap().into_inner().unwrap();
+        let caller = workers.remove(0);
+        assert_eq!(caller, before);
+        if threads > cores {
+            assert!(workers.iter().all(|worker| *worker == before));
+        } else {
+            workers.sort_unstable();
+            workers.dedup();
+            assert_eq!(workers.len(), threads - 1);
+            assert!(workers.iter().all(|worker| !worker.contains(['-', ','])));
+        }
+    }
+}
+
+/// A process of its own has room for the stacks of some hundred threads; without that, it would take all that there is.
+#[cfg(target_os = "linux")]
+#[test]
+fn more_threads_than_the_system_has_are_an_error_that_says_so() {
+    const ALONE: &str = "NETNUM_TEST_ALONE";
+    if std::env::var_os(ALONE).is_none() {
+        let this = "more_threads_than_the_system_has_are_an_error_that_says_so";
+        let mut alone = std::process::Command::new("sh");
+        alone.args(["-c", "ulimit -v 1000000; exec \"$0\" --exact \"$1\""]).arg(std::env::current_exe().unwrap());
+        let output = alone.arg(this).env(ALONE, "1").output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        return assert!(told.contains("1 passed"), "{told}");
+    }
+    let error = Crew::new(NonZeroUsize::MAX).unwrap_err().to_string();
+    let expected = format!("threads is {}, expected as many as the system can start (", usize::MAX);
+    assert!(error.starts_with(&expected), "{error}");
+}
