@@ -30,7 +30,7 @@ fn engine<R: Real>(i: &Instance, p: &[f64]) -> Engine<R, Ned> {
     for f in 0..i.paths.len() {
         e.add(i.paths.links(f), Worth::log(i.weights[f])).unwrap();
     }
-    e.start(p);
+    e.set_prices(p).unwrap();
     e
 }
 fn main() {

@@ -302,6 +302,7 @@ class Solver:
         method: str = "auto",
         *,
         warm_start: Solution | ArrayLike | None = None,
+        threads: int = 1,
         **options: float,
     ) -> Solver: ...
     def step(self, n: int = 1) -> None: ...

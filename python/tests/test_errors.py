@@ -194,7 +194,6 @@ def test_an_unknown_method_or_option_comes_with_the_known_ones(make, message):
         ({"time_limit": -0.5}, "time_limit is -0.5, expected a number of seconds >= 0"),
         ({"time_limit": NAN}, "time_limit is NaN, expected a number of seconds >= 0"),
         ({"threads": 0}, "threads is 0, expected at least 1"),
-        ({"threads": 2}, "threads is 2, expected 1: this version solves on one thread"),
         ({"gamma": -1.0}, "gamma is -1, expected a finite number > 0"),
         ({"gamma": INF}, "gamma is inf, expected a finite number > 0"),
     ],

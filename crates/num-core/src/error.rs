@@ -193,6 +193,12 @@ pub enum Error {
         /// Which method can.
         instead: &'static str,
     },
+    /// A flow that has ended, or that never was one of this engine's.
+    #[error("there is no flow {id}: it has ended, or belongs elsewhere")]
+    UnknownFlow {
+        /// Its id.
+        id: String,
+    },
     /// Two ends that no path can join, or a network that cannot be built.
     #[error("{0}")]
     Topology(String),

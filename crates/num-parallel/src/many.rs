@@ -13,8 +13,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use netnum_core::solve::{Cadence, Observer};
-use netnum_core::{Error, Problem, Progress, Result, Settings, Solution, Solver};
+use netnum_core::{Error, Problem, Progress, Result, Settings, Solution};
 use rayon::prelude::*;
+
+use crate::solve::solver;
 
 /// Solves problems on `threads` threads. Answers come in the order of the problems, a problem that has none with its
 /// error, and do not depend on `threads`.
@@ -23,7 +25,7 @@ use rayon::prelude::*;
 ///
 /// # Errors
 /// [`Error::Setting`] when the system does not give that many threads. What is wrong with a problem, or with the
-/// method or an option for it, is in the problem's own result: see [`Solver::new`] and [`Solver::run`].
+/// method or an option for it, is in the problem's own result: see [`solver`] and [`Solver::run`](netnum_core::Solver::run).
 pub fn solve_many<P: Borrow<Problem> + Sync>(
     problems: &[P],
     method: &str,
@@ -102,7 +104,7 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
     }
 
     fn solve_one(&self, problem: usize, overseer: &impl Overseer) -> Result<Solution> {
-        let mut solver = Solver::new(self.problems[problem].borrow(), self.method, self.options)?;
+        let mut solver = solver(self.problems[problem].borrow(), self.method, self.options, NonZeroUsize::MIN)?;
         if let Some(prices) = self.warm_starts.and_then(|starts| starts[problem]) {
             solver.warm_start(prices)?;
         }

@@ -14,7 +14,8 @@ use crate::crew::{Crew, Job};
 use crate::engine::bucket::{Law, Response};
 use crate::engine::exchange::{read, write};
 use crate::engine::lane::Lane;
-use crate::engine::partition::Partition;
+use crate::engine::partition::{MOST_LANES, Partition};
+use crate::engine::share;
 
 /// Below this many flows the tables cost more than they save.
 const FEWEST_FLOWS: usize = 1000;
@@ -34,7 +35,7 @@ pub fn solver(
     if problem.flows() < FEWEST_FLOWS {
         return Solver::new(problem, method, options);
     }
-    let engine = LaneEngine { crew: Arc::new(Mutex::new(Crew::new(threads)?)) };
+    let engine = LaneEngine { crew: Arc::new(Mutex::new(Crew::new(threads.min(MOST_LANES))?)) };
     Solver::with_engine(problem, method, options, Some(Arc::new(engine)))
 }
 
@@ -53,9 +54,8 @@ impl PriceEngine for LaneEngine {
         let mut segments = Vec::new();
         let mut add = |flow: usize, response: Response| {
             let path = flows.paths.links(flow);
-            segments.clear();
             partition.segments_of(path, &mut segments);
-            lanes[partition.lane_of(path)].add(&partition, flow as u32, &segments, &response);
+            lanes[partition.lane_of(path)].add(flow as u32, &segments, &response);
         };
         for (range, law) in &flows.laws {
             for (place, flow) in range.clone().enumerate() {
@@ -82,7 +82,7 @@ impl PriceEngine for LaneEngine {
         let at_work = Arc::clone(&shared);
         let job: Job = Arc::new(move |member| {
             let heard = read(&at_work.heard);
-            for lane in at_work.lanes.iter().skip(member.number()).step_by(member.of()) {
+            for lane in share(&at_work.lanes, member) {
                 let lane = &mut *write(lane);
                 lane.hear(0, &heard.prices);
                 lane.respond(&at_work.partition, heard.weigh);

@@ -79,8 +79,7 @@ fn networks(alphas: Alphas, capped: bool) -> Vec<(&'static str, Problem)> {
 fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
     let largest = expected.iter().copied().fold(0.0, f64::max);
     for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let difference = (found - expected).abs() / largest;
-        assert!(difference <= tolerance, "{what}: {found:e} at {place}, expected {expected:e}");
+        assert!((found - expected).abs() <= tolerance * largest, "{what}: {found:e} at {place}, expected {expected:e}");
     }
 }
 

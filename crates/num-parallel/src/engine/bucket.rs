@@ -9,6 +9,8 @@
 //! D counts once per priced link where a rule asks for it. Columns side by side, 16-bit numbers for segments; [load,
 //! slope] lie together, so that one addition serves both, and [price, priced] likewise.
 
+use netnum_core::utility::elementary;
+
 use super::real::Real;
 
 /// Segments that 16 bits can number. Tables are at least this long, so that no look-up needs a check of its bounds.
@@ -16,6 +18,11 @@ pub(crate) const WINDOW: usize = 1 << 16;
 
 /// Flows that are gathered, responded to and scattered at a time.
 const LOGS: usize = 4;
+const POWERS: usize = 64;
+
+/// exp of these is still a number, also after ten million of them are added.
+const LEAST_EXPONENT: f64 = -690.0;
+const MOST_EXPONENT: f64 = 667.0;
 
 /// One entry per segment: [price, priced], or [load, slope].
 pub(crate) type Table<R> = Vec<[R; 2]>;
@@ -44,7 +51,7 @@ pub(crate) struct Response {
 #[derive(Debug)]
 pub(crate) struct Bucket<R> {
     /// Where the windows begin that the flows' segments are numbered in, position by position.
-    pub(crate) windows: Vec<u32>,
+    windows: Vec<u32>,
     law: Law,
     /// Segments of flow i: `ids[i * windows.len()..]`.
     ids: Vec<u16>,
@@ -53,6 +60,8 @@ pub(crate) struct Bucket<R> {
     exponents: Vec<R>,
     floors: Vec<R>,
     rates: Vec<R>,
+    /// The rates after F-NORM, as of when that was last asked for.
+    feasible: Vec<R>,
     /// The engine's numbers of the flows.
     flows: Vec<u32>,
 }
@@ -60,12 +69,17 @@ pub(crate) struct Bucket<R> {
 impl<R: Real> Bucket<R> {
     pub(crate) fn new(law: Law, windows: Vec<u32>) -> Self {
         let (ids, flows) = (Vec::new(), Vec::new());
-        let (scales, exponents, floors, rates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { windows, law, ids, scales, exponents, floors, rates, flows }
+        let (scales, exponents, floors) = (Vec::new(), Vec::new(), Vec::new());
+        let (rates, feasible) = (Vec::new(), Vec::new());
+        Self { windows, law, ids, scales, exponents, floors, rates, feasible, flows }
     }
 
     pub(crate) fn law(&self) -> Law {
         self.law
+    }
+
+    pub(crate) fn windows(&self) -> &[u32] {
+        &self.windows
     }
 
     pub(crate) fn flows(&self) -> &[u32] {
@@ -76,8 +90,32 @@ impl<R: Real> Bucket<R> {
         &self.rates
     }
 
-    /// Appends a flow.
-    pub(crate) fn push(&mut self, flow: u32, ids: impl Iterator<Item = u16>, response: &Response) {
+    /// Rates after F-NORM, of the flows that were there when it was asked for.
+    pub(crate) fn feasible(&self) -> &[R] {
+        &self.feasible
+    }
+
+    /// The segments of a flow.
+    pub(crate) fn segments(&self, place: usize) -> impl Iterator<Item = usize> {
+        let width = self.windows.len();
+        let ids = &self.ids[place * width..(place + 1) * width];
+        ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id))
+    }
+
+    /// w and 1/α of a flow.
+    pub(crate) fn parameters(&self, place: usize) -> (f64, f64) {
+        match self.law {
+            Law::Log => (self.scales[place].wide(), 1.0),
+            Law::Power => (self.scales[place].wide().exp(), self.exponents[place].wide()),
+        }
+    }
+
+    pub(crate) fn set_floor(&mut self, place: usize, floor: f64) {
+        self.floors[place] = R::of(floor);
+    }
+
+    /// Appends a flow; returns its place.
+    pub(crate) fn push(&mut self, flow: u32, ids: impl Iterator<Item = u16>, response: &Response) -> u32 {
         self.ids.extend(ids);
         self.scales.push(R::of(response.scale));
         if self.law == Law::Power {
@@ -86,6 +124,7 @@ impl<R: Real> Bucket<R> {
         self.floors.push(R::of(response.floor));
         self.rates.push(R::default());
         self.flows.push(flow);
+        self.flows.len() as u32 - 1
     }
 
     /// Takes a flow out, and puts the last one in its place: returns that one's number, if there is one.
@@ -106,35 +145,104 @@ impl<R: Real> Bucket<R> {
 
     /// Rates at these prices, added to the sums.
     pub(crate) fn respond<const WEIGH: bool>(&mut self, prices: &[[R; 2]], sums: &mut [[R; 2]]) {
-        let whole = self.windows.iter().all(|&start| start == 0);
         macro_rules! of_width {
             ($($width:literal)*) => {
-                match (self.windows.len(), self.law, whole) {
-                    $(($width, Law::Log, true) => self.logs::<$width, WEIGH>(prices, sums),)*
-                    _ => self.any::<WEIGH>(prices, sums),
+                match self.windows.len() {
+                    $($width => self.respond_in_windows::<$width, WEIGH>(prices, sums),)*
+                    _ => self.respond_one_by_one::<WEIGH>(prices, sums),
                 }
             };
         }
         of_width!(1 2 3 4 5 6 7 8);
     }
 
-    #[inline(never)]
-    fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, prices: &[[R; 2]], sums: &mut [[R; 2]]) {
+    fn respond_in_windows<const WIDTH: usize, const WEIGH: bool>(&mut self, prices: &[[R; 2]], sums: &mut [[R; 2]]) {
+        let starts = std::array::from_fn(|position| self.windows[position] as usize);
+        if starts != [0; WIDTH] {
+            return match self.law {
+                Law::Log => self.logs::<WIDTH, WEIGH>(starts, prices, sums),
+                Law::Power => self.powers::<WIDTH, WEIGH>(starts, prices, sums),
+            };
+        }
+        // The first window only: the compiler sees that 16 bits cannot point out of it.
         let prices: &[[R; 2]; WINDOW] = prices.first_chunk().expect("tables are at least this long");
         let sums: &mut [[R; 2]; WINDOW] = sums.first_chunk_mut().expect("tables are at least this long");
+        match self.law {
+            Law::Log => self.logs_in_one_window::<WIDTH, WEIGH>(prices, sums),
+            Law::Power => self.powers::<WIDTH, WEIGH>(starts, prices, sums),
+        }
+    }
+
+    /// In a function of its own, where the loop has all registers.
+    #[inline(never)]
+    fn logs_in_one_window<const WIDTH: usize, const WEIGH: bool>(
+        &mut self,
+        prices: &[[R; 2]; WINDOW],
+        sums: &mut [[R; 2]; WINDOW],
+    ) {
+        self.logs::<WIDTH, WEIGH>([0; WIDTH], prices, sums);
+    }
+
+    /// Gathers, responds and scatters a few flows at a time, so that the division hides behind the memory operations.
+    #[inline(always)]
+    fn logs<const WIDTH: usize, const WEIGH: bool>(
+        &mut self,
+        starts: [usize; WIDTH],
+        prices: &[[R; 2]],
+        sums: &mut [[R; 2]],
+    ) {
         let (rows, last_rows) = self.ids.as_chunks::<WIDTH>().0.as_chunks::<LOGS>();
         let (scales, last_scales) = self.scales.as_chunks::<LOGS>();
         let (floors, last_floors) = self.floors.as_chunks::<LOGS>();
         let (rates, last_rates) = self.rates.as_chunks_mut::<LOGS>();
         for (((rows, scales), floors), rates) in rows.iter().zip(scales).zip(floors).zip(rates) {
-            *rates = logs::<R, LOGS, WIDTH, WEIGH>(rows, scales, floors, prices, sums);
+            *rates = logs::<R, LOGS, WIDTH, WEIGH>(starts, rows, scales, floors, prices, sums);
         }
         for (((row, &scale), &floor), rate) in last_rows.iter().zip(last_scales).zip(last_floors).zip(last_rates) {
-            [*rate] = logs::<R, 1, WIDTH, WEIGH>(&[*row], &[scale], &[floor], prices, sums);
+            [*rate] = logs::<R, 1, WIDTH, WEIGH>(starts, &[*row], &[scale], &[floor], prices, sums);
         }
     }
 
-    fn any<const WEIGH: bool>(&mut self, prices: &[[R; 2]], sums: &mut [[R; 2]]) {
+    /// Gathers, responds and scatters in loops of their own: what lies between is long, and done several at a time.
+    #[inline(never)]
+    fn powers<const WIDTH: usize, const WEIGH: bool>(
+        &mut self,
+        starts: [usize; WIDTH],
+        prices: &[[R; 2]],
+        sums: &mut [[R; 2]],
+    ) {
+        let rows = self.ids.as_chunks::<WIDTH>().0;
+        let columns = self.scales.chunks(POWERS).zip(self.exponents.chunks(POWERS)).zip(self.floors.chunks(POWERS));
+        for ((rows, rates), ((scales, exponents), floors)) in
+            rows.chunks(POWERS).zip(self.rates.chunks_mut(POWERS)).zip(columns)
+        {
+            let (mut path_prices, mut priced, mut slopes) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
+            for ((row, price), priced) in rows.iter().zip(&mut path_prices).zip(&mut priced) {
+                [*price, *priced] = gather(starts, row, prices);
+            }
+            for (price, &floor) in path_prices.iter_mut().zip(floors) {
+                *price = price.at_least(floor);
+            }
+            for (((rate, &price), &scale), &exponent) in rates.iter_mut().zip(&path_prices).zip(scales).zip(exponents) {
+                *rate = power(price, scale, exponent);
+            }
+            let found = rates.iter().zip(exponents).zip(&path_prices);
+            for (slope, ((&rate, &exponent), &price)) in slopes.iter_mut().zip(found) {
+                *slope = exponent * rate / price;
+            }
+            if WEIGH {
+                for (slope, &priced) in slopes.iter_mut().zip(&priced) {
+                    *slope = *slope * priced.at_least(R::ONE);
+                }
+            }
+            for ((row, &rate), &slope) in rows.iter().zip(&*rates).zip(&slopes) {
+                scatter(starts, row, [rate, slope], sums);
+            }
+        }
+    }
+
+    /// Paths of many segments.
+    fn respond_one_by_one<const WEIGH: bool>(&mut self, prices: &[[R; 2]], sums: &mut [[R; 2]]) {
         let width = self.windows.len();
         for (place, ids) in self.ids.chunks_exact(width).enumerate() {
             let segments = || ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
@@ -143,15 +251,13 @@ impl<R: Real> Bucket<R> {
                 price += prices[segment][0];
                 priced += prices[segment][1];
             }
-            let price = price.at_least(self.floors[place]);
-            let inverse = R::ONE / price;
+            let (price, scale) = (price.at_least(self.floors[place]), self.scales[place]);
             let (rate, mut slope) = match self.law {
-                Law::Log => (self.scales[place] * inverse, self.scales[place] * inverse * inverse),
+                Law::Log => (scale / price, scale / price / price),
                 Law::Power => {
-                    let exponent = self.exponents[place].wide();
-                    let rate =
-                        R::of((self.scales[place].wide() - price.wide().ln() * exponent).clamp(-690.0, 667.0).exp());
-                    (rate, self.exponents[place] * rate * inverse)
+                    let exponent = self.exponents[place];
+                    let rate = power(price, scale, exponent);
+                    (rate, exponent * rate / price)
                 }
             };
             if WEIGH {
@@ -159,51 +265,118 @@ impl<R: Real> Bucket<R> {
             }
             self.rates[place] = rate;
             for segment in segments() {
-                sums[segment][0] += rate;
-                sums[segment][1] += slope;
+                add(&mut sums[segment], [rate, slope]);
             }
         }
     }
+
+    /// F-NORM, given the load per capacity of every segment.
+    pub(crate) fn normalize(&mut self, fullness: &[R]) {
+        self.feasible.resize(self.rates.len(), R::default());
+        macro_rules! of_width {
+            ($($width:literal)*) => {
+                match self.windows.len() {
+                    $($width => self.normalize_in_windows::<$width>(fullness),)*
+                    _ => self.normalize_one_by_one(fullness),
+                }
+            };
+        }
+        of_width!(1 2 3 4 5 6 7 8);
+    }
+
+    #[inline(never)]
+    fn normalize_in_windows<const WIDTH: usize>(&mut self, fullness: &[R]) {
+        let starts: [usize; WIDTH] = std::array::from_fn(|position| self.windows[position] as usize);
+        let rows = self.ids.as_chunks::<WIDTH>().0;
+        if starts != [0; WIDTH] {
+            return normalize(starts, rows, fullness, &self.rates, &mut self.feasible);
+        }
+        let fullness: &[R; WINDOW] = fullness.first_chunk().expect("tables are at least this long");
+        normalize([0; WIDTH], rows, fullness, &self.rates, &mut self.feasible);
+    }
+
+    fn normalize_one_by_one(&mut self, fullness: &[R]) {
+        let rows = self.ids.chunks_exact(self.windows.len());
+        for ((ids, &rate), feasible) in rows.zip(&self.rates).zip(&mut self.feasible) {
+            let mut fullest = R::ONE;
+            for (&id, &start) in ids.iter().zip(&self.windows) {
+                fullest = fullest.at_least(fullness[start as usize + usize::from(id)]);
+            }
+            *feasible = rate / fullest;
+        }
+    }
+}
+
+#[inline(always)]
+fn normalize<R: Real, const WIDTH: usize>(
+    starts: [usize; WIDTH],
+    rows: &[[u16; WIDTH]],
+    fullness: &[R],
+    rates: &[R],
+    feasible: &mut [R],
+) {
+    for ((row, &rate), feasible) in rows.iter().zip(rates).zip(feasible) {
+        let mut fullest = R::ONE;
+        for (&id, start) in row.iter().zip(starts) {
+            fullest = fullest.at_least(fullness[start + usize::from(id)]);
+        }
+        *feasible = rate / fullest;
+    }
+}
+
+/// exp(log w − (log q)/α), within what floats and sums of ten million of them can hold.
+#[inline(always)]
+fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
+    let exponent = scale.wide() - elementary::log(price.wide()) * exponent.wide();
+    R::of(elementary::exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
+}
+
+#[inline(always)]
+fn gather<R: Real, const WIDTH: usize>(starts: [usize; WIDTH], row: &[u16; WIDTH], prices: &[[R; 2]]) -> [R; 2] {
+    let mut sum = prices[starts[0] + usize::from(row[0])];
+    for position in 1..WIDTH {
+        add(&mut sum, prices[starts[position] + usize::from(row[position])]);
+    }
+    sum
+}
+
+#[inline(always)]
+fn scatter<R: Real, const WIDTH: usize>(starts: [usize; WIDTH], row: &[u16; WIDTH], of: [R; 2], sums: &mut [[R; 2]]) {
+    for (&id, start) in row.iter().zip(starts) {
+        add(&mut sums[start + usize::from(id)], of);
+    }
+}
+
+#[inline(always)]
+fn add<R: Real>(sum: &mut [R; 2], to: [R; 2]) {
+    sum[0] += to[0];
+    sum[1] += to[1];
 }
 
 /// Rates of a few flows at once, which lets the compiler do their arithmetic in one register.
 #[inline(always)]
 fn logs<R: Real, const FLOWS: usize, const WIDTH: usize, const WEIGH: bool>(
+    starts: [usize; WIDTH],
     rows: &[[u16; WIDTH]; FLOWS],
     scales: &[R; FLOWS],
     floors: &[R; FLOWS],
-    prices: &[[R; 2]; WINDOW],
-    sums: &mut [[R; 2]; WINDOW],
+    prices: &[[R; 2]],
+    sums: &mut [[R; 2]],
 ) -> [R; FLOWS] {
-    let (mut path_prices, mut priced) = ([R::default(); FLOWS], [R::default(); FLOWS]);
-    for flow in 0..FLOWS {
-        let first = prices[usize::from(rows[flow][0])];
-        (path_prices[flow], priced[flow]) = (first[0], first[1]);
-        for &segment in &rows[flow][1..] {
-            let entry = prices[usize::from(segment)];
-            path_prices[flow] += entry[0];
-            if WEIGH {
-                priced[flow] += entry[1];
-            }
-        }
-    }
+    let found: [[R; 2]; FLOWS] = std::array::from_fn(|flow| gather(starts, &rows[flow], prices));
     let (mut rates, mut slopes) = ([R::default(); FLOWS], [R::default(); FLOWS]);
     for flow in 0..FLOWS {
-        let inverse = R::ONE / path_prices[flow].at_least(floors[flow]);
+        let inverse = R::ONE / found[flow][0].at_least(floors[flow]);
         rates[flow] = scales[flow] * inverse;
         slopes[flow] = rates[flow] * inverse;
     }
     if WEIGH {
         for flow in 0..FLOWS {
-            slopes[flow] = slopes[flow] * priced[flow].at_least(R::ONE);
+            slopes[flow] = slopes[flow] * found[flow][1].at_least(R::ONE);
         }
     }
     for flow in 0..FLOWS {
-        for &segment in &rows[flow] {
-            let sum = &mut sums[usize::from(segment)];
-            sum[0] += rates[flow];
-            sum[1] += slopes[flow];
-        }
+        scatter(starts, &rows[flow], [rates[flow], slopes[flow]], sums);
     }
     rates
 }

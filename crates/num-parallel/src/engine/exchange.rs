@@ -41,21 +41,57 @@ pub(crate) struct LinkBlock<R, M> {
     pub(crate) sums: Vec<[f64; 2]>,
     /// [price, priced] as flows see them.
     pub(crate) board: Vec<[R; 2]>,
+    /// y_l/c_l, as of when it was last asked for.
+    pub(crate) fullness: Vec<R>,
 }
 
 impl<R: Real, M: Clone> LinkBlock<R, M> {
     pub(crate) fn new(links: Range<usize>, capacities: &[f64], memory: M) -> Self {
         let count = links.len();
-        let capacities = capacities[links.clone()].to_vec();
-        let (prices, memories) = (vec![1.0; count], vec![memory; count]);
-        let mut this =
-            Self { links, capacities, prices, memories, sums: vec![[0.0; 2]; count], board: vec![[R::ONE; 2]; count] };
-        this.post(|link, _| link.price);
-        this
+        let (capacities, prices, sums) = (capacities[links.clone()].to_vec(), vec![1.0; count], vec![[0.0; 2]; count]);
+        let (memories, board, fullness) = (vec![memory; count], vec![[R::ONE; 2]; count], Vec::new());
+        Self { links, capacities, prices, memories, sums, board, fullness }
+    }
+
+    /// Starts at given prices.
+    pub(crate) fn begin(&mut self, prices: &[f64], memory: M) {
+        self.prices.copy_from_slice(prices);
+        self.memories.fill(memory);
+        self.post_at(prices);
+    }
+
+    /// Shows flows these prices; a link is priced that has one.
+    pub(crate) fn post_at(&mut self, prices: &[f64]) {
+        for (board, &price) in self.board.iter_mut().zip(prices) {
+            *board = [R::of(price), R::of(if price > 0.0 { 1.0 } else { 0.0 })];
+        }
+    }
+
+    /// Shows flows free links, all counted as priced.
+    pub(crate) fn set_free(&mut self) {
+        self.board.fill([R::default(), R::ONE]);
+    }
+
+    /// Every link as a rule sees it, with its memory.
+    pub(crate) fn states(&mut self) -> impl Iterator<Item = (LinkState, &mut M)> {
+        let links = self.capacities.iter().zip(&self.sums).zip(&self.prices);
+        links
+            .zip(&mut self.memories)
+            .map(|(((&capacity, &sums), &price), memory)| (state(capacity, price, sums), memory))
+    }
+
+    /// load/c of every link: what F-NORM divides by.
+    pub(crate) fn compare(&mut self) {
+        self.fullness.clear();
+        self.fullness.extend(
+            self.sums
+                .iter()
+                .zip(&self.capacities)
+                .map(|(&[load, _], &capacity)| R::of(if load > 0.0 { load / capacity } else { 0.0 })),
+        );
     }
 
     /// Adds up what the lanes have found.
-    #[inline(never)]
     pub(crate) fn gather(&mut self, lanes: &[RwLock<Lane<R>>]) {
         for (number, lane) in lanes.iter().enumerate() {
             let lane = read(lane);
@@ -72,20 +108,16 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
         }
     }
 
-    /// Sets prices, and says which links are priced: those with a price, or too full.
-    #[inline(never)]
+    /// Moves prices, and says which links are priced: those with a price, or too full.
+    #[inline(always)]
     pub(crate) fn post(&mut self, mut next: impl FnMut(&LinkState, &mut M) -> f64) {
         let links = self.capacities.iter().zip(&self.sums).zip(&mut self.prices);
-        for (((&capacity, &[load, slope]), price), (memory, board)) in
-            links.zip(self.memories.iter_mut().zip(&mut self.board))
-        {
-            let excess = load - capacity;
-            let newton_step = excess / if slope > SMALLEST_SLOPE { slope } else { SMALLEST_SLOPE };
-            let link = LinkState { capacity, price: *price, load, slope, newton_step };
+        for (((&capacity, &sums), price), (memory, board)) in links.zip(self.memories.iter_mut().zip(&mut self.board)) {
+            let link = state(capacity, *price, sums);
             let cut = next(&link, memory).clamp(0.0, LARGEST_PRICE);
             // A failed link keeps its price until it returns.
             *price = if capacity > 0.0 { cut } else { *price };
-            let priced = if *price > 0.0 || excess > 0.0 { 1.0 } else { 0.0 };
+            let priced = if *price > 0.0 || link.excess() > 0.0 { 1.0 } else { 0.0 };
             *board = [R::of(*price), R::of(priced)];
         }
     }
@@ -94,14 +126,21 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
     pub(crate) fn judge(&self, rule: &impl PriceRule<Memory = M>) -> [f64; 3] {
         let mut sum = [0.0; 3];
         let links = self.capacities.iter().zip(&self.sums).zip(&self.prices);
-        for (((&capacity, &[load, slope]), &price), memory) in links.zip(&self.memories) {
-            let newton_step = (load - capacity) / slope.max(SMALLEST_SLOPE);
-            let part = rule.judge(&LinkState { capacity, price, load, slope, newton_step }, memory);
+        for (((&capacity, &sums), &price), memory) in links.zip(&self.memories) {
+            let part = rule.judge(&state(capacity, price, sums), memory);
             sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
         sum
     }
 }
 
+/// A link as a rule sees it.
+#[inline(always)]
+fn state(capacity: f64, price: f64, [load, slope]: [f64; 2]) -> LinkState {
+    let newton_step = (load - capacity) / if slope > SMALLEST_SLOPE { slope } else { SMALLEST_SLOPE };
+    LinkState { capacity, price, load, slope, newton_step }
+}
+
 const SMALLEST_SLOPE: f64 = 1e-200;
-const LARGEST_PRICE: f64 = 1e200;
+/// Prices beyond this are cut, so that sums over long paths stay finite.
+pub(crate) const LARGEST_PRICE: f64 = 1e200;

@@ -7,7 +7,7 @@
 //! ```
 
 use super::bucket::{Bucket, Response, Table, WINDOW};
-use super::partition::{Grid, Partition};
+use super::partition::{Grid, Partition, Segment};
 use super::real::Real;
 
 /// Some of the flows, and what they see of the network and add to it.
@@ -19,7 +19,12 @@ pub(crate) struct Lane<R> {
     sums: Table<R>,
     /// The grids that its flows ever used, in the order of their numbers.
     grids: Vec<u32>,
+    uses: Vec<bool>,
     buckets: Vec<Bucket<R>>,
+    /// The buckets by law and windows, to be found.
+    order: Vec<u32>,
+    /// Load per capacity of every segment; empty until it is asked for *(derived)*.
+    fullness: Vec<R>,
 }
 
 /// Where a flow is.
@@ -33,11 +38,24 @@ impl<R: Real> Lane<R> {
     pub(crate) fn new(partition: &Partition) -> Self {
         let length = partition.segments().max(WINDOW).next_multiple_of(WINDOW);
         let table = || vec![[R::default(); 2]; length];
-        Self { prices: table(), sums: table(), grids: Vec::new(), buckets: Vec::new() }
+        let (grids, buckets, order, fullness) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self {
+            prices: table(),
+            sums: table(),
+            grids,
+            uses: vec![false; partition.grids().len()],
+            buckets,
+            order,
+            fullness,
+        }
     }
 
     pub(crate) fn buckets(&self) -> &[Bucket<R>] {
         &self.buckets
+    }
+
+    pub(crate) fn buckets_mut(&mut self) -> &mut [Bucket<R>] {
+        &mut self.buckets
     }
 
     /// [load, slope] that its flows put on every link, and on every pair, after a response.
@@ -46,24 +64,29 @@ impl<R: Real> Lane<R> {
     }
 
     /// Adds a flow over these segments.
-    pub(crate) fn add(&mut self, partition: &Partition, flow: u32, segments: &[u32], response: &Response) -> Spot {
-        for grid in segments.iter().filter_map(|&segment| partition.grid_of(segment)) {
-            if let Err(at) = self.grids.binary_search(&(grid as u32)) {
-                self.grids.insert(at, grid as u32);
+    pub(crate) fn add(&mut self, flow: u32, segments: &[Segment], response: &Response) -> Spot {
+        for grid in segments.iter().filter_map(|segment| segment.grid) {
+            if !std::mem::replace(&mut self.uses[grid as usize], true) {
+                let at = self.grids.partition_point(|&other| other < grid);
+                self.grids.insert(at, grid);
             }
         }
-        let window = |segment: u32| segment & !(WINDOW as u32 - 1);
-        let alike = |bucket: &Bucket<R>| {
-            let windows = segments.iter().map(|&segment| window(segment));
-            bucket.law() == response.law && windows.eq(bucket.windows.iter().copied())
+        let windows = || segments.iter().map(|segment| segment.number & !(WINDOW as u32 - 1));
+        let order = |&bucket: &u32| {
+            let bucket = &self.buckets[bucket as usize];
+            bucket.law().cmp(&response.law).then_with(|| bucket.windows().iter().copied().cmp(windows()))
         };
-        let bucket = self.buckets.iter().position(alike).unwrap_or_else(|| {
-            self.buckets.push(Bucket::new(response.law, segments.iter().map(|&segment| window(segment)).collect()));
-            self.buckets.len() - 1
-        });
-        let place = self.buckets[bucket].flows().len() as u32;
-        self.buckets[bucket].push(flow, segments.iter().map(|&segment| segment as u16), response);
-        Spot { bucket: bucket as u32, place }
+        let bucket = match self.order.binary_search_by(order) {
+            Ok(at) => self.order[at],
+            Err(at) => {
+                self.buckets.push(Bucket::new(response.law, windows().collect()));
+                self.order.insert(at, self.buckets.len() as u32 - 1);
+                self.order[at]
+            }
+        };
+        let place =
+            self.buckets[bucket as usize].push(flow, segments.iter().map(|segment| segment.number as u16), response);
+        Spot { bucket, place }
     }
 
     /// Takes a flow out; returns the number of the one that is in its place now, if any.
@@ -94,6 +117,32 @@ impl<R: Real> Lane<R> {
     }
 }
 
+impl<R: Real> Lane<R> {
+    /// load/c of some links, from `start` on.
+    pub(crate) fn hear_fullness(&mut self, partition: &Partition, start: usize, fullness: &[R]) {
+        // The first time, and no more: allocated where it is used.
+        self.fullness.resize(partition.segments().next_multiple_of(WINDOW), R::default());
+        self.fullness[start..start + fullness.len()].copy_from_slice(fullness);
+    }
+
+    /// F-NORM: divides every rate by the largest load per capacity on its path, where that is above 1.
+    pub(crate) fn normalize(&mut self, partition: &Partition) {
+        for &grid in &self.grids {
+            let Grid { start, rows, columns } = &partition.grids()[grid as usize];
+            let (links, pairs) = self.fullness.split_at_mut(*start);
+            for (&link, row) in rows.iter().zip(pairs.chunks_exact_mut(columns.len())) {
+                let own = links[link as usize];
+                for (pair, &link) in row.iter_mut().zip(columns) {
+                    *pair = links[link as usize].at_least(own);
+                }
+            }
+        }
+        for bucket in &mut self.buckets {
+            bucket.normalize(&self.fullness);
+        }
+    }
+}
+
 /// Compiles an expression for each number of columns that fabrics have.
 macro_rules! with_columns {
     ($columns:expr, $constant:ident => $call:expr, $otherwise:expr) => {
@@ -111,7 +160,6 @@ macro_rules! with_columns {
 }
 
 /// Prices of all pairs of a grid.
-#[inline(never)]
 fn add_prices<R: Real>(grid: &Grid, prices: &mut [[R; 2]]) {
     let (links, pairs) = prices.split_at_mut(grid.start);
     with_columns!(grid.columns.len(), COLUMNS => {
@@ -137,7 +185,6 @@ fn add_prices<R: Real>(grid: &Grid, prices: &mut [[R; 2]]) {
 }
 
 /// Adds the sums of a grid's rows and columns to their links, and clears it.
-#[inline(never)]
 fn take_sums<R: Real>(grid: &Grid, sums: &mut [[R; 2]]) {
     let (links, pairs) = sums.split_at_mut(grid.start);
     let add = |to: &mut [R; 2], sum: [R; 2]| {

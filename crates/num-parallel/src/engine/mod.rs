@@ -1,4 +1,12 @@
-//! The block engine: price iterations on many cores, with flows that come and go.
+//! The block engine: price iterations by blocks of flows and of links, with flows that come and go.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `partition.rs` | links → segments, flows → lanes |
+//! | `bucket.rs` | flows that are alike, and their response |
+//! | `lane.rs` | a lane's tables: links → segments → flows → segments → links |
+//! | `exchange.rs` | lanes → links → lanes, in a fixed order |
+//! | `round.rs` | one round of a crew |
 
 pub(crate) mod bucket;
 pub(crate) mod exchange;
@@ -7,27 +15,30 @@ pub(crate) mod partition;
 mod real;
 mod round;
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use netnum_core::solve::LinkState;
 use netnum_core::{Error, Paths, PriceRule, Result};
 
 use crate::crew::{Crew, Job};
-use bucket::{Law, Response};
-use exchange::{read, write};
+use bucket::{Bucket, Law, Response};
+use exchange::{LARGEST_PRICE, read, write};
 use lane::Spot;
-use partition::Partition;
+use partition::{Partition, Segment};
 pub use real::Real;
-use round::{Blocks, Move};
+pub(crate) use round::share;
+use round::{Blocks, Task};
 
-/// What a flow's rate is worth: U'(x) = (w/x)^α up to a cap.
+/// What a flow's rate is worth: U'(x) = (w/x)^α, up to a cap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Worth {
-    /// w > 0.
+    /// w > 0, in units of rate.
     pub weight: f64,
-    /// α > 0, finite.
+    /// α > 0, finite; 1 is proportional fairness.
     pub alpha: f64,
-    /// The most it can use, > 0; ∞ for no bound.
+    /// The largest rate that is of use, > 0; ∞ for no bound.
     pub cap: f64,
 }
 
@@ -36,148 +47,403 @@ impl Worth {
     pub fn log(weight: f64) -> Self {
         Self { weight, alpha: 1.0, cap: f64::INFINITY }
     }
+
+    fn check(&self) -> Result<()> {
+        let wrong = |name, value, expected| Err(Error::Parameter { flow: 0, name, value, expected });
+        if !(self.weight > 0.0 && self.weight.is_finite()) {
+            return wrong("weight", self.weight, "a finite number > 0");
+        }
+        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
+            return wrong("alpha", self.alpha, "a finite number > 0");
+        }
+        if self.cap > 0.0 { Ok(()) } else { wrong("cap", self.cap, "a number > 0 (inf for none)") }
+    }
+
+    fn response(&self, smallest_capacity: f64) -> Response {
+        let law = if self.alpha == 1.0 { Law::Log } else { Law::Power };
+        let scale = if law == Law::Log { self.weight } else { self.weight.ln() };
+        Response { law, scale, exponent: self.alpha.recip(), floor: self.floor(smallest_capacity) }
+    }
+
+    /// U' at the ceiling of the rate: below this price it stays there. The ceiling is above what the path can carry,
+    /// because it would otherwise hide by how much the path is too cheap.
+    fn floor(&self, smallest_capacity: f64) -> f64 {
+        let ceiling = self.cap.min(CEILING * smallest_capacity);
+        (self.alpha * (self.weight / ceiling).ln()).exp().clamp(LARGEST_PRICE.recip(), LARGEST_PRICE)
+    }
 }
 
-/// A flow of an engine. Never names another flow, also when that has taken its place.
+/// Rates are cut at this multiple of the path's smallest capacity.
+const CEILING: f64 = 2.0;
+/// After this many refusals of one step it is taken as it is.
+const MOST_REFUSALS: usize = 30;
+
+/// A flow of an engine. It never names another, not even one that has taken its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowId {
     number: u32,
     generation: u32,
 }
 
-/// Where a flow is.
+/// What is known of a flow beside its columns.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    /// Odd while there is a flow.
+    /// Goes up when a flow ends.
     generation: u32,
     lane: u32,
     spot: Spot,
+    /// The flow's cap; 0 while there is no flow.
     cap: f64,
 }
 
-/// Price iterations by blocks.
+/// A price rule at work on flows that come and go: one iteration a step, prices staying where they are in between.
+///
+/// A step has every flow ask for what it is worth at the present prices, adds that up link by link, and moves the
+/// prices. Flows have one path each; those of a length and law stand together in columns, so that adding and removing
+/// one is a few writes, and a step reads memory in order. The answer has the same bits for any number of threads: the
+/// order of all additions follows from the links, the typical paths and the calls.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// use netnum_core::solve::Ned;
+/// use netnum_core::Paths;
+/// use netnum_parallel::{Engine, Worth};
+///
+/// // Two links of 10; a flow over both, and one over each.
+/// let typical = Paths::from_lists([vec![0, 1], vec![0], vec![1]]);
+/// let mut engine = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), NonZeroUsize::MIN)?;
+/// let long = engine.add(&[0, 1], Worth::log(1.0))?;
+/// let short = engine.add(&[0], Worth::log(1.0))?;
+/// engine.add(&[1], Worth::log(1.0))?;
+/// for _ in 0..100 {
+///     engine.step();
+/// }
+/// assert!((engine.rate(long)? - 10.0 / 3.0).abs() < 1e-6);
+///
+/// // The others share what it leaves.
+/// engine.remove(long)?;
+/// for _ in 0..100 {
+///     engine.step();
+/// }
+/// assert!((engine.rate(short)? - 10.0).abs() < 1e-6);
+/// assert!(engine.rate(long).is_err());
+/// # Ok::<(), netnum_core::Error>(())
+/// ```
+///
+/// f32 halves the memory of flows and tables; rates, prices, and slopes of about x/(α q) must then lie within 1e±38.
 pub struct Engine<R: Real, Rule: PriceRule> {
     blocks: Arc<Blocks<R, Rule>>,
     job: Job,
     crew: Crew,
-    capacities: Vec<f64>,
     slots: Vec<Slot>,
+    /// Numbers of slots without a flow.
     free: Vec<u32>,
-    scratch: Vec<u32>,
+    /// Whether the rule has seen the links.
+    started: bool,
+    /// Whether there are feasible rates that belong to the rates.
+    normalized: bool,
+    scratch: Vec<Segment>,
 }
 
-/// Rates are cut at this multiple of the path's smallest capacity.
-const CEILING: f64 = 2.0;
-const LARGEST_PRICE: f64 = 1e200;
-
-/// After this many refusals of one step it is taken as it is.
-const MOST_REFUSALS: usize = 30;
-
 impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
-    /// An engine without flows for the links of these capacities.
+    /// An engine for links of these capacities (0 is a failed link), with all prices at 1 and without flows. `typical`
+    /// are paths as flows will take them, about as many as there will be at a time: they decide the layout, which is
+    /// fast for paths like these and right for any. O(links + typical paths).
+    ///
+    /// # Errors
+    /// [`Error::Capacity`], [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`]; [`Error::Setting`]
+    /// when the system does not give that many threads.
     pub fn new(capacities: Vec<f64>, typical: &Paths, rule: Rule, threads: NonZeroUsize) -> Result<Self> {
+        for (link, &capacity) in capacities.iter().enumerate() {
+            check_capacity(link, capacity)?;
+        }
+        for (path, links) in typical.iter().enumerate() {
+            check_path(path, links, capacities.len())?;
+        }
         let partition = Partition::new(capacities.len(), typical.len(), |path| typical.links(path));
         let blocks = Arc::new(Blocks::new(partition, &capacities, rule));
-        let crew = Crew::new(threads)?;
         let shared = Arc::clone(&blocks);
-        let job: Job = Arc::new(move |member| shared.round(member));
-        Ok(Self { blocks, job, crew, capacities, slots: Vec::new(), free: Vec::new(), scratch: Vec::new() })
+        Ok(Self {
+            blocks,
+            job: Arc::new(move |member| shared.round(member)),
+            crew: Crew::new(threads)?,
+            slots: Vec::new(),
+            free: Vec::new(),
+            started: false,
+            normalized: false,
+            scratch: Vec::new(),
+        })
     }
 
-    /// Adds a flow.
+    /// Adds a flow, which takes part from the next step on. O(links of its path).
+    ///
+    /// # Errors
+    /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`] and [`Error::Parameter`], which call it
+    /// path 0 and flow 0.
     pub fn add(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
-        let number = self.free.last().copied().unwrap_or(self.slots.len() as u32);
-        let smallest = path.iter().map(|&link| self.capacities[link as usize]).fold(f64::INFINITY, f64::min);
-        let ceiling = worth.cap.min(CEILING * smallest);
-        let response = if worth.alpha == 1.0 {
-            let floor = (worth.weight / ceiling).clamp(LARGEST_PRICE.recip(), LARGEST_PRICE);
-            Response { law: Law::Log, scale: worth.weight, exponent: 1.0, floor }
-        } else {
-            let floor = (worth.weight / ceiling).powf(worth.alpha).clamp(LARGEST_PRICE.recip(), LARGEST_PRICE);
-            Response { law: Law::Power, scale: worth.weight.ln(), exponent: worth.alpha.recip(), floor }
-        };
         let partition = &self.blocks.partition;
-        self.scratch.clear();
+        check_path(0, path, partition.links())?;
+        worth.check()?;
+        let smallest = path.iter().map(|&link| self.capacity(link)).fold(f64::INFINITY, f64::min);
         partition.segments_of(path, &mut self.scratch);
         let lane = partition.lane_of(path);
-        let spot = write(&self.blocks.lanes[lane]).add(partition, number, &self.scratch, &response);
-        let slot = Slot { generation: 1, lane: lane as u32, spot, cap: worth.cap };
+        let number = self.free.pop().unwrap_or(self.slots.len() as u32);
+        let spot = write(&self.blocks.lanes[lane]).add(number, &self.scratch, &worth.response(smallest));
+        let slot = Slot { generation: 0, lane: lane as u32, spot, cap: worth.cap };
+        self.normalized = false;
         match self.slots.get_mut(number as usize) {
-            Some(old) => {
-                *old = Slot { generation: old.generation + 1, ..slot };
-                self.free.pop();
-            }
+            Some(old) => *old = Slot { generation: old.generation, ..slot },
             None => self.slots.push(slot),
         }
         Ok(FlowId { number, generation: self.slots[number as usize].generation })
     }
 
-    fn slot(&self, id: FlowId) -> Result<Slot> {
-        let slot = self.slots.get(id.number as usize).filter(|slot| slot.generation == id.generation);
-        slot.copied().ok_or_else(|| Error::Topology("no such flow".into()))
-    }
-
-    /// Takes a flow out.
+    /// Ends a flow. O(1).
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
     pub fn remove(&mut self, id: FlowId) -> Result<()> {
-        let slot = self.slot(id)?;
-        if let Some(moved) = write(&self.blocks.lanes[slot.lane as usize]).remove(slot.spot) {
-            self.slots[moved as usize].spot = slot.spot;
+        let Slot { lane, spot, .. } = *self.slot(id)?;
+        if let Some(moved) = write(&self.blocks.lanes[lane as usize]).remove(spot) {
+            self.slots[moved as usize].spot = spot;
         }
-        self.slots[id.number as usize].generation += 1;
+        let slot = &mut self.slots[id.number as usize];
+        (slot.generation, slot.cap) = (slot.generation.wrapping_add(1), 0.0);
         self.free.push(id.number);
+        self.normalized = false;
         Ok(())
     }
 
-    /// Starts at given prices.
-    pub fn start(&mut self, prices: &[f64]) {
+    /// Number of flows.
+    pub fn flows(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Changes the capacity of a link. At 0 it has failed: its flows ask for next to nothing and its price waits until
+    /// it returns. O(flows).
+    ///
+    /// # Errors
+    /// [`Error::LinkOutOfRange`] with path 0, [`Error::Capacity`].
+    pub fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
+        check_path(0, &[link], self.blocks.partition.links())?;
+        check_capacity(link as usize, capacity)?;
+        {
+            let block = &mut *write(self.block_of(link));
+            block.capacities[link as usize - block.links.start] = capacity;
+        }
+        let capacities = self.each_link(|block| &block.capacities);
+        let partition = &self.blocks.partition;
+        for lane in &self.blocks.lanes {
+            for bucket in write(lane).buckets_mut() {
+                for place in 0..bucket.flows().len() {
+                    let links = |segment| {
+                        let (one, other) = partition.links_of(segment);
+                        std::iter::once(one).chain(other)
+                    };
+                    if !bucket.segments(place).flat_map(links).any(|other| other == link) {
+                        continue;
+                    }
+                    let of_path = bucket.segments(place).flat_map(links).map(|link| capacities[link as usize]);
+                    let smallest = of_path.fold(f64::INFINITY, f64::min);
+                    let (weight, exponent) = bucket.parameters(place);
+                    let cap = self.slots[bucket.flows()[place] as usize].cap;
+                    bucket.set_floor(place, Worth { weight, alpha: exponent.recip(), cap }.floor(smallest));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the price of every link, and has the rule start again there.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is one per link, [`Error::Price`].
+    pub fn set_prices(&mut self, prices: &[f64]) -> Result<()> {
+        let links = self.blocks.partition.links();
+        if prices.len() != links {
+            return Err(Error::Length { what: "prices".into(), found: prices.len(), expected: links, per: "link" });
+        }
+        if let Some(link) = prices.iter().position(|price| !(price.is_finite() && *price >= 0.0)) {
+            return Err(Error::Price { link, value: prices[link] });
+        }
         for block in &self.blocks.links {
             let block = &mut *write(block);
-            block.prices.copy_from_slice(&prices[block.links.clone()]);
+            block.begin(&prices[block.links.clone()], read(&self.blocks.rule).memory());
         }
-        self.run(Move::Stay);
-        let mut links = self.blocks.links.iter().map(write).collect::<Vec<_>>();
-        if !read(&self.blocks.rule).judges() {
-            links.iter_mut().for_each(|block| block.gather(&self.blocks.lanes));
-        }
+        self.started = false;
+        Ok(())
     }
 
-    /// One iteration.
+    /// One iteration. O(flows + links), and once more for every time that the rule refuses its last step.
     pub fn step(&mut self) {
-        self.run(Move::Advance);
-        for _ in 0..MOST_REFUSALS {
-            let sum = self.judgement();
-            if write(&self.blocks.rule).accept(sum) {
-                break;
+        self.normalized = false;
+        let judges = read(&self.blocks.rule).judges();
+        if !self.started {
+            self.start();
+        } else if judges {
+            self.run(Task::Respond);
+            for _ in 0..MOST_REFUSALS {
+                if self.accepts() {
+                    break;
+                }
+                self.move_prices(|rule, link, memory| rule.retreat(link, memory));
+                self.run(Task::Respond);
             }
-            self.run(Move::Retreat);
+        } else {
+            self.accepts();
+            return self.run(Task::Step);
         }
+        self.move_prices(|rule, link, memory| rule.advance(link, memory));
     }
 
-    fn judgement(&self) -> [f64; 3] {
-        let (rule, mut sum) = (read(&self.blocks.rule), [0.0; 3]);
+    /// Shows the rule the links, as they are now or as they would be if they were free.
+    fn start(&mut self) {
+        let at_free_links = read(&self.blocks.rule).starts_at_free_links();
+        let prices = self.prices();
+        if at_free_links {
+            self.blocks.links.iter().for_each(|block| write(block).set_free());
+            self.run(Task::Respond);
+            self.show_links();
+            for block in &self.blocks.links {
+                let block = &mut *write(block);
+                block.post_at(&prices[block.links.clone()]);
+            }
+        }
+        self.run(Task::Respond);
+        if !at_free_links {
+            self.show_links();
+        }
+        self.started = true;
+    }
+
+    fn show_links(&mut self) {
+        let mut blocks: Vec<_> = self.blocks.links.iter().map(write).collect();
+        write(&self.blocks.rule).start(&mut blocks.iter_mut().flat_map(|block| block.states()));
+    }
+
+    /// Whether the rule accepts its last step.
+    fn accepts(&mut self) -> bool {
+        let mut rule = write(&self.blocks.rule);
+        let mut sum = [0.0; 3];
         if rule.judges() {
             for block in &self.blocks.links {
                 let part = read(block).judge(&*rule);
                 sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
             }
         }
-        sum
+        rule.accept(sum)
     }
 
-    fn run(&mut self, next: Move) {
-        *write(&self.blocks.next) = next;
+    fn move_prices(&mut self, next: impl Fn(&Rule, &LinkState, &mut Rule::Memory) -> f64) {
+        let rule = read(&self.blocks.rule);
+        for block in &self.blocks.links {
+            write(block).post(|link, memory| next(&rule, link, memory));
+        }
+    }
+
+    fn run(&mut self, task: Task) {
+        *write(&self.blocks.task) = task;
         self.crew.run(Arc::clone(&self.job));
     }
 
     /// Price of every link.
     pub fn prices(&self) -> Vec<f64> {
-        self.blocks.links.iter().flat_map(|block| read(block).prices.clone()).collect()
+        self.each_link(|block| &block.prices)
     }
 
-    /// What a flow asks for.
-    pub fn rate(&self, id: FlowId) -> Result<f64> {
-        let slot = self.slot(id)?;
-        let lane = read(&self.blocks.lanes[slot.lane as usize]);
-        Ok(lane.buckets()[slot.spot.bucket as usize].rates()[slot.spot.place as usize].wide())
+    /// Load of every link, as asked for in the last step.
+    pub fn loads(&self) -> Vec<f64> {
+        self.blocks
+            .links
+            .iter()
+            .flat_map(|block| read(block).sums.iter().map(|sum| sum[0]).collect::<Vec<_>>())
+            .collect()
     }
+
+    /// What a flow asked for in the last step; 0 before its first.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    pub fn rate(&self, id: FlowId) -> Result<f64> {
+        self.look_up(id, |bucket| bucket.rates())
+    }
+
+    /// Makes the rates of the last step feasible by F-NORM: a rate is divided by the largest load per capacity on its
+    /// path, where that is above 1. O(flows + links), about half a step.
+    pub fn normalize(&mut self) {
+        self.run(Task::Normalize);
+        self.normalized = true;
+    }
+
+    /// What [`normalize`](Self::normalize) leaves a flow.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`]; [`Error::Setting`] where a step or a change of the flows has come after it.
+    pub fn feasible_rate(&self, id: FlowId) -> Result<f64> {
+        if !self.normalized {
+            let (name, value) = ("normalized".into(), "false".into());
+            return Err(Error::Setting { name, value, expected: "true: call normalize() after a step".into() });
+        }
+        self.look_up(id, |bucket| bucket.feasible())
+    }
+
+    fn look_up(&self, id: FlowId, column: impl Fn(&Bucket<R>) -> &[R]) -> Result<f64> {
+        let Slot { lane, spot, .. } = *self.slot(id)?;
+        let lane = read(&self.blocks.lanes[lane as usize]);
+        Ok(column(&lane.buckets()[spot.bucket as usize])[spot.place as usize].wide())
+    }
+
+    fn slot(&self, id: FlowId) -> Result<&Slot> {
+        let slot = self.slots.get(id.number as usize);
+        let current = slot.filter(|slot| slot.generation == id.generation && slot.cap > 0.0);
+        current.ok_or_else(|| Error::UnknownFlow { id: format!("{}.{}", id.number, id.generation) })
+    }
+
+    fn block_of(&self, link: u32) -> &std::sync::RwLock<exchange::LinkBlock<R, Rule::Memory>> {
+        let blocks = &self.blocks.links;
+        // Blocks are as long as each other to within one.
+        let guess = (link as usize * blocks.len() / self.blocks.partition.links()).min(blocks.len() - 1);
+        let holds = |&number: &usize| read(&blocks[number]).links.contains(&(link as usize));
+        let number = [guess, guess + 1].into_iter().filter(|&number| number < blocks.len()).find(holds);
+        &blocks[number.expect("a link is in a block")]
+    }
+
+    fn capacity(&self, link: u32) -> f64 {
+        let block = read(self.block_of(link));
+        block.capacities[link as usize - block.links.start]
+    }
+
+    fn each_link(&self, column: impl Fn(&exchange::LinkBlock<R, Rule::Memory>) -> &Vec<f64>) -> Vec<f64> {
+        self.blocks.links.iter().flat_map(|block| column(&read(block)).clone()).collect()
+    }
+}
+
+impl<R: Real, Rule: PriceRule + 'static> fmt::Debug for Engine<R, Rule> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (flows, links, lanes) = (self.flows(), self.blocks.partition.links(), self.blocks.lanes.len());
+        write!(f, "Engine({flows} flows, {links} links, {lanes} lanes, {} threads)", self.crew.threads())
+    }
+}
+
+fn check_capacity(link: usize, capacity: f64) -> Result<()> {
+    match capacity.is_finite() && capacity >= 0.0 {
+        true => Ok(()),
+        false => Err(Error::Capacity { link, value: capacity }),
+    }
+}
+
+fn check_path(path: usize, links: &[u32], count: usize) -> Result<()> {
+    if links.is_empty() {
+        return Err(Error::EmptyPath { path });
+    }
+    for (place, &link) in links.iter().enumerate() {
+        if link as usize >= count {
+            return Err(Error::LinkOutOfRange { path, link: link.into(), links: count });
+        }
+        if links[..place].contains(&link) {
+            return Err(Error::RepeatedLink { path, link: link as usize });
+        }
+    }
+    Ok(())
 }

@@ -15,6 +15,8 @@
 //!
 //! All of it depends on the links and the paths only, never on threads.
 
+use std::num::NonZeroUsize;
+
 /// Pairs of one node.
 #[derive(Debug)]
 pub(crate) struct Grid {
@@ -30,6 +32,14 @@ impl Grid {
     pub(crate) fn segments(&self) -> std::ops::Range<usize> {
         self.start..self.start + self.rows.len() * self.columns.len()
     }
+}
+
+/// A part of a path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Segment {
+    pub(crate) number: u32,
+    /// Of a pair.
+    pub(crate) grid: Option<u32>,
 }
 
 /// The layout of a network's segments and lanes.
@@ -60,14 +70,15 @@ const NOWHERE: [Place; 2] = [Place { grid: u32::MAX, at: 0 }, Place { grid: u32:
 const SAMPLE: usize = 8;
 /// A lane has at least this many flows, and half as many as there are segments, of which it keeps a copy.
 const LANE: usize = 10_000;
-const MOST_LANES: usize = 64;
+/// More threads than that have nothing to do.
+pub(crate) const MOST_LANES: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 impl Partition {
     /// The layout for paths like these. O(links + segments), and of the paths a sample.
     pub(crate) fn new<'a>(links: usize, paths: usize, path: impl Fn(usize) -> &'a [u32]) -> Self {
         let sample = paths.min(SAMPLE * links);
         // Numbers that are spread evenly and follow no pattern of the paths' order.
-        let spread = |i: usize| ((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize * paths >> 32;
+        let spread = |i: usize| (((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize * paths) >> 32;
         let sampled = || (0..sample).map(|i| path(if sample == paths { i } else { spread(i) }));
 
         let mut nodes = Nodes::new(links);
@@ -108,7 +119,7 @@ impl Partition {
             }
         }
         if paths >= 2 * LANE {
-            this.lanes = (paths / LANE).min(2 * paths / this.segments).clamp(1, MOST_LANES);
+            this.lanes = (paths / LANE).min(2 * paths / this.segments).clamp(1, MOST_LANES.get());
             this.share_out(sampled().map(|links| links[0]));
         }
         this
@@ -138,13 +149,13 @@ impl Partition {
             total += 1;
         }
         let mut before = 0;
-        for link in 0..self.links {
+        for (link, &flows) in flows.iter().enumerate() {
             // A unit's first link comes first, and decides for the others.
             self.lanes_of[link] = match unit(link) {
                 first if first < link => self.lanes_of[first],
-                _ => (self.lanes * (before + flows[link] / 2) / total).min(self.lanes - 1) as u16,
+                _ => (self.lanes * (before + flows / 2) / total).min(self.lanes - 1) as u16,
             };
-            before += flows[link];
+            before += flows;
         }
     }
 
@@ -165,25 +176,30 @@ impl Partition {
         self.lanes_of[path[0] as usize].into()
     }
 
-    /// Appends a path's segments.
-    pub(crate) fn segments_of(&self, path: &[u32], segments: &mut Vec<u32>) {
+    /// Replaces `segments` by those of a path.
+    pub(crate) fn segments_of(&self, path: &[u32], segments: &mut Vec<Segment>) {
+        segments.clear();
         let mut rest = path;
         while let [link, after @ ..] = rest {
             let pair = after.first().and_then(|&next| self.pair(*link, next));
-            segments.push(pair.unwrap_or(*link));
+            segments.push(pair.unwrap_or(Segment { number: *link, grid: None }));
             rest = if pair.is_some() { &after[1..] } else { after };
         }
     }
 
-    fn pair(&self, one: u32, other: u32) -> Option<u32> {
+    fn pair(&self, one: u32, other: u32) -> Option<Segment> {
         let (row, column) = (self.as_first[one as usize], self.as_second[other as usize]);
-        (row.grid == column.grid).then(|| row.at + column.at)
+        (row.grid == column.grid).then_some(Segment { number: row.at + column.at, grid: Some(row.grid) })
     }
 
-    /// The grid of a segment, if it is a pair.
-    pub(crate) fn grid_of(&self, segment: u32) -> Option<usize> {
-        let after = self.grids.partition_point(|grid| grid.start <= segment as usize);
-        after.checked_sub(1)
+    /// The links of a segment, one or two.
+    pub(crate) fn links_of(&self, segment: usize) -> (u32, Option<u32>) {
+        let Some(grid) = self.grids.partition_point(|grid| grid.start <= segment).checked_sub(1) else {
+            return (segment as u32, None);
+        };
+        let Grid { start, rows, columns } = &self.grids[grid];
+        let place = segment - start;
+        (rows[place / columns.len()], Some(columns[place % columns.len()]))
     }
 
     pub(crate) fn grids(&self) -> &[Grid] {
@@ -222,37 +238,5 @@ impl Nodes {
         let (one, other) = (self.node(one as usize), self.node(self.links + other as usize));
         // The smallest side stands for its set.
         self.parents[one.max(other)] = one.min(other) as u32;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use netnum_core::Topology;
-
-    use super::*;
-
-    #[test]
-    fn stats() {
-        for racks in [24, 96, 288] {
-            let net = Topology::leaf_spine(racks, 16, 4, 10.0, 40.0).unwrap();
-            let (s, d) = net.random_pairs(49152.min(racks * 128), 1);
-            let paths = net.ecmp(&s, &d, 1).unwrap();
-            let p = Partition::new(net.capacities().len(), paths.len(), |i| paths.links(i));
-            let mut w = [0; 9];
-            for path in paths.iter() {
-                let mut v = vec![];
-                p.segments_of(path, &mut v);
-                w[v.len()] += 1;
-            }
-            println!(
-                "{racks}: {:?} links {} segs {} grids {} lanes {} widths {w:?}",
-                paths.links(0),
-                p.links,
-                p.segments,
-                p.grids.len(),
-                p.lanes
-            );
-            println!("{:?}", p.grids.first());
-        }
     }
 }

@@ -1,12 +1,13 @@
-//! One round: every member of the crew does its share of the links, then of the lanes, then looks at its links.
+//! One round: every member of the crew does its share of the lanes, then of the links.
 //!
 //! ```text
-//! links   y, H ← sums of all lanes;  p ← the rule
-//!         ── barrier ──
 //! flows   x, D ← p;  sums of the lane ← x, D
-//!         ── barrier ──            only where a rule judges its steps
-//! links   y, H ← sums of all lanes;  what the rule decides on
+//!         ── barrier ──
+//! links   y, H ← sums of all lanes;  p ← the rule, where it does not first judge the whole
 //! ```
+//!
+//! A member takes every n-th lane and every n-th block of links, n being the members: which it takes changes nothing in
+//! what comes out.
 
 use std::sync::RwLock;
 
@@ -18,22 +19,22 @@ use super::partition::Partition;
 use super::real::Real;
 use crate::crew::Member;
 
-/// What the links do at the beginning of a round.
+/// What a crew does in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Move {
-    /// Prices stay: flows or capacities have changed.
-    Stay,
-    /// A step.
-    Advance,
-    /// Back from a step that was refused.
-    Retreat,
+pub(crate) enum Task {
+    /// Flows respond, and links add up.
+    Respond,
+    /// The same, and then prices move.
+    Step,
+    /// F-NORM of the rates of the last response.
+    Normalize,
 }
 
-/// All that the crew shares.
+/// All that a crew shares.
 pub(crate) struct Blocks<R, Rule: PriceRule> {
     pub(crate) partition: Partition,
     pub(crate) rule: RwLock<Rule>,
-    pub(crate) next: RwLock<Move>,
+    pub(crate) task: RwLock<Task>,
     pub(crate) links: Vec<RwLock<LinkBlock<R, Rule::Memory>>>,
     pub(crate) lanes: Vec<RwLock<Lane<R>>>,
 }
@@ -47,27 +48,16 @@ impl<R: Real, Rule: PriceRule> Blocks<R, Rule> {
         };
         let blocks = (0..lanes).map(block).collect();
         let all = (0..lanes).map(|_| RwLock::new(Lane::new(&partition))).collect();
-        Self { partition, rule: RwLock::new(rule), next: RwLock::new(Move::Stay), links: blocks, lanes: all }
+        Self { partition, rule: RwLock::new(rule), task: RwLock::new(Task::Respond), links: blocks, lanes: all }
     }
 
     /// One member's part of a round.
-    pub(crate) fn round(&self, member: &Member) {
-        let (rule, next) = (read(&self.rule), *read(&self.next));
-        for block in self.links.iter().skip(member.number()).step_by(member.of()) {
-            let block = &mut *write(block);
-            match next {
-                Move::Stay => block.post(|link, _| link.price),
-                Move::Advance => {
-                    if !rule.judges() {
-                        block.gather(&self.lanes);
-                    }
-                    block.post(|link, memory| rule.advance(link, memory));
-                }
-                Move::Retreat => block.post(|link, memory| rule.retreat(link, memory)),
-            }
+    pub(crate) fn round(&self, member: &Member<'_>) {
+        let (rule, task) = (read(&self.rule), *read(&self.task));
+        if task == Task::Normalize {
+            return self.normalize(member);
         }
-        member.wait();
-        for lane in self.lanes.iter().skip(member.number()).step_by(member.of()) {
+        for lane in share(&self.lanes, member) {
             let lane = &mut *write(lane);
             for block in &self.links {
                 let block = read(block);
@@ -75,11 +65,33 @@ impl<R: Real, Rule: PriceRule> Blocks<R, Rule> {
             }
             lane.respond(&self.partition, rule.counts_priced_links());
         }
-        if rule.judges() {
-            member.wait();
-            for block in self.links.iter().skip(member.number()).step_by(member.of()) {
-                write(block).gather(&self.lanes);
+        member.wait();
+        for block in share(&self.links, member) {
+            let block = &mut *write(block);
+            block.gather(&self.lanes);
+            if task == Task::Step {
+                block.post(|link, memory| rule.advance(link, memory));
             }
         }
     }
+
+    fn normalize(&self, member: &Member<'_>) {
+        for block in share(&self.links, member) {
+            write(block).compare();
+        }
+        member.wait();
+        for lane in share(&self.lanes, member) {
+            let lane = &mut *write(lane);
+            for block in &self.links {
+                let block = read(block);
+                lane.hear_fullness(&self.partition, block.links.start, &block.fullness);
+            }
+            lane.normalize(&self.partition);
+        }
+    }
+}
+
+/// A member's part of a list.
+pub(crate) fn share<'a, T>(list: &'a [T], member: &Member<'_>) -> impl Iterator<Item = &'a T> {
+    list.iter().skip(member.number()).step_by(member.of())
 }

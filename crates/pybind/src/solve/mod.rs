@@ -7,10 +7,11 @@ mod solver;
 mod trace;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use netnum_core::solve::METHODS;
-use netnum_core::{Settings, Solver as Core, Stop};
+use netnum_core::{Settings, Stop};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -55,7 +56,8 @@ pub(crate) use trace::Trace;
 /// trace : bool
 ///     Whether to keep a row per iteration in `Solution.trace`. Certifies every iteration too.
 /// threads : int
-///     1 in this version.
+///     How many threads price methods may use, >= 1. More than one pay from some 20 000 flows on. The answer has the same
+///     bits for any number.
 /// **options : float
 ///     The method's own options, ``gamma`` say.
 ///
@@ -118,11 +120,7 @@ pub(crate) fn solve(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Solution> {
     let settings = Settings { trace, ..settings_of(tol, stop, max_iterations, time_limit)? };
-    if let Some(threads) = threads
-        && count("threads", threads, 1)? > 1
-    {
-        return Err(setting("threads", threads, "1: this version solves on one thread"));
-    }
+    let threads = threads_of(threads)?;
     if let Some(callback) = callback.filter(|callback| !callback.is_callable()) {
         let kind = callback.get_type().name()?;
         return Err(PyTypeError::new_err(format!("callback must be callable, not {kind}")));
@@ -133,7 +131,7 @@ pub(crate) fn solve(
     let bar = progress.then(|| Bar::new(&settings));
     let mut watch = Watch::new(callback.map(|callback| callback.clone().unbind()), bar);
     let solution = door::detached(py, || {
-        let mut solver = Core::new(&problem.core, method, &options)?;
+        let mut solver = netnum_parallel::solver(&problem.core, method, &options, threads)?;
         if let Some(prices) = &prices {
             solver.warm_start(prices)?;
         }
@@ -213,6 +211,12 @@ fn options_of(options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, 
         Ok((name, value))
     };
     options.into_iter().flat_map(|options| options.iter()).map(number).collect()
+}
+
+/// How many threads; one unless given.
+fn threads_of(threads: Option<&Bound<'_, PyAny>>) -> PyResult<NonZeroUsize> {
+    let threads = threads.map_or(Ok(1), |threads| count("threads", threads, 1))?;
+    Ok(NonZeroUsize::new(threads).expect("at least 1"))
 }
 
 /// The prices to start from.

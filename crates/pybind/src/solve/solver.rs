@@ -8,7 +8,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::{options_of, prices_of};
+use super::{options_of, prices_of, threads_of};
 use crate::certificate::Certificate;
 use crate::door::{self, Watch};
 use crate::numbers;
@@ -23,6 +23,8 @@ use crate::problem::Problem;
 ///     ``"auto"``, or one that `methods` lists.
 /// warm_start : Solution, or array of float of shape (links,), optional
 ///     Prices to start from, as in `solve`.
+/// threads : int
+///     How many threads price methods may use, as in `solve`.
 /// **options : float
 ///     The method's own options, ``gamma`` say.
 ///
@@ -31,7 +33,7 @@ use crate::problem::Problem;
 /// MethodError
 ///     For a method or an option that does not exist, or a problem that the method cannot take.
 /// NumError
-///     For an option out of its range.
+///     For an option or a number of threads out of its range.
 /// UtilityError
 ///     When a utility's answers cannot be used.
 ///
@@ -63,18 +65,21 @@ impl Solver {
 #[pymethods]
 impl Solver {
     #[new]
-    #[pyo3(signature = (problem, method="auto", *, warm_start=None, **options))]
+    #[pyo3(signature = (problem, method="auto", *, warm_start=None, threads=None, **options))]
+    #[pyo3(text_signature = "(problem, method=\"auto\", *, warm_start=None, threads=1, **options)")]
     fn new(
         problem: &Bound<'_, Problem>,
         method: &str,
         warm_start: Option<&Bound<'_, PyAny>>,
+        threads: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = options_of(options)?;
+        let threads = threads_of(threads)?;
         let prices = warm_start.map(prices_of).transpose()?;
         let core_problem = &problem.get().core;
         let core = door::detached(problem.py(), || {
-            let mut solver = Core::new(core_problem, method, &options)?;
+            let mut solver = netnum_parallel::solver(core_problem, method, &options, threads)?;
             if let Some(prices) = &prices {
                 solver.warm_start(prices)?;
             }

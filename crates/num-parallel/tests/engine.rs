@@ -1,0 +1,262 @@
+//! The engine: steps as the library takes them, flows that come and go, any number of threads, both kinds of numbers.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use netnum_core::solve::{FastNed, Fgm, Gradient, Ned, NewtonLike, Rcp};
+use netnum_core::*;
+use netnum_parallel::{Engine, FlowId, Real, Worth};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn threads(count: usize) -> NonZeroUsize {
+    NonZeroUsize::new(count).unwrap()
+}
+
+struct Instance {
+    capacities: Vec<f64>,
+    paths: Paths,
+    weights: Vec<f64>,
+    alphas: Vec<f64>,
+}
+
+impl Instance {
+    fn new(net: &Topology, flows: usize, alphas: &[f64], seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let (sources, destinations) = net.random_pairs(flows, seed);
+        Self {
+            capacities: net.capacities().iter().map(|capacity| capacity * rng.random_range(0.8..1.2)).collect(),
+            paths: net.ecmp(&sources, &destinations, seed).unwrap(),
+            weights: (0..flows).map(|_| rng.random_range(0.5..1.5)).collect(),
+            alphas: (0..flows).map(|_| alphas[rng.random_range(0..alphas.len())]).collect(),
+        }
+    }
+
+    fn worth(&self, flow: usize) -> Worth {
+        Worth { weight: self.weights[flow], alpha: self.alphas[flow], cap: f64::INFINITY }
+    }
+
+    fn problem(&self) -> Problem {
+        let utility = AlphaFair::new(self.alphas.clone(), self.weights.clone()).unwrap();
+        Problem::new(self.capacities.clone(), self.paths.clone(), utility).unwrap()
+    }
+
+    fn engine<R: Real, Rule: PriceRule + 'static>(&self, rule: Rule, count: usize) -> (Engine<R, Rule>, Vec<FlowId>) {
+        let mut engine = Engine::new(self.capacities.clone(), &self.paths, rule, threads(count)).unwrap();
+        let flows = 0..self.paths.len();
+        let ids = flows.map(|flow| engine.add(self.paths.links(flow), self.worth(flow)).unwrap()).collect();
+        (engine, ids)
+    }
+}
+
+fn leaf_spine() -> Topology {
+    Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap()
+}
+
+fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len());
+    let largest = expected.iter().copied().fold(0.0, f64::max);
+    for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() <= tolerance * largest, "{what}: {found:e} at {place}, expected {expected:e}");
+    }
+}
+
+fn takes_the_steps_of<Rule: PriceRule + 'static>(method: &str, instance: &Instance, rule: Rule) {
+    let mut solver = Solver::new(&instance.problem(), method, &BTreeMap::new()).unwrap();
+    let (mut engine, ids) = instance.engine::<f64, _>(rule, 1);
+    engine.set_prices(&solver.prices()).unwrap();
+    for step in 0..8 {
+        let what = format!("{method}, step {step}");
+        engine.step();
+        let rates: Vec<f64> = ids.iter().map(|&id| engine.rate(id).unwrap()).collect();
+        assert_close(&what, &rates, &solver.raw_rates(), 1e-9);
+        engine.normalize();
+        let feasible: Vec<f64> = ids.iter().map(|&id| engine.feasible_rate(id).unwrap()).collect();
+        assert_close(&what, &feasible, &solver.rates(), 1e-9);
+        assert_close(&what, &engine.loads(), &solver.problem().loads(&rates).unwrap(), 1e-9);
+        solver.step(1).unwrap();
+        assert_close(&what, &engine.prices(), &solver.prices(), 1e-9);
+    }
+}
+
+#[test]
+fn every_rule_takes_the_steps_of_the_solver() {
+    for alphas in [&[1.0][..], &[0.5, 1.0, 2.0, 4.0]] {
+        for instance in [
+            Instance::new(&leaf_spine(), 700, alphas, 1),
+            Instance::new(&Topology::fat_tree(4, 10.0).unwrap(), 300, alphas, 2),
+            Instance::new(&leaf_spine(), 21_000, alphas, 3),
+        ] {
+            takes_the_steps_of("ned", &instance, Ned::new(0.4));
+            takes_the_steps_of("gradient", &instance, Gradient::new(1.0, 0.0));
+            takes_the_steps_of("fgm", &instance, Fgm::new());
+            takes_the_steps_of("newton-like", &instance, NewtonLike::new(0.5, 0.5));
+            takes_the_steps_of("fast-ned", &instance, FastNed::new(1.0));
+            if alphas == [1.0] {
+                takes_the_steps_of("rcp", &instance, Rcp::new(1.0, 1.0));
+            }
+        }
+    }
+}
+
+#[test]
+fn f32_is_within_1e_5_of_f64() {
+    let instance = Instance::new(&leaf_spine(), 5000, &[0.5, 1.0, 2.0], 4);
+    let (mut wide, ids) = instance.engine::<f64, _>(Ned::new(0.4), 1);
+    let (mut narrow, narrow_ids) = instance.engine::<f32, _>(Ned::new(0.4), 1);
+    for _ in 0..200 {
+        wide.step();
+        narrow.step();
+    }
+    for (id, narrow_id) in ids.iter().zip(narrow_ids) {
+        let (expected, found) = (wide.rate(*id).unwrap(), narrow.rate(narrow_id).unwrap());
+        assert!((found - expected).abs() <= 1e-5 * expected, "{found}, expected {expected}");
+    }
+}
+
+/// A state to compare bit by bit.
+fn bits<Rule: PriceRule + 'static>(engine: &Engine<f64, Rule>, ids: &[FlowId]) -> Vec<u64> {
+    let rates = ids.iter().map(|&id| engine.rate(id).unwrap());
+    rates.chain(engine.prices()).chain(engine.loads()).map(f64::to_bits).collect()
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let instance = Instance::new(&leaf_spine(), 45_000, &[1.0, 2.0], 5);
+    let run = |count| {
+        let (mut engine, mut ids) = instance.engine::<f64, _>(FastNed::new(1.0), count);
+        let mut rng = ChaCha8Rng::seed_from_u64(6);
+        for _ in 0..10 {
+            engine.step();
+            for _ in 0..500 {
+                let (out, like) = (rng.random_range(0..ids.len()), rng.random_range(0..ids.len()));
+                engine.remove(ids[out]).unwrap();
+                ids[out] = engine.add(instance.paths.links(like), instance.worth(like)).unwrap();
+            }
+        }
+        engine.step();
+        engine.normalize();
+        let feasible = ids.iter().map(|&id| engine.feasible_rate(id).unwrap().to_bits());
+        feasible.chain(bits(&engine, &ids)).collect::<Vec<_>>()
+    };
+    let one = run(1);
+    for count in [2, 3, 5] {
+        assert!(run(count) == one, "{count} threads");
+    }
+}
+
+#[test]
+fn a_failed_link_starves_its_flows_and_no_others_until_it_returns() {
+    let typical = Paths::from_lists([vec![0, 1], vec![1]]);
+    let mut engine = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let both = engine.add(&[0, 1], Worth::log(1.0)).unwrap();
+    let one = engine.add(&[1], Worth::log(1.0)).unwrap();
+    let settle = |engine: &mut Engine<f64, Ned>, capacity| {
+        engine.set_capacity(0, capacity).unwrap();
+        (0..200).for_each(|_| engine.step());
+        [both, one].map(|id| engine.rate(id).unwrap())
+    };
+    assert_close("whole", &settle(&mut engine, 10.0), &[5.0, 5.0], 1e-6);
+    assert_close("failed", &settle(&mut engine, 0.0), &[0.0, 10.0], 1e-6);
+    assert_close("back", &settle(&mut engine, 2.0), &[2.0, 8.0], 1e-6);
+}
+
+#[test]
+fn what_is_wrong_is_named_and_changes_nothing() {
+    let typical = Paths::from_lists([vec![0, 1]]);
+    let mut engine = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let id = engine.add(&[0, 1], Worth::log(1.0)).unwrap();
+    let before = {
+        engine.step();
+        bits(&engine, &[id])
+    };
+    let text = |outcome: Result<FlowId>| outcome.unwrap_err().to_string();
+    assert_eq!(text(engine.add(&[], Worth::log(1.0))), "path 0 is empty, expected at least one link");
+    assert_eq!(text(engine.add(&[0, 2], Worth::log(1.0))), "path 0 names link 2, expected a link in 0..2");
+    assert_eq!(text(engine.add(&[1, 1], Worth::log(1.0))), "path 0 visits link 1 twice");
+    assert_eq!(text(engine.add(&[0], Worth::log(0.0))), "flow 0 has weight 0, expected a finite number > 0");
+    let nan = Worth { alpha: f64::NAN, ..Worth::log(1.0) };
+    assert_eq!(text(engine.add(&[0], nan)), "flow 0 has alpha NaN, expected a finite number > 0");
+    let capped = Worth { cap: -1.0, ..Worth::log(1.0) };
+    assert_eq!(text(engine.add(&[0], capped)), "flow 0 has cap -1, expected a number > 0 (inf for none)");
+    let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
+    assert_eq!(nothing(engine.set_capacity(2, 1.0)), "path 0 names link 2, expected a link in 0..2");
+    assert_eq!(nothing(engine.set_capacity(1, -1.0)), "link 1 has capacity -1, expected a finite number >= 0");
+    assert_eq!(nothing(engine.set_prices(&[1.0])), "prices has 1 entries, expected 2, one per link");
+    assert_eq!(nothing(engine.set_prices(&[1.0, f64::NAN])), "link 1 has price NaN, expected a finite number >= 0");
+    assert!(matches!(engine.feasible_rate(id), Err(Error::Setting { .. })));
+    assert_eq!(bits(&engine, &[id]), before);
+    engine.remove(id).unwrap();
+    let gone = "there is no flow 0.0: it has ended, or belongs elsewhere";
+    assert_eq!(nothing(engine.remove(id)), gone);
+    let again = engine.add(&[0], Worth::log(1.0)).unwrap();
+    assert_eq!(engine.rate(id).unwrap_err().to_string(), gone);
+    assert!(engine.rate(again).is_ok() && engine.flows() == 1);
+    let typical = Paths::from_lists([vec![0, 3]]);
+    let refused = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap_err();
+    assert_eq!(refused.to_string(), "path 0 names link 3, expected a link in 0..2");
+}
+
+#[derive(Debug, Clone)]
+enum Event {
+    Add(usize),
+    Remove(usize),
+    Capacity(usize, f64),
+    Step,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        6 => (0usize..400).prop_map(Event::Add),
+        4 => (0usize..400).prop_map(Event::Remove),
+        1 => (0usize..300, prop_oneof![Just(0.0), 1.0f64..30.0]).prop_map(|(link, c)| Event::Capacity(link, c)),
+        1 => Just(Event::Step),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn after_any_churn_it_is_as_if_it_were_new(events in prop::collection::vec(event(), 1..200), tree in any::<bool>()) {
+        let net = if tree { Topology::fat_tree(4, 10.0).unwrap() } else { leaf_spine() };
+        let mut instance = Instance::new(&net, 400, &[0.5, 1.0, 1.0, 2.0], 7);
+        let typical = instance.paths.clone();
+        let mut engine =
+            Engine::<f64, _>::new(instance.capacities.clone(), &typical, Ned::new(0.4), threads(1)).unwrap();
+        let mut flows: Vec<(FlowId, usize)> = Vec::new();
+        for event in events {
+            match event {
+                Event::Add(like) => {
+                    let id = engine.add(instance.paths.links(like), instance.worth(like)).unwrap();
+                    flows.push((id, like));
+                }
+                Event::Remove(which) if !flows.is_empty() => {
+                    let (id, _) = flows.swap_remove(which % flows.len());
+                    engine.remove(id).unwrap();
+                }
+                Event::Remove(_) => {}
+                Event::Capacity(link, capacity) => {
+                    let link = link % instance.capacities.len();
+                    instance.capacities[link] = capacity;
+                    engine.set_capacity(link as u32, capacity).unwrap();
+                }
+                Event::Step => engine.step(),
+            }
+        }
+        let mut new = Engine::<f64, _>::new(instance.capacities.clone(), &typical, Ned::new(0.4), threads(1)).unwrap();
+        new.set_prices(&engine.prices()).unwrap();
+        let add = |&(_, like): &(FlowId, usize)| new.add(instance.paths.links(like), instance.worth(like)).unwrap();
+        let ids: Vec<FlowId> = flows.iter().map(add).collect();
+        engine.step();
+        new.step();
+        let rates: Vec<f64> = flows.iter().map(|&(id, _)| engine.rate(id).unwrap()).collect();
+        let expected: Vec<f64> = ids.iter().map(|&id| new.rate(id).unwrap()).collect();
+        for (found, expected) in rates.iter().zip(&expected) {
+            prop_assert!((found - expected).abs() <= 1e-12 * expected, "{} and {}", found, expected);
+        }
+        prop_assert_eq!(engine.flows(), flows.len());
+        assert_close("loads", &engine.loads(), &new.loads(), 1e-12);
+    }
+}
