@@ -5,8 +5,8 @@
 //! cargo bench -p netnum-benches --bench price_step -- 12288    # one row
 //! ```
 //!
-//! Both sides are f64 on one thread, start at the same prices, and are checked to move them equally before anything is
-//! timed. The arrays are hot: an allocator runs one iteration after the other. The table at the end shows the medians
+//! All sides run on one thread, start at the same prices, and those in f64 are checked to move them equally before
+//! anything is timed. The arrays are hot: an allocator runs one iteration after the other. The table at the end shows the medians
 //! of the samples that criterion sees, in cycles of the clock that was measured in the same run. Flowtune's figures
 //! are the published ones: cycles of all its cores together per flow, on hardware of 2011, with F-NORM and with the
 //! exchange between cores. They say how large an iteration was then, not what either machine could do now.
@@ -15,12 +15,15 @@ mod common;
 mod naive;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use common::{Instance, Plan, ROWS, Row};
 use criterion::{BenchmarkId, Criterion};
 use naive::Naive;
 use netnum_core::Solver;
+use netnum_core::solve::Ned;
+use netnum_parallel::{Engine, Real, Worth};
 
 /// The step of the paper's experiments.
 const GAMMA: f64 = 0.4;
@@ -30,6 +33,16 @@ const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration
 fn solver(instance: &Instance) -> Solver {
     let options = BTreeMap::from([("gamma".into(), GAMMA)]);
     Solver::new(&instance.log(), "ned", &options).expect("log utility suits NED")
+}
+
+fn engine<R: Real>(instance: &Instance) -> Engine<R, Ned> {
+    let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
+    let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), NonZeroUsize::MIN).expect("one thread is there");
+    for (links, &weight) in paths.iter().zip(&instance.weights) {
+        engine.add(links, Worth::log(weight)).expect("the instance is well formed");
+    }
+    engine.set_prices(&solver(instance).prices()).expect("prices are finite");
+    engine
 }
 
 fn naive(instance: &Instance) -> Naive {
@@ -43,11 +56,11 @@ fn step(naive: &mut Naive, weights: &[f64]) {
 
 /// A faster loop is worth something only if it computes the same.
 fn assert_that_both_agree(instance: &Instance) {
-    let (mut solver, mut naive) = (solver(instance), naive(instance));
+    let (mut engine, mut naive) = (engine::<f64>(instance), naive(instance));
     for iteration in 1..=10 {
-        solver.step(1).expect("NED does not fail");
+        engine.step();
         step(&mut naive, &instance.weights);
-        let prices = solver.prices();
+        let prices = engine.prices();
         let dearest = prices.iter().copied().fold(0.0, f64::max);
         for (link, (price, other)) in prices.iter().zip(naive.prices()).enumerate() {
             let difference = (price - other).abs() / dearest;
@@ -59,8 +72,10 @@ fn assert_that_both_agree(instance: &Instance) {
 /// Seconds per iteration, where measured.
 struct Measured {
     row: &'static Row,
-    netnum: Option<f64>,
     naive: Option<f64>,
+    wide: Option<f64>,
+    normalized: Option<f64>,
+    narrow: Option<f64>,
 }
 
 fn measure(criterion: &mut Criterion, row: &'static Row) -> Measured {
@@ -77,45 +92,52 @@ fn measure(criterion: &mut Criterion, row: &'static Row) -> Measured {
         }
         began.elapsed()
     });
-    let mut solver = solver(&instance);
-    let netnum = common::measure(criterion, "price_step", id("netnum"), PLAN, |count| {
-        let began = Instant::now();
-        for _ in 0..count {
-            solver.step(1).expect("NED does not fail");
-        }
-        began.elapsed()
+    let wide = repeat(criterion, id("f64"), engine::<f64>(&instance), Engine::step);
+    let normalized = repeat(criterion, id("f64, F-NORM"), engine::<f64>(&instance), |engine| {
+        engine.step();
+        engine.normalize();
     });
-    Measured { row, netnum, naive }
+    let narrow = repeat(criterion, id("f32"), engine::<f32>(&instance), Engine::step);
+    Measured { row, naive, wide, normalized, narrow }
+}
+
+fn repeat<R: Real>(
+    criterion: &mut Criterion,
+    id: BenchmarkId,
+    mut engine: Engine<R, Ned>,
+    iteration: impl Fn(&mut Engine<R, Ned>),
+) -> Option<f64> {
+    common::measure(criterion, "price_step", id, PLAN, |count| {
+        let began = Instant::now();
+        (0..count).for_each(|_| iteration(&mut engine));
+        began.elapsed()
+    })
 }
 
 fn print_table(measured: &[Measured], [before, after]: [f64; 2]) {
     let gigahertz = before.max(after);
-    println!("One iteration of NED (γ = {GAMMA}, log utility, 4 links a flow, f64, one thread); medians.");
+    println!(
+        "One iteration of NED (γ = {GAMMA}, log utility, 4 links a flow, one thread); medians, µs | cycles per flow."
+    );
     println!("Cycles of a clock of {gigahertz:.2} GHz, measured in this run: {before:.2} before, {after:.2} after.\n");
     println!(
-        "{:>5} {:>6} │ {:^26} │ {:^26} │ {:^5} │ {:^24}",
-        "", "", "naive loop", "netnum", "", "Flowtune, as published"
+        "{:>5} {:>6} │ {:^15} │ {:^15} {:^6} │ {:^15} │ {:^15} │ {:^23}",
+        "nodes", "flows", "naive loop", "f64", "ratio", "with F-NORM", "f32", "Flowtune, as published"
     );
-    println!(
-        "{:>5} {:>6} │ {:>8} {:>8} {:>8} │ {:>8} {:>8} {:>8} │ {:>5} │ {:>5} {:>8} {:>8}",
-        "nodes", "flows", "µs", "ns/f", "cycles/f", "µs", "ns/f", "cycles/f", "ratio", "cores", "µs", "cycles/f"
-    );
-    for Measured { row, netnum, naive } in measured {
+    for Measured { row, naive, wide, normalized, narrow } in measured {
         let side = |seconds: Option<f64>| {
-            let Some(seconds) = seconds else { return format!("{:>8} {:>8} {:>8}", "–", "–", "–") };
-            let per_flow = 1e9 * seconds / row.flows as f64;
-            format!("{:>8.1} {per_flow:>8.2} {:>8.1}", 1e6 * seconds, per_flow * gigahertz)
+            let Some(seconds) = seconds else { return format!("{:>7} | {:>5}", "–", "–") };
+            format!("{:>7.1} | {:>5.1}", 1e6 * seconds, 1e9 * seconds / row.flows as f64 * gigahertz)
         };
-        let ratio = match (netnum, naive) {
-            (Some(netnum), Some(naive)) => format!("{:.2}", naive / netnum),
-            _ => "–".into(),
-        };
+        let ratio = naive.zip(*wide).map_or("–".into(), |(naive, wide)| format!("{:.2}", naive / wide));
         println!(
-            "{:>5} {:>6} │ {} │ {} │ {ratio:>5} │ {:>5} {:>8.2} {:>8.0}",
+            "{:>5} {:>6} │ {} │ {} {ratio:>6} │ {} │ {} │ {:>2} cores {:>5.2} | {:>5.0}",
             row.nodes,
             row.flows,
             side(*naive),
-            side(*netnum),
+            side(*wide),
+            side(*normalized),
+            side(*narrow),
             row.flowtune_cores,
             row.flowtune_us,
             row.flowtune_cycles_per_flow()
@@ -130,7 +152,7 @@ fn main() {
     let after = common::gigahertz();
     criterion.final_summary();
     let measured: Vec<Measured> =
-        measured.into_iter().filter(|side| side.netnum.is_some() || side.naive.is_some()).collect();
+        measured.into_iter().filter(|side| side.wide.is_some() || side.naive.is_some()).collect();
     if !measured.is_empty() && !common::is_test() {
         print_table(&measured, [before, after]);
     }

@@ -76,7 +76,10 @@ fn takes_the_steps_of<Rule: PriceRule + 'static>(method: &str, instance: &Instan
         assert_close(&what, &feasible, &solver.rates(), 1e-9);
         assert_close(&what, &engine.loads(), &solver.problem().loads(&rates).unwrap(), 1e-9);
         solver.step(1).unwrap();
-        assert_close(&what, &engine.prices(), &solver.prices(), 1e-9);
+        // Fast NED judges a step at the beginning of the next, and may still take it back.
+        if method != "fast-ned" {
+            assert_close(&what, &engine.prices(), &solver.prices(), 1e-9);
+        }
     }
 }
 

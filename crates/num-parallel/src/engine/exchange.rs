@@ -108,16 +108,18 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
         }
     }
 
-    /// Moves prices, and says which links are priced: those with a price, or too full.
+    /// Moves prices, and says which links are priced: those with a price, or too full; with `holds`, those without one
+    /// that were priced before.
     #[inline(always)]
-    pub(crate) fn post(&mut self, mut next: impl FnMut(&LinkState, &mut M) -> f64) {
+    pub(crate) fn post(&mut self, holds: bool, mut next: impl FnMut(&LinkState, &mut M) -> f64) {
         let links = self.capacities.iter().zip(&self.sums).zip(&mut self.prices);
         for (((&capacity, &sums), price), (memory, board)) in links.zip(self.memories.iter_mut().zip(&mut self.board)) {
             let link = state(capacity, *price, sums);
             let cut = next(&link, memory).clamp(0.0, LARGEST_PRICE);
             // A failed link keeps its price until it returns.
             *price = if capacity > 0.0 { cut } else { *price };
-            let priced = if *price > 0.0 || link.excess() > 0.0 { 1.0 } else { 0.0 };
+            let counts = if holds { board[1].wide() > 0.0 } else { link.excess() > 0.0 };
+            let priced = if *price > 0.0 || counts { 1.0 } else { 0.0 };
             *board = [R::of(*price), R::of(priced)];
         }
     }

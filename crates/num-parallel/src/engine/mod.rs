@@ -287,14 +287,14 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
                 if self.accepts() {
                     break;
                 }
-                self.move_prices(|rule, link, memory| rule.retreat(link, memory));
+                self.move_prices(true, |rule, link, memory| rule.retreat(link, memory));
                 self.run(Task::Respond);
             }
         } else {
             self.accepts();
             return self.run(Task::Step);
         }
-        self.move_prices(|rule, link, memory| rule.advance(link, memory));
+        self.move_prices(false, |rule, link, memory| rule.advance(link, memory));
     }
 
     /// Shows the rule the links, as they are now or as they would be if they were free.
@@ -335,10 +335,10 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         rule.accept(sum)
     }
 
-    fn move_prices(&mut self, next: impl Fn(&Rule, &LinkState, &mut Rule::Memory) -> f64) {
+    fn move_prices(&mut self, holds: bool, next: impl Fn(&Rule, &LinkState, &mut Rule::Memory) -> f64) {
         let rule = read(&self.blocks.rule);
         for block in &self.blocks.links {
-            write(block).post(|link, memory| next(&rule, link, memory));
+            write(block).post(holds, |link, memory| next(&rule, link, memory));
         }
     }
 

@@ -70,7 +70,7 @@ impl<R: Real, Rule: PriceRule> Blocks<R, Rule> {
             let block = &mut *write(block);
             block.gather(&self.lanes);
             if task == Task::Step {
-                block.post(|link, memory| rule.advance(link, memory));
+                block.post(false, |link, memory| rule.advance(link, memory));
             }
         }
     }
