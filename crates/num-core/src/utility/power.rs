@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::Utility;
+use super::elementary::{self, exp_m1, ln, ln_1p, vectorized};
 
 /// Values beyond this stand for "too large to matter"; sums of ten million of them are still finite.
 const HUGE: f64 = 1e290;
@@ -14,8 +15,9 @@ const HUGE: f64 = 1e290;
 const LOG_TINY: f64 = -690.0;
 
 /// exp, kept finite.
+#[inline(always)]
 fn exp(exponent: f64) -> f64 {
-    exponent.min(667.0).exp()
+    elementary::exp(exponent.min(667.0))
 }
 
 /// One flow's U'(x) = exp(`log_k`) x^(−`alpha`).
@@ -27,54 +29,62 @@ pub(super) struct Power {
 
 impl Power {
     /// k log x for α = 1, else k x^(1−α)/(1−α).
+    #[inline(always)]
     pub(super) fn value(self, rate: f64) -> f64 {
-        if self.alpha == 1.0 {
-            return self.log_k.exp() * rate.ln();
-        }
-        let beta = 1.0 - self.alpha;
-        if rate == 0.0 {
-            return if beta > 0.0 { 0.0 } else { f64::NEG_INFINITY };
-        }
-        (self.log_k + beta * rate.ln()).exp() / beta
+        let (beta, log) = (1.0 - self.alpha, ln(rate));
+        // At a rate of 0 the product of β and −∞ is what it should be.
+        let power = elementary::exp(self.log_k + if beta == 0.0 { 0.0 } else { beta * log });
+        power * if beta == 0.0 { log } else { 1.0 / beta }
     }
 
+    #[inline(always)]
     pub(super) fn log_marginal(self, rate: f64) -> f64 {
-        self.log_k - self.alpha * rate.ln()
+        self.log_k - self.alpha * ln(rate)
     }
 
+    #[inline(always)]
     pub(super) fn marginal(self, rate: f64) -> f64 {
-        self.log_marginal(rate).exp()
+        elementary::exp(self.log_marginal(rate))
     }
 
+    #[inline(always)]
     pub(super) fn demand(self, price: f64) -> f64 {
-        exp(((self.log_k - price.ln()) / self.alpha).max(LOG_TINY))
+        exp(((self.log_k - ln(price)) / self.alpha).max(LOG_TINY))
     }
 
     pub(super) fn demand_slope(self, price: f64) -> f64 {
         -self.demand(price) / (self.alpha * price)
     }
 
-    /// k x^(1−α) (exp((1−α) log(x'/x)) − 1)/(1−α): exact to rounding however close the two rates are.
+    /// U(x') − U(x), exact to rounding however close the two rates are.
     pub(super) fn gain(self, from: f64, to: f64) -> f64 {
         self.gain_over(from, to, to - from)
     }
 
     /// The same where the change is known more exactly than by subtracting.
     pub(super) fn gain_over(self, from: f64, to: f64, change: f64) -> f64 {
-        if change == 0.0 {
-            return 0.0;
+        match change == 0.0 || (from != 0.0 && to != 0.0) {
+            true => self.gain_between(from, change),
+            false => self.value(to) - self.value(from),
         }
-        if from == 0.0 || to == 0.0 {
-            return self.value(to) - self.value(from);
-        }
-        let beta = 1.0 - self.alpha;
-        let log_ratio = log_ratio(from, to, change);
-        if beta == 0.0 {
-            return exp(self.log_k) * log_ratio;
-        }
-        let scale = exp(self.log_k + beta * from.ln());
-        (scale * ((beta * log_ratio).min(667.0).exp_m1() / beta)).clamp(-HUGE, HUGE)
     }
+
+    /// k x^(1−α) (exp u − 1)/(1−α) with u = (1−α) log(x'/x), for two rates that are not 0.
+    #[inline(always)]
+    fn gain_between(self, from: f64, change: f64) -> f64 {
+        let beta = 1.0 - self.alpha;
+        let log_ratio = ln_1p(change / from);
+        let u = (beta * log_ratio).min(667.0);
+        let growth = if u == 0.0 { log_ratio } else { exp_m1(u) / beta };
+        let gain = exp(self.log_k + beta * ln(from)) * growth;
+        let gain = if change == 0.0 { 0.0 } else { gain };
+        gain.clamp(-HUGE, HUGE)
+    }
+}
+
+/// Rates that none of is 0: their logarithms are numbers.
+fn none_is_zero(rates: &[f64]) -> bool {
+    rates.iter().all(|&rate| rate != 0.0)
 }
 
 /// The functions of [`Utility`] that a family gets by saying which power law a flow has: `fn power(&self, flow)`.
@@ -99,10 +109,25 @@ macro_rules! as_power {
         fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
             self.power(flow).gain(from, to)
         }
+        fn value_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
+            let powers: Vec<Power> = flows.map(|flow| self.power(flow)).collect();
+            map(
+                &powers,
+                rates,
+                out,
+                #[inline(always)]
+                |power, rate| power.value(rate),
+            );
+        }
         fn log_marginal_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
-            for ((flow, &rate), out) in flows.zip(rates).zip(out) {
-                *out = self.power(flow).log_marginal(rate);
-            }
+            let powers: Vec<Power> = flows.map(|flow| self.power(flow)).collect();
+            map(
+                &powers,
+                rates,
+                out,
+                #[inline(always)]
+                |power, rate| power.log_marginal(rate),
+            );
         }
         fn elasticity_into(&self, flows: std::ops::Range<usize>, _rates: &[f64], out: &mut [f64]) {
             for (flow, out) in flows.zip(out) {
@@ -116,11 +141,6 @@ macro_rules! as_power {
 }
 pub(super) use as_power;
 
-/// log(`to`/`from`), accurate also where the two are nearly equal.
-fn log_ratio(from: f64, to: f64, change: f64) -> f64 {
-    if change.abs() < 0.5 * from { (change / from).ln_1p() } else { (to / from).ln() }
-}
-
 /// Many flows of the same shape, in natural units.
 #[derive(Debug)]
 pub(super) struct Powers {
@@ -131,11 +151,33 @@ impl Powers {
     /// The fastest form for these flows.
     pub(super) fn block(flows: Vec<Power>) -> Box<dyn Utility> {
         if flows.iter().all(|flow| flow.alpha == 1.0) {
-            Box::new(Logs { weights: flows.iter().map(|flow| exp(flow.log_k)).collect() })
+            let mut weights = vec![0.0; flows.len()];
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (weight, flow) in weights.iter_mut().zip(&flows) {
+                        *weight = exp(flow.log_k);
+                    }
+                },
+            );
+            Box::new(Logs { weights })
         } else {
             Box::new(Self { flows })
         }
     }
+}
+
+/// A function of every flow's power law and of its rate or its price, in vector instructions.
+#[inline(always)]
+pub(super) fn map(powers: &[Power], arguments: &[f64], out: &mut [f64], function: impl Fn(Power, f64) -> f64) {
+    vectorized(
+        #[inline(always)]
+        || {
+            for ((&power, &argument), out) in powers.iter().zip(arguments).zip(out) {
+                *out = function(power, argument);
+            }
+        },
+    );
 }
 
 impl Utility for Powers {
@@ -158,9 +200,45 @@ impl Utility for Powers {
         self.flows[flow].gain(from, to)
     }
     fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        for ((flow, &rate), out) in self.flows[flows].iter().zip(rates).zip(out) {
-            *out = flow.log_marginal(rate);
+        map(
+            &self.flows[flows],
+            rates,
+            out,
+            #[inline(always)]
+            |power, rate| power.log_marginal(rate),
+        );
+    }
+    fn marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        map(
+            &self.flows[flows],
+            rates,
+            out,
+            #[inline(always)]
+            |power, rate| power.marginal(rate),
+        );
+    }
+    fn demand_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        map(
+            &self.flows[flows],
+            prices,
+            out,
+            #[inline(always)]
+            |power, price| power.demand(price),
+        );
+    }
+    fn gain_into(&self, flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
+        let inputs = self.flows[flows].iter().zip(from).zip(to).zip(out);
+        if !(none_is_zero(from) && none_is_zero(to)) {
+            return inputs.for_each(|(((flow, &from), &to), out)| *out = flow.gain(from, to));
         }
+        vectorized(
+            #[inline(always)]
+            || {
+                for (((flow, &from), &to), out) in inputs {
+                    *out = flow.gain_between(from, to - from);
+                }
+            },
+        );
     }
     fn elasticity_into(&self, flows: Range<usize>, _rates: &[f64], out: &mut [f64]) {
         for (flow, out) in self.flows[flows].iter().zip(out) {
@@ -175,11 +253,21 @@ impl Utility for Powers {
         rates: &mut [f64],
         curvatures: &mut [f64],
     ) {
-        let inputs = self.flows[flows].iter().zip(prices).zip(ceilings);
-        for (((flow, &price), &ceiling), (rate, curvature)) in inputs.zip(rates.iter_mut().zip(curvatures)) {
-            *rate = flow.demand(price).min(ceiling);
-            *curvature = *rate / (flow.alpha * price);
-        }
+        // Two loops: in one, the compiler would have to prove too many arrays apart to use vectors.
+        self.demand_into(flows.clone(), prices, rates);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (rate, &ceiling) in rates.iter_mut().zip(ceilings) {
+                    *rate = rate.min(ceiling);
+                }
+                for (((flow, &price), &rate), curvature) in
+                    self.flows[flows].iter().zip(prices).zip(&*rates).zip(curvatures)
+                {
+                    *curvature = rate / (flow.alpha * price);
+                }
+            },
+        );
     }
 }
 
@@ -209,7 +297,37 @@ impl Utility for Logs {
         Some(1.0)
     }
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-        if from == to { 0.0 } else { self.weights[flow] * log_ratio(from, to, to - from) }
+        if from == to { 0.0 } else { self.weights[flow] * ln_1p((to - from) / from) }
+    }
+    fn marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        for ((&weight, &rate), out) in self.weights[flows].iter().zip(rates).zip(out) {
+            *out = weight / rate;
+        }
+    }
+    fn demand_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        // Demand and marginal are each other's mirror.
+        self.marginal_into(flows, prices, out);
+    }
+    fn value_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        vectorized(
+            #[inline(always)]
+            || {
+                for ((&weight, &rate), out) in self.weights[flows].iter().zip(rates).zip(out) {
+                    *out = weight * ln(rate);
+                }
+            },
+        );
+    }
+    fn gain_into(&self, flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
+        vectorized(
+            #[inline(always)]
+            || {
+                for (((&weight, &from), &to), out) in self.weights[flows].iter().zip(from).zip(to).zip(out) {
+                    let gain = weight * ln_1p((to - from) / from);
+                    *out = if from == to { 0.0 } else { gain };
+                }
+            },
+        );
     }
     fn elasticity_into(&self, _flows: Range<usize>, _rates: &[f64], out: &mut [f64]) {
         out.fill(1.0);

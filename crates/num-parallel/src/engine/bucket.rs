@@ -9,7 +9,7 @@
 //! D counts once per priced link where a rule asks for it. Columns side by side, 16-bit numbers for segments; [load,
 //! slope] lie together, so that one addition serves both, and [price, priced] likewise.
 
-use netnum_core::utility::elementary;
+use netnum_core::utility::elementary::{exp, ln, vectorized};
 
 use super::real::Real;
 
@@ -220,21 +220,25 @@ impl<R: Real> Bucket<R> {
             for ((row, price), priced) in rows.iter().zip(&mut path_prices).zip(&mut priced) {
                 [*price, *priced] = gather(starts, row, prices);
             }
-            for (price, &floor) in path_prices.iter_mut().zip(floors) {
-                *price = price.at_least(floor);
-            }
-            for (((rate, &price), &scale), &exponent) in rates.iter_mut().zip(&path_prices).zip(scales).zip(exponents) {
-                *rate = power(price, scale, exponent);
-            }
-            let found = rates.iter().zip(exponents).zip(&path_prices);
-            for (slope, ((&rate, &exponent), &price)) in slopes.iter_mut().zip(found) {
-                *slope = exponent * rate / price;
-            }
-            if WEIGH {
-                for (slope, &priced) in slopes.iter_mut().zip(&priced) {
-                    *slope = *slope * priced.at_least(R::ONE);
+            vectorized(|| {
+                for (price, &floor) in path_prices.iter_mut().zip(floors) {
+                    *price = price.at_least(floor);
                 }
-            }
+                for (((rate, &price), &scale), &exponent) in
+                    rates.iter_mut().zip(&path_prices).zip(scales).zip(exponents)
+                {
+                    *rate = power(price, scale, exponent);
+                }
+                let found = rates.iter().zip(exponents).zip(&path_prices);
+                for (slope, ((&rate, &exponent), &price)) in slopes.iter_mut().zip(found) {
+                    *slope = exponent * rate / price;
+                }
+                if WEIGH {
+                    for (slope, &priced) in slopes.iter_mut().zip(&priced) {
+                        *slope = *slope * priced.at_least(R::ONE);
+                    }
+                }
+            });
             for ((row, &rate), &slope) in rows.iter().zip(&*rates).zip(&slopes) {
                 scatter(starts, row, [rate, slope], sums);
             }
@@ -327,8 +331,8 @@ fn normalize<R: Real, const WIDTH: usize>(
 /// exp(log w − (log q)/α), within what floats and sums of ten million of them can hold.
 #[inline(always)]
 fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
-    let exponent = scale.wide() - elementary::log(price.wide()) * exponent.wide();
-    R::of(elementary::exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
+    let exponent = scale.wide() - ln(price.wide()) * exponent.wide();
+    R::of(exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
 }
 
 #[inline(always)]
