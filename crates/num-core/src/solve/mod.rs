@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange};
 pub(crate) use method::{Method, State};
-pub use price::{FastNed, Fgm, Gradient, LinkState, Ned, NewtonLike, PriceRule, Rcp};
+pub use price::{FastNed, Fgm, Gradient, LinkState, Ned, NewtonLike, PriceRule, Rcp, Sums};
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
 pub use solution::{Solution, Status};
