@@ -28,6 +28,7 @@
 //! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck stands for both gap
 //! and residual.
 
+use std::iter::repeat_n;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -170,7 +171,8 @@ impl<'a> Answer<'a> {
         let problem = self.problem;
         let (mut gap, mut priced, mut revenue) = (0.0, 0.0, 0.0);
         let (mut best, links) = (Best::default(), self.quoted());
-        let (mut path_prices, mut rates, mut flow_rates) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut path_prices, mut rates) = (Vec::new(), Vec::new());
+        let (mut flow_rates, mut costs) = (Vec::new(), Vec::new());
         let mut loads = vec![0.0; links.len()];
         for block in &problem.blocks {
             for flows in block.chunks() {
@@ -186,17 +188,35 @@ impl<'a> Answer<'a> {
                     }
                 }
                 flow_rates.clear();
-                let starts = problem.flow_paths[flows.start..=flows.end].windows(2);
-                flow_rates
-                    .extend(starts.map(|pair| rates[pair[0] - paths.start..pair[1] - paths.start].iter().sum::<f64>()));
+                costs.clear();
+                let starts = &problem.flow_paths[flows.start..=flows.end];
+                let single = paths.len() == flows.len();
+                if single {
+                    flow_rates.extend_from_slice(&rates);
+                } else {
+                    let own = starts.windows(2).map(|pair| pair[0] - paths.start..pair[1] - paths.start);
+                    flow_rates.extend(own.map(|own| rates[own].iter().sum::<f64>()));
+                }
 
                 let places = block.places(&flows);
                 let bounded = best.respond(problem, block, flows.clone(), &path_prices);
                 let scratch = &mut best.scratch;
                 block.utility.gain_into(places.clone(), &flow_rates, &best.rates, scratch);
-                for (flow, gain) in flows.clone().zip(&*scratch) {
-                    let own = problem.flow_paths[flow] - paths.start..problem.flow_paths[flow + 1] - paths.start;
-                    let cost: f64 = own.map(|path| path_prices[path] * (best.path_rates[path] - rates[path])).sum();
+                let cost = best
+                    .path_rates
+                    .iter()
+                    .zip(&rates)
+                    .zip(&path_prices)
+                    .map(|((best, now), price)| price * (best - now));
+                if single {
+                    costs.extend(cost);
+                } else {
+                    costs.resize(flows.len(), 0.0);
+                    let owners =
+                        starts.windows(2).enumerate().flat_map(|(flow, pair)| repeat_n(flow, pair[1] - pair[0]));
+                    owners.zip(cost).for_each(|(flow, cost)| costs[flow] += cost);
+                }
+                for (gain, cost) in scratch.iter().zip(&costs) {
                     // Not max, which would hide an answer that is not a number.
                     gap += if gain - cost < 0.0 { 0.0 } else { gain - cost };
                 }

@@ -299,6 +299,15 @@ impl Utility for Logs {
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
         if from == to { 0.0 } else { self.weights[flow] * ln_1p((to - from) / from) }
     }
+    fn marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        for ((&weight, &rate), out) in self.weights[flows].iter().zip(rates).zip(out) {
+            *out = weight / rate;
+        }
+    }
+    fn demand_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        // Demand and marginal are each other's mirror.
+        self.marginal_into(flows, prices, out);
+    }
     fn value_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         vectorized(
             #[inline(always)]
