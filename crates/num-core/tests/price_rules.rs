@@ -56,6 +56,66 @@ fn fgm_steps_by_the_slope_of_a_free_network_and_extrapolates_from_the_second_ste
 }
 
 #[test]
+fn on_one_link_fast_ned_goes_on_from_where_the_line_through_two_excesses_is_zero() {
+    let excess = |price: f64| 1.0 / price - 1.0;
+    let one = 0.8 + excess(0.8) * 0.8 * 0.8;
+    let two = one - excess(one) * (one - 0.8) / (excess(one) - excess(0.8));
+    let found = first_prices(&single_link(1.0, &[1.0], 1.0), "fast-ned", &[], 0.8, 2);
+    close(found[0], one, 1e-12);
+    close(found[1], two, 1e-12);
+}
+
+#[test]
+fn fast_ned_turns_to_directions_that_are_conjugate_to_the_last_step() {
+    // Links of capacities 1 and 2; a flow on each, and one on both. Every slope counts twice on the long path.
+    let paths = Paths::from_lists([vec![0], vec![1], vec![0, 1]]);
+    let problem = Problem::new(vec![1.0, 2.0], paths, AlphaFair::proportional()).unwrap();
+    let see = |[p, q]: [f64; 2]| {
+        let (one, other, both) = (1.0 / p, 1.0 / q, 1.0 / (p + q));
+        let slopes = [one * one + 2.0 * both * both, other * other + 2.0 * both * both];
+        ([one + both - 1.0, other + both - 2.0], slopes)
+    };
+    let start = [0.9, 0.6];
+    let (before, slopes) = see(start);
+    let first = [0, 1].map(|l| start[l] + before[l] / slopes[l]);
+    let (after, slopes) = see(first);
+    let (step, turned) = ([0, 1].map(|l| first[l] - start[l]), [0, 1].map(|l| after[l] - before[l]));
+    let along = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
+    let curvature = -along(step, turned);
+    let reach = along(step, after) / curvature;
+    let excess = [0, 1].map(|l| after[l] + reach * turned[l]);
+    let newton = [0, 1].map(|l| excess[l] / slopes[l]);
+    let turn = along(turned, newton) / curvature;
+    assert!((-0.3..1.5).contains(&reach) && (0.0..1.0).contains(&turn), "{reach}, {turn}");
+    let direction = [0, 1].map(|l| newton[l] + turn * step[l]);
+    close(along(direction, turned), 0.0, 1e-12);
+    let second = [0, 1].map(|l| first[l] + reach * step[l] + (1.0 + reach) * direction[l]);
+
+    let mut solver = Solver::new(&problem, "fast-ned", &options(&[])).unwrap();
+    solver.warm_start(&start).unwrap();
+    for expected in [first, second] {
+        solver.step(1).unwrap();
+        for (&found, expected) in solver.prices().iter().zip(expected) {
+            close(found, expected, 1e-12);
+        }
+    }
+}
+
+#[test]
+fn fast_ned_is_not_held_up_by_sides_of_a_fabric_that_carry_different_amounts() {
+    // Raising the prices of all senders and lowering those of all receivers changes no rate. Momentum took 128
+    // iterations.
+    let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).unwrap();
+    let (sources, destinations) = net.random_pairs(10_000, 1);
+    let paths = net.ecmp(&sources, &destinations, 1).unwrap();
+    let uneven = |(link, capacity): (usize, &f64)| capacity * (0.8 + 0.4 * (link as f64 * 0.618_034).fract());
+    let capacities = net.capacities().iter().enumerate().map(uneven).collect();
+    let problem = Problem::new(capacities, paths, AlphaFair::proportional()).unwrap();
+    let solution = run(&problem, "fast-ned", &[], &Settings { max_iterations: 60, ..to(1e-6) });
+    assert_eq!(solution.status, Status::Optimal, "{solution}");
+}
+
+#[test]
 fn newton_like_measures_its_slope_after_the_first_step() {
     let problem = single_link(1.0, &[1.0], 1.0);
     let (gamma, kept) = (0.5, 0.25);

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use common::{gamma, leaf_spine};
-use netnum_core::solve::{LinkState, Observer, PriceRule};
+use netnum_core::solve::{LinkState, Observer, PriceRule, Sums};
 use netnum_core::*;
 
 fn solver(problem: &Problem, method: &str) -> Solver {
@@ -125,7 +125,7 @@ impl PriceRule for Stubborn {
         *memory = link.price;
         link.price + 0.4 * link.newton_step
     }
-    fn accept(&mut self, _sum: [f64; 3]) -> bool {
+    fn accept(&mut self, _sums: Sums) -> bool {
         false
     }
     fn retreat(&self, link: &LinkState, memory: &mut f64) -> f64 {

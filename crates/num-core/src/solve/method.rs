@@ -147,8 +147,8 @@ fn by_rule<R: PriceRule + 'static>(rule: R, setup: &Setup<'_>) -> Made {
 pub static METHODS: &[MethodInfo] = &[
     MethodInfo {
         name: "fast-ned",
-        summary: "NED with a majorized diagonal, momentum per link and a slope test",
-        options: &[gamma(1.0, "longest step")],
+        summary: "NED with a majorized diagonal along conjugate directions, with a slope test",
+        options: &[gamma(1.0, "step until a curvature is known")],
         takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
         make: |options, setup| by_rule(FastNed::new(options[0]), setup),
     },
@@ -212,7 +212,7 @@ pub static METHODS: &[MethodInfo] = &[
         name: "newton",
         summary: "Newton on the dual with the full Hessian, in two metrics and with a line search",
         options: &[
-            gamma(1.0, "longest step"),
+            gamma(1.0, "step until a curvature is known"),
             OptionInfo {
                 name: "plain",
                 default: 0.0,

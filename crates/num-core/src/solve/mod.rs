@@ -22,7 +22,7 @@ pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange};
 pub(crate) use method::{Method, State};
 pub use price::{
     FastNed, Fgm, Gradient, LinkRecord, LinkState, Ned, NewtonLike, PowerFlows, PowerLaw, PriceEngine, PriceRule, Rcp,
-    Responder,
+    Responder, Sums,
 };
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};

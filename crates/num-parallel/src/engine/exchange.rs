@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use netnum_core::PriceRule;
-use netnum_core::solve::LinkState;
+use netnum_core::solve::{LinkState, Sums};
 
 use super::lane::Lane;
 use super::real::Real;
@@ -125,8 +125,8 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
     }
 
     /// Sum over its links of what the rule judges by.
-    pub(crate) fn judge(&self, rule: &impl PriceRule<Memory = M>) -> [f64; 3] {
-        let mut sum = [0.0; 3];
+    pub(crate) fn judge(&self, rule: &impl PriceRule<Memory = M>) -> Sums {
+        let mut sum = Sums::default();
         let links = self.capacities.iter().zip(&self.sums).zip(&self.prices);
         for (((&capacity, &sums), &price), memory) in links.zip(&self.memories) {
             let part = rule.judge(&state(capacity, price, sums), memory);

@@ -19,7 +19,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use netnum_core::solve::LinkState;
+use netnum_core::solve::{LinkState, Sums};
 use netnum_core::{Error, Paths, PriceRule, Result};
 
 use crate::crew::{Crew, Job};
@@ -325,7 +325,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// Whether the rule accepts its last step.
     fn accepts(&mut self) -> bool {
         let mut rule = write(&self.blocks.rule);
-        let mut sum = [0.0; 3];
+        let mut sum = Sums::default();
         if rule.judges() {
             for block in &self.blocks.links {
                 let part = read(block).judge(&*rule);

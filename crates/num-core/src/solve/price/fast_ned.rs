@@ -1,122 +1,147 @@
-//! Fast NED: NED with a majorized diagonal, momentum per link, and a slope test. The default.
+//! Fast NED: NED with a majorized diagonal along conjugate directions, with a slope test. The default.
 //!
 //! ```text
-//! v_l = [y_l + γ G_l(y)/H_l(y)]₊                     H counts every flow once per priced link: γ = 1 is stable
-//! t_l ← 1 where G_l (v_l − p_l) < 0                  momentum that points the wrong way is dropped, link by link
-//! t⁺ = (1 + √(1 + 4t²))/2,  y⁺ = [v + (t − 1)/t⁺ (v − p)]₊,  p ← v
-//! accept y⁺ if −G(y⁺)·Δy ≤ 0.8 |G(y)·Δy|             else γ ← γ/2, no momentum; γ grows back
+//! z_l = [y_l + u a_l]₊          G(z) = G(y) + u g        least dual value on the line of the last step, from two slopes
+//! y_l ← [z_l + s (G_l(z)/H_l + β a_l)]₊                  H counts every flow once per priced link
+//! a = y − z,  g = G(y) − G(z),  κ = −Σ a g               the last step, and the curvature along it
+//! u = Σ a G(y)/κ,   β = Σ g G(z)/H / κ,   s ← s (1 + u)  sums over the links that are priced or too full
+//! accept y⁺ if −G(y⁺)·Δy ≤ 0.8 |G(y)·Δy|                 else s ← s/2 (at most γ), straight from y: z = y, β = 0
 //! ```
 //!
-//! Since H ≥ the whole Hessian on the priced links, a step with γ = 1 cannot overshoot by more than its curvature changes
-//! on the way, and the slope test catches that: it asks that the dual function has not begun to rise steeply along the
-//! step. It needs no objective values, whose differences drown in rounding near the optimum. One pass over the flows per
-//! iteration, one more for every refused step. Sources: NED as in [`Ned`](super::Ned); Nesterov's momentum (1983) with
-//! the gradient restart of O'Donoghue, Candès (2015), here for every link on its own.
+//! These are nonlinear conjugate gradients on the dual function, with H as preconditioner. A single pass over the flows
+//! both tries a step and, by how G changed, tells how long the step should have been; the next one starts from there, at
+//! excesses that are interpolated and not found by another pass. Where all flows have an end on either side of a
+//! fabric, raising all prices of one side and lowering those of the other changes hardly any rate: the directions
+//! remember such a flat one, along which steps of G/H creep.
+//!
+//! Since H ≥ the whole Hessian on the priced links, a step of s = 1 along G/H cannot overshoot by more than its curvature
+//! changes on the way. Longer ones and β can, and so can interpolation where prices reach 0; the slope test catches
+//! that: it asks that the dual function has not begun to rise steeply between the two points passed. It needs no
+//! objective values, whose differences drown in rounding near the optimum. One pass over the flows per iteration, one
+//! more for every refused step.
+//!
+//! Sources: NED as in [`Ned`](super::Ned); β of Hestenes and Stiefel, *Methods of conjugate gradients for solving linear
+//! systems*, 1952, between 0 and 1.
 
-use super::fgm::next_t;
-use super::{LinkState, PriceRule};
+use super::{LinkState, PriceRule, Sums, newton_step};
 
-/// NED with a majorized diagonal, momentum per link, and a slope test.
+/// NED with a majorized diagonal along conjugate directions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FastNed {
-    largest_gamma: f64,
-    /// γ *(iterate)*.
     gamma: f64,
-    /// (t − 1)/t⁺ after 0, 1, … steps, the same for every link, so that none takes roots: as many as there were steps, up
-    /// to [`MOST_MOMENTA`], from where on it stays *(derived)*.
-    momenta: Vec<f64>,
-    /// The t of the next *(derived)*.
-    t: f64,
+    /// s *(iterate)*.
+    length: f64,
+    /// u and β *(derived)*.
+    reach: f64,
+    turn: f64,
 }
 
 /// A step is refused when the dual function's slope along it has turned by more than this.
 const STEEPEST: f64 = 0.8;
 /// Slopes within this part of all revenue are rounding.
 const ROUNDING: f64 = 1e-12;
-/// By how much γ grows after an accepted step.
+/// s/γ is kept between these: not so short or long that one odd curvature decides the next steps.
+const LENGTHS: [f64; 2] = [0.7, 3.0];
+/// By how much s may grow after refusals.
 const GROWTH: f64 = 1.5;
-/// Steps over which momentum grows; (t − 1)/t⁺ is 0.999 by then.
-const MOST_MOMENTA: usize = 4096;
+/// The largest u: excesses are not interpolated much farther than they were seen.
+const FARTHEST: f64 = 1.5;
+/// κ is at least this part of Σ H a², of which it is almost 0 along flat directions, and below it in rounding.
+const FLATTEST: f64 = 1e-3;
 
 impl FastNed {
-    /// The longest step γ > 0; 1 is safe.
+    /// The step γ > 0 until a curvature is known; 1 is safe.
     pub fn new(gamma: f64) -> Self {
-        Self { largest_gamma: gamma, gamma, momenta: Vec::new(), t: 1.0 }
-    }
-
-    fn grow_momentum(&mut self) {
-        if self.momenta.len() == MOST_MOMENTA {
-            return;
-        }
-        let grown = next_t(self.t);
-        self.momenta.push((self.t - 1.0) / grown);
-        self.t = grown;
+        Self { gamma, length: gamma, reach: 0.0, turn: 0.0 }
     }
 }
 
-/// What fast NED remembers of a link: where it stood, and what it saw there.
+/// What fast NED remembers of a link: where its last step began, and the last point passed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Memory {
-    /// p_l, the point before extrapolation; NaN before the first step.
+    /// z_l and G_l(z).
     base: f64,
-    /// Steps since momentum was last dropped.
-    age: u32,
+    base_excess: f64,
     /// y_l, G_l and G_l/H_l of the last accepted point.
     price: f64,
     excess: f64,
     newton_step: f64,
 }
 
+/// Whether a price can move: it is not held at 0 by a link that is not full.
+fn is_free(link: &LinkState) -> bool {
+    link.price > 0.0 || link.excess() > 0.0
+}
+
 impl PriceRule for FastNed {
     type Memory = Memory;
 
     fn memory(&self) -> Memory {
-        Memory { base: f64::NAN, age: 0, price: 0.0, excess: 0.0, newton_step: 0.0 }
+        Memory { base: 0.0, base_excess: 0.0, price: 0.0, excess: 0.0, newton_step: 0.0 }
     }
 
     fn counts_priced_links(&self) -> bool {
         true
     }
 
-    fn start(&mut self, _links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {
-        *self = Self::new(self.largest_gamma);
-        self.grow_momentum();
+    fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {
+        *self = Self::new(self.gamma);
+        for (link, memory) in links {
+            (memory.base, memory.base_excess) = (link.price, link.excess());
+        }
     }
 
     fn advance(&self, link: &LinkState, memory: &mut Memory) -> f64 {
         let excess = link.excess();
-        let next = (link.price + self.gamma * link.newton_step).max(0.0);
-        let base = if memory.base.is_nan() { link.price } else { memory.base };
-        let change = next - base;
-        let age = if excess * change < 0.0 { 0 } else { memory.age };
-        *memory =
-            Memory { base: next, age: age.saturating_add(1), price: link.price, excess, newton_step: link.newton_step };
-        next + self.momenta[(age as usize).min(MOST_MOMENTA - 1)] * change
+        (memory.price, memory.excess, memory.newton_step) = (link.price, excess, link.newton_step);
+        if !is_free(link) {
+            (memory.base, memory.base_excess) = (link.price, excess);
+            return link.price;
+        }
+        let step = link.price - memory.base;
+        memory.base = (link.price + self.reach * step).max(0.0);
+        memory.base_excess = excess + self.reach * (excess - memory.base_excess);
+        memory.base + self.length * (newton_step(memory.base_excess, link.slope) + self.turn * step)
     }
 
     fn judges(&self) -> bool {
         true
     }
 
-    /// −G(y⁺)·Δy, G(y)·Δy, c·y⁺.
-    fn judge(&self, link: &LinkState, memory: &Memory) -> [f64; 3] {
-        let change = link.price - memory.price;
-        [-link.excess() * change, memory.excess * change, link.capacity * link.price]
+    /// −G(y⁺)·Δy, G(y)·Δy and c·y⁺; then, of free links, Σ a G, −Σ a g, Σ H a², Σ g G/H and Σ g²/H.
+    fn judge(&self, link: &LinkState, memory: &Memory) -> Sums {
+        let (excess, change) = (link.excess(), link.price - memory.price);
+        let mut sums = [-excess * change, memory.excess * change, link.capacity * link.price, 0.0, 0.0, 0.0, 0.0, 0.0];
+        if is_free(link) {
+            let (step, turned) = (link.price - memory.base, excess - memory.base_excess);
+            sums[3] = step * excess;
+            sums[4] = -step * turned;
+            sums[5] = step * step * link.slope;
+            sums[6] = turned * link.newton_step;
+            sums[7] = turned * newton_step(turned, link.slope);
+        }
+        sums
     }
 
-    fn accept(&mut self, [found, foretold, revenue]: [f64; 3]) -> bool {
+    fn accept(&mut self, [found, foretold, revenue, ahead, curvature, steepest, across, turned]: Sums) -> bool {
         if found <= STEEPEST * foretold.abs() + ROUNDING * revenue {
-            self.grow_momentum();
-            self.gamma = (self.gamma * GROWTH).min(self.largest_gamma);
+            let curvature = curvature.max(FLATTEST * steepest);
+            let reach = (ahead / curvature).clamp(-1.0, FARTHEST);
+            let turn = ((across + reach * turned) / curvature).clamp(0.0, 1.0);
+            // Neither is a number where no price moved.
+            (self.reach, self.turn) = if reach.is_nan() || turn.is_nan() { (0.0, 0.0) } else { (reach, turn) };
+            let [least, most] = LENGTHS.map(|length| length * self.gamma);
+            let least = least.min(GROWTH * self.length);
+            self.length = (self.length * (1.0 + self.reach)).clamp(least, most);
             return true;
         }
-        self.gamma *= 0.5;
+        (self.reach, self.turn) = (0.0, 0.0);
+        self.length = if self.length > self.gamma { self.gamma } else { 0.5 * self.length };
         false
     }
 
     fn retreat(&self, _link: &LinkState, memory: &mut Memory) -> f64 {
-        let next = (memory.price + self.gamma * memory.newton_step).max(0.0);
-        (memory.base, memory.age) = (next, 0);
-        next
+        (memory.base, memory.base_excess) = (memory.price, memory.excess);
+        memory.price + self.length * memory.newton_step
     }
 }

@@ -15,7 +15,7 @@
 //! Sources: Beck, Nedić, Ozdaglar, Teboulle, *An O(1/k) gradient method for network resource allocation problems*, IEEE
 //! Trans. Control of Network Systems 2014; Flowtune (NSDI 2017), §7.
 
-use super::{LinkState, PriceRule, newton_step};
+use super::{LinkState, PriceRule, Sums, newton_step};
 
 /// The fast weighted gradient method.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,7 @@ pub struct Memory {
 }
 
 /// t⁺, the next of Nesterov's numbers.
-pub(super) fn next_t(t: f64) -> f64 {
+fn next_t(t: f64) -> f64 {
     0.5 * (1.0 + (1.0 + 4.0 * t * t).sqrt())
 }
 
@@ -84,7 +84,7 @@ impl PriceRule for Fgm {
     }
 
     /// Every step stands; t counts them.
-    fn accept(&mut self, _sum: [f64; 3]) -> bool {
+    fn accept(&mut self, _sums: Sums) -> bool {
         self.t = next_t(self.t);
         self.momentum = (self.t - 1.0) / next_t(self.t);
         true

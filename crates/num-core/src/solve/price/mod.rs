@@ -81,10 +81,13 @@ pub(super) const MOST_REFUSALS: usize = 30;
 /// Rates are cut at this multiple of the path's smallest capacity.
 const CEILING: f64 = 2.0;
 
+/// Sums over all links, of whatever a rule asks for.
+pub type Sums = [f64; 8];
+
 /// How one link's price moves, given its load, its slope and its capacity.
 ///
 /// A rule sees one link at a time and keeps its own memory of it, so that any partition of the links into blocks runs
-/// every rule unchanged. What it may know of the network as a whole is one sum over links, from which it accepts or
+/// every rule unchanged. What it may know of the network as a whole are sums over links, from which it accepts or
 /// refuses the last step.
 pub trait PriceRule: Send + Sync {
     /// What it remembers of one link.
@@ -117,13 +120,13 @@ pub trait PriceRule: Send + Sync {
         false
     }
 
-    /// This link's part of the sum that [`accept`](Self::accept) decides on, after the step.
-    fn judge(&self, _link: &LinkState, _memory: &Self::Memory) -> [f64; 3] {
-        [0.0; 3]
+    /// This link's part of the sums that [`accept`](Self::accept) decides on, after the step.
+    fn judge(&self, _link: &LinkState, _memory: &Self::Memory) -> Sums {
+        Sums::default()
     }
 
-    /// Whether the step stands, given the sum over all links. After thirty refusals it is taken without asking again.
-    fn accept(&mut self, _sum: [f64; 3]) -> bool {
+    /// Whether the step stands, given the sums over all links. After thirty refusals it is taken without asking again.
+    fn accept(&mut self, _sums: Sums) -> bool {
         true
     }
 
@@ -225,13 +228,13 @@ impl<R: PriceRule> PriceMethod<R> {
         }));
     }
 
-    /// What the links look like after a response: their Newton steps, the sum that the rule decides on, and the
+    /// What the links look like after a response: their Newton steps, the sums that the rule decides on, and the
     /// estimate of the gap. The divisions have a loop of their own, which the compiler does two at a time.
     ///
     /// The estimate is what the links' mismatch is worth, relative to all revenue: Σ |G_l| p_l / Σ c_l p_l. Near the
     /// optimum about the gap; the loop decides by it when to certify. Not a number if any load or slope is none.
-    fn survey(&mut self, capacities: &[f64], prices: &mut [f64]) -> ([f64; 3], f64) {
-        let (mut sum, mut mismatch, mut revenue) = ([0.0; 3], 0.0, 0.0);
+    fn survey(&mut self, capacities: &[f64], prices: &mut [f64]) -> (Sums, f64) {
+        let (mut sums, mut mismatch, mut revenue) = (Sums::default(), 0.0, 0.0);
         for ((record, &capacity), step) in self.records.iter().zip(capacities).zip(&mut self.newton_steps) {
             *step = newton_step(record.load - capacity, record.slope);
         }
@@ -240,13 +243,13 @@ impl<R: PriceRule> PriceMethod<R> {
             *price = record.price;
             let excess = record.load - capacity;
             let part = self.rule.judge(&record.link(capacity, step), memory);
-            for (sum, part) in sum.iter_mut().zip(part) {
+            for (sum, part) in sums.iter_mut().zip(part) {
                 *sum += part;
             }
             mismatch += worth_of_mismatch(excess, record.price, step);
             revenue += capacity * record.price;
         }
-        (sum, if mismatch == 0.0 { 0.0 } else { mismatch / revenue })
+        (sums, if mismatch == 0.0 { 0.0 } else { mismatch / revenue })
     }
 }
 
@@ -287,8 +290,8 @@ impl<R: PriceRule> Method for PriceMethod<R> {
         let mut refusals = 0;
         loop {
             self.respond(problem, &mut state.rates);
-            let (sum, estimate) = self.survey(capacities, &mut state.prices);
-            if refusals == MOST_REFUSALS || self.rule.accept(sum) {
+            let (sums, estimate) = self.survey(capacities, &mut state.prices);
+            if refusals == MOST_REFUSALS || self.rule.accept(sums) {
                 self.shares.follow(problem);
                 return estimate;
             }
