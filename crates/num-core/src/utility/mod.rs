@@ -11,6 +11,7 @@
 
 mod alpha_fair;
 mod bandwidth_function;
+pub mod elementary;
 mod fair_share;
 mod linear;
 mod min_fct;
