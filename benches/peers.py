@@ -157,12 +157,13 @@ def ipopt(instance: Instance, tol: float) -> Answer:
     import numpy as np
 
     matrix = routing(instance)
+    matrix.sort_indices()
     pattern = casadi.Sparsity(*matrix.shape, matrix.indptr.tolist(), matrix.indices.tolist())
     rates = casadi.MX.sym("x", matrix.shape[1])
     problem = {
         "x": rates,
         "f": -casadi.dot(casadi.DM(instance.weights), casadi.log(rates)),
-        "g": casadi.DM(pattern, matrix.data) @ rates,
+        "g": casadi.densify(casadi.DM(pattern, matrix.data) @ rates),  # links may be idle
     }
     options = {"ipopt.tol": tol, "ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False}
     solver = casadi.nlpsol("solver", "ipopt", problem, options)
@@ -188,6 +189,7 @@ def trust_constr(instance: Instance, tol: float) -> Answer:
         bounds=Bounds(1e-3 * start, np.inf, keep_feasible=True),
         constraints=[LinearConstraint(routing(instance).tocsr(), -np.inf, instance.capacities)],
         method="trust-constr",
+        callback=lambda _x, _state: time.perf_counter() - began > PATIENCE,
         options={"gtol": tol, "xtol": 1e-12, "barrier_tol": tol, "maxiter": 2000},
     )
     status = "optimal" if found.status in (1, 2) else found.message
@@ -309,30 +311,31 @@ def numpy_fast_ned(instance: Instance, tol: float) -> Answer:
 
 
 def numpy_water_filling(instance: Instance, _tol: float) -> Answer:
-    """Every link whose level is the lowest on all its flows' paths fills in the same round, and its flows stop."""
+    """The link with the lowest level fills, its flows stop, and what they use is taken from their links."""
     import numpy as np
 
     began = time.perf_counter()
-    flows, links = len(instance.weights), len(instance.capacities)
-    flow_of, link_of = np.repeat(np.arange(flows), np.diff(instance.indptr)), instance.indices
-    left, weight = instance.capacities.copy(), np.bincount(link_of, instance.weights[flow_of], minlength=links)
-    rates = np.zeros(flows)
-    while len(flow_of) > 0:
-        level = np.full(links, np.inf)
-        present = np.unique(link_of)
-        level[present] = np.maximum(left[present], 0.0) / weight[present]
-        # The crossings of a flow stay together, so that its lowest level is one reduction.
-        starts = np.flatnonzero(np.diff(flow_of, prepend=-1))
-        lowest = np.minimum.reduceat(level[link_of], starts)
-        of_crossing = np.repeat(lowest, np.diff(starts, append=len(flow_of)))
-        lowest_through = np.full(links, np.inf)
-        np.minimum.at(lowest_through, link_of, of_crossing)
-        full = level[link_of] <= lowest_through[link_of] * (1 + 1e-12)
-        stops = np.repeat(np.logical_or.reduceat(full, starts), np.diff(starts, append=len(flow_of)))
-        rates[flow_of[stops]] = instance.weights[flow_of[stops]] * of_crossing[stops]
-        left -= np.bincount(link_of[stops], rates[flow_of[stops]], minlength=links)
-        flow_of, link_of = flow_of[~stops], link_of[~stops]
-        weight = np.bincount(link_of, instance.weights[flow_of], minlength=links)
+    weights, indptr, indices = instance.weights, instance.indptr, instance.indices
+    links, lengths = len(instance.capacities), np.diff(instance.indptr)
+    flow_of = np.repeat(np.arange(len(weights)), lengths)
+    through = np.split(
+        flow_of[np.argsort(indices, kind="stable")], np.cumsum(np.bincount(indices, minlength=links))[:-1]
+    )
+    left, weight = instance.capacities.copy(), np.bincount(indices, weights[flow_of], minlength=links)
+    rising = np.bincount(indices, minlength=links)
+    rates = np.zeros(len(weights))
+    while rising.any():
+        level = np.where(rising > 0, left / np.maximum(weight, 1e-300), np.inf)
+        full = np.argmin(level)
+        flows = through[full][rates[through[full]] == 0]
+        rates[flows] = weights[flows] * level[full]
+        # The crossings of these flows, one path after the other.
+        ends = np.cumsum(lengths[flows])
+        crossings = np.arange(ends[-1]) + np.repeat(indptr[flows] - ends + lengths[flows], lengths[flows])
+        touched, of_flow = indices[crossings], np.repeat(flows, lengths[flows])
+        left -= np.bincount(touched, rates[of_flow], minlength=links)
+        weight -= np.bincount(touched, weights[of_flow], minlength=links)
+        rising -= np.bincount(touched, minlength=links)
     return Answer(rates, np.zeros(links), time.perf_counter() - began, "optimal")
 
 
