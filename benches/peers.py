@@ -167,10 +167,11 @@ def ipopt(instance: Instance, tol: float) -> Answer:
     }
     options = {"ipopt.tol": tol, "ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False}
     solver = casadi.nlpsol("solver", "ipopt", problem, options)
+    began = time.perf_counter()
     found = solver(x0=equal_shares(instance), lbx=0, ubx=np.inf, lbg=-np.inf, ubg=instance.capacities)
-    stats = solver.stats()
+    seconds, stats = time.perf_counter() - began, solver.stats()
     status = "optimal" if stats["success"] else stats["return_status"]
-    return Answer(np.ravel(found["x"]), np.ravel(found["lam_g"]), stats["t_wall_total"], status)
+    return Answer(found["x"].full().ravel(), found["lam_g"].full().ravel(), seconds, status)
 
 
 def trust_constr(instance: Instance, tol: float) -> Answer:
