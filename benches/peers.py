@@ -46,6 +46,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from report import processor
+
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / ".venv-peers"
 MISSING = ENVIRONMENT / "missing.json"
@@ -581,16 +583,6 @@ def circumstances() -> dict[str, Any]:
         "missing": missing,
         "seed": SEED,
     }
-
-
-def processor() -> str:
-    """The processor's name, where the system tells it."""
-    names = Path("/proc/cpuinfo")
-    if names.exists():
-        for text in names.read_text().splitlines():
-            if text.startswith("model name"):
-                return text.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
 
 
 # --- the environment ---
