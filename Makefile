@@ -38,8 +38,8 @@ help:
 	@echo 'make demo    set everything up in .venv, build netnum, run examples/quickstart.py'
 	@echo 'make test    all tests: Rust, Python, stubs, README, examples (SLOW=1: the slow ones too)'
 	@echo 'make lint    formatting, clippy, rustdoc, ruff'
-	@echo 'make bench   the benchmarks, into docs/benchmarks.md (FULL=1: the sizes that need minutes or 8 GB too)'
-	@echo 'make peers   netnum beside other solvers, in .venv-peers (minutes; benches/peers.py --help)'
+	@echo 'make bench   the benchmarks, into docs/benchmarks.md (FULL=1: the largest sizes too)'
+	@echo 'make peers   netnum beside other solvers, in .venv-peers (long; benches/peers.py --help says how to have less)'
 	@echo 'make docs    the Rust reference, in target/doc'
 	@echo 'make clean   remove everything the other commands made'
 

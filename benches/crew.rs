@@ -1,7 +1,7 @@
 //! How long a crew of threads takes to begin, to meet and to end.
 //!
 //! ```sh
-//! cargo bench -p netnum-benches --bench crew    # about half a minute
+//! cargo bench -p netnum-benches --bench crew    # about ten seconds
 //! ```
 //!
 //! `meet` is one meeting of all members inside a job, beside the standard library's barrier, which sleeps. `run` is an

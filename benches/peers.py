@@ -1,7 +1,7 @@
 """netnum beside other solvers, on the same instances, in the same run.
 
-    python3 benches/peers.py                        everything: an hour
-    python3 benches/peers.py --quick                up to 1000 flows: minutes
+    python3 benches/peers.py                        everything
+    python3 benches/peers.py --quick                up to 1000 flows: some minutes
     python3 benches/peers.py --instances wan,max-min --methods clarabel,netnum --json peers.json
 
 Instances: the leaf-spine of 9 racks x 16 servers x 4 spines (10 and 40 Gbit/s), the fat-tree of 16-port switches, and

@@ -1,9 +1,9 @@
 //! Whole solves: from a problem to rates that are proven to be within 1e−3, 1e−6 and 1e−9 of the optimum.
 //!
 //! ```sh
-//! cargo bench -p netnum-benches --bench time_to_gap                  # about four minutes
+//! cargo bench -p netnum-benches --bench time_to_gap                  # some minutes
 //! cargo bench -p netnum-benches --bench time_to_gap -- '1000 flows'  # some of it
-//! FULL=1 cargo bench -p netnum-benches --bench time_to_gap -- growth # up to 10 000 000 flows, in some 8 GB
+//! FULL=1 cargo bench -p netnum-benches --bench time_to_gap -- growth # up to 10 000 000 flows
 //! ```
 //!
 //! A solve begins with a checked `Problem` and ends with a `Solution`: presolve, first prices, iterations, certificates
