@@ -41,8 +41,7 @@ fn meet(crew: &mut Crew, count: u64, meet: impl Fn(&Member) + Send + Sync + 'sta
             *told.lock().expect("nobody panics") = began.elapsed();
         }
     }));
-    let time = *time.lock().expect("nobody panics");
-    time
+    *time.lock().expect("nobody panics")
 }
 
 /// The time that `count` runs take, each after a pause that is not counted.
