@@ -4,6 +4,7 @@
 #
 #   PYTHON=python3.12 make test     with that interpreter
 #   SLOW=1 make test                the slow tests too
+#   FULL=1 make bench               the largest sizes too
 
 PYTHON ?= python3
 PY     := .venv/bin/python
@@ -37,8 +38,8 @@ help:
 	@echo 'make demo    set everything up in .venv, build netnum, run examples/quickstart.py'
 	@echo 'make test    all tests: Rust, Python, stubs, README, examples (SLOW=1: the slow ones too)'
 	@echo 'make lint    formatting, clippy, rustdoc, ruff'
-	@echo 'make bench   the benchmarks'
-	@echo 'make peers   netnum beside other solvers, in .venv-peers (minutes; benches/peers.py --help)'
+	@echo 'make bench   the benchmarks, into docs/benchmarks.md (FULL=1: the largest sizes too)'
+	@echo 'make peers   netnum beside other solvers, in .venv-peers (long; benches/peers.py --help says how to have less)'
 	@echo 'make docs    the Rust reference, in target/doc'
 	@echo 'make clean   remove everything the other commands made'
 
@@ -71,11 +72,15 @@ lint: $(TESTS)
 	$(PY) -m ruff check $(wildcard python examples benches docs)
 	$(PY) -m ruff format --check $(wildcard python examples benches docs)
 
+# What earlier runs left is removed, so that every ratio is of one run.
 bench: | need-cargo
+	rm -rf target/criterion
 	cargo bench -p netnum-benches
+	$(PYTHON) benches/report.py
 
 peers: | need-cargo
-	$(PYTHON) benches/peers.py
+	$(PYTHON) benches/peers.py --json target/peers.json
+	$(PYTHON) benches/report.py
 
 docs: | need-cargo
 	cargo doc --no-deps -p netnum-core -p netnum-parallel

@@ -85,6 +85,17 @@ impl Instance {
         Self::random(&Topology::fat_tree(8, SERVER_CAPACITY).expect("8 is even"), flows)
     }
 
+    /// `flows` flows between random servers of a fabric that grows with them: the paper's up to 100 000 flows, then 16 384
+    /// servers, and 65 536 from 10 000 000 flows on; 4 spines.
+    pub(crate) fn growing(flows: usize) -> Self {
+        let racks = match flows {
+            ..=100_000 => 9,
+            100_001..10_000_000 => 1024,
+            _ => 4096,
+        };
+        Self::random(&leaf_spine(racks), flows)
+    }
+
     fn random(net: &Topology, flows: usize) -> Self {
         let (sources, destinations) = net.random_pairs(flows, SEED);
         Self::new(net, &sources, &destinations)

@@ -1,66 +1,90 @@
 """netnum beside other solvers, on the same instances, in the same run.
 
-    python3 benches/peers.py                        1000, 10 000 and 100 000 flows
-    python3 benches/peers.py --quick                1000 flows
-    python3 benches/peers.py --flows 500 --methods clarabel,netnum --json peers.json
+    python3 benches/peers.py                        everything
+    python3 benches/peers.py --quick                up to 1000 flows: some minutes
+    python3 benches/peers.py --instances wan,max-min --methods clarabel,netnum --json peers.json
 
-Instances: the leaf-spine of 9 racks x 16 servers x 4 spines (10 and 40 Gbit/s), every capacity times 0.8 to 1.2, random
-pairs, one path each, proportional fairness with weights 0.5 to 1.5; everything drawn from one seed.
+Instances: the leaf-spine of 9 racks x 16 servers x 4 spines (10 and 40 Gbit/s), the fat-tree of 16-port switches, and
+wide-area networks, every capacity times 0.8 to 1.2, random pairs, one path each, weights 0.5 to 1.5; everything drawn
+from one seed. Proportional fairness, and weighted max-min.
 
 Everybody starts from the same arrays (capacities, paths as indptr and indices, weights; Gbit/s) and has one thread.
 "seconds" is all that happens from there to rates and prices in NumPy, "solver" the part that the solver itself reports:
 Clarabel's has none of CVXPY's building and compiling in it. After a run that is not timed come several that are, one at
-a time; the table gives their median and minimum.
+a time; the table gives their median and minimum. Who took longer than `PATIENCE` for a smaller instance of the same
+kind is not asked again.
 
 Whoever an answer is from, `netnum.certify` judges it: "overload" is by how much it exceeds a capacity, "gap" bounds the
-utility that is still missing once F-NORM has made it feasible. So "asked" is what a solver was told, in its own terms,
-and "gap" is what it delivered; only rows of like gaps are equally good. "x netnum" is the median over that of netnum's
-row that was asked for the same tolerance; below a peer's row is netnum again, asked for the gap that the peer reached.
+utility that is still missing once F-NORM has made it feasible, and "loss" is what it misses of the certified optimum
+then: of the mean log rate, or for max-min the largest relative error of a rate. So "asked" is what a solver was told,
+in its own terms, and "loss" is what it delivered; only rows of like losses are equally good. "x netnum" is the median
+over that of netnum's row that was asked for the same tolerance; below a peer's row is netnum again, asked for the gap
+that the peer reached.
 
-The first run makes an environment of its own, `.venv-peers`, with the packages in `PACKAGES` and netnum built from this
-checkout; it needs what `make demo` needs, and Python 3.11 for the peers. Run nothing else meanwhile: Clarabel takes
-twice as long beside a busy core.
+The peers: CVXPY with Clarabel and with ECOS; CasADi with IPOPT; SciPy's trust-constr, which takes sparse constraints
+and the exact Hessian (its SLSQP is dense); and what one would write in NumPy without a solver: NED, fast NED and
+water-filling. The first run makes an environment of its own, `.venv-peers`, with the packages in `PACKAGES` and netnum
+built from this checkout; it needs what `make demo` needs, and Python 3.11 for the peers. A peer that cannot be
+installed is named, and the others go on. Run nothing else meanwhile: Clarabel takes twice as long beside a busy core.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import gc
 import json
+import math
 import os
 import platform
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from report import processor
+
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / ".venv-peers"
+MISSING = ENVIRONMENT / "missing.json"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
-# The peers, pinned. A further one (CasADi with IPOPT, ECOS, SciPy) is a line here, a function and a line in CONTENDERS.
-PACKAGES = ["numpy==2.4.6", "scipy==1.17.1", "cvxpy==1.9.3", "clarabel==0.11.1"]
+# What every row needs, and the peers that may be missing; pinned. A further peer is a line here, a function and a line
+# in CONTENDERS.
+NEEDED = ["numpy==2.4.6", "scipy==1.17.1"]
+PEERS = ["cvxpy==1.9.3", "clarabel==0.11.1", "ecos==2.0.14", "casadi==3.8.2"]
+PACKAGES = NEEDED + PEERS
 
 ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR", "RAYON")
 }
 
-FLOWS = [1_000, 10_000, 100_000]
 SEED = 1
+
+#: Seconds. Who needed more for one solve of an instance is not given a larger one of its kind, and a loop of ours that
+#: has not arrived by then stops where it is.
+PATIENCE = 60.0
 
 
 @dataclass
 class Instance:
     """What everybody starts from: plain arrays, in Gbit/s."""
 
+    name: str
     capacities: Any
     indptr: Any
     indices: Any
     weights: Any
+    alpha: float = 1.0
+
+    @property
+    def kind(self) -> str:
+        """The part of the name that instances of several sizes share."""
+        return self.name.split(",")[0]
 
 
 @dataclass
@@ -77,37 +101,248 @@ class Answer:
 class Row:
     """One line of the table. Where `note` says why, there are no numbers."""
 
+    instance: str
     who: str
-    flows: int
     tol: float
     runs: int = 0
     median: float | None = None
     minimum: float | None = None
     solver: float | None = None
     gap: float | None = None
+    loss: float | None = None
     overload: float | None = None
     ratio: float | None = None
     note: str = ""
 
 
-# --- the contenders ---
+# --- the contenders: other people's solvers ---
 
 
-def clarabel(instance: Instance, tol: float) -> Answer:
-    """CVXPY's usual way to say it, with Clarabel: an exponential cone for every logarithm."""
-    import cvxpy
+def routing(instance: Instance) -> Any:
+    """The routing matrix: links x flows."""
     import numpy as np
     import scipy.sparse
 
-    flows, links = len(instance.weights), len(instance.capacities)
     crossings = (np.ones(len(instance.indices)), instance.indices, instance.indptr)
-    routing = scipy.sparse.csc_matrix(crossings, shape=(links, flows))
-    rates = cvxpy.Variable(flows)
-    within = routing @ rates <= instance.capacities
-    utility = cvxpy.sum(cvxpy.multiply(instance.weights, cvxpy.log(rates)))
-    problem = cvxpy.Problem(cvxpy.Maximize(utility), [within])
-    problem.solve(solver=cvxpy.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol, max_threads=1)
-    return Answer(rates.value, within.dual_value, problem.solver_stats.solve_time, problem.status)
+    return scipy.sparse.csc_matrix(crossings, shape=(len(instance.capacities), len(instance.weights)))
+
+
+def cvxpy_with(solver: str, **options: float) -> Callable[[Instance, float], Answer]:
+    """CVXPY's usual way to say it: an exponential cone for every logarithm. Options are factors of the tolerance."""
+
+    def solve(instance: Instance, tol: float) -> Answer:
+        import cvxpy
+
+        rates = cvxpy.Variable(len(instance.weights))
+        within = routing(instance) @ rates <= instance.capacities
+        utility = cvxpy.sum(cvxpy.multiply(instance.weights, cvxpy.log(rates)))
+        problem = cvxpy.Problem(cvxpy.Maximize(utility), [within])
+        tolerances = {name: factor * tol for name, factor in options.items()}
+        problem.solve(solver=solver, **tolerances, **({"max_threads": 1} if solver == "CLARABEL" else {}))
+        return Answer(rates.value, within.dual_value, problem.solver_stats.solve_time, problem.status)
+
+    return solve
+
+
+def equal_shares(instance: Instance) -> Any:
+    """Half of the equal share of every flow's fullest link: inside all constraints."""
+    import numpy as np
+
+    counts = np.bincount(instance.indices, minlength=len(instance.capacities))
+    shares = instance.capacities / np.maximum(counts, 1)
+    return 0.5 * np.minimum.reduceat(shares[instance.indices], instance.indptr[:-1])
+
+
+def ipopt(instance: Instance, tol: float) -> Answer:
+    """CasADi's usual way to say it, with IPOPT and its MUMPS."""
+    import casadi
+    import numpy as np
+
+    matrix = routing(instance)
+    matrix.sort_indices()
+    pattern = casadi.Sparsity(*matrix.shape, matrix.indptr.tolist(), matrix.indices.tolist())
+    rates = casadi.MX.sym("x", matrix.shape[1])
+    problem = {
+        "x": rates,
+        "f": -casadi.dot(casadi.DM(instance.weights), casadi.log(rates)),
+        "g": casadi.densify(casadi.DM(pattern, matrix.data) @ rates),  # links may be idle
+    }
+    options = {"ipopt.tol": tol, "ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False}
+    solver = casadi.nlpsol("solver", "ipopt", problem, options)
+    began = time.perf_counter()
+    found = solver(x0=equal_shares(instance), lbx=0, ubx=np.inf, lbg=-np.inf, ubg=instance.capacities)
+    seconds, stats = time.perf_counter() - began, solver.stats()
+    status = "optimal" if stats["success"] else stats["return_status"]
+    return Answer(found["x"].full().ravel(), found["lam_g"].full().ravel(), seconds, status)
+
+
+def trust_constr(instance: Instance, tol: float) -> Answer:
+    """SciPy's trust-constr, with the exact gradient and Hessian."""
+    import numpy as np
+    import scipy.sparse
+    from scipy.optimize import Bounds, LinearConstraint, minimize
+
+    weights, start = instance.weights, equal_shares(instance)
+    began = time.perf_counter()
+    found = minimize(
+        lambda x: -weights @ np.log(x),
+        start,
+        jac=lambda x: -weights / x,
+        hess=lambda x: scipy.sparse.diags_array(weights / x**2),
+        bounds=Bounds(1e-3 * start, np.inf, keep_feasible=True),
+        constraints=[LinearConstraint(routing(instance).tocsr(), -np.inf, instance.capacities)],
+        method="trust-constr",
+        callback=lambda _x, _state: time.perf_counter() - began > PATIENCE,
+        options={"gtol": tol, "xtol": 1e-12, "barrier_tol": tol, "maxiter": 2000},
+    )
+    status = "optimal" if found.status in (1, 2) else found.message
+    return Answer(found.x, found.v[0], time.perf_counter() - began, status)
+
+
+# --- the contenders: what one would write in NumPy ---
+
+
+class Arrays:
+    """Proportional fairness over compressed rows: sums over a flow's links, and over a link's flows."""
+
+    def __init__(self, instance: Instance) -> None:
+        import numpy as np
+
+        self.instance, self.links = instance, len(instance.capacities)
+        self.flow_of = np.repeat(np.arange(len(instance.weights)), np.diff(instance.indptr))
+        # No flow is faster than the narrowest link of its path.
+        self.fastest = np.minimum.reduceat(instance.capacities[instance.indices], instance.indptr[:-1])
+
+    def over_paths(self, prices: Any) -> Any:
+        import numpy as np
+
+        return np.add.reduceat(prices[self.instance.indices], self.instance.indptr[:-1])
+
+    def over_links(self, rates: Any) -> Any:
+        import numpy as np
+
+        return np.bincount(self.instance.indices, rates[self.flow_of], minlength=self.links)
+
+    def respond(self, prices: Any) -> tuple[Any, Any]:
+        """Rates, and by how much each falls per unit of its path's price."""
+        import numpy as np
+
+        weights, path_prices = self.instance.weights, np.maximum(self.over_paths(prices), 1e-300)
+        rates = np.minimum(weights / path_prices, self.fastest)
+        return rates, rates / np.maximum(path_prices, weights / self.fastest)
+
+    def first_prices(self) -> Any:
+        """Every flow's revenue at an equal share, which is its weight, split over its links."""
+        import numpy as np
+
+        return self.over_links(self.instance.weights / np.diff(self.instance.indptr)) / self.instance.capacities
+
+    def proven(self, prices: Any) -> tuple[float, Any]:
+        """The relative duality gap of the rates at these prices after F-NORM, and those rates."""
+        import numpy as np
+
+        instance = self.instance
+        rates, _ = self.respond(prices)
+        fullness = np.maximum(self.over_links(rates) / instance.capacities, 1.0)
+        feasible = rates / np.maximum.reduceat(fullness[instance.indices], instance.indptr[:-1])
+        revenue = prices @ instance.capacities
+        lost = instance.weights @ np.log(rates / feasible) + revenue - self.over_paths(prices) @ rates
+        return lost / min(instance.weights.sum(), revenue), feasible
+
+    def until(self, tol: float, prices_of_steps: Iterator[Any]) -> Answer:
+        """Looks at the prices of every tenth step, until they are good enough or patience ends."""
+        began = time.perf_counter()
+        for step, prices in enumerate(prices_of_steps):
+            if step % 10 == 0:
+                gap, rates = self.proven(prices)
+                seconds = time.perf_counter() - began
+                if gap <= tol or seconds > PATIENCE:
+                    status = "optimal" if gap <= tol else f"not there after {step} iterations"
+                    return Answer(rates, prices, seconds, status)
+        raise AssertionError("steps do not end")
+
+
+def numpy_ned(instance: Instance, tol: float) -> Answer:
+    """NED as published, with the step of its experiments."""
+    import numpy as np
+
+    arrays = Arrays(instance)
+
+    def steps() -> Iterator[Any]:
+        prices = arrays.first_prices()
+        while True:
+            yield prices
+            rates, slopes = arrays.respond(prices)
+            excess, slope = arrays.over_links(rates) - instance.capacities, arrays.over_links(slopes)
+            prices = np.maximum(prices + 0.4 * excess / np.maximum(slope, 1e-300), 0.0)
+
+    return arrays.until(tol, steps())
+
+
+def numpy_fast_ned(instance: Instance, tol: float) -> Answer:
+    """NED with slopes that count a flow once per priced link, momentum per link, and a test of the slope on the way."""
+    import numpy as np
+
+    arrays, capacities = Arrays(instance), instance.capacities
+    used = np.bincount(instance.indices, minlength=arrays.links) > 0
+
+    def look(prices: Any) -> tuple[Any, Any]:
+        rates, slopes = arrays.respond(prices)
+        return arrays.over_links(rates) - capacities, slopes
+
+    def steps() -> Iterator[Any]:
+        base = point = np.where(used, arrays.first_prices(), 0.0)
+        momentum, gamma = np.ones(arrays.links), 1.0
+        excess, slopes = look(point)
+        while True:
+            yield point
+            priced = arrays.over_paths(((point > 0) | (excess > 0)).astype(float))
+            newton = excess / np.maximum(arrays.over_links(slopes * np.maximum(priced, 1.0)), 1e-300)
+            while True:
+                moved = np.where(used, np.maximum(point + gamma * newton, 0.0), 0.0)
+                kept = np.where(excess * (moved - base) < 0, 1.0, momentum)
+                grown = (1 + np.sqrt(1 + 4 * kept**2)) / 2
+                ahead = np.maximum(moved + (kept - 1) / grown * (moved - base), 0.0)
+                change, (excess_ahead, slopes_ahead) = ahead - point, look(ahead)
+                if -(excess_ahead @ change) <= 0.8 * abs(excess @ change) + 1e-12 * (capacities @ ahead):
+                    break
+                gamma, momentum = gamma / 2, np.ones(arrays.links)
+            gamma, momentum = min(1.0, 1.5 * gamma), grown
+            base, point, excess, slopes = moved, ahead, excess_ahead, slopes_ahead
+
+    return arrays.until(tol, steps())
+
+
+def numpy_water_filling(instance: Instance, _tol: float) -> Answer:
+    """The link with the lowest level fills, its flows stop, and what they use is taken from their links."""
+    import numpy as np
+
+    began = time.perf_counter()
+    weights, indptr, indices = instance.weights, instance.indptr, instance.indices
+    links, lengths = len(instance.capacities), np.diff(instance.indptr)
+    flow_of = np.repeat(np.arange(len(weights)), lengths)
+    through = np.split(
+        flow_of[np.argsort(indices, kind="stable")], np.cumsum(np.bincount(indices, minlength=links))[:-1]
+    )
+    left, weight = instance.capacities.copy(), np.bincount(indices, weights[flow_of], minlength=links)
+    rising = np.bincount(indices, minlength=links)
+    rates = np.zeros(len(weights))
+    while rising.any():
+        level = np.where(rising > 0, left / np.maximum(weight, 1e-300), np.inf)
+        full = np.argmin(level)
+        flows = through[full][rates[through[full]] == 0]
+        rates[flows] = weights[flows] * level[full]
+        # The crossings of these flows, one path after the other.
+        ends = np.cumsum(lengths[flows])
+        crossings = np.arange(ends[-1]) + np.repeat(indptr[flows] - ends + lengths[flows], lengths[flows])
+        touched, of_flow = indices[crossings], np.repeat(flows, lengths[flows])
+        left -= np.bincount(touched, rates[of_flow], minlength=links)
+        weight -= np.bincount(touched, weights[of_flow], minlength=links)
+        rising -= np.bincount(touched, minlength=links)
+    return Answer(rates, np.zeros(links), time.perf_counter() - began, "optimal")
+
+
+# --- the contenders: netnum ---
 
 
 def netnum_by(method: str) -> Callable[[Instance, float], Answer]:
@@ -116,39 +351,95 @@ def netnum_by(method: str) -> Callable[[Instance, float], Answer]:
     def solve(instance: Instance, tol: float) -> Answer:
         import netnum
 
-        solution = netnum.solve(stated(instance), method, tol=tol)
+        solution = netnum.solve(stated(instance), method, **({"tol": tol} if tol else {}))
         return Answer(solution.rates, solution.prices, solution.seconds, solution.status)
 
     return solve
 
 
-#: Every row of the table: its name, the tolerance that is asked for, and who answers. netnum's rows come first, since
-#: the others of the same tolerance are compared with them.
-CONTENDERS: list[tuple[str, float, Callable[[Instance, float], Answer]]] = [
+clarabel = cvxpy_with("CLARABEL", tol_gap_abs=1, tol_gap_rel=1, tol_feas=1)
+ecos = cvxpy_with("ECOS", abstol=1, reltol=1, feastol=1)
+
+#: Every row of a table: its name, the tolerance that is asked for, and who answers. netnum's rows come first, since the
+#: others of the same tolerance are compared with them.
+PROPORTIONAL: list[tuple[str, float, Callable[[Instance, float], Answer]]] = [
     ("netnum interior-point", 1e-9, netnum_by("interior-point")),
-    ("cvxpy + clarabel", 1e-9, clarabel),
     ("netnum auto", 1e-6, netnum_by("auto")),
-    ("cvxpy + clarabel", 1e-6, clarabel),
+    *((name, tol, solve)
+      for name, solve in [
+          ("cvxpy + clarabel", clarabel),
+          ("cvxpy + ecos", ecos),
+          ("casadi + ipopt", ipopt),
+          ("scipy trust-constr", trust_constr),
+          ("numpy ned", numpy_ned),
+          ("numpy fast ned", numpy_fast_ned),
+      ]
+      for tol in (1e-6, 1e-9)),
+]  # fmt: skip
+MAX_MIN: list[tuple[str, float, Callable[[Instance, float], Answer]]] = [
+    ("netnum max-min", 0.0, netnum_by("max-min")),
+    ("numpy water-filling", 0.0, numpy_water_filling),
 ]
+CONTENDERS = PROPORTIONAL + MAX_MIN
 
 #: The row below a peer's: what netnum takes to be as good.
 SAME_GAP = "  netnum auto, that gap"
 
 
-# --- the comparison ---
+# --- the instances ---
 
 
-def draw(flows: int) -> Instance:
-    """The instance with so many flows."""
+def with_flows(name: str, net: Any, flows: int, alpha: float = 1.0) -> Instance:
+    """Random flows over a network whose capacities differ."""
+    import numpy as np
+
+    paths = net.ecmp(*net.random_pairs(flows, seed=SEED), seed=SEED)
+    random = np.random.default_rng(SEED)
+    capacities = net.capacities * random.uniform(0.8, 1.2, len(net.capacities))
+    weights = random.uniform(0.5, 1.5, flows)
+    return Instance(f"{name}, {flows} flows", capacities, paths.indptr, paths.indices, weights, alpha)
+
+
+def leaf_spine() -> Any:
+    import netnum
+
+    return netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4, server_capacity=10, fabric_capacity=40)
+
+
+def fat_tree() -> Any:
+    import netnum
+
+    return netnum.topology.fat_tree(16, capacity=10)
+
+
+def wide_area(nodes: int) -> Any:
+    """Random points of the unit square, each joined to the three nearest before it: some 6 links a node."""
     import numpy as np
 
     import netnum
 
-    net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4, server_capacity=10, fabric_capacity=40)
-    paths = net.ecmp(*net.random_pairs(flows, seed=SEED), seed=SEED)
-    random = np.random.default_rng(SEED)
-    capacities = net.capacities * random.uniform(0.8, 1.2, len(net.capacities))
-    return Instance(capacities, paths.indptr, paths.indices, random.uniform(0.5, 1.5, flows))
+    points = np.random.default_rng(SEED).random((nodes, 2))
+    edges = []
+    for node in range(1, nodes):
+        distances = np.hypot(*(points[:node] - points[node]).T)
+        edges += [f"{node} {other} 40" for other in np.argsort(distances)[:3]]
+    return netnum.topology.from_edges("\n".join(edges))
+
+
+#: Every instance by name; the first word is what `--instances` asks for.
+INSTANCES: list[tuple[str, Callable[[], Instance]]] = [
+    *((f"proportional {flows}", lambda flows=flows: with_flows("leaf-spine 9 x 16 x 4", leaf_spine(), flows))
+      for flows in (100, 1_000, 10_000, 100_000)),
+    ("fat-tree", lambda: with_flows("fat-tree k = 16", fat_tree(), 10_000)),
+    *((f"wan {nodes}", lambda nodes=nodes: with_flows(f"wan of {nodes} nodes", wide_area(nodes), 5_000))
+      for nodes in (85, 250, 418)),
+    *((f"max-min {flows}", lambda flows=flows: with_flows("max-min", leaf_spine(), flows, math.inf))
+      for flows in (1_000, 10_000, 100_000)),
+]  # fmt: skip
+QUICK = ["proportional 100", "proportional 1000", "max-min 1000"]
+
+
+# --- the comparison ---
 
 
 def stated(instance: Instance) -> Any:
@@ -156,7 +447,29 @@ def stated(instance: Instance) -> Any:
     import netnum
 
     paths = netnum.Paths(instance.indptr, instance.indices)
-    return netnum.Problem(instance.capacities, paths, netnum.AlphaFair(1.0, instance.weights))
+    return netnum.Problem(instance.capacities, paths, netnum.AlphaFair(instance.alpha, instance.weights))
+
+
+def optimum(instance: Instance) -> Any:
+    """The best rates, proven to be within 1e-11 of the optimum, or exact for max-min."""
+    import netnum
+
+    problem = stated(instance)
+    if math.isinf(instance.alpha):
+        return netnum.max_min(problem)
+    solution = netnum.solve(problem, "interior-point", tol=1e-11)
+    if solution.gap > 1e-10:
+        raise RuntimeError(f"the optimum is not known: {solution}")
+    return solution.rates
+
+
+def loss(instance: Instance, best: Any, rates: Any) -> float:
+    """What feasible rates miss of the optimum."""
+    import numpy as np
+
+    if math.isinf(instance.alpha):
+        return float(np.max(np.abs(rates - best) / best))
+    return float(instance.weights @ np.log(best / rates) / instance.weights.sum())
 
 
 def timed(run: Callable[[], Answer]) -> tuple[float, Answer]:
@@ -171,22 +484,26 @@ def repetitions(seconds: float) -> int:
     return 15 if seconds < 0.1 else 5 if seconds < 2 else 3
 
 
-def measure(who: str, tol: float, solve: Callable[[Instance, float], Answer], instance: Instance) -> Row:
+def measure(who: str, tol: float, solve: Callable[[Instance, float], Answer], instance: Instance, best: Any) -> Row:
     """Times one contender on one instance, and has its last answer judged."""
     import numpy as np
 
     import netnum
 
-    row = Row(who, len(instance.weights), tol)
+    row = Row(instance.name, who, tol)
     try:
-        warm_up, _ = timed(lambda: solve(instance, tol))
-        runs = [timed(lambda: solve(instance, tol)) for _ in range(repetitions(warm_up))]
-        answer = runs[-1][1]
+        warm_up, answer = timed(lambda: solve(instance, tol))
+        runs = [(warm_up, answer)]
+        if warm_up <= PATIENCE:
+            runs = [timed(lambda: solve(instance, tol)) for _ in range(repetitions(warm_up))]
+            answer = runs[-1][1]
         if answer.rates is None:
             raise RuntimeError(f"no answer: {answer.status}")
         # An interior-point method may leave a zero a little below zero.
         rates, prices = np.maximum(answer.rates, 0.0), np.maximum(answer.prices, 0.0)
-        certificate = netnum.certify(stated(instance), rates, prices)
+        problem = stated(instance)
+        certificate = netnum.certify(problem, rates, prices)
+        row.loss = loss(instance, best, netnum.f_norm(problem, rates))
     except Exception as error:  # who fails, or is missing, is a row and not the end of the table
         row.note = f"{type(error).__name__}: {error}".splitlines()[0]
         return row
@@ -198,64 +515,74 @@ def measure(who: str, tol: float, solve: Callable[[Instance, float], Answer], in
     return row
 
 
-def compare(flows: list[int], methods: list[str]) -> Iterator[Row]:
+def compare(instances: list[str], methods: list[str]) -> Iterator[Row]:
     """Every row, in order, as soon as it is known; after a peer's, netnum's to the gap that the peer has reached."""
-    for count in flows:
-        instance = draw(count)
+    slow: set[tuple[str, str]] = set()
+    for name, draw in INSTANCES:
+        if not any(matches(part, name) for part in instances):
+            continue
+        instance = draw()
+        best = optimum(instance)
+        max_min = math.isinf(instance.alpha)
         ours: dict[float, float] = {}
-        for who, tol, solve in CONTENDERS:
-            if not any(word in who for word in methods):
+        for who, tol, solve in MAX_MIN if max_min else PROPORTIONAL:
+            if not any(matches(part, who) for part in methods):
                 continue
-            row = measure(who, tol, solve, instance)
+            if (instance.kind, who) in slow:
+                yield Row(instance.name, who, tol, note=f"over {PATIENCE:.0f} s for fewer flows")
+                continue
+            row = measure(who, tol, solve, instance, best)
+            if row.median is not None and row.median > PATIENCE:
+                slow.add((instance.kind, who))
             if who.startswith("netnum") and row.median is not None and not row.note:
                 ours[tol] = row.median
-            if row.median is not None and tol in ours:
+            if row.median is not None and tol in ours and not row.note:
                 row.ratio = row.median / ours[tol]
             yield row
-            if not who.startswith("netnum") and row.gap is not None and 0 < row.gap < 1:
-                yield measure(SAME_GAP, row.gap, netnum_by("auto"), instance)
+            if not max_min and not who.startswith("netnum") and row.gap is not None and 1e-12 < row.gap < 1:
+                yield measure(SAME_GAP, row.gap, netnum_by("auto"), instance, best)
 
 
 HEADER = (
-    f"{'who':<24}{'flows':>8}{'asked':>8}{'seconds':>11}{'min':>11}{'solver':>11}{'gap':>10}{'overload':>10}"
+    f"{'who':<24}{'asked':>8}{'seconds':>11}{'min':>11}{'solver':>11}{'gap':>10}{'loss':>10}{'overload':>10}"
     f"{'x netnum':>10}  runs"
 )
 
 
 def line(row: Row) -> str:
-    start = f"{row.who:<24}{row.flows:>8}{row.tol:>8.0e}"
+    start = f"{row.who:<24}{row.tol:>8.0e}"
     if row.median is None:
         return f"{start}  {row.note}"
     times = "".join(f"{seconds:>11.5f}" for seconds in (row.median, row.minimum, row.solver))
-    quality = "".join(f"{'-':>10}" if value is None else f"{value:>10.1e}" for value in (row.gap, row.overload))
+    quality = "".join(
+        f"{'-':>10}" if value is None else f"{value:>10.1e}" for value in (row.gap, row.loss, row.overload)
+    )
     ratio = f"{'-':>10}" if row.ratio is None else f"{row.ratio:>10.1f}"
     return f"{start}{times}{quality}{ratio}{row.runs:>6}  {row.note}".rstrip()
 
 
 def circumstances() -> dict[str, Any]:
     """What the numbers depend on."""
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    packages = ["netnum", *(package.split("==")[0] for package in PACKAGES)]
+    versions, missing = {"netnum": version("netnum")}, []
+    reasons = json.loads(MISSING.read_text())
+    for package in (package.split("==")[0] for package in PACKAGES):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            missing.append(f"{package}: {reasons.get(package, 'not installed')}")
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return {
         "processor": processor(),
         "cores": os.cpu_count(),
         "load": load,
         "python": platform.python_version(),
-        "packages": {package: version(package) for package in packages},
+        "date": datetime.date.today().isoformat(),
+        "packages": versions,
+        "missing": missing,
         "seed": SEED,
     }
-
-
-def processor() -> str:
-    """The processor's name, where the system tells it."""
-    names = Path("/proc/cpuinfo")
-    if names.exists():
-        for text in names.read_text().splitlines():
-            if text.startswith("model name"):
-                return text.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
 
 
 # --- the environment ---
@@ -278,7 +605,14 @@ def make_environment() -> None:
             call(sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--target", tools, "virtualenv")
             virtualenv = [sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(ENVIRONMENT)]
             subprocess.run(virtualenv, check=True, env=os.environ | {"PYTHONPATH": str(tools)})
-        call(PYTHON, "-m", "pip", "install", "--quiet", *PACKAGES)
+        call(PYTHON, "-m", "pip", "install", "--quiet", *NEEDED)
+        reasons = {}
+        for package in PEERS:
+            install = [str(PYTHON), "-m", "pip", "install", "--quiet", *NEEDED, package]
+            said = subprocess.run(install, capture_output=True, text=True, check=False)
+            if said.returncode != 0:
+                reasons[package.split("==")[0]] = said.stderr.strip().splitlines()[-1]
+        MISSING.write_text(json.dumps(reasons))
         stamp.write_text(wanted)
     print("building netnum", file=sys.stderr)
     call(PYTHON, "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", ROOT)
@@ -293,48 +627,59 @@ def enter_environment() -> None:
     sys.exit(subprocess.run([str(PYTHON), *sys.argv]).returncode)
 
 
-def counts(text: str) -> list[int]:
-    """Numbers of flows, from the command line."""
-    numbers = [int(number) for number in text.split(",")]
-    if min(numbers) < 1:
-        raise ValueError
-    return numbers
+def matches(part: str, name: str) -> bool:
+    """Whether all words of `part` are words of `name`: 1000 is none of 10000."""
+    return set(part.split()) <= set(name.split())
 
 
-def words(text: str) -> list[str]:
-    """Parts of contenders' names, from the command line."""
-    parts = text.split(",")
-    for part in parts:
-        if not any(part in who for who, _, _ in CONTENDERS):
-            known = ", ".join(dict.fromkeys(who for who, _, _ in CONTENDERS))
-            raise argparse.ArgumentTypeError(f"{part!r} is in no name, expected parts of {known}")
-    return parts
+def parts_of(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Parts of names, from the command line."""
+
+    def read(text: str) -> list[str]:
+        parts = text.split(",")
+        for part in parts:
+            if not any(matches(part, name) for name in names):
+                known = ", ".join(dict.fromkeys(names))
+                raise argparse.ArgumentTypeError(f"{part!r} is in no name, expected words of {known}")
+        return parts
+
+    return read
 
 
 def main() -> None:
-    """Compares, and prints the table."""
+    """Compares, and prints the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="1000 flows only")
-    parser.add_argument("--flows", type=counts, help="how many flows, as in 1000,10000")
+    parser.add_argument("--quick", action="store_true", help="up to 1000 flows only")
     parser.add_argument(
-        "--methods", type=words, default=[""], help="only rows whose name has one of these, as in netnum,clarabel"
+        "--instances",
+        type=parts_of([name for name, _ in INSTANCES]),
+        help="only instances whose name has these words, as in 'wan,max-min 1000'",
+    )
+    parser.add_argument(
+        "--methods",
+        type=parts_of([who for who, _, _ in CONTENDERS]),
+        default=[""],
+        help="only rows whose name has these words, as in netnum,clarabel",
     )
     parser.add_argument("--json", type=Path, help="also write the rows into this file")
     arguments = parser.parse_args()
-    flows = arguments.flows or (FLOWS[:1] if arguments.quick else FLOWS)
     if Path(sys.prefix).resolve() != ENVIRONMENT.resolve():
         enter_environment()
 
     about = circumstances()
     print(f"{about['processor']}, {about['cores']} cores, load {about['load']}, Python {about['python']}")
-    print(", ".join(f"{name} {number}" for name, number in about["packages"].items()) + "\n")
-    print(HEADER)
-    rows = []
-    for row in compare(flows, arguments.methods):
+    print(", ".join(f"{name} {number}" for name, number in about["packages"].items()))
+    for missing in about["missing"]:
+        print(f"not there: {missing}")
+    rows: list[Row] = []
+    for row in compare(arguments.instances or (QUICK if arguments.quick else [""]), arguments.methods):
+        if not rows or rows[-1].instance != row.instance:
+            print(f"\n{row.instance}\n{HEADER}")
         print(line(row), flush=True)
         rows.append(row)
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"about": about, "rows": [asdict(row) for row in rows]}, indent=1) + "\n")
+        if arguments.json:  # after every row: who stops it keeps what there is
+            found = {"about": about, "rows": [asdict(row) for row in rows]}
+            arguments.json.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

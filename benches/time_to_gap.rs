@@ -1,14 +1,19 @@
 //! Whole solves: from a problem to rates that are proven to be within 1e−3, 1e−6 and 1e−9 of the optimum.
 //!
 //! ```sh
-//! cargo bench -p netnum-benches --bench time_to_gap                  # about two minutes
+//! cargo bench -p netnum-benches --bench time_to_gap                  # some minutes
 //! cargo bench -p netnum-benches --bench time_to_gap -- '1000 flows'  # some of it
+//! FULL=1 cargo bench -p netnum-benches --bench time_to_gap -- growth # up to 10 000 000 flows
 //! ```
 //!
 //! A solve begins with a checked `Problem` and ends with a `Solution`: presolve, first prices, iterations, certificates
 //! and normalized rates all count. Beside it stands the naive loop: NED as published, with the same γ = 0.4 as method
 //! `ned`, a certificate every ten iterations, and the first prices given to it for nothing. Runs that do not get there
-//! within their iterations are shown as such, with the gap that they ended at and the time they took for it. One thread.
+//! within their iterations are shown as such, with the gap that they ended at and the time they took for it, and are not
+//! given to criterion: a time would say that they had. One thread.
+//!
+//! The group `growth` has proportional fairness to 1e−6 for ever more flows, by `auto`, as a user would: from a problem,
+//! and from arrays, which counts the checks and whatever else a problem is made with.
 
 mod common;
 mod naive;
@@ -19,7 +24,7 @@ use std::time::{Duration, Instant};
 use common::{Instance, Plan};
 use criterion::{BenchmarkId, Criterion};
 use naive::Naive;
-use netnum_core::{Problem, Settings, Solver, Status, certify};
+use netnum_core::{AlphaFair, Problem, Settings, Solver, Status, certify};
 
 const TOLERANCES: [f64; 3] = [1e-3, 1e-6, 1e-9];
 
@@ -29,8 +34,12 @@ const GAMMA: f64 = 0.4;
 /// The naive loop looks whether it has arrived once in this many iterations.
 const CERTIFY_EVERY: usize = 10;
 
-/// A run may take this many iterations times flows, so that one that never arrives still ends soon.
+/// A run may take this many iterations times flows, or 500 iterations, so that one that never arrives still ends soon.
 const FLOW_ITERATIONS: usize = 100_000_000;
+
+/// Flows of the group `growth`; from [`TOO_MANY`] on only where `FULL` is set.
+const GROWTH: [usize; 6] = [100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
+const TOO_MANY: usize = 10_000_000;
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(100), measure: Duration::from_millis(500), samples: 10 };
 
@@ -43,7 +52,7 @@ struct Outcome {
 }
 
 fn most_iterations(problem: &Problem) -> usize {
-    FLOW_ITERATIONS / problem.flows()
+    (FLOW_ITERATIONS / problem.flows()).max(500)
 }
 
 fn solve(problem: &Problem, method: &str, tol: f64) -> Outcome {
@@ -91,25 +100,40 @@ struct Line {
     seconds: f64,
 }
 
-/// Times runs and appends their line, unless the command line leaves them out.
-fn measure(
-    (criterion, lines): (&mut Criterion, &mut Vec<Line>),
-    instance: &str,
-    method: &'static str,
-    tol: f64,
-    mut run: impl FnMut() -> Outcome,
-) {
-    let mut last = None;
-    let id = BenchmarkId::new(method, format!("{instance}, {tol:.0e}"));
-    let seconds = common::measure(criterion, "time_to_gap", id, PLAN, |count| {
-        let began = Instant::now();
-        for _ in 0..count {
-            last = Some(run());
+/// Where lines are measured and collected.
+struct Bench {
+    criterion: Criterion,
+    lines: Vec<Line>,
+}
+
+impl Bench {
+    /// Times runs and appends their line, unless the command line leaves them out. A run returns the time that counts.
+    fn measure(
+        &mut self,
+        (group, instance): (&str, &str),
+        (method, tol): (&'static str, f64),
+        mut run: impl FnMut() -> (Duration, Outcome),
+    ) {
+        let parameter = if group == "growth" { instance.to_string() } else { format!("{instance}, {tol:.0e}") };
+        let (time, outcome) = run();
+        let mut line = Line { instance: instance.into(), tol, method, outcome, seconds: time.as_secs_f64() };
+        if outcome.reached {
+            let id = BenchmarkId::new(method, parameter);
+            let seconds =
+                common::measure(&mut self.criterion, group, id, PLAN, |count| (0..count).map(|_| run().0).sum());
+            let Some(seconds) = seconds else { return };
+            line.seconds = seconds;
         }
-        began.elapsed()
-    });
-    if let (Some(seconds), Some(outcome)) = (seconds, last) {
-        lines.push(Line { instance: instance.into(), tol, method, outcome, seconds });
+        self.lines.push(line);
+    }
+}
+
+/// A run whose whole time counts.
+fn whole(run: impl Fn() -> Outcome) -> impl Fn() -> (Duration, Outcome) {
+    move || {
+        let began = Instant::now();
+        let outcome = run();
+        (began.elapsed(), outcome)
     }
 }
 
@@ -143,9 +167,8 @@ fn print_table(lines: &[Line]) {
     }
 }
 
-fn main() {
-    let mut criterion = Criterion::default().configure_from_args();
-    let mut lines = Vec::new();
+/// Several methods, tolerances and utilities on networks of moderate size.
+fn kinds(bench: &mut Bench) {
     let fabric = |flows: usize| (format!("leaf-spine 9x16x4, {flows} flows"), Instance::fabric(flows));
     let fat_tree = (String::from("fat-tree k=8, 10000 flows"), Instance::fat_tree(10_000));
     for (name, instance) in [fabric(1000), fabric(10_000), fabric(100_000), fat_tree] {
@@ -154,27 +177,60 @@ fn main() {
             true => &["fast-ned", "interior-point", "ned", "gradient"],
             false => &["fast-ned", "interior-point"],
         };
-        let problem = instance.log();
-        let first_prices = Solver::new(&problem, "ned", &BTreeMap::new()).expect("NED takes the problem").prices();
+        let (problem, name_log) = (instance.log(), format!("{name}, log"));
+        let first_prices = first_prices(&problem);
         assert_that_certificates_agree(&problem, &instance.weights, &first_prices);
         for tol in TOLERANCES {
             for &method in methods {
-                let run = || solve(&problem, method, tol);
-                measure((&mut criterion, &mut lines), &format!("{name}, log"), method, tol, run);
+                let run = whole(|| solve(&problem, method, tol));
+                bench.measure(("time_to_gap", &name_log), (method, tol), run);
             }
-            let run = || solve_naively(&problem, &instance.weights, &first_prices, tol).0;
-            measure((&mut criterion, &mut lines), &format!("{name}, log"), "naive", tol, run);
+            let run = whole(|| solve_naively(&problem, &instance.weights, &first_prices, tol).0);
+            bench.measure(("time_to_gap", &name_log), ("naive", tol), run);
         }
-        let problem = instance.mixed();
+        let (problem, name_mixed) = (instance.mixed(), format!("{name}, mixed α"));
         for tol in TOLERANCES {
             for method in ["fast-ned", "interior-point"] {
-                let run = || solve(&problem, method, tol);
-                measure((&mut criterion, &mut lines), &format!("{name}, mixed α"), method, tol, run);
+                let run = whole(|| solve(&problem, method, tol));
+                bench.measure(("time_to_gap", &name_mixed), (method, tol), run);
             }
         }
     }
-    criterion.final_summary();
-    if !lines.is_empty() && !common::is_test() {
-        print_table(&lines);
+}
+
+/// One tolerance, ever more flows.
+fn growth(bench: &mut Bench) {
+    let full = std::env::var("FULL").is_ok_and(|full| full != "0");
+    for flows in GROWTH.into_iter().filter(|&flows| full || flows < TOO_MANY) {
+        let instance = Instance::growing(flows);
+        let id = ("growth", &*flows.to_string());
+        bench.measure(id, ("from arrays", 1e-6), || {
+            let (capacities, paths, weights) =
+                (instance.capacities.clone(), instance.paths.clone(), instance.weights.clone());
+            let began = Instant::now();
+            let utility = AlphaFair::new(1.0, weights).expect("weights are positive");
+            let problem = Problem::new(capacities, paths, utility).expect("the instance is well formed");
+            let outcome = solve(&problem, "auto", 1e-6);
+            (began.elapsed(), outcome)
+        });
+        let problem = instance.log();
+        bench.measure(id, ("from a problem", 1e-6), whole(|| solve(&problem, "auto", 1e-6)));
+        let first_prices = first_prices(&problem);
+        let run = whole(|| solve_naively(&problem, &instance.weights, &first_prices, 1e-6).0);
+        bench.measure(id, ("naive", 1e-6), run);
+    }
+}
+
+fn first_prices(problem: &Problem) -> Vec<f64> {
+    Solver::new(problem, "ned", &BTreeMap::new()).expect("NED takes the problem").prices()
+}
+
+fn main() {
+    let mut bench = Bench { criterion: Criterion::default().configure_from_args(), lines: Vec::new() };
+    kinds(&mut bench);
+    growth(&mut bench);
+    bench.criterion.final_summary();
+    if !bench.lines.is_empty() && !common::is_test() {
+        print_table(&bench.lines);
     }
 }
