@@ -1,6 +1,6 @@
 //! Where the interior point begins: well inside all bounds, near the prices that it is given.
 
-use super::{InteriorPoint, LEAST, MOST, Scratch, sum_paths};
+use super::{InteriorPoint, LEAST, MOST};
 use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::solve::price::{FastNed, PriceMethod};
@@ -34,7 +34,7 @@ impl InteriorPoint {
         self.respond(problem);
         let loads = &mut self.link_residuals;
         loads.fill(0.0);
-        self.incidence.scatter(&problem.paths, &self.rates, loads);
+        self.incidence.scatter(&problem.paths, 0..self.rates.len(), &self.rates, loads);
         for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(loads) {
             *slack = (capacity - *load).max(LEAST_SLACK * capacity);
         }
@@ -77,13 +77,13 @@ impl InteriorPoint {
 
     /// Rates at the prices, inside all bounds, and U' there. A flow with several paths fills them in order of price.
     fn respond(&mut self, problem: &Presolved) {
-        let Scratch { paths: prices, .. } = &mut self.scratch;
-        self.incidence.gather(&problem.paths, &self.prices, prices);
+        let prices = &mut self.forces;
+        self.incidence.gather(&problem.paths, 0..prices.len(), &self.prices, prices);
         for paths in (0..self.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
             prices[paths].iter_mut().for_each(|price| *price *= CHEAPER);
         }
         let saturations = self.saturations(problem);
-        let (prices, demands) = (&self.scratch.paths, &mut self.direction.rates);
+        let (prices, demands) = (&self.forces, &mut self.direction.rates);
         let mut order: Vec<usize> = Vec::new();
         for block in &problem.blocks {
             for flows in block.chunks() {
@@ -114,7 +114,10 @@ impl InteriorPoint {
 
     /// y and λ = U'(y).
     fn set_marginals(&mut self, problem: &Presolved) {
-        sum_paths(problem, &self.rates, &mut self.flow_rates);
+        for chunk in self.chunks.iter() {
+            let (flows, paths) = (chunk.flows.clone(), chunk.paths.clone());
+            chunk.add_up(problem, &self.rates[paths], &mut self.flow_rates[flows]);
+        }
         self.marginals = problem.marginals(&self.flow_rates);
         self.marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
     }
@@ -123,19 +126,21 @@ impl InteriorPoint {
     fn set_multipliers(&mut self, problem: &Presolved) {
         let products = self.slacks.iter().zip(&self.prices).map(|(slack, price)| slack * price);
         let centre = (products.sum::<f64>() / self.slacks.len().max(1) as f64).max(LEAST);
-        self.incidence.gather(&problem.paths, &self.prices, &mut self.scratch.paths);
-        let (path_prices, marginals) = (&self.scratch.paths, &self.marginals);
+        self.incidence.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
+        let (path_prices, marginals) = (&self.forces, &self.marginals);
         let cheapest = |flow: usize| path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
         self.tops.begin(&self.flow_rates, centre, |flow| (CHEAPER * cheapest(flow) - marginals[flow], marginals[flow]));
         self.kinks.begin(&self.flow_rates, centre);
-        self.kinks.cross(&self.flow_rates, |_, _| {});
+        let all = 0..marginals.len();
+        let (tops, kinks) = (self.tops.within(&all), self.kinks.within(&all));
+        self.kinks.cross(kinks.clone(), &self.flow_rates, |_, _| {});
         let mut worth = vec![0.0; self.rates.len()];
         for (flow, &marginal) in marginals.iter().enumerate() {
             worth[problem.paths_of(flow)].fill(marginal);
         }
         let mut push = |flow: usize, force| worth[problem.paths_of(flow)].iter_mut().for_each(|worth| *worth += force);
-        self.tops.forces(&mut push);
-        self.kinks.forces(&mut push);
+        self.tops.forces(tops, &mut push);
+        self.kinks.forces(kinks, &mut push);
         let too_dear = |path: usize| (path_prices[path] - worth[path], path_prices[path]);
         self.floors.begin(&self.rates, centre, too_dear);
         self.caps.begin(&self.rates, centre, too_dear);
