@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::Utility;
+use super::elementary::{self, exp_m1, ln, ln_1p, vectorized};
 
 /// Values beyond this stand for "too large to matter"; sums of ten million of them are still finite.
 const HUGE: f64 = 1e290;
@@ -14,8 +15,9 @@ const HUGE: f64 = 1e290;
 const LOG_TINY: f64 = -690.0;
 
 /// exp, kept finite.
+#[inline(always)]
 fn exp(exponent: f64) -> f64 {
-    exponent.min(667.0).exp()
+    elementary::exp(exponent.min(667.0))
 }
 
 /// One flow's U'(x) = exp(`log_k`) x^(−`alpha`).
@@ -38,43 +40,54 @@ impl Power {
         (self.log_k + beta * rate.ln()).exp() / beta
     }
 
+    #[inline(always)]
     pub(super) fn log_marginal(self, rate: f64) -> f64 {
-        self.log_k - self.alpha * rate.ln()
+        self.log_k - self.alpha * ln(rate)
     }
 
+    #[inline(always)]
     pub(super) fn marginal(self, rate: f64) -> f64 {
-        self.log_marginal(rate).exp()
+        elementary::exp(self.log_marginal(rate))
     }
 
+    #[inline(always)]
     pub(super) fn demand(self, price: f64) -> f64 {
-        exp(((self.log_k - price.ln()) / self.alpha).max(LOG_TINY))
+        exp(((self.log_k - ln(price)) / self.alpha).max(LOG_TINY))
     }
 
     pub(super) fn demand_slope(self, price: f64) -> f64 {
         -self.demand(price) / (self.alpha * price)
     }
 
-    /// k x^(1−α) (exp((1−α) log(x'/x)) − 1)/(1−α): exact to rounding however close the two rates are.
+    /// U(x') − U(x), exact to rounding however close the two rates are.
     pub(super) fn gain(self, from: f64, to: f64) -> f64 {
         self.gain_over(from, to, to - from)
     }
 
     /// The same where the change is known more exactly than by subtracting.
     pub(super) fn gain_over(self, from: f64, to: f64, change: f64) -> f64 {
-        if change == 0.0 {
-            return 0.0;
+        match change == 0.0 || (from != 0.0 && to != 0.0) {
+            true => self.gain_between(from, change),
+            false => self.value(to) - self.value(from),
         }
-        if from == 0.0 || to == 0.0 {
-            return self.value(to) - self.value(from);
-        }
-        let beta = 1.0 - self.alpha;
-        let log_ratio = log_ratio(from, to, change);
-        if beta == 0.0 {
-            return exp(self.log_k) * log_ratio;
-        }
-        let scale = exp(self.log_k + beta * from.ln());
-        (scale * ((beta * log_ratio).min(667.0).exp_m1() / beta)).clamp(-HUGE, HUGE)
     }
+
+    /// k x^(1−α) (exp u − 1)/(1−α) with u = (1−α) log(x'/x), for two rates that are not 0.
+    #[inline(always)]
+    fn gain_between(self, from: f64, change: f64) -> f64 {
+        let beta = 1.0 - self.alpha;
+        let log_ratio = ln_1p(change / from);
+        let u = (beta * log_ratio).min(667.0);
+        let mean_growth = if u == 0.0 { 1.0 } else { exp_m1(u) / u };
+        let gain = exp(self.log_k + beta * ln(from)) * (log_ratio * mean_growth);
+        let gain = if change == 0.0 { 0.0 } else { gain };
+        gain.clamp(-HUGE, HUGE)
+    }
+}
+
+/// Rates that none of is 0: their logarithms are numbers.
+fn none_is_zero(rates: &[f64]) -> bool {
+    rates.iter().all(|&rate| rate != 0.0)
 }
 
 /// The functions of [`Utility`] that a family gets by saying which power law a flow has: `fn power(&self, flow)`.
@@ -116,11 +129,6 @@ macro_rules! as_power {
 }
 pub(super) use as_power;
 
-/// log(`to`/`from`), accurate also where the two are nearly equal.
-fn log_ratio(from: f64, to: f64, change: f64) -> f64 {
-    if change.abs() < 0.5 * from { (change / from).ln_1p() } else { (to / from).ln() }
-}
-
 /// Many flows of the same shape, in natural units.
 #[derive(Debug)]
 pub(super) struct Powers {
@@ -135,6 +143,15 @@ impl Powers {
         } else {
             Box::new(Self { flows })
         }
+    }
+
+    #[inline(always)]
+    fn map(&self, flows: Range<usize>, arguments: &[f64], out: &mut [f64], function: impl Fn(Power, f64) -> f64) {
+        vectorized(|| {
+            for ((flow, &argument), out) in self.flows[flows].iter().zip(arguments).zip(out) {
+                *out = function(*flow, argument);
+            }
+        });
     }
 }
 
@@ -158,8 +175,21 @@ impl Utility for Powers {
         self.flows[flow].gain(from, to)
     }
     fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        for ((flow, &rate), out) in self.flows[flows].iter().zip(rates).zip(out) {
-            *out = flow.log_marginal(rate);
+        self.map(flows, rates, out, Power::log_marginal);
+    }
+    fn marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        self.map(flows, rates, out, Power::marginal);
+    }
+    fn demand_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        self.map(flows, prices, out, Power::demand);
+    }
+    fn gain_into(&self, flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
+        let inputs = self.flows[flows].iter().zip(from).zip(to).zip(out);
+        match none_is_zero(from) && none_is_zero(to) {
+            true => {
+                vectorized(|| inputs.for_each(|(((flow, &from), &to), out)| *out = flow.gain_between(from, to - from)))
+            }
+            false => inputs.for_each(|(((flow, &from), &to), out)| *out = flow.gain(from, to)),
         }
     }
     fn elasticity_into(&self, flows: Range<usize>, _rates: &[f64], out: &mut [f64]) {
@@ -176,10 +206,12 @@ impl Utility for Powers {
         curvatures: &mut [f64],
     ) {
         let inputs = self.flows[flows].iter().zip(prices).zip(ceilings);
-        for (((flow, &price), &ceiling), (rate, curvature)) in inputs.zip(rates.iter_mut().zip(curvatures)) {
-            *rate = flow.demand(price).min(ceiling);
-            *curvature = *rate / (flow.alpha * price);
-        }
+        vectorized(|| {
+            for (((flow, &price), &ceiling), (rate, curvature)) in inputs.zip(rates.iter_mut().zip(curvatures)) {
+                *rate = flow.demand(price).min(ceiling);
+                *curvature = *rate / (flow.alpha * price);
+            }
+        });
     }
 }
 
@@ -209,7 +241,22 @@ impl Utility for Logs {
         Some(1.0)
     }
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-        if from == to { 0.0 } else { self.weights[flow] * log_ratio(from, to, to - from) }
+        if from == to { 0.0 } else { self.weights[flow] * ln_1p((to - from) / from) }
+    }
+    fn value_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
+        vectorized(|| {
+            for ((&weight, &rate), out) in self.weights[flows].iter().zip(rates).zip(out) {
+                *out = weight * ln(rate);
+            }
+        });
+    }
+    fn gain_into(&self, flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
+        vectorized(|| {
+            for (((&weight, &from), &to), out) in self.weights[flows].iter().zip(from).zip(to).zip(out) {
+                let gain = weight * ln_1p((to - from) / from);
+                *out = if from == to { 0.0 } else { gain };
+            }
+        });
     }
     fn elasticity_into(&self, _flows: Range<usize>, _rates: &[f64], out: &mut [f64]) {
         out.fill(1.0);
