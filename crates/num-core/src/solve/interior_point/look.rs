@@ -6,6 +6,7 @@ use super::chunk::Chunk;
 use super::{InteriorPoint, LEAST, MOST};
 use crate::presolve::Presolved;
 use crate::solve::price::at_least;
+use crate::utility::elementary::{ln, vectorized};
 
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
 const TINY_RATE: f64 = 0.1;
@@ -134,9 +135,11 @@ impl InteriorPoint {
         for (bend, rate) in bends.iter_mut().zip(rates) {
             *bend /= rate;
         }
-        for (residual, marginal) in residuals.iter_mut().zip(marginals) {
-            *residual -= marginal.ln();
-        }
+        vectorized(|| {
+            for (residual, marginal) in residuals.iter_mut().zip(marginals) {
+                *residual -= ln(*marginal);
+            }
+        });
         self.largest_log =
             residuals.iter().fold(self.largest_log, |largest, residual| at_least(largest, residual.abs()));
     }

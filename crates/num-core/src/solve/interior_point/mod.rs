@@ -17,8 +17,8 @@
 //! - A proximal term of 1e−8 λ/y on every path of a flow that has several, whose split is not unique.
 //! - Centring is raised while feasibility lags behind complementarity.
 //!
-//! Starts, in its first step, from the prices it is given, improved by 40 iterations of fast NED unless utilities are
-//! linear. 5 to 15 iterations for most problems, each some tens of products with the routing matrix, so O(crossings) in
+//! Starts, in its first step, from the prices it is given, improved by up to 60 iterations of fast NED unless utilities
+//! are linear. 5 to 15 iterations for most problems, each some tens of products with the routing matrix, so O(crossings) in
 //! time and memory; where a factorization is needed, O((links + flows with several paths)³). Fails where that is needed and too large.
 //! Source: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
 

@@ -7,19 +7,21 @@ use crate::solve::price::{FastNed, PriceMethod};
 use crate::solve::{Method, State};
 use crate::utility::Curvature;
 
-/// Iterations of fast NED that improve the prices at first.
-const NED_STEPS: usize = 40;
-/// The least price, as a part of the mean; and by how much all are raised.
+/// Iterations of fast NED that improve the prices at first, and the estimate of their gap that will do.
+const NED_STEPS: usize = 60;
+const ENOUGH: f64 = 1e-4;
+/// The least price, as a part of the mean.
 const LEAST_PRICE: f64 = 1e-4;
-const RAISED: f64 = 1.05;
+/// By what factor all prices are raised, and the least slack of a link as a part of its capacity: near to what fast NED
+/// found, or with room to find the right side of every jump of U'.
+const NEAR: (f64, f64) = (1.01, 0.01);
+const WIDE: (f64, f64) = (1.05, 0.1);
 /// A flow with several paths starts with a λ of this part of its cheapest path's price.
 const CHEAPER: f64 = 0.9;
 /// The most that a rate is of its bound, and a flow's of its saturation.
 const INSIDE: f64 = 0.9;
 /// The least rate that may reach 0, as a part of its bound.
 const LEAST_RATE: f64 = 1e-2;
-/// The least slack of a link, as a part of its capacity.
-const LEAST_SLACK: f64 = 0.1;
 
 impl InteriorPoint {
     /// From the prices at hand.
@@ -28,15 +30,16 @@ impl InteriorPoint {
         if strict {
             self.improve_prices(problem);
         }
+        let (raised, least_slack) = if strict && self.kinks.pairs() == 0 { NEAR } else { WIDE };
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
         let least = LEAST_PRICE * mean.max(LEAST_PRICE * self.revenue_at_half_shares(problem)).max(LEAST);
-        self.prices.iter_mut().for_each(|price| *price = price.max(least) * RAISED);
+        self.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
         self.respond(problem);
         let loads = &mut self.link_residuals;
         loads.fill(0.0);
         self.incidence.scatter(&problem.paths, 0..self.rates.len(), &self.rates, loads);
         for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(loads) {
-            *slack = (capacity - *load).max(LEAST_SLACK * capacity);
+            *slack = (capacity - *load).max(least_slack * capacity);
         }
         self.set_multipliers(problem);
     }
@@ -70,7 +73,9 @@ impl InteriorPoint {
         let mut state = State { prices, rates, witness: Witness::default() };
         ned.start(problem, &mut state);
         for _ in 0..NED_STEPS {
-            ned.step(problem, &mut state);
+            if ned.step(problem, &mut state) <= ENOUGH {
+                break;
+            }
         }
         (self.prices, self.rates) = (state.prices, state.rates);
     }
