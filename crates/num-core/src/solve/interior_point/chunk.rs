@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::bounds::Bounds;
 use super::kinks::Kinks;
 use crate::presolve::Presolved;
+use crate::solve::price::at_least;
 use crate::utility::Curvature;
 
 /// Consecutive flows of one utility, with their paths and what bounds them.
@@ -74,4 +75,29 @@ impl Chunk {
             per_path[paths.start - first..paths.end - first].fill(value);
         }
     }
+}
+
+/// Σ join(one, other), in four sums side by side, none of which waits for another.
+pub(super) fn total(ones: &[f64], others: &[f64], join: impl Fn(f64, f64) -> f64) -> f64 {
+    let ((ones, last_ones), (others, last_others)) = (ones.as_chunks::<4>(), others.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (one, other) in ones.iter().zip(others) {
+        for (sum, (&one, &other)) in sums.iter_mut().zip(one.iter().zip(other)) {
+            *sum += join(one, other);
+        }
+    }
+    let last = last_ones.iter().zip(last_others).map(|(&one, &other)| join(one, other));
+    sums.into_iter().chain(last).sum()
+}
+
+/// The largest value, at least 0, in the same way; what is not a number does not count.
+pub(super) fn largest(values: &[f64]) -> f64 {
+    let (fours, last) = values.as_chunks::<4>();
+    let mut largest = [0.0; 4];
+    for four in fours {
+        for (largest, &value) in largest.iter_mut().zip(four) {
+            *largest = at_least(*largest, value);
+        }
+    }
+    largest.into_iter().chain(last.iter().copied()).fold(0.0, f64::max)
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, largest, total};
 use super::{Direction, InteriorPoint, NONE};
 use crate::presolve::Presolved;
-use crate::solve::price::at_least;
 
 /// The proximal term, per λ/y.
 const PROXIMAL: f64 = 1e-8;
@@ -205,15 +204,18 @@ impl InteriorPoint {
         }
         chunk.add_up(problem, rates, flow_rates);
         let aims = self.aims[flows.clone()].iter().zip(&self.bends[flows.clone()]);
-        let changes = log_marginals[flows.clone()].iter_mut().zip(flow_rates);
+        let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);
         for ((log_marginal, change), (aim, bend)) in changes.zip(aims) {
-            *log_marginal = aim - bend * *change;
-            *sum += *change + *log_marginal;
+            *log_marginal = aim - bend * change;
         }
+        *sum += total(flow_rates, &log_marginals[flows.clone()], |change, log_marginal| change + log_marginal);
         let now = self.rates[paths.clone()].iter().zip(&self.tiny[paths.clone()]);
-        for (change, (rate, &tiny)) in rates.iter().zip(now) {
-            *fall = at_least(*fall, if tiny { 0.0 } else { -*change / rate });
+        // What the prices were has been used up.
+        let falls = prices;
+        for (fall, (change, (rate, &tiny))) in falls.iter_mut().zip(rates.iter().zip(now)) {
+            *fall = if tiny { 0.0 } else { -*change / rate };
         }
+        *fall = fall.max(largest(falls));
     }
 
     /// The longest steps, of rates and of prices, that go no more than a part of the way to the nearest bound.

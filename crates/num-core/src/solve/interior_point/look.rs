@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, total};
 use super::{InteriorPoint, LEAST, MOST};
 use crate::presolve::Presolved;
 use crate::solve::price::at_least;
@@ -160,12 +160,9 @@ impl InteriorPoint {
             |flow: usize, force| residuals[problem.paths_of(flow)].iter_mut().for_each(|path| *path += force);
         self.tops.forces(chunk.tops.clone(), &mut push);
         self.kinks.forces(chunk.kinks.clone(), &mut push);
-        for (rate, residual) in self.rates[paths.clone()].iter().zip(&residuals[paths.clone()]) {
-            sums.wrong += rate * residual.abs();
-        }
-        for (rate, marginal) in self.flow_rates[flows.clone()].iter().zip(&self.marginals[flows.clone()]) {
-            sums.worth += rate * marginal;
-        }
+        sums.wrong += total(&self.rates[paths.clone()], &residuals[paths.clone()], |rate, wrong| rate * wrong.abs());
+        let (rates, marginals) = (&self.flow_rates[flows.clone()], &self.marginals[flows.clone()]);
+        sums.worth += total(rates, marginals, |rate, marginal| rate * marginal);
     }
 }
 

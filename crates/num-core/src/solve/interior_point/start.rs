@@ -7,8 +7,10 @@ use crate::solve::price::{FastNed, PriceMethod};
 use crate::solve::{Method, State};
 use crate::utility::Curvature;
 
-/// Iterations of fast NED that improve the prices at first, and the estimate of their gap that will do.
-const NED_STEPS: usize = 60;
+/// Iterations of fast NED that improve the prices at first: many where a response is one division, which makes them cost
+/// a twentieth of an interior iteration each. And the estimate of their gap that will do.
+const NED_STEPS: usize = 20;
+const LOG_STEPS: usize = 60;
 const ENOUGH: f64 = 1e-4;
 /// The least price, as a part of the mean.
 const LEAST_PRICE: f64 = 1e-4;
@@ -72,7 +74,8 @@ impl InteriorPoint {
         let (prices, rates) = (std::mem::take(&mut self.prices), std::mem::take(&mut self.rates));
         let mut state = State { prices, rates, witness: Witness::default() };
         ned.start(problem, &mut state);
-        for _ in 0..NED_STEPS {
+        let logs = problem.blocks.iter().all(|block| block.utility.log_weights().is_some());
+        for _ in 0..if logs { LOG_STEPS } else { NED_STEPS } {
             if ned.step(problem, &mut state) <= ENOUGH {
                 break;
             }
