@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::max_min::{Witness, bottleneck_residual, max_min_with_witness};
-use crate::normalize::{self, FNorm, relative_loads};
+use crate::normalize::{self, FNorm, relative, relative_loads};
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -80,7 +80,7 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     let overload = overload(problem, rates);
     let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
     let answer = Answer::new(&presolved, &natural, &prices);
-    answer.check_demands()?;
+    answer.settled().check_demands()?;
     let certificate = answer.certificate();
     Ok(Certificate { overload, kkt_residual: certificate.kkt_residual.max(overload), ..certificate })
 }
@@ -100,43 +100,154 @@ fn overload(problem: &Problem, rates: &[f64]) -> f64 {
     (links.chain(caps).fold(0.0, f64::max) - 1.0).max(0.0)
 }
 
-/// Rates made feasible, and everything that both proofs need.
+/// Rates and prices to be judged.
 pub(crate) struct Answer<'a> {
+    problem: &'a Presolved,
+    /// Of all paths, as they were given.
+    rates: &'a [f64],
+    prices: &'a [f64],
+    /// load/c of every link under the rates, cut to their caps.
+    relative_loads: Vec<f64>,
+    /// By how much the fullest link is over its capacity; 0 if none is.
+    pub(crate) overload: f64,
+}
+
+impl<'a> Answer<'a> {
+    pub(crate) fn new(problem: &'a Presolved, rates: &'a [f64], prices: &'a [f64]) -> Self {
+        let mut loads = vec![0.0; problem.capacities.len()];
+        for ((links, &rate), &cap) in problem.paths.iter().zip(rates).zip(&problem.caps) {
+            let rate = cut(rate, cap);
+            for &link in links {
+                loads[link as usize] += rate;
+            }
+        }
+        let relative_loads = relative(loads, &problem.capacities);
+        let overload = most_over_one(&relative_loads);
+        Self { problem, rates, prices, relative_loads, overload }
+    }
+
+    /// The proof for the rates and prices that were given.
+    pub(crate) fn certificate(&self) -> Certificate {
+        let kkt_residual = self.settled().kkt_residual().max(self.overload);
+        Certificate { relative_gap: self.relative_gap(), overload: self.overload, kkt_residual }
+    }
+
+    /// The feasible rates x̂, and everything about them that is worth keeping.
+    pub(crate) fn settled(&self) -> Settled<'a> {
+        let Self { problem, prices, .. } = *self;
+        let mut path_prices = vec![0.0; self.rates.len()];
+        let mut rates = path_prices.clone();
+        self.settle(0..self.rates.len(), &self.quoted(), &mut path_prices, &mut rates);
+        let relative_loads = match self.overload > 0.0 {
+            true => relative_loads(&problem.capacities, &problem.paths, &rates),
+            false => self.relative_loads.clone(),
+        };
+        let flow_rates = problem.flow_totals(&rates);
+        Settled { problem, prices, path_prices, rates, flow_rates, relative_loads }
+    }
+
+    /// [price, load/c] of every link, side by side: a path asks for both.
+    fn quoted(&self) -> Vec<[f64; 2]> {
+        self.prices.iter().zip(&self.relative_loads).map(|(&price, &load)| [price, load]).collect()
+    }
+
+    /// q_p and x̂_p of some paths.
+    fn settle(&self, paths: Range<usize>, links: &[[f64; 2]], path_prices: &mut [f64], rates: &mut [f64]) {
+        for ((path, path_price), rate) in paths.zip(path_prices).zip(rates) {
+            let (mut sum, mut fullest) = (0.0, 0.0);
+            for &link in self.problem.paths.links(path) {
+                let [price, load] = links[link as usize];
+                sum += price;
+                fullest = if load > fullest { load } else { fullest };
+            }
+            *path_price = sum;
+            *rate = FNorm::default().divided(cut(self.rates[path], self.problem.caps[path]), fullest);
+        }
+    }
+
+    /// (D(p) − Σ U(ŷ)) / min(Σ ŷ U'(ŷ), c·p + Σ r μ). One pass over the paths, a chunk at a time.
+    pub(crate) fn relative_gap(&self) -> f64 {
+        let problem = self.problem;
+        let (mut gap, mut priced, mut revenue) = (0.0, 0.0, 0.0);
+        let (mut best, links) = (Best::default(), self.quoted());
+        let (mut path_prices, mut rates, mut flow_rates) = (Vec::new(), Vec::new(), Vec::new());
+        let mut loads = vec![0.0; links.len()];
+        for block in &problem.blocks {
+            for flows in block.chunks() {
+                let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+                path_prices.resize(paths.len(), 0.0);
+                rates.resize(paths.len(), 0.0);
+                self.settle(paths.clone(), &links, &mut path_prices, &mut rates);
+                if self.overload > 0.0 {
+                    for (path, &rate) in paths.clone().zip(&rates) {
+                        for &link in problem.paths.links(path) {
+                            loads[link as usize] += rate;
+                        }
+                    }
+                }
+                flow_rates.clear();
+                let starts = problem.flow_paths[flows.start..=flows.end].windows(2);
+                flow_rates
+                    .extend(starts.map(|pair| rates[pair[0] - paths.start..pair[1] - paths.start].iter().sum::<f64>()));
+
+                let places = block.places(&flows);
+                let bounded = best.respond(problem, block, flows.clone(), &path_prices);
+                let scratch = &mut best.scratch;
+                block.utility.gain_into(places.clone(), &flow_rates, &best.rates, scratch);
+                for (flow, gain) in flows.clone().zip(&*scratch) {
+                    let own = problem.flow_paths[flow] - paths.start..problem.flow_paths[flow + 1] - paths.start;
+                    let cost: f64 = own.map(|path| path_prices[path] * (best.path_rates[path] - rates[path])).sum();
+                    // Not max, which would hide an answer that is not a number.
+                    gap += if gain - cost < 0.0 { 0.0 } else { gain - cost };
+                }
+                block.utility.marginal_into(places.clone(), &flow_rates, scratch);
+                let worth = |(&rate, &marginal): (&f64, &f64)| if rate == 0.0 { 0.0 } else { rate * marginal };
+                revenue += flow_rates.iter().zip(&*scratch).map(worth).sum::<f64>();
+                if bounded {
+                    block.utility.marginal_into(places, &best.rates, scratch);
+                    priced += worth_of_bounds(problem, flows, &path_prices, scratch);
+                }
+            }
+        }
+        let loads =
+            if self.overload > 0.0 { relative(loads, &problem.capacities) } else { self.relative_loads.clone() };
+        for ((price, capacity), load) in self.prices.iter().zip(&problem.capacities).zip(loads) {
+            priced += price * capacity;
+            gap += price * capacity * (1.0 - load).max(0.0);
+        }
+        let scale = if priced > 0.0 { priced.min(revenue) } else { revenue };
+        if gap == 0.0 { 0.0 } else { gap / scale }
+    }
+}
+
+/// Σ r_p (U' − q_p)₊ over the paths of some flows.
+fn worth_of_bounds(problem: &Presolved, flows: Range<usize>, path_prices: &[f64], marginals: &[f64]) -> f64 {
+    let first = problem.flow_paths[flows.start];
+    let mut total = 0.0;
+    for (flow, &marginal) in flows.zip(marginals) {
+        for path in problem.paths_of(flow) {
+            total += problem.ceilings[path] * (marginal - path_prices[path - first]).max(0.0);
+        }
+    }
+    total
+}
+
+/// Rates made feasible by F-NORM, and what goes with them.
+pub(crate) struct Settled<'a> {
     problem: &'a Presolved,
     prices: &'a [f64],
     /// q_p of every path.
     path_prices: Vec<f64>,
     /// x̂_p of every path, ŷ_f of every flow.
-    rates: Vec<f64>,
-    flow_rates: Vec<f64>,
+    pub(crate) rates: Vec<f64>,
+    pub(crate) flow_rates: Vec<f64>,
     /// load/c of every link under x̂.
-    relative_loads: Vec<f64>,
-    /// By how much the fullest link was over its capacity before; 0 if none was.
-    pub(crate) overload: f64,
+    pub(crate) relative_loads: Vec<f64>,
 }
 
-impl<'a> Answer<'a> {
-    pub(crate) fn new(problem: &'a Presolved, rates: &[f64], prices: &'a [f64]) -> Self {
-        let mut rates: Vec<f64> = cut_to_caps(rates, &problem.caps);
-        let loads = |rates: &[f64]| relative_loads(&problem.capacities, &problem.paths, rates);
-        let before = loads(&rates);
-        let overload = most_over_one(&before);
-        FNorm::default().divide(&before, &problem.paths, &mut rates);
-        let relative_loads = if overload > 0.0 { loads(&rates) } else { before };
-        let path_price = |links: &[u32]| links.iter().map(|&link| prices[link as usize]).sum();
-        let path_prices = problem.paths.iter().map(path_price).collect();
-        let flow_rates = problem.flow_totals(&rates);
-        Self { problem, prices, path_prices, rates, flow_rates, relative_loads, overload }
-    }
-
-    /// The proof for the rates and prices that were given.
-    pub(crate) fn certificate(&self) -> Certificate {
-        let kkt_residual = self.kkt_residual().max(self.overload);
-        Certificate { relative_gap: self.relative_gap(), overload: self.overload, kkt_residual }
-    }
-
+impl Settled<'_> {
     /// The proof for the feasible rates x̂ and the prices; their gap is that of the rates that were given.
-    pub(crate) fn settled_certificate(&self, relative_gap: f64) -> Certificate {
+    pub(crate) fn certificate(&self, relative_gap: f64) -> Certificate {
         let overload = most_over_one(&self.relative_loads);
         Certificate { relative_gap, overload, kkt_residual: self.kkt_residual().max(overload) }
     }
@@ -150,8 +261,8 @@ impl<'a> Answer<'a> {
     pub(crate) fn check_demands(&self) -> Result<()> {
         let (problem, mut best) = (self.problem, Best::default());
         for block in problem.blocks.iter().filter(|block| block.whole) {
-            best.respond(self, block, block.flows.clone());
             let first = problem.flow_paths[block.flows.start];
+            best.respond(problem, block, block.flows.clone(), &self.path_prices[first..]);
             let marginals_at = |rate: &dyn Fn(usize, f64) -> f64| -> Vec<f64> {
                 let rates: Vec<f64> = block.flows.clone().zip(&best.rates).map(|(flow, &x)| rate(flow, x)).collect();
                 let mut marginals = vec![0.0; rates.len()];
@@ -187,62 +298,11 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// The feasible rates x̂.
-    pub(crate) fn into_rates(self) -> Vec<f64> {
-        self.rates
-    }
-
-    /// (D(p) − Σ U(ŷ)) / min(Σ ŷ U'(ŷ), c·p + Σ r μ).
-    pub(crate) fn relative_gap(&self) -> f64 {
-        let problem = self.problem;
-        let (mut gap, mut priced, mut revenue) = (0.0, 0.0, 0.0);
-        for ((price, capacity), load) in self.prices.iter().zip(&problem.capacities).zip(&self.relative_loads) {
-            priced += price * capacity;
-            gap += price * capacity * (1.0 - load).max(0.0);
-        }
-        let mut best = Best::default();
-        for block in &problem.blocks {
-            for flows in block.chunks() {
-                let (places, now) = (block.places(&flows), &self.flow_rates[flows.clone()]);
-                let bounded = best.respond(self, block, flows.clone());
-                let scratch = &mut best.scratch;
-                block.utility.gain_into(places.clone(), now, &best.rates, scratch);
-                let first = problem.flow_paths[flows.start];
-                for (flow, gain) in flows.clone().zip(&*scratch) {
-                    let change = |path: usize| best.path_rates[path - first] - self.rates[path];
-                    let cost: f64 = problem.paths_of(flow).map(|path| self.path_prices[path] * change(path)).sum();
-                    // Not max, which would hide an answer that is not a number.
-                    gap += if gain - cost < 0.0 { 0.0 } else { gain - cost };
-                }
-                block.utility.marginal_into(places.clone(), now, scratch);
-                let worth = |(&rate, &marginal): (&f64, &f64)| if rate == 0.0 { 0.0 } else { rate * marginal };
-                revenue += now.iter().zip(&*scratch).map(worth).sum::<f64>();
-                if bounded {
-                    block.utility.marginal_into(places, &best.rates, scratch);
-                    priced += self.worth_of_bounds(flows, scratch);
-                }
-            }
-        }
-        let scale = if priced > 0.0 { priced.min(revenue) } else { revenue };
-        if gap == 0.0 { 0.0 } else { gap / scale }
-    }
-
-    /// Σ r_p (U' − q_p)₊ over the paths of some flows.
-    fn worth_of_bounds(&self, flows: Range<usize>, marginals: &[f64]) -> f64 {
-        let mut total = 0.0;
-        for (flow, &marginal) in flows.zip(marginals) {
-            for path in self.problem.paths_of(flow) {
-                total += self.problem.ceilings[path] * (marginal - self.path_prices[path]).max(0.0);
-            }
-        }
-        total
-    }
-
     /// The largest violation of the optimality conditions by x̂, which is feasible, and the prices.
     pub(crate) fn kkt_residual(&self) -> f64 {
         let problem = self.problem;
         let mut residual = 0.0f64;
-        let (mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), vec![0.0; self.rates.len()]);
+        let (mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new());
         for block in &problem.blocks {
             for flows in block.chunks() {
                 let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
@@ -253,7 +313,9 @@ impl<'a> Answer<'a> {
                     let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + JUST_ABOVE)).collect();
                     block.utility.marginal_into(places.clone(), &beyond, &mut above);
                 }
-                problem.demands_into(block, &flows, &self.path_prices, &mut demands);
+                let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+                demands.resize(paths.len(), 0.0);
+                problem.path_demands_into(block, &flows, &self.path_prices[paths.clone()], &mut demands);
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
@@ -268,7 +330,12 @@ impl<'a> Answer<'a> {
                                     1.0
                                 }
                             }
-                            false => self.response_residual(path, self.flow_rates[flow], marginal, demands[path]),
+                            false => self.response_residual(
+                                path,
+                                self.flow_rates[flow],
+                                marginal,
+                                demands[path - paths.start],
+                            ),
                         };
                         // What the path is worth: where more of it is worth less at once, that.
                         let worth = if held { marginal } else { above };
@@ -329,9 +396,9 @@ const JUST_ABOVE: f64 = 1e-9;
 /// A rate below this part of what its path could carry counts as none.
 const NEGLIGIBLE: f64 = 1e-6;
 
-/// Rates, at most the caps; what is not a number stays none.
-fn cut_to_caps(rates: &[f64], caps: &[f64]) -> Vec<f64> {
-    rates.iter().zip(caps).map(|(&rate, &cap)| if rate > cap { cap } else { rate }).collect()
+/// A rate, at most its cap; what is not a number stays none.
+fn cut(rate: f64, cap: f64) -> f64 {
+    if rate > cap { cap } else { rate }
 }
 
 /// max(v) − 1, at least 0.
@@ -346,36 +413,33 @@ struct Best {
     rates: Vec<f64>,
     path_rates: Vec<f64>,
     scratch: Vec<f64>,
-    /// Demand at the price of every path of the problem.
-    demands: Vec<f64>,
 }
 
 impl Best {
-    /// Fills the paths of every flow in order of price. Returns whether any path is at its bound.
-    fn respond(&mut self, answer: &Answer, block: &NaturalBlock, flows: Range<usize>) -> bool {
-        let problem = answer.problem;
-        self.demands.resize(answer.rates.len(), 0.0);
-        problem.demands_into(block, &flows, &answer.path_prices, &mut self.demands);
+    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path is at its bound.
+    fn respond(&mut self, problem: &Presolved, block: &NaturalBlock, flows: Range<usize>, path_prices: &[f64]) -> bool {
         let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+        let path_prices = &path_prices[..paths.len()];
         self.scratch.resize(flows.len(), 0.0);
-        self.rates.clear();
-        self.path_rates.clear();
+        self.path_rates.resize(paths.len(), 0.0);
+        problem.path_demands_into(block, &flows, path_prices, &mut self.path_rates);
         let ceilings = &problem.ceilings[paths.clone()];
+        self.rates.clear();
         if paths.len() == flows.len() {
-            let demands = self.demands[paths].iter();
-            self.path_rates.extend(demands.zip(ceilings).map(|(demand, &ceiling)| demand.clamp(0.0, ceiling)));
+            for (rate, &ceiling) in self.path_rates.iter_mut().zip(ceilings) {
+                *rate = rate.clamp(0.0, ceiling);
+            }
             self.rates.extend_from_slice(&self.path_rates);
         } else {
-            self.path_rates.resize(paths.len(), 0.0);
             let mut order: Vec<usize> = Vec::new();
             for flow in flows {
                 order.clear();
-                order.extend(problem.paths_of(flow));
-                order.sort_by(|&one, &other| answer.path_prices[one].total_cmp(&answer.path_prices[other]));
+                order.extend(problem.paths_of(flow).map(|path| path - paths.start));
+                order.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
                 let mut rate = 0.0;
                 for &path in &order {
-                    let filled = (self.demands[path] - rate).clamp(0.0, problem.ceilings[path]);
-                    self.path_rates[path - paths.start] = filled;
+                    let filled = (self.path_rates[path] - rate).clamp(0.0, ceilings[path]);
+                    self.path_rates[path] = filled;
                     rate += filled;
                 }
                 self.rates.push(rate);

@@ -68,17 +68,19 @@ impl Normalizer for UNorm {
 
 impl Normalizer for FNorm {
     fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]) {
-        self.divide(&relative_loads(capacities, paths, rates), paths, rates);
+        let relative_loads = relative_loads(capacities, paths, rates);
+        for (links, rate) in paths.iter().zip(rates) {
+            let fullest = links.iter().map(|&link| relative_loads[link as usize]).fold(0.0, f64::max);
+            *rate = self.divided(*rate, fullest);
+        }
     }
 }
 
 impl FNorm {
-    /// The same with the relative loads at hand.
-    pub(crate) fn divide(self, relative_loads: &[f64], paths: &Paths, rates: &mut [f64]) {
-        for (links, rate) in paths.iter().zip(rates) {
-            let fullest = links.iter().map(|&link| relative_loads[link as usize]).fold(0.0, f64::max);
-            *rate = divided(*rate, fullest, self.raise_rates);
-        }
+    /// A rate, its path's largest relative load at hand.
+    #[inline(always)]
+    pub(crate) fn divided(self, rate: f64, fullest: f64) -> f64 {
+        divided(rate, fullest, self.raise_rates)
     }
 }
 
@@ -93,6 +95,7 @@ impl Normalizer for Fill {
     }
 }
 
+#[inline(always)]
 fn divided(rate: f64, relative_load: f64, raise_rates: bool) -> f64 {
     if rate == 0.0 || (relative_load <= 1.0 && !raise_rates) {
         return rate;
@@ -110,6 +113,11 @@ pub(crate) fn relative_loads(capacities: &[f64], paths: &Paths, rates: &[f64]) -
             loads[link as usize] += rate;
         }
     }
+    relative(loads, capacities)
+}
+
+/// Loads → loads per capacity.
+pub(crate) fn relative(mut loads: Vec<f64>, capacities: &[f64]) -> Vec<f64> {
     for (load, &capacity) in loads.iter_mut().zip(capacities) {
         if *load > 0.0 {
             *load /= capacity;

@@ -124,6 +124,16 @@ impl Paths {
         Ok(Self { indptr, indices })
     }
 
+    /// Some of the paths, in the order given, with links by other numbers.
+    pub(crate) fn select(&self, paths: &[u32], number: &[u32]) -> Self {
+        let mut selected = Self::with_capacity(paths.len(), self.indices.len());
+        for &path in paths {
+            selected.indices.extend(self.links(path as usize).iter().map(|&link| number[link as usize]));
+            selected.indptr.push(selected.indices.len());
+        }
+        selected
+    }
+
     fn check_range(&self, links: usize) -> Result<()> {
         for (path, row) in self.iter().enumerate() {
             if let Some(&link) = row.iter().find(|&&link| link as usize >= links) {

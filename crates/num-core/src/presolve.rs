@@ -6,12 +6,14 @@
 //!   depend on the caller's units.
 //! - Flows of one utility stand together, and among them paths of equal length, so that inner loops have no branches.
 
+use std::f64::consts::LN_2;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::problem::{Block, Problem};
+use crate::utility::elementary::{exp, ln, vectorized};
 use crate::utility::{Curvature, Rescaled, Units, Utility};
 
 /// Paths that are treated at a time: their prices, rates and slopes stay in the first-level cache.
@@ -22,7 +24,8 @@ pub(crate) struct Presolved {
     pub(crate) units: Units,
     /// Capacity of every link, > 0.
     pub(crate) capacities: Vec<f64>,
-    pub(crate) paths: Paths,
+    /// The problem's own where nothing is left out or reordered.
+    pub(crate) paths: Arc<Paths>,
     /// Cap of every path, ∞ for none, > 0.
     pub(crate) caps: Vec<f64>,
     /// The most that a path can carry or its flow can use: its cap, its smallest capacity, the flow's saturation.
@@ -72,24 +75,25 @@ impl Presolved {
     /// [`Error::Utility`] when a utility's answers cannot be used.
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
         let Order { paths: original_paths, flow_paths, blocks, left_out } = Order::of(problem);
-        let flows_of = |(number, places): &(usize, Vec<u32>)| {
+        let mut original_flows = Vec::with_capacity(flow_paths.len() - 1);
+        for (number, places) in &blocks {
             let flows = &problem.blocks()[*number].flows;
-            places.iter().map(|&place| flows[place as usize]).collect::<Vec<_>>()
-        };
-        let original_flows = blocks.iter().flat_map(flows_of).collect();
-        let (links, number) = used_links(problem, &original_paths);
-        let mut paths = Paths::with_capacity(original_paths.len(), problem.paths().indices().len());
-        let mut row = Vec::new();
-        for &path in &original_paths {
-            row.clear();
-            row.extend(problem.paths().links(path as usize).iter().map(|&link| number[link as usize]));
-            paths.push(&row);
+            original_flows.extend(places.iter().map(|&place| flows[place as usize]));
         }
+        let (links, number) = used_links(problem, &original_paths);
+        let in_order = original_paths.iter().enumerate().all(|(path, &original)| original as usize == path);
+        let paths = match in_order && original_paths.len() == problem.paths().len() && links.len() == problem.links() {
+            true => problem.shared_paths(),
+            false => Arc::new(problem.paths().select(&original_paths, &number)),
+        };
         let mut capacities: Vec<f64> = links.iter().map(|&link| problem.capacities()[link as usize]).collect();
         let mut caps: Vec<f64> = original_paths.iter().map(|&path| problem.rate_cap(path as usize)).collect();
-        let rate = rate_unit(&capacities, &paths);
-        capacities.iter_mut().chain(&mut caps).for_each(|value| *value /= rate);
-        let ceilings = paths.iter().zip(&caps).map(|(links, &cap)| smallest(&capacities, links).min(cap)).collect();
+        let mut ceilings: Vec<f64> = paths.iter().map(|links| smallest(&capacities, links)).collect();
+        let rate = rate_unit(&ceilings);
+        capacities.iter_mut().chain(&mut caps).chain(&mut ceilings).for_each(|value| *value /= rate);
+        for (ceiling, &cap) in ceilings.iter_mut().zip(&caps) {
+            *ceiling = ceiling.min(cap);
+        }
 
         let mut this = Self {
             units: Units { rate, log_price: 0.0 },
@@ -176,7 +180,10 @@ impl Presolved {
 
     /// Rate of every flow: the sum over its paths.
     pub(crate) fn flow_totals(&self, per_path: &[f64]) -> Vec<f64> {
-        self.flow_paths.windows(2).map(|pair| per_path[pair[0]..pair[1]].iter().sum()).collect()
+        match self.flow_paths.len() == per_path.len() + 1 {
+            true => per_path.to_vec(),
+            false => self.flow_paths.windows(2).map(|pair| per_path[pair[0]..pair[1]].iter().sum()).collect(),
+        }
     }
 
     /// U' of every flow at its rate.
@@ -191,8 +198,8 @@ impl Presolved {
     }
 
     /// (U')⁻¹(q_p) for every path of some flows, all it can use where a path is free; the paths are asked in rounds,
-    /// one of every flow at a time.
-    pub(crate) fn demands_into(
+    /// one of every flow at a time. Prices and demands are those of these paths only.
+    pub(crate) fn path_demands_into(
         &self,
         block: &NaturalBlock,
         flows: &Range<usize>,
@@ -200,10 +207,11 @@ impl Presolved {
         demands: &mut [f64],
     ) {
         let starts = &self.flow_paths[flows.start..=flows.end];
+        assert_eq!(demands.len(), starts[flows.len()] - starts[0], "one demand for every path of these flows");
         let rounds = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let (mut prices, mut answers) = (vec![0.0; flows.len()], vec![0.0; flows.len()]);
         for round in 0..rounds {
-            let path = |pair: &[usize]| (pair[0] + round).min(pair[1] - 1);
+            let path = |pair: &[usize]| (pair[0] + round).min(pair[1] - 1) - starts[0];
             for (price, pair) in prices.iter_mut().zip(starts.windows(2)) {
                 *price = path_prices[path(pair)].max(f64::MIN_POSITIVE);
             }
@@ -244,7 +252,7 @@ impl Presolved {
             let Block { utility, flows } = &problem.blocks()[*number];
             let mut rates = vec![self.units.rate; flows.len()];
             for (&place, share) in places.iter().zip(&shares[start..]) {
-                rates[place as usize] = share * self.units.rate;
+                rates[place as usize] *= share;
             }
             start += places.len();
             let mut all = vec![0.0; flows.len()];
@@ -268,9 +276,17 @@ impl Presolved {
         if !largest.is_finite() {
             return 0.0;
         }
+        let mut relatives = vec![0.0; shares.len()];
+        vectorized(
+            #[inline(always)]
+            || {
+                for (relative, &log) in relatives.iter_mut().zip(&self.log_marginals) {
+                    *relative = exp(log - largest);
+                }
+            },
+        );
         let (mut squares, mut revenue) = (0.0, 0.0);
-        for (&share, &log) in shares.iter().zip(&self.log_marginals) {
-            let relative = (log - largest).exp();
+        for (share, relative) in shares.iter().zip(relatives) {
             squares += share * relative * relative;
             revenue += share * relative;
         }
@@ -290,7 +306,13 @@ struct Order {
 impl Order {
     fn of(problem: &Problem) -> Self {
         let open = open_paths(problem);
-        let mut this = Self { paths: Vec::new(), flow_paths: vec![0], blocks: Vec::new(), left_out: Vec::new() };
+        let mut this = Self {
+            paths: Vec::with_capacity(problem.paths().len()),
+            flow_paths: Vec::with_capacity(problem.flows() + 1),
+            blocks: Vec::new(),
+            left_out: Vec::new(),
+        };
+        this.flow_paths.push(0);
         for (number, block) in problem.blocks().iter().enumerate() {
             let places = this.sorted_places(problem, block, &open);
             for &place in &places {
@@ -329,7 +351,12 @@ impl Order {
 
 /// The open paths of every flow.
 pub(crate) fn open_paths(problem: &Problem) -> Paths {
-    let open: Vec<u32> = (0..problem.paths().len() as u32).filter(|&path| !problem.is_closed(path as usize)).collect();
+    let count = problem.paths().len();
+    let none_is_closed = !problem.has_rate_caps() && problem.capacities().iter().all(|&capacity| capacity > 0.0);
+    if none_is_closed && problem.pairs_flows_with_paths() {
+        return Paths::new((0..=count).collect(), (0..count as u32).collect()).expect("one each");
+    }
+    let open: Vec<u32> = (0..count as u32).filter(|&path| !problem.is_closed(path as usize)).collect();
     let mut indptr = vec![0; problem.flows() + 1];
     for &path in &open {
         indptr[problem.group()[path as usize] as usize + 1] += 1;
@@ -368,11 +395,19 @@ pub(crate) fn smallest(values: &[f64], links: &[u32]) -> f64 {
     links.iter().map(|&link| values[link as usize]).fold(f64::INFINITY, f64::min)
 }
 
-/// The power of two nearest to the geometric mean over paths of the smallest capacity.
-fn rate_unit(capacities: &[f64], paths: &Paths) -> f64 {
-    let logs: Vec<f64> = capacities.iter().map(|capacity| capacity.log2()).collect();
-    let total: f64 = paths.iter().map(|links| smallest(&logs, links)).sum();
-    if paths.is_empty() { 1.0 } else { (total / paths.len() as f64).round().clamp(-1000.0, 1000.0).exp2() }
+/// The power of two nearest to the geometric mean of the paths' smallest capacities.
+fn rate_unit(smallest: &[f64]) -> f64 {
+    let mut logs = vec![0.0; smallest.len()];
+    vectorized(
+        #[inline(always)]
+        || {
+            for (log, &value) in logs.iter_mut().zip(smallest) {
+                *log = ln(value);
+            }
+        },
+    );
+    let mean = logs.iter().sum::<f64>() / (logs.len() as f64 * LN_2);
+    if logs.is_empty() { 1.0 } else { mean.round().clamp(-1000.0, 1000.0).exp2() }
 }
 
 fn natural_blocks(problem: &Problem, blocks: &[(usize, Vec<u32>)], units: Units) -> Vec<NaturalBlock> {

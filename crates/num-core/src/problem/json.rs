@@ -113,9 +113,9 @@ impl Problem {
         }
         let caps = (0..self.paths.len()).map(|path| Some(self.rate_cap(path)).filter(|cap| cap.is_finite()));
         let file = File {
-            capacity: self.capacities.clone(),
-            paths: self.paths.clone(),
-            group: Some(self.group.clone()),
+            capacity: self.capacities().to_vec(),
+            paths: Paths::clone(&self.paths),
+            group: Some(self.group().to_vec()),
             utility,
             cap: Some(caps.collect()),
         };

@@ -3,6 +3,8 @@
 mod blocks;
 mod json;
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::utility::{Curvature, Utilities, Utility};
@@ -18,14 +20,15 @@ pub(crate) use blocks::Block;
 /// 5. there is one utility for every flow.
 #[derive(Debug, Clone)]
 pub struct Problem {
-    capacities: Vec<f64>,
-    paths: Paths,
+    // Shared, so that a copy costs nothing: whoever works on a problem keeps one.
+    capacities: Arc<Vec<f64>>,
+    paths: Arc<Paths>,
     /// The flow of every path.
-    group: Vec<u32>,
+    group: Arc<Vec<u32>>,
     flows: usize,
     /// Cap of every path; empty when there are none.
-    rate_caps: Vec<f64>,
-    blocks: Vec<Block>,
+    rate_caps: Arc<Vec<f64>>,
+    blocks: Arc<Vec<Block>>,
 }
 
 impl Problem {
@@ -73,7 +76,9 @@ impl Problem {
         }
         // Promise 5.
         let blocks = blocks::of(utilities.into(), flows)?;
-        Ok(Self { capacities, paths, group, flows, rate_caps: Vec::new(), blocks })
+        let (paths, rate_caps) = (Arc::new(paths), Arc::default());
+        let (capacities, group, blocks) = (Arc::new(capacities), Arc::new(group), Arc::new(blocks));
+        Ok(Self { capacities, paths, group, flows, rate_caps, blocks })
     }
 
     /// The same problem with a cap on the rate of every path, ∞ for none. A path capped at 0 is closed, as one over a
@@ -94,7 +99,8 @@ impl Problem {
         if let Some(path) = rate_caps.iter().position(|value| value.is_nan() || *value < 0.0) {
             return Err(Error::RateCap { path, value: rate_caps[path] });
         }
-        self.rate_caps = if rate_caps.iter().all(|cap| cap.is_infinite()) { Vec::new() } else { rate_caps };
+        self.rate_caps =
+            if rate_caps.iter().all(|cap| cap.is_infinite()) { Arc::default() } else { Arc::new(rate_caps) };
         Ok(self)
     }
 
@@ -170,7 +176,7 @@ impl Problem {
     /// # Panics
     /// If there is no such flow.
     pub fn utility(&self, flow: usize) -> (&dyn Utility, usize) {
-        for block in &self.blocks {
+        for block in self.blocks() {
             if let Ok(place) = block.flows.binary_search(&(flow as u32)) {
                 return (&*block.utility, place);
             }
@@ -216,7 +222,7 @@ impl Problem {
             return self.smallest_fair_share(flow_rates, &counts);
         }
         let mut total = 0.0;
-        for block in &self.blocks {
+        for block in self.blocks() {
             let rates: Vec<f64> = block.flows.iter().map(|&flow| flow_rates[flow as usize]).collect();
             let mut values = vec![0.0; rates.len()];
             block.utility.value_into(0..rates.len(), &rates, &mut values);
@@ -235,6 +241,16 @@ impl Problem {
         };
         let least = self.blocks.iter().map(of_block).fold(f64::INFINITY, f64::min);
         if least.is_finite() { least } else { 0.0 }
+    }
+
+    /// The links of every path, to be kept.
+    pub(crate) fn shared_paths(&self) -> Arc<Paths> {
+        Arc::clone(&self.paths)
+    }
+
+    /// Whether flow f owns path f and no other.
+    pub(crate) fn pairs_flows_with_paths(&self) -> bool {
+        self.is_single_path() && self.group.iter().enumerate().all(|(path, &flow)| flow as usize == path)
     }
 
     pub(crate) fn blocks(&self) -> &[Block] {

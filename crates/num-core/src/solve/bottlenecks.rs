@@ -14,9 +14,9 @@
 //! Max-min fairness has no prices: there it is the full link on which no flow has a larger fair share, and flows with
 //! several paths have none. O(crossings), and one U' per flow.
 
+use crate::certificate::Settled;
 use crate::error::Result;
 use crate::max_min::bottleneck_links;
-use crate::normalize::relative_loads;
 use crate::presolve::{Presolved, smallest};
 use crate::problem::Problem;
 
@@ -30,11 +30,10 @@ const IDLE_PATH: f64 = 1e-9;
 /// A price of no more than this part of U' is none.
 const FREE: f64 = 1e-9;
 
-/// The bottleneck of every path of the problem. `rates` (feasible) and `prices` are in natural units.
-pub(super) fn by_price(problem: &Presolved, rates: &[f64], prices: &[f64]) -> Vec<Option<u32>> {
-    let loads = relative_loads(&problem.capacities, &problem.paths, rates);
-    let flow_rates = problem.flow_totals(rates);
-    let marginals = problem.marginals(&flow_rates);
+/// The bottleneck of every path of the problem. Prices are in natural units.
+pub(super) fn by_price(problem: &Presolved, settled: &Settled, prices: &[f64]) -> Vec<Option<u32>> {
+    let Settled { rates, flow_rates, relative_loads: loads, .. } = settled;
+    let marginals = problem.marginals(flow_rates);
     let mut links = vec![None; rates.len()];
     for block in &problem.blocks {
         for (place, flow) in block.flows.clone().enumerate() {

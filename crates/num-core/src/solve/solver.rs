@@ -135,7 +135,7 @@ impl Solver {
 
     /// The same rates made feasible by F-NORM.
     pub fn rates(&self) -> Vec<f64> {
-        self.presolved.caller_rates(&self.answer().into_rates())
+        self.presolved.caller_rates(&self.answer().settled().rates)
     }
 
     /// How good these rates and prices are.
@@ -269,7 +269,7 @@ impl Solver {
         progress.gap = answer.relative_gap();
         progress.overload = answer.overload;
         if stop == Stop::Kkt {
-            progress.kkt_residual = answer.kkt_residual();
+            progress.kkt_residual = answer.settled().kkt_residual();
         }
         let on_kkt = stop == Stop::Kkt;
         let score = if on_kkt { &mut progress.kkt_residual } else { &mut progress.gap };
@@ -335,17 +335,15 @@ impl Solver {
         trace: Vec<Progress>,
         elapsed: Duration,
     ) -> Result<Solution> {
-        let answer = Answer::new(&self.presolved, &best.rates, &best.prices);
-        answer.check_demands()?;
-        let settled = (self.problem.curvature() != Curvature::MaxMin).then(|| answer.settled_certificate(best.gap));
-        let natural = answer.into_rates();
-        let rates = self.presolved.caller_rates(&natural);
-        let (certificate, bottlenecks) = match settled {
-            Some(certificate) => (certificate, bottlenecks::by_price(&self.presolved, &natural, &best.prices)),
-            None => (
+        let settled = Answer::new(&self.presolved, &best.rates, &best.prices).settled();
+        settled.check_demands()?;
+        let rates = self.presolved.caller_rates(&settled.rates);
+        let (certificate, bottlenecks) = match self.problem.curvature() {
+            Curvature::MaxMin => (
                 certify_max_min(&self.problem, &rates, &self.state.witness)?,
                 bottlenecks::by_fair_share(&self.problem, &rates)?,
             ),
+            _ => (settled.certificate(best.gap), bottlenecks::by_price(&self.presolved, &settled, &best.prices)),
         };
         let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");
         let loads = self.problem.loads(&rates).expect("one rate per path");

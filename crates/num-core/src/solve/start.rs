@@ -7,12 +7,13 @@
 //! Free of scale, and exact where every flow has one bottleneck that all its neighbours share.
 
 use crate::presolve::Presolved;
+use crate::utility::elementary::exp;
 
 /// Prices in natural units, O(crossings).
 pub(super) fn revenue_split(problem: &Presolved) -> Vec<f64> {
     let mut prices = vec![0.0; problem.capacities.len()];
     for (range, log) in problem.flow_paths.windows(2).zip(&problem.log_marginals) {
-        let marginal = log.min(600.0).exp();
+        let marginal = exp(log.min(600.0));
         for (path, share) in (range[0]..range[1]).zip(&problem.equal_shares[range[0]..]) {
             let links = problem.paths.links(path);
             let part = marginal * share / links.len() as f64;

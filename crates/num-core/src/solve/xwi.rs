@@ -27,6 +27,7 @@ use super::incidence::Incidence;
 use super::price::LARGEST_PRICE;
 use super::{Method, State};
 use crate::max_min::WaterFill;
+use crate::paths::Paths;
 use crate::presolve::{Presolved, smallest};
 
 /// xWI. Vectors are per link, path or flow, in natural units.
@@ -73,7 +74,7 @@ impl Xwi {
             eta,
             beta,
             incidence: Incidence::new(&problem.paths),
-            fill: WaterFill::new(&problem.capacities, Cow::Owned(problem.paths.clone())),
+            fill: WaterFill::new(&problem.capacities, Cow::Owned(Paths::clone(&problem.paths))),
             limits,
             heaviest,
             weights: vec![0.0; paths],
@@ -104,7 +105,8 @@ impl Xwi {
         let Self { path_prices, weights, heaviest, .. } = self;
         for block in &problem.blocks {
             for flows in block.chunks() {
-                problem.demands_into(block, &flows, path_prices, weights);
+                let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+                problem.path_demands_into(block, &flows, &path_prices[paths.clone()], &mut weights[paths]);
             }
         }
         for (weight, &heaviest) in weights.iter_mut().zip(&*heaviest) {

@@ -7,7 +7,8 @@
 
 use std::sync::Arc;
 
-use super::power::{Power, Powers, as_power};
+use super::elementary::ln;
+use super::power::{Power, Powers, as_power, map};
 use super::spec::column;
 use super::{Curvature, FairShare, Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;
@@ -56,9 +57,10 @@ impl AlphaFair {
         &self.weight
     }
 
+    #[inline(always)]
     fn power(&self, flow: usize) -> Power {
         let alpha = self.alpha.of(flow);
-        Power { log_k: alpha * self.weight.of(flow).ln(), alpha }
+        Power { log_k: alpha * ln(self.weight.of(flow)), alpha }
     }
 }
 

@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use super::power::{Power, Powers, as_power};
+use super::elementary::ln;
+use super::power::{Power, Powers, as_power, map};
 use super::spec::column;
 use super::{Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;
@@ -47,9 +48,10 @@ impl MinFct {
         &self.epsilon
     }
 
+    #[inline(always)]
     fn power(&self, flow: usize) -> Power {
         let epsilon = self.epsilon.of(flow);
-        Power { log_k: (1.0 - epsilon).ln() - self.size.of(flow).ln(), alpha: epsilon }
+        Power { log_k: ln(1.0 - epsilon) - ln(self.size.of(flow)), alpha: epsilon }
     }
 }
 

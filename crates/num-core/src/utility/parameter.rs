@@ -16,6 +16,7 @@ impl Parameter {
     ///
     /// # Panics
     /// If there is one number per flow and `flow` is beyond them.
+    #[inline(always)]
     pub fn of(&self, flow: usize) -> f64 {
         match self {
             Self::Same(value) => *value,

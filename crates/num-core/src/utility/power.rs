@@ -29,15 +29,12 @@ pub(super) struct Power {
 
 impl Power {
     /// k log x for α = 1, else k x^(1−α)/(1−α).
+    #[inline(always)]
     pub(super) fn value(self, rate: f64) -> f64 {
-        if self.alpha == 1.0 {
-            return self.log_k.exp() * rate.ln();
-        }
-        let beta = 1.0 - self.alpha;
-        if rate == 0.0 {
-            return if beta > 0.0 { 0.0 } else { f64::NEG_INFINITY };
-        }
-        (self.log_k + beta * rate.ln()).exp() / beta
+        let (beta, log) = (1.0 - self.alpha, ln(rate));
+        // At a rate of 0 the product of β and −∞ is what it should be.
+        let power = elementary::exp(self.log_k + if beta == 0.0 { 0.0 } else { beta * log });
+        power * if beta == 0.0 { log } else { 1.0 / beta }
     }
 
     #[inline(always)]
@@ -78,8 +75,8 @@ impl Power {
         let beta = 1.0 - self.alpha;
         let log_ratio = ln_1p(change / from);
         let u = (beta * log_ratio).min(667.0);
-        let mean_growth = if u == 0.0 { 1.0 } else { exp_m1(u) / u };
-        let gain = exp(self.log_k + beta * ln(from)) * (log_ratio * mean_growth);
+        let growth = if u == 0.0 { log_ratio } else { exp_m1(u) / beta };
+        let gain = exp(self.log_k + beta * ln(from)) * growth;
         let gain = if change == 0.0 { 0.0 } else { gain };
         gain.clamp(-HUGE, HUGE)
     }
@@ -112,10 +109,25 @@ macro_rules! as_power {
         fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
             self.power(flow).gain(from, to)
         }
+        fn value_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
+            let powers: Vec<Power> = flows.map(|flow| self.power(flow)).collect();
+            map(
+                &powers,
+                rates,
+                out,
+                #[inline(always)]
+                |power, rate| power.value(rate),
+            );
+        }
         fn log_marginal_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
-            for ((flow, &rate), out) in flows.zip(rates).zip(out) {
-                *out = self.power(flow).log_marginal(rate);
-            }
+            let powers: Vec<Power> = flows.map(|flow| self.power(flow)).collect();
+            map(
+                &powers,
+                rates,
+                out,
+                #[inline(always)]
+                |power, rate| power.log_marginal(rate),
+            );
         }
         fn elasticity_into(&self, flows: std::ops::Range<usize>, _rates: &[f64], out: &mut [f64]) {
             for (flow, out) in flows.zip(out) {
@@ -139,20 +151,33 @@ impl Powers {
     /// The fastest form for these flows.
     pub(super) fn block(flows: Vec<Power>) -> Box<dyn Utility> {
         if flows.iter().all(|flow| flow.alpha == 1.0) {
-            Box::new(Logs { weights: flows.iter().map(|flow| exp(flow.log_k)).collect() })
+            let mut weights = vec![0.0; flows.len()];
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (weight, flow) in weights.iter_mut().zip(&flows) {
+                        *weight = exp(flow.log_k);
+                    }
+                },
+            );
+            Box::new(Logs { weights })
         } else {
             Box::new(Self { flows })
         }
     }
+}
 
-    #[inline(always)]
-    fn map(&self, flows: Range<usize>, arguments: &[f64], out: &mut [f64], function: impl Fn(Power, f64) -> f64) {
-        vectorized(|| {
-            for ((flow, &argument), out) in self.flows[flows].iter().zip(arguments).zip(out) {
-                *out = function(*flow, argument);
+/// A function of every flow's power law and of its rate or its price, in vector instructions.
+#[inline(always)]
+pub(super) fn map(powers: &[Power], arguments: &[f64], out: &mut [f64], function: impl Fn(Power, f64) -> f64) {
+    vectorized(
+        #[inline(always)]
+        || {
+            for ((&power, &argument), out) in powers.iter().zip(arguments).zip(out) {
+                *out = function(power, argument);
             }
-        });
-    }
+        },
+    );
 }
 
 impl Utility for Powers {
@@ -175,22 +200,45 @@ impl Utility for Powers {
         self.flows[flow].gain(from, to)
     }
     fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        self.map(flows, rates, out, Power::log_marginal);
+        map(
+            &self.flows[flows],
+            rates,
+            out,
+            #[inline(always)]
+            |power, rate| power.log_marginal(rate),
+        );
     }
     fn marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        self.map(flows, rates, out, Power::marginal);
+        map(
+            &self.flows[flows],
+            rates,
+            out,
+            #[inline(always)]
+            |power, rate| power.marginal(rate),
+        );
     }
     fn demand_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
-        self.map(flows, prices, out, Power::demand);
+        map(
+            &self.flows[flows],
+            prices,
+            out,
+            #[inline(always)]
+            |power, price| power.demand(price),
+        );
     }
     fn gain_into(&self, flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
         let inputs = self.flows[flows].iter().zip(from).zip(to).zip(out);
-        match none_is_zero(from) && none_is_zero(to) {
-            true => {
-                vectorized(|| inputs.for_each(|(((flow, &from), &to), out)| *out = flow.gain_between(from, to - from)))
-            }
-            false => inputs.for_each(|(((flow, &from), &to), out)| *out = flow.gain(from, to)),
+        if !(none_is_zero(from) && none_is_zero(to)) {
+            return inputs.for_each(|(((flow, &from), &to), out)| *out = flow.gain(from, to));
         }
+        vectorized(
+            #[inline(always)]
+            || {
+                for (((flow, &from), &to), out) in inputs {
+                    *out = flow.gain_between(from, to - from);
+                }
+            },
+        );
     }
     fn elasticity_into(&self, flows: Range<usize>, _rates: &[f64], out: &mut [f64]) {
         for (flow, out) in self.flows[flows].iter().zip(out) {
@@ -205,13 +253,21 @@ impl Utility for Powers {
         rates: &mut [f64],
         curvatures: &mut [f64],
     ) {
-        let inputs = self.flows[flows].iter().zip(prices).zip(ceilings);
-        vectorized(|| {
-            for (((flow, &price), &ceiling), (rate, curvature)) in inputs.zip(rates.iter_mut().zip(curvatures)) {
-                *rate = flow.demand(price).min(ceiling);
-                *curvature = *rate / (flow.alpha * price);
-            }
-        });
+        // Two loops: in one, the compiler would have to prove too many arrays apart to use vectors.
+        self.demand_into(flows.clone(), prices, rates);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (rate, &ceiling) in rates.iter_mut().zip(ceilings) {
+                    *rate = rate.min(ceiling);
+                }
+                for (((flow, &price), &rate), curvature) in
+                    self.flows[flows].iter().zip(prices).zip(&*rates).zip(curvatures)
+                {
+                    *curvature = rate / (flow.alpha * price);
+                }
+            },
+        );
     }
 }
 
@@ -244,19 +300,25 @@ impl Utility for Logs {
         if from == to { 0.0 } else { self.weights[flow] * ln_1p((to - from) / from) }
     }
     fn value_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        vectorized(|| {
-            for ((&weight, &rate), out) in self.weights[flows].iter().zip(rates).zip(out) {
-                *out = weight * ln(rate);
-            }
-        });
+        vectorized(
+            #[inline(always)]
+            || {
+                for ((&weight, &rate), out) in self.weights[flows].iter().zip(rates).zip(out) {
+                    *out = weight * ln(rate);
+                }
+            },
+        );
     }
     fn gain_into(&self, flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
-        vectorized(|| {
-            for (((&weight, &from), &to), out) in self.weights[flows].iter().zip(from).zip(to).zip(out) {
-                let gain = weight * ln_1p((to - from) / from);
-                *out = if from == to { 0.0 } else { gain };
-            }
-        });
+        vectorized(
+            #[inline(always)]
+            || {
+                for (((&weight, &from), &to), out) in self.weights[flows].iter().zip(from).zip(to).zip(out) {
+                    let gain = weight * ln_1p((to - from) / from);
+                    *out = if from == to { 0.0 } else { gain };
+                }
+            },
+        );
     }
     fn elasticity_into(&self, _flows: Range<usize>, _rates: &[f64], out: &mut [f64]) {
         out.fill(1.0);

@@ -95,7 +95,8 @@ impl InteriorPoint {
         let mut order: Vec<usize> = Vec::new();
         for block in &problem.blocks {
             for flows in block.chunks() {
-                problem.demands_into(block, &flows, prices, demands);
+                let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+                problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
                 for flow in flows {
                     order.clear();
                     order.extend(problem.paths_of(flow));
