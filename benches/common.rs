@@ -15,6 +15,8 @@ const SEED: u64 = 1;
 const SERVER_CAPACITY: f64 = 10e9;
 const FABRIC_CAPACITY: f64 = 40e9;
 const SPREAD: std::ops::Range<f64> = 0.8..1.2;
+/// Nodes of a wide-area network are joined at this distance, per 1/√nodes: to 5 or 6 others in the mean.
+const NEAR: f64 = 1.35;
 /// Weights of the flows.
 const WEIGHTS: std::ops::Range<f64> = 0.5..1.5;
 
@@ -94,6 +96,50 @@ impl Instance {
             _ => 4096,
         };
         Self::random(&leaf_spine(racks), flows)
+    }
+
+    /// `flows` flows between random servers of the fat tree of 16-port switches: 1024 servers, 6144 links.
+    pub(crate) fn large_fat_tree(flows: usize) -> Self {
+        Self::random(&Topology::fat_tree(16, SERVER_CAPACITY).expect("16 is even"), flows)
+    }
+
+    /// `flows` flows over shortest paths between random nodes of a wide-area network: `nodes` points of the unit square,
+    /// joined where they are near, and each to the nearest one before it, so that all are joined. About 6 links a node.
+    pub(crate) fn wide_area(nodes: usize, flows: usize) -> Self {
+        let mut rng = rng(3);
+        let points: Vec<[f64; 2]> = (0..nodes).map(|_| [rng.random(), rng.random()]).collect();
+        let distance = |one: usize, other: usize| {
+            let [x, y] = [0, 1].map(|axis| points[one][axis] - points[other][axis]);
+            x.hypot(y)
+        };
+        let mut edges = String::new();
+        for node in 1..nodes {
+            let nearest = (0..node).map(|other| distance(node, other)).fold(f64::INFINITY, f64::min);
+            let reach = nearest.max(NEAR / (nodes as f64).sqrt());
+            for other in (0..node).filter(|&other| distance(node, other) <= reach) {
+                edges += &format!("{node} {other} {FABRIC_CAPACITY}\n");
+            }
+        }
+        Self::random(&Topology::from_edges(&edges).expect("the edges are well formed"), flows)
+    }
+
+    /// `flows` flows over twice as many links with capacities uniform in 0.1…1: each over two links that are its own but
+    /// for chance, and over ten random ones in the mean.
+    pub(crate) fn scattered(flows: usize) -> Self {
+        let mut rng = rng(4);
+        let links = 2 * flows as u32;
+        let capacities = (0..links).map(|_| rng.random_range(0.1..1.0)).collect();
+        let mut paths = Paths::from_lists([[0; 0]; 0]);
+        for flow in 0..flows as u32 {
+            let others = (0..20).filter(|_| rng.random_bool(0.5)).count();
+            let mut path = vec![flow, flow + flows as u32];
+            path.extend((0..others).map(|_| rng.random_range(0..links)));
+            path.sort_unstable();
+            path.dedup();
+            paths.push(&path);
+        }
+        let weights = (0..flows).map(|_| rng.random_range(WEIGHTS)).collect();
+        Self { capacities, paths, weights }
     }
 
     fn random(net: &Topology, flows: usize) -> Self {

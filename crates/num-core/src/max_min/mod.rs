@@ -87,30 +87,42 @@ pub(crate) fn max_min_with_witness(problem: &Problem) -> Result<(Vec<f64>, Witne
 
 /// With one path per flow.
 fn by_links(problem: &Problem) -> Result<Vec<f64>> {
+    let (capacities, paths) = (problem.capacities(), problem.paths());
+    let caps = || (0..paths.len()).map(|path| problem.rate_cap(path)).collect::<Vec<_>>();
+    if let Some(of_flow) = flow_weights(problem)? {
+        let weights: Vec<f64> = problem.group().iter().map(|&flow| of_flow[flow as usize]).collect();
+        let mut rates = vec![0.0; weights.len()];
+        let caps = if problem.has_rate_caps() { caps() } else { Vec::new() };
+        WaterFill::new(capacities, paths).fill(&weights, &caps, &mut rates);
+        return Ok(rates);
+    }
     let of_flow = flow_shares(problem, METHOD)?;
     let shares: Vec<FairShare> = problem.group().iter().map(|&flow| of_flow[flow as usize]).collect();
-    let caps = || (0..shares.len()).map(|path| problem.rate_cap(path)).collect::<Vec<_>>();
-    let weights: Option<Vec<f64>> = shares.iter().map(FairShare::as_weight).collect();
-    let (capacities, paths) = (problem.capacities(), problem.paths());
-    Ok(match weights {
-        Some(weights) => {
-            let mut rates = vec![0.0; weights.len()];
-            let caps = if problem.has_rate_caps() { caps() } else { Vec::new() };
-            WaterFill::new(capacities, paths).fill(&weights, &caps, &mut rates);
-            rates
-        }
-        None => {
-            let mut rates = curves::fill(capacities, paths, &shares, &caps());
-            // Fair shares that no float can hold would leave a link too full.
-            FNorm::default().normalize(capacities, paths, &mut rates);
-            rates
-        }
-    })
+    let mut rates = curves::fill(capacities, paths, &shares, &caps());
+    // Fair shares that no float can hold would leave a link too full.
+    FNorm::default().normalize(capacities, paths, &mut rates);
+    Ok(rates)
+}
+
+/// The weight of every flow, if each has one.
+fn flow_weights(problem: &Problem) -> Result<Option<Vec<f64>>> {
+    let (mut weights, mut all) = (vec![0.0; problem.flows()], true);
+    each_share(problem, METHOD, |flow, share| match share.as_weight() {
+        Some(weight) => weights[flow] = weight,
+        None => all = false,
+    })?;
+    Ok(all.then_some(weights))
 }
 
 /// The fair share of every flow.
 fn flow_shares<'a>(problem: &'a Problem, method: &str) -> Result<Vec<FairShare<'a>>> {
     let mut of_flow = vec![FairShare::weight(1.0); problem.flows()];
+    each_share(problem, method, |flow, share| of_flow[flow] = share)?;
+    Ok(of_flow)
+}
+
+/// Calls with every flow and its fair share.
+fn each_share<'a>(problem: &'a Problem, method: &str, mut take: impl FnMut(usize, FairShare<'a>)) -> Result<()> {
     for block in problem.blocks() {
         for (place, &flow) in block.flows.iter().enumerate() {
             let flow = flow as usize;
@@ -124,8 +136,8 @@ fn flow_shares<'a>(problem: &'a Problem, method: &str) -> Result<Vec<FairShare<'
                 let what = format!("the weight of its fair share is {weight}, expected a finite number > 0");
                 return Err(Error::Utility { flow, what });
             }
-            of_flow[flow] = share;
+            take(flow, share);
         }
     }
-    Ok(of_flow)
+    Ok(())
 }

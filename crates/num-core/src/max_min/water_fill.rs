@@ -44,11 +44,24 @@ pub(crate) struct WaterFill<'a> {
     unit: f64,
     capacities: Vec<f64>,
     links: Vec<Link>,
-    /// Weight of every path as a part of the largest, 0 once it has stopped.
-    weights: Vec<f64>,
+    stopped: Stopped,
     earliest: Earliest,
     /// The paths through the link at hand that have not stopped.
     rising: Vec<u32>,
+}
+
+/// The paths that have stopped, one bit each: few enough bytes to stay in cache while a link's paths are gone through.
+#[derive(Debug)]
+struct Stopped(Vec<u64>);
+
+impl Stopped {
+    fn contains(&self, path: usize) -> bool {
+        self.0[path / 64] >> (path % 64) & 1 == 1
+    }
+
+    fn insert(&mut self, path: usize) {
+        self.0[path / 64] |= 1 << (path % 64);
+    }
 }
 
 /// [R, W] of a link, each the sum of a high and a low part.
@@ -111,7 +124,7 @@ impl<'a> WaterFill<'a> {
             unit,
             capacities: capacities.iter().map(|capacity| capacity / unit).collect(),
             links: Vec::with_capacity(capacities.len()),
-            weights: Vec::with_capacity(paths.len()),
+            stopped: Stopped(vec![0; paths.len().div_ceil(64)]),
             paths,
             earliest: Earliest::new(capacities.len()),
             rising: vec![0; busiest],
@@ -122,8 +135,7 @@ impl<'a> WaterFill<'a> {
     ///
     /// A path of weight 0 gets rate 0, and so does one through a failed link.
     pub(crate) fn fill(&mut self, weights: &[f64], caps: &[f64], rates: &mut [f64]) {
-        self.start(weights);
-        rates.fill(0.0);
+        self.start(weights, rates);
         let mut water = 0.0;
         while let Some((link, bound)) = self.earliest.first() {
             let level = self.links[link].level(water);
@@ -135,7 +147,7 @@ impl<'a> WaterFill<'a> {
             if rising == 0 {
                 self.earliest.set(link, f64::INFINITY);
             } else if self.links[link].weight() <= self.links[link].lost {
-                let weight = self.rising[..rising].iter().map(|&path| self.weights[path as usize]).sum();
+                let weight = self.rising[..rising].iter().map(|&path| rates[path as usize]).sum();
                 self.links[link].set_weight(weight);
             } else if caps.is_empty() || !self.stop_at_caps(rising, level, caps, rates) {
                 self.stop(link, rising, level, rates);
@@ -145,20 +157,22 @@ impl<'a> WaterFill<'a> {
         }
     }
 
-    fn start(&mut self, weights: &[f64]) {
+    /// Leaves in `rates` the weight of every path as a part of the largest, which stays there until it stops.
+    fn start(&mut self, weights: &[f64], rates: &mut [f64]) {
         let unit = power_of_two(weights.iter().copied().fold(0.0, f64::max));
-        let relative = |&weight: &f64| if weight > 0.0 { (weight / unit).clamp(LEAST, 2.0) } else { 0.0 };
-        self.weights.clear();
-        self.weights.extend(weights.iter().map(relative));
-        self.links.clear();
-        self.links.extend(self.capacities.iter().map(|&capacity| Link::new(capacity)));
-        for (links, &weight) in self.paths.iter().zip(&self.weights) {
-            for &link in links {
-                self.links[link as usize].add(weight);
+        self.stopped.0.fill(0);
+        for (path, (rate, &weight)) in rates.iter_mut().zip(weights).enumerate() {
+            *rate = if weight > 0.0 { (weight / unit).clamp(LEAST, 2.0) } else { 0.0 };
+            if *rate == 0.0 {
+                self.stopped.insert(path);
             }
         }
-        for link in &mut self.links {
+        self.links.clear();
+        for (&capacity, paths) in self.capacities.iter().zip(self.through.iter()) {
+            let mut link = Link::new(capacity);
+            paths.iter().for_each(|&path| link.add(rates[path as usize]));
             link.lost = LOST * link.weight();
+            self.links.push(link);
         }
         self.earliest.set_all(self.links.iter().map(|link| link.level(0.0)));
     }
@@ -169,7 +183,7 @@ impl<'a> WaterFill<'a> {
         for &path in self.through.links(link) {
             // Without a branch: which paths have stopped cannot be predicted.
             self.rising[count] = path;
-            count += usize::from(self.weights[path as usize] > 0.0);
+            count += usize::from(!self.stopped.contains(path as usize));
         }
         count
     }
@@ -179,11 +193,11 @@ impl<'a> WaterFill<'a> {
         let mut any = false;
         for &path in &self.rising[..rising] {
             let path = path as usize;
-            let (weight, cap) = (self.weights[path], caps[path] / self.unit);
-            if cap <= weight * level {
+            let (weight, cap) = (rates[path], caps[path] / self.unit);
+            if !self.stopped.contains(path) && cap <= weight * level {
                 any = true;
                 rates[path] = caps[path];
-                self.weights[path] = 0.0;
+                self.stopped.insert(path);
                 for &link in self.paths.links(path) {
                     self.links[link as usize].take([cap, weight]);
                 }
@@ -196,11 +210,12 @@ impl<'a> WaterFill<'a> {
     fn stop(&mut self, full: usize, rising: usize, level: f64, rates: &mut [f64]) {
         for &path in &self.rising[..rising] {
             let path = path as usize;
-            let weight = std::mem::take(&mut self.weights[path]);
-            if weight == 0.0 {
+            if self.stopped.contains(path) {
                 // Listed twice, as a path that crosses the link twice is.
                 continue;
             }
+            self.stopped.insert(path);
+            let weight = rates[path];
             let rate = weight * level;
             rates[path] = rate * self.unit;
             for &link in self.paths.links(path) {

@@ -35,10 +35,10 @@ impl Incidence {
         Self { runs }
     }
 
-    /// Rᵀ v: per path the sum of its links' values.
-    pub(super) fn gather(&self, paths: &Paths, values: &[f64], sums: &mut [f64]) {
-        self.each(paths, |run, links| {
-            let sums = &mut sums[run.paths.clone()];
+    /// Rᵀ v: per path of a range the sum of its links' values.
+    pub(super) fn gather(&self, paths: &Paths, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
+        self.each(paths, range.clone(), |run, links| {
+            let sums = &mut sums[run.paths.start - range.start..run.paths.end - range.start];
             with_length!(run.length, LENGTH => gather(links.as_chunks::<LENGTH>().0, values, sums), {
                 for (links, sum) in rows(paths, run).zip(sums) {
                     *sum = links.iter().map(|&link| values[link as usize]).sum();
@@ -47,10 +47,10 @@ impl Incidence {
         });
     }
 
-    /// R x, added to what is there: per link the sum of its paths' values.
-    pub(super) fn scatter(&self, paths: &Paths, values: &[f64], sums: &mut [f64]) {
-        self.each(paths, |run, links| {
-            let values = &values[run.paths.clone()];
+    /// R x over a range of paths, added to what is there: per link the sum of its paths' values.
+    pub(super) fn scatter(&self, paths: &Paths, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
+        self.each(paths, range.clone(), |run, links| {
+            let values = &values[run.paths.start - range.start..run.paths.end - range.start];
             with_length!(run.length, LENGTH => scatter(links.as_chunks::<LENGTH>().0, values, sums), {
                 for (links, &value) in rows(paths, run).zip(values) {
                     links.iter().for_each(|&link| sums[link as usize] += value);
@@ -62,7 +62,7 @@ impl Incidence {
     /// R W Rᵀ v for single-path flows, added to what is there; `pairs` holds (v, sum) of every link side by side, so that
     /// reading and adding touch one line of the cache.
     pub(super) fn multiply(&self, paths: &Paths, weights: &[f64], pairs: &mut [[f64; 2]]) {
-        self.each(paths, |run, links| {
+        self.each(paths, 0..paths.len(), |run, links| {
             let weights = &weights[run.paths.clone()];
             with_length!(run.length, LENGTH => multiply(links.as_chunks::<LENGTH>().0, weights, pairs), {
                 for (links, &weight) in rows(paths, run).zip(weights) {
@@ -72,10 +72,13 @@ impl Incidence {
         });
     }
 
-    fn each(&self, paths: &Paths, mut visit: impl FnMut(&Run, &[u32])) {
-        for run in &self.runs {
-            let (start, end) = (paths.indptr()[run.paths.start], paths.indptr()[run.paths.end]);
-            visit(run, &paths.indices()[start..end]);
+    /// The parts of the runs that are in a range, each with its links.
+    fn each(&self, paths: &Paths, range: Range<usize>, mut visit: impl FnMut(&Run, &[u32])) {
+        let first = self.runs.partition_point(|run| run.paths.end <= range.start);
+        for run in self.runs[first..].iter().take_while(|run| run.paths.start < range.end) {
+            let inside = run.paths.start.max(range.start)..run.paths.end.min(range.end);
+            let (start, end) = (paths.indptr()[inside.start], paths.indptr()[inside.end]);
+            visit(&Run { paths: inside, length: run.length }, &paths.indices()[start..end]);
         }
     }
 }

@@ -116,7 +116,7 @@ impl Newton {
     /// Rates, G and D at some prices.
     fn respond(&mut self, problem: &Presolved, state: &mut State) {
         let Self { incidence, path_prices, floors, ceilings, slopes, excess, .. } = self;
-        incidence.gather(&problem.paths, &state.prices, path_prices);
+        incidence.gather(&problem.paths, 0..problem.paths.len(), &state.prices, path_prices);
         for (price, &floor) in path_prices.iter_mut().zip(&*floors) {
             *price = at_least(*price, floor);
         }
@@ -131,13 +131,13 @@ impl Newton {
         for (excess, capacity) in excess.iter_mut().zip(&problem.capacities) {
             *excess = -capacity;
         }
-        incidence.scatter(&problem.paths, &state.rates, excess);
+        incidence.scatter(&problem.paths, 0..problem.paths.len(), &state.rates, excess);
     }
 
     /// The diagonal where it stands, and the estimate of the gap.
     fn look(&mut self, problem: &Presolved, state: &State) -> f64 {
         self.diagonal.fill(0.0);
-        self.incidence.scatter(&problem.paths, &self.slopes, &mut self.diagonal);
+        self.incidence.scatter(&problem.paths, 0..problem.paths.len(), &self.slopes, &mut self.diagonal);
         let mut mismatch = 0.0;
         let links = self.excess.iter().zip(&self.diagonal).zip(&mut self.steps);
         for (((&excess, &slope), step), &price) in links.zip(&state.prices) {
@@ -192,12 +192,12 @@ impl Newton {
         for (change, _) in direction.iter_mut().zip(&self.held).filter(|(_, held)| !**held) {
             *change = 0.0;
         }
-        self.incidence.gather(&problem.paths, direction, path_sums);
+        self.incidence.gather(&problem.paths, 0..problem.paths.len(), direction, path_sums);
         for (sum, slope) in path_sums.iter_mut().zip(&self.slopes) {
             *sum *= -slope;
         }
         right.copy_from_slice(&self.excess);
-        self.incidence.scatter(&problem.paths, path_sums, right);
+        self.incidence.scatter(&problem.paths, 0..problem.paths.len(), path_sums, right);
         let raised = if self.plain { LEAST_RAISED } else { (RAISED * self.estimate).clamp(LEAST_RAISED, RAISED) };
         for (link, held) in self.held.iter().enumerate() {
             system.diagonal[link] = self.diagonal[link] * if *held { HELD } else { raised };

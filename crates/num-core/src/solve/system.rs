@@ -90,7 +90,7 @@ impl System {
     /// Takes over new weights and diagonals.
     pub(super) fn renew(&mut self, problem: &Presolved, incidence: &Incidence) {
         self.preconditioner.copy_from_slice(&self.diagonal);
-        incidence.scatter(&problem.paths, &self.weights, &mut self.preconditioner[..self.links]);
+        incidence.scatter(&problem.paths, 0..self.weights.len(), &self.weights, &mut self.preconditioner[..self.links]);
         for (&row, &weight) in self.rows.iter().zip(&self.weights).filter(|(row, _)| **row != NONE) {
             self.preconditioner[self.links + row as usize] += weight;
         }

@@ -87,7 +87,7 @@ impl Xwi {
     /// Rates at the prices in `state`, from the shares that its rates have, and what the links see of them. Returns the
     /// estimate of the gap, which is not a number when a weight is none.
     fn allocate(&mut self, problem: &Presolved, state: &mut State) -> f64 {
-        self.incidence.gather(&problem.paths, &state.prices, &mut self.path_prices);
+        self.incidence.gather(&problem.paths, 0..problem.paths.len(), &state.prices, &mut self.path_prices);
         self.weigh(problem, &state.rates);
         if !self.weights.iter().all(|&weight| weight >= 0.0) {
             // Shown as rates, so that the loop finds the flow whose utility answered this.
@@ -96,7 +96,7 @@ impl Xwi {
         }
         self.fill.fill(&self.weights, &self.limits, &mut state.rates);
         self.loads.fill(0.0);
-        self.incidence.scatter(&problem.paths, &state.rates, &mut self.loads);
+        self.incidence.scatter(&problem.paths, 0..problem.paths.len(), &state.rates, &mut self.loads);
         self.look(problem, state)
     }
 

@@ -1,5 +1,7 @@
 //! Bounds on some entries of a vector, each with its slack and its multiplier.
 
+use std::ops::Range;
+
 /// Bounds of one kind: x ≥ 0, x ≤ cap, or y ≤ saturation, for those entries that have one that can bind.
 pub(super) struct Bounds {
     /// The entries that are bounded, in increasing order, and their bounds *(given)*.
@@ -28,6 +30,12 @@ impl Bounds {
         self.at.binary_search(&(entry as u32)).is_ok()
     }
 
+    /// The bounds of a range of entries.
+    pub(super) fn within(&self, entries: &Range<usize>) -> Range<usize> {
+        let before = |entry: usize| self.at.partition_point(|&at| (at as usize) < entry);
+        before(entries.start)..before(entries.end)
+    }
+
     /// Multiplier of an entry; 0 where it has no bound.
     pub(super) fn dual_of(&self, entry: usize) -> f64 {
         self.at.binary_search(&(entry as u32)).map_or(0.0, |i| self.dual[i])
@@ -51,8 +59,8 @@ impl Bounds {
     }
 
     /// Cuts values that rounding has put beyond their bound.
-    pub(super) fn clip(&self, values: &mut [f64]) {
-        for (&at, &limit) in self.at.iter().zip(&self.limit) {
+    pub(super) fn clip(&self, part: Range<usize>, values: &mut [f64]) {
+        for (&at, &limit) in self.at[part.clone()].iter().zip(&self.limit[part]) {
             let value = &mut values[at as usize];
             *value = if self.sign > 0.0 { value.max(limit) } else { value.min(limit) };
         }
@@ -77,24 +85,24 @@ impl Bounds {
         pairs.map(after).sum()
     }
 
-    /// Calls with every bounded entry and the bound's curvature multiplier/slack.
-    pub(super) fn curvatures(&self, mut add: impl FnMut(usize, f64)) {
-        for ((&at, slack), dual) in self.at.iter().zip(&self.slack).zip(&self.dual) {
-            add(at as usize, dual / slack);
+    /// Calls with every bounded entry of a part and the bound's curvature multiplier/slack.
+    pub(super) fn curvatures(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
+        for i in part {
+            add(self.at[i] as usize, self.dual[i] / self.slack[i]);
         }
     }
 
-    /// Calls with every bounded entry and the multiplier's force on it.
-    pub(super) fn forces(&self, mut add: impl FnMut(usize, f64)) {
-        for (&at, dual) in self.at.iter().zip(&self.dual) {
-            add(at as usize, self.sign * dual);
+    /// Calls with every bounded entry of a part and the multiplier's force on it.
+    pub(super) fn forces(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
+        for i in part {
+            add(self.at[i] as usize, self.sign * self.dual[i]);
         }
     }
 
-    /// Calls with every bounded entry and the force that the target adds.
-    pub(super) fn pulls(&self, mut add: impl FnMut(usize, f64)) {
-        for ((&at, slack), target) in self.at.iter().zip(&self.slack).zip(&self.target) {
-            add(at as usize, self.sign * target / slack);
+    /// Calls with every bounded entry of a part and the force that the target adds.
+    pub(super) fn pulls(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
+        for i in part {
+            add(self.at[i] as usize, self.sign * self.target[i] / self.slack[i]);
         }
     }
 

@@ -10,6 +10,8 @@
 //! is taken off; above, where U' may be many decades smaller than J, λ stands for U' there too and σ is added, so that
 //! neither is ever the difference of large numbers.
 
+use std::ops::Range;
+
 /// All jumps, in the order of their flows.
 #[derive(Default)]
 pub(super) struct Kinks {
@@ -43,9 +45,10 @@ impl Kinks {
         self.steps.push([0.0; 2]);
     }
 
-    /// Whether a flow has any.
-    pub(super) fn holds(&self, flow: usize) -> bool {
-        self.flow.binary_search(&(flow as u32)).is_ok()
+    /// The jumps of a range of flows.
+    pub(super) fn within(&self, flows: &Range<usize>) -> Range<usize> {
+        let before = |flow: usize| self.flow.partition_point(|&of| (of as usize) < flow);
+        before(flows.start)..before(flows.end)
     }
 
     /// Number of complementary pairs.
@@ -68,10 +71,11 @@ impl Kinks {
         }
     }
 
-    /// Notices which side the rates are on. Calls for every jump that was crossed with its flow and by how much what λ
-    /// stands for has changed: −J on the way up.
-    pub(super) fn cross(&mut self, rates: &[f64], mut change: impl FnMut(usize, f64)) {
-        for (i, &flow) in self.flow.iter().enumerate() {
+    /// Notices which side the rates of a part are on. Calls for every jump that was crossed with its flow and by how much
+    /// what λ stands for has changed: −J on the way up.
+    pub(super) fn cross(&mut self, part: Range<usize>, rates: &[f64], mut change: impl FnMut(usize, f64)) {
+        for i in part {
+            let flow = self.flow[i];
             let above = rates[flow as usize] > self.rate[i];
             if above != self.above[i] {
                 self.above[i] = above;
@@ -99,20 +103,23 @@ impl Kinks {
         self.room[i] + self.toll[i] * self.overshoot[i] / self.rest[i]
     }
 
-    pub(super) fn curvatures(&self, mut add: impl FnMut(usize, f64)) {
-        for (i, &flow) in self.flow.iter().enumerate() {
+    pub(super) fn curvatures(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
+        for i in part {
+            let flow = self.flow[i];
             add(flow as usize, self.toll[i] / self.width(i));
         }
     }
 
-    pub(super) fn forces(&self, mut add: impl FnMut(usize, f64)) {
-        for (i, &flow) in self.flow.iter().enumerate() {
+    pub(super) fn forces(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
+        for i in part {
+            let flow = self.flow[i];
             add(flow as usize, if self.above[i] { self.rest[i] } else { -self.toll[i] });
         }
     }
 
-    pub(super) fn pulls(&self, mut add: impl FnMut(usize, f64)) {
-        for (i, &flow) in self.flow.iter().enumerate() {
+    pub(super) fn pulls(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
+        for i in part {
+            let flow = self.flow[i];
             let [room, overshoot] = self.targets[i];
             add(flow as usize, -(room - self.toll[i] * overshoot / self.rest[i]) / self.width(i));
         }

@@ -1,25 +1,29 @@
 //! Where the interior point begins: well inside all bounds, near the prices that it is given.
 
-use super::{InteriorPoint, LEAST, MOST, Scratch, sum_paths};
+use super::{InteriorPoint, LEAST, MOST};
 use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::solve::price::{FastNed, PriceMethod};
 use crate::solve::{Method, State};
 use crate::utility::Curvature;
 
-/// Iterations of fast NED that improve the prices at first.
-const NED_STEPS: usize = 40;
-/// The least price, as a part of the mean; and by how much all are raised.
+/// Iterations of fast NED that improve the prices at first: many where a response is one division, which makes them cost
+/// a twentieth of an interior iteration each. And the estimate of their gap that will do.
+const NED_STEPS: usize = 20;
+const LOG_STEPS: usize = 60;
+const ENOUGH: f64 = 1e-4;
+/// The least price, as a part of the mean.
 const LEAST_PRICE: f64 = 1e-4;
-const RAISED: f64 = 1.05;
+/// By what factor all prices are raised, and the least slack of a link as a part of its capacity: near to what fast NED
+/// found, or with room to find the right side of every jump of U'.
+const NEAR: (f64, f64) = (1.01, 0.01);
+const WIDE: (f64, f64) = (1.05, 0.1);
 /// A flow with several paths starts with a λ of this part of its cheapest path's price.
 const CHEAPER: f64 = 0.9;
 /// The most that a rate is of its bound, and a flow's of its saturation.
 const INSIDE: f64 = 0.9;
 /// The least rate that may reach 0, as a part of its bound.
 const LEAST_RATE: f64 = 1e-2;
-/// The least slack of a link, as a part of its capacity.
-const LEAST_SLACK: f64 = 0.1;
 
 impl InteriorPoint {
     /// From the prices at hand.
@@ -28,15 +32,16 @@ impl InteriorPoint {
         if strict {
             self.improve_prices(problem);
         }
+        let (raised, least_slack) = if strict && self.kinks.pairs() == 0 { NEAR } else { WIDE };
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
         let least = LEAST_PRICE * mean.max(LEAST_PRICE * self.revenue_at_half_shares(problem)).max(LEAST);
-        self.prices.iter_mut().for_each(|price| *price = price.max(least) * RAISED);
+        self.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
         self.respond(problem);
         let loads = &mut self.link_residuals;
         loads.fill(0.0);
-        self.incidence.scatter(&problem.paths, &self.rates, loads);
+        self.incidence.scatter(&problem.paths, 0..self.rates.len(), &self.rates, loads);
         for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(loads) {
-            *slack = (capacity - *load).max(LEAST_SLACK * capacity);
+            *slack = (capacity - *load).max(least_slack * capacity);
         }
         self.set_multipliers(problem);
     }
@@ -69,21 +74,24 @@ impl InteriorPoint {
         let (prices, rates) = (std::mem::take(&mut self.prices), std::mem::take(&mut self.rates));
         let mut state = State { prices, rates, witness: Witness::default() };
         ned.start(problem, &mut state);
-        for _ in 0..NED_STEPS {
-            ned.step(problem, &mut state);
+        let logs = problem.blocks.iter().all(|block| block.utility.log_weights().is_some());
+        for _ in 0..if logs { LOG_STEPS } else { NED_STEPS } {
+            if ned.step(problem, &mut state) <= ENOUGH {
+                break;
+            }
         }
         (self.prices, self.rates) = (state.prices, state.rates);
     }
 
     /// Rates at the prices, inside all bounds, and U' there. A flow with several paths fills them in order of price.
     fn respond(&mut self, problem: &Presolved) {
-        let Scratch { paths: prices, .. } = &mut self.scratch;
-        self.incidence.gather(&problem.paths, &self.prices, prices);
+        let prices = &mut self.forces;
+        self.incidence.gather(&problem.paths, 0..prices.len(), &self.prices, prices);
         for paths in (0..self.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
             prices[paths].iter_mut().for_each(|price| *price *= CHEAPER);
         }
         let saturations = self.saturations(problem);
-        let (prices, demands) = (&self.scratch.paths, &mut self.direction.rates);
+        let (prices, demands) = (&self.forces, &mut self.direction.rates);
         let mut order: Vec<usize> = Vec::new();
         for block in &problem.blocks {
             for flows in block.chunks() {
@@ -115,7 +123,10 @@ impl InteriorPoint {
 
     /// y and λ = U'(y).
     fn set_marginals(&mut self, problem: &Presolved) {
-        sum_paths(problem, &self.rates, &mut self.flow_rates);
+        for chunk in self.chunks.iter() {
+            let (flows, paths) = (chunk.flows.clone(), chunk.paths.clone());
+            chunk.add_up(problem, &self.rates[paths], &mut self.flow_rates[flows]);
+        }
         self.marginals = problem.marginals(&self.flow_rates);
         self.marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
     }
@@ -124,19 +135,21 @@ impl InteriorPoint {
     fn set_multipliers(&mut self, problem: &Presolved) {
         let products = self.slacks.iter().zip(&self.prices).map(|(slack, price)| slack * price);
         let centre = (products.sum::<f64>() / self.slacks.len().max(1) as f64).max(LEAST);
-        self.incidence.gather(&problem.paths, &self.prices, &mut self.scratch.paths);
-        let (path_prices, marginals) = (&self.scratch.paths, &self.marginals);
+        self.incidence.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
+        let (path_prices, marginals) = (&self.forces, &self.marginals);
         let cheapest = |flow: usize| path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
         self.tops.begin(&self.flow_rates, centre, |flow| (CHEAPER * cheapest(flow) - marginals[flow], marginals[flow]));
         self.kinks.begin(&self.flow_rates, centre);
-        self.kinks.cross(&self.flow_rates, |_, _| {});
+        let all = 0..marginals.len();
+        let (tops, kinks) = (self.tops.within(&all), self.kinks.within(&all));
+        self.kinks.cross(kinks.clone(), &self.flow_rates, |_, _| {});
         let mut worth = vec![0.0; self.rates.len()];
         for (flow, &marginal) in marginals.iter().enumerate() {
             worth[problem.paths_of(flow)].fill(marginal);
         }
         let mut push = |flow: usize, force| worth[problem.paths_of(flow)].iter_mut().for_each(|worth| *worth += force);
-        self.tops.forces(&mut push);
-        self.kinks.forces(&mut push);
+        self.tops.forces(tops, &mut push);
+        self.kinks.forces(kinks, &mut push);
         let too_dear = |path: usize| (path_prices[path] - worth[path], path_prices[path]);
         self.floors.begin(&self.rates, centre, too_dear);
         self.caps.begin(&self.rates, centre, too_dear);

@@ -1,0 +1,103 @@
+//! Flows a cache-full at a time: every phase of an iteration goes over them once, and does all it has to do there.
+//!
+//! What is computed for a chunk is still in the first-level cache when it is used; the vectors over all flows are
+//! streamed once per phase, not once per formula.
+
+use std::ops::Range;
+
+use super::bounds::Bounds;
+use super::kinks::Kinks;
+use crate::presolve::Presolved;
+use crate::solve::price::at_least;
+use crate::utility::Curvature;
+
+/// Consecutive flows of one utility, with their paths and what bounds them.
+pub(super) struct Chunk {
+    pub(super) block: usize,
+    pub(super) flows: Range<usize>,
+    pub(super) paths: Range<usize>,
+    /// Whether λ is a constant.
+    pub(super) linear: bool,
+    /// The numbers of their bounds and jumps, in the order of those.
+    pub(super) floors: Range<usize>,
+    pub(super) caps: Range<usize>,
+    pub(super) tops: Range<usize>,
+    pub(super) kinks: Range<usize>,
+}
+
+impl Chunk {
+    /// All flows of a problem.
+    pub(super) fn all(problem: &Presolved, floors: &Bounds, caps: &Bounds, tops: &Bounds, kinks: &Kinks) -> Vec<Self> {
+        let mut chunks = Vec::new();
+        for (block, natural) in problem.blocks.iter().enumerate() {
+            for flows in natural.chunks() {
+                let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+                chunks.push(Self {
+                    block,
+                    linear: natural.utility.curvature() == Curvature::Linear,
+                    floors: floors.within(&paths),
+                    caps: caps.within(&paths),
+                    tops: tops.within(&flows),
+                    kinks: kinks.within(&flows),
+                    flows,
+                    paths,
+                });
+            }
+        }
+        chunks
+    }
+
+    /// Whether every flow has one path; both then have the same places.
+    pub(super) fn is_single(&self) -> bool {
+        self.paths.len() == self.flows.len()
+    }
+
+    /// y_f = Σ x_p, for slices of the chunk.
+    pub(super) fn add_up(&self, problem: &Presolved, per_path: &[f64], per_flow: &mut [f64]) {
+        if self.is_single() {
+            return per_flow.copy_from_slice(per_path);
+        }
+        let first = self.paths.start;
+        for (flow, sum) in self.flows.clone().zip(per_flow) {
+            let paths = problem.paths_of(flow);
+            *sum = per_path[paths.start - first..paths.end - first].iter().sum();
+        }
+    }
+
+    /// The flow's value for each of its paths, for slices of the chunk.
+    pub(super) fn spread(&self, problem: &Presolved, per_flow: &[f64], per_path: &mut [f64]) {
+        if self.is_single() {
+            return per_path.copy_from_slice(per_flow);
+        }
+        let first = self.paths.start;
+        for (flow, &value) in self.flows.clone().zip(per_flow) {
+            let paths = problem.paths_of(flow);
+            per_path[paths.start - first..paths.end - first].fill(value);
+        }
+    }
+}
+
+/// Σ join(one, other), in four sums side by side, none of which waits for another.
+pub(super) fn total(ones: &[f64], others: &[f64], join: impl Fn(f64, f64) -> f64) -> f64 {
+    let ((ones, last_ones), (others, last_others)) = (ones.as_chunks::<4>(), others.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (one, other) in ones.iter().zip(others) {
+        for (sum, (&one, &other)) in sums.iter_mut().zip(one.iter().zip(other)) {
+            *sum += join(one, other);
+        }
+    }
+    let last = last_ones.iter().zip(last_others).map(|(&one, &other)| join(one, other));
+    sums.into_iter().chain(last).sum()
+}
+
+/// The largest value, at least 0, in the same way; what is not a number does not count.
+pub(super) fn largest(values: &[f64]) -> f64 {
+    let (fours, last) = values.as_chunks::<4>();
+    let mut largest = [0.0; 4];
+    for four in fours {
+        for (largest, &value) in largest.iter_mut().zip(four) {
+            *largest = at_least(*largest, value);
+        }
+    }
+    largest.into_iter().chain(last.iter().copied()).fold(0.0, f64::max)
+}

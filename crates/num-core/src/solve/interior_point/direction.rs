@@ -1,0 +1,240 @@
+//! The Newton step: its equations, its two right-hand sides, and how far it can be gone.
+
+use std::sync::Arc;
+
+use super::chunk::{Chunk, largest, total};
+use super::{Direction, InteriorPoint, NONE};
+use crate::presolve::Presolved;
+
+/// The proximal term, per λ/y.
+const PROXIMAL: f64 = 1e-8;
+/// μ goes no further than this part of all revenue.
+const SMALLEST: f64 = 1e-150;
+/// Infeasibility below this is rounding.
+const ROUNDING: f64 = 1e-14;
+
+impl InteriorPoint {
+    /// The direction straight at μ = 0, for which it makes new equations.
+    pub(super) fn predict(&mut self, problem: &Presolved, tolerance: f64) {
+        for (target, (slack, price)) in self.targets.iter_mut().zip(self.slacks.iter().zip(&self.prices)) {
+            *target = -slack * price;
+        }
+        self.floors.aim_at_zero();
+        self.caps.aim_at_zero();
+        self.tops.aim_at_zero();
+        self.kinks.aim_at_zero();
+        self.begin_right();
+        for chunk in Arc::clone(&self.chunks).iter() {
+            self.linearize(problem, chunk);
+            self.aims[chunk.flows.clone()].copy_from_slice(&self.log_residuals[chunk.flows.clone()]);
+            self.push(problem, chunk);
+        }
+        for ((diagonal, slack), price) in self.system.diagonal.iter_mut().zip(&self.slacks).zip(&self.prices) {
+            *diagonal = slack / price;
+        }
+        self.system.renew(problem, &self.incidence);
+        self.direction.unknowns.fill(0.0);
+        self.direct(problem, tolerance);
+    }
+
+    /// The direction at the μ that the predictor makes possible by steps of these lengths, with what it shows of the
+    /// curvature.
+    pub(super) fn correct(&mut self, problem: &Presolved, (primal, dual): (f64, f64), tolerance: f64) {
+        let part = primal.min(dual);
+        let centre = self.centre(primal, dual);
+        let direction = &self.direction;
+        let links = self.slacks.iter().zip(&direction.slacks).zip(self.prices.iter().zip(&direction.unknowns));
+        for (target, ((slack, change), (price, step))) in self.targets.iter_mut().zip(links) {
+            *target = centre - slack * price - part * change * step;
+        }
+        self.floors.aim_at(centre, part, &direction.rates);
+        self.caps.aim_at(centre, part, &direction.rates);
+        self.tops.aim_at(centre, part, &direction.flow_rates);
+        self.kinks.aim_at(centre, part, &direction.flow_rates);
+        self.begin_right();
+        for chunk in Arc::clone(&self.chunks).iter() {
+            self.aim(chunk, part);
+            self.push(problem, chunk);
+        }
+        self.direct(problem, tolerance);
+    }
+
+    /// The μ to aim at.
+    fn centre(&self, primal: f64, dual: f64) -> f64 {
+        let direction = &self.direction;
+        let mut after = 0.0;
+        let links = self.slacks.iter().zip(&direction.slacks).zip(self.prices.iter().zip(&direction.unknowns));
+        for ((slack, change), (price, step)) in links {
+            after += (slack + primal * change) * (price + dual * step);
+        }
+        after += self.floors.complementarity_after(primal, dual, &direction.rates);
+        after += self.caps.complementarity_after(primal, dual, &direction.rates);
+        after += self.tops.complementarity_after(primal, dual, &direction.flow_rates);
+        after += self.kinks.complementarity_after(primal, dual, &direction.flow_rates);
+        let now = self.complementarity * self.revenue;
+        let mut centring = (after / now).powi(3).clamp(1e-8, 1.0);
+        if self.infeasibility > self.complementarity.max(ROUNDING) {
+            centring = centring.max(0.3f64.min(0.1 * (self.infeasibility / self.complementarity).sqrt()));
+        }
+        (centring * now).max(SMALLEST * self.revenue) / self.pairs
+    }
+
+    /// ρ with the second-order term of the last direction, ½ ((dλ/λ)² + ε (dy/y)²); ε = bend · y.
+    fn aim(&mut self, Chunk { flows, .. }: &Chunk, part: f64) {
+        let aims = self.aims[flows.clone()].iter_mut().zip(&self.log_residuals[flows.clone()]);
+        let rates = self.direction.flow_rates[flows.clone()].iter().zip(&self.flow_rates[flows.clone()]);
+        let marginals = self.direction.log_marginals[flows.clone()].iter().zip(&self.bends[flows.clone()]);
+        for (((aim, residual), (change, rate)), (in_marginal, bend)) in aims.zip(rates).zip(marginals) {
+            let in_rate = bend * change * change / rate;
+            let curvature = 0.5 * part * part * (in_marginal * in_marginal + in_rate);
+            *aim = residual + part * if curvature < 2.0 { curvature } else { 2.0 };
+        }
+    }
+
+    /// Weights of the paths, and the diagonal of the flows with several.
+    fn linearize(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Self { system, stiffness, .. } = self;
+        let Chunk { flows, paths, .. } = chunk;
+        let marginals = self.marginals[flows.clone()].iter().zip(&self.bends[flows.clone()]);
+        for (stiffness, (marginal, bend)) in stiffness[flows.clone()].iter_mut().zip(marginals) {
+            *stiffness = marginal * bend;
+        }
+        let mut stiffen = |flow: usize, curvature| stiffness[flow] += curvature;
+        self.tops.curvatures(chunk.tops.clone(), &mut stiffen);
+        self.kinks.curvatures(chunk.kinks.clone(), &mut stiffen);
+        let curvatures = &mut system.weights;
+        chunk.spread(problem, &stiffness[flows.clone()], &mut curvatures[paths.clone()]);
+        for flow in flows.clone().filter(|_| !chunk.is_single()) {
+            if self.rows[flow] != NONE {
+                system.diagonal[self.prices.len() + self.rows[flow] as usize] = stiffness[flow].recip();
+                curvatures[problem.paths_of(flow)].fill(PROXIMAL * self.marginals[flow] / self.flow_rates[flow]);
+            }
+        }
+        self.floors.curvatures(chunk.floors.clone(), |path, curvature| curvatures[path] += curvature);
+        self.caps.curvatures(chunk.caps.clone(), |path, curvature| curvatures[path] += curvature);
+        curvatures[paths.clone()].iter_mut().for_each(|value| *value = value.recip());
+    }
+
+    /// Begins the right-hand side with what the links say.
+    fn begin_right(&mut self) {
+        let residuals = self.link_residuals.iter().zip(&self.targets).zip(&self.prices);
+        for (right, ((residual, target), price)) in self.right.iter_mut().zip(residuals) {
+            *right = target / price - residual;
+        }
+    }
+
+    /// The forces on the paths, and what the right-hand side has of them.
+    fn push(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Self { system, forces, right, scratch, .. } = self;
+        let Chunk { flows, paths, .. } = chunk;
+        // λ ρ, with the pulls of the flow's own bounds.
+        let (pulls, moves) = (&mut scratch.flows[..flows.len()], &mut scratch.paths[..paths.len()]);
+        let aims = self.marginals[flows.clone()].iter().zip(&self.aims[flows.clone()]);
+        for (pull, (marginal, aim)) in pulls.iter_mut().zip(aims) {
+            *pull = marginal * aim;
+        }
+        let mut push = |flow: usize, pull| pulls[flow - flows.start] += pull;
+        self.tops.pulls(chunk.tops.clone(), &mut push);
+        self.kinks.pulls(chunk.kinks.clone(), &mut push);
+        chunk.spread(problem, pulls, moves);
+        for flow in flows.clone().filter(|_| !chunk.is_single()) {
+            if self.rows[flow] != NONE {
+                let own = problem.paths_of(flow);
+                moves[own.start - paths.start..own.end - paths.start].fill(0.0);
+            }
+        }
+        let forced = forces[paths.clone()].iter_mut().zip(&self.path_residuals[paths.clone()]);
+        for ((force, residual), pull) in forced.zip(&*moves) {
+            *force = residual + pull;
+        }
+        self.floors.pulls(chunk.floors.clone(), |path, pull| forces[path] += pull);
+        self.caps.pulls(chunk.caps.clone(), |path, pull| forces[path] += pull);
+        let weighted = system.weights[paths.clone()].iter().zip(&forces[paths.clone()]);
+        for (change, (weight, force)) in moves.iter_mut().zip(weighted) {
+            *change = weight * force;
+        }
+        let links = self.prices.len();
+        for flow in flows.clone().filter(|_| !chunk.is_single()) {
+            if self.rows[flow] != NONE {
+                let own = problem.paths_of(flow);
+                let drift: f64 = moves[own.start - paths.start..own.end - paths.start].iter().sum();
+                right[links + self.rows[flow] as usize] = pulls[flow - flows.start] / self.stiffness[flow] - drift;
+            }
+        }
+        self.incidence.scatter(&problem.paths, paths.clone(), moves, &mut right[..links]);
+    }
+
+    /// The direction towards the targets.
+    fn direct(&mut self, problem: &Presolved, tolerance: f64) {
+        let links = self.prices.len();
+        let Self { system, incidence, right, direction, .. } = self;
+        system.solve(problem, incidence, right, &mut direction.unknowns, tolerance);
+        let pairs = self.slacks.iter().zip(&self.prices).zip(self.targets.iter().zip(&direction.unknowns[..links]));
+        for (change, ((slack, price), (target, step))) in direction.slacks.iter_mut().zip(pairs) {
+            *change = (target - slack * step) / price;
+        }
+        let all = direction.unknowns.iter().chain(&direction.slacks);
+        (direction.sum, direction.fall) = (all.sum(), 0.0);
+        for chunk in Arc::clone(&self.chunks).iter() {
+            self.direct_flows(problem, chunk);
+        }
+        let Direction { rates, flow_rates, .. } = &self.direction;
+        self.floors.direct(rates);
+        self.caps.direct(rates);
+        self.tops.direct(flow_rates);
+        self.kinks.direct(flow_rates);
+    }
+
+    /// What it is for some flows.
+    fn direct_flows(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Chunk { flows, paths, .. } = chunk;
+        let Direction { unknowns, rates, flow_rates, log_marginals, sum, fall, .. } = &mut self.direction;
+        let (links, prices) = (self.prices.len(), &mut self.scratch.paths[..paths.len()]);
+        self.incidence.gather(&problem.paths, paths.clone(), &unknowns[..links], prices);
+        for flow in flows.clone().filter(|_| !chunk.is_single()) {
+            if self.rows[flow] != NONE {
+                let (own, pull) = (problem.paths_of(flow), unknowns[links + self.rows[flow] as usize]);
+                prices[own.start - paths.start..own.end - paths.start].iter_mut().for_each(|price| *price -= pull);
+            }
+        }
+        let (rates, flow_rates) = (&mut rates[paths.clone()], &mut flow_rates[flows.clone()]);
+        let weighted = self.system.weights[paths.clone()].iter().zip(&self.forces[paths.clone()]);
+        for (change, ((weight, force), price)) in rates.iter_mut().zip(weighted.zip(&*prices)) {
+            *change = weight * (force - price);
+        }
+        chunk.add_up(problem, rates, flow_rates);
+        let aims = self.aims[flows.clone()].iter().zip(&self.bends[flows.clone()]);
+        let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);
+        for ((log_marginal, change), (aim, bend)) in changes.zip(aims) {
+            *log_marginal = aim - bend * change;
+        }
+        *sum += total(flow_rates, &log_marginals[flows.clone()], |change, log_marginal| change + log_marginal);
+        let now = self.rates[paths.clone()].iter().zip(&self.tiny[paths.clone()]);
+        // What the prices were has been used up.
+        let falls = prices;
+        for (fall, (change, (rate, &tiny))) in falls.iter_mut().zip(rates.iter().zip(now)) {
+            *fall = if tiny { 0.0 } else { -*change / rate };
+        }
+        *fall = fall.max(largest(falls));
+    }
+
+    /// The longest steps, of rates and of prices, that go no more than a part of the way to the nearest bound.
+    pub(super) fn lengths(&self, fraction: f64) -> (f64, f64) {
+        let direction = &self.direction;
+        let (mut primal, mut dual) = (direction.fall, 0.0f64);
+        for (slack, change) in self.slacks.iter().zip(&direction.slacks) {
+            primal = primal.max(-change / slack);
+        }
+        for (price, change) in self.prices.iter().zip(&direction.unknowns) {
+            dual = dual.max(-change / price);
+        }
+        let (rates, flow_rates) = (&direction.rates, &direction.flow_rates);
+        let of_paths = [self.floors.falls(rates), self.caps.falls(rates)];
+        let of_flows = [self.tops.falls(flow_rates), self.kinks.falls(flow_rates)];
+        for (primal_fall, dual_fall) in of_paths.into_iter().chain(of_flows) {
+            (primal, dual) = (primal.max(primal_fall), dual.max(dual_fall));
+        }
+        let length = |fall: f64| if fall > fraction { fraction / fall } else { 1.0 };
+        (length(primal), length(dual))
+    }
+}

@@ -1,0 +1,177 @@
+//! Where the iterate stands: rates, residuals and sums of all kinds.
+
+use std::sync::Arc;
+
+use super::chunk::{Chunk, total};
+use super::{InteriorPoint, LEAST, MOST};
+use crate::presolve::Presolved;
+use crate::solve::price::at_least;
+use crate::utility::elementary::{ln, vectorized};
+
+/// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
+const TINY_RATE: f64 = 0.1;
+const TINY_DEMAND: f64 = 1e-2;
+/// A λ shrinks by no more than e^−this at a time.
+const SHRINK: f64 = 12.0;
+
+/// Sums over paths.
+#[derive(Default)]
+struct Sums {
+    /// Σ x |λ − q + z − v − t|, Σ x λ.
+    wrong: f64,
+    worth: f64,
+}
+
+impl InteriorPoint {
+    /// Goes the given parts of the direction, of rates and of prices, if any, and looks where it stands then. Returns the
+    /// estimate of the gap.
+    pub(super) fn look(&mut self, problem: &Presolved, lengths: Option<(f64, f64)>) -> f64 {
+        if let Some((primal, dual)) = lengths {
+            self.advance(primal, dual);
+        }
+        self.link_residuals.fill(0.0);
+        self.largest_log = 0.0;
+        let mut sums = Sums::default();
+        for chunk in Arc::clone(&self.chunks).iter() {
+            if let Some((primal, dual)) = lengths {
+                self.advance_flows(chunk, primal, dual);
+            }
+            self.settle(problem, chunk);
+            self.add_loads(problem, chunk);
+            self.look_at_utilities(problem, chunk);
+            self.look_at_prices(problem, chunk, &mut sums);
+        }
+        let (mut complementarity, mut infeasibility, mut priced) = (0.0, 0.0, 0.0);
+        let links = self.link_residuals.iter_mut().zip(&problem.capacities);
+        for ((residual, capacity), (price, slack)) in links.zip(self.prices.iter().zip(&self.slacks)) {
+            *residual = capacity - *residual - slack;
+            complementarity += price * slack;
+            infeasibility += price * residual.abs();
+            priced += price * capacity;
+        }
+        complementarity += self.floors.complementarity() + self.caps.complementarity();
+        priced += self.caps.worth() + self.tops.worth();
+        complementarity += self.tops.complementarity() + self.kinks.complementarity();
+        if self.marginals.is_empty() {
+            return 0.0;
+        }
+        self.revenue = sums.worth.min(priced.max(1e-200));
+        self.complementarity = complementarity / self.revenue;
+        self.infeasibility = infeasibility / self.revenue;
+        self.complementarity + self.infeasibility + sums.wrong / self.revenue
+    }
+
+    /// Goes a part of the direction on the links and bounds.
+    fn advance(&mut self, primal: f64, dual: f64) {
+        let direction = &self.direction;
+        step(&mut self.slacks, &direction.slacks, primal);
+        step(&mut self.prices, &direction.unknowns, dual);
+        self.floors.advance(primal, dual, &direction.rates);
+        self.caps.advance(primal, dual, &direction.rates);
+        self.tops.advance(primal, dual, &direction.flow_rates);
+        self.kinks.advance(primal, dual, &direction.flow_rates);
+    }
+
+    /// The same with the rates and marginals of some flows.
+    fn advance_flows(&mut self, Chunk { flows, paths, .. }: &Chunk, primal: f64, dual: f64) {
+        step(&mut self.rates[paths.clone()], &self.direction.rates[paths.clone()], primal);
+        let marginals = self.marginals[flows.clone()].iter_mut();
+        for (marginal, change) in marginals.zip(&self.direction.log_marginals[flows.clone()]) {
+            *marginal *= factor(dual * change);
+        }
+    }
+
+    /// Finds the tiny flows and sets them to their demands.
+    fn settle(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Chunk { block, flows, .. } = chunk;
+        let first = problem.flow_paths[flows.start..flows.end].iter().zip(&self.snaps[flows.clone()]);
+        let is_low = |rates: &[f64], path: usize| rates[path] < TINY_RATE * problem.ceilings[path];
+        if !first.clone().any(|(&path, &snaps)| snaps && is_low(&self.rates, path)) {
+            return self.tiny[chunk.paths.clone()].fill(false);
+        }
+        let (block, demands) = (&problem.blocks[*block], &mut self.scratch.flows[..flows.len()]);
+        block.utility.demand_into(block.places(flows), &self.marginals[flows.clone()], demands);
+        for ((&path, &snaps), &demand) in first.zip(&*demands) {
+            self.tiny[path] = snaps && is_low(&self.rates, path) && demand < TINY_DEMAND * problem.ceilings[path];
+            if self.tiny[path] {
+                self.rates[path] = at_least(demand, LEAST);
+                self.caps.place(path, self.rates[path]);
+            }
+        }
+    }
+
+    /// y of every flow, and its part of the loads.
+    fn add_loads(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Chunk { flows, paths, .. } = chunk;
+        self.caps.clip(chunk.caps.clone(), &mut self.rates);
+        let rates = &self.rates[paths.clone()];
+        chunk.add_up(problem, rates, &mut self.flow_rates[flows.clone()]);
+        self.tops.clip(chunk.tops.clone(), &mut self.flow_rates);
+        self.incidence.scatter(&problem.paths, paths.clone(), rates, &mut self.link_residuals);
+    }
+
+    /// ρ and ε/y of every flow.
+    fn look_at_utilities(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let marginals = &mut self.marginals;
+        self.kinks.cross(chunk.kinks.clone(), &self.flow_rates, |flow, change| {
+            // Where nothing is left, λ will be U'.
+            marginals[flow] = (marginals[flow] + change).max(0.0);
+        });
+        let Chunk { block, flows, .. } = chunk;
+        let block = &problem.blocks[*block];
+        let (rates, marginals) = (&self.flow_rates[flows.clone()], &mut marginals[flows.clone()]);
+        let (residuals, bends) = (&mut self.log_residuals[flows.clone()], &mut self.bends[flows.clone()]);
+        block.utility.log_marginal_into(block.places(flows), rates, residuals);
+        for (marginal, residual) in marginals.iter_mut().zip(&*residuals) {
+            if *marginal == 0.0 {
+                *marginal = residual.exp().clamp(LEAST, MOST);
+            }
+        }
+        if chunk.linear {
+            residuals.fill(0.0);
+            return bends.fill(0.0);
+        }
+        block.utility.elasticity_into(block.places(flows), rates, bends);
+        for (bend, rate) in bends.iter_mut().zip(rates) {
+            *bend /= rate;
+        }
+        vectorized(|| {
+            for (residual, marginal) in residuals.iter_mut().zip(marginals) {
+                *residual -= ln(*marginal);
+            }
+        });
+        self.largest_log =
+            residuals.iter().fold(self.largest_log, |largest, residual| at_least(largest, residual.abs()));
+    }
+
+    /// λ − q and the forces of the bounds on every path.
+    fn look_at_prices(&mut self, problem: &Presolved, chunk: &Chunk, sums: &mut Sums) {
+        let Chunk { flows, paths, .. } = chunk;
+        let (residuals, prices) = (&mut self.path_residuals, &mut self.scratch.paths[..paths.len()]);
+        self.incidence.gather(&problem.paths, paths.clone(), &self.prices, prices);
+        chunk.spread(problem, &self.marginals[flows.clone()], &mut residuals[paths.clone()]);
+        for (residual, price) in residuals[paths.clone()].iter_mut().zip(prices) {
+            *residual -= *price;
+        }
+        let mut push = |path: usize, force| residuals[path] += force;
+        self.floors.forces(chunk.floors.clone(), &mut push);
+        self.caps.forces(chunk.caps.clone(), &mut push);
+        let mut push =
+            |flow: usize, force| residuals[problem.paths_of(flow)].iter_mut().for_each(|path| *path += force);
+        self.tops.forces(chunk.tops.clone(), &mut push);
+        self.kinks.forces(chunk.kinks.clone(), &mut push);
+        sums.wrong += total(&self.rates[paths.clone()], &residuals[paths.clone()], |rate, wrong| rate * wrong.abs());
+        let (rates, marginals) = (&self.flow_rates[flows.clone()], &self.marginals[flows.clone()]);
+        sums.worth += total(rates, marginals, |rate, marginal| rate * marginal);
+    }
+}
+
+/// v ← v + length·dv.
+fn step(values: &mut [f64], changes: &[f64], length: f64) {
+    values.iter_mut().zip(changes).for_each(|(value, change)| *value += length * change);
+}
+
+/// 1 + t, bent so that it stays positive: λ of a steep utility may have to fall by decades, and is not to hold up the rest.
+fn factor(change: f64) -> f64 {
+    if change > -0.5 { 1.0 + change } else { 0.5 * (2.0 * (change + 0.5)).max(-SHRINK).exp() }
+}
