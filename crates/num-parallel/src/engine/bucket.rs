@@ -173,7 +173,8 @@ impl<R: Real> Bucket<R> {
         }
     }
 
-    /// In a function of its own, where the loop has all registers.
+    /// In a function of its own, where the loop has all registers. Not for wider vectors: compilers would gather with
+    /// them, which is slower than four loads.
     #[inline(never)]
     fn logs_in_one_window<const WIDTH: usize, const WEIGH: bool>(
         &mut self,
@@ -220,25 +221,28 @@ impl<R: Real> Bucket<R> {
             for ((row, price), priced) in rows.iter().zip(&mut path_prices).zip(&mut priced) {
                 [*price, *priced] = gather(starts, row, prices);
             }
-            vectorized(|| {
-                for (price, &floor) in path_prices.iter_mut().zip(floors) {
-                    *price = price.at_least(floor);
-                }
-                for (((rate, &price), &scale), &exponent) in
-                    rates.iter_mut().zip(&path_prices).zip(scales).zip(exponents)
-                {
-                    *rate = power(price, scale, exponent);
-                }
-                let found = rates.iter().zip(exponents).zip(&path_prices);
-                for (slope, ((&rate, &exponent), &price)) in slopes.iter_mut().zip(found) {
-                    *slope = exponent * rate / price;
-                }
-                if WEIGH {
-                    for (slope, &priced) in slopes.iter_mut().zip(&priced) {
-                        *slope = *slope * priced.at_least(R::ONE);
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (price, &floor) in path_prices.iter_mut().zip(floors) {
+                        *price = price.at_least(floor);
                     }
-                }
-            });
+                    for (((rate, &price), &scale), &exponent) in
+                        rates.iter_mut().zip(&path_prices).zip(scales).zip(exponents)
+                    {
+                        *rate = power(price, scale, exponent);
+                    }
+                    let found = rates.iter().zip(exponents).zip(&path_prices);
+                    for (slope, ((&rate, &exponent), &price)) in slopes.iter_mut().zip(found) {
+                        *slope = exponent * rate / price;
+                    }
+                    if WEIGH {
+                        for (slope, &priced) in slopes.iter_mut().zip(&priced) {
+                            *slope = *slope * priced.at_least(R::ONE);
+                        }
+                    }
+                },
+            );
             for ((row, &rate), &slope) in rows.iter().zip(&*rates).zip(&slopes) {
                 scatter(starts, row, [rate, slope], sums);
             }
@@ -351,8 +355,9 @@ fn scatter<R: Real, const WIDTH: usize>(starts: [usize; WIDTH], row: &[u16; WIDT
     }
 }
 
+/// sum += to, which is one instruction where both lie together.
 #[inline(always)]
-fn add<R: Real>(sum: &mut [R; 2], to: [R; 2]) {
+pub(super) fn add<R: Real>(sum: &mut [R; 2], to: [R; 2]) {
     sum[0] += to[0];
     sum[1] += to[1];
 }
@@ -367,16 +372,20 @@ fn logs<R: Real, const FLOWS: usize, const WIDTH: usize, const WEIGH: bool>(
     prices: &[[R; 2]],
     sums: &mut [[R; 2]],
 ) -> [R; FLOWS] {
-    let found: [[R; 2]; FLOWS] = std::array::from_fn(|flow| gather(starts, &rows[flow], prices));
+    // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
+    let (mut path_prices, mut priced) = ([R::default(); FLOWS], [R::default(); FLOWS]);
+    for flow in 0..FLOWS {
+        [path_prices[flow], priced[flow]] = gather(starts, &rows[flow], prices);
+    }
     let (mut rates, mut slopes) = ([R::default(); FLOWS], [R::default(); FLOWS]);
     for flow in 0..FLOWS {
-        let inverse = R::ONE / found[flow][0].at_least(floors[flow]);
+        let inverse = R::ONE / path_prices[flow].at_least(floors[flow]);
         rates[flow] = scales[flow] * inverse;
         slopes[flow] = rates[flow] * inverse;
     }
     if WEIGH {
         for flow in 0..FLOWS {
-            slopes[flow] = slopes[flow] * found[flow][1].at_least(R::ONE);
+            slopes[flow] = slopes[flow] * priced[flow].at_least(R::ONE);
         }
     }
     for flow in 0..FLOWS {

@@ -6,7 +6,9 @@
 //! segments → links   load of a link += its row's or its column's sums
 //! ```
 
-use super::bucket::{Bucket, Response, Table, WINDOW};
+use netnum_core::utility::elementary::vectorized;
+
+use super::bucket::{Bucket, Response, Table, WINDOW, add};
 use super::partition::{Grid, Partition, Segment};
 use super::real::Real;
 
@@ -101,9 +103,15 @@ impl<R: Real> Lane<R> {
 
     /// What its flows do at these prices.
     pub(crate) fn respond(&mut self, partition: &Partition, weigh: bool) {
-        for &grid in &self.grids {
-            add_prices(&partition.grids()[grid as usize], &mut self.prices);
-        }
+        let (grids, prices) = (&self.grids, &mut self.prices);
+        vectorized(
+            #[inline(always)]
+            || {
+                for &grid in grids {
+                    add_prices(&partition.grids()[grid as usize], prices);
+                }
+            },
+        );
         self.sums[..partition.links()].fill([R::default(); 2]);
         for bucket in &mut self.buckets {
             match weigh {
@@ -111,9 +119,15 @@ impl<R: Real> Lane<R> {
                 false => bucket.respond::<false>(&self.prices, &mut self.sums),
             }
         }
-        for &grid in &self.grids {
-            take_sums(&partition.grids()[grid as usize], &mut self.sums);
-        }
+        let (grids, sums) = (&self.grids, &mut self.sums);
+        vectorized(
+            #[inline(always)]
+            || {
+                for &grid in grids {
+                    take_sums(&partition.grids()[grid as usize], sums);
+                }
+            },
+        );
     }
 }
 
@@ -160,6 +174,7 @@ macro_rules! with_columns {
 }
 
 /// Prices of all pairs of a grid.
+#[inline(always)]
 fn add_prices<R: Real>(grid: &Grid, prices: &mut [[R; 2]]) {
     let (links, pairs) = prices.split_at_mut(grid.start);
     with_columns!(grid.columns.len(), COLUMNS => {
@@ -185,12 +200,9 @@ fn add_prices<R: Real>(grid: &Grid, prices: &mut [[R; 2]]) {
 }
 
 /// Adds the sums of a grid's rows and columns to their links, and clears it.
+#[inline(always)]
 fn take_sums<R: Real>(grid: &Grid, sums: &mut [[R; 2]]) {
     let (links, pairs) = sums.split_at_mut(grid.start);
-    let add = |to: &mut [R; 2], sum: [R; 2]| {
-        to[0] += sum[0];
-        to[1] += sum[1];
-    };
     with_columns!(grid.columns.len(), COLUMNS => {
         let mut columns = [[R::default(); 2]; COLUMNS];
         for (&link, row) in grid.rows.iter().zip(pairs.as_chunks_mut::<COLUMNS>().0) {
