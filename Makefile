@@ -48,11 +48,8 @@ demo: $(BUILT)
 	@$(PY) examples/quickstart.py
 
 test: $(BUILT) $(TESTS)
-	$(call say,Rust: unit$(,) integration$(,) documentation tests)
-	cargo test --workspace $(if $(slow),-- --include-ignored)
-	$(call say,Rust: the threads of a crew$(,) in every order$(,) under loom)
-	CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_DEBUG=false RUSTFLAGS='--cfg loom' \
-		cargo test -p netnum-parallel --lib --target-dir target/loom
+	$(call say,Rust: unit$(,) integration$(,) documentation tests; the threads of a crew in every order)
+	cargo test --workspace --features netnum-parallel/loom $(if $(slow),-- --include-ignored)
 	$(call say,Python: pytest)
 	$(PY) -m pytest $(if $(slow),--slow) --ignore=python/tests/test_readme.py --ignore=python/tests/test_examples.py
 	$(call say,Stubs: _core.pyi says what _core is)

@@ -93,7 +93,7 @@ pub(super) struct Patience(u32);
 
 impl Patience {
     /// Looks to spend on watching: some microseconds.
-    const SPINS: u32 = if cfg!(all(test, loom)) { 1 } else { 200 };
+    const SPINS: u32 = if cfg!(all(test, feature = "loom")) { 1 } else { 200 };
 
     /// Lets a moment pass. `false` once it is spent: this and every further moment is offered to other threads.
     pub(super) fn spend(&mut self) -> bool {

@@ -1,6 +1,6 @@
 //! The crew in every order in which its threads can meet, and with every stale value that memory may show them.
 //!
-//! `RUSTFLAGS='--cfg loom' cargo test -p netnum-parallel --lib --target-dir target/loom`, which `make test` runs too.
+//! `cargo test -p netnum-parallel --lib --features loom every_order`, which `make test` runs too.
 //! Orders are tried with as many preemptions as `PREEMPTIONS` says; loom's authors found that two or three show nearly
 //! every mistake. Two members are enough to come first and last, to be let go, and to come again before the other has
 //! gone; three watch one variable at the same time, and have too many orders.

@@ -17,7 +17,7 @@
 
 mod barrier;
 mod cores;
-#[cfg(all(test, loom))]
+#[cfg(all(test, feature = "loom"))]
 mod every_order;
 mod sync;
 
