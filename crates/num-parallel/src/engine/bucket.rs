@@ -13,8 +13,12 @@ use netnum_core::utility::elementary::{exp, ln, vectorized};
 
 use super::real::Real;
 
-/// Segments that 16 bits can number. Tables are at least this long, so that no look-up needs a check of its bounds.
+/// Segments that 16 bits can number. Tables are whole windows, so that no look-up needs a check of its bounds.
 pub(crate) const WINDOW: usize = 1 << 16;
+
+/// Segments whose prices and sums, those of both ends of a path, stay in the first-level cache together. Where flows are
+/// many per pair of tiles, they stand by tiles instead of by windows.
+pub(crate) const TILE: usize = 1 << 10;
 
 /// Flows that are gathered, responded to and scattered at a time.
 const LOGS: usize = 4;
@@ -52,6 +56,8 @@ pub(crate) struct Response {
 pub(crate) struct Bucket<R> {
     /// Where the windows begin that the flows' segments are numbered in, position by position.
     windows: Vec<u32>,
+    /// Their length, [`WINDOW`] or [`TILE`].
+    length: usize,
     law: Law,
     /// Segments of flow i: `ids[i * windows.len()..]`.
     ids: Vec<u16>,
@@ -67,11 +73,11 @@ pub(crate) struct Bucket<R> {
 }
 
 impl<R: Real> Bucket<R> {
-    pub(crate) fn new(law: Law, windows: Vec<u32>) -> Self {
+    pub(crate) fn new(law: Law, windows: Vec<u32>, length: usize) -> Self {
         let (ids, flows) = (Vec::new(), Vec::new());
         let (scales, exponents, floors) = (Vec::new(), Vec::new(), Vec::new());
         let (rates, feasible) = (Vec::new(), Vec::new());
-        Self { windows, law, ids, scales, exponents, floors, rates, feasible, flows }
+        Self { windows, length, law, ids, scales, exponents, floors, rates, feasible, flows }
     }
 
     pub(crate) fn law(&self) -> Law {
@@ -115,8 +121,8 @@ impl<R: Real> Bucket<R> {
     }
 
     /// Appends a flow; returns its place.
-    pub(crate) fn push(&mut self, flow: u32, ids: impl Iterator<Item = u16>, response: &Response) -> u32 {
-        self.ids.extend(ids);
+    pub(crate) fn push(&mut self, flow: u32, segments: impl Iterator<Item = u32>, response: &Response) -> u32 {
+        self.ids.extend(segments.zip(&self.windows).map(|(segment, start)| (segment - start) as u16));
         self.scales.push(R::of(response.scale));
         if self.law == Law::Power {
             self.exponents.push(R::of(response.exponent));
@@ -157,60 +163,71 @@ impl<R: Real> Bucket<R> {
     }
 
     fn respond_in_windows<const WIDTH: usize, const WEIGH: bool>(&mut self, prices: &[[R; 2]], sums: &mut [[R; 2]]) {
-        let starts = std::array::from_fn(|position| self.windows[position] as usize);
-        if starts != [0; WIDTH] {
-            return match self.law {
-                Law::Log => self.logs::<WIDTH, WEIGH>(starts, prices, sums),
-                Law::Power => self.powers::<WIDTH, WEIGH>(starts, prices, sums),
-            };
-        }
-        // The first window only: the compiler sees that 16 bits cannot point out of it.
-        let prices: &[[R; 2]; WINDOW] = prices.first_chunk().expect("tables are at least this long");
-        let sums: &mut [[R; 2]; WINDOW] = sums.first_chunk_mut().expect("tables are at least this long");
-        match self.law {
-            Law::Log => self.logs_in_one_window::<WIDTH, WEIGH>(prices, sums),
-            Law::Power => self.powers::<WIDTH, WEIGH>(starts, prices, sums),
+        match self.length {
+            TILE => self.respond_in::<WIDTH, WEIGH, TILE>(prices, sums),
+            _ => self.respond_in::<WIDTH, WEIGH, WINDOW>(prices, sums),
         }
     }
 
-    /// In a function of its own, where the loop has all registers. Not for wider vectors: compilers would gather with
-    /// them, which is slower than four loads.
-    #[inline(never)]
-    fn logs_in_one_window<const WIDTH: usize, const WEIGH: bool>(
+    fn respond_in<const WIDTH: usize, const WEIGH: bool, const LENGTH: usize>(
         &mut self,
-        prices: &[[R; 2]; WINDOW],
-        sums: &mut [[R; 2]; WINDOW],
+        prices: &[[R; 2]],
+        sums: &mut [[R; 2]],
     ) {
-        self.logs::<WIDTH, WEIGH>([0; WIDTH], prices, sums);
+        let (starts, prices) = self.look_in::<_, WIDTH, LENGTH>(prices);
+        if starts.iter().all(|&start| start == starts[0]) {
+            // One window: the compiler sees that no number points out of it.
+            let sums: &mut [[R; 2]; LENGTH] = sums[starts[0]..].first_chunk_mut().expect("tables are whole windows");
+            let scatter = |_: usize, id: u16, of| add(&mut sums[usize::from(id) % LENGTH], of);
+            match self.law {
+                Law::Log => self.logs::<WIDTH, WEIGH, LENGTH>(prices, scatter),
+                Law::Power => self.powers::<WIDTH, WEIGH, LENGTH>(prices, scatter),
+            }
+        } else {
+            let scatter = |position: usize, id: u16, of| add(&mut sums[starts[position] + usize::from(id)], of);
+            match self.law {
+                Law::Log => self.logs::<WIDTH, WEIGH, LENGTH>(prices, scatter),
+                Law::Power => self.powers::<WIDTH, WEIGH, LENGTH>(prices, scatter),
+            }
+        }
+    }
+
+    /// The windows of a table that its flows look into, and where they begin.
+    fn look_in<'a, T, const WIDTH: usize, const LENGTH: usize>(
+        &self,
+        table: &'a [T],
+    ) -> ([usize; WIDTH], [&'a [T; LENGTH]; WIDTH]) {
+        let starts = std::array::from_fn(|position| self.windows[position] as usize);
+        (starts, starts.map(|start: usize| table[start..].first_chunk().expect("tables are whole windows")))
     }
 
     /// Gathers, responds and scatters a few flows at a time, so that the division hides behind the memory operations.
-    #[inline(always)]
-    fn logs<const WIDTH: usize, const WEIGH: bool>(
+    /// In a function of its own, where the loop has all registers. Not for wider vectors: compilers would gather with
+    /// them, which is slower than four loads.
+    #[inline(never)]
+    fn logs<const WIDTH: usize, const WEIGH: bool, const LENGTH: usize>(
         &mut self,
-        starts: [usize; WIDTH],
-        prices: &[[R; 2]],
-        sums: &mut [[R; 2]],
+        prices: [&[[R; 2]; LENGTH]; WIDTH],
+        mut scatter: impl FnMut(usize, u16, [R; 2]),
     ) {
         let (rows, last_rows) = self.ids.as_chunks::<WIDTH>().0.as_chunks::<LOGS>();
         let (scales, last_scales) = self.scales.as_chunks::<LOGS>();
         let (floors, last_floors) = self.floors.as_chunks::<LOGS>();
         let (rates, last_rates) = self.rates.as_chunks_mut::<LOGS>();
         for (((rows, scales), floors), rates) in rows.iter().zip(scales).zip(floors).zip(rates) {
-            *rates = logs::<R, LOGS, WIDTH, WEIGH>(starts, rows, scales, floors, prices, sums);
+            *rates = logs::<R, LOGS, WIDTH, WEIGH, LENGTH>(rows, scales, floors, prices, &mut scatter);
         }
         for (((row, &scale), &floor), rate) in last_rows.iter().zip(last_scales).zip(last_floors).zip(last_rates) {
-            [*rate] = logs::<R, 1, WIDTH, WEIGH>(starts, &[*row], &[scale], &[floor], prices, sums);
+            [*rate] = logs::<R, 1, WIDTH, WEIGH, LENGTH>(&[*row], &[scale], &[floor], prices, &mut scatter);
         }
     }
 
     /// Gathers, responds and scatters in loops of their own: what lies between is long, and done several at a time.
     #[inline(never)]
-    fn powers<const WIDTH: usize, const WEIGH: bool>(
+    fn powers<const WIDTH: usize, const WEIGH: bool, const LENGTH: usize>(
         &mut self,
-        starts: [usize; WIDTH],
-        prices: &[[R; 2]],
-        sums: &mut [[R; 2]],
+        prices: [&[[R; 2]; LENGTH]; WIDTH],
+        mut scatter: impl FnMut(usize, u16, [R; 2]),
     ) {
         let rows = self.ids.as_chunks::<WIDTH>().0;
         let columns = self.scales.chunks(POWERS).zip(self.exponents.chunks(POWERS)).zip(self.floors.chunks(POWERS));
@@ -219,7 +236,7 @@ impl<R: Real> Bucket<R> {
         {
             let (mut path_prices, mut priced, mut slopes) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
             for ((row, price), priced) in rows.iter().zip(&mut path_prices).zip(&mut priced) {
-                [*price, *priced] = gather(starts, row, prices);
+                [*price, *priced] = gather(row, prices);
             }
             vectorized(
                 #[inline(always)]
@@ -244,7 +261,9 @@ impl<R: Real> Bucket<R> {
                 },
             );
             for ((row, &rate), &slope) in rows.iter().zip(&*rates).zip(&slopes) {
-                scatter(starts, row, [rate, slope], sums);
+                for (position, &id) in row.iter().enumerate() {
+                    scatter(position, id, [rate, slope]);
+                }
             }
         }
     }
@@ -292,15 +311,24 @@ impl<R: Real> Bucket<R> {
         of_width!(1 2 3 4 5 6 7 8);
     }
 
-    #[inline(never)]
     fn normalize_in_windows<const WIDTH: usize>(&mut self, fullness: &[R]) {
-        let starts: [usize; WIDTH] = std::array::from_fn(|position| self.windows[position] as usize);
-        let rows = self.ids.as_chunks::<WIDTH>().0;
-        if starts != [0; WIDTH] {
-            return normalize(starts, rows, fullness, &self.rates, &mut self.feasible);
+        match self.length {
+            TILE => self.normalize_in::<WIDTH, TILE>(fullness),
+            _ => self.normalize_in::<WIDTH, WINDOW>(fullness),
         }
-        let fullness: &[R; WINDOW] = fullness.first_chunk().expect("tables are at least this long");
-        normalize([0; WIDTH], rows, fullness, &self.rates, &mut self.feasible);
+    }
+
+    #[inline(never)]
+    fn normalize_in<const WIDTH: usize, const LENGTH: usize>(&mut self, fullness: &[R]) {
+        let (_, fullness) = self.look_in::<_, WIDTH, LENGTH>(fullness);
+        let rows = self.ids.as_chunks::<WIDTH>().0;
+        for ((row, &rate), feasible) in rows.iter().zip(&self.rates).zip(&mut self.feasible) {
+            let mut fullest = R::ONE;
+            for (&id, fullness) in row.iter().zip(fullness) {
+                fullest = fullest.at_least(fullness[usize::from(id) % LENGTH]);
+            }
+            *feasible = rate / fullest;
+        }
     }
 
     fn normalize_one_by_one(&mut self, fullness: &[R]) {
@@ -315,23 +343,6 @@ impl<R: Real> Bucket<R> {
     }
 }
 
-#[inline(always)]
-fn normalize<R: Real, const WIDTH: usize>(
-    starts: [usize; WIDTH],
-    rows: &[[u16; WIDTH]],
-    fullness: &[R],
-    rates: &[R],
-    feasible: &mut [R],
-) {
-    for ((row, &rate), feasible) in rows.iter().zip(rates).zip(feasible) {
-        let mut fullest = R::ONE;
-        for (&id, start) in row.iter().zip(starts) {
-            fullest = fullest.at_least(fullness[start + usize::from(id)]);
-        }
-        *feasible = rate / fullest;
-    }
-}
-
 /// exp(log w − (log q)/α), within what floats and sums of ten million of them can hold.
 #[inline(always)]
 fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
@@ -339,20 +350,17 @@ fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
     R::of(exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
 }
 
+/// [price, priced] of a path.
 #[inline(always)]
-fn gather<R: Real, const WIDTH: usize>(starts: [usize; WIDTH], row: &[u16; WIDTH], prices: &[[R; 2]]) -> [R; 2] {
-    let mut sum = prices[starts[0] + usize::from(row[0])];
+fn gather<R: Real, const WIDTH: usize, const LENGTH: usize>(
+    row: &[u16; WIDTH],
+    prices: [&[[R; 2]; LENGTH]; WIDTH],
+) -> [R; 2] {
+    let mut sum = prices[0][usize::from(row[0]) % LENGTH];
     for position in 1..WIDTH {
-        add(&mut sum, prices[starts[position] + usize::from(row[position])]);
+        add(&mut sum, prices[position][usize::from(row[position]) % LENGTH]);
     }
     sum
-}
-
-#[inline(always)]
-fn scatter<R: Real, const WIDTH: usize>(starts: [usize; WIDTH], row: &[u16; WIDTH], of: [R; 2], sums: &mut [[R; 2]]) {
-    for (&id, start) in row.iter().zip(starts) {
-        add(&mut sums[start + usize::from(id)], of);
-    }
 }
 
 /// sum += to, which is one instruction where both lie together.
@@ -364,18 +372,17 @@ pub(super) fn add<R: Real>(sum: &mut [R; 2], to: [R; 2]) {
 
 /// Rates of a few flows at once, which lets the compiler do their arithmetic in one register.
 #[inline(always)]
-fn logs<R: Real, const FLOWS: usize, const WIDTH: usize, const WEIGH: bool>(
-    starts: [usize; WIDTH],
+fn logs<R: Real, const FLOWS: usize, const WIDTH: usize, const WEIGH: bool, const LENGTH: usize>(
     rows: &[[u16; WIDTH]; FLOWS],
     scales: &[R; FLOWS],
     floors: &[R; FLOWS],
-    prices: &[[R; 2]],
-    sums: &mut [[R; 2]],
+    prices: [&[[R; 2]; LENGTH]; WIDTH],
+    scatter: &mut impl FnMut(usize, u16, [R; 2]),
 ) -> [R; FLOWS] {
     // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
     let (mut path_prices, mut priced) = ([R::default(); FLOWS], [R::default(); FLOWS]);
     for flow in 0..FLOWS {
-        [path_prices[flow], priced[flow]] = gather(starts, &rows[flow], prices);
+        [path_prices[flow], priced[flow]] = gather(&rows[flow], prices);
     }
     let (mut rates, mut slopes) = ([R::default(); FLOWS], [R::default(); FLOWS]);
     for flow in 0..FLOWS {
@@ -389,7 +396,9 @@ fn logs<R: Real, const FLOWS: usize, const WIDTH: usize, const WEIGH: bool>(
         }
     }
     for flow in 0..FLOWS {
-        scatter(starts, &rows[flow], [rates[flow], slopes[flow]], sums);
+        for (position, &id) in rows[flow].iter().enumerate() {
+            scatter(position, id, [rates[flow], slopes[flow]]);
+        }
     }
     rates
 }

@@ -23,8 +23,10 @@ pub(crate) struct Lane<R> {
     grids: Vec<u32>,
     uses: Vec<bool>,
     buckets: Vec<Bucket<R>>,
-    /// The buckets by law and windows, to be found.
+    /// The buckets by law and windows, to be found, and so that one finds in the cache what the one before left there.
     order: Vec<u32>,
+    /// Segments that a bucket's 16 bits number.
+    window: usize,
     /// Load per capacity of every segment; empty until it is asked for *(derived)*.
     fullness: Vec<R>,
 }
@@ -48,6 +50,7 @@ impl<R: Real> Lane<R> {
             uses: vec![false; partition.grids().len()],
             buckets,
             order,
+            window: partition.window(),
             fullness,
         }
     }
@@ -73,7 +76,7 @@ impl<R: Real> Lane<R> {
                 self.grids.insert(at, grid);
             }
         }
-        let windows = || segments.iter().map(|segment| segment.number & !(WINDOW as u32 - 1));
+        let windows = || segments.iter().map(|segment| segment.number & !(self.window as u32 - 1));
         let order = |&bucket: &u32| {
             let bucket = &self.buckets[bucket as usize];
             bucket.law().cmp(&response.law).then_with(|| bucket.windows().iter().copied().cmp(windows()))
@@ -81,13 +84,12 @@ impl<R: Real> Lane<R> {
         let bucket = match self.order.binary_search_by(order) {
             Ok(at) => self.order[at],
             Err(at) => {
-                self.buckets.push(Bucket::new(response.law, windows().collect()));
+                self.buckets.push(Bucket::new(response.law, windows().collect(), self.window));
                 self.order.insert(at, self.buckets.len() as u32 - 1);
                 self.order[at]
             }
         };
-        let place =
-            self.buckets[bucket as usize].push(flow, segments.iter().map(|segment| segment.number as u16), response);
+        let place = self.buckets[bucket as usize].push(flow, segments.iter().map(|segment| segment.number), response);
         Spot { bucket, place }
     }
 
@@ -113,7 +115,8 @@ impl<R: Real> Lane<R> {
             },
         );
         self.sums[..partition.links()].fill([R::default(); 2]);
-        for bucket in &mut self.buckets {
+        for &bucket in &self.order {
+            let bucket = &mut self.buckets[bucket as usize];
             match weigh {
                 true => bucket.respond::<true>(&self.prices, &mut self.sums),
                 false => bucket.respond::<false>(&self.prices, &mut self.sums),
@@ -133,9 +136,9 @@ impl<R: Real> Lane<R> {
 
 impl<R: Real> Lane<R> {
     /// load/c of some links, from `start` on.
-    pub(crate) fn hear_fullness(&mut self, partition: &Partition, start: usize, fullness: &[R]) {
+    pub(crate) fn hear_fullness(&mut self, start: usize, fullness: &[R]) {
         // The first time, and no more: allocated where it is used.
-        self.fullness.resize(partition.segments().next_multiple_of(WINDOW), R::default());
+        self.fullness.resize(self.prices.len(), R::default());
         self.fullness[start..start + fullness.len()].copy_from_slice(fullness);
     }
 
@@ -151,8 +154,8 @@ impl<R: Real> Lane<R> {
                 }
             }
         }
-        for bucket in &mut self.buckets {
-            bucket.normalize(&self.fullness);
+        for &bucket in &self.order {
+            self.buckets[bucket as usize].normalize(&self.fullness);
         }
     }
 }

@@ -15,7 +15,10 @@
 //!
 //! All of it depends on the links and the paths only, never on threads.
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
+
+use super::bucket::{TILE, WINDOW};
 
 /// Pairs of one node.
 #[derive(Debug)]
@@ -54,6 +57,8 @@ pub(crate) struct Partition {
     /// Per link the lane of the flows that begin there.
     lanes_of: Vec<u16>,
     lanes: usize,
+    /// How many segments flows of one bucket have between them, at each end.
+    window: usize,
 }
 
 /// A row (with its first segment) or a column (with its number) of a grid.
@@ -68,8 +73,12 @@ const NOWHERE: [Place; 2] = [Place { grid: u32::MAX, at: 0 }, Place { grid: u32:
 
 /// Paths that are looked at per link: enough to meet every link of a node.
 const SAMPLE: usize = 8;
-/// A lane has at least this many flows, and half as many as there are segments, of which it keeps a copy.
-const LANE: usize = 10_000;
+/// A lane has at least this many flows; where there are more than two, at least as many as segments, of which it keeps a
+/// copy.
+const LANE: usize = 20_000;
+/// Flows stand by tiles where there are so many of them for each combination, on average, and in a sample so many.
+const CROWD: usize = 64;
+const CROWD_OF_SAMPLE: usize = 8;
 /// More threads than that have nothing to do.
 pub(crate) const MOST_LANES: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
@@ -111,6 +120,7 @@ impl Partition {
             as_second: vec![NOWHERE[1]; links],
             lanes_of: vec![0; links],
             lanes: 1,
+            window: WINDOW,
         };
         for (rows, columns) in members {
             let uses = uses[nodes.node(rows[0] as usize)] * paths / sample;
@@ -119,10 +129,32 @@ impl Partition {
             }
         }
         if paths >= 2 * LANE {
-            this.lanes = (paths / LANE).min(2 * paths / this.segments).clamp(1, MOST_LANES.get());
+            this.lanes = (paths / LANE).min((paths / this.segments).max(2)).min(MOST_LANES.get());
             this.share_out(sampled().map(|links| links[0]));
         }
+        if this.segments > 2 * TILE {
+            let count = paths.min(WINDOW);
+            let combinations = this.tiles(sampled().take(count));
+            if combinations * CROWD <= paths && combinations * CROWD_OF_SAMPLE <= count.min(sample) {
+                this.window = TILE;
+            }
+        }
         this
+    }
+
+    /// In how many combinations of tiles some paths lie.
+    fn tiles<'a>(&self, paths: impl Iterator<Item = &'a [u32]>) -> usize {
+        let (mut found, mut segments) = (HashSet::new(), Vec::new());
+        for path in paths {
+            self.segments_of(path, &mut segments);
+            found.insert(segments.iter().map(|segment| segment.number / TILE as u32).collect::<Vec<_>>());
+        }
+        found.len()
+    }
+
+    /// How many segments flows of one bucket have between them, at each end.
+    pub(crate) fn window(&self) -> usize {
+        self.window
     }
 
     fn add_grid(&mut self, rows: Vec<u32>, columns: Vec<u32>) {

@@ -84,7 +84,7 @@ impl<R: Real, Rule: PriceRule> Blocks<R, Rule> {
             let lane = &mut *write(lane);
             for block in &self.links {
                 let block = read(block);
-                lane.hear_fullness(&self.partition, block.links.start, &block.fullness);
+                lane.hear_fullness(block.links.start, &block.fullness);
             }
             lane.normalize(&self.partition);
         }
