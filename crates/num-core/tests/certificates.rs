@@ -76,6 +76,18 @@ fn a_tiny_flow_that_gets_too_much_is_seen() {
     assert!(certify(&problem, &[1.0 - 1e-4, 1e-4], &[1.0]).unwrap().kkt_residual > 0.5);
 }
 
+/// The best response is next to nothing there, and what a flow gains by it next to all that it loses.
+#[test]
+fn prices_that_are_far_too_high_prove_nothing() {
+    for (alpha, price) in [(1.0, 1e25), (1.1, 1e22), (1.5, 1e30), (2.0, 1e40), (4.0, 1e80), (10.0, 1e200)] {
+        let problem = one_link(2, AlphaFair::new(alpha, 1.0).unwrap());
+        let gap = certify(&problem, &[0.9, 0.1], &[price]).unwrap().relative_gap;
+        assert!(gap > 1.0, "alpha {alpha}, price {price:e}: gap {gap:e}");
+    }
+    let mixed = one_link(2, AlphaFair::new(vec![1.0, 2.0], 1.0).unwrap());
+    assert!(certify(&mixed, &[0.9, 0.1], &[1e300]).unwrap().relative_gap > 1.0);
+}
+
 #[test]
 fn rounding_does_not_make_a_gap_negative() {
     let problem = Problem::new(

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use netnum_core::solve::{LinkRecord, PowerFlows, PowerLaw, PriceEngine, Responder};
 use netnum_core::{Problem, Result, Solver};
@@ -14,11 +14,13 @@ use crate::crew::{Crew, Job};
 use crate::engine::bucket::{Law, Response};
 use crate::engine::exchange::{read, write};
 use crate::engine::lane::Lane;
-use crate::engine::partition::{MOST_LANES, Partition};
+use crate::engine::partition::Partition;
 use crate::engine::share;
 
 /// Below this many flows the tables cost more than they save.
 const FEWEST_FLOWS: usize = 1000;
+/// Without pairs, and beyond what the caches hold, the library's loop is faster: it finds all of a link in one line.
+const MOST_SCATTERED: usize = 16_384;
 
 /// A solver as [`Solver::new`] makes it, whose price methods use up to `threads` threads, and faster loops than one
 /// flow after the other also where that is one. The answer has the same bits for any number of threads.
@@ -35,22 +37,25 @@ pub fn solver(
     if problem.flows() < FEWEST_FLOWS {
         return Solver::new(problem, method, options);
     }
-    let engine = LaneEngine { crew: Arc::new(Mutex::new(Crew::new(threads.min(MOST_LANES))?)) };
-    Solver::with_engine(problem, method, options, Some(Arc::new(engine)))
+    Solver::with_engine(problem, method, options, Some(Arc::new(LaneEngine { threads })))
 }
 
 /// Responds by lanes.
 struct LaneEngine {
-    crew: Arc<Mutex<Crew>>,
+    threads: NonZeroUsize,
 }
 
 impl PriceEngine for LaneEngine {
-    fn responder(&self, flows: &PowerFlows<'_>) -> Option<Box<dyn Responder>> {
+    fn responder(&self, flows: &PowerFlows<'_>) -> Result<Option<Box<dyn Responder>>> {
         if flows.paths.len() < FEWEST_FLOWS {
-            return None;
+            return Ok(None);
         }
         let partition = Partition::new(flows.links, flows.paths.len(), |flow| flows.paths.links(flow));
-        let mut lanes: Vec<Lane<f64>> = (0..partition.lanes()).map(|_| Lane::new(&partition)).collect();
+        if partition.grids().is_empty() && flows.links > MOST_SCATTERED {
+            return Ok(None);
+        }
+        let crew = Crew::new(self.threads.min(partition.lanes()))?;
+        let mut lanes: Vec<Lane<f64>> = (0..partition.lanes().get()).map(|_| Lane::new(&partition)).collect();
         let mut segments = Vec::new();
         let mut add = |flow: usize, response: Response| {
             let path = flows.paths.links(flow);
@@ -88,7 +93,7 @@ impl PriceEngine for LaneEngine {
                 lane.respond(&at_work.partition, heard.weigh);
             }
         });
-        Some(Box::new(Lanes { crew: Arc::clone(&self.crew), job, shared }))
+        Ok(Some(Box::new(Lanes { crew, job, shared })))
     }
 }
 
@@ -107,7 +112,7 @@ struct Heard {
 }
 
 struct Lanes {
-    crew: Arc<Mutex<Crew>>,
+    crew: Crew,
     job: Job,
     shared: Arc<Shared>,
 }
@@ -121,7 +126,7 @@ impl Responder for Lanes {
                 *heard = [link.price, link.priced];
             }
         }
-        self.crew.lock().unwrap_or_else(PoisonError::into_inner).run(Arc::clone(&self.job));
+        self.crew.run(Arc::clone(&self.job));
         for lane in &self.shared.lanes {
             for (link, sum) in links.iter_mut().zip(read(lane).sums()) {
                 link.load += sum[0];

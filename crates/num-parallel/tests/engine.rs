@@ -223,43 +223,98 @@ proptest! {
 
     #[test]
     fn after_any_churn_it_is_as_if_it_were_new(events in prop::collection::vec(event(), 1..200), tree in any::<bool>()) {
-        let net = if tree { Topology::fat_tree(4, 10.0).unwrap() } else { leaf_spine() };
-        let mut instance = Instance::new(&net, 400, &[0.5, 1.0, 1.0, 2.0], 7);
-        let typical = instance.paths.clone();
-        let mut engine =
-            Engine::<f64, _>::new(instance.capacities.clone(), &typical, Ned::new(0.4), threads(1)).unwrap();
-        let mut flows: Vec<(FlowId, usize)> = Vec::new();
-        for event in events {
-            match event {
-                Event::Add(like) => {
-                    let id = engine.add(instance.paths.links(like), instance.worth(like)).unwrap();
-                    flows.push((id, like));
-                }
-                Event::Remove(which) if !flows.is_empty() => {
-                    let (id, _) = flows.swap_remove(which % flows.len());
-                    engine.remove(id).unwrap();
-                }
-                Event::Remove(_) => {}
-                Event::Capacity(link, capacity) => {
-                    let link = link % instance.capacities.len();
-                    instance.capacities[link] = capacity;
-                    engine.set_capacity(link as u32, capacity).unwrap();
-                }
-                Event::Step => engine.step(),
-            }
-        }
-        let mut new = Engine::<f64, _>::new(instance.capacities.clone(), &typical, Ned::new(0.4), threads(1)).unwrap();
-        new.set_prices(&engine.prices()).unwrap();
-        let add = |&(_, like): &(FlowId, usize)| new.add(instance.paths.links(like), instance.worth(like)).unwrap();
-        let ids: Vec<FlowId> = flows.iter().map(add).collect();
-        engine.step();
-        new.step();
-        let rates: Vec<f64> = flows.iter().map(|&(id, _)| engine.rate(id).unwrap()).collect();
-        let expected: Vec<f64> = ids.iter().map(|&id| new.rate(id).unwrap()).collect();
-        for (found, expected) in rates.iter().zip(&expected) {
-            prop_assert!((found - expected).abs() <= 1e-12 * expected, "{} and {}", found, expected);
-        }
-        prop_assert_eq!(engine.flows(), flows.len());
-        assert_close("loads", &engine.loads(), &new.loads(), 1e-12);
+        churn(Ned::new(0.4), &events, tree)?;
+        churn(FastNed::new(1.0), &events, tree)?;
+        churn(Gradient::new(1.0, 0.0), &events, tree)?;
+        churn(Fgm::new(), &events, tree)?;
+        churn(NewtonLike::new(0.5, 0.5), &events, tree)?;
     }
+}
+
+fn churn<Rule>(rule: Rule, events: &[Event], tree: bool) -> Result<(), TestCaseError>
+where
+    Rule: PriceRule + Clone + 'static,
+{
+    let net = if tree { Topology::fat_tree(4, 10.0).unwrap() } else { leaf_spine() };
+    let mut instance = Instance::new(&net, 400, &[0.5, 1.0, 1.0, 2.0], 7);
+    let typical = instance.paths.clone();
+    let made =
+        |capacities: &[f64]| Engine::<f64, _>::new(capacities.to_vec(), &typical, rule.clone(), threads(1)).unwrap();
+    let mut engine = made(&instance.capacities);
+    let mut flows: Vec<(FlowId, usize)> = Vec::new();
+    for event in events {
+        match *event {
+            Event::Add(like) => {
+                let id = engine.add(instance.paths.links(like), instance.worth(like)).unwrap();
+                flows.push((id, like));
+            }
+            Event::Remove(which) if !flows.is_empty() => {
+                let (id, _) = flows.swap_remove(which % flows.len());
+                engine.remove(id).unwrap();
+            }
+            Event::Remove(_) => {}
+            Event::Capacity(link, capacity) => {
+                let link = link % instance.capacities.len();
+                instance.capacities[link] = capacity;
+                engine.set_capacity(link as u32, capacity).unwrap();
+            }
+            Event::Step => engine.step(),
+        }
+    }
+    // A change, so that what a rule remembers of the last steps counts for neither.
+    engine.set_capacity(0, instance.capacities[0]).unwrap();
+    let mut new = made(&instance.capacities);
+    new.set_prices(&engine.prices()).unwrap();
+    let add = |&(_, like): &(FlowId, usize)| new.add(instance.paths.links(like), instance.worth(like)).unwrap();
+    let ids: Vec<FlowId> = flows.iter().map(add).collect();
+    engine.step();
+    new.step();
+    let rates: Vec<f64> = flows.iter().map(|&(id, _)| engine.rate(id).unwrap()).collect();
+    let expected: Vec<f64> = ids.iter().map(|&id| new.rate(id).unwrap()).collect();
+    for (found, expected) in rates.iter().zip(&expected) {
+        prop_assert!((found - expected).abs() <= 1e-12 * expected, "{} and {}", found, expected);
+    }
+    prop_assert_eq!(engine.flows(), flows.len());
+    assert_close("loads", &engine.loads(), &new.loads(), 1e-12);
+    Ok(())
+}
+
+/// Steps taken before there was anything to see spoil nothing: what a rule learns at its start it learns again.
+#[test]
+fn rules_that_began_without_flows_find_the_rates() {
+    fn of(rule: impl PriceRule + 'static) -> f64 {
+        let typical = Paths::from_lists([vec![0, 1]]);
+        let mut engine = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, rule, threads(1)).unwrap();
+        engine.step();
+        engine.step();
+        let flow = engine.add(&[0, 1], Worth::log(1.0)).unwrap();
+        engine.add(&[0], Worth::log(1.0)).unwrap();
+        (0..3000).for_each(|_| engine.step());
+        engine.rate(flow).unwrap()
+    }
+    let rates = [
+        of(Ned::new(0.4)),
+        of(FastNed::new(1.0)),
+        of(Gradient::new(1.0, 0.0)),
+        of(Fgm::new()),
+        of(NewtonLike::new(0.5, 0.5)),
+    ];
+    assert_close("rates", &rates, &[5.0; 5], 1e-6);
+}
+
+#[test]
+fn what_no_table_can_hold_is_refused_before_anything_changes() {
+    let typical = Paths::from_lists([vec![0]]);
+    let mut engine = Engine::<f64, _>::new(vec![1e10], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let steep = Worth { weight: 1.0, alpha: 30.0, cap: f64::INFINITY };
+    let error = engine.add(&[0], steep).unwrap_err().to_string();
+    assert!(error.contains("weight") && error.contains("out of range"), "{error}");
+    assert_eq!(engine.flows(), 0);
+    engine.add(&[0], Worth { weight: 1e10, ..steep }).unwrap();
+    assert!(engine.set_capacity(0, 1.0).unwrap_err().to_string().contains("out of range"));
+    engine.step();
+    engine.normalize();
+    engine.set_capacity(0, 2e10).unwrap();
+    let mut narrow = Engine::<f32, _>::new(vec![1e10], &typical, Ned::new(0.4), threads(1)).unwrap();
+    assert!(narrow.add(&[0], Worth { weight: 1.0, alpha: 10.0, cap: f64::INFINITY }).is_err());
 }

@@ -162,7 +162,9 @@ impl<'a> WaterFill<'a> {
         let unit = power_of_two(weights.iter().copied().fold(0.0, f64::max));
         self.stopped.0.fill(0);
         for (path, (rate, &weight)) in rates.iter_mut().zip(weights).enumerate() {
-            *rate = if weight > 0.0 { (weight / unit).clamp(LEAST, 2.0) } else { 0.0 };
+            // A path without links would never stop.
+            let rises = weight > 0.0 && !self.paths.links(path).is_empty();
+            *rate = if rises { (weight / unit).clamp(LEAST, 2.0) } else { 0.0 };
             if *rate == 0.0 {
                 self.stopped.insert(path);
             }

@@ -140,7 +140,7 @@ const fn gamma(default: f64, summary: &'static str) -> OptionInfo {
 
 /// The method that moves prices by a rule.
 fn by_rule<R: PriceRule + 'static>(rule: R, setup: &Setup<'_>) -> Made {
-    Ok(Box::new(PriceMethod::new(rule, setup.presolved, setup.engine)))
+    Ok(Box::new(PriceMethod::new(rule, setup.presolved, setup.engine)?))
 }
 
 /// Every method by name, the one to use first.

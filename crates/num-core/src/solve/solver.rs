@@ -71,7 +71,7 @@ impl Solver {
     /// [`Error::Unsupported`] and [`Error::Utility`] as [`new`](Self::new).
     pub fn with_rule<R: PriceRule + 'static>(problem: &Problem, name: &'static str, rule: R) -> Result<Self> {
         SMOOTH.check(name, problem)?;
-        Self::start(problem, name, |presolved| Ok(Box::new(PriceMethod::new(rule, presolved, None))))
+        Self::start(problem, name, |presolved| Ok(Box::new(PriceMethod::new(rule, presolved, None)?)))
     }
 
     fn start(

@@ -36,15 +36,20 @@ pub fn ln(x: f64) -> f64 {
     if x >= 0.0 { log } else { f64::NAN }
 }
 
-/// log(1 + x), accurate for small x too; x > −1.
+/// log(x'/x) for x > 0 and x' = x + `change` ≥ 0, accurate also where the two are nearly equal.
 #[inline(always)]
-pub fn ln_1p(x: f64) -> f64 {
-    let small = x.abs() < 0.25;
-    let (k, m) = split(1.0 + x);
-    // Divided once: artanh of x/(2 + x) is half of log(1 + x).
-    let (above, below) = if small { (x, 2.0 + x) } else { (m - 1.0, m + 1.0) };
-    let log = assemble(if small { 0.0 } else { k }, above / below);
-    if x < f64::INFINITY { log } else { x }
+pub fn ln_ratio(x: f64, changed: f64, change: f64) -> f64 {
+    let ratio = changed / x;
+    let tiny = ratio < f64::MIN_POSITIVE;
+    let (k, m) = split(if tiny { ratio * UNITS } else { ratio });
+    let k = if tiny { k - 52.0 } else { k };
+    // x' is not 1 + change/x of x to all digits where the change is nearly all of x.
+    let near = change.abs() < 0.25 * x;
+    let (above, below) = if near { (change, x + (x + change)) } else { (m - 1.0, m + 1.0) };
+    let log = assemble(if near { 0.0 } else { k }, above / below);
+    let log = if ratio == f64::INFINITY { ratio } else { log };
+    let log = if ratio == 0.0 { f64::NEG_INFINITY } else { log };
+    if ratio >= 0.0 { log } else { f64::NAN }
 }
 
 /// exp x: 0 below −708, ∞ above 709.
@@ -143,11 +148,16 @@ mod tests {
     }
 
     #[test]
-    fn ln_1p_is_that_of_the_standard_library() {
-        assert!(worst(ln_1p, f64::ln_1p, numbers(-300..1000)) < CLOSE);
-        assert!(worst(ln_1p, f64::ln_1p, numbers(-300..0).map(|x| -x / 2.0)) < CLOSE);
-        assert_eq!([ln_1p(0.0), ln_1p(f64::INFINITY)], [0.0, f64::INFINITY]);
-        assert!(ln_1p(f64::NAN).is_nan());
+    fn ln_ratio_is_that_of_the_standard_library() {
+        let of = |change: f64| ln_ratio(1.0, 1.0 + change, change);
+        let larger = worst(of, f64::ln_1p, numbers(-300..1000));
+        let smaller = worst(of, f64::ln_1p, numbers(-300..0).map(|x| -x / 2.0));
+        // Nearly all of it gone: the rest alone says what the logarithm is.
+        let rests = worst(|rest| ln_ratio(1.0, rest, rest - 1.0), f64::ln, numbers(-1074..0));
+        assert!([larger, smaller, rests].iter().all(|&error| error < CLOSE), "{larger:e} {smaller:e} {rests:e}");
+        assert_eq!([ln_ratio(2.0, 2.0, 0.0), ln_ratio(2.0, 0.0, -2.0)], [0.0, f64::NEG_INFINITY]);
+        assert_eq!(ln_ratio(1e-300, 1e300, 1e300), f64::INFINITY);
+        assert!(ln_ratio(f64::NAN, 1.0, 1.0).is_nan());
     }
 
     #[test]
@@ -174,12 +184,12 @@ mod tests {
             #[inline(always)]
             || {
                 for (out, &x) in vector.iter_mut().zip(&arguments) {
-                    *out = exp(ln(x) * -0.3) + ln_1p(x) + exp_m1(-x);
+                    *out = exp(ln(x) * -0.3) + ln_ratio(x, 3.0, 3.0 - x) + exp_m1(-x);
                 }
             },
         );
         for (x, out) in arguments.into_iter().zip(vector) {
-            assert_eq!(out.to_bits(), (exp(ln(x) * -0.3) + ln_1p(x) + exp_m1(-x)).to_bits());
+            assert_eq!(out.to_bits(), (exp(ln(x) * -0.3) + ln_ratio(x, 3.0, 3.0 - x) + exp_m1(-x)).to_bits());
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::Utility;
-use super::elementary::{self, exp_m1, ln, ln_1p, vectorized};
+use super::elementary::{self, exp_m1, ln, ln_ratio, vectorized};
 
 /// Values beyond this stand for "too large to matter"; sums of ten million of them are still finite.
 const HUGE: f64 = 1e290;
@@ -64,18 +64,18 @@ impl Power {
     /// The same where the change is known more exactly than by subtracting.
     pub(super) fn gain_over(self, from: f64, to: f64, change: f64) -> f64 {
         match change == 0.0 || (from != 0.0 && to != 0.0) {
-            true => self.gain_between(from, change),
+            true => self.gain_between(from, to, change),
             false => self.value(to) - self.value(from),
         }
     }
 
     /// k x^(1−α) (exp u − 1)/(1−α) with u = (1−α) log(x'/x), for two rates that are not 0.
     #[inline(always)]
-    fn gain_between(self, from: f64, change: f64) -> f64 {
+    fn gain_between(self, from: f64, to: f64, change: f64) -> f64 {
         let beta = 1.0 - self.alpha;
-        let log_ratio = ln_1p(change / from);
+        let log_ratio = ln_ratio(from, to, change);
         let u = (beta * log_ratio).min(667.0);
-        let growth = if u == 0.0 { log_ratio } else { exp_m1(u) / beta };
+        let growth = if beta == 0.0 || u == 0.0 { log_ratio } else { exp_m1(u) / beta };
         let gain = exp(self.log_k + beta * ln(from)) * growth;
         let gain = if change == 0.0 { 0.0 } else { gain };
         gain.clamp(-HUGE, HUGE)
@@ -235,7 +235,7 @@ impl Utility for Powers {
             #[inline(always)]
             || {
                 for (((flow, &from), &to), out) in inputs {
-                    *out = flow.gain_between(from, to - from);
+                    *out = flow.gain_between(from, to, to - from);
                 }
             },
         );
@@ -297,7 +297,7 @@ impl Utility for Logs {
         Some(1.0)
     }
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-        if from == to { 0.0 } else { self.weights[flow] * ln_1p((to - from) / from) }
+        if from == to { 0.0 } else { self.weights[flow] * ln_ratio(from, to, to - from) }
     }
     fn marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         for ((&weight, &rate), out) in self.weights[flows].iter().zip(rates).zip(out) {
@@ -323,7 +323,7 @@ impl Utility for Logs {
             #[inline(always)]
             || {
                 for (((&weight, &from), &to), out) in self.weights[flows].iter().zip(from).zip(to).zip(out) {
-                    let gain = weight * ln_1p((to - from) / from);
+                    let gain = weight * ln_ratio(from, to, to - from);
                     *out = if from == to { 0.0 } else { gain };
                 }
             },

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use netnum_core::PriceRule;
-use netnum_core::solve::{LinkState, Sums};
+use netnum_core::solve::{LARGEST_PRICE, LinkState, Sums};
 
 use super::lane::Lane;
 use super::real::Real;
@@ -54,9 +54,8 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
     }
 
     /// Starts at given prices.
-    pub(crate) fn begin(&mut self, prices: &[f64], memory: M) {
+    pub(crate) fn begin(&mut self, prices: &[f64]) {
         self.prices.copy_from_slice(prices);
-        self.memories.fill(memory);
         self.post_at(prices);
     }
 
@@ -139,10 +138,5 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
 /// A link as a rule sees it.
 #[inline(always)]
 fn state(capacity: f64, price: f64, [load, slope]: [f64; 2]) -> LinkState {
-    let newton_step = (load - capacity) / if slope > SMALLEST_SLOPE { slope } else { SMALLEST_SLOPE };
-    LinkState { capacity, price, load, slope, newton_step }
+    LinkState::new(capacity, price, load, slope)
 }
-
-const SMALLEST_SLOPE: f64 = 1e-200;
-/// Prices beyond this are cut, so that sums over long paths stay finite.
-pub(crate) const LARGEST_PRICE: f64 = 1e200;

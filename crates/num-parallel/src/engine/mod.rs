@@ -19,12 +19,12 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use netnum_core::solve::{LinkState, Sums};
+use netnum_core::solve::{CEILING, LARGEST_PRICE, LinkState, MOST_REFUSALS, Sums};
 use netnum_core::{Error, Paths, PriceRule, Result};
 
 use crate::crew::{Crew, Job};
 use bucket::{Bucket, Law, Response};
-use exchange::{LARGEST_PRICE, read, write};
+use exchange::{read, write};
 use lane::Spot;
 use partition::{Partition, Segment};
 pub use real::Real;
@@ -59,24 +59,36 @@ impl Worth {
         if self.cap > 0.0 { Ok(()) } else { wrong("cap", self.cap, "a number > 0 (inf for none)") }
     }
 
+    /// U' at the ceiling x, and x/U' which slopes are like, must be numbers that a table can hold.
+    fn check_range<R: Real>(&self, smallest_capacity: f64) -> Result<()> {
+        if smallest_capacity == 0.0 {
+            return Ok(());
+        }
+        let rate = self.ceiling(smallest_capacity).ln();
+        let price = self.alpha * (self.weight.ln() - rate);
+        let fits = [rate, self.weight.ln(), price, rate - price].iter().all(|log| log.abs() <= R::LARGEST_LOG);
+        let expected = "a weight near the capacities, in their unit: prices (weight/rate)^alpha go out of range";
+        if fits { Ok(()) } else { Err(Error::Parameter { flow: 0, name: "weight", value: self.weight, expected }) }
+    }
+
+    /// Above what the path can carry, because a ceiling there would hide by how much the path is too cheap.
+    fn ceiling(&self, smallest_capacity: f64) -> f64 {
+        self.cap.min(CEILING * smallest_capacity)
+    }
+
     fn response(&self, smallest_capacity: f64) -> Response {
         let law = if self.alpha == 1.0 { Law::Log } else { Law::Power };
         let scale = if law == Law::Log { self.weight } else { self.weight.ln() };
         Response { law, scale, exponent: self.alpha.recip(), floor: self.floor(smallest_capacity) }
     }
 
-    /// U' at the ceiling of the rate: below this price it stays there. The ceiling is above what the path can carry,
-    /// because it would otherwise hide by how much the path is too cheap.
+    /// U' at the ceiling of the rate: below this price it stays there.
     fn floor(&self, smallest_capacity: f64) -> f64 {
-        let ceiling = self.cap.min(CEILING * smallest_capacity);
-        (self.alpha * (self.weight / ceiling).ln()).exp().clamp(LARGEST_PRICE.recip(), LARGEST_PRICE)
+        (self.alpha * (self.weight / self.ceiling(smallest_capacity)).ln())
+            .exp()
+            .clamp(LARGEST_PRICE.recip(), LARGEST_PRICE)
     }
 }
-
-/// Rates are cut at this multiple of the path's smallest capacity.
-const CEILING: f64 = 2.0;
-/// After this many refusals of one step it is taken as it is.
-const MOST_REFUSALS: usize = 30;
 
 /// A flow of an engine. It never names another, not even one that has taken its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -131,7 +143,8 @@ struct Slot {
 /// # Ok::<(), netnum_core::Error>(())
 /// ```
 ///
-/// f32 halves the memory of flows and tables; rates, prices, and slopes of about x/(α q) must then lie within 1e±38.
+/// f32 halves the memory of flows and tables; rates, prices, and slopes of about x/(α q) must then lie within 1e±30, in
+/// f64 within 1e±200. Flows for which they would not are refused.
 pub struct Engine<R: Real, Rule: PriceRule> {
     blocks: Arc<Blocks<R, Rule>>,
     job: Job,
@@ -139,7 +152,7 @@ pub struct Engine<R: Real, Rule: PriceRule> {
     slots: Vec<Slot>,
     /// Numbers of slots without a flow.
     free: Vec<u32>,
-    /// Whether the rule has seen the links.
+    /// Whether the rule has seen the links with these flows and capacities.
     started: bool,
     /// Whether there are feasible rates that belong to the rates.
     normalized: bool,
@@ -162,12 +175,14 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
             check_path(path, links, capacities.len())?;
         }
         let partition = Partition::new(capacities.len(), typical.len(), |path| typical.links(path));
+        // A member without a lane would only be woken.
+        let crew = Crew::new(threads.min(partition.lanes()))?;
         let blocks = Arc::new(Blocks::new(partition, &capacities, rule));
         let shared = Arc::clone(&blocks);
         Ok(Self {
             blocks,
             job: Arc::new(move |member| shared.round(member)),
-            crew: Crew::new(threads)?,
+            crew,
             slots: Vec::new(),
             free: Vec::new(),
             started: false,
@@ -180,18 +195,19 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     ///
     /// # Errors
     /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`] and [`Error::Parameter`], which call it
-    /// path 0 and flow 0.
+    /// path 0 and flow 0; the latter also for a flow whose prices no table could hold.
     pub fn add(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
         let partition = &self.blocks.partition;
         check_path(0, path, partition.links())?;
         worth.check()?;
         let smallest = path.iter().map(|&link| self.capacity(link)).fold(f64::INFINITY, f64::min);
+        worth.check_range::<R>(smallest)?;
         partition.segments_of(path, &mut self.scratch);
         let lane = partition.lane_of(path);
         let number = self.free.pop().unwrap_or(self.slots.len() as u32);
         let spot = write(&self.blocks.lanes[lane]).add(number, &self.scratch, &worth.response(smallest));
         let slot = Slot { generation: 0, lane: lane as u32, spot, cap: worth.cap };
-        self.normalized = false;
+        self.change();
         match self.slots.get_mut(number as usize) {
             Some(old) => *old = Slot { generation: old.generation, ..slot },
             None => self.slots.push(slot),
@@ -211,8 +227,15 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         let slot = &mut self.slots[id.number as usize];
         (slot.generation, slot.cap) = (slot.generation.wrapping_add(1), 0.0);
         self.free.push(id.number);
-        self.normalized = false;
+        self.change();
         Ok(())
+    }
+
+    /// Rates are those of other flows now, and what a rule remembers is of another network: it would judge its last
+    /// step by what the change did. It starts again at the present prices.
+    fn change(&mut self) {
+        self.normalized = false;
+        self.started &= size_of::<Rule::Memory>() == 0;
     }
 
     /// Number of flows.
@@ -224,34 +247,44 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// it returns. O(flows).
     ///
     /// # Errors
-    /// [`Error::LinkOutOfRange`] with path 0, [`Error::Capacity`].
+    /// [`Error::LinkOutOfRange`] with path 0, [`Error::Capacity`], and [`Error::Parameter`] as [`add`](Self::add) where a
+    /// flow's prices would go out of range; nothing has changed then.
     pub fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
         check_path(0, &[link], self.blocks.partition.links())?;
         check_capacity(link as usize, capacity)?;
+        let mut capacities = self.each_link(|block| &block.capacities);
+        capacities[link as usize] = capacity;
+        let partition = &self.blocks.partition;
+        let links = |segment| {
+            let (one, other) = partition.links_of(segment);
+            std::iter::once(one).chain(other)
+        };
+        // First all that may be refused, and then what changes.
+        let mut floors = Vec::new();
+        for (number, lane) in self.blocks.lanes.iter().enumerate() {
+            for (bucket, flows) in read(lane).buckets().iter().enumerate() {
+                for place in 0..flows.flows().len() {
+                    if !flows.segments(place).flat_map(links).any(|other| other == link) {
+                        continue;
+                    }
+                    let of_path = flows.segments(place).flat_map(links).map(|link| capacities[link as usize]);
+                    let smallest = of_path.fold(f64::INFINITY, f64::min);
+                    let (weight, exponent) = flows.parameters(place);
+                    let cap = self.slots[flows.flows()[place] as usize].cap;
+                    let worth = Worth { weight, alpha: exponent.recip(), cap };
+                    worth.check_range::<R>(smallest)?;
+                    floors.push((number, bucket, place, worth.floor(smallest)));
+                }
+            }
+        }
+        for (lane, bucket, place, floor) in floors {
+            write(&self.blocks.lanes[lane]).buckets_mut()[bucket].set_floor(place, floor);
+        }
         {
             let block = &mut *write(self.block_of(link));
             block.capacities[link as usize - block.links.start] = capacity;
         }
-        let capacities = self.each_link(|block| &block.capacities);
-        let partition = &self.blocks.partition;
-        for lane in &self.blocks.lanes {
-            for bucket in write(lane).buckets_mut() {
-                for place in 0..bucket.flows().len() {
-                    let links = |segment| {
-                        let (one, other) = partition.links_of(segment);
-                        std::iter::once(one).chain(other)
-                    };
-                    if !bucket.segments(place).flat_map(links).any(|other| other == link) {
-                        continue;
-                    }
-                    let of_path = bucket.segments(place).flat_map(links).map(|link| capacities[link as usize]);
-                    let smallest = of_path.fold(f64::INFINITY, f64::min);
-                    let (weight, exponent) = bucket.parameters(place);
-                    let cap = self.slots[bucket.flows()[place] as usize].cap;
-                    bucket.set_floor(place, Worth { weight, alpha: exponent.recip(), cap }.floor(smallest));
-                }
-            }
-        }
+        self.change();
         Ok(())
     }
 
@@ -269,7 +302,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         }
         for block in &self.blocks.links {
             let block = &mut *write(block);
-            block.begin(&prices[block.links.clone()], read(&self.blocks.rule).memory());
+            block.begin(&prices[block.links.clone()]);
         }
         self.started = false;
         Ok(())
@@ -299,8 +332,14 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
 
     /// Shows the rule the links, as they are now or as they would be if they were free.
     fn start(&mut self) {
-        let at_free_links = read(&self.blocks.rule).starts_at_free_links();
+        let (at_free_links, memory) = {
+            let rule = read(&self.blocks.rule);
+            (rule.starts_at_free_links(), rule.memory())
+        };
         let prices = self.prices();
+        for block in &self.blocks.links {
+            write(block).memories.fill(memory.clone());
+        }
         if at_free_links {
             self.blocks.links.iter().for_each(|block| write(block).set_free());
             self.run(Task::Respond);

@@ -199,8 +199,8 @@ impl Partition {
         self.segments
     }
 
-    pub(crate) fn lanes(&self) -> usize {
-        self.lanes
+    pub(crate) fn lanes(&self) -> NonZeroUsize {
+        NonZeroUsize::new(self.lanes).expect("at least one")
     }
 
     /// The lane of a path.

@@ -22,6 +22,9 @@ pub trait Real:
     /// 1.
     const ONE: Self;
 
+    /// Numbers that stay apart from the ends of the range also when ten million of them are added: log of the largest.
+    const LARGEST_LOG: f64;
+
     /// The nearest number of this kind; beyond its range the largest.
     fn of(value: f64) -> Self;
 
@@ -37,6 +40,7 @@ pub trait Real:
 
 impl Real for f64 {
     const ONE: Self = 1.0;
+    const LARGEST_LOG: f64 = 460.0;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value
@@ -49,6 +53,7 @@ impl Real for f64 {
 
 impl Real for f32 {
     const ONE: Self = 1.0;
+    const LARGEST_LOG: f64 = 70.0;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value.clamp(-f64::from(f32::MAX), f64::from(f32::MAX)) as f32

@@ -41,7 +41,7 @@ pub(crate) struct Blocks<R, Rule: PriceRule> {
 
 impl<R: Real, Rule: PriceRule> Blocks<R, Rule> {
     pub(crate) fn new(partition: Partition, capacities: &[f64], rule: Rule) -> Self {
-        let (links, lanes) = (partition.links(), partition.lanes());
+        let (links, lanes) = (partition.links(), partition.lanes().get());
         let block = |number| {
             let range = links * number / lanes..links * (number + 1) / lanes;
             RwLock::new(LinkBlock::new(range, capacities, rule.memory()))

@@ -70,7 +70,7 @@ impl InteriorPoint {
     }
 
     fn improve_prices(&mut self, problem: &Presolved) {
-        let mut ned = PriceMethod::new(FastNed::new(1.0), problem, None);
+        let mut ned = PriceMethod::new(FastNed::new(1.0), problem, None).expect("without an engine nothing fails");
         let (prices, rates) = (std::mem::take(&mut self.prices), std::mem::take(&mut self.rates));
         let mut state = State { prices, rates, witness: Witness::default() };
         ned.start(problem, &mut state);

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
 use crate::paths::Paths;
 use crate::presolve::Presolved;
 
@@ -54,7 +55,10 @@ pub enum PowerLaw<'a> {
 /// Makes responders.
 pub trait PriceEngine: Send + Sync {
     /// A responder for these flows, or none where that would not pay.
-    fn responder(&self, flows: &PowerFlows<'_>) -> Option<Box<dyn Responder>>;
+    ///
+    /// # Errors
+    /// When the system does not give what it needs.
+    fn responder(&self, flows: &PowerFlows<'_>) -> Result<Option<Box<dyn Responder>>>;
 }
 
 /// Finds what flows ask for.

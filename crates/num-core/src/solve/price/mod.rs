@@ -36,12 +36,13 @@ pub(super) use rows::{at_least, with_length};
 use shares::{Bounds, Shares};
 
 use super::{Method, State};
+use crate::error::Result;
 use crate::presolve::{NaturalBlock, Presolved, smallest};
 
 /// What a price rule sees of one link, in natural units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkState {
-    /// c_l > 0.
+    /// c_l > 0; 0 for a failed link of an engine with flows that come and go.
     pub capacity: f64,
     /// p_l ≥ 0.
     pub price: f64,
@@ -54,6 +55,11 @@ pub struct LinkState {
 }
 
 impl LinkState {
+    /// A link whose Newton step is yet to be found.
+    pub fn new(capacity: f64, price: f64, load: f64, slope: f64) -> Self {
+        Self { capacity, price, load, slope, newton_step: newton_step(load - capacity, slope) }
+    }
+
     /// G_l = y_l − c_l.
     pub fn excess(&self) -> f64 {
         self.load - self.capacity
@@ -73,13 +79,13 @@ pub(super) fn worth_of_mismatch(excess: f64, price: f64, newton_step: f64) -> f6
 const SMALLEST_SLOPE: f64 = 1e-200;
 
 /// Prices beyond this are cut, so that sums over long paths stay finite.
-pub(super) const LARGEST_PRICE: f64 = 1e200;
+pub const LARGEST_PRICE: f64 = 1e200;
 
 /// After this many refusals of one step it is taken as it is.
-pub(super) const MOST_REFUSALS: usize = 30;
+pub const MOST_REFUSALS: usize = 30;
 
 /// Rates are cut at this multiple of the path's smallest capacity.
-const CEILING: f64 = 2.0;
+pub const CEILING: f64 = 2.0;
 
 /// Sums over all links, of whatever a rule asks for.
 pub type Sums = [f64; 8];
@@ -164,9 +170,14 @@ struct Scratch {
 }
 
 impl<R: PriceRule> PriceMethod<R> {
-    pub(super) fn new(rule: R, problem: &Presolved, engine: Option<&dyn PriceEngine>) -> Self {
+    /// # Errors
+    /// The engine's.
+    pub(super) fn new(rule: R, problem: &Presolved, engine: Option<&dyn PriceEngine>) -> Result<Self> {
         let (ceilings, demands, floors) = ceilings(problem);
-        let responder = engine.and_then(|engine| engine.responder(&PowerFlows::of(problem, &floors)?));
+        let responder = match engine.zip(PowerFlows::of(problem, &floors)) {
+            Some((engine, flows)) => engine.responder(&flows)?,
+            None => None,
+        };
         let chunks = rows::chunks(problem);
         let in_passes = |chunk: &&Chunk| problem.blocks[chunk.block].utility.log_weights().is_none();
         let longest = chunks.iter().filter(in_passes).map(|chunk| chunk.paths.len()).max().unwrap_or(0);
@@ -175,7 +186,19 @@ impl<R: PriceRule> PriceMethod<R> {
         let memories = vec![rule.memory(); links];
         let (records, newton_steps) = (vec![LinkRecord::default(); links], vec![0.0; links]);
         let shares = Shares::new(problem);
-        Self { rule, memories, records, newton_steps, ceilings, demands, floors, chunks, shares, scratch, responder }
+        Ok(Self {
+            rule,
+            memories,
+            records,
+            newton_steps,
+            ceilings,
+            demands,
+            floors,
+            chunks,
+            shares,
+            scratch,
+            responder,
+        })
     }
 
     /// Rates and sums at the prices of `records`.
