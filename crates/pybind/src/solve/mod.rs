@@ -56,7 +56,7 @@ pub(crate) use trace::Trace;
 /// trace : bool
 ///     Whether to keep a row per iteration in `Solution.trace`. Certifies every iteration too.
 /// threads : int
-///     How many threads price methods may use, >= 1. More than one pay from some 20 000 flows on. The answer has the same
+///     How many threads price methods may use, >= 1. More than one are used from 40 000 flows on. The answer has the same
 ///     bits for any number.
 /// **options : float
 ///     The method's own options, ``gamma`` say.
