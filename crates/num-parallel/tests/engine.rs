@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use netnum_core::solve::{FastNed, Fgm, Gradient, Ned, NewtonLike, Rcp};
+use netnum_core::solve::{FastNed, Fgm, Gradient, LinkState, Ned, NewtonLike, Rcp};
 use netnum_core::*;
 use netnum_parallel::{Engine, FlowId, Real, Worth};
 use proptest::prelude::*;
@@ -166,6 +167,49 @@ fn a_failed_link_starves_its_flows_and_no_others_until_it_returns() {
 }
 
 #[test]
+fn a_cap_is_the_flow_s_own_where_another_has_been_and_stays_when_capacities_change() {
+    let typical = Paths::from_lists([vec![0]]);
+    let mut engine = Engine::<f64, _>::new(vec![10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let free = engine.add(&[0], Worth::log(1.0)).unwrap();
+    engine.remove(free).unwrap();
+    let capped = engine.add(&[0], Worth { cap: 1.0, ..Worth::log(1.0) }).unwrap();
+    engine.set_capacity(0, 20.0).unwrap();
+    (0..200).for_each(|_| engine.step());
+    assert_close("capped", &[engine.rate(capped).unwrap()], &[1.0], 1e-12);
+}
+
+/// Gives up on its second step.
+struct GivesUp;
+
+impl PriceRule for GivesUp {
+    type Memory = bool;
+
+    fn memory(&self) -> bool {
+        false
+    }
+
+    fn advance(&self, link: &LinkState, moved: &mut bool) -> f64 {
+        assert!(!std::mem::replace(moved, true), "this rule takes one step only");
+        link.price
+    }
+}
+
+#[test]
+fn a_rule_that_panics_leaves_the_flows_where_they_are() {
+    let typical = Paths::from_lists([vec![0, 1]]);
+    for count in [1, 2] {
+        let mut engine = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, GivesUp, threads(count)).unwrap();
+        let id = engine.add(&[0, 1], Worth::log(4.0)).unwrap();
+        engine.step();
+        catch_unwind(AssertUnwindSafe(|| engine.step())).unwrap_err();
+        assert_eq!(engine.rate(id).unwrap(), 2.0);
+        let other = engine.add(&[1], Worth::log(1.0)).unwrap();
+        engine.remove(id).unwrap();
+        assert!(engine.rate(other).is_ok() && engine.flows() == 1);
+    }
+}
+
+#[test]
 fn what_is_wrong_is_named_and_changes_nothing() {
     let typical = Paths::from_lists([vec![0, 1]]);
     let mut engine = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
@@ -191,7 +235,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert!(matches!(engine.feasible_rate(id), Err(Error::Setting { .. })));
     assert_eq!(bits(&engine, &[id]), before);
     engine.remove(id).unwrap();
-    let gone = "there is no flow 0.0: it has ended, or belongs elsewhere";
+    let gone = "there is no flow 0.1: it has ended, or belongs elsewhere";
     assert_eq!(nothing(engine.remove(id)), gone);
     let again = engine.add(&[0], Worth::log(1.0)).unwrap();
     assert_eq!(engine.rate(id).unwrap_err().to_string(), gone);

@@ -137,7 +137,10 @@ impl<R: Real> Bucket<R> {
     pub(crate) fn swap_remove(&mut self, place: usize) -> Option<u32> {
         let width = self.windows.len();
         let last = self.flows.len() - 1;
-        self.ids.copy_within(last * width.., place * width);
+        // A few numbers, for which a copy of any length would be long.
+        for position in 0..width {
+            self.ids[place * width + position] = self.ids[last * width + position];
+        }
         self.ids.truncate(last * width);
         for column in [&mut self.scales, &mut self.floors, &mut self.rates] {
             column.swap_remove(place);

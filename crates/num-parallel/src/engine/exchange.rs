@@ -28,6 +28,11 @@ pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// For writing, by who has it alone: no lock is taken.
+pub(crate) fn own<T>(lock: &mut RwLock<T>) -> &mut T {
+    lock.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Consecutive links, with what a rule remembers of each.
 #[derive(Debug)]
 pub(crate) struct LinkBlock<R, M> {

@@ -6,6 +6,8 @@
 //! segments → links   load of a link += its row's or its column's sums
 //! ```
 
+use std::collections::HashMap;
+
 use netnum_core::utility::elementary::vectorized;
 
 use super::bucket::{Bucket, Response, Table, WINDOW, add};
@@ -23,8 +25,12 @@ pub(crate) struct Lane<R> {
     grids: Vec<u32>,
     uses: Vec<bool>,
     buckets: Vec<Bucket<R>>,
-    /// The buckets by law and windows, to be found, and so that one finds in the cache what the one before left there.
+    /// The buckets by law and windows, so that one finds in the cache what the one before left there.
     order: Vec<u32>,
+    /// The same, to be found: law and windows → bucket. There may be thousands, and a search would guess at every turn.
+    numbers: HashMap<Vec<u32>, u32>,
+    /// What is looked up there.
+    key: Vec<u32>,
     /// Segments that a bucket's 16 bits number.
     window: usize,
     /// Load per capacity of every segment; empty until it is asked for *(derived)*.
@@ -50,6 +56,8 @@ impl<R: Real> Lane<R> {
             uses: vec![false; partition.grids().len()],
             buckets,
             order,
+            numbers: HashMap::new(),
+            key: Vec::new(),
             window: partition.window(),
             fullness,
         }
@@ -77,16 +85,21 @@ impl<R: Real> Lane<R> {
             }
         }
         let windows = || segments.iter().map(|segment| segment.number & !(self.window as u32 - 1));
-        let order = |&bucket: &u32| {
-            let bucket = &self.buckets[bucket as usize];
-            bucket.law().cmp(&response.law).then_with(|| bucket.windows().iter().copied().cmp(windows()))
-        };
-        let bucket = match self.order.binary_search_by(order) {
-            Ok(at) => self.order[at],
-            Err(at) => {
+        self.key.clear();
+        self.key.push(response.law as u32);
+        self.key.extend(windows());
+        let bucket = match self.numbers.get(&*self.key) {
+            Some(&bucket) => bucket,
+            None => {
+                let bucket = self.buckets.len() as u32;
+                let before = |&other: &u32| {
+                    let other = &self.buckets[other as usize];
+                    other.law().cmp(&response.law).then_with(|| other.windows().iter().copied().cmp(windows())).is_lt()
+                };
+                self.order.insert(self.order.partition_point(before), bucket);
+                self.numbers.insert(self.key.clone(), bucket);
                 self.buckets.push(Bucket::new(response.law, windows().collect(), self.window));
-                self.order.insert(at, self.buckets.len() as u32 - 1);
-                self.order[at]
+                bucket
             }
         };
         let place = self.buckets[bucket as usize].push(flow, segments.iter().map(|segment| segment.number), response);

@@ -17,19 +17,20 @@ mod round;
 
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, RwLock};
 
 use netnum_core::solve::{CEILING, LARGEST_PRICE, LinkState, MOST_REFUSALS, Sums};
 use netnum_core::{Error, Paths, PriceRule, Result};
 
 use crate::crew::{Crew, Job};
 use bucket::{Bucket, Law, Response};
-use exchange::{read, write};
-use lane::Spot;
+use exchange::{LinkBlock, own, read, write};
+use lane::{Lane, Spot};
 use partition::{Partition, Segment};
 pub use real::Real;
 pub(crate) use round::share;
-use round::{Blocks, Task};
+use round::{Blocks, Round, Task};
 
 /// What a flow's rate is worth: U'(x) = (w/x)^α, up to a cap.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,28 +85,40 @@ impl Worth {
 
     /// U' at the ceiling of the rate: below this price it stays there.
     fn floor(&self, smallest_capacity: f64) -> f64 {
-        (self.alpha * (self.weight / self.ceiling(smallest_capacity)).ln())
-            .exp()
-            .clamp(LARGEST_PRICE.recip(), LARGEST_PRICE)
+        let ratio = self.weight / self.ceiling(smallest_capacity);
+        let floor = if self.alpha == 1.0 { ratio } else { ratio.powf(self.alpha) };
+        floor.clamp(LARGEST_PRICE.recip(), LARGEST_PRICE)
     }
 }
 
 /// A flow of an engine. It never names another, not even one that has taken its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FlowId {
-    number: u32,
-    generation: u32,
+pub struct FlowId(
+    // One number, the generation above the slot: two would be written apart and read together, which waits.
+    u64,
+);
+
+impl FlowId {
+    fn new(number: u32, generation: u32) -> Self {
+        Self(u64::from(generation) << 32 | u64::from(number))
+    }
+
+    fn number(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
-/// What is known of a flow beside its columns.
+/// Where a flow is. It is looked up at random, so that it counts how many lie in a cache.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    /// Goes up when a flow ends.
+    /// Goes up when a flow begins and when it ends: it is odd while there is one.
     generation: u32,
     lane: u32,
     spot: Spot,
-    /// The flow's cap; 0 while there is no flow.
-    cap: f64,
 }
 
 /// A price rule at work on flows that come and go: one iteration a step, prices staying where they are in between.
@@ -147,9 +160,15 @@ struct Slot {
 /// f64 within 1e±200. Flows for which they would not are refused.
 pub struct Engine<R: Real, Rule: PriceRule> {
     blocks: Arc<Blocks<R, Rule>>,
+    /// Here between rounds, so that flows come and go without a lock, each of which would wait for all memory written.
+    lanes: Vec<RwLock<Lane<R>>>,
+    /// Of every link, as the blocks have them.
+    capacities: Vec<f64>,
     job: Job,
     crew: Crew,
     slots: Vec<Slot>,
+    /// Cap of the flow in every slot.
+    caps: Vec<f64>,
     /// Numbers of slots without a flow.
     free: Vec<u32>,
     /// Whether the rule has seen the links with these flows and capacities.
@@ -175,15 +194,19 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
             check_path(path, links, capacities.len())?;
         }
         let partition = Partition::new(capacities.len(), typical.len(), |path| typical.links(path));
+        let lanes = (0..partition.lanes().get()).map(|_| RwLock::new(Lane::new(&partition))).collect();
         // A member without a lane would only be woken.
         let crew = Crew::new(threads.min(partition.lanes()))?;
         let blocks = Arc::new(Blocks::new(partition, &capacities, rule));
         let shared = Arc::clone(&blocks);
         Ok(Self {
             blocks,
+            lanes,
+            capacities,
             job: Arc::new(move |member| shared.round(member)),
             crew,
             slots: Vec::new(),
+            caps: Vec::new(),
             free: Vec::new(),
             started: false,
             normalized: false,
@@ -200,19 +223,22 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         let partition = &self.blocks.partition;
         check_path(0, path, partition.links())?;
         worth.check()?;
-        let smallest = path.iter().map(|&link| self.capacity(link)).fold(f64::INFINITY, f64::min);
+        let smallest = path.iter().map(|&link| self.capacities[link as usize]).fold(f64::INFINITY, f64::min);
         worth.check_range::<R>(smallest)?;
         partition.segments_of(path, &mut self.scratch);
         let lane = partition.lane_of(path);
         let number = self.free.pop().unwrap_or(self.slots.len() as u32);
-        let spot = write(&self.blocks.lanes[lane]).add(number, &self.scratch, &worth.response(smallest));
-        let slot = Slot { generation: 0, lane: lane as u32, spot, cap: worth.cap };
+        let spot = own(&mut self.lanes[lane]).add(number, &self.scratch, &worth.response(smallest));
+        let slot = Slot { generation: 1, lane: lane as u32, spot };
         self.change();
-        match self.slots.get_mut(number as usize) {
-            Some(old) => *old = Slot { generation: old.generation, ..slot },
-            None => self.slots.push(slot),
-        }
-        Ok(FlowId { number, generation: self.slots[number as usize].generation })
+        let Some(old) = self.slots.get_mut(number as usize) else {
+            self.slots.push(slot);
+            self.caps.push(worth.cap);
+            return Ok(FlowId::new(number, slot.generation));
+        };
+        *old = Slot { generation: old.generation.wrapping_add(1), ..slot };
+        self.caps[number as usize] = worth.cap;
+        Ok(FlowId::new(number, old.generation))
     }
 
     /// Ends a flow. O(1).
@@ -221,12 +247,12 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// [`Error::UnknownFlow`].
     pub fn remove(&mut self, id: FlowId) -> Result<()> {
         let Slot { lane, spot, .. } = *self.slot(id)?;
-        if let Some(moved) = write(&self.blocks.lanes[lane as usize]).remove(spot) {
+        if let Some(moved) = own(&mut self.lanes[lane as usize]).remove(spot) {
             self.slots[moved as usize].spot = spot;
         }
-        let slot = &mut self.slots[id.number as usize];
-        (slot.generation, slot.cap) = (slot.generation.wrapping_add(1), 0.0);
-        self.free.push(id.number);
+        let slot = &mut self.slots[id.number() as usize];
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(id.number());
         self.change();
         Ok(())
     }
@@ -252,7 +278,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     pub fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
         check_path(0, &[link], self.blocks.partition.links())?;
         check_capacity(link as usize, capacity)?;
-        let mut capacities = self.each_link(|block| &block.capacities);
+        let mut capacities = self.capacities.clone();
         capacities[link as usize] = capacity;
         let partition = &self.blocks.partition;
         let links = |segment| {
@@ -261,7 +287,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         };
         // First all that may be refused, and then what changes.
         let mut floors = Vec::new();
-        for (number, lane) in self.blocks.lanes.iter().enumerate() {
+        for (number, lane) in self.lanes.iter().enumerate() {
             for (bucket, flows) in read(lane).buckets().iter().enumerate() {
                 for place in 0..flows.flows().len() {
                     if !flows.segments(place).flat_map(links).any(|other| other == link) {
@@ -270,7 +296,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
                     let of_path = flows.segments(place).flat_map(links).map(|link| capacities[link as usize]);
                     let smallest = of_path.fold(f64::INFINITY, f64::min);
                     let (weight, exponent) = flows.parameters(place);
-                    let cap = self.slots[flows.flows()[place] as usize].cap;
+                    let cap = self.caps[flows.flows()[place] as usize];
                     let worth = Worth { weight, alpha: exponent.recip(), cap };
                     worth.check_range::<R>(smallest)?;
                     floors.push((number, bucket, place, worth.floor(smallest)));
@@ -278,12 +304,13 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
             }
         }
         for (lane, bucket, place, floor) in floors {
-            write(&self.blocks.lanes[lane]).buckets_mut()[bucket].set_floor(place, floor);
+            own(&mut self.lanes[lane]).buckets_mut()[bucket].set_floor(place, floor);
         }
         {
             let block = &mut *write(self.block_of(link));
             block.capacities[link as usize - block.links.start] = capacity;
         }
+        self.capacities = capacities;
         self.change();
         Ok(())
     }
@@ -382,8 +409,11 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     }
 
     fn run(&mut self, task: Task) {
-        *write(&self.blocks.task) = task;
-        self.crew.run(Arc::clone(&self.job));
+        *write(&self.blocks.round) = Round { task, lanes: std::mem::take(&mut self.lanes) };
+        // A rule may panic; the flows come back all the same.
+        let done = catch_unwind(AssertUnwindSafe(|| self.crew.run(Arc::clone(&self.job))));
+        self.lanes = std::mem::take(&mut write(&self.blocks.round).lanes);
+        done.unwrap_or_else(|panic| resume_unwind(panic));
     }
 
     /// Price of every link.
@@ -429,17 +459,17 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
 
     fn look_up(&self, id: FlowId, column: impl Fn(&Bucket<R>) -> &[R]) -> Result<f64> {
         let Slot { lane, spot, .. } = *self.slot(id)?;
-        let lane = read(&self.blocks.lanes[lane as usize]);
+        let lane = read(&self.lanes[lane as usize]);
         Ok(column(&lane.buckets()[spot.bucket as usize])[spot.place as usize].wide())
     }
 
     fn slot(&self, id: FlowId) -> Result<&Slot> {
-        let slot = self.slots.get(id.number as usize);
-        let current = slot.filter(|slot| slot.generation == id.generation && slot.cap > 0.0);
-        current.ok_or_else(|| Error::UnknownFlow { id: format!("{}.{}", id.number, id.generation) })
+        let slot = self.slots.get(id.number() as usize);
+        let current = slot.filter(|slot| slot.generation == id.generation());
+        current.ok_or_else(|| Error::UnknownFlow { id: format!("{}.{}", id.number(), id.generation()) })
     }
 
-    fn block_of(&self, link: u32) -> &std::sync::RwLock<exchange::LinkBlock<R, Rule::Memory>> {
+    fn block_of(&self, link: u32) -> &RwLock<LinkBlock<R, Rule::Memory>> {
         let blocks = &self.blocks.links;
         // Blocks are as long as each other to within one.
         let guess = (link as usize * blocks.len() / self.blocks.partition.links()).min(blocks.len() - 1);
@@ -448,19 +478,14 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         &blocks[number.expect("a link is in a block")]
     }
 
-    fn capacity(&self, link: u32) -> f64 {
-        let block = read(self.block_of(link));
-        block.capacities[link as usize - block.links.start]
-    }
-
-    fn each_link(&self, column: impl Fn(&exchange::LinkBlock<R, Rule::Memory>) -> &Vec<f64>) -> Vec<f64> {
+    fn each_link(&self, column: impl Fn(&LinkBlock<R, Rule::Memory>) -> &Vec<f64>) -> Vec<f64> {
         self.blocks.links.iter().flat_map(|block| column(&read(block)).clone()).collect()
     }
 }
 
 impl<R: Real, Rule: PriceRule + 'static> fmt::Debug for Engine<R, Rule> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (flows, links, lanes) = (self.flows(), self.blocks.partition.links(), self.blocks.lanes.len());
+        let (flows, links, lanes) = (self.flows(), self.blocks.partition.links(), self.lanes.len());
         write!(f, "Engine({flows} flows, {links} links, {lanes} lanes, {} threads)", self.crew.threads())
     }
 }

@@ -34,8 +34,13 @@ pub(crate) enum Task {
 pub(crate) struct Blocks<R, Rule: PriceRule> {
     pub(crate) partition: Partition,
     pub(crate) rule: RwLock<Rule>,
-    pub(crate) task: RwLock<Task>,
     pub(crate) links: Vec<RwLock<LinkBlock<R, Rule::Memory>>>,
+    pub(crate) round: RwLock<Round<R>>,
+}
+
+/// What is lent to a crew for a round.
+pub(crate) struct Round<R> {
+    pub(crate) task: Task,
     pub(crate) lanes: Vec<RwLock<Lane<R>>>,
 }
 
@@ -46,18 +51,19 @@ impl<R: Real, Rule: PriceRule> Blocks<R, Rule> {
             let range = links * number / lanes..links * (number + 1) / lanes;
             RwLock::new(LinkBlock::new(range, capacities, rule.memory()))
         };
-        let blocks = (0..lanes).map(block).collect();
-        let all = (0..lanes).map(|_| RwLock::new(Lane::new(&partition))).collect();
-        Self { partition, rule: RwLock::new(rule), task: RwLock::new(Task::Respond), links: blocks, lanes: all }
+        let links = (0..lanes).map(block).collect();
+        let round = RwLock::new(Round { task: Task::Respond, lanes: Vec::new() });
+        Self { partition, rule: RwLock::new(rule), links, round }
     }
 
     /// One member's part of a round.
     pub(crate) fn round(&self, member: &Member<'_>) {
-        let (rule, task) = (read(&self.rule), *read(&self.task));
-        if task == Task::Normalize {
-            return self.normalize(member);
+        let (rule, round) = (read(&self.rule), read(&self.round));
+        let Round { task, lanes } = &*round;
+        if *task == Task::Normalize {
+            return self.normalize(lanes, member);
         }
-        for lane in share(&self.lanes, member) {
+        for lane in share(lanes, member) {
             let lane = &mut *write(lane);
             for block in &self.links {
                 let block = read(block);
@@ -68,19 +74,19 @@ impl<R: Real, Rule: PriceRule> Blocks<R, Rule> {
         member.wait();
         for block in share(&self.links, member) {
             let block = &mut *write(block);
-            block.gather(&self.lanes);
-            if task == Task::Step {
+            block.gather(lanes);
+            if *task == Task::Step {
                 block.post(false, |link, memory| rule.advance(link, memory));
             }
         }
     }
 
-    fn normalize(&self, member: &Member<'_>) {
+    fn normalize(&self, lanes: &[RwLock<Lane<R>>], member: &Member<'_>) {
         for block in share(&self.links, member) {
             write(block).compare();
         }
         member.wait();
-        for lane in share(&self.lanes, member) {
+        for lane in share(lanes, member) {
             let lane = &mut *write(lane);
             for block in &self.links {
                 let block = read(block);
