@@ -2,10 +2,12 @@
 #![allow(dead_code, reason = "every benchmark uses its part")]
 
 use std::hint::black_box;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, SamplingMode};
 use netnum_core::{AlphaFair, Paths, Problem, Topology};
+use netnum_parallel::{Crew, Member};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -181,7 +183,7 @@ fn leaf_spine(racks: usize) -> Topology {
 }
 
 /// The generator of one purpose; each has a stream of its own, so that adding one leaves the others' draws alone.
-fn rng(purpose: u64) -> ChaCha8Rng {
+pub(crate) fn rng(purpose: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     rng.set_stream(purpose);
     rng
@@ -222,15 +224,34 @@ pub(crate) struct Plan {
     pub(crate) samples: usize,
 }
 
-/// Has criterion time a routine, which returns the time that `count` repetitions took. Returns the median time of one
-/// repetition in seconds, over the samples that criterion itself looks at; `None` if the command line filters it out.
+/// What the samples of a figure say of it, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spread {
+    pub(crate) least: f64,
+    pub(crate) median: f64,
+    pub(crate) most: f64,
+}
+
+/// The median of [`spread`].
 pub(crate) fn measure(
     criterion: &mut Criterion,
     group: &str,
     id: BenchmarkId,
     plan: Plan,
-    mut routine: impl FnMut(u64) -> Duration,
+    routine: impl FnMut(u64) -> Duration,
 ) -> Option<f64> {
+    spread(criterion, group, id, plan, routine).map(|spread| spread.median)
+}
+
+/// Has criterion time a routine, which returns the time that `count` repetitions took. Returns the time of one
+/// repetition over the samples that criterion itself looks at; `None` if the command line filters it out.
+pub(crate) fn spread(
+    criterion: &mut Criterion,
+    group: &str,
+    id: BenchmarkId,
+    plan: Plan,
+    mut routine: impl FnMut(u64) -> Duration,
+) -> Option<Spread> {
     let mut samples: Vec<(f64, u64)> = Vec::new();
     let mut group = criterion.benchmark_group(group);
     group.warm_up_time(plan.warm_up).measurement_time(plan.measure).sample_size(plan.samples);
@@ -245,11 +266,13 @@ pub(crate) fn measure(
     group.finish();
     // Those of the warm-up come first. `--quick` takes fewer samples, each twice as long as the one before; weighing
     // by repetitions lets the last ones decide.
-    let measured = samples.len().saturating_sub(plan.samples);
-    weighted_median(samples.split_off(measured))
+    let mut measured = samples.split_off(samples.len().saturating_sub(plan.samples));
+    let median = weighted_median(&mut measured)?;
+    // In order by now.
+    Some(Spread { least: measured.first()?.0, median, most: measured.last()?.0 })
 }
 
-fn weighted_median(mut samples: Vec<(f64, u64)>) -> Option<f64> {
+fn weighted_median(samples: &mut [(f64, u64)]) -> Option<f64> {
     samples.sort_by(|one, other| one.0.total_cmp(&other.0));
     let total: u64 = samples.iter().map(|sample| sample.1).sum();
     let mut below = 0;
@@ -258,6 +281,23 @@ fn weighted_median(mut samples: Vec<(f64, u64)>) -> Option<f64> {
         2 * below >= total
     });
     median.map(|sample| sample.0)
+}
+
+/// The time that `count` meetings take, as the caller sees it.
+pub(crate) fn meet(crew: &mut Crew, count: u64, meet: impl Fn(&Member) + Send + Sync + 'static) -> Duration {
+    let time = Arc::new(Mutex::new(Duration::ZERO));
+    let told = time.clone();
+    crew.run(Arc::new(move |member| {
+        meet(member);
+        let began = Instant::now();
+        for _ in 0..count {
+            meet(member);
+        }
+        if member.number() == 0 {
+            *told.lock().expect("nobody panics") = began.elapsed();
+        }
+    }));
+    *time.lock().expect("nobody panics")
 }
 
 /// Whether the command line asks for every benchmark to be run once only, to see that it works.

@@ -13,7 +13,7 @@ mod common;
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use common::Plan;
@@ -26,23 +26,6 @@ const PLAN: Plan = Plan { warm_up: Duration::from_millis(100), measure: Duration
 
 /// Longer than a worker watches for its next job.
 const SLEEP: Duration = Duration::from_millis(1);
-
-/// The time that `count` meetings take, as the caller sees it.
-fn meet(crew: &mut Crew, count: u64, meet: impl Fn(&Member) + Send + Sync + 'static) -> Duration {
-    let time = Arc::new(Mutex::new(Duration::ZERO));
-    let told = time.clone();
-    crew.run(Arc::new(move |member| {
-        meet(member);
-        let began = Instant::now();
-        for _ in 0..count {
-            meet(member);
-        }
-        if member.number() == 0 {
-            *told.lock().expect("nobody panics") = began.elapsed();
-        }
-    }));
-    *time.lock().expect("nobody panics")
-}
 
 /// The time that `count` runs take, each after a pause that is not counted.
 fn run(count: u64, pause: Duration, mut run: impl FnMut()) -> Duration {
@@ -67,11 +50,11 @@ fn main() {
         let barrier = Arc::new(Barrier::new(members));
         measure("crew_meet", "std barrier", members, &mut |count| {
             let barrier = barrier.clone();
-            meet(&mut crew, count, move |_| {
+            common::meet(&mut crew, count, move |_| {
                 barrier.wait();
             })
         });
-        measure("crew_meet", "crew", members, &mut |count| meet(&mut crew, count, |member| member.wait()));
+        measure("crew_meet", "crew", members, &mut |count| common::meet(&mut crew, count, |member| member.wait()));
 
         let pool = rayon::ThreadPoolBuilder::new().num_threads(members).build().expect("there are threads");
         let job: Arc<dyn Fn(&Member) + Send + Sync> = Arc::new(|member| {

@@ -36,6 +36,11 @@ impl Naive {
         &self.prices
     }
 
+    /// What flows asked for in the last iteration.
+    pub(crate) fn rates(&self) -> &[f64] {
+        &self.rates
+    }
+
     /// One iteration. `respond` gives a flow's rate at a path price, and by how much the rate falls per unit of price.
     pub(crate) fn step(&mut self, gamma: f64, respond: impl Fn(usize, f64) -> (f64, f64)) {
         self.loads.fill(0.0);

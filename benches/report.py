@@ -41,13 +41,20 @@ class Table:
 
 TABLES = [
     Table("price_step", "price_step", "One iteration", "NED, nodes x flows, 4 links a flow, hot caches.", "naive"),
-    Table("threads", "threads", "Threads", "One iteration on several threads.", "1", spread=True),
+    Table(
+        "threads",
+        "threads",
+        "Threads",
+        "One step of the engine, nodes x flows, and one meeting of the same threads.",
+        "1 thread",
+        spread=True,
+    ),
     Table(
         "crew_meet", "crew", "A meeting of threads", "One barrier, by number of threads.", "std barrier", spread=True
     ),
     Table("crew_run", "crew", "An empty job", "From call to return, while workers watch.", "rayon", spread=True),
     Table("crew_call", "crew", "An empty job after a pause", "Workers sleep by then.", "rayon", spread=True),
-    Table("churn", "churn", "Flows that come and go", "One flow replaced by another.", "rebuild"),
+    Table("churn", "churn", "Flows that come and go", "One replaced by another, by flows.", "vectors"),
     Table(
         "growth",
         "time_to_gap",
