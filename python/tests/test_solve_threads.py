@@ -1,15 +1,14 @@
 """`threads`: it fixes the time that a solve takes, and nothing else."""
 
-import netnum
 import numpy as np
 import pytest
+
+import netnum
 
 
 @pytest.fixture(scope="module")
 def problem():
-    net = netnum.topology.leaf_spine(
-        racks=9, servers_per_rack=16, spines=4, server_capacity=10e9, fabric_capacity=40e9
-    )
+    net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4, server_capacity=10e9, fabric_capacity=40e9)
     rng = np.random.default_rng(1)
     sources = rng.integers(144, size=25_000)
     destinations = (sources + rng.integers(1, 144, size=25_000)) % 144
