@@ -81,9 +81,10 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     let overload = overload(problem, rates);
     let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
     let answer = Answer::new(&presolved, &natural, &prices);
-    answer.settled().check_demands()?;
-    let certificate = answer.certificate();
-    Ok(Certificate { overload, kkt_residual: certificate.kkt_residual.max(overload), ..certificate })
+    let settled = answer.settled();
+    settled.check_demands()?;
+    let kkt_residual = settled.kkt_residual().max(answer.overload).max(overload);
+    Ok(Certificate { relative_gap: answer.relative_gap(), overload, kkt_residual })
 }
 
 /// The bottleneck property in place of a gap.
@@ -95,7 +96,7 @@ pub(crate) fn certify_max_min(problem: &Problem, rates: &[f64], witness: &Witnes
 
 /// By how much rates exceed a capacity or a cap, at most.
 fn overload(problem: &Problem, rates: &[f64]) -> f64 {
-    let links = relative_loads(problem.capacities(), problem.paths(), rates).into_iter();
+    let links = relative_loads(problem.capacities(), problem.paths(), rates.iter().copied()).into_iter();
     let used = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
     let caps = used.map(|(path, rate)| rate / problem.rate_cap(path));
     (links.chain(caps).fold(0.0, f64::max) - 1.0).max(0.0)
@@ -115,14 +116,8 @@ pub(crate) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub(crate) fn new(problem: &'a Presolved, rates: &'a [f64], prices: &'a [f64]) -> Self {
-        let mut loads = vec![0.0; problem.capacities.len()];
-        for ((links, &rate), &cap) in problem.paths.iter().zip(rates).zip(&problem.caps) {
-            let rate = cut(rate, cap);
-            for &link in links {
-                loads[link as usize] += rate;
-            }
-        }
-        let relative_loads = relative(loads, &problem.capacities);
+        let cut = rates.iter().zip(&problem.caps).map(|(&rate, &cap)| cut(rate, cap));
+        let relative_loads = relative_loads(&problem.capacities, &problem.paths, cut);
         let overload = most_over_one(&relative_loads);
         Self { problem, rates, prices, relative_loads, overload }
     }
@@ -140,7 +135,7 @@ impl<'a> Answer<'a> {
         let mut rates = path_prices.clone();
         self.settle(0..self.rates.len(), &self.quoted(), &mut path_prices, &mut rates);
         let relative_loads = match self.overload > 0.0 {
-            true => relative_loads(&problem.capacities, &problem.paths, &rates),
+            true => relative_loads(&problem.capacities, &problem.paths, rates.iter().copied()),
             false => self.relative_loads.clone(),
         };
         let flow_rates = problem.flow_totals(&rates);
@@ -176,7 +171,7 @@ impl<'a> Answer<'a> {
         let mut loads = vec![0.0; links.len()];
         for block in &problem.blocks {
             for flows in block.chunks() {
-                let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+                let paths = problem.paths_of_all(&flows);
                 path_prices.resize(paths.len(), 0.0);
                 rates.resize(paths.len(), 0.0);
                 self.settle(paths.clone(), &links, &mut path_prices, &mut rates);
@@ -333,7 +328,7 @@ impl Settled<'_> {
                     let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + JUST_ABOVE)).collect();
                     block.utility.marginal_into(places.clone(), &beyond, &mut above);
                 }
-                let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+                let paths = problem.paths_of_all(&flows);
                 demands.resize(paths.len(), 0.0);
                 problem.path_demands_into(block, &flows, &self.path_prices[paths.clone()], &mut demands);
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
@@ -438,7 +433,7 @@ struct Best {
 impl Best {
     /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path is at its bound.
     fn respond(&mut self, problem: &Presolved, block: &NaturalBlock, flows: Range<usize>, path_prices: &[f64]) -> bool {
-        let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+        let paths = problem.paths_of_all(&flows);
         let path_prices = &path_prices[..paths.len()];
         self.scratch.resize(flows.len(), 0.0);
         self.path_rates.resize(paths.len(), 0.0);

@@ -59,7 +59,7 @@ pub struct Fill;
 
 impl Normalizer for UNorm {
     fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]) {
-        let fullest = relative_loads(capacities, paths, rates).into_iter().fold(0.0, f64::max);
+        let fullest = relative_loads(capacities, paths, rates.iter().copied()).into_iter().fold(0.0, f64::max);
         for rate in rates {
             *rate = divided(*rate, fullest, self.raise_rates);
         }
@@ -68,7 +68,7 @@ impl Normalizer for UNorm {
 
 impl Normalizer for FNorm {
     fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]) {
-        let relative_loads = relative_loads(capacities, paths, rates);
+        let relative_loads = relative_loads(capacities, paths, rates.iter().copied());
         for (links, rate) in paths.iter().zip(rates) {
             let fullest = links.iter().map(|&link| relative_loads[link as usize]).fold(0.0, f64::max);
             *rate = self.divided(*rate, fullest);
@@ -106,9 +106,9 @@ fn divided(rate: f64, relative_load: f64, raise_rates: bool) -> f64 {
 }
 
 /// load/c of every link: ∞ for a failed link that is loaded, 0 for one that is not.
-pub(crate) fn relative_loads(capacities: &[f64], paths: &Paths, rates: &[f64]) -> Vec<f64> {
+pub(crate) fn relative_loads(capacities: &[f64], paths: &Paths, rates: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut loads = vec![0.0; capacities.len()];
-    for (links, &rate) in paths.iter().zip(rates) {
+    for (links, rate) in paths.iter().zip(rates) {
         for &link in links {
             loads[link as usize] += rate;
         }

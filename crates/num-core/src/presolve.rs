@@ -130,6 +130,11 @@ impl Presolved {
         Ok(this)
     }
 
+    /// The paths of consecutive flows, which are consecutive too.
+    pub(crate) fn paths_of_all(&self, flows: &Range<usize>) -> Range<usize> {
+        self.flow_paths[flows.start]..self.flow_paths[flows.end]
+    }
+
     /// The paths of a flow.
     pub(crate) fn paths_of(&self, flow: usize) -> Range<usize> {
         self.flow_paths[flow]..self.flow_paths[flow + 1]

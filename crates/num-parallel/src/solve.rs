@@ -34,9 +34,6 @@ pub fn solver(
     options: &BTreeMap<String, f64>,
     threads: NonZeroUsize,
 ) -> Result<Solver> {
-    if problem.flows() < FEWEST_FLOWS {
-        return Solver::new(problem, method, options);
-    }
     Solver::with_engine(problem, method, options, Some(Arc::new(LaneEngine { threads })))
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn bottleneck_links(problem: &Problem, rates: &[f64], near: f64) -> R
 fn each_path(problem: &Problem, rates: &[f64], mut show: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
     let of_flow = flow_shares(problem, METHOD)?;
     let shares = || problem.group().iter().map(|&flow| &of_flow[flow as usize]);
-    let loads = relative_loads(problem.capacities(), problem.paths(), rates);
+    let loads = relative_loads(problem.capacities(), problem.paths(), rates.iter().copied());
     let mut largest = vec![0.0f64; problem.links()];
     for ((links, share), &rate) in problem.paths().iter().zip(shares()).zip(rates) {
         let fair_share = share.least(rate * (1.0 - ROUNDING));

@@ -151,7 +151,7 @@ impl Network<'_> {
 
     /// Whether nothing is exceeded, and no flow was left without any rate to raise.
     fn fits(&self, wanted: &[f64], rates: &[f64]) -> bool {
-        let loads = relative_loads(&self.capacities, self.paths, rates).into_iter();
+        let loads = relative_loads(&self.capacities, self.paths, rates.iter().copied()).into_iter();
         let used = rates.iter().zip(&self.ceilings).filter(|(rate, _)| **rate > 0.0);
         loads.chain(used.map(|(rate, ceiling)| rate / ceiling)).fold(0.0, f64::max) <= 1.0 + ROUTED
             && self.shortfall(wanted, rates) <= ROUTED

@@ -105,7 +105,7 @@ impl Xwi {
         let Self { path_prices, weights, heaviest, .. } = self;
         for block in &problem.blocks {
             for flows in block.chunks() {
-                let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+                let paths = problem.paths_of_all(&flows);
                 problem.path_demands_into(block, &flows, &path_prices[paths.clone()], &mut weights[paths]);
             }
         }

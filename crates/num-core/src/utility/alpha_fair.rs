@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::elementary::ln;
+use super::elementary::{ln, vectorized};
 use super::power::{Power, Powers, as_power, map};
 use super::spec::column;
 use super::{Curvature, FairShare, Family, Parameter, Spec, Units, Utility};

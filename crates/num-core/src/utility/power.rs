@@ -87,6 +87,22 @@ fn none_is_zero(rates: &[f64]) -> bool {
     rates.iter().all(|&rate| rate != 0.0)
 }
 
+/// A function of every flow's power law and of its rate or its price, for a block of flows in vector instructions. No
+/// function that takes the other, which would not be compiled for the same vectors.
+macro_rules! map {
+    ($powers:expr, $arguments:expr, $out:expr, $function:ident) => {
+        vectorized(
+            #[inline(always)]
+            || {
+                for ((power, &argument), out) in $powers.iter().zip($arguments).zip($out) {
+                    *out = power.$function(argument);
+                }
+            },
+        )
+    };
+}
+pub(super) use map;
+
 /// The functions of [`Utility`] that a family gets by saying which power law a flow has: `fn power(&self, flow)`.
 macro_rules! as_power {
     () => {
@@ -111,23 +127,11 @@ macro_rules! as_power {
         }
         fn value_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
             let powers: Vec<Power> = flows.map(|flow| self.power(flow)).collect();
-            map(
-                &powers,
-                rates,
-                out,
-                #[inline(always)]
-                |power, rate| power.value(rate),
-            );
+            map!(powers, rates, out, value);
         }
         fn log_marginal_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
             let powers: Vec<Power> = flows.map(|flow| self.power(flow)).collect();
-            map(
-                &powers,
-                rates,
-                out,
-                #[inline(always)]
-                |power, rate| power.log_marginal(rate),
-            );
+            map!(powers, rates, out, log_marginal);
         }
         fn elasticity_into(&self, flows: std::ops::Range<usize>, _rates: &[f64], out: &mut [f64]) {
             for (flow, out) in flows.zip(out) {
@@ -167,19 +171,6 @@ impl Powers {
     }
 }
 
-/// A function of every flow's power law and of its rate or its price, in vector instructions.
-#[inline(always)]
-pub(super) fn map(powers: &[Power], arguments: &[f64], out: &mut [f64], function: impl Fn(Power, f64) -> f64) {
-    vectorized(
-        #[inline(always)]
-        || {
-            for ((&power, &argument), out) in powers.iter().zip(arguments).zip(out) {
-                *out = function(power, argument);
-            }
-        },
-    );
-}
-
 impl Utility for Powers {
     fn value(&self, flow: usize, rate: f64) -> f64 {
         self.flows[flow].value(rate)
@@ -200,31 +191,13 @@ impl Utility for Powers {
         self.flows[flow].gain(from, to)
     }
     fn log_marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        map(
-            &self.flows[flows],
-            rates,
-            out,
-            #[inline(always)]
-            |power, rate| power.log_marginal(rate),
-        );
+        map!(self.flows[flows], rates, out, log_marginal);
     }
     fn marginal_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        map(
-            &self.flows[flows],
-            rates,
-            out,
-            #[inline(always)]
-            |power, rate| power.marginal(rate),
-        );
+        map!(self.flows[flows], rates, out, marginal);
     }
     fn demand_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
-        map(
-            &self.flows[flows],
-            prices,
-            out,
-            #[inline(always)]
-            |power, price| power.demand(price),
-        );
+        map!(self.flows[flows], prices, out, demand);
     }
     fn gain_into(&self, flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
         let inputs = self.flows[flows].iter().zip(from).zip(to).zip(out);

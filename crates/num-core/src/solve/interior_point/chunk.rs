@@ -31,7 +31,7 @@ impl Chunk {
         let mut chunks = Vec::new();
         for (block, natural) in problem.blocks.iter().enumerate() {
             for flows in natural.chunks() {
-                let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+                let paths = problem.paths_of_all(&flows);
                 chunks.push(Self {
                     block,
                     linear: natural.utility.curvature() == Curvature::Linear,

@@ -95,7 +95,7 @@ impl InteriorPoint {
         let mut order: Vec<usize> = Vec::new();
         for block in &problem.blocks {
             for flows in block.chunks() {
-                let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+                let paths = problem.paths_of_all(&flows);
                 problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
                 for flow in flows {
                     order.clear();

@@ -206,7 +206,7 @@ pub(super) fn chunks(problem: &Presolved) -> Vec<Chunk> {
         let mut start = natural.flows.start;
         let end = start + shares::singles(problem, block);
         let chunk = |flows: Range<usize>, length| {
-            let paths = problem.flow_paths[flows.start]..problem.flow_paths[flows.end];
+            let paths = problem.paths_of_all(&flows);
             Chunk { block, flows, paths, length }
         };
         if natural.whole && start < end {
