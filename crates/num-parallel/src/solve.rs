@@ -78,7 +78,7 @@ impl PriceEngine for LaneEngine {
         }
         let shared = Arc::new(Shared {
             partition,
-            heard: RwLock::new(Heard { weigh: false, prices: vec![[0.0; 2]; flows.links] }),
+            heard: RwLock::new(Heard { weigh: false, prices: vec![0.0; flows.links], priced: vec![0.0; flows.links] }),
             lanes: lanes.into_iter().map(RwLock::new).collect(),
         });
         let at_work = Arc::clone(&shared);
@@ -86,7 +86,7 @@ impl PriceEngine for LaneEngine {
             let heard = read(&at_work.heard);
             for lane in share(&at_work.lanes, member) {
                 let lane = &mut *write(lane);
-                lane.hear(0, &heard.prices);
+                lane.hear(0, &heard.prices, &heard.priced, heard.weigh);
                 lane.respond(&at_work.partition, heard.weigh);
             }
         });
@@ -104,8 +104,9 @@ struct Shared {
 /// What the lanes respond to.
 struct Heard {
     weigh: bool,
-    /// [price, priced] of every link.
-    prices: Vec<[f64; 2]>,
+    /// Of every link.
+    prices: Vec<f64>,
+    priced: Vec<f64>,
 }
 
 struct Lanes {
@@ -119,8 +120,8 @@ impl Responder for Lanes {
         {
             let heard = &mut *write(&self.shared.heard);
             heard.weigh = weigh;
-            for (heard, link) in heard.prices.iter_mut().zip(&*links) {
-                *heard = [link.price, link.priced];
+            for ((price, priced), link) in heard.prices.iter_mut().zip(&mut heard.priced).zip(&*links) {
+                (*price, *priced) = (link.price, link.priced);
             }
         }
         self.crew.run(Arc::clone(&self.job));
@@ -135,8 +136,8 @@ impl Responder for Lanes {
     fn rates_into(&self, rates: &mut [f64]) {
         for lane in &self.shared.lanes {
             for bucket in read(lane).buckets() {
-                for (&flow, &rate) in bucket.flows().iter().zip(bucket.rates()) {
-                    rates[flow as usize] = rate;
+                for (place, &flow) in bucket.flows().iter().enumerate() {
+                    rates[flow as usize] = bucket.rate(place);
                 }
             }
         }

@@ -7,29 +7,31 @@
 //! ```
 //!
 //! D counts once per priced link where a rule asks for it. Columns side by side, 16-bit numbers for segments; [load,
-//! slope] lie together, so that one addition serves both, and [price, priced] likewise.
+//! slope] lie together, so that one addition serves both.
 
 use netnum_core::utility::elementary::{exp, ln, vectorized};
 
 use super::real::Real;
 
-/// Segments that 16 bits can number. Tables are whole windows, so that no look-up needs a check of its bounds.
+/// Segments that 16 bits can number. Tables are longer by a window, which nobody uses, so that no look-up needs a check
+/// of its bounds.
 pub(crate) const WINDOW: usize = 1 << 16;
 
-/// Segments whose prices and sums, those of both ends of a path, stay in the first-level cache together. Where flows are
-/// many per pair of tiles, they stand by tiles instead of by windows.
-pub(crate) const TILE: usize = 1 << 10;
-
-/// Flows that are gathered, responded to and scattered at a time.
-const LOGS: usize = 4;
+/// Flows that stand together.
+const ABREAST: usize = 4;
+/// Flows that are gathered, then responded to, then scattered, where that is long.
 const POWERS: usize = 64;
 
 /// exp of these is still a number, also after ten million of them are added.
 const LEAST_EXPONENT: f64 = -690.0;
 const MOST_EXPONENT: f64 = 667.0;
 
-/// One entry per segment: [price, priced], or [load, slope].
-pub(crate) type Table<R> = Vec<[R; 2]>;
+/// What flows see of every segment: its price and, where a rule counts them, its priced links.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen<'a, R> {
+    pub(crate) prices: &'a [R],
+    pub(crate) priced: &'a [R],
+}
 
 /// How rates follow prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,21 +53,33 @@ pub(crate) struct Response {
     pub(crate) floor: f64,
 }
 
+/// Numbers of some flows, side by side in memory: a loop follows one pointer, and a flow that comes or goes is in one
+/// place.
+#[derive(Debug, Clone, Copy)]
+struct Rows<R> {
+    scales: [R; ABREAST],
+    floors: [R; ABREAST],
+    rates: [R; ABREAST],
+}
+
+impl<R: Real> Rows<R> {
+    /// Of flows that are not there: they ask for nothing, whatever they look at.
+    const EMPTY: Self =
+        Self { scales: [R::ZERO; ABREAST], floors: [R::ONE; ABREAST], rates: [R::ZERO; ABREAST] };
+}
+
 /// Flows that are alike.
 #[derive(Debug)]
 pub(crate) struct Bucket<R> {
     /// Where the windows begin that the flows' segments are numbered in, position by position.
     windows: Vec<u32>,
-    /// Their length, [`WINDOW`] or [`TILE`].
-    length: usize,
     law: Law,
-    /// Segments of flow i: `ids[i * windows.len()..]`.
+    /// Segments of flow i: `ids[i * windows.len()..]`; as many as `rows` have room for.
     ids: Vec<u16>,
-    scales: Vec<R>,
+    /// Flow i is number `i % ABREAST` of `rows[i / ABREAST]`; the last may have room.
+    rows: Vec<Rows<R>>,
     /// Of powers only.
     exponents: Vec<R>,
-    floors: Vec<R>,
-    rates: Vec<R>,
     /// The rates after F-NORM, as of when that was last asked for.
     feasible: Vec<R>,
     /// The engine's numbers of the flows.
@@ -73,11 +87,9 @@ pub(crate) struct Bucket<R> {
 }
 
 impl<R: Real> Bucket<R> {
-    pub(crate) fn new(law: Law, windows: Vec<u32>, length: usize) -> Self {
-        let (ids, flows) = (Vec::new(), Vec::new());
-        let (scales, exponents, floors) = (Vec::new(), Vec::new(), Vec::new());
-        let (rates, feasible) = (Vec::new(), Vec::new());
-        Self { windows, length, law, ids, scales, exponents, floors, rates, feasible, flows }
+    pub(crate) fn new(law: Law, windows: Vec<u32>) -> Self {
+        let (ids, rows, exponents) = (Vec::new(), Vec::new(), Vec::new());
+        Self { windows, law, ids, rows, exponents, feasible: Vec::new(), flows: Vec::new() }
     }
 
     pub(crate) fn law(&self) -> Law {
@@ -92,13 +104,13 @@ impl<R: Real> Bucket<R> {
         &self.flows
     }
 
-    pub(crate) fn rates(&self) -> &[R] {
-        &self.rates
+    pub(crate) fn rate(&self, place: usize) -> R {
+        self.rows[place / ABREAST].rates[place % ABREAST]
     }
 
-    /// Rates after F-NORM, of the flows that were there when it was asked for.
-    pub(crate) fn feasible(&self) -> &[R] {
-        &self.feasible
+    /// The rate after F-NORM of a flow that was there when it was asked for.
+    pub(crate) fn feasible(&self, place: usize) -> R {
+        self.feasible[place]
     }
 
     /// The segments of a flow.
@@ -110,27 +122,35 @@ impl<R: Real> Bucket<R> {
 
     /// w and 1/α of a flow.
     pub(crate) fn parameters(&self, place: usize) -> (f64, f64) {
+        let scale = self.rows[place / ABREAST].scales[place % ABREAST].wide();
         match self.law {
-            Law::Log => (self.scales[place].wide(), 1.0),
-            Law::Power => (self.scales[place].wide().exp(), self.exponents[place].wide()),
+            Law::Log => (scale, 1.0),
+            Law::Power => (scale.exp(), self.exponents[place].wide()),
         }
     }
 
     pub(crate) fn set_floor(&mut self, place: usize, floor: f64) {
-        self.floors[place] = R::of(floor);
+        self.rows[place / ABREAST].floors[place % ABREAST] = R::of(floor);
     }
 
     /// Appends a flow; returns its place.
     pub(crate) fn push(&mut self, flow: u32, segments: impl Iterator<Item = u32>, response: &Response) -> u32 {
-        self.ids.extend(segments.zip(&self.windows).map(|(segment, start)| (segment - start) as u16));
-        self.scales.push(R::of(response.scale));
+        let (place, width) = (self.flows.len(), self.windows.len());
+        if place.is_multiple_of(ABREAST) {
+            self.rows.push(Rows::EMPTY);
+            self.ids.resize(self.rows.len() * ABREAST * width, 0);
+        }
+        let ids = self.ids[place * width..].iter_mut();
+        for (id, (segment, start)) in ids.zip(segments.zip(&self.windows)) {
+            *id = (segment - start) as u16;
+        }
+        let (rows, lane) = (&mut self.rows[place / ABREAST], place % ABREAST);
+        (rows.scales[lane], rows.floors[lane]) = (R::of(response.scale), R::of(response.floor));
         if self.law == Law::Power {
             self.exponents.push(R::of(response.exponent));
         }
-        self.floors.push(R::of(response.floor));
-        self.rates.push(R::default());
         self.flows.push(flow);
-        self.flows.len() as u32 - 1
+        place as u32
     }
 
     /// Takes a flow out, and puts the last one in its place: returns that one's number, if there is one.
@@ -141,9 +161,15 @@ impl<R: Real> Bucket<R> {
         for position in 0..width {
             self.ids[place * width + position] = self.ids[last * width + position];
         }
-        self.ids.truncate(last * width);
-        for column in [&mut self.scales, &mut self.floors, &mut self.rates] {
-            column.swap_remove(place);
+        let from = self.rows[last / ABREAST];
+        let (to, one, other) = (&mut self.rows[place / ABREAST], place % ABREAST, last % ABREAST);
+        (to.scales[one], to.floors[one], to.rates[one]) = (from.scales[other], from.floors[other], from.rates[other]);
+        if last.is_multiple_of(ABREAST) {
+            self.rows.pop();
+            self.ids.truncate(last * width);
+        } else {
+            let rows = &mut self.rows[last / ABREAST];
+            (rows.scales[other], rows.floors[other], rows.rates[other]) = (R::ZERO, R::ONE, R::ZERO);
         }
         if self.law == Law::Power {
             self.exponents.swap_remove(place);
@@ -153,135 +179,106 @@ impl<R: Real> Bucket<R> {
     }
 
     /// Rates at these prices, added to the sums.
-    pub(crate) fn respond<const WEIGH: bool>(&mut self, prices: &[[R; 2]], sums: &mut [[R; 2]]) {
+    pub(crate) fn respond<const WEIGH: bool>(&mut self, seen: Seen<'_, R>, sums: &mut [[R; 2]]) {
         macro_rules! of_width {
             ($($width:literal)*) => {
-                match self.windows.len() {
-                    $($width => self.respond_in_windows::<$width, WEIGH>(prices, sums),)*
-                    _ => self.respond_one_by_one::<WEIGH>(prices, sums),
+                match (self.windows.len(), self.law) {
+                    $(($width, Law::Log) => self.logs::<$width, WEIGH>(seen, sums),
+                    ($width, Law::Power) => self.powers::<$width, WEIGH>(seen, sums),)*
+                    _ => self.respond_one_by_one::<WEIGH>(seen, sums),
                 }
             };
         }
         of_width!(1 2 3 4 5 6 7 8);
     }
 
-    fn respond_in_windows<const WIDTH: usize, const WEIGH: bool>(&mut self, prices: &[[R; 2]], sums: &mut [[R; 2]]) {
-        match self.length {
-            TILE => self.respond_in::<WIDTH, WEIGH, TILE>(prices, sums),
-            _ => self.respond_in::<WIDTH, WEIGH, WINDOW>(prices, sums),
-        }
-    }
-
-    fn respond_in<const WIDTH: usize, const WEIGH: bool, const LENGTH: usize>(
-        &mut self,
-        prices: &[[R; 2]],
-        sums: &mut [[R; 2]],
-    ) {
-        let (starts, prices) = self.look_in::<_, WIDTH, LENGTH>(prices);
-        if starts.iter().all(|&start| start == starts[0]) {
-            // One window: the compiler sees that no number points out of it.
-            let sums: &mut [[R; 2]; LENGTH] = sums[starts[0]..].first_chunk_mut().expect("tables are whole windows");
-            let scatter = |_: usize, id: u16, of| add(&mut sums[usize::from(id) % LENGTH], of);
-            match self.law {
-                Law::Log => self.logs::<WIDTH, WEIGH, LENGTH>(prices, scatter),
-                Law::Power => self.powers::<WIDTH, WEIGH, LENGTH>(prices, scatter),
-            }
-        } else {
-            let scatter = |position: usize, id: u16, of| add(&mut sums[starts[position] + usize::from(id)], of);
-            match self.law {
-                Law::Log => self.logs::<WIDTH, WEIGH, LENGTH>(prices, scatter),
-                Law::Power => self.powers::<WIDTH, WEIGH, LENGTH>(prices, scatter),
-            }
-        }
-    }
-
-    /// The windows of a table that its flows look into, and where they begin.
-    fn look_in<'a, T, const WIDTH: usize, const LENGTH: usize>(
-        &self,
-        table: &'a [T],
-    ) -> ([usize; WIDTH], [&'a [T; LENGTH]; WIDTH]) {
-        let starts = std::array::from_fn(|position| self.windows[position] as usize);
-        (starts, starts.map(|start: usize| table[start..].first_chunk().expect("tables are whole windows")))
+    /// Where its windows begin.
+    fn starts<const WIDTH: usize>(&self) -> [usize; WIDTH] {
+        std::array::from_fn(|position| self.windows[position] as usize)
     }
 
     /// Gathers, responds and scatters a few flows at a time, so that the division hides behind the memory operations.
     /// In a function of its own, where the loop has all registers. Not for wider vectors: compilers would gather with
     /// them, which is slower than four loads.
     #[inline(never)]
-    fn logs<const WIDTH: usize, const WEIGH: bool, const LENGTH: usize>(
-        &mut self,
-        prices: [&[[R; 2]; LENGTH]; WIDTH],
-        mut scatter: impl FnMut(usize, u16, [R; 2]),
-    ) {
-        let (rows, last_rows) = self.ids.as_chunks::<WIDTH>().0.as_chunks::<LOGS>();
-        let (scales, last_scales) = self.scales.as_chunks::<LOGS>();
-        let (floors, last_floors) = self.floors.as_chunks::<LOGS>();
-        let (rates, last_rates) = self.rates.as_chunks_mut::<LOGS>();
-        for (((rows, scales), floors), rates) in rows.iter().zip(scales).zip(floors).zip(rates) {
-            *rates = logs::<R, LOGS, WIDTH, WEIGH, LENGTH>(rows, scales, floors, prices, &mut scatter);
-        }
-        for (((row, &scale), &floor), rate) in last_rows.iter().zip(last_scales).zip(last_floors).zip(last_rates) {
-            [*rate] = logs::<R, 1, WIDTH, WEIGH, LENGTH>(&[*row], &[scale], &[floor], prices, &mut scatter);
+    fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, seen: Seen<'_, R>, sums: &mut [[R; 2]]) {
+        let starts = self.starts();
+        let look = Look::<R, WIDTH, WEIGH>::new(seen, starts);
+        let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
+        for (paths, rows) in paths.iter().zip(&mut self.rows) {
+            // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
+            let (mut prices, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST]);
+            for (price, path) in prices.iter_mut().zip(paths) {
+                *price = look.price(path);
+            }
+            for flow in 0..ABREAST {
+                let inverse = R::ONE / prices[flow].at_least(rows.floors[flow]);
+                rows.rates[flow] = rows.scales[flow] * inverse;
+                slopes[flow] = rows.rates[flow] * inverse;
+            }
+            if WEIGH {
+                for (slope, path) in slopes.iter_mut().zip(paths) {
+                    *slope = *slope * look.priced(path);
+                }
+            }
+            for flow in 0..ABREAST {
+                for (start, &id) in starts.iter().zip(&paths[flow]) {
+                    add(&mut sums[start + usize::from(id)], [rows.rates[flow], slopes[flow]]);
+                }
+            }
         }
     }
 
     /// Gathers, responds and scatters in loops of their own: what lies between is long, and done several at a time.
     #[inline(never)]
-    fn powers<const WIDTH: usize, const WEIGH: bool, const LENGTH: usize>(
-        &mut self,
-        prices: [&[[R; 2]; LENGTH]; WIDTH],
-        mut scatter: impl FnMut(usize, u16, [R; 2]),
-    ) {
-        let rows = self.ids.as_chunks::<WIDTH>().0;
-        let columns = self.scales.chunks(POWERS).zip(self.exponents.chunks(POWERS)).zip(self.floors.chunks(POWERS));
-        for ((rows, rates), ((scales, exponents), floors)) in
-            rows.chunks(POWERS).zip(self.rates.chunks_mut(POWERS)).zip(columns)
-        {
-            let (mut path_prices, mut priced, mut slopes) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
-            for ((row, price), priced) in rows.iter().zip(&mut path_prices).zip(&mut priced) {
-                [*price, *priced] = gather(row, prices);
+    fn powers<const WIDTH: usize, const WEIGH: bool>(&mut self, seen: Seen<'_, R>, sums: &mut [[R; 2]]) {
+        let starts = self.starts();
+        let look = Look::<R, WIDTH, WEIGH>::new(seen, starts);
+        let paths = self.ids.as_chunks::<WIDTH>().0[..self.flows.len()].chunks(POWERS);
+        let columns = self.rows.chunks_mut(POWERS / ABREAST).zip(self.exponents.chunks(POWERS));
+        for (paths, (rows, given)) in paths.zip(columns) {
+            let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
+            let mut slopes = [R::ZERO; POWERS];
+            for ((path, price), priced) in paths.iter().zip(&mut prices).zip(&mut priced) {
+                (*price, *priced) = (look.price(path), look.priced(path));
             }
+            exponents[..given.len()].copy_from_slice(given);
             vectorized(
                 #[inline(always)]
                 || {
-                    for (price, &floor) in path_prices.iter_mut().zip(floors) {
-                        *price = price.at_least(floor);
-                    }
-                    for (((rate, &price), &scale), &exponent) in
-                        rates.iter_mut().zip(&path_prices).zip(scales).zip(exponents)
-                    {
-                        *rate = power(price, scale, exponent);
-                    }
-                    let found = rates.iter().zip(exponents).zip(&path_prices);
-                    for (slope, ((&rate, &exponent), &price)) in slopes.iter_mut().zip(found) {
-                        *slope = exponent * rate / price;
-                    }
-                    if WEIGH {
-                        for (slope, &priced) in slopes.iter_mut().zip(&priced) {
-                            *slope = *slope * priced.at_least(R::ONE);
+                    let columns = prices.as_chunks_mut::<ABREAST>().0.iter_mut().zip(&mut *rows);
+                    let exponents = exponents.as_chunks::<ABREAST>().0;
+                    let slopes = slopes.as_chunks_mut::<ABREAST>().0;
+                    for (((prices, rows), exponents), slopes) in columns.zip(exponents).zip(slopes) {
+                        for flow in 0..ABREAST {
+                            prices[flow] = prices[flow].at_least(rows.floors[flow]);
+                            rows.rates[flow] = power(prices[flow], rows.scales[flow], exponents[flow]);
+                            slopes[flow] = exponents[flow] * rows.rates[flow] / prices[flow];
                         }
                     }
                 },
             );
-            for ((row, &rate), &slope) in rows.iter().zip(&*rates).zip(&slopes) {
-                for (position, &id) in row.iter().enumerate() {
-                    scatter(position, id, [rate, slope]);
+            for (flow, path) in paths.iter().enumerate() {
+                let rate = rows[flow / ABREAST].rates[flow % ABREAST];
+                for (start, &id) in starts.iter().zip(path) {
+                    add(&mut sums[start + usize::from(id)], [rate, slopes[flow] * priced[flow]]);
                 }
             }
         }
     }
 
     /// Paths of many segments.
-    fn respond_one_by_one<const WEIGH: bool>(&mut self, prices: &[[R; 2]], sums: &mut [[R; 2]]) {
+    fn respond_one_by_one<const WEIGH: bool>(&mut self, seen: Seen<'_, R>, sums: &mut [[R; 2]]) {
         let width = self.windows.len();
-        for (place, ids) in self.ids.chunks_exact(width).enumerate() {
+        for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
+            let (rows, lane) = (&mut self.rows[place / ABREAST], place % ABREAST);
             let segments = || ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
-            let (mut price, mut priced) = (R::default(), R::default());
-            for segment in segments() {
-                price += prices[segment][0];
-                priced += prices[segment][1];
-            }
-            let (price, scale) = (price.at_least(self.floors[place]), self.scales[place]);
+            let total = |table: &[R]| {
+                let mut total = R::ZERO;
+                segments().for_each(|segment| total += table[segment]);
+                total
+            };
+            let (price, scale) = (total(seen.prices).at_least(rows.floors[lane]), rows.scales[lane]);
             let (rate, mut slope) = match self.law {
                 Law::Log => (scale / price, scale / price / price),
                 Law::Power => {
@@ -291,57 +288,55 @@ impl<R: Real> Bucket<R> {
                 }
             };
             if WEIGH {
-                slope = slope * priced.at_least(R::ONE);
+                slope = slope * total(seen.priced).at_least(R::ONE);
             }
-            self.rates[place] = rate;
+            rows.rates[lane] = rate;
             for segment in segments() {
                 add(&mut sums[segment], [rate, slope]);
             }
         }
     }
 
-    /// F-NORM, given the load per capacity of every segment.
-    pub(crate) fn normalize(&mut self, fullness: &[R]) {
-        self.feasible.resize(self.rates.len(), R::default());
+    /// F-NORM, given the share of what flows ask for that every segment can carry.
+    pub(crate) fn normalize(&mut self, shares: &[R]) {
+        self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
         macro_rules! of_width {
             ($($width:literal)*) => {
                 match self.windows.len() {
-                    $($width => self.normalize_in_windows::<$width>(fullness),)*
-                    _ => self.normalize_one_by_one(fullness),
+                    $($width => self.normalize_in_windows::<$width>(shares),)*
+                    _ => self.normalize_one_by_one(shares),
                 }
             };
         }
         of_width!(1 2 3 4 5 6 7 8);
     }
 
-    fn normalize_in_windows<const WIDTH: usize>(&mut self, fullness: &[R]) {
-        match self.length {
-            TILE => self.normalize_in::<WIDTH, TILE>(fullness),
-            _ => self.normalize_in::<WIDTH, WINDOW>(fullness),
-        }
-    }
-
     #[inline(never)]
-    fn normalize_in<const WIDTH: usize, const LENGTH: usize>(&mut self, fullness: &[R]) {
-        let (_, fullness) = self.look_in::<_, WIDTH, LENGTH>(fullness);
-        let rows = self.ids.as_chunks::<WIDTH>().0;
-        for ((row, &rate), feasible) in rows.iter().zip(&self.rates).zip(&mut self.feasible) {
-            let mut fullest = R::ONE;
-            for (&id, fullness) in row.iter().zip(fullness) {
-                fullest = fullest.at_least(fullness[usize::from(id) % LENGTH]);
+    fn normalize_in_windows<const WIDTH: usize>(&mut self, shares: &[R]) {
+        let shares = windows::<R, WIDTH>(shares, self.starts());
+        let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
+        let columns = self.rows.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
+        for (paths, (rows, feasible)) in paths.iter().zip(columns) {
+            let mut least = [R::ONE; ABREAST];
+            for (least, path) in least.iter_mut().zip(paths) {
+                for (shares, &id) in shares.iter().zip(path) {
+                    *least = least.at_most(shares[usize::from(id)]);
+                }
             }
-            *feasible = rate / fullest;
+            for flow in 0..ABREAST {
+                feasible[flow] = rows.rates[flow] * least[flow];
+            }
         }
     }
 
-    fn normalize_one_by_one(&mut self, fullness: &[R]) {
-        let rows = self.ids.chunks_exact(self.windows.len());
-        for ((ids, &rate), feasible) in rows.zip(&self.rates).zip(&mut self.feasible) {
-            let mut fullest = R::ONE;
+    fn normalize_one_by_one(&mut self, shares: &[R]) {
+        let width = self.windows.len();
+        for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
+            let mut least = R::ONE;
             for (&id, &start) in ids.iter().zip(&self.windows) {
-                fullest = fullest.at_least(fullness[start as usize + usize::from(id)]);
+                least = least.at_most(shares[start as usize + usize::from(id)]);
             }
-            *feasible = rate / fullest;
+            self.feasible[place] = self.rate(place) * least;
         }
     }
 }
@@ -353,17 +348,46 @@ fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
     R::of(exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
 }
 
-/// [price, priced] of a path.
+/// The windows of a table that begin there.
 #[inline(always)]
-fn gather<R: Real, const WIDTH: usize, const LENGTH: usize>(
-    row: &[u16; WIDTH],
-    prices: [&[[R; 2]; LENGTH]; WIDTH],
-) -> [R; 2] {
-    let mut sum = prices[0][usize::from(row[0]) % LENGTH];
-    for position in 1..WIDTH {
-        add(&mut sum, prices[position][usize::from(row[position]) % LENGTH]);
+fn windows<R, const WIDTH: usize>(table: &[R], starts: [usize; WIDTH]) -> [&[R; WINDOW]; WIDTH] {
+    starts.map(|start| table[start..].first_chunk().expect("tables are longer by a window"))
+}
+
+/// What flows of a bucket see.
+#[derive(Clone, Copy)]
+struct Look<'a, R, const WIDTH: usize, const WEIGH: bool> {
+    prices: [&'a [R; WINDOW]; WIDTH],
+    /// The same as `prices` where nobody weighs.
+    priced: [&'a [R; WINDOW]; WIDTH],
+}
+
+impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> Look<'a, R, WIDTH, WEIGH> {
+    #[inline(always)]
+    fn new(seen: Seen<'a, R>, starts: [usize; WIDTH]) -> Self {
+        let prices = windows(seen.prices, starts);
+        Self { prices, priced: if WEIGH { windows(seen.priced, starts) } else { prices } }
     }
-    sum
+
+    #[inline(always)]
+    fn price(&self, row: &[u16; WIDTH]) -> R {
+        Self::total(self.prices, row)
+    }
+
+    /// Priced links of a path, at least 1.
+    #[inline(always)]
+    fn priced(&self, row: &[u16; WIDTH]) -> R {
+        if WEIGH { Self::total(self.priced, row).at_least(R::ONE) } else { R::ONE }
+    }
+
+    #[inline(always)]
+    fn total(tables: [&[R; WINDOW]; WIDTH], row: &[u16; WIDTH]) -> R {
+        let mut total = tables[0][usize::from(row[0])];
+        for position in 1..WIDTH {
+            total += tables[position][usize::from(row[position])];
+        }
+        total
+    }
 }
 
 /// sum += to, which is one instruction where both lie together.
@@ -371,37 +395,4 @@ fn gather<R: Real, const WIDTH: usize, const LENGTH: usize>(
 pub(super) fn add<R: Real>(sum: &mut [R; 2], to: [R; 2]) {
     sum[0] += to[0];
     sum[1] += to[1];
-}
-
-/// Rates of a few flows at once, which lets the compiler do their arithmetic in one register.
-#[inline(always)]
-fn logs<R: Real, const FLOWS: usize, const WIDTH: usize, const WEIGH: bool, const LENGTH: usize>(
-    rows: &[[u16; WIDTH]; FLOWS],
-    scales: &[R; FLOWS],
-    floors: &[R; FLOWS],
-    prices: [&[[R; 2]; LENGTH]; WIDTH],
-    scatter: &mut impl FnMut(usize, u16, [R; 2]),
-) -> [R; FLOWS] {
-    // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
-    let (mut path_prices, mut priced) = ([R::default(); FLOWS], [R::default(); FLOWS]);
-    for flow in 0..FLOWS {
-        [path_prices[flow], priced[flow]] = gather(&rows[flow], prices);
-    }
-    let (mut rates, mut slopes) = ([R::default(); FLOWS], [R::default(); FLOWS]);
-    for flow in 0..FLOWS {
-        let inverse = R::ONE / path_prices[flow].at_least(floors[flow]);
-        rates[flow] = scales[flow] * inverse;
-        slopes[flow] = rates[flow] * inverse;
-    }
-    if WEIGH {
-        for flow in 0..FLOWS {
-            slopes[flow] = slopes[flow] * priced[flow].at_least(R::ONE);
-        }
-    }
-    for flow in 0..FLOWS {
-        for (position, &id) in rows[flow].iter().enumerate() {
-            scatter(position, id, [rates[flow], slopes[flow]]);
-        }
-    }
-    rates
 }

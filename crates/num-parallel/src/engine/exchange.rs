@@ -44,18 +44,20 @@ pub(crate) struct LinkBlock<R, M> {
     pub(crate) memories: Vec<M>,
     /// y_l and H_l *(derived)*.
     pub(crate) sums: Vec<[f64; 2]>,
-    /// [price, priced] as flows see them.
-    pub(crate) board: Vec<[R; 2]>,
-    /// y_l/c_l, as of when it was last asked for.
-    pub(crate) fullness: Vec<R>,
+    /// Prices as flows see them, and whether a link is priced, 1 or 0.
+    pub(crate) board: Vec<R>,
+    pub(crate) priced: Vec<R>,
+    /// min(1, c_l/y_l), as of when it was last asked for.
+    pub(crate) shares: Vec<R>,
 }
 
 impl<R: Real, M: Clone> LinkBlock<R, M> {
     pub(crate) fn new(links: Range<usize>, capacities: &[f64], memory: M) -> Self {
         let count = links.len();
         let (capacities, prices, sums) = (capacities[links.clone()].to_vec(), vec![1.0; count], vec![[0.0; 2]; count]);
-        let (memories, board, fullness) = (vec![memory; count], vec![[R::ONE; 2]; count], Vec::new());
-        Self { links, capacities, prices, memories, sums, board, fullness }
+        let (memories, board, priced, shares) =
+            (vec![memory; count], vec![R::ONE; count], vec![R::ONE; count], Vec::new());
+        Self { links, capacities, prices, memories, sums, board, priced, shares }
     }
 
     /// Starts at given prices.
@@ -66,14 +68,15 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
 
     /// Shows flows these prices; a link is priced that has one.
     pub(crate) fn post_at(&mut self, prices: &[f64]) {
-        for (board, &price) in self.board.iter_mut().zip(prices) {
-            *board = [R::of(price), R::of(if price > 0.0 { 1.0 } else { 0.0 })];
+        for ((board, priced), &price) in self.board.iter_mut().zip(&mut self.priced).zip(prices) {
+            (*board, *priced) = (R::of(price), R::of(if price > 0.0 { 1.0 } else { 0.0 }));
         }
     }
 
     /// Shows flows free links, all counted as priced.
     pub(crate) fn set_free(&mut self) {
-        self.board.fill([R::default(), R::ONE]);
+        self.board.fill(R::ZERO);
+        self.priced.fill(R::ONE);
     }
 
     /// Every link as a rule sees it, with its memory.
@@ -84,15 +87,11 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
             .map(|(((&capacity, &sums), &price), memory)| (state(capacity, price, sums), memory))
     }
 
-    /// load/c of every link: what F-NORM divides by.
+    /// min(1, c/y) of every link: what F-NORM leaves.
     pub(crate) fn compare(&mut self) {
-        self.fullness.clear();
-        self.fullness.extend(
-            self.sums
-                .iter()
-                .zip(&self.capacities)
-                .map(|(&[load, _], &capacity)| R::of(if load > 0.0 { load / capacity } else { 0.0 })),
-        );
+        let share = |(&[load, _], &capacity): (&[f64; 2], &f64)| if load > capacity { capacity / load } else { 1.0 };
+        self.shares.clear();
+        self.shares.extend(self.sums.iter().zip(&self.capacities).map(share).map(R::of));
     }
 
     /// Adds up what the lanes have found.
@@ -117,14 +116,15 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
     #[inline(always)]
     pub(crate) fn post(&mut self, holds: bool, mut next: impl FnMut(&LinkState, &mut M) -> f64) {
         let links = self.capacities.iter().zip(&self.sums).zip(&mut self.prices);
-        for (((&capacity, &sums), price), (memory, board)) in links.zip(self.memories.iter_mut().zip(&mut self.board)) {
+        let seen = self.board.iter_mut().zip(&mut self.priced);
+        for (((&capacity, &sums), price), (memory, (board, priced))) in links.zip(self.memories.iter_mut().zip(seen)) {
             let link = state(capacity, *price, sums);
             let cut = next(&link, memory).clamp(0.0, LARGEST_PRICE);
             // A failed link keeps its price until it returns.
             *price = if capacity > 0.0 { cut } else { *price };
-            let counts = if holds { board[1].wide() > 0.0 } else { link.excess() > 0.0 };
-            let priced = if *price > 0.0 || counts { 1.0 } else { 0.0 };
-            *board = [R::of(*price), R::of(priced)];
+            let counts = if holds { priced.wide() > 0.0 } else { link.excess() > 0.0 };
+            *priced = R::of(if *price > 0.0 || counts { 1.0 } else { 0.0 });
+            *board = R::of(*price);
         }
     }
 

@@ -10,17 +10,19 @@ use std::collections::HashMap;
 
 use netnum_core::utility::elementary::vectorized;
 
-use super::bucket::{Bucket, Response, Table, WINDOW, add};
+use super::bucket::{Bucket, Response, Seen, WINDOW, add};
 use super::partition::{Grid, Partition, Segment};
 use super::real::Real;
 
 /// Some of the flows, and what they see of the network and add to it.
 #[derive(Debug)]
 pub(crate) struct Lane<R> {
-    /// [price, priced] of every segment; the links come first *(iterate)*.
-    prices: Table<R>,
+    /// Price of every segment; the links come first *(iterate)*.
+    prices: Vec<R>,
+    /// Its priced links, 0 to 2, where a rule counts them *(iterate)*.
+    priced: Vec<R>,
     /// [load, slope] that these flows put there *(derived)*.
-    sums: Table<R>,
+    sums: Vec<[R; 2]>,
     /// The grids that its flows ever used, in the order of their numbers.
     grids: Vec<u32>,
     uses: Vec<bool>,
@@ -32,9 +34,9 @@ pub(crate) struct Lane<R> {
     /// What is looked up there.
     key: Vec<u32>,
     /// Segments that a bucket's 16 bits number.
-    window: usize,
-    /// Load per capacity of every segment; empty until it is asked for *(derived)*.
-    fullness: Vec<R>,
+    window: [usize; 2],
+    /// The share of what flows ask for that a segment can carry, at most 1; empty until it is asked for *(derived)*.
+    shares: Vec<R>,
 }
 
 /// Where a flow is.
@@ -46,12 +48,12 @@ pub(crate) struct Spot {
 
 impl<R: Real> Lane<R> {
     pub(crate) fn new(partition: &Partition) -> Self {
-        let length = partition.segments().max(WINDOW).next_multiple_of(WINDOW);
-        let table = || vec![[R::default(); 2]; length];
-        let (grids, buckets, order, fullness) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let length = partition.segments() + WINDOW;
+        let (grids, buckets, order, shares) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self {
-            prices: table(),
-            sums: table(),
+            prices: vec![R::ZERO; length],
+            priced: vec![R::ZERO; length],
+            sums: vec![[R::ZERO; 2]; length],
             grids,
             uses: vec![false; partition.grids().len()],
             buckets,
@@ -59,7 +61,7 @@ impl<R: Real> Lane<R> {
             numbers: HashMap::new(),
             key: Vec::new(),
             window: partition.window(),
-            fullness,
+            shares,
         }
     }
 
@@ -84,7 +86,7 @@ impl<R: Real> Lane<R> {
                 self.grids.insert(at, grid);
             }
         }
-        let windows = || segments.iter().map(|segment| segment.number & !(self.window as u32 - 1));
+        let windows = || segments.iter().enumerate().map(|(p, segment)| segment.number & !(self.window[usize::from(p > 0)] as u32 - 1));
         self.key.clear();
         self.key.push(response.law as u32);
         self.key.extend(windows());
@@ -94,11 +96,11 @@ impl<R: Real> Lane<R> {
                 let bucket = self.buckets.len() as u32;
                 let before = |&other: &u32| {
                     let other = &self.buckets[other as usize];
-                    other.law().cmp(&response.law).then_with(|| other.windows().iter().copied().cmp(windows())).is_lt()
+                    other.law().cmp(&response.law).then_with(|| other.windows().iter().copied().rev().cmp(windows().rev())).is_lt()
                 };
                 self.order.insert(self.order.partition_point(before), bucket);
                 self.numbers.insert(self.key.clone(), bucket);
-                self.buckets.push(Bucket::new(response.law, windows().collect(), self.window));
+                self.buckets.push(Bucket::new(response.law, windows().collect()));
                 bucket
             }
         };
@@ -112,27 +114,27 @@ impl<R: Real> Lane<R> {
     }
 
     /// Prices of some links, from `start` on.
-    pub(crate) fn hear(&mut self, start: usize, prices: &[[R; 2]]) {
+    pub(crate) fn hear(&mut self, start: usize, prices: &[R], priced: &[R], weigh: bool) {
         self.prices[start..start + prices.len()].copy_from_slice(prices);
+        if weigh {
+            self.priced[start..start + priced.len()].copy_from_slice(priced);
+        }
     }
 
     /// What its flows do at these prices.
     pub(crate) fn respond(&mut self, partition: &Partition, weigh: bool) {
-        let (grids, prices) = (&self.grids, &mut self.prices);
-        vectorized(
-            #[inline(always)]
-            || {
-                for &grid in grids {
-                    add_prices(&partition.grids()[grid as usize], prices);
-                }
-            },
-        );
-        self.sums[..partition.links()].fill([R::default(); 2]);
+        let grids = || self.grids.iter().map(|&grid| &partition.grids()[grid as usize]);
+        add_up(grids(), &mut self.prices);
+        if weigh {
+            add_up(grids(), &mut self.priced);
+        }
+        self.sums[..partition.links()].fill([R::ZERO; 2]);
+        let seen = Seen { prices: &self.prices, priced: &self.priced };
         for &bucket in &self.order {
             let bucket = &mut self.buckets[bucket as usize];
             match weigh {
-                true => bucket.respond::<true>(&self.prices, &mut self.sums),
-                false => bucket.respond::<false>(&self.prices, &mut self.sums),
+                true => bucket.respond::<true>(seen, &mut self.sums),
+                false => bucket.respond::<false>(seen, &mut self.sums),
             }
         }
         let (grids, sums) = (&self.grids, &mut self.sums);
@@ -148,30 +150,43 @@ impl<R: Real> Lane<R> {
 }
 
 impl<R: Real> Lane<R> {
-    /// load/c of some links, from `start` on.
-    pub(crate) fn hear_fullness(&mut self, start: usize, fullness: &[R]) {
+    /// Shares of some links, from `start` on.
+    pub(crate) fn hear_shares(&mut self, start: usize, shares: &[R]) {
         // The first time, and no more: allocated where it is used.
-        self.fullness.resize(self.prices.len(), R::default());
-        self.fullness[start..start + fullness.len()].copy_from_slice(fullness);
+        self.shares.resize(self.prices.len(), R::ZERO);
+        self.shares[start..start + shares.len()].copy_from_slice(shares);
     }
 
-    /// F-NORM: divides every rate by the largest load per capacity on its path, where that is above 1.
+    /// F-NORM: gives every flow of what it asks for the smallest share on its path.
     pub(crate) fn normalize(&mut self, partition: &Partition) {
-        for &grid in &self.grids {
-            let Grid { start, rows, columns } = &partition.grids()[grid as usize];
-            let (links, pairs) = self.fullness.split_at_mut(*start);
-            for (&link, row) in rows.iter().zip(pairs.chunks_exact_mut(columns.len())) {
-                let own = links[link as usize];
-                for (pair, &link) in row.iter_mut().zip(columns) {
-                    *pair = links[link as usize].at_least(own);
+        let (grids, shares) = (&self.grids, &mut self.shares);
+        vectorized(
+            #[inline(always)]
+            || {
+                for &grid in grids {
+                    for_pairs(&partition.grids()[grid as usize], shares, R::at_most);
                 }
-            }
-        }
+            },
+        );
         for &bucket in &self.order {
-            self.buckets[bucket as usize].normalize(&self.fullness);
+            self.buckets[bucket as usize].normalize(&self.shares);
         }
     }
 }
+
+/// Sums of all pairs of some grids.
+fn add_up<'a, R: Real>(grids: impl Iterator<Item = &'a Grid>, table: &mut [R]) {
+    vectorized(
+        #[inline(always)]
+        || {
+            for grid in grids {
+                for_pairs(grid, table, |row, column| row + column);
+            }
+        },
+    );
+}
+
+const PARTS: usize = 4;
 
 /// Compiles an expression for each number of columns that fabrics have.
 macro_rules! with_columns {
@@ -189,27 +204,26 @@ macro_rules! with_columns {
     };
 }
 
-/// Prices of all pairs of a grid.
+/// What all pairs of a grid have of their two links.
 #[inline(always)]
-fn add_prices<R: Real>(grid: &Grid, prices: &mut [[R; 2]]) {
-    let (links, pairs) = prices.split_at_mut(grid.start);
+fn for_pairs<R: Real>(grid: &Grid, table: &mut [R], of: impl Fn(R, R) -> R) {
+    let (links, pairs) = table.split_at_mut(grid.start);
     with_columns!(grid.columns.len(), COLUMNS => {
-        let mut columns = [[R::default(); 2]; COLUMNS];
+        let mut columns = [R::ZERO; COLUMNS];
         for (column, &link) in columns.iter_mut().zip(&grid.columns) {
             *column = links[link as usize];
         }
         for (&link, row) in grid.rows.iter().zip(pairs.as_chunks_mut::<COLUMNS>().0) {
-            let [price, priced] = links[link as usize];
-            for (pair, column) in row.iter_mut().zip(&columns) {
-                *pair = [price + column[0], priced + column[1]];
+            let own = links[link as usize];
+            for (pair, &column) in row.iter_mut().zip(&columns) {
+                *pair = of(own, column);
             }
         }
     }, {
         for (&link, row) in grid.rows.iter().zip(pairs.chunks_exact_mut(grid.columns.len())) {
-            let [price, priced] = links[link as usize];
+            let own = links[link as usize];
             for (pair, &link) in row.iter_mut().zip(&grid.columns) {
-                let column = links[link as usize];
-                *pair = [price + column[0], priced + column[1]];
+                *pair = of(own, links[link as usize]);
             }
         }
     });
@@ -220,14 +234,27 @@ fn add_prices<R: Real>(grid: &Grid, prices: &mut [[R; 2]]) {
 fn take_sums<R: Real>(grid: &Grid, sums: &mut [[R; 2]]) {
     let (links, pairs) = sums.split_at_mut(grid.start);
     with_columns!(grid.columns.len(), COLUMNS => {
-        let mut columns = [[R::default(); 2]; COLUMNS];
+        let mut columns = [[R::ZERO; 2]; COLUMNS];
         for (&link, row) in grid.rows.iter().zip(pairs.as_chunks_mut::<COLUMNS>().0) {
-            let mut sum = [R::default(); 2];
-            for (pair, column) in row.iter_mut().zip(&mut columns) {
-                add(&mut sum, *pair);
-                add(column, *pair);
-                *pair = [R::default(); 2];
+            // Several sums, so that no addition waits for the one before.
+            let mut parts = [[R::ZERO; 2]; PARTS];
+            for (row, columns) in row.as_chunks_mut::<PARTS>().0.iter_mut().zip(columns.as_chunks_mut::<PARTS>().0) {
+                for ((pair, column), part) in row.iter_mut().zip(columns).zip(&mut parts) {
+                    add(part, *pair);
+                    add(column, *pair);
+                    *pair = [R::ZERO; 2];
+                }
             }
+            for (pair, column) in row.as_chunks_mut::<PARTS>().1.iter_mut().zip(columns.as_chunks_mut::<PARTS>().1) {
+                add(&mut parts[0], *pair);
+                add(column, *pair);
+                *pair = [R::ZERO; 2];
+            }
+            let [mut sum, one, two, three] = parts;
+            add(&mut sum, one);
+            let mut other = two;
+            add(&mut other, three);
+            add(&mut sum, other);
             add(&mut links[link as usize], sum);
         }
         for (&link, column) in grid.columns.iter().zip(columns) {
@@ -238,7 +265,7 @@ fn take_sums<R: Real>(grid: &Grid, sums: &mut [[R; 2]]) {
             for (&link, pair) in grid.columns.iter().zip(row) {
                 add(&mut links[link as usize], *pair);
                 add(&mut links[row_link as usize], *pair);
-                *pair = [R::default(); 2];
+                *pair = [R::ZERO; 2];
             }
         }
     });

@@ -435,7 +435,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// # Errors
     /// [`Error::UnknownFlow`].
     pub fn rate(&self, id: FlowId) -> Result<f64> {
-        self.look_up(id, |bucket| bucket.rates())
+        self.look_up(id, Bucket::rate)
     }
 
     /// Makes the rates of the last step feasible by F-NORM: a rate is divided by the largest load per capacity on its
@@ -454,13 +454,13 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
             let (name, value) = ("normalized".into(), "false".into());
             return Err(Error::Setting { name, value, expected: "true: call normalize() after a step".into() });
         }
-        self.look_up(id, |bucket| bucket.feasible())
+        self.look_up(id, Bucket::feasible)
     }
 
-    fn look_up(&self, id: FlowId, column: impl Fn(&Bucket<R>) -> &[R]) -> Result<f64> {
+    fn look_up(&self, id: FlowId, number: impl Fn(&Bucket<R>, usize) -> R) -> Result<f64> {
         let Slot { lane, spot, .. } = *self.slot(id)?;
         let lane = read(&self.lanes[lane as usize]);
-        Ok(column(&lane.buckets()[spot.bucket as usize])[spot.place as usize].wide())
+        Ok(number(&lane.buckets()[spot.bucket as usize], spot.place as usize).wide())
     }
 
     fn slot(&self, id: FlowId) -> Result<&Slot> {

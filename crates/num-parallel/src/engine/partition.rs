@@ -3,7 +3,7 @@
 //! ```text
 //! segment = a link, or a pair of links that paths cross one after the other
 //! numbers   0 … links − 1 the links themselves, then the grids, row by row
-//! grid    = all pairs (a, b) around one node: rows are the links into it, columns the links out of it
+//! grid    = all pairs (a, b) around one node, a table of the links into it by the links out of it
 //! lane    = the flows that begin at some of these nodes: the unit of parallel work
 //! ```
 //!
@@ -15,17 +15,19 @@
 //!
 //! All of it depends on the links and the paths only, never on threads.
 
-use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
-use super::bucket::{TILE, WINDOW};
+use super::bucket::WINDOW;
 
 /// Pairs of one node.
 #[derive(Debug)]
 pub(crate) struct Grid {
     /// Its first segment.
     pub(crate) start: usize,
-    /// The links before and after the node. Pair (r, c) is segment `start + r * columns.len() + c`.
+    /// The smallest of the links before the node.
+    first: u32,
+    /// The links before the node, or those after it, whichever are fewer: the inner loops run over the others. The pair
+    /// of row r and column c is segment `start + r * columns.len() + c`.
     pub(crate) rows: Vec<u32>,
     pub(crate) columns: Vec<u32>,
 }
@@ -58,10 +60,10 @@ pub(crate) struct Partition {
     lanes_of: Vec<u16>,
     lanes: usize,
     /// How many segments flows of one bucket have between them, at each end.
-    window: usize,
+    window: [usize; 2],
 }
 
-/// A row (with its first segment) or a column (with its number) of a grid.
+/// A row or a column of a grid: a pair is at the sum of both.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     grid: u32,
@@ -106,10 +108,10 @@ impl Partition {
                 number[node] = members.len() as u32;
                 members.push(Default::default());
             }
-            let (rows, columns) = &mut members[number[node] as usize];
+            let (firsts, seconds) = &mut members[number[node] as usize];
             match side < links {
-                true => rows.push(side as u32),
-                false => columns.push((side - links) as u32),
+                true => firsts.push(side as u32),
+                false => seconds.push((side - links) as u32),
             }
         }
         let mut this = Self {
@@ -120,52 +122,41 @@ impl Partition {
             as_second: vec![NOWHERE[1]; links],
             lanes_of: vec![0; links],
             lanes: 1,
-            window: WINDOW,
+            window: [WINDOW; 2],
         };
-        for (rows, columns) in members {
-            let uses = uses[nodes.node(rows[0] as usize)] * paths / sample;
-            if rows.len() * columns.len() <= uses {
-                this.add_grid(rows, columns);
+        for (firsts, seconds) in members {
+            let uses = uses[nodes.node(firsts[0] as usize)] * paths / sample;
+            if firsts.len() * seconds.len() <= uses {
+                this.add_grid(firsts, seconds);
             }
         }
         if paths >= 2 * LANE {
             this.lanes = (paths / LANE).min((paths / this.segments).max(2)).min(MOST_LANES.get());
             this.share_out(sampled().map(|links| links[0]));
         }
-        if this.segments > 2 * TILE {
-            let count = paths.min(WINDOW);
-            let combinations = this.tiles(sampled().take(count));
-            if combinations * CROWD <= paths && combinations * CROWD_OF_SAMPLE <= count.min(sample) {
-                this.window = TILE;
-            }
-        }
+        let t = |n: &str| std::env::var(n).map_or(8192, |t| t.parse().unwrap());
+        this.window = [t("TILE1"), t("TILE2")];
         this
     }
 
-    /// In how many combinations of tiles some paths lie.
-    fn tiles<'a>(&self, paths: impl Iterator<Item = &'a [u32]>) -> usize {
-        let (mut found, mut segments) = (HashSet::new(), Vec::new());
-        for path in paths {
-            self.segments_of(path, &mut segments);
-            found.insert(segments.iter().map(|segment| segment.number / TILE as u32).collect::<Vec<_>>());
-        }
-        found.len()
-    }
-
     /// How many segments flows of one bucket have between them, at each end.
-    pub(crate) fn window(&self) -> usize {
+    pub(crate) fn window(&self) -> [usize; 2] {
         self.window
     }
 
-    fn add_grid(&mut self, rows: Vec<u32>, columns: Vec<u32>) {
-        let grid = self.grids.len() as u32;
-        for (row, &link) in rows.iter().enumerate() {
-            self.as_first[link as usize] = Place { grid, at: (self.segments + row * columns.len()) as u32 };
+    fn add_grid(&mut self, firsts: Vec<u32>, seconds: Vec<u32>) {
+        let (grid, start) = (self.grids.len() as u32, self.segments);
+        let (of_firsts, of_seconds) =
+            if firsts.len() < seconds.len() { (seconds.len(), 1) } else { (1, firsts.len()) };
+        for (place, &link) in firsts.iter().enumerate() {
+            self.as_first[link as usize] = Place { grid, at: (start + place * of_firsts) as u32 };
         }
-        for (column, &link) in columns.iter().enumerate() {
-            self.as_second[link as usize] = Place { grid, at: column as u32 };
+        for (place, &link) in seconds.iter().enumerate() {
+            self.as_second[link as usize] = Place { grid, at: (place * of_seconds) as u32 };
         }
-        self.grids.push(Grid { start: self.segments, rows, columns });
+        let first = firsts[0];
+        let (rows, columns) = if firsts.len() < seconds.len() { (firsts, seconds) } else { (seconds, firsts) };
+        self.grids.push(Grid { start, first, rows, columns });
         self.segments = self.grids[grid as usize].segments().end;
     }
 
@@ -173,7 +164,7 @@ impl Partition {
     fn share_out(&mut self, firsts: impl Iterator<Item = u32>) {
         let unit = |link: usize| match self.as_first[link].grid {
             grid if grid == NOWHERE[0].grid => link,
-            grid => self.grids[grid as usize].rows[0] as usize,
+            grid => self.grids[grid as usize].first as usize,
         };
         let (mut flows, mut total) = (vec![0usize; self.links], 0);
         for first in firsts {
@@ -229,7 +220,7 @@ impl Partition {
         let Some(grid) = self.grids.partition_point(|grid| grid.start <= segment).checked_sub(1) else {
             return (segment as u32, None);
         };
-        let Grid { start, rows, columns } = &self.grids[grid];
+        let Grid { start, rows, columns, .. } = &self.grids[grid];
         let place = segment - start;
         (rows[place / columns.len()], Some(columns[place % columns.len()]))
     }

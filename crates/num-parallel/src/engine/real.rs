@@ -7,7 +7,6 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 pub trait Real:
     sealed::Sealed
     + Copy
-    + Default
     + Debug
     + PartialOrd
     + Add<Output = Self>
@@ -19,6 +18,9 @@ pub trait Real:
     + Sync
     + 'static
 {
+    /// 0.
+    const ZERO: Self;
+
     /// 1.
     const ONE: Self;
 
@@ -36,9 +38,16 @@ pub trait Real:
     fn at_least(self, least: Self) -> Self {
         if least > self { least } else { self }
     }
+
+    /// min in one instruction; lets through what is not a number.
+    #[inline(always)]
+    fn at_most(self, most: Self) -> Self {
+        if most < self { most } else { self }
+    }
 }
 
 impl Real for f64 {
+    const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const LARGEST_LOG: f64 = 460.0;
     #[inline(always)]
@@ -52,6 +61,7 @@ impl Real for f64 {
 }
 
 impl Real for f32 {
+    const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const LARGEST_LOG: f64 = 70.0;
     #[inline(always)]

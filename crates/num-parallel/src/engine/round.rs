@@ -63,13 +63,14 @@ impl<R: Real, Rule: PriceRule> Blocks<R, Rule> {
         if *task == Task::Normalize {
             return self.normalize(lanes, member);
         }
+        let weigh = rule.counts_priced_links();
         for lane in share(lanes, member) {
             let lane = &mut *write(lane);
             for block in &self.links {
                 let block = read(block);
-                lane.hear(block.links.start, &block.board);
+                lane.hear(block.links.start, &block.board, &block.priced, weigh);
             }
-            lane.respond(&self.partition, rule.counts_priced_links());
+            lane.respond(&self.partition, weigh);
         }
         member.wait();
         for block in share(&self.links, member) {
@@ -90,7 +91,7 @@ impl<R: Real, Rule: PriceRule> Blocks<R, Rule> {
             let lane = &mut *write(lane);
             for block in &self.links {
                 let block = read(block);
-                lane.hear_fullness(block.links.start, &block.fullness);
+                lane.hear_shares(block.links.start, &block.shares);
             }
             lane.normalize(&self.partition);
         }
