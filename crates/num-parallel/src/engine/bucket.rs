@@ -64,8 +64,7 @@ struct Rows<R> {
 
 impl<R: Real> Rows<R> {
     /// Of flows that are not there: they ask for nothing, whatever they look at.
-    const EMPTY: Self =
-        Self { scales: [R::ZERO; ABREAST], floors: [R::ONE; ABREAST], rates: [R::ZERO; ABREAST] };
+    const EMPTY: Self = Self { scales: [R::ZERO; ABREAST], floors: [R::ONE; ABREAST], rates: [R::ZERO; ABREAST] };
 }
 
 /// Flows that are alike.

@@ -14,6 +14,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use netnum_core::PriceRule;
 use netnum_core::solve::{LARGEST_PRICE, LinkState, Sums};
+use netnum_core::utility::elementary::vectorized;
 
 use super::lane::Lane;
 use super::real::Real;
@@ -98,34 +99,39 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
     pub(crate) fn gather(&mut self, lanes: &[RwLock<Lane<R>>]) {
         for (number, lane) in lanes.iter().enumerate() {
             let lane = read(lane);
-            let found = &lane.sums()[self.links.clone()];
-            match number {
-                0 => self.sums.iter_mut().zip(found).for_each(|(sum, &[load, slope])| {
-                    *sum = [load.wide(), slope.wide()];
-                }),
-                _ => self.sums.iter_mut().zip(found).for_each(|(sum, &[load, slope])| {
-                    sum[0] += load.wide();
-                    sum[1] += slope.wide();
-                }),
-            }
+            let sums = self.sums.iter_mut().zip(&lane.sums()[self.links.clone()]);
+            vectorized(
+                #[inline(always)]
+                || match number {
+                    0 => sums.for_each(|(sum, found)| *sum = found.map(R::wide)),
+                    _ => sums.for_each(|(sum, found)| {
+                        sum[0] += found[0].wide();
+                        sum[1] += found[1].wide();
+                    }),
+                },
+            );
         }
     }
 
     /// Moves prices, and says which links are priced: those with a price, or too full; with `holds`, those without one
     /// that were priced before.
-    #[inline(always)]
     pub(crate) fn post(&mut self, holds: bool, mut next: impl FnMut(&LinkState, &mut M) -> f64) {
         let links = self.capacities.iter().zip(&self.sums).zip(&mut self.prices);
-        let seen = self.board.iter_mut().zip(&mut self.priced);
-        for (((&capacity, &sums), price), (memory, (board, priced))) in links.zip(self.memories.iter_mut().zip(seen)) {
-            let link = state(capacity, *price, sums);
-            let cut = next(&link, memory).clamp(0.0, LARGEST_PRICE);
-            // A failed link keeps its price until it returns.
-            *price = if capacity > 0.0 { cut } else { *price };
-            let counts = if holds { priced.wide() > 0.0 } else { link.excess() > 0.0 };
-            *priced = R::of(if *price > 0.0 || counts { 1.0 } else { 0.0 });
-            *board = R::of(*price);
-        }
+        let seen = self.memories.iter_mut().zip(self.board.iter_mut().zip(&mut self.priced));
+        vectorized(
+            #[inline(always)]
+            || {
+                for (((&capacity, &sums), price), (memory, (board, priced))) in links.zip(seen) {
+                    let link = state(capacity, *price, sums);
+                    let cut = next(&link, memory).clamp(0.0, LARGEST_PRICE);
+                    // A failed link keeps its price until it returns.
+                    *price = if capacity > 0.0 { cut } else { *price };
+                    let counts = if holds { priced.wide() > 0.0 } else { link.excess() > 0.0 };
+                    *priced = R::of(if (*price > 0.0) | counts { 1.0 } else { 0.0 });
+                    *board = R::of(*price);
+                }
+            },
+        );
     }
 
     /// Sum over its links of what the rule judges by.

@@ -6,12 +6,11 @@
 //! segments → links   load of a link += its row's or its column's sums
 //! ```
 
-use std::collections::HashMap;
-
 use netnum_core::utility::elementary::vectorized;
+use rustc_hash::FxHashMap;
 
 use super::bucket::{Bucket, Response, Seen, WINDOW, add};
-use super::partition::{Grid, Partition, Segment};
+use super::partition::{Grid, Partition, Segment, Windows};
 use super::real::Real;
 
 /// Some of the flows, and what they see of the network and add to it.
@@ -30,11 +29,10 @@ pub(crate) struct Lane<R> {
     /// The buckets by law and windows, so that one finds in the cache what the one before left there.
     order: Vec<u32>,
     /// The same, to be found: law and windows → bucket. There may be thousands, and a search would guess at every turn.
-    numbers: HashMap<Vec<u32>, u32>,
+    numbers: FxHashMap<Vec<u32>, u32>,
     /// What is looked up there.
     key: Vec<u32>,
-    /// Segments that a bucket's 16 bits number.
-    window: [usize; 2],
+    windows: Windows,
     /// The share of what flows ask for that a segment can carry, at most 1; empty until it is asked for *(derived)*.
     shares: Vec<R>,
 }
@@ -58,9 +56,9 @@ impl<R: Real> Lane<R> {
             uses: vec![false; partition.grids().len()],
             buckets,
             order,
-            numbers: HashMap::new(),
+            numbers: FxHashMap::default(),
             key: Vec::new(),
-            window: partition.window(),
+            windows: partition.windows(),
             shares,
         }
     }
@@ -86,7 +84,7 @@ impl<R: Real> Lane<R> {
                 self.grids.insert(at, grid);
             }
         }
-        let windows = || segments.iter().enumerate().map(|(p, segment)| segment.number & !(self.window[usize::from(p > 0)] as u32 - 1));
+        let windows = || self.windows.of(segments);
         self.key.clear();
         self.key.push(response.law as u32);
         self.key.extend(windows());
@@ -96,7 +94,11 @@ impl<R: Real> Lane<R> {
                 let bucket = self.buckets.len() as u32;
                 let before = |&other: &u32| {
                     let other = &self.buckets[other as usize];
-                    other.law().cmp(&response.law).then_with(|| other.windows().iter().copied().rev().cmp(windows().rev())).is_lt()
+                    other
+                        .law()
+                        .cmp(&response.law)
+                        .then_with(|| other.windows().iter().copied().rev().cmp(windows().rev()))
+                        .is_lt()
                 };
                 self.order.insert(self.order.partition_point(before), bucket);
                 self.numbers.insert(self.key.clone(), bucket);

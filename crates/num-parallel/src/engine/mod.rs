@@ -65,9 +65,10 @@ impl Worth {
         if smallest_capacity == 0.0 {
             return Ok(());
         }
-        let rate = self.ceiling(smallest_capacity).ln();
-        let price = self.alpha * (self.weight.ln() - rate);
-        let fits = [rate, self.weight.ln(), price, rate - price].iter().all(|log| log.abs() <= R::LARGEST_LOG);
+        let rate = self.ceiling(smallest_capacity);
+        let price = self.price(rate);
+        let held = R::LARGEST.recip()..=R::LARGEST;
+        let fits = [rate, self.weight, price, rate / price].iter().all(|number| held.contains(number));
         let expected = "a weight near the capacities, in their unit: prices (weight/rate)^alpha go out of range";
         if fits { Ok(()) } else { Err(Error::Parameter { flow: 0, name: "weight", value: self.weight, expected }) }
     }
@@ -85,9 +86,13 @@ impl Worth {
 
     /// U' at the ceiling of the rate: below this price it stays there.
     fn floor(&self, smallest_capacity: f64) -> f64 {
-        let ratio = self.weight / self.ceiling(smallest_capacity);
-        let floor = if self.alpha == 1.0 { ratio } else { ratio.powf(self.alpha) };
-        floor.clamp(LARGEST_PRICE.recip(), LARGEST_PRICE)
+        self.price(self.ceiling(smallest_capacity)).clamp(LARGEST_PRICE.recip(), LARGEST_PRICE)
+    }
+
+    /// U'.
+    fn price(&self, rate: f64) -> f64 {
+        let ratio = self.weight / rate;
+        if self.alpha == 1.0 { ratio } else { ratio.powf(self.alpha) }
     }
 }
 
@@ -119,6 +124,8 @@ struct Slot {
     generation: u32,
     lane: u32,
     spot: Spot,
+    /// The largest rate that is of use to it.
+    cap: f64,
 }
 
 /// A price rule at work on flows that come and go: one iteration a step, prices staying where they are in between.
@@ -167,8 +174,6 @@ pub struct Engine<R: Real, Rule: PriceRule> {
     job: Job,
     crew: Crew,
     slots: Vec<Slot>,
-    /// Cap of the flow in every slot.
-    caps: Vec<f64>,
     /// Numbers of slots without a flow.
     free: Vec<u32>,
     /// Whether the rule has seen the links with these flows and capacities.
@@ -206,7 +211,6 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
             job: Arc::new(move |member| shared.round(member)),
             crew,
             slots: Vec::new(),
-            caps: Vec::new(),
             free: Vec::new(),
             started: false,
             normalized: false,
@@ -229,15 +233,13 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         let lane = partition.lane_of(path);
         let number = self.free.pop().unwrap_or(self.slots.len() as u32);
         let spot = own(&mut self.lanes[lane]).add(number, &self.scratch, &worth.response(smallest));
-        let slot = Slot { generation: 1, lane: lane as u32, spot };
+        let slot = Slot { generation: 1, lane: lane as u32, spot, cap: worth.cap };
         self.change();
         let Some(old) = self.slots.get_mut(number as usize) else {
             self.slots.push(slot);
-            self.caps.push(worth.cap);
             return Ok(FlowId::new(number, slot.generation));
         };
         *old = Slot { generation: old.generation.wrapping_add(1), ..slot };
-        self.caps[number as usize] = worth.cap;
         Ok(FlowId::new(number, old.generation))
     }
 
@@ -296,7 +298,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
                     let of_path = flows.segments(place).flat_map(links).map(|link| capacities[link as usize]);
                     let smallest = of_path.fold(f64::INFINITY, f64::min);
                     let (weight, exponent) = flows.parameters(place);
-                    let cap = self.caps[flows.flows()[place] as usize];
+                    let cap = self.slots[flows.flows()[place] as usize].cap;
                     let worth = Worth { weight, alpha: exponent.recip(), cap };
                     worth.check_range::<R>(smallest)?;
                     floors.push((number, bucket, place, worth.floor(smallest)));

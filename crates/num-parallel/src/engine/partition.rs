@@ -15,6 +15,7 @@
 //!
 //! All of it depends on the links and the paths only, never on threads.
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
 use super::bucket::WINDOW;
@@ -47,6 +48,22 @@ pub(crate) struct Segment {
     pub(crate) grid: Option<u32>,
 }
 
+/// How many segments flows of one bucket have between them, at the beginning of their paths and further on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Windows {
+    first: usize,
+    others: usize,
+}
+
+impl Windows {
+    /// Where the windows of a path's segments begin.
+    pub(crate) fn of(self, segments: &[Segment]) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator {
+        let length = move |position| if position == 0 { self.first } else { self.others };
+        let segments = segments.iter().map(|segment| segment.number).enumerate();
+        segments.map(move |(position, segment)| segment & !(length(position) as u32 - 1))
+    }
+}
+
 /// The layout of a network's segments and lanes.
 #[derive(Debug)]
 pub(crate) struct Partition {
@@ -59,8 +76,7 @@ pub(crate) struct Partition {
     /// Per link the lane of the flows that begin there.
     lanes_of: Vec<u16>,
     lanes: usize,
-    /// How many segments flows of one bucket have between them, at each end.
-    window: [usize; 2],
+    windows: Windows,
 }
 
 /// A row or a column of a grid: a pair is at the sum of both.
@@ -75,11 +91,14 @@ const NOWHERE: [Place; 2] = [Place { grid: u32::MAX, at: 0 }, Place { grid: u32:
 
 /// Paths that are looked at per link: enough to meet every link of a node.
 const SAMPLE: usize = 8;
-/// A lane has at least this many flows; where there are more than two, at least as many as segments, of which it keeps a
-/// copy.
+/// A lane has at least this many flows; where there are more than two, at least twice as many as segments, of which it
+/// keeps a copy.
 const LANE: usize = 20_000;
-/// Flows stand by tiles where there are so many of them for each combination, on average, and in a sample so many.
-const CROWD: usize = 64;
+/// Flows stand together whose segments lie in the same windows, the smaller the better as long as there are so many of
+/// them for each combination, on average, and in a sample so many. 1024 segments are in the first-level cache with what
+/// is put there, 8192 in the second.
+const WINDOWS: [(Windows, usize); 2] =
+    [(Windows { first: 1 << 10, others: 1 << 10 }, 1024), (Windows { first: 1 << 10, others: 1 << 13 }, 64)];
 const CROWD_OF_SAMPLE: usize = 8;
 /// More threads than that have nothing to do.
 pub(crate) const MOST_LANES: NonZeroUsize = NonZeroUsize::new(64).unwrap();
@@ -122,7 +141,7 @@ impl Partition {
             as_second: vec![NOWHERE[1]; links],
             lanes_of: vec![0; links],
             lanes: 1,
-            window: [WINDOW; 2],
+            windows: Windows { first: WINDOW, others: WINDOW },
         };
         for (firsts, seconds) in members {
             let uses = uses[nodes.node(firsts[0] as usize)] * paths / sample;
@@ -131,23 +150,37 @@ impl Partition {
             }
         }
         if paths >= 2 * LANE {
-            this.lanes = (paths / LANE).min((paths / this.segments).max(2)).min(MOST_LANES.get());
+            this.lanes = (paths / LANE).min((paths / this.segments / 2).max(2)).min(MOST_LANES.get());
             this.share_out(sampled().map(|links| links[0]));
         }
-        let t = |n: &str| std::env::var(n).map_or(8192, |t| t.parse().unwrap());
-        this.window = [t("TILE1"), t("TILE2")];
+        let near = paths.min(WINDOW).min(sample);
+        for (windows, crowd) in WINDOWS {
+            let combinations = this.combinations(windows, sampled().take(near));
+            if combinations * crowd <= paths && combinations * CROWD_OF_SAMPLE <= near {
+                this.windows = windows;
+                break;
+            }
+        }
         this
     }
 
-    /// How many segments flows of one bucket have between them, at each end.
-    pub(crate) fn window(&self) -> [usize; 2] {
-        self.window
+    /// In how many combinations of windows some paths lie.
+    fn combinations<'a>(&self, windows: Windows, paths: impl Iterator<Item = &'a [u32]>) -> usize {
+        let (mut found, mut segments) = (HashSet::new(), Vec::new());
+        for path in paths {
+            self.segments_of(path, &mut segments);
+            found.insert(windows.of(&segments).collect::<Vec<_>>());
+        }
+        found.len()
+    }
+
+    pub(crate) fn windows(&self) -> Windows {
+        self.windows
     }
 
     fn add_grid(&mut self, firsts: Vec<u32>, seconds: Vec<u32>) {
         let (grid, start) = (self.grids.len() as u32, self.segments);
-        let (of_firsts, of_seconds) =
-            if firsts.len() < seconds.len() { (seconds.len(), 1) } else { (1, firsts.len()) };
+        let (of_firsts, of_seconds) = if firsts.len() < seconds.len() { (seconds.len(), 1) } else { (1, firsts.len()) };
         for (place, &link) in firsts.iter().enumerate() {
             self.as_first[link as usize] = Place { grid, at: (start + place * of_firsts) as u32 };
         }

@@ -24,8 +24,8 @@ pub trait Real:
     /// 1.
     const ONE: Self;
 
-    /// Numbers that stay apart from the ends of the range also when ten million of them are added: log of the largest.
-    const LARGEST_LOG: f64;
+    /// Numbers up to this, and not below its inverse, stay numbers also when ten million of them are added.
+    const LARGEST: f64;
 
     /// The nearest number of this kind; beyond its range the largest.
     fn of(value: f64) -> Self;
@@ -49,7 +49,7 @@ pub trait Real:
 impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
-    const LARGEST_LOG: f64 = 460.0;
+    const LARGEST: f64 = 1e200;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value
@@ -63,7 +63,7 @@ impl Real for f64 {
 impl Real for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
-    const LARGEST_LOG: f64 = 70.0;
+    const LARGEST: f64 = 1e30;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value.clamp(-f64::from(f32::MAX), f64::from(f32::MAX)) as f32
