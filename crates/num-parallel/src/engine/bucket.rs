@@ -13,8 +13,7 @@ use netnum_core::utility::elementary::{exp, ln, vectorized};
 
 use super::real::Real;
 
-/// Segments that 16 bits can number. Tables are longer by a window, which nobody uses, so that no look-up needs a check
-/// of its bounds.
+/// Segments that 16 bits can number.
 pub(crate) const WINDOW: usize = 1 << 16;
 
 /// Flows that stand together.
@@ -312,7 +311,7 @@ impl<R: Real> Bucket<R> {
 
     #[inline(never)]
     fn normalize_in_windows<const WIDTH: usize>(&mut self, shares: &[R]) {
-        let shares = windows::<R, WIDTH>(shares, self.starts());
+        let shares = self.starts::<WIDTH>().map(|start| &shares[start..]);
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
         let columns = self.rows.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
         for (paths, (rows, feasible)) in paths.iter().zip(columns) {
@@ -347,25 +346,19 @@ fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
     R::of(exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
 }
 
-/// The windows of a table that begin there.
-#[inline(always)]
-fn windows<R, const WIDTH: usize>(table: &[R], starts: [usize; WIDTH]) -> [&[R; WINDOW]; WIDTH] {
-    starts.map(|start| table[start..].first_chunk().expect("tables are longer by a window"))
-}
-
 /// What flows of a bucket see.
 #[derive(Clone, Copy)]
 struct Look<'a, R, const WIDTH: usize, const WEIGH: bool> {
-    prices: [&'a [R; WINDOW]; WIDTH],
-    /// The same as `prices` where nobody weighs.
-    priced: [&'a [R; WINDOW]; WIDTH],
+    prices: [&'a [R]; WIDTH],
+    /// Nothing where nobody weighs.
+    priced: [&'a [R]; WIDTH],
 }
 
 impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> Look<'a, R, WIDTH, WEIGH> {
     #[inline(always)]
     fn new(seen: Seen<'a, R>, starts: [usize; WIDTH]) -> Self {
-        let prices = windows(seen.prices, starts);
-        Self { prices, priced: if WEIGH { windows(seen.priced, starts) } else { prices } }
+        let windows = |table: &'a [R]| starts.map(|start| &table[start..]);
+        Self { prices: windows(seen.prices), priced: if WEIGH { windows(seen.priced) } else { [&[]; WIDTH] } }
     }
 
     #[inline(always)]
@@ -380,7 +373,7 @@ impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> Look<'a, R, WIDTH, WEIG
     }
 
     #[inline(always)]
-    fn total(tables: [&[R; WINDOW]; WIDTH], row: &[u16; WIDTH]) -> R {
+    fn total(tables: [&[R]; WIDTH], row: &[u16; WIDTH]) -> R {
         let mut total = tables[0][usize::from(row[0])];
         for position in 1..WIDTH {
             total += tables[position][usize::from(row[position])];

@@ -9,7 +9,7 @@
 use netnum_core::utility::elementary::vectorized;
 use rustc_hash::FxHashMap;
 
-use super::bucket::{Bucket, Response, Seen, WINDOW, add};
+use super::bucket::{Bucket, Response, Seen, add};
 use super::partition::{Grid, Partition, Segment, Windows};
 use super::real::Real;
 
@@ -46,7 +46,7 @@ pub(crate) struct Spot {
 
 impl<R: Real> Lane<R> {
     pub(crate) fn new(partition: &Partition) -> Self {
-        let length = partition.segments() + WINDOW;
+        let length = partition.segments();
         let (grids, buckets, order, shares) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self {
             prices: vec![R::ZERO; length],

@@ -15,8 +15,10 @@
 //!
 //! All of it depends on the links and the paths only, never on threads.
 
-use std::collections::HashSet;
+use std::hash::Hasher;
 use std::num::NonZeroUsize;
+
+use rustc_hash::{FxHashSet, FxHasher};
 
 use super::bucket::WINDOW;
 
@@ -100,6 +102,7 @@ const LANE: usize = 20_000;
 const WINDOWS: [(Windows, usize); 2] =
     [(Windows { first: 1 << 10, others: 1 << 10 }, 1024), (Windows { first: 1 << 10, others: 1 << 13 }, 64)];
 const CROWD_OF_SAMPLE: usize = 8;
+const LOOKED_AT: usize = 8192;
 /// More threads than that have nothing to do.
 pub(crate) const MOST_LANES: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
@@ -153,10 +156,13 @@ impl Partition {
             this.lanes = (paths / LANE).min((paths / this.segments / 2).max(2)).min(MOST_LANES.get());
             this.share_out(sampled().map(|links| links[0]));
         }
-        let near = paths.min(WINDOW).min(sample);
+        let looked_at = sample.min(LOOKED_AT);
         for (windows, crowd) in WINDOWS {
-            let combinations = this.combinations(windows, sampled().take(near));
-            if combinations * crowd <= paths && combinations * CROWD_OF_SAMPLE <= near {
+            if this.segments <= windows.first {
+                break;
+            }
+            let combinations = this.combinations(windows, sampled().take(looked_at));
+            if combinations * crowd <= paths && combinations * CROWD_OF_SAMPLE <= looked_at {
                 this.windows = windows;
                 break;
             }
@@ -166,10 +172,12 @@ impl Partition {
 
     /// In how many combinations of windows some paths lie.
     fn combinations<'a>(&self, windows: Windows, paths: impl Iterator<Item = &'a [u32]>) -> usize {
-        let (mut found, mut segments) = (HashSet::new(), Vec::new());
+        let (mut found, mut segments) = (FxHashSet::default(), Vec::new());
         for path in paths {
             self.segments_of(path, &mut segments);
-            found.insert(windows.of(&segments).collect::<Vec<_>>());
+            let mut hasher = FxHasher::default();
+            windows.of(&segments).for_each(|start| hasher.write_u32(start));
+            found.insert(hasher.finish());
         }
         found.len()
     }
