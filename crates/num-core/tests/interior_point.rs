@@ -148,11 +148,14 @@ fn auto_takes_the_method_that_fits_and_hands_over_when_it_does_not_get_on() {
     let plain = common::leaf_spine(100, 1.0, 1);
     assert_eq!(used(&plain, &Settings::default()).method, "fast-ned");
     assert_eq!(used(&plain, &kkt(1e-9)).method, "interior-point");
-    // Completion times over decades of sizes, where the gap of fast NED stops falling.
-    let (name, slow) = random_problem(1946);
-    assert!(name.contains("fct"), "{name}");
+    assert_eq!(used(&common::leaf_spine(100, 2.0, 1), &Settings::default()).method, "interior-point");
+    assert_eq!(used(&common::leaf_spine(100, 20.0, 1), &Settings::default()).method, "fast-ned");
+    // A mesh of bandwidth functions where the gap of fast NED stops falling.
+    let (name, slow) = random_problem(482);
+    assert!(name.contains("bandwidth"), "{name}");
     let solution = used(&slow, &Settings { tol: 1e-8, ..Settings::default() });
     assert_eq!((solution.method, solution.status), ("interior-point", Status::Optimal), "{solution}");
+    assert!(solution.iterations > 48, "{solution}");
     // Weights over sixty decades stall the interior point; fast NED then proves it.
     let paths = Paths::from_lists([vec![1, 2], vec![1], vec![2], vec![2], vec![0, 1], vec![0, 1, 2]]);
     let weights = vec![38.9, 2.47, 0.043, 0.0165, 29.0, 10.5];

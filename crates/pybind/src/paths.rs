@@ -61,12 +61,11 @@ impl Paths {
             return Err(raise(Error::Indptr { position, value: offsets[position], expected }));
         }
         let offsets: Vec<usize> = offsets.into_iter().map(|offset| offset as usize).collect();
-        let path_of = |position: usize| offsets.partition_point(|&start| start <= position).saturating_sub(1);
-        let narrow = |(position, &link): (usize, &i64)| {
-            let error = Error::LinkOutOfRange { path: path_of(position), link, links: MOST_LINKS };
-            u32::try_from(link).map_err(|_| raise(error))
-        };
-        let links = links.iter().enumerate().map(narrow).collect::<PyResult<_>>()?;
+        if let Some(position) = links.iter().position(|&link| u32::try_from(link).is_err()) {
+            let path = offsets.partition_point(|&start| start <= position).saturating_sub(1);
+            return Err(raise(Error::LinkOutOfRange { path, link: links[position], links: MOST_LINKS }));
+        }
+        let links = links.into_iter().map(|link| link as u32).collect();
         Ok(Core::new(offsets, links).map_err(raise)?.into())
     }
 

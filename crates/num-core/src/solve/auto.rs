@@ -4,12 +4,14 @@
 //! |---|---|
 //! | max-min | water-filling, exact |
 //! | one path per flow, strictly concave | fast NED; the interior point when the gap stops falling |
+//! | the same, all power laws of α ≤ 8, not all logarithms | the interior point, in about half the time |
 //! | the same, stopping on the KKT residual | the interior point |
 //! | several paths per flow | the interior point, then fast NED when stuck; the other way round if large |
 //! | linear | the interior point |
 //!
 //! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and a problem that fast NED can take goes
-//! and stays there.
+//! and stays there. Where the interior point is stuck, or not done after [`MOST_STEPS`] steps, fast NED goes
+//! on to the end.
 
 use crate::problem::Problem;
 use crate::solve::Stop;
@@ -26,24 +28,28 @@ const MAX_MIN: &str = "max-min";
 const MOST_CROSSINGS: usize = 20_000_000;
 /// The same from which several paths per flow go to fast NED first.
 const LARGE: usize = 50_000;
+/// Beyond this, flows of different α make Newton's systems so uneven that the interior point may crawl.
+const LARGEST_ALPHA: f64 = 8.0;
 /// A KKT residual of this is within easy reach of fast NED.
 const EASY_KKT: f64 = 1e-4;
 /// Hand over when this many more iterations would be needed at the present rate.
 const MANY: f64 = 400.0;
+/// The interior point is done in fewer steps where it gets on at all.
+const MOST_STEPS: usize = 60;
 /// Iterations between two looks at the rate.
 const LOOK: usize = 48;
 
 /// Whether to hand over, from how the score falls.
 pub(super) struct Auto {
-    /// Whether the method at work has been handed over to because another did not get on.
-    handed_over: bool,
+    /// The iteration at which the method at work took over because another did not get on.
+    handed_over: Option<usize>,
     /// Iteration and score at the last look.
     last: Option<(usize, f64)>,
 }
 
 impl Auto {
     pub(super) fn new() -> Self {
-        Self { handed_over: false, last: None }
+        Self { handed_over: None, last: None }
     }
 
     /// The method to begin with.
@@ -51,6 +57,9 @@ impl Auto {
         match problem.curvature() {
             Curvature::MaxMin => MAX_MIN,
             Curvature::Linear => INTERIOR_POINT,
+            Curvature::Strict if problem.is_single_path() && fits(problem) && are_moderate_powers(problem) => {
+                INTERIOR_POINT
+            }
             Curvature::Strict if problem.is_single_path() || is_large(problem) => FAST_NED,
             Curvature::Strict => INTERIOR_POINT,
         }
@@ -72,15 +81,18 @@ impl Auto {
         score: f64,
         tol: f64,
     ) -> Option<&'static str> {
-        if self.handed_over {
-            return None;
-        }
+        let crawls = iteration >= self.handed_over.unwrap_or(0) + MOST_STEPS;
         let next = match method {
-            INTERIOR_POINT if stuck && problem.curvature() == Curvature::Strict => Some(FAST_NED),
-            FAST_NED if fits(problem) && self.has_slowed(iteration, score, tol) => Some(INTERIOR_POINT),
+            INTERIOR_POINT if stuck || (crawls && problem.is_single_path()) => Some(FAST_NED),
+            FAST_NED if self.handed_over.is_none() && fits(problem) && self.has_slowed(iteration, score, tol) => {
+                Some(INTERIOR_POINT)
+            }
             _ => None,
         };
-        self.handed_over = next.is_some();
+        let next = next.filter(|_| problem.curvature() == Curvature::Strict);
+        if next.is_some() {
+            self.handed_over = Some(iteration);
+        }
         next
     }
 
@@ -101,6 +113,19 @@ impl Auto {
 /// Whether fast NED with shares is worth trying first: on large fabrics it is ten times as fast.
 fn is_large(problem: &Problem) -> bool {
     problem.paths().indices().len() > LARGE
+}
+
+/// Whether all are power laws that the interior point is at home with, and not all logarithms: fast NED then has an
+/// exponential per flow to find in every one of its many iterations.
+fn are_moderate_powers(problem: &Problem) -> bool {
+    let mut alphas =
+        problem.blocks().iter().flat_map(|block| (0..block.flows.len()).map(|place| block.utility.alpha(place)));
+    let mut logs = true;
+    let moderate = alphas.all(|alpha| {
+        logs &= alpha == Some(1.0);
+        alpha.is_some_and(|alpha| alpha <= LARGEST_ALPHA)
+    });
+    moderate && !logs
 }
 
 fn fits(problem: &Problem) -> bool {

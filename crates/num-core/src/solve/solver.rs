@@ -245,7 +245,7 @@ impl Solver {
             self.advance()?;
         };
         let best = best.expect("every way out of the loop has certified");
-        self.solution(status, &best, self.iteration - first, trace, self.made + began.elapsed())
+        self.solution(status, &best, self.iteration - first, trace, began)
     }
 
     /// What `auto` would rather go on with.
@@ -358,7 +358,7 @@ impl Solver {
         best: &Best,
         iterations: usize,
         trace: Vec<Progress>,
-        elapsed: Duration,
+        began: Instant,
     ) -> Result<Solution> {
         let settled = Answer::new(&self.presolved, &best.rates, &best.prices).settled();
         settled.check_demands()?;
@@ -377,18 +377,19 @@ impl Solver {
         if objective.is_nan() {
             return Err(self.not_numbers());
         }
+        let prices = self.presolved.caller_prices(&best.prices);
         Ok(Solution {
             status,
             method: self.method_name,
             objective,
-            prices: self.presolved.caller_prices(&best.prices),
+            prices,
             rates,
             flow_rates,
             loads,
             bottlenecks,
             certificate,
             iterations,
-            seconds: elapsed.as_secs_f64(),
+            seconds: (self.made + began.elapsed()).as_secs_f64(),
             failed_flows,
             trace,
         })
