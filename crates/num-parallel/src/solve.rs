@@ -14,7 +14,7 @@ use crate::crew::{Crew, Job};
 use crate::engine::bucket::{Law, Response};
 use crate::engine::exchange::{read, write};
 use crate::engine::lane::Lane;
-use crate::engine::partition::Partition;
+use crate::engine::partition::{Partition, Sample};
 use crate::engine::share;
 
 /// Below this many flows the tables cost more than they save.
@@ -47,7 +47,8 @@ impl PriceEngine for LaneEngine {
         if flows.paths.len() < FEWEST_FLOWS {
             return Ok(None);
         }
-        let partition = Partition::new(flows.links, flows.paths.len(), |flow| flows.paths.links(flow));
+        let sample = Sample::of(flows.links, flows.paths.len(), |flow| flows.paths.links(flow));
+        let partition = Partition::new(flows.links, &sample);
         if partition.grids().is_empty() && flows.links > MOST_SCATTERED {
             return Ok(None);
         }

@@ -78,7 +78,7 @@ pub(crate) struct Bucket<R> {
     rows: Vec<Rows<R>>,
     /// Of powers only.
     exponents: Vec<R>,
-    /// The rates after F-NORM, as of when that was last asked for.
+    /// What the last normalizer left; 0 for flows that came after it. As many as `rows` have room for, or none.
     feasible: Vec<R>,
     /// The engine's numbers of the flows.
     flows: Vec<u32>,
@@ -106,9 +106,18 @@ impl<R: Real> Bucket<R> {
         self.rows[place / ABREAST].rates[place % ABREAST]
     }
 
-    /// The rate after F-NORM of a flow that was there when it was asked for.
+    pub(crate) fn set_rate(&mut self, place: usize, rate: f64) {
+        self.rows[place / ABREAST].rates[place % ABREAST] = R::of(rate);
+    }
+
+    /// What the last normalizer left a flow; 0 if it came after that.
     pub(crate) fn feasible(&self, place: usize) -> R {
-        self.feasible[place]
+        self.feasible.get(place).copied().unwrap_or(R::ZERO)
+    }
+
+    pub(crate) fn set_feasible(&mut self, place: usize, rate: f64) {
+        self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
+        self.feasible[place] = R::of(rate);
     }
 
     /// The segments of a flow.
@@ -116,15 +125,6 @@ impl<R: Real> Bucket<R> {
         let width = self.windows.len();
         let ids = &self.ids[place * width..(place + 1) * width];
         ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id))
-    }
-
-    /// w and 1/α of a flow.
-    pub(crate) fn parameters(&self, place: usize) -> (f64, f64) {
-        let scale = self.rows[place / ABREAST].scales[place % ABREAST].wide();
-        match self.law {
-            Law::Log => (scale, 1.0),
-            Law::Power => (scale.exp(), self.exponents[place].wide()),
-        }
     }
 
     pub(crate) fn set_floor(&mut self, place: usize, floor: f64) {
@@ -137,6 +137,9 @@ impl<R: Real> Bucket<R> {
         if place.is_multiple_of(ABREAST) {
             self.rows.push(Rows::EMPTY);
             self.ids.resize(self.rows.len() * ABREAST * width, 0);
+            if !self.feasible.is_empty() {
+                self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
+            }
         }
         let ids = self.ids[place * width..].iter_mut();
         for (id, (segment, start)) in ids.zip(segments.zip(&self.windows)) {
@@ -162,9 +165,14 @@ impl<R: Real> Bucket<R> {
         let from = self.rows[last / ABREAST];
         let (to, one, other) = (&mut self.rows[place / ABREAST], place % ABREAST, last % ABREAST);
         (to.scales[one], to.floors[one], to.rates[one]) = (from.scales[other], from.floors[other], from.rates[other]);
+        if !self.feasible.is_empty() {
+            self.feasible[place] = self.feasible[last];
+            self.feasible[last] = R::ZERO;
+        }
         if last.is_multiple_of(ABREAST) {
             self.rows.pop();
             self.ids.truncate(last * width);
+            self.feasible.truncate(last);
         } else {
             let rows = &mut self.rows[last / ABREAST];
             (rows.scales[other], rows.floors[other], rows.rates[other]) = (R::ZERO, R::ONE, R::ZERO);

@@ -18,6 +18,7 @@
 use std::hash::Hasher;
 use std::num::NonZeroUsize;
 
+use netnum_core::Paths;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use super::bucket::WINDOW;
@@ -33,6 +34,7 @@ pub(crate) struct Grid {
     /// of row r and column c is segment `start + r * columns.len() + c`.
     pub(crate) rows: Vec<u32>,
     pub(crate) columns: Vec<u32>,
+    firsts_are_rows: bool,
 }
 
 impl Grid {
@@ -91,7 +93,7 @@ struct Place {
 /// In no grid; not even the same one as another link in none.
 const NOWHERE: [Place; 2] = [Place { grid: u32::MAX, at: 0 }, Place { grid: u32::MAX - 1, at: 0 }];
 
-/// Paths that are looked at per link: enough to meet every link of a node.
+/// Paths that are looked at per link.
 const SAMPLE: usize = 8;
 /// A lane has at least this many flows; where there are more than two, at least twice as many as segments, of which it
 /// keeps a copy.
@@ -106,14 +108,30 @@ const LOOKED_AT: usize = 8192;
 /// More threads than that have nothing to do.
 pub(crate) const MOST_LANES: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
-impl Partition {
-    /// The layout for paths like these. O(links + segments), and of the paths a sample.
-    pub(crate) fn new<'a>(links: usize, paths: usize, path: impl Fn(usize) -> &'a [u32]) -> Self {
+/// Some of many paths, from which a layout is made.
+#[derive(Debug, Clone)]
+pub(crate) struct Sample {
+    pub(crate) paths: Paths,
+    /// Of how many.
+    pub(crate) of: usize,
+}
+
+impl Sample {
+    /// Enough of them to meet every link of a node.
+    pub(crate) fn of<'a>(links: usize, paths: usize, path: impl Fn(usize) -> &'a [u32]) -> Self {
         let sample = paths.min(SAMPLE * links);
         // Numbers that are spread evenly and follow no pattern of the paths' order.
         let spread = |i: usize| (((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize * paths) >> 32;
-        let sampled = || (0..sample).map(|i| path(if sample == paths { i } else { spread(i) }));
+        let sampled = (0..sample).map(|i| path(if sample == paths { i } else { spread(i) }));
+        Self { paths: Paths::from_lists(sampled), of: paths }
+    }
+}
 
+impl Partition {
+    /// The layout for paths like these. O(links + segments).
+    pub(crate) fn new(links: usize, Sample { paths: sample, of: paths }: &Sample) -> Self {
+        let paths = *paths;
+        let sampled = || sample.iter();
         let mut nodes = Nodes::new(links);
         sampled().flat_map(pairs).for_each(|(one, other)| nodes.join(one, other));
         let mut uses = vec![0usize; 2 * links];
@@ -147,7 +165,7 @@ impl Partition {
             windows: Windows { first: WINDOW, others: WINDOW },
         };
         for (firsts, seconds) in members {
-            let uses = uses[nodes.node(firsts[0] as usize)] * paths / sample;
+            let uses = uses[nodes.node(firsts[0] as usize)] * paths / sample.len();
             if firsts.len() * seconds.len() <= uses {
                 this.add_grid(firsts, seconds);
             }
@@ -156,7 +174,7 @@ impl Partition {
             this.lanes = (paths / LANE).min((paths / this.segments / 2).max(2)).min(MOST_LANES.get());
             this.share_out(sampled().map(|links| links[0]));
         }
-        let looked_at = sample.min(LOOKED_AT);
+        let looked_at = sample.len().min(LOOKED_AT);
         for (windows, crowd) in WINDOWS {
             if this.segments <= windows.first {
                 break;
@@ -195,9 +213,9 @@ impl Partition {
         for (place, &link) in seconds.iter().enumerate() {
             self.as_second[link as usize] = Place { grid, at: (place * of_seconds) as u32 };
         }
-        let first = firsts[0];
-        let (rows, columns) = if firsts.len() < seconds.len() { (firsts, seconds) } else { (seconds, firsts) };
-        self.grids.push(Grid { start, first, rows, columns });
+        let (first, firsts_are_rows) = (firsts[0], firsts.len() < seconds.len());
+        let (rows, columns) = if firsts_are_rows { (firsts, seconds) } else { (seconds, firsts) };
+        self.grids.push(Grid { start, first, rows, columns, firsts_are_rows });
         self.segments = self.grids[grid as usize].segments().end;
     }
 
@@ -256,14 +274,15 @@ impl Partition {
         (row.grid == column.grid).then_some(Segment { number: row.at + column.at, grid: Some(row.grid) })
     }
 
-    /// The links of a segment, one or two.
+    /// The links of a segment, one or two, in the order that paths cross them.
     pub(crate) fn links_of(&self, segment: usize) -> (u32, Option<u32>) {
         let Some(grid) = self.grids.partition_point(|grid| grid.start <= segment).checked_sub(1) else {
             return (segment as u32, None);
         };
-        let Grid { start, rows, columns, .. } = &self.grids[grid];
+        let Grid { start, rows, columns, firsts_are_rows, .. } = &self.grids[grid];
         let place = segment - start;
-        (rows[place / columns.len()], Some(columns[place % columns.len()]))
+        let (row, column) = (rows[place / columns.len()], columns[place % columns.len()]);
+        if *firsts_are_rows { (row, Some(column)) } else { (column, Some(row)) }
     }
 
     pub(crate) fn grids(&self) -> &[Grid] {

@@ -16,12 +16,14 @@
 //! iteration. Sources: NUMFabric (SIGCOMM 2016), eq. 15 and 16, without the queue, as in fluid models; RCP is
 //! Dukkipati's (2008).
 
+use serde::{Deserialize, Serialize};
+
 use super::{LinkState, PriceRule};
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 
 /// RCP*, for power-law utilities that share one α.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rcp {
     a: f64,
     alpha: f64,
