@@ -18,9 +18,10 @@ use crate::engine::partition::{Partition, Sample};
 use crate::engine::share;
 
 /// Below this many flows the tables cost more than they save.
-const FEWEST_FLOWS: usize = 1000;
-/// Without pairs, and beyond what the caches hold, the library's loop is faster: it finds all of a link in one line.
+const FEWEST_FLOWS: usize = 5000;
+/// With few pairs, and beyond what the caches hold, the library's loop is faster: it finds all of a link in one line.
 const MOST_SCATTERED: usize = 16_384;
+const FEW_PAIRS: f64 = 1.5;
 
 /// A solver as [`Solver::new`] makes it, whose price methods use up to `threads` threads, and faster loops than one
 /// flow after the other also where that is one. The answer has the same bits for any number of threads.
@@ -49,7 +50,7 @@ impl PriceEngine for LaneEngine {
         }
         let sample = Sample::of(flows.links, flows.paths.len(), |flow| flows.paths.links(flow));
         let partition = Partition::new(flows.links, &sample);
-        if partition.grids().is_empty() && flows.links > MOST_SCATTERED {
+        if flows.links > MOST_SCATTERED && partition.links_per_segment(&sample) < FEW_PAIRS {
             return Ok(None);
         }
         let crew = Crew::new(self.threads.min(partition.lanes()))?;

@@ -65,13 +65,12 @@ impl Worth {
 
     /// U' at the ceiling x, and x/U' which slopes are like, must be numbers that a table can hold.
     fn check_range<R: Real>(&self, smallest_capacity: f64) -> Result<()> {
-        if smallest_capacity == 0.0 {
-            return Ok(());
-        }
         let rate = self.ceiling(smallest_capacity);
         let price = self.price(rate);
         let held = R::LARGEST.recip()..=R::LARGEST;
-        let fits = [rate, self.weight, price, rate / price].iter().all(|number| held.contains(number));
+        // Over a failed link a flow has neither, until it returns.
+        let of_link = if smallest_capacity > 0.0 { [rate, price, rate / price] } else { [1.0; 3] };
+        let fits = held.contains(&self.weight) && of_link.iter().all(|number| held.contains(number));
         let expected = "a weight near the capacities, in their unit: prices (weight/rate)^alpha go out of range";
         if fits { Ok(()) } else { Err(Error::Parameter { flow: 0, name: "weight", value: self.weight, expected }) }
     }
@@ -95,7 +94,11 @@ impl Worth {
 
     /// U' at the ceiling of the rate: below this price it stays there.
     fn floor(&self, smallest_capacity: f64) -> f64 {
-        self.price(self.ceiling(smallest_capacity)).clamp(LARGEST_PRICE.recip(), LARGEST_PRICE)
+        match smallest_capacity > 0.0 {
+            true => self.price(self.ceiling(smallest_capacity)).clamp(LARGEST_PRICE.recip(), LARGEST_PRICE),
+            // No rate at all, whatever the prices are.
+            false => f64::INFINITY,
+        }
     }
 
     /// U'.
@@ -309,7 +312,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// What a rule remembers is of another network now: it would judge its last step by what the change did. It starts
     /// again at the present prices.
     fn change(&mut self) {
-        self.started &= size_of::<Rule::Memory>() == 0;
+        self.started &= !read(&self.blocks.rule).learns_at_start();
     }
 
     /// Number of flows.
@@ -656,12 +659,9 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     }
 
     fn block_of(&self, link: u32) -> &RwLock<LinkBlock<R, Rule::Memory>> {
-        let blocks = &self.blocks.links;
-        // Blocks are as long as each other to within one.
-        let guess = (link as usize * blocks.len() / self.blocks.partition.links()).min(blocks.len() - 1);
-        let holds = |&number: &usize| read(&blocks[number]).links.contains(&(link as usize));
-        let number = [guess, guess + 1].into_iter().filter(|&number| number < blocks.len()).find(holds);
-        &blocks[number.expect("a link is in a block")]
+        let (blocks, links) = (&self.blocks.links, self.blocks.partition.links());
+        // Block k ends before link links (k + 1)/blocks; some are empty where links are few.
+        &blocks[((link as usize + 1) * blocks.len() - 1) / links]
     }
 
     fn each_link(&self, column: impl Fn(&LinkBlock<R, Rule::Memory>) -> &Vec<f64>) -> Vec<f64> {

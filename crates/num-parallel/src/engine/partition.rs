@@ -174,13 +174,14 @@ impl Partition {
             this.lanes = (paths / LANE).min((paths / this.segments / 2).max(2)).min(MOST_LANES.get());
             this.share_out(sampled().map(|links| links[0]));
         }
-        let looked_at = sample.len().min(LOOKED_AT);
+        // Every n-th, and not the first: paths may be sorted.
+        let looked_at: Vec<&[u32]> = sampled().step_by((sample.len() / LOOKED_AT).max(1)).collect();
         for (windows, crowd) in WINDOWS {
             if this.segments <= windows.first {
                 break;
             }
-            let combinations = this.combinations(windows, sampled().take(looked_at));
-            if combinations * crowd <= paths && combinations * CROWD_OF_SAMPLE <= looked_at {
+            let combinations = this.combinations(windows, &looked_at);
+            if combinations > 0 && combinations * crowd <= paths && combinations * CROWD_OF_SAMPLE <= looked_at.len() {
                 this.windows = windows;
                 break;
             }
@@ -189,7 +190,7 @@ impl Partition {
     }
 
     /// In how many combinations of windows some paths lie.
-    fn combinations<'a>(&self, windows: Windows, paths: impl Iterator<Item = &'a [u32]>) -> usize {
+    fn combinations(&self, windows: Windows, paths: &[&[u32]]) -> usize {
         let (mut found, mut segments) = (FxHashSet::default(), Vec::new());
         for path in paths {
             self.segments_of(path, &mut segments);
@@ -205,15 +206,15 @@ impl Partition {
     }
 
     fn add_grid(&mut self, firsts: Vec<u32>, seconds: Vec<u32>) {
-        let (grid, start) = (self.grids.len() as u32, self.segments);
-        let (of_firsts, of_seconds) = if firsts.len() < seconds.len() { (seconds.len(), 1) } else { (1, firsts.len()) };
+        let (grid, start, firsts_are_rows) = (self.grids.len() as u32, self.segments, firsts.len() < seconds.len());
+        let (of_firsts, of_seconds) = if firsts_are_rows { (seconds.len(), 1) } else { (1, firsts.len()) };
         for (place, &link) in firsts.iter().enumerate() {
             self.as_first[link as usize] = Place { grid, at: (start + place * of_firsts) as u32 };
         }
         for (place, &link) in seconds.iter().enumerate() {
             self.as_second[link as usize] = Place { grid, at: (place * of_seconds) as u32 };
         }
-        let (first, firsts_are_rows) = (firsts[0], firsts.len() < seconds.len());
+        let first = firsts[0];
         let (rows, columns) = if firsts_are_rows { (firsts, seconds) } else { (seconds, firsts) };
         self.grids.push(Grid { start, first, rows, columns, firsts_are_rows });
         self.segments = self.grids[grid as usize].segments().end;
@@ -272,6 +273,16 @@ impl Partition {
     fn pair(&self, one: u32, other: u32) -> Option<Segment> {
         let (row, column) = (self.as_first[one as usize], self.as_second[other as usize]);
         (row.grid == column.grid).then_some(Segment { number: row.at + column.at, grid: Some(row.grid) })
+    }
+
+    /// How many links a segment of the sample has on average, 1 to 2.
+    pub(crate) fn links_per_segment(&self, Sample { paths, .. }: &Sample) -> f64 {
+        let (mut count, mut segments) = (0, Vec::new());
+        for path in paths.iter() {
+            self.segments_of(path, &mut segments);
+            count += segments.len();
+        }
+        paths.indices().len() as f64 / count.max(1) as f64
     }
 
     /// The links of a segment, one or two, in the order that paths cross them.

@@ -33,6 +33,10 @@ impl PriceRule for Ned {
 
     fn memory(&self) {}
 
+    fn learns_at_start(&self) -> bool {
+        false
+    }
+
     fn advance(&self, link: &LinkState, (): &mut ()) -> f64 {
         link.price + self.gamma * link.newton_step
     }

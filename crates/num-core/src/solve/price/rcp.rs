@@ -46,6 +46,10 @@ impl PriceRule for Rcp {
 
     fn memory(&self) {}
 
+    fn learns_at_start(&self) -> bool {
+        false
+    }
+
     fn advance(&self, link: &LinkState, (): &mut ()) -> f64 {
         let growth = (1.0 + self.a * (1.0 - link.load / link.capacity)).max(0.0);
         let factor = growth.powf(-self.alpha).clamp(LARGEST_FACTOR.recip(), LARGEST_FACTOR);
