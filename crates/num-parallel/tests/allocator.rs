@@ -273,6 +273,15 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
     assert_eq!(nothing(allocator.set_capacity(5, 1.0)), "path 0 names link 5, expected a link in 0..2");
     assert_eq!(nothing(allocator.set_capacity(0, f64::NAN)), "link 0 has capacity NaN, expected a finite number >= 0");
+    // Of many, all or none, and the wrong one by its place.
+    let (paths, worths) = (Paths::from_lists([vec![0], vec![1, 1]]), [Worth::log(1.0); 2]);
+    assert_eq!(allocator.start_all(&paths, &worths).unwrap_err().to_string(), "path 1 visits link 1 twice");
+    let worths = [Worth::log(1.0), Worth { alpha: 0.0, ..Worth::log(1.0) }];
+    let refused = allocator.start_all(&Paths::from_lists([[0], [1]]), &worths).unwrap_err().to_string();
+    assert_eq!(refused, "flow 1 has alpha 0, expected a finite number > 0");
+    assert!(allocator.start_all(&paths, &worths[..1]).is_err());
+    assert_eq!(nothing(allocator.end_all(&[id, id])), "there is no flow 0.1: it has ended, or belongs elsewhere");
+    assert!(allocator.end_all(&[id, FlowId::from_bits(7)]).is_err());
     assert_eq!(allocator.to_json(), before);
     allocator.end(id).unwrap();
     assert_eq!(nothing(allocator.end(id)), "there is no flow 0.1: it has ended, or belongs elsewhere");

@@ -17,7 +17,7 @@ mod named;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::{Error, Fill, PriceRule, Result, UNorm};
+use netnum_core::{Error, Fill, Paths, PriceRule, Result, UNorm};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
@@ -117,11 +117,24 @@ pub trait Allocate: Send + Sync {
     /// Those of [`Engine::add`]; nothing has changed then.
     fn start(&mut self, path: &[u32], worth: Worth) -> Result<FlowId>;
 
+    /// Starts many, or none where one is wrong. O(crossings).
+    ///
+    /// # Errors
+    /// Those of [`Engine::add`], which name the path and the flow by its place; [`Error::Length`] unless every path has a
+    /// worth.
+    fn start_all(&mut self, paths: &Paths, worths: &[Worth]) -> Result<Vec<FlowId>>;
+
     /// Ends a flowlet. O(links of its path).
     ///
     /// # Errors
     /// [`Error::UnknownFlow`]; nothing has changed then.
     fn end(&mut self, id: FlowId) -> Result<()>;
+
+    /// Ends many, or none where one is not there or named twice. O(crossings).
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    fn end_all(&mut self, ids: &[FlowId]) -> Result<()>;
 
     /// Whether there is such a flowlet.
     fn knows(&self, id: FlowId) -> bool;
@@ -176,7 +189,7 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
     pub fn new(capacities: Vec<f64>, rule: Rule, settings: AllocatorSettings, threads: NonZeroUsize) -> Result<Self> {
         settings.check()?;
         let used = capacities.iter().map(|&capacity| settings.used(capacity)).collect();
-        let none = netnum_core::Paths::from_lists([[0; 0]; 0]);
+        let none = Paths::from_lists([[0; 0]; 0]);
         let mut engine = Engine::new(used, &none, rule, threads)?;
         engine.set_prices(&vec![0.0; capacities.len()])?;
         let crossed_by = vec![0; capacities.len()];
@@ -261,11 +274,32 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         Ok(id)
     }
 
+    fn start_all(&mut self, paths: &Paths, worths: &[Worth]) -> Result<Vec<FlowId>> {
+        let (found, expected) = (worths.len(), paths.len());
+        if found != expected {
+            return Err(Error::Length { what: "worths".into(), found, expected, per: "path" });
+        }
+        for (number, (path, worth)) in paths.iter().zip(worths).enumerate() {
+            self.engine.check(number, path, worth)?;
+        }
+        paths.iter().zip(worths).map(|(path, &worth)| self.start(path, worth)).collect()
+    }
+
     fn end(&mut self, id: FlowId) -> Result<()> {
         for link in self.engine.path(id)? {
             self.crossed_by[link as usize] -= 1;
         }
         self.engine.remove(id)
+    }
+
+    fn end_all(&mut self, ids: &[FlowId]) -> Result<()> {
+        let mut named = FxHashSet::default();
+        for &id in ids {
+            if !self.engine.knows(id) || !named.insert(id) {
+                return Err(Error::UnknownFlow { id: id.to_string() });
+            }
+        }
+        ids.iter().try_for_each(|&id| self.end(id))
     }
 
     fn knows(&self, id: FlowId) -> bool {

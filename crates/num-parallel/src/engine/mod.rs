@@ -52,8 +52,8 @@ impl Worth {
         Self { weight, alpha: 1.0, cap: f64::INFINITY }
     }
 
-    fn check(&self) -> Result<()> {
-        let wrong = |name, value, expected| Err(Error::Parameter { flow: 0, name, value, expected });
+    fn check(&self, flow: usize) -> Result<()> {
+        let wrong = |name, value, expected| Err(Error::Parameter { flow, name, value, expected });
         if !(self.weight > 0.0 && self.weight.is_finite()) {
             return wrong("weight", self.weight, "a finite number > 0");
         }
@@ -64,7 +64,7 @@ impl Worth {
     }
 
     /// U' at the ceiling x, and x/U' which slopes are like, must be numbers that a table can hold.
-    fn check_range<R: Real>(&self, smallest_capacity: f64) -> Result<()> {
+    fn check_range<R: Real>(&self, flow: usize, smallest_capacity: f64) -> Result<()> {
         let rate = self.ceiling(smallest_capacity);
         let price = self.price(rate);
         let held = R::LARGEST.recip()..=R::LARGEST;
@@ -72,7 +72,7 @@ impl Worth {
         let of_link = if smallest_capacity > 0.0 { [rate, price, rate / price] } else { [1.0; 3] };
         let fits = held.contains(&self.weight) && of_link.iter().all(|number| held.contains(number));
         let expected = "a weight near the capacities, in their unit: prices (weight/rate)^alpha go out of range";
-        if fits { Ok(()) } else { Err(Error::Parameter { flow: 0, name: "weight", value: self.weight, expected }) }
+        if fits { Ok(()) } else { Err(Error::Parameter { flow, name: "weight", value: self.weight, expected }) }
     }
 
     /// Above what the path can carry, because a ceiling there would hide by how much the path is too cheap.
@@ -141,6 +141,13 @@ impl FlowId {
 
     fn generation(self) -> u32 {
         (self.0 >> 32) as u32
+    }
+}
+
+impl fmt::Display for FlowId {
+    /// `slot.generation`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.number(), self.generation())
     }
 }
 
@@ -274,11 +281,9 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`] and [`Error::Parameter`], which call it
     /// path 0 and flow 0; the latter also for a flow whose prices no table could hold.
     pub fn add(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
+        self.check(0, path, &worth)?;
         let partition = &self.blocks.partition;
-        check_path(0, path, partition.links())?;
-        worth.check()?;
-        let smallest = path.iter().map(|&link| self.capacities[link as usize]).fold(f64::INFINITY, f64::min);
-        worth.check_range::<R>(smallest)?;
+        let smallest = self.smallest(path);
         partition.segments_of(path, &mut self.scratch);
         let lane = partition.lane_of(path);
         let number = self.free.pop().unwrap_or(self.slots.len() as u32);
@@ -291,6 +296,20 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         };
         *old = Slot { generation: old.generation.wrapping_add(1), ..slot };
         Ok(FlowId::new(number, old.generation))
+    }
+
+    /// Whether a flow could be added. O(links of its path).
+    ///
+    /// # Errors
+    /// Those of [`add`](Self::add), which call it path and flow `number`.
+    pub fn check(&self, number: usize, path: &[u32], worth: &Worth) -> Result<()> {
+        check_path(number, path, self.links())?;
+        worth.check(number)?;
+        worth.check_range::<R>(number, self.smallest(path))
+    }
+
+    fn smallest(&self, path: &[u32]) -> f64 {
+        path.iter().map(|&link| self.capacities[link as usize]).fold(f64::INFINITY, f64::min)
     }
 
     /// Ends a flow. O(1).
@@ -342,7 +361,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
                     let of_path = self.links_of(flows, place).map(|link| capacities[link as usize]);
                     let smallest = of_path.fold(f64::INFINITY, f64::min);
                     let worth = self.slots[flows.flows()[place] as usize].worth;
-                    worth.check_range::<R>(smallest)?;
+                    worth.check_range::<R>(0, smallest)?;
                     floors.push((number, bucket, place, worth.floor(smallest)));
                 }
             }
@@ -588,7 +607,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// Puts a flow that has a slot where the layout says.
     fn place(&mut self, flow: Flow<'_>) {
         let partition = &self.blocks.partition;
-        let smallest = flow.path.iter().map(|&link| self.capacities[link as usize]).fold(f64::INFINITY, f64::min);
+        let smallest = self.smallest(flow.path);
         partition.segments_of(flow.path, &mut self.scratch);
         let lane = partition.lane_of(flow.path);
         let spot = own(&mut self.lanes[lane]).add(flow.id.number(), &self.scratch, &flow.worth.response(smallest));
@@ -655,7 +674,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     fn slot(&self, id: FlowId) -> Result<&Slot> {
         let slot = self.slots.get(id.number() as usize);
         let current = slot.filter(|slot| slot.generation == id.generation());
-        current.ok_or_else(|| Error::UnknownFlow { id: format!("{}.{}", id.number(), id.generation()) })
+        current.ok_or_else(|| Error::UnknownFlow { id: id.to_string() })
     }
 
     fn block_of(&self, link: u32) -> &RwLock<LinkBlock<R, Rule::Memory>> {

@@ -130,11 +130,8 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Engine<R, Rule> {
         let slot = |generation: Option<u32>| Slot::empty(generation.expect("as many slots as numbers, none twice"));
         this.slots = slots.into_iter().map(slot).collect();
         for (flow, saved) in flows.iter().enumerate() {
-            check_path(flow, &saved.path, links.len())?;
             let worth = Worth { weight: saved.weight, alpha: saved.alpha, cap: saved.cap.unwrap_or(f64::INFINITY) };
-            worth.check()?;
-            let smallest = saved.path.iter().map(|&link| this.capacities[link as usize]).fold(f64::INFINITY, f64::min);
-            worth.check_range::<R>(smallest)?;
+            this.check(flow, &saved.path, &worth)?;
             let numbers = [saved.rate, saved.feasible];
             if numbers.iter().any(|number| !(number.is_finite() && *number >= 0.0)) {
                 return Err(Error::Rate { path: flow, value: saved.rate });
