@@ -8,21 +8,21 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// A route as links with shares.
-pub type Plain = Vec<(usize, f64)>;
+pub(crate) type Plain = Vec<(usize, f64)>;
 
 /// Max-min rates: raise all, freeze those on the link that fills first, and so on.
-pub fn progressive_filling(capacities: &[f64], routes: &[Plain]) -> Vec<f64> {
+pub(crate) fn progressive_filling(capacities: &[f64], routes: &[Plain]) -> Vec<f64> {
     let mut rates = vec![f64::NAN; routes.len()];
     while rates.iter().any(|rate| rate.is_nan()) {
-        let mut fullest = (f64::INFINITY, usize::MAX);
-        for (link, &capacity) in capacities.iter().enumerate() {
-            let (mut left, mut rising) = (capacity, 0.0);
-            for (route, rate) in routes.iter().zip(&rates) {
-                for &(_, share) in route.iter().filter(|hop| hop.0 == link) {
-                    if rate.is_nan() { rising += share } else { left -= share * rate }
-                }
+        let (mut left, mut rising) = (capacities.to_vec(), vec![0.0; capacities.len()]);
+        for (route, rate) in routes.iter().zip(&rates) {
+            for &(link, share) in route {
+                if rate.is_nan() { rising[link] += share } else { left[link] -= share * rate }
             }
-            if rising > 0.0 && left / rising < fullest.0 {
+        }
+        let mut fullest = (f64::INFINITY, usize::MAX);
+        for (link, (left, rising)) in left.iter().zip(&rising).enumerate() {
+            if *rising > 0.0 && left / rising < fullest.0 {
                 fullest = (left / rising, link);
             }
         }
@@ -36,7 +36,7 @@ pub fn progressive_filling(capacities: &[f64], routes: &[Plain]) -> Vec<f64> {
 }
 
 /// The completion time of every flow, when rates follow from the routes (and what is left) of the flows of the moment.
-pub fn brute_force(
+pub(crate) fn brute_force(
     workload: &Workload,
     routes: &[Plain],
     rates_of: impl Fn(&[usize], &[Plain], &[f64]) -> Vec<f64>,
@@ -74,7 +74,7 @@ pub fn brute_force(
 }
 
 /// The routes that a routing gives to the flows of a workload.
-pub fn routes(net: &Topology, workload: &Workload, routing: &mut dyn Routing) -> Vec<Plain> {
+pub(crate) fn routes(net: &Topology, workload: &Workload, routing: &mut dyn Routing) -> Vec<Plain> {
     routing.start(net, workload).expect("all ends are joined");
     let mut route = Route::default();
     let mut one = |flow| {
@@ -86,7 +86,7 @@ pub fn routes(net: &Topology, workload: &Workload, routing: &mut dyn Routing) ->
 
 /// Spreads every flow evenly over all of its shortest paths.
 #[derive(Default)]
-pub struct Spray {
+pub(crate) struct Spray {
     all: Vec<Vec<Vec<u32>>>,
 }
 
@@ -110,7 +110,7 @@ impl Routing for Spray {
 }
 
 /// A connected network of some nodes: a ring, and as many chords; capacities over a decade, some of them equal.
-pub fn random_network(nodes: usize, seed: u64) -> Topology {
+pub(crate) fn random_network(nodes: usize, seed: u64) -> Topology {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut links = Vec::new();
     for from in 0..nodes as u32 {
@@ -130,7 +130,7 @@ pub fn random_network(nodes: usize, seed: u64) -> Topology {
 ///
 /// Both simulators' clocks have a rounding of a unit in the last place of the time of day, which a flow cannot do
 /// better than: `clock` is that time.
-pub fn largest_difference(times: &[f64], others: &[f64], clock: f64) -> f64 {
+pub(crate) fn largest_difference(times: &[f64], others: &[f64], clock: f64) -> f64 {
     assert_eq!(times.len(), others.len());
     let rounding = 8.0 * f64::EPSILON * clock;
     let difference = |(time, other): (&f64, &f64)| {

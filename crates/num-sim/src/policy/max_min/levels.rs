@@ -306,8 +306,14 @@ impl Levels {
                 let member = &self.members[slot as usize];
                 let other = member.hops[hop].link;
                 let before = if other == old.2 { old.1 } else { old.0 };
-                let (after, seen_below) = (member.without(other), self.links[other as usize].level);
-                if after == before || f64::min(before, after) >= seen_below {
+                let after = member.without(other);
+                if after == before {
+                    continue;
+                }
+                // What it was going to do may be something else now.
+                self.links[other as usize].next = f64::NAN;
+                let seen_below = self.links[other as usize].level;
+                if f64::min(before, after) >= seen_below {
                     continue;
                 }
                 if after > before {
