@@ -181,7 +181,9 @@ fn measure(criterion: &mut Criterion, flows: usize) -> Measured {
 }
 
 fn print_table(measured: &[Measured], gigahertz: f64) {
-    println!("Web-search flows at load 0.6 on 9 x 16 x 4, max-min, one thread of {gigahertz:.2} GHz; flows per second.");
+    println!(
+        "Web-search flows at load 0.6 on 9 x 16 x 4, max-min, one thread of {gigahertz:.2} GHz; flows per second."
+    );
     println!("Textbook and full re-solve at every event: on the first {TEXTBOOK_FLOWS} flows at most.\n");
     println!("{:>7} │ {:>9} │ {:>9} {:>11} │ {:>5}", "flows", "textbook", "full", "incremental", "ratio");
     for &Measured { flows, textbook, full, ours } in measured {

@@ -13,7 +13,7 @@ and `solve` finds the rates that are worth the most in all::
 `help(netnum.solve)`, `help(netnum.Problem)` and `help(netnum.topology)` are the places to go on.
 """
 
-from . import topology
+from . import sim, topology
 from ._core import (
     AlphaFair,
     BandwidthFunction,
@@ -69,6 +69,7 @@ __all__ = [
     "fill",
     "max_min",
     "methods",
+    "sim",
     "solve",
     "solve_many",
     "topology",

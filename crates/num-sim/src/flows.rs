@@ -73,8 +73,7 @@ impl Flows {
     pub(crate) fn insert(&mut self, number: usize, size: f64, now: f64) -> (u32, &mut Route) {
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         let place = self.active.len() as u32;
-        let flow =
-            Flow { number: number as u32, size, rate: 0.0, cap: f64::INFINITY, left: size, since: now, place };
+        let flow = Flow { number: number as u32, size, rate: 0.0, cap: f64::INFINITY, left: size, since: now, place };
         match self.slots.get_mut(slot as usize) {
             Some(free) => *free = flow,
             None => {

@@ -233,6 +233,7 @@ impl<'a> Fluid<'a> {
             status,
             policy: self.policy.name().into(),
             routing: self.routing.name().into(),
+            workload: self.workload.clone(),
             completion_times: self.completion_times,
             slowdowns: self.slowdowns,
             bytes_sent: self.bytes_sent,

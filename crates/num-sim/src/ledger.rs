@@ -25,8 +25,7 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn new(capacities: &[f64]) -> Self {
-        let link =
-            |&capacity: &f64| Link { capacity, load: 0.0, since: 0.0, peak: 0.0, bits: 0.0, excess: 0.0 };
+        let link = |&capacity: &f64| Link { capacity, load: 0.0, since: 0.0, peak: 0.0, bits: 0.0, excess: 0.0 };
         Self { links: capacities.iter().map(link).collect() }
     }
 

@@ -1,6 +1,8 @@
 //! What came of a simulation, flow by flow and link by link.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
+
+use crate::workload::Workload;
 
 /// How a simulation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub struct Report {
     pub policy: String,
     /// The routing that gave routes.
     pub routing: String,
+    /// The flows.
+    pub workload: Workload,
     /// Seconds from each flow's arrival to its end; NaN for those that have not ended.
     pub completion_times: Vec<f64>,
     /// That time over the time that the flow would take if it had its route for itself: at least 1, to rounding. NaN for
@@ -83,18 +87,64 @@ impl Report {
     /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none. Between two
     /// flows it is interpolated. O(flows log flows).
     pub fn slowdown_quantile(&self, fraction: f64) -> f64 {
-        let mut sorted: Vec<f64> = self.slowdowns.iter().copied().filter(|slowdown| !slowdown.is_nan()).collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
-        let place = fraction.clamp(0.0, 1.0) * last as f64;
-        let (below, part) = (place as usize, place.fract());
-        sorted[below] + part * (sorted[(below + 1).min(last)] - sorted[below])
+        quantile(&mut self.slowdowns.clone(), fraction)
+    }
+
+    /// A table for people: how flows fared by size, in the classes that papers use, and how busy links were.
+    pub fn summary(&self) -> String {
+        const CLASSES: [(&str, f64, f64); 4] = [
+            ("all", 0.0, f64::INFINITY),
+            ("up to 100 kB", 0.0, 1e5),
+            ("up to 10 MB", 1e5, 1e7),
+            ("above 10 MB", 1e7, f64::INFINITY),
+        ];
+        let mut text = format!("{self}\n\n");
+        let _ = writeln!(
+            text,
+            "{:<14}{:>9}{:>15}{:>11}{:>9}{:>9}",
+            "flows", "ended", "mean time", "slowdown", "median", "99 %"
+        );
+        for (class, above, most) in CLASSES {
+            let sizes = self.workload.sizes().iter();
+            let of_class = |(&size, value): (&f64, &f64)| (size > above && size <= most).then_some(*value);
+            let times: Vec<f64> = sizes.clone().zip(&self.completion_times).filter_map(of_class).collect();
+            let mut slowdowns: Vec<f64> = sizes.zip(&self.slowdowns).filter_map(of_class).collect();
+            let ended = times.iter().filter(|time| !time.is_nan()).count();
+            if ended == 0 {
+                let _ = writeln!(text, "{class:<14}{ended:>9}");
+                continue;
+            }
+            let (time, slowdown) = (1e3 * mean(&times), mean(&slowdowns));
+            let [median, tail] = [0.5, 0.99].map(|fraction| quantile(&mut slowdowns, fraction));
+            let _ = writeln!(text, "{class:<14}{ended:>9}{time:>12.4} ms{slowdown:>11.3}{median:>9.3}{tail:>9.2}");
+        }
+        let used = || self.link_utilization.iter().copied().filter(|used| !used.is_nan());
+        let (links, most) = (used().count(), used().fold(0.0, f64::max));
+        if links > 0 {
+            let mean = used().sum::<f64>() / links as f64;
+            let _ =
+                write!(text, "\nlinks used to {:.1} % in the mean, the busiest to {:.1} %", 100.0 * mean, 100.0 * most);
+            let _ = writeln!(text, ", over {:.4} s and {} events", self.time, self.events);
+        }
+        text
     }
 }
 
+/// The mean of the values that are numbers; NaN if none is.
 fn mean(values: &[f64]) -> f64 {
     let ended = || values.iter().filter(|value| !value.is_nan());
     ended().sum::<f64>() / ended().count() as f64
+}
+
+/// A quantile of the values that are numbers, which are sorted; NaN if none is.
+fn quantile(values: &mut [f64], fraction: f64) -> f64 {
+    // NaN comes last.
+    values.sort_unstable_by(f64::total_cmp);
+    let count = values.partition_point(|value| !value.is_nan());
+    let Some(last) = count.checked_sub(1) else { return f64::NAN };
+    let place = fraction.clamp(0.0, 1.0) * last as f64;
+    let (below, part) = (place as usize, place.fract());
+    values[below] + part * (values[(below + 1).min(last)] - values[below])
 }
 
 /// A line that says how it went: `Report(finished, 2000 flows, mean slowdown 1.93, 99 % below 9.61, max-min over ecmp,

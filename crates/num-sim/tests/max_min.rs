@@ -110,8 +110,7 @@ fn a_seed_fixes_every_bit() {
 #[test]
 fn flows_over_a_failed_link_wait_for_ever() {
     let net = Topology::from_edges("a b 1e9\nc d 0").unwrap();
-    let workload =
-        Workload::new(vec![0.0, 0.0], vec![0, 2], vec![1, 3], vec![125e6, 1.0]).unwrap();
+    let workload = Workload::new(vec![0.0, 0.0], vec![0, 2], vec![1, 3], vec![125e6, 1.0]).unwrap();
     let report = fair(&net, &workload, &mut Ecmp::new(0), &mut MaxMin::new());
     assert_eq!(report.status.name(), "starved");
     assert_eq!(report.completion_times[0], 1.0);

@@ -4,7 +4,7 @@ mod common;
 
 use common::{brute_force, largest_difference, progressive_filling, random_network, routes};
 use netnum_core::Topology;
-use netnum_sim::{Ecmp, MaxMin, Pairs, Policy, Poisson, Report, Run, Sizes, Srpt, Workload, simulate};
+use netnum_sim::{Ecmp, MaxMin, Pairs, Poisson, Policy, Report, Run, Sizes, Srpt, Workload, simulate};
 
 const CAPACITY: f64 = 1e9;
 
@@ -114,7 +114,8 @@ fn shortest_first_agrees_with_small_steps_of_brute_force() {
         let arrivals = Poisson { flows: 60, ..Poisson::new(Sizes::exponential(1e5).unwrap(), 0.9) };
         let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap();
         let routes = routes(&net, &workload, &mut Ecmp::new(seed));
-        let exact = simulate(&net, &workload, &mut Ecmp::new(seed), &mut Srpt::new(), &Run::default(), &mut ()).unwrap();
+        let exact =
+            simulate(&net, &workload, &mut Ecmp::new(seed), &mut Srpt::new(), &Run::default(), &mut ()).unwrap();
         let stepped = in_steps(&workload, &routes, net.capacities(), 1e-8);
         for (flow, (time, expected)) in exact.completion_times.iter().zip(&stepped).enumerate() {
             assert!((time - expected).abs() <= 1e-6 + 1e-3 * expected, "seed {seed}, flow {flow}: {time}, {expected}");

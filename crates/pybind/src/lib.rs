@@ -8,6 +8,7 @@
 //! | `paths.rs`, `problem.rs`, `topology.rs`, `certificate.rs`, `normalize.rs` | the things of the same name in the core |
 //! | `max_min.rs` | the water-filling function |
 //! | `utility/` | the families; `user.rs` makes a Python object one of them |
+//! | `sim/` | flow-level time: workloads, `simulate` and its report |
 //! | `solve/` | `solve`, `solve_many`, `Solver` and what they give back |
 
 mod certificate;
@@ -18,6 +19,7 @@ mod normalize;
 mod numbers;
 mod paths;
 mod problem;
+mod sim;
 mod solve;
 mod topology;
 mod utility;
@@ -46,6 +48,8 @@ mod _core {
     use crate::paths::Paths;
     #[pymodule_export]
     use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::sim::{Report, Sizes, Workload, all_to_all, incast, permutation, policies, routings, simulate};
     #[pymodule_export]
     use crate::solve::{Progress, Solution, Solver, Trace, methods, solve, solve_many};
     #[pymodule_export]

@@ -62,7 +62,7 @@ impl Rates {
 }
 
 /// A policy in the list of [`POLICIES`].
-type Made = fn() -> Box<dyn Policy>;
+type Made = fn() -> Box<dyn Policy + Send>;
 
 /// The policies that [`policy`] knows, by name.
 pub const POLICIES: &[(&str, Made)] = &[
@@ -76,7 +76,7 @@ pub const POLICIES: &[(&str, Made)] = &[
 ///
 /// # Errors
 /// [`Error::UnknownName`].
-pub fn policy(name: &str) -> Result<Box<dyn Policy>> {
+pub fn policy(name: &str) -> Result<Box<dyn Policy + Send>> {
     match POLICIES.iter().find(|policy| policy.0 == name) {
         Some((_, make)) => Ok(make()),
         None => Err(Error::unknown("policy", name, POLICIES.iter().map(|policy| policy.0))),

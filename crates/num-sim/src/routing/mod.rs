@@ -33,7 +33,7 @@ pub trait Routing {
 }
 
 /// A routing in the list of [`ROUTINGS`].
-type Made = fn(seed: u64) -> Box<dyn Routing>;
+type Made = fn(seed: u64) -> Box<dyn Routing + Send>;
 
 /// The routings that [`routing`] knows, by name.
 pub const ROUTINGS: &[(&str, Made)] = &[("ecmp", |seed| Box::new(Ecmp::new(seed)))];
@@ -42,7 +42,7 @@ pub const ROUTINGS: &[(&str, Made)] = &[("ecmp", |seed| Box::new(Ecmp::new(seed)
 ///
 /// # Errors
 /// [`Error::UnknownName`].
-pub fn routing(name: &str, seed: u64) -> Result<Box<dyn Routing>> {
+pub fn routing(name: &str, seed: u64) -> Result<Box<dyn Routing + Send>> {
     match ROUTINGS.iter().find(|routing| routing.0 == name) {
         Some((_, make)) => Ok(make(seed)),
         None => Err(Error::unknown("routing", name, ROUTINGS.iter().map(|routing| routing.0))),

@@ -44,8 +44,9 @@ impl Levels {
         let Self { links, members, .. } = self;
         let mut left: Vec<Left> = links.iter().map(Left::of).collect();
         let mut rises: Vec<bool> = members.iter().map(|member| !member.hops.is_empty()).collect();
-        let mut capped: Vec<u32> =
-            (0..members.len() as u32).filter(|&slot| rises[slot as usize] && members[slot as usize].cap.is_finite()).collect();
+        let mut capped: Vec<u32> = (0..members.len() as u32)
+            .filter(|&slot| rises[slot as usize] && members[slot as usize].cap.is_finite())
+            .collect();
         capped.sort_unstable_by(|&one, &other| members[other as usize].cap.total_cmp(&members[one as usize].cap));
         let entry = |(link, left): (usize, &Left)| (left.flows > 0).then(|| (key(left.level(0.0)), link));
         let mut heap: BinaryHeap<(Reverse<u64>, usize)> = left.iter().enumerate().filter_map(entry).collect();

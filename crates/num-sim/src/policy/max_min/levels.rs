@@ -148,11 +148,7 @@ impl Levels {
             from: f64::INFINITY,
             next: f64::NAN,
         };
-        *self = Self {
-            links: capacities.iter().map(link).collect(),
-            always_fill: self.always_fill,
-            ..Self::default()
-        };
+        *self = Self { links: capacities.iter().map(link).collect(), always_fill: self.always_fill, ..Self::default() };
     }
 
     pub(super) fn insert(&mut self, slot: u32, route: &Route, cap: f64) {
