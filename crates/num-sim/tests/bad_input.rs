@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use netnum_core::Topology;
 use netnum_sim::{
-    Ecmp, Error, Flows, MaxMin, Observer, POLICIES, Pairs, Poisson, Policy, Progress, ROUTINGS, Rates, Report, Result, Route,
-    Routing, Run, Sizes, Workload, policy, routing, simulate,
+    Ecmp, Error, Flows, MaxMin, Observer, POLICIES, Pairs, Poisson, Policy, Progress, ROUTINGS, Rates, Report, Result,
+    Route, Routing, Run, Sizes, Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -63,7 +63,10 @@ fn sizes_name_the_point() {
         "point 1 of the sizes has fraction 0.4, expected fractions in 0..1 that do not decrease"
     );
     assert_eq!(new(&[(5.0, 0.5)]), "point 0 of the sizes has fraction 0.5, expected 1 at the last point");
-    assert_eq!(new(&[(0.0, 0.5), (1.0, 1.0)]), "point 0 of the sizes gives 0 bytes to 0.5 of the flows, expected sizes > 0");
+    assert_eq!(
+        new(&[(0.0, 0.5), (1.0, 1.0)]),
+        "point 0 of the sizes gives 0 bytes to 0.5 of the flows, expected sizes > 0"
+    );
     assert_eq!(message(Sizes::exponential(-1.0)), "mean is -1, expected a finite number > 0");
     assert!(message(Sizes::fixed(f64::INFINITY)).starts_with("point 0 of the sizes is at inf bytes"));
     assert!(message(Sizes::named("web")).starts_with("unknown sizes \"web\"; known: web_search, enterprise"));
@@ -78,7 +81,10 @@ fn arrivals_name_the_setting() {
         let expected = format!("load is {load}, expected a finite number > 0");
         assert_eq!(draw(Poisson { load, ..one.clone() }, Pairs::Uniform), expected);
     }
-    assert_eq!(draw(Poisson { duration: -1.0, ..one.clone() }, Pairs::Uniform), "duration is -1, expected a number >= 0");
+    assert_eq!(
+        draw(Poisson { duration: -1.0, ..one.clone() }, Pairs::Uniform),
+        "duration is -1, expected a number >= 0"
+    );
     let links = Some(vec![99]);
     assert_eq!(draw(Poisson { links, ..one.clone() }, Pairs::Uniform), "links is 99, expected links in 0..12");
     let links = Some(vec![]);
@@ -184,10 +190,7 @@ fn a_policy_is_held_to_its_promises() {
     let expected = "policy \"broken\" gave flow 0 the rate NaN, expected a finite number >= 0";
     assert_eq!(message(run(f64::NAN, f64::INFINITY)), expected);
     assert!(matches!(run(-1.0, f64::INFINITY), Err(Error::Policy { .. })));
-    assert_eq!(
-        message(run(1.0, 0.0)),
-        "policy \"broken\" wants to be asked again at 0, which is not after 0"
-    );
+    assert_eq!(message(run(1.0, 0.0)), "policy \"broken\" wants to be asked again at 0, which is not after 0");
     // One that overloads links is no error, but the report says by how much: 8 Mbit/s above for the half second in which
     // both flows are active, in a run of one and a half.
     let report = run(8e6, f64::INFINITY).unwrap();

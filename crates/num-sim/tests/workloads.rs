@@ -68,11 +68,12 @@ fn the_load_is_what_the_servers_own_links_carry() {
     assert!((rate(&poisson(200_000, 0.4, &incast, 1)) / 10e9 - 0.4).abs() < 0.01);
     // Or any other links: here those from the racks to the spines.
     let uplinks: Vec<usize> = (0..net.links().len())
-        .filter(|&link| net.tiers()[net.links()[link].from as usize] == 1 && net.tiers()[net.links()[link].to as usize] == 2)
+        .filter(|&link| {
+            net.tiers()[net.links()[link].from as usize] == 1 && net.tiers()[net.links()[link].to as usize] == 2
+        })
         .collect();
     assert_eq!(uplinks.len(), 6);
-    let arrivals =
-        Poisson { flows: 200_000, links: Some(uplinks), ..Poisson::new(Sizes::web_search(), 0.5) };
+    let arrivals = Poisson { flows: 200_000, links: Some(uplinks), ..Poisson::new(Sizes::web_search(), 0.5) };
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).unwrap();
     assert!((rate(&workload) / (6.0 * 40e9) - 0.5).abs() < 0.01);
 }
@@ -146,7 +147,10 @@ fn workloads_and_sizes_are_written_down_and_read_back() {
     assert!(serde_json::from_str::<Workload>(backwards).is_err());
     let text = "# a trace\n\n0,0,1,1460\n 1.5e-6 , 3, 0,20000\n";
     let trace = Workload::from_csv(text).unwrap();
-    assert_eq!((trace.arrivals(), trace.sources(), trace.sizes()), (&[0.0, 1.5e-6][..], &[0, 3][..], &[1460.0, 2e4][..]));
+    assert_eq!(
+        (trace.arrivals(), trace.sources(), trace.sizes()),
+        (&[0.0, 1.5e-6][..], &[0, 3][..], &[1460.0, 2e4][..])
+    );
 }
 
 proptest! {

@@ -60,8 +60,8 @@ impl Levels {
                 if std::mem::take(&mut rises[slot as usize]) {
                     water = f64::max(water, member.cap);
                     for hop in &member.hops {
-                        let (link, place) = hop.at();
-                        left[link].take(links[link].through[place].share, member.cap);
+                        let (link, share) = hop.at();
+                        left[link].take(share, member.cap);
                     }
                 }
                 heap.push((key(bound), link));
@@ -81,10 +81,12 @@ impl Levels {
                     continue;
                 }
                 for hop in &members[crossing.slot as usize].hops {
-                    let (link, place) = hop.at();
-                    left[link].take(links[link].through[place].share, level);
+                    let (link, share) = hop.at();
+                    left[link].take(share, level);
                 }
             }
         }
+        // Flows that no link of theirs cuts off would do the same without it.
+        links.iter_mut().zip(&left).for_each(|(link, left)| link.spare = left.capacity);
     }
 }

@@ -42,6 +42,10 @@ const MOST_MOVES: usize = 60;
 /// And so it is from the start when this many links wait.
 const MOST_WAITING: usize = 60;
 
+/// A link that holds nothing back is looked at again before this part of its capacity is left. What is left is kept up by
+/// adding and subtracting, with less rounding than that.
+const SPARE: f64 = 1e-6;
+
 /// No link.
 const NONE: u32 = u32::MAX;
 
@@ -60,6 +64,7 @@ pub(super) struct Hop {
     link: u32,
     /// Where the flow stands among the link's crossings.
     place: u32,
+    share: f64,
 }
 
 #[derive(Debug)]
@@ -67,6 +72,8 @@ pub(super) struct Link {
     pub(super) capacity: f64,
     /// ∞ for a link that holds no flow back.
     pub(super) level: f64,
+    /// While it holds no flow back, c_l − Σ_f a_fl m_fl, what they leave of it.
+    pub(super) spare: f64,
     pub(super) through: Vec<Crossing>,
     /// Whether it waits to be looked at.
     waits: bool,
@@ -74,6 +81,14 @@ pub(super) struct Link {
     from: f64,
     /// The level it will move to; NaN unless computed from what is *(while it waits)*.
     next: f64,
+}
+
+impl Link {
+    /// A link that holds no flow back is asked for more, or for less if that is negative; whether that settles it.
+    fn bears(&mut self, more: f64) -> bool {
+        self.spare -= more;
+        self.level == f64::INFINITY && (more <= 0.0 || (!self.waits && self.spare > SPARE * self.capacity))
+    }
 }
 
 #[derive(Debug, Default)]
@@ -93,9 +108,9 @@ pub(super) struct Member {
 }
 
 impl Hop {
-    /// Its link, and its crossing there.
-    pub(super) fn at(self) -> (usize, usize) {
-        (self.link as usize, self.place as usize)
+    /// Its link, and the flow's share there.
+    pub(super) fn at(self) -> (usize, f64) {
+        (self.link as usize, self.share)
     }
 }
 
@@ -143,6 +158,7 @@ impl Levels {
         let link = |&capacity: &f64| Link {
             capacity,
             level: f64::INFINITY,
+            spare: capacity,
             through: Vec::new(),
             waits: false,
             from: f64::INFINITY,
@@ -160,29 +176,33 @@ impl Levels {
         member.hops.clear();
         for (hop, (link, share)) in (0..).zip(route.iter()) {
             let through = &mut links[link].through;
-            member.hops.push(Hop { link: link as u32, place: through.len() as u32 });
+            member.hops.push(Hop { link: link as u32, place: through.len() as u32, share });
             through.push(Crossing { slot, hop, share });
         }
         (member.cap, member.told) = (cap, 0.0);
         member.look(links);
         for hop in 0..self.members[slot as usize].hops.len() {
-            let link = self.members[slot as usize].hops[hop].link;
-            self.wait(link, 0.0);
+            let member = &self.members[slot as usize];
+            let Hop { link, share, .. } = member.hops[hop];
+            let asked = share * member.without(link);
+            if !self.links[link as usize].bears(asked) {
+                self.wait(link, 0.0);
+            }
         }
         self.list(slot);
     }
 
     pub(super) fn remove(&mut self, slot: u32) {
         let hops = std::mem::take(&mut self.members[slot as usize].hops);
-        for &Hop { link, place } in &hops {
+        for &Hop { link, place, share } in &hops {
+            let asked = share * self.members[slot as usize].without(link);
             let through = &mut self.links[link as usize].through;
             through.swap_remove(place as usize);
             if let Some(moved) = through.get(place as usize) {
                 self.members[moved.slot as usize].hops[moved.hop as usize].place = place;
             }
-            // What holds nothing back is still less full.
-            let level = self.links[link as usize].level;
-            if level < f64::INFINITY {
+            if !self.links[link as usize].bears(-asked) {
+                let level = self.links[link as usize].level;
                 self.wait(link, level);
             }
         }
@@ -287,6 +307,11 @@ impl Levels {
     /// Moves a link's level, and has those links wait that see it move.
     fn shift(&mut self, link: u32, level: f64) {
         self.links[link as usize].level = level;
+        if level == f64::INFINITY {
+            let taken = |crossing: &Crossing| crossing.share * self.members[crossing.slot as usize].without(link);
+            let taken: f64 = self.links[link as usize].through.iter().map(taken).sum();
+            self.links[link as usize].spare = self.links[link as usize].capacity - taken;
+        }
         for place in 0..self.links[link as usize].through.len() {
             let slot = self.links[link as usize].through[place].slot;
             let member = &mut self.members[slot as usize];
@@ -300,23 +325,20 @@ impl Levels {
             }
             for hop in 0..self.members[slot as usize].hops.len() {
                 let member = &self.members[slot as usize];
-                let other = member.hops[hop].link;
+                let Hop { link: other, share, .. } = member.hops[hop];
                 let before = if other == old.2 { old.1 } else { old.0 };
                 let after = member.without(other);
                 if after == before {
                     continue;
                 }
+                let link = &mut self.links[other as usize];
                 // What it was going to do may be something else now.
-                self.links[other as usize].next = f64::NAN;
-                let seen_below = self.links[other as usize].level;
-                if f64::min(before, after) >= seen_below {
+                link.next = f64::NAN;
+                let seen_below = link.level;
+                if link.bears(share * (after - before)) || f64::min(before, after) >= seen_below {
                     continue;
                 }
-                if after > before {
-                    self.wait(other, before);
-                } else if seen_below < f64::INFINITY {
-                    self.wait(other, seen_below);
-                }
+                self.wait(other, if after > before { before } else { seen_below });
             }
         }
     }
