@@ -306,15 +306,14 @@ impl Levels {
 
     /// Moves a link's level, and has those links wait that see it move.
     fn shift(&mut self, link: u32, level: f64) {
+        let lower = f64::min(level, self.links[link as usize].level);
         self.links[link as usize].level = level;
-        if level == f64::INFINITY {
-            let taken = |crossing: &Crossing| crossing.share * self.members[crossing.slot as usize].without(link);
-            let taken: f64 = self.links[link as usize].through.iter().map(taken).sum();
-            self.links[link as usize].spare = self.links[link as usize].capacity - taken;
-        }
         for place in 0..self.links[link as usize].through.len() {
             let slot = self.links[link as usize].through[place].slot;
             let member = &mut self.members[slot as usize];
+            if lower > member.second && link != member.lowest_at {
+                continue; // neither of its two lowest levels, before and after
+            }
             let old = (member.lowest, member.second, member.lowest_at);
             member.look(&self.links);
             if (member.lowest, member.second, member.lowest_at) == old {
@@ -344,16 +343,18 @@ impl Levels {
     }
 
     /// The level that solves (1) on one link, by Newton's method: the left side is concave and piecewise linear in the
-    /// level, so that every step but the first is upwards, and the last one exact.
-    fn level(&self, link: u32) -> f64 {
-        let Link { capacity, level, ref through, .. } = self.links[link as usize];
-        let mut guess = level;
+    /// level, so that every step but the first is upwards, and the last one exact. Notes what is spared, if it is ∞.
+    fn level(&mut self, link: u32) -> f64 {
+        let Self { links, members, .. } = self;
+        let Link { capacity, level, spare, through, .. } = &mut links[link as usize];
+        let (capacity, through) = (*capacity, &*through);
+        let mut guess = *level;
         let mut steps = 0;
         loop {
             // What flows cut off elsewhere take, and the shares of those cut off here.
             let (mut taken, mut shares) = (0.0, 0.0);
             for crossing in through {
-                let elsewhere = self.members[crossing.slot as usize].without(link);
+                let elsewhere = members[crossing.slot as usize].without(link);
                 if elsewhere < guess {
                     taken += crossing.share * elsewhere;
                 } else {
@@ -362,6 +363,7 @@ impl Levels {
             }
             if shares == 0.0 {
                 if taken <= capacity * (1.0 + FULL) {
+                    *spare = capacity - taken;
                     return f64::INFINITY;
                 }
                 // Too high to see a slope: from below all of them.
@@ -375,6 +377,90 @@ impl Levels {
             }
             guess = next;
             steps += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// Max-min rates by progressive filling, a cap being a link of one's own.
+    fn progressive(capacities: &[f64], flows: &[(u32, Route, f64)]) -> Vec<f64> {
+        let mut rates = vec![f64::NAN; flows.len()];
+        while rates.iter().any(|rate| rate.is_nan()) {
+            let (mut left, mut rising) = (capacities.to_vec(), vec![0.0; capacities.len()]);
+            for ((_, route, _), rate) in flows.iter().zip(&rates) {
+                for (link, share) in route.iter() {
+                    if rate.is_nan() { rising[link] += share } else { left[link] -= share * rate }
+                }
+            }
+            let levels: Vec<f64> = left
+                .iter()
+                .zip(&rising)
+                .map(|(left, rising)| if *rising > 0.0 { left / rising } else { f64::INFINITY })
+                .collect();
+            let capped = flows.iter().zip(&rates).filter(|flow| flow.1.is_nan()).map(|flow| flow.0.2);
+            let water = levels.iter().copied().chain(capped).fold(f64::INFINITY, f64::min);
+            for ((_, route, cap), rate) in flows.iter().zip(&mut rates) {
+                if rate.is_nan() && (*cap <= water || route.iter().any(|hop| levels[hop.0] <= water)) {
+                    *rate = water.max(0.0);
+                }
+            }
+        }
+        rates
+    }
+
+    #[test]
+    fn flows_with_caps_and_shares_that_come_and_go_get_the_rates_of_a_fill() {
+        for seed in 0..40 {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let links = rng.random_range(2..12u32);
+            let capacities: Vec<f64> = (0..links).map(|_| f64::from(rng.random_range(0..6u32))).collect();
+            let (mut levels, mut anew) = (Levels::default(), Levels::full());
+            levels.start(&capacities);
+            anew.start(&capacities);
+            let (mut flows, mut free): (Vec<(u32, Route, f64)>, Vec<u32>) = (vec![], (0..40).rev().collect());
+            let mut rates = [0.0; 40];
+            let mut by_fill = [0.0; 40];
+            for _ in 0..300 {
+                for _ in 0..rng.random_range(1..4) {
+                    if !flows.is_empty() && (free.is_empty() || rng.random_bool(0.4)) {
+                        let (slot, _, _) = flows.swap_remove(rng.random_range(0..flows.len() as u32) as usize);
+                        levels.remove(slot);
+                        anew.remove(slot);
+                        free.push(slot);
+                        continue;
+                    }
+                    let mut path = || (0..links).filter(|_| rng.random_bool(0.4)).collect::<Vec<u32>>();
+                    let (one, other) = (path(), path());
+                    let mut route = Route::default();
+                    let weight = if one == other { 1.0 } else { 0.25 };
+                    route
+                        .spread([(one.as_slice(), weight), (other.as_slice(), 1.0 - weight + f64::from(one == other))]);
+                    if route.links().is_empty() {
+                        continue;
+                    }
+                    let cap = if rng.random_bool(0.3) { rng.random_range(0.0..2.0) } else { f64::INFINITY };
+                    let slot = free.pop().expect("there is room");
+                    levels.insert(slot, &route, cap);
+                    anew.insert(slot, &route, cap);
+                    (rates[slot as usize], by_fill[slot as usize]) = (0.0, 0.0);
+                    flows.push((slot, route, cap));
+                }
+                levels.settle();
+                levels.changes(|slot, rate| rates[slot as usize] = rate);
+                anew.settle();
+                anew.changes(|slot, rate| by_fill[slot as usize] = rate);
+                for ((slot, ..), expected) in flows.iter().zip(progressive(&capacities, &flows)) {
+                    for rate in [rates[*slot as usize], by_fill[*slot as usize]] {
+                        assert!((rate - expected).abs() <= 1e-9, "seed {seed}, slot {slot}: {rate} and {expected}");
+                    }
+                }
+            }
         }
     }
 }
