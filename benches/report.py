@@ -107,8 +107,14 @@ def exponent(times: dict[str, Estimate]) -> float | None:
 def in_order(text: str) -> list[tuple[int, float, str]]:
     """A key that sorts 1000 after 200, wherever in a text they stand."""
     parts = re.findall(r"\d+(?:e[+-]?\d+)?|\D+", text)
-    return [(0, -float(part), "") if "e-" in part else (0, float(part), "") if part[0].isdecimal() else (1, 0.0, part)
-            for part in parts]  # fmt: skip
+    return [in_order_of_part(part) for part in parts]
+
+
+def in_order_of_part(part: str) -> tuple[int, float, str]:
+    if not part[0].isdecimal():
+        return (1, 0.0, part)
+    # Tolerances from the loosest on.
+    return (0, -float(part) if "e-" in part else float(part), "")
 
 
 def duration(nanoseconds: float) -> str:

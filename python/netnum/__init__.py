@@ -15,6 +15,7 @@ and `solve` finds the rates that are worth the most in all::
 
 from . import sim, topology
 from ._core import (
+    Allocator,
     AlphaFair,
     BandwidthFunction,
     Certificate,
@@ -45,6 +46,7 @@ from ._core import (
 )
 
 __all__ = [
+    "Allocator",
     "AlphaFair",
     "BandwidthFunction",
     "Certificate",

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import disjoint_base
 
 __all__ = [
+    "Allocator",
     "AlphaFair",
     "BandwidthFunction",
     "Certificate",
@@ -90,12 +91,14 @@ class Paths:
     def __eq__(self, value: object, /) -> bool: ...
     def __getnewargs__(self) -> tuple[_Integers, _Integers]: ...
 
+_PathsLike: TypeAlias = Paths | Sequence[Sequence[int]] | Sequence[NDArray[np.integer[Any]]] | _SparseMatrix
+
 @final
 class Problem:
     def __new__(
         cls,
         network: ArrayLike | Topology,
-        paths: Paths | Sequence[Sequence[int]] | Sequence[NDArray[np.integer[Any]]] | _SparseMatrix,
+        paths: _PathsLike,
         utility: Utility | _UserUtility | Sequence[Utility | _UserUtility],
         *,
         group: ArrayLike | None = None,
@@ -330,6 +333,46 @@ class Solver:
     def method(self) -> str: ...
     @property
     def problem(self) -> Problem: ...
+
+@final
+class Allocator:
+    def __new__(
+        cls,
+        network: ArrayLike | Topology,
+        *,
+        method: str = "ned",
+        normalizer: Literal["f-norm", "u-norm", "fill"] | None = "f-norm",
+        update_threshold: float = 0.01,
+        headroom: float = 0.0,
+        dtype: Literal["float64", "float32"] = "float64",
+        threads: int = 1,
+        **options: float,
+    ) -> Allocator: ...
+    def start(
+        self,
+        paths: _PathsLike,
+        weight: ArrayLike = 1.0,
+        *,
+        alpha: ArrayLike = 1.0,
+        rate_cap: ArrayLike = ...,
+    ) -> NDArray[np.int64]: ...
+    def end(self, ids: ArrayLike) -> None: ...
+    def set_capacity(self, link: int, capacity: float) -> None: ...
+    def tick(self, n: int = 1) -> None: ...
+    def rates(self, ids: ArrayLike | None = None) -> _Floats: ...
+    def updates(self) -> tuple[NDArray[np.int64], _Floats]: ...
+    @property
+    def ids(self) -> NDArray[np.int64]: ...
+    @property
+    def capacities(self) -> _Floats: ...
+    @property
+    def prices(self) -> _Floats: ...
+    @property
+    def method(self) -> str: ...
+    def __len__(self) -> int: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[_Floats], dict[str, Any]]: ...
+    def __getstate__(self) -> str: ...
+    def __setstate__(self, state: str) -> None: ...
 
 # --- proofs and feasible rates ---
 

@@ -66,14 +66,14 @@ def seconds_until_interrupted(work, after=0.15):
 
 @pytest.mark.parametrize("others", [{}, {"trace": True}, {"callback": lambda progress: None}, {"progress": True}])
 def test_ctrl_c_stops_a_solve_within_100_ms(problem, others):
-    delays = [seconds_until_interrupted(lambda: netnum.solve(problem, **ENDLESS, **others)) for _ in range(3)]
-    assert min(delays) < 0.1
+    delays = [seconds_until_interrupted(lambda: netnum.solve(problem, **ENDLESS, **others)) for _ in range(5)]
+    assert sorted(delays)[2] < 0.1
 
 
 def test_ctrl_c_stops_a_solve_with_a_utility_of_ones_own(problem):
     mine = netnum.Problem(problem.network, problem.paths, Log())
-    delays = [seconds_until_interrupted(lambda: netnum.solve(mine, **ENDLESS)) for _ in range(3)]
-    assert min(delays) < 0.1
+    delays = [seconds_until_interrupted(lambda: netnum.solve(mine, **ENDLESS)) for _ in range(5)]
+    assert sorted(delays)[2] < 0.1
 
 
 def test_ctrl_c_stops_a_solver_between_two_steps(problem):

@@ -180,14 +180,14 @@ def endless():
 @pytest.mark.parametrize("others", [{}, {"progress": True}, {"threads": 2}])
 def test_ctrl_c_stops_a_batch_within_100_ms(endless, others):
     netnum.solve_many(endless[:1], **others)  # imports tqdm, which takes longer than the timer
-    delays = [seconds_until_interrupted(lambda: netnum.solve_many(endless, **ENDLESS, **others)) for _ in range(3)]
-    assert min(delays) < 0.1
+    delays = [seconds_until_interrupted(lambda: netnum.solve_many(endless, **ENDLESS, **others)) for _ in range(5)]
+    assert sorted(delays)[2] < 0.1
 
 
 def test_ctrl_c_stops_a_batch_with_utilities_of_ones_own(endless):
     mine = [netnum.Problem(problem.network, problem.paths, Log()) for problem in endless]
-    delays = [seconds_until_interrupted(lambda: netnum.solve_many(mine, **ENDLESS)) for _ in range(3)]
-    assert min(delays) < 0.1
+    delays = [seconds_until_interrupted(lambda: netnum.solve_many(mine, **ENDLESS)) for _ in range(5)]
+    assert sorted(delays)[2] < 0.1
 
 
 def test_ctrl_c_leaves_out_the_problems_that_have_not_begun(endless):

@@ -199,6 +199,9 @@ pub enum Error {
         /// Its id.
         id: String,
     },
+    /// Text that is not the state of an allocator, or not one that can be.
+    #[error("not a snapshot: {0}")]
+    Snapshot(String),
     /// Two ends that no path can join, or a network that cannot be built.
     #[error("{0}")]
     Topology(String),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `crew/` | threads that do one job together, and meet within it |
 //! | `engine/` | price iterations by blocks of flows and of links |
+//! | `allocator/` | flowlets that start and end, ticks, updates |
 //! | `solve.rs` | solves whose price methods use those blocks |
 //! | `many.rs` | many problems at once, a thread for each in turn |
 //!
@@ -29,12 +30,16 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod allocator;
 mod crew;
 mod engine;
 mod many;
 mod solve;
 
+pub use allocator::{
+    Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, Normalization, allocator, restore_allocator,
+};
 pub use crew::{Crew, Member};
-pub use engine::{Engine, FlowId, Real, Worth};
+pub use engine::{Engine, FlowId, Real, Snapshot, Worth};
 pub use many::{Batch, Overseer, solve_many};
 pub use solve::solver;

@@ -14,13 +14,14 @@ use crate::crew::{Crew, Job};
 use crate::engine::bucket::{Law, Response};
 use crate::engine::exchange::{read, write};
 use crate::engine::lane::Lane;
-use crate::engine::partition::Partition;
+use crate::engine::partition::{Partition, Sample};
 use crate::engine::share;
 
 /// Below this many flows the tables cost more than they save.
-const FEWEST_FLOWS: usize = 1000;
-/// Without pairs, and beyond what the caches hold, the library's loop is faster: it finds all of a link in one line.
+const FEWEST_FLOWS: usize = 5000;
+/// With few pairs, and beyond what the caches hold, the library's loop is faster: it finds all of a link in one line.
 const MOST_SCATTERED: usize = 16_384;
+const FEW_PAIRS: f64 = 1.5;
 
 /// A solver as [`Solver::new`] makes it, whose price methods use up to `threads` threads, and faster loops than one
 /// flow after the other also where that is one. The answer has the same bits for any number of threads.
@@ -47,8 +48,9 @@ impl PriceEngine for LaneEngine {
         if flows.paths.len() < FEWEST_FLOWS {
             return Ok(None);
         }
-        let partition = Partition::new(flows.links, flows.paths.len(), |flow| flows.paths.links(flow));
-        if partition.grids().is_empty() && flows.links > MOST_SCATTERED {
+        let sample = Sample::of(flows.links, flows.paths.len(), |flow| flows.paths.links(flow));
+        let partition = Partition::new(flows.links, &sample);
+        if flows.links > MOST_SCATTERED && partition.links_per_segment(&sample) < FEW_PAIRS {
             return Ok(None);
         }
         let crew = Crew::new(self.threads.min(partition.lanes()))?;

@@ -166,6 +166,131 @@ fn a_failed_link_starves_its_flows_and_no_others_until_it_returns() {
     assert_close("back", &settle(&mut engine, 2.0), &[2.0, 8.0], 1e-6);
 }
 
+/// However slowly demand falls with the price.
+#[test]
+fn a_failed_link_starves_flows_of_any_alpha() {
+    fn of<R: Real>(alpha: f64) {
+        let typical = Paths::from_lists([vec![0, 1], vec![1]]);
+        let mut engine = Engine::<R, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+        let failed = engine.add(&[0, 1], Worth { alpha, ..Worth::log(10.0) }).unwrap();
+        engine.add(&[1], Worth::log(1.0)).unwrap();
+        engine.set_capacity(0, 0.0).unwrap();
+        (0..100).for_each(|_| engine.step());
+        assert!(engine.rate(failed).unwrap() < 1e-30, "alpha {alpha}: {:e}", engine.rate(failed).unwrap());
+        engine.normalize();
+        assert_eq!(engine.feasible_rate(failed).unwrap(), 0.0);
+        let refused = engine.add(&[0], Worth::log(1e300)).unwrap_err();
+        assert!(refused.to_string().starts_with("flow 0 has weight 1000"), "{refused}");
+    }
+    for alpha in [0.5, 1.0, 10.0, 30.0] {
+        of::<f64>(alpha);
+    }
+    for alpha in [0.5, 1.0, 5.0, 10.0] {
+        of::<f32>(alpha);
+    }
+}
+
+#[test]
+fn a_flow_has_no_rate_before_its_first_step_whoever_was_there_before() {
+    for alpha in [1.0, 2.0] {
+        let worth = Worth { alpha, ..Worth::log(1.0) };
+        let typical = Paths::from_lists([vec![0], vec![0]]);
+        let mut engine = Engine::<f64, _>::new(vec![10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+        let first = engine.add(&[0], worth).unwrap();
+        let second = engine.add(&[0], worth).unwrap();
+        engine.step();
+        engine.normalize();
+        engine.remove(first).unwrap();
+        let third = engine.add(&[0], worth).unwrap();
+        assert_eq!((engine.rate(third).unwrap(), engine.feasible_rate(third).unwrap()), (0.0, 0.0));
+        assert!(engine.rate(second).unwrap() > 0.0 && engine.feasible_rate(second).unwrap() > 0.0);
+        engine.normalize();
+        assert_eq!(engine.feasible_rate(third).unwrap(), 0.0);
+    }
+}
+
+#[test]
+fn capacities_of_few_links_change_where_there_are_many_lanes() {
+    for (links, paths) in [(1u32, 60_000u32), (3, 100_000), (10, 500_000)] {
+        let typical = Paths::from_lists((0..paths).map(|path| [path % links]));
+        let capacities = vec![1.0; links as usize];
+        let mut engine = Engine::<f64, _>::new(capacities, &typical, Ned::new(0.4), threads(1)).unwrap();
+        for link in 0..links {
+            engine.set_capacity(link, 5.0).unwrap();
+        }
+    }
+}
+
+/// One NED step and F-NORM, spelled out.
+fn by_hand(capacities: &[f64], paths: &Paths, weights: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let smallest = |links: &[u32]| links.iter().map(|&link| capacities[link as usize]).fold(f64::INFINITY, f64::min);
+    let rate = |(links, &weight): (&[u32], &f64)| (weight / links.len() as f64).min(2.0 * smallest(links));
+    let rates: Vec<f64> = paths.iter().zip(weights).map(rate).collect();
+    let mut loads = vec![0.0; capacities.len()];
+    for (links, rate) in paths.iter().zip(&rates) {
+        links.iter().for_each(|&link| loads[link as usize] += rate);
+    }
+    let fullest =
+        |links: &[u32]| links.iter().map(|&link| loads[link as usize] / capacities[link as usize]).fold(1.0, f64::max);
+    let feasible = paths.iter().zip(&rates).map(|(links, rate)| rate / fullest(links)).collect();
+    (rates, feasible)
+}
+
+/// More segments than 16 bits number, and paths of any length between their two ends.
+#[test]
+fn flows_across_many_windows_add_up() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let links = 150_000u32;
+    let capacities: Vec<f64> = (0..links).map(|_| rng.random_range(0.5..2.0)).collect();
+    let length = |flow: usize| [1, 2, 4, 7, 9, 12][flow % 6];
+    let path =
+        |flow| rand::seq::index::sample(&mut rng, links as usize, length(flow)).iter().map(|l| l as u32).collect();
+    let mut paths: Vec<Vec<u32>> = (0..4000).map(path).collect();
+    // Some share links, on both sides of a boundary.
+    paths.extend((0..2000u32).map(|flow| vec![65_530 + flow % 12, 131_070 + flow % 5]));
+    let (paths, flows) = (Paths::from_lists(&paths), paths.len());
+    let weights: Vec<f64> = (0..flows).map(|_| rng.random_range(0.5..1.5)).collect();
+    let (rates, feasible) = by_hand(&capacities, &paths, &weights);
+    fn check<R: Real>(instance: (&[f64], &Paths, &[f64]), typical: &Paths, expected: [&[f64]; 2], tolerance: f64) {
+        let (capacities, paths, weights) = instance;
+        let mut engine = Engine::<R, _>::new(capacities.to_vec(), typical, Ned::new(0.4), threads(1)).unwrap();
+        let add = |(links, &weight)| engine.add(links, Worth::log(weight)).unwrap();
+        let ids: Vec<FlowId> = paths.iter().zip(weights).map(add).collect();
+        engine.step();
+        engine.normalize();
+        let rates: Vec<f64> = ids.iter().map(|&id| engine.rate(id).unwrap()).collect();
+        let feasible: Vec<f64> = ids.iter().map(|&id| engine.feasible_rate(id).unwrap()).collect();
+        assert_close("rates", &rates, expected[0], tolerance);
+        assert_close("feasible rates", &feasible, expected[1], tolerance);
+        for (&id, links) in ids.iter().zip(paths.iter()) {
+            assert_eq!(engine.path(id).unwrap(), links);
+        }
+    }
+    let none = Paths::from_lists([[0; 0]; 0]);
+    for typical in [&paths, &none] {
+        check::<f64>((&capacities, &paths, &weights), typical, [&rates, &feasible], 1e-12);
+        check::<f32>((&capacities, &paths, &weights), typical, [&rates, &feasible], 1e-5);
+    }
+}
+
+/// Racks of any size, not only those that fill a register.
+#[test]
+fn grids_of_any_shape_add_up() {
+    for (servers, spines) in [(20, 4), (24, 6), (41, 3), (7, 5), (1, 1), (3, 19)] {
+        let net = Topology::leaf_spine(5, servers, spines, 10.0, 40.0).unwrap();
+        let instance = Instance::new(&net, 4000, &[1.0], 5);
+        let (rates, feasible) = by_hand(&instance.capacities, &instance.paths, &instance.weights);
+        let (mut engine, ids) = instance.engine::<f64, _>(Ned::new(0.4), 1);
+        engine.step();
+        engine.normalize();
+        let what = format!("{servers} servers, {spines} spines");
+        let found: Vec<f64> = ids.iter().map(|&id| engine.rate(id).unwrap()).collect();
+        assert_close(&what, &found, &rates, 1e-12);
+        let found: Vec<f64> = ids.iter().map(|&id| engine.feasible_rate(id).unwrap()).collect();
+        assert_close(&what, &found, &feasible, 1e-12);
+    }
+}
+
 #[test]
 fn a_cap_is_the_flow_s_own_where_another_has_been_and_stays_when_capacities_change() {
     let typical = Paths::from_lists([vec![0]]);
@@ -232,7 +357,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert_eq!(nothing(engine.set_capacity(1, -1.0)), "link 1 has capacity -1, expected a finite number >= 0");
     assert_eq!(nothing(engine.set_prices(&[1.0])), "prices has 1 entries, expected 2, one per link");
     assert_eq!(nothing(engine.set_prices(&[1.0, f64::NAN])), "link 1 has price NaN, expected a finite number >= 0");
-    assert!(matches!(engine.feasible_rate(id), Err(Error::Setting { .. })));
+    assert_eq!(engine.feasible_rate(id).unwrap(), 0.0);
     assert_eq!(bits(&engine, &[id]), before);
     engine.remove(id).unwrap();
     let gone = "there is no flow 0.1: it has ended, or belongs elsewhere";
@@ -251,6 +376,7 @@ enum Event {
     Remove(usize),
     Capacity(usize, f64),
     Step,
+    LayOut,
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -259,6 +385,7 @@ fn event() -> impl Strategy<Value = Event> {
         4 => (0usize..400).prop_map(Event::Remove),
         1 => (0usize..300, prop_oneof![Just(0.0), 1.0f64..30.0]).prop_map(|(link, c)| Event::Capacity(link, c)),
         1 => Just(Event::Step),
+        1 => Just(Event::LayOut),
     ]
 }
 
@@ -302,7 +429,11 @@ where
                 instance.capacities[link] = capacity;
                 engine.set_capacity(link as u32, capacity).unwrap();
             }
-            Event::Step => engine.step(),
+            Event::Step => {
+                engine.step();
+                engine.normalize();
+            }
+            Event::LayOut => engine.lay_out().unwrap(),
         }
     }
     // A change, so that what a rule remembers of the last steps counts for neither.
@@ -313,10 +444,14 @@ where
     let ids: Vec<FlowId> = flows.iter().map(add).collect();
     engine.step();
     new.step();
-    let rates: Vec<f64> = flows.iter().map(|&(id, _)| engine.rate(id).unwrap()).collect();
-    let expected: Vec<f64> = ids.iter().map(|&id| new.rate(id).unwrap()).collect();
-    for (found, expected) in rates.iter().zip(&expected) {
-        prop_assert!((found - expected).abs() <= 1e-12 * expected, "{} and {}", found, expected);
+    engine.normalize();
+    new.normalize();
+    for (&(id, like), &other) in flows.iter().zip(&ids) {
+        prop_assert_eq!(engine.path(id).unwrap(), instance.paths.links(like));
+        let pairs = [(engine.rate(id), new.rate(other)), (engine.feasible_rate(id), new.feasible_rate(other))];
+        for (found, expected) in pairs.map(|(found, expected)| (found.unwrap(), expected.unwrap())) {
+            prop_assert!((found - expected).abs() <= 1e-12 * expected, "{} and {}", found, expected);
+        }
     }
     prop_assert_eq!(engine.flows(), flows.len());
     assert_close("loads", &engine.loads(), &new.loads(), 1e-12);

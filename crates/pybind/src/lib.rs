@@ -7,10 +7,12 @@
 //! | `door.rs` | the one way into a long call: without the interpreter, stopped by Ctrl-C, callbacks heard |
 //! | `paths.rs`, `problem.rs`, `topology.rs`, `certificate.rs`, `normalize.rs` | the things of the same name in the core |
 //! | `max_min.rs` | the water-filling function |
+//! | `allocator.rs` | the online allocator |
 //! | `utility/` | the families; `user.rs` makes a Python object one of them |
 //! | `sim/` | flow-level time: workloads, `simulate` and its report |
 //! | `solve/` | `solve`, `solve_many`, `Solver` and what they give back |
 
+mod allocator;
 mod certificate;
 mod door;
 mod error;
@@ -36,6 +38,8 @@ mod _core {
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    use crate::allocator::Allocator;
     #[pymodule_export]
     use crate::certificate::{Certificate, certify};
     #[pymodule_export]

@@ -10,8 +10,8 @@
 //! | linear | the interior point |
 //!
 //! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and a problem that fast NED can take goes
-//! and stays there. Where the interior point is stuck, or not done after [`MOST_STEPS`] steps, fast NED goes
-//! on to the end.
+//! and stays there. Where the interior point is stuck, or with one path per flow not done after [`MOST_STEPS`] steps, fast
+//! NED goes on to the end. From prices that the caller gave it is fast NED wherever flows have one path.
 
 use crate::problem::Problem;
 use crate::solve::Stop;
@@ -41,15 +41,17 @@ const LOOK: usize = 48;
 
 /// Whether to hand over, from how the score falls.
 pub(super) struct Auto {
-    /// The iteration at which the method at work took over because another did not get on.
-    handed_over: Option<usize>,
+    /// The iteration from which the method at work has been at it.
+    since: usize,
+    /// Whether it took over because another did not get on.
+    handed_over: bool,
     /// Iteration and score at the last look.
     last: Option<(usize, f64)>,
 }
 
 impl Auto {
     pub(super) fn new() -> Self {
-        Self { handed_over: None, last: None }
+        Self { since: 0, handed_over: false, last: None }
     }
 
     /// The method to begin with.
@@ -62,6 +64,19 @@ impl Auto {
             }
             Curvature::Strict if problem.is_single_path() || is_large(problem) => FAST_NED,
             Curvature::Strict => INTERIOR_POINT,
+        }
+    }
+
+    /// A run begins there.
+    pub(super) fn begin(&mut self, iteration: usize) {
+        self.since = iteration;
+    }
+
+    /// The method to begin with from prices that may be near: the interior point gains little from them.
+    pub(super) fn first_when_warm(problem: &Problem) -> &'static str {
+        match problem.curvature() {
+            Curvature::Strict if problem.is_single_path() => FAST_NED,
+            _ => Self::first(problem),
         }
     }
 
@@ -81,17 +96,17 @@ impl Auto {
         score: f64,
         tol: f64,
     ) -> Option<&'static str> {
-        let crawls = iteration >= self.handed_over.unwrap_or(0) + MOST_STEPS;
+        let crawls = iteration >= self.since + MOST_STEPS;
         let next = match method {
             INTERIOR_POINT if stuck || (crawls && problem.is_single_path()) => Some(FAST_NED),
-            FAST_NED if self.handed_over.is_none() && fits(problem) && self.has_slowed(iteration, score, tol) => {
+            FAST_NED if !self.handed_over && fits(problem) && self.has_slowed(iteration, score, tol) => {
                 Some(INTERIOR_POINT)
             }
             _ => None,
         };
         let next = next.filter(|_| problem.curvature() == Curvature::Strict);
         if next.is_some() {
-            self.handed_over = Some(iteration);
+            (self.handed_over, self.since) = (true, iteration);
         }
         next
     }
@@ -130,4 +145,29 @@ fn are_moderate_powers(problem: &Problem) -> bool {
 
 fn fits(problem: &Problem) -> bool {
     problem.paths().indices().len() <= MOST_CROSSINGS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AlphaFair, Paths};
+
+    fn shared_link() -> Problem {
+        Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::new(2.0, 1.0).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_interior_point_has_sixty_steps_from_where_it_began() {
+        let next = |auto: &mut Auto, iteration| auto.next(INTERIOR_POINT, &shared_link(), false, iteration, 1.0, 1e-6);
+        let mut auto = Auto::new();
+        assert_eq!(next(&mut auto, MOST_STEPS - 1), None);
+        assert_eq!(next(&mut auto, MOST_STEPS), Some(FAST_NED));
+        // Another run, or another method before it, does not count.
+        let mut auto = Auto::new();
+        auto.begin(100);
+        assert_eq!(next(&mut auto, 100 + MOST_STEPS - 1), None);
+        assert_eq!(next(&mut auto, 100 + MOST_STEPS), Some(FAST_NED));
+        // And back it does not go.
+        assert_eq!(auto.next(FAST_NED, &shared_link(), true, 1000, 1.0, 1e-6), None);
+    }
 }

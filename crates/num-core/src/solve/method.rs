@@ -307,9 +307,17 @@ impl MethodInfo {
     /// The iteration, with its options checked.
     ///
     /// # Errors
-    /// [`Error::UnknownOption`] with the known ones, [`Error::Setting`] for a value out of the option's range,
-    /// [`Error::Unsupported`] when the method needs more of the utilities than their curvature.
+    /// Those of [`values`](Self::values), and [`Error::Unsupported`] when the method needs more of the utilities than
+    /// their curvature.
     pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, setup: &Setup<'_>) -> Made {
+        (self.make)(&self.values(options)?, setup)
+    }
+
+    /// The value of every option of [`options`](Self::options), in their order: as given by name, or by default.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOption`] with the known ones, [`Error::Setting`] for a value out of the option's range.
+    pub fn values(&'static self, options: &BTreeMap<String, f64>) -> Result<Vec<f64>> {
         for (name, &value) in options {
             let Some(option) = self.options.iter().find(|option| option.name == name) else {
                 return Err(self.unknown_option(name));
@@ -320,7 +328,7 @@ impl MethodInfo {
             }
         }
         let value = |option: &OptionInfo| options.get(option.name).copied().unwrap_or(option.default);
-        (self.make)(&self.options.iter().map(value).collect::<Vec<_>>(), setup)
+        Ok(self.options.iter().map(value).collect())
     }
 
     fn unknown_option(&self, name: &str) -> Error {

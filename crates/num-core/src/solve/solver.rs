@@ -103,7 +103,7 @@ impl Solver {
         self.problem.check_prices(prices)?;
         if self.auto.is_some() {
             self.auto = Some(Auto::new());
-            let first = Auto::first(&self.problem);
+            let first = Auto::first_when_warm(&self.problem);
             if self.method_name != first {
                 self.hand_over(first)?;
             }
@@ -188,6 +188,9 @@ impl Solver {
             self.hand_over(method)?;
         }
         let first = self.iteration;
+        if let Some(auto) = &mut self.auto {
+            auto.begin(first);
+        }
         let every_iteration = settings.trace || observer.cadence() == Cadence::EveryIteration;
         let pause = if self.warm { 0 } else { Pace::PAUSE };
         let mut pace = Pace { next: first + pause, calibration: 1.0 };

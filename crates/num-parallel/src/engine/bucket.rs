@@ -62,7 +62,7 @@ struct Rows<R> {
 }
 
 impl<R: Real> Rows<R> {
-    /// Of flows that are not there: they ask for nothing, whatever they look at.
+    /// Of flows that are not there: as logs they ask for nothing, whatever they look at.
     const EMPTY: Self = Self { scales: [R::ZERO; ABREAST], floors: [R::ONE; ABREAST], rates: [R::ZERO; ABREAST] };
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Bucket<R> {
     rows: Vec<Rows<R>>,
     /// Of powers only.
     exponents: Vec<R>,
-    /// The rates after F-NORM, as of when that was last asked for.
+    /// What the last normalizer left; 0 for flows that came after it. As many as `rows` have room for, or none.
     feasible: Vec<R>,
     /// The engine's numbers of the flows.
     flows: Vec<u32>,
@@ -106,9 +106,18 @@ impl<R: Real> Bucket<R> {
         self.rows[place / ABREAST].rates[place % ABREAST]
     }
 
-    /// The rate after F-NORM of a flow that was there when it was asked for.
+    pub(crate) fn set_rate(&mut self, place: usize, rate: f64) {
+        self.rows[place / ABREAST].rates[place % ABREAST] = R::of(rate);
+    }
+
+    /// What the last normalizer left a flow; 0 if it came after that.
     pub(crate) fn feasible(&self, place: usize) -> R {
-        self.feasible[place]
+        self.feasible.get(place).copied().unwrap_or(R::ZERO)
+    }
+
+    pub(crate) fn set_feasible(&mut self, place: usize, rate: f64) {
+        self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
+        self.feasible[place] = R::of(rate);
     }
 
     /// The segments of a flow.
@@ -116,15 +125,6 @@ impl<R: Real> Bucket<R> {
         let width = self.windows.len();
         let ids = &self.ids[place * width..(place + 1) * width];
         ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id))
-    }
-
-    /// w and 1/α of a flow.
-    pub(crate) fn parameters(&self, place: usize) -> (f64, f64) {
-        let scale = self.rows[place / ABREAST].scales[place % ABREAST].wide();
-        match self.law {
-            Law::Log => (scale, 1.0),
-            Law::Power => (scale.exp(), self.exponents[place].wide()),
-        }
     }
 
     pub(crate) fn set_floor(&mut self, place: usize, floor: f64) {
@@ -137,13 +137,17 @@ impl<R: Real> Bucket<R> {
         if place.is_multiple_of(ABREAST) {
             self.rows.push(Rows::EMPTY);
             self.ids.resize(self.rows.len() * ABREAST * width, 0);
+            if !self.feasible.is_empty() {
+                self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
+            }
         }
         let ids = self.ids[place * width..].iter_mut();
         for (id, (segment, start)) in ids.zip(segments.zip(&self.windows)) {
             *id = (segment - start) as u16;
         }
-        let (rows, lane) = (&mut self.rows[place / ABREAST], place % ABREAST);
-        (rows.scales[lane], rows.floors[lane]) = (R::of(response.scale), R::of(response.floor));
+        let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
+        (rows.scales[at], rows.floors[at]) = (R::of(response.scale), R::of(response.floor));
+        rows.rates[at] = R::ZERO;
         if self.law == Law::Power {
             self.exponents.push(R::of(response.exponent));
         }
@@ -162,9 +166,14 @@ impl<R: Real> Bucket<R> {
         let from = self.rows[last / ABREAST];
         let (to, one, other) = (&mut self.rows[place / ABREAST], place % ABREAST, last % ABREAST);
         (to.scales[one], to.floors[one], to.rates[one]) = (from.scales[other], from.floors[other], from.rates[other]);
+        if !self.feasible.is_empty() {
+            self.feasible[place] = self.feasible[last];
+            self.feasible[last] = R::ZERO;
+        }
         if last.is_multiple_of(ABREAST) {
             self.rows.pop();
             self.ids.truncate(last * width);
+            self.feasible.truncate(last);
         } else {
             let rows = &mut self.rows[last / ABREAST];
             (rows.scales[other], rows.floors[other], rows.rates[other]) = (R::ZERO, R::ONE, R::ZERO);
@@ -241,25 +250,30 @@ impl<R: Real> Bucket<R> {
                 (*price, *priced) = (look.price(path), look.priced(path));
             }
             exponents[..given.len()].copy_from_slice(given);
+            let (mut scales, mut floors, mut rates) = ([R::ZERO; POWERS], [R::ONE; POWERS], [R::ZERO; POWERS]);
+            for ((scales, floors), rows) in abreast(&mut scales).zip(abreast(&mut floors)).zip(&*rows) {
+                (*scales, *floors) = (rows.scales, rows.floors);
+            }
             vectorized(
                 #[inline(always)]
                 || {
-                    let columns = prices.as_chunks_mut::<ABREAST>().0.iter_mut().zip(&mut *rows);
-                    let exponents = exponents.as_chunks::<ABREAST>().0;
-                    let slopes = slopes.as_chunks_mut::<ABREAST>().0;
-                    for (((prices, rows), exponents), slopes) in columns.zip(exponents).zip(slopes) {
-                        for flow in 0..ABREAST {
-                            prices[flow] = prices[flow].at_least(rows.floors[flow]);
-                            rows.rates[flow] = power(prices[flow], rows.scales[flow], exponents[flow]);
-                            slopes[flow] = exponents[flow] * rows.rates[flow] / prices[flow];
-                        }
+                    for flow in 0..POWERS {
+                        prices[flow] = prices[flow].at_least(floors[flow]);
+                    }
+                    for flow in 0..POWERS {
+                        rates[flow] = power(prices[flow], scales[flow], exponents[flow]);
+                    }
+                    for flow in 0..POWERS {
+                        slopes[flow] = exponents[flow] * rates[flow] / prices[flow] * priced[flow];
                     }
                 },
             );
-            for (flow, path) in paths.iter().enumerate() {
-                let rate = rows[flow / ABREAST].rates[flow % ABREAST];
+            for (rates, rows) in abreast(&mut rates).zip(rows) {
+                rows.rates = *rates;
+            }
+            for ((path, &rate), &slope) in paths.iter().zip(&rates).zip(&slopes) {
                 for (start, &id) in starts.iter().zip(path) {
-                    add(&mut sums[start + usize::from(id)], [rate, slopes[flow] * priced[flow]]);
+                    add(&mut sums[start + usize::from(id)], [rate, slope]);
                 }
             }
         }
@@ -269,14 +283,14 @@ impl<R: Real> Bucket<R> {
     fn respond_one_by_one<const WEIGH: bool>(&mut self, seen: Seen<'_, R>, sums: &mut [[R; 2]]) {
         let width = self.windows.len();
         for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
-            let (rows, lane) = (&mut self.rows[place / ABREAST], place % ABREAST);
+            let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
             let segments = || ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
             let total = |table: &[R]| {
                 let mut total = R::ZERO;
                 segments().for_each(|segment| total += table[segment]);
                 total
             };
-            let (price, scale) = (total(seen.prices).at_least(rows.floors[lane]), rows.scales[lane]);
+            let (price, scale) = (total(seen.prices).at_least(rows.floors[at]), rows.scales[at]);
             let (rate, mut slope) = match self.law {
                 Law::Log => (scale / price, scale / price / price),
                 Law::Power => {
@@ -288,7 +302,7 @@ impl<R: Real> Bucket<R> {
             if WEIGH {
                 slope = slope * total(seen.priced).at_least(R::ONE);
             }
-            rows.rates[lane] = rate;
+            rows.rates[at] = rate;
             for segment in segments() {
                 add(&mut sums[segment], [rate, slope]);
             }
@@ -337,6 +351,11 @@ impl<R: Real> Bucket<R> {
             self.feasible[place] = self.rate(place) * least;
         }
     }
+}
+
+/// A column, as rows have it.
+fn abreast<R>(column: &mut [R; POWERS]) -> impl Iterator<Item = &mut [R; ABREAST]> {
+    column.as_chunks_mut().0.iter_mut()
 }
 
 /// exp(log w − (log q)/α), within what floats and sums of ten million of them can hold.

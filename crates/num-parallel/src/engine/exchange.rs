@@ -74,6 +74,21 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
         }
     }
 
+    /// The same for one link, by its number in the network.
+    pub(crate) fn post_one(&mut self, link: usize, price: f64) {
+        let at = link - self.links.start;
+        self.prices[at] = price;
+        (self.board[at], self.priced[at]) = (R::of(price), R::of(if price > 0.0 { 1.0 } else { 0.0 }));
+    }
+
+    /// A link as another block has it, all but its capacity.
+    pub(crate) fn take(&mut self, link: usize, other: &Self) {
+        let (mine, theirs) = (link - self.links.start, link - other.links.start);
+        (self.prices[mine], self.sums[mine]) = (other.prices[theirs], other.sums[theirs]);
+        (self.board[mine], self.priced[mine]) = (other.board[theirs], other.priced[theirs]);
+        self.memories[mine] = other.memories[theirs].clone();
+    }
+
     /// Shows flows free links, all counted as priced.
     pub(crate) fn set_free(&mut self) {
         self.board.fill(R::ZERO);

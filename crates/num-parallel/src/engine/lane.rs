@@ -188,44 +188,34 @@ fn add_up<'a, R: Real>(grids: impl Iterator<Item = &'a Grid>, table: &mut [R]) {
     );
 }
 
-const PARTS: usize = 4;
-
-/// Compiles an expression for each number of columns that fabrics have.
-macro_rules! with_columns {
-    ($columns:expr, $constant:ident => $call:expr, $otherwise:expr) => {
-        with_columns!($columns, $constant => $call, $otherwise, [2 4 8 16 32])
-    };
-    ($columns:expr, $constant:ident => $call:expr, $otherwise:expr, [$($value:literal)*]) => {
-        match $columns {
-            $($value => {
-                const $constant: usize = $value;
-                $call
-            })*
-            _ => $otherwise,
+/// Runs through the columns of a grid in strips of a width that the compiler knows, the widest first.
+macro_rules! in_strips {
+    ($columns:expr, ($first:ident, $width:ident) => $body:block) => {{
+        let (columns, mut $first) = ($columns, 0);
+        in_strips!(@ columns, $first, $width, $body, 16 8 4 2 1);
+    }};
+    (@ $columns:ident, $first:ident, $width:ident, $body:block, $($value:literal)*) => {$(
+        while $columns - $first >= $value {
+            const $width: usize = $value;
+            $body
+            $first += $width;
         }
-    };
+    )*};
 }
 
 /// What all pairs of a grid have of their two links.
 #[inline(always)]
-fn for_pairs<R: Real>(grid: &Grid, table: &mut [R], of: impl Fn(R, R) -> R) {
+fn for_pairs<R: Real>(grid: &Grid, table: &mut [R], of: impl Fn(R, R) -> R + Copy) {
     let (links, pairs) = table.split_at_mut(grid.start);
-    with_columns!(grid.columns.len(), COLUMNS => {
-        let mut columns = [R::ZERO; COLUMNS];
-        for (column, &link) in columns.iter_mut().zip(&grid.columns) {
+    in_strips!(grid.columns.len(), (first, WIDTH) => {
+        let mut columns = [R::ZERO; WIDTH];
+        for (column, &link) in columns.iter_mut().zip(&grid.columns[first..]) {
             *column = links[link as usize];
         }
-        for (&link, row) in grid.rows.iter().zip(pairs.as_chunks_mut::<COLUMNS>().0) {
-            let own = links[link as usize];
-            for (pair, &column) in row.iter_mut().zip(&columns) {
-                *pair = of(own, column);
-            }
-        }
-    }, {
         for (&link, row) in grid.rows.iter().zip(pairs.chunks_exact_mut(grid.columns.len())) {
             let own = links[link as usize];
-            for (pair, &link) in row.iter_mut().zip(&grid.columns) {
-                *pair = of(own, links[link as usize]);
+            for (pair, &column) in strip::<_, WIDTH>(row, first).iter_mut().zip(&columns) {
+                *pair = of(own, column);
             }
         }
     });
@@ -235,40 +225,32 @@ fn for_pairs<R: Real>(grid: &Grid, table: &mut [R], of: impl Fn(R, R) -> R) {
 #[inline(always)]
 fn take_sums<R: Real>(grid: &Grid, sums: &mut [[R; 2]]) {
     let (links, pairs) = sums.split_at_mut(grid.start);
-    with_columns!(grid.columns.len(), COLUMNS => {
-        let mut columns = [[R::ZERO; 2]; COLUMNS];
-        for (&link, row) in grid.rows.iter().zip(pairs.as_chunks_mut::<COLUMNS>().0) {
+    in_strips!(grid.columns.len(), (first, WIDTH) => {
+        let mut columns = [[R::ZERO; 2]; WIDTH];
+        for (&link, row) in grid.rows.iter().zip(pairs.chunks_exact_mut(grid.columns.len())) {
             // Several sums, so that no addition waits for the one before.
             let mut parts = [[R::ZERO; 2]; PARTS];
-            for (row, columns) in row.as_chunks_mut::<PARTS>().0.iter_mut().zip(columns.as_chunks_mut::<PARTS>().0) {
-                for ((pair, column), part) in row.iter_mut().zip(columns).zip(&mut parts) {
-                    add(part, *pair);
-                    add(column, *pair);
-                    *pair = [R::ZERO; 2];
-                }
-            }
-            for (pair, column) in row.as_chunks_mut::<PARTS>().1.iter_mut().zip(columns.as_chunks_mut::<PARTS>().1) {
-                add(&mut parts[0], *pair);
+            for (place, (pair, column)) in strip::<_, WIDTH>(row, first).iter_mut().zip(&mut columns).enumerate() {
+                add(&mut parts[place % PARTS], *pair);
                 add(column, *pair);
                 *pair = [R::ZERO; 2];
             }
-            let [mut sum, one, two, three] = parts;
+            let [mut sum, one, mut two, three] = parts;
             add(&mut sum, one);
-            let mut other = two;
-            add(&mut other, three);
-            add(&mut sum, other);
+            add(&mut two, three);
+            add(&mut sum, two);
             add(&mut links[link as usize], sum);
         }
-        for (&link, column) in grid.columns.iter().zip(columns) {
+        for (&link, column) in grid.columns[first..].iter().zip(columns) {
             add(&mut links[link as usize], column);
         }
-    }, {
-        for (&row_link, row) in grid.rows.iter().zip(pairs.chunks_exact_mut(grid.columns.len())) {
-            for (&link, pair) in grid.columns.iter().zip(row) {
-                add(&mut links[link as usize], *pair);
-                add(&mut links[row_link as usize], *pair);
-                *pair = [R::ZERO; 2];
-            }
-        }
     });
+}
+
+const PARTS: usize = 4;
+
+/// Some entries of a row.
+#[inline(always)]
+fn strip<T, const WIDTH: usize>(row: &mut [T], first: usize) -> &mut [T; WIDTH] {
+    row[first..].first_chunk_mut().expect("strips are within the row")
 }

@@ -7,6 +7,7 @@
 //! | `lane.rs` | a lane's tables: links → segments → flows → segments → links |
 //! | `exchange.rs` | lanes → links → lanes, in a fixed order |
 //! | `round.rs` | one round of a crew |
+//! | `snapshot.rs` | an engine as plain data, and back |
 
 pub(crate) mod bucket;
 pub(crate) mod exchange;
@@ -14,6 +15,7 @@ pub(crate) mod lane;
 pub(crate) mod partition;
 mod real;
 mod round;
+mod snapshot;
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -21,16 +23,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, RwLock};
 
 use netnum_core::solve::{CEILING, LARGEST_PRICE, LinkState, MOST_REFUSALS, Sums};
-use netnum_core::{Error, Paths, PriceRule, Result};
+use netnum_core::{Error, Normalizer, Paths, PriceRule, Result};
 
 use crate::crew::{Crew, Job};
 use bucket::{Bucket, Law, Response};
 use exchange::{LinkBlock, own, read, write};
 use lane::{Lane, Spot};
-use partition::{Partition, Segment};
+use partition::{Partition, Sample, Segment};
 pub use real::Real;
 pub(crate) use round::share;
 use round::{Blocks, Round, Task};
+pub use snapshot::Snapshot;
 
 /// What a flow's rate is worth: U'(x) = (w/x)^α, up to a cap.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,8 +52,8 @@ impl Worth {
         Self { weight, alpha: 1.0, cap: f64::INFINITY }
     }
 
-    fn check(&self) -> Result<()> {
-        let wrong = |name, value, expected| Err(Error::Parameter { flow: 0, name, value, expected });
+    fn check(&self, flow: usize) -> Result<()> {
+        let wrong = |name, value, expected| Err(Error::Parameter { flow, name, value, expected });
         if !(self.weight > 0.0 && self.weight.is_finite()) {
             return wrong("weight", self.weight, "a finite number > 0");
         }
@@ -61,16 +64,15 @@ impl Worth {
     }
 
     /// U' at the ceiling x, and x/U' which slopes are like, must be numbers that a table can hold.
-    fn check_range<R: Real>(&self, smallest_capacity: f64) -> Result<()> {
-        if smallest_capacity == 0.0 {
-            return Ok(());
-        }
+    fn check_range<R: Real>(&self, flow: usize, smallest_capacity: f64) -> Result<()> {
         let rate = self.ceiling(smallest_capacity);
         let price = self.price(rate);
         let held = R::LARGEST.recip()..=R::LARGEST;
-        let fits = [rate, self.weight, price, rate / price].iter().all(|number| held.contains(number));
+        // Over a failed link a flow has neither, until it returns.
+        let of_link = if smallest_capacity > 0.0 { [rate, price, rate / price] } else { [1.0; 3] };
+        let fits = held.contains(&self.weight) && of_link.iter().all(|number| held.contains(number));
         let expected = "a weight near the capacities, in their unit: prices (weight/rate)^alpha go out of range";
-        if fits { Ok(()) } else { Err(Error::Parameter { flow: 0, name: "weight", value: self.weight, expected }) }
+        if fits { Ok(()) } else { Err(Error::Parameter { flow, name: "weight", value: self.weight, expected }) }
     }
 
     /// Above what the path can carry, because a ceiling there would hide by how much the path is too cheap.
@@ -84,9 +86,19 @@ impl Worth {
         Response { law, scale, exponent: self.alpha.recip(), floor: self.floor(smallest_capacity) }
     }
 
+    /// x U'(x) at the most that a path can carry: what a flow alone there would pay.
+    pub(crate) fn revenue(&self, smallest_capacity: f64) -> f64 {
+        let rate = self.cap.min(smallest_capacity);
+        rate * self.price(rate)
+    }
+
     /// U' at the ceiling of the rate: below this price it stays there.
     fn floor(&self, smallest_capacity: f64) -> f64 {
-        self.price(self.ceiling(smallest_capacity)).clamp(LARGEST_PRICE.recip(), LARGEST_PRICE)
+        match smallest_capacity > 0.0 {
+            true => self.price(self.ceiling(smallest_capacity)).clamp(LARGEST_PRICE.recip(), LARGEST_PRICE),
+            // No rate at all, whatever the prices are.
+            false => f64::INFINITY,
+        }
     }
 
     /// U'.
@@ -112,8 +124,30 @@ impl FlowId {
         self.0 as u32
     }
 
+    /// The number of its slot, which no other flow has while it lives; numbers of flows that ended are used again.
+    pub fn slot(self) -> usize {
+        self.number() as usize
+    }
+
+    /// The id as one number, and back.
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The id of such a number; whether there is a flow of that id only its engine knows.
+    pub fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
     fn generation(self) -> u32 {
         (self.0 >> 32) as u32
+    }
+}
+
+impl fmt::Display for FlowId {
+    /// `slot.generation`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.number(), self.generation())
     }
 }
 
@@ -124,8 +158,23 @@ struct Slot {
     generation: u32,
     lane: u32,
     spot: Spot,
-    /// The largest rate that is of use to it.
-    cap: f64,
+    worth: Worth,
+}
+
+impl Slot {
+    /// Without a flow as yet.
+    fn empty(generation: u32) -> Self {
+        Self { generation, lane: 0, spot: Spot { bucket: 0, place: 0 }, worth: Worth::log(1.0) }
+    }
+}
+
+/// A flow, as an engine has it.
+pub(crate) struct Flow<'a> {
+    pub(crate) id: FlowId,
+    pub(crate) path: &'a [u32],
+    pub(crate) worth: Worth,
+    pub(crate) rate: f64,
+    pub(crate) feasible: f64,
 }
 
 /// A price rule at work on flows that come and go: one iteration a step, prices staying where they are in between.
@@ -171,15 +220,17 @@ pub struct Engine<R: Real, Rule: PriceRule> {
     lanes: Vec<RwLock<Lane<R>>>,
     /// Of every link, as the blocks have them.
     capacities: Vec<f64>,
+    /// What the layout was made from.
+    sample: Sample,
     job: Job,
     crew: Crew,
+    /// How many may be used; the layout may have work for fewer.
+    threads: NonZeroUsize,
     slots: Vec<Slot>,
     /// Numbers of slots without a flow.
     free: Vec<u32>,
     /// Whether the rule has seen the links with these flows and capacities.
     started: bool,
-    /// Whether there are feasible rates that belong to the rates.
-    normalized: bool,
     scratch: Vec<Segment>,
 }
 
@@ -198,7 +249,12 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         for (path, links) in typical.iter().enumerate() {
             check_path(path, links, capacities.len())?;
         }
-        let partition = Partition::new(capacities.len(), typical.len(), |path| typical.links(path));
+        let sample = Sample::of(capacities.len(), typical.len(), |path| typical.links(path));
+        Self::laid_out(capacities, sample, rule, threads)
+    }
+
+    fn laid_out(capacities: Vec<f64>, sample: Sample, rule: Rule, threads: NonZeroUsize) -> Result<Self> {
+        let partition = Partition::new(capacities.len(), &sample);
         let lanes = (0..partition.lanes().get()).map(|_| RwLock::new(Lane::new(&partition))).collect();
         // A member without a lane would only be woken.
         let crew = Crew::new(threads.min(partition.lanes()))?;
@@ -208,12 +264,13 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
             blocks,
             lanes,
             capacities,
+            sample,
             job: Arc::new(move |member| shared.round(member)),
             crew,
+            threads,
             slots: Vec::new(),
             free: Vec::new(),
             started: false,
-            normalized: false,
             scratch: Vec::new(),
         })
     }
@@ -224,16 +281,14 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`] and [`Error::Parameter`], which call it
     /// path 0 and flow 0; the latter also for a flow whose prices no table could hold.
     pub fn add(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
+        self.check(0, path, &worth)?;
         let partition = &self.blocks.partition;
-        check_path(0, path, partition.links())?;
-        worth.check()?;
-        let smallest = path.iter().map(|&link| self.capacities[link as usize]).fold(f64::INFINITY, f64::min);
-        worth.check_range::<R>(smallest)?;
+        let smallest = self.smallest(path);
         partition.segments_of(path, &mut self.scratch);
         let lane = partition.lane_of(path);
         let number = self.free.pop().unwrap_or(self.slots.len() as u32);
         let spot = own(&mut self.lanes[lane]).add(number, &self.scratch, &worth.response(smallest));
-        let slot = Slot { generation: 1, lane: lane as u32, spot, cap: worth.cap };
+        let slot = Slot { generation: 1, lane: lane as u32, spot, worth };
         self.change();
         let Some(old) = self.slots.get_mut(number as usize) else {
             self.slots.push(slot);
@@ -241,6 +296,20 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         };
         *old = Slot { generation: old.generation.wrapping_add(1), ..slot };
         Ok(FlowId::new(number, old.generation))
+    }
+
+    /// Whether a flow could be added. O(links of its path).
+    ///
+    /// # Errors
+    /// Those of [`add`](Self::add), which call it path and flow `number`.
+    pub fn check(&self, number: usize, path: &[u32], worth: &Worth) -> Result<()> {
+        check_path(number, path, self.links())?;
+        worth.check(number)?;
+        worth.check_range::<R>(number, self.smallest(path))
+    }
+
+    fn smallest(&self, path: &[u32]) -> f64 {
+        path.iter().map(|&link| self.capacities[link as usize]).fold(f64::INFINITY, f64::min)
     }
 
     /// Ends a flow. O(1).
@@ -259,11 +328,10 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         Ok(())
     }
 
-    /// Rates are those of other flows now, and what a rule remembers is of another network: it would judge its last
-    /// step by what the change did. It starts again at the present prices.
+    /// What a rule remembers is of another network now: it would judge its last step by what the change did. It starts
+    /// again at the present prices.
     fn change(&mut self) {
-        self.normalized = false;
-        self.started &= size_of::<Rule::Memory>() == 0;
+        self.started &= !read(&self.blocks.rule).learns_at_start();
     }
 
     /// Number of flows.
@@ -282,25 +350,18 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         check_capacity(link as usize, capacity)?;
         let mut capacities = self.capacities.clone();
         capacities[link as usize] = capacity;
-        let partition = &self.blocks.partition;
-        let links = |segment| {
-            let (one, other) = partition.links_of(segment);
-            std::iter::once(one).chain(other)
-        };
         // First all that may be refused, and then what changes.
         let mut floors = Vec::new();
         for (number, lane) in self.lanes.iter().enumerate() {
             for (bucket, flows) in read(lane).buckets().iter().enumerate() {
                 for place in 0..flows.flows().len() {
-                    if !flows.segments(place).flat_map(links).any(|other| other == link) {
+                    if !self.links_of(flows, place).any(|other| other == link) {
                         continue;
                     }
-                    let of_path = flows.segments(place).flat_map(links).map(|link| capacities[link as usize]);
+                    let of_path = self.links_of(flows, place).map(|link| capacities[link as usize]);
                     let smallest = of_path.fold(f64::INFINITY, f64::min);
-                    let (weight, exponent) = flows.parameters(place);
-                    let cap = self.slots[flows.flows()[place] as usize].cap;
-                    let worth = Worth { weight, alpha: exponent.recip(), cap };
-                    worth.check_range::<R>(smallest)?;
+                    let worth = self.slots[flows.flows()[place] as usize].worth;
+                    worth.check_range::<R>(0, smallest)?;
                     floors.push((number, bucket, place, worth.floor(smallest)));
                 }
             }
@@ -326,8 +387,8 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         if prices.len() != links {
             return Err(Error::Length { what: "prices".into(), found: prices.len(), expected: links, per: "link" });
         }
-        if let Some(link) = prices.iter().position(|price| !(price.is_finite() && *price >= 0.0)) {
-            return Err(Error::Price { link, value: prices[link] });
+        for (link, &price) in prices.iter().enumerate() {
+            check_price(link, price)?;
         }
         for block in &self.blocks.links {
             let block = &mut *write(block);
@@ -339,7 +400,6 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
 
     /// One iteration. O(flows + links), and once more for every time that the rule refuses its last step.
     pub fn step(&mut self) {
-        self.normalized = false;
         let judges = read(&self.blocks.rule).judges();
         if !self.started {
             self.start();
@@ -444,19 +504,165 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// path, where that is above 1. O(flows + links), about half a step.
     pub fn normalize(&mut self) {
         self.run(Task::Normalize);
-        self.normalized = true;
     }
 
-    /// What [`normalize`](Self::normalize) leaves a flow.
+    /// The same by any normalizer, on one thread. Flows over a failed link get nothing. O(crossings), and what the
+    /// normalizer takes.
+    pub fn normalize_by(&mut self, normalizer: &impl Normalizer) {
+        let (mut paths, mut rates, mut caps) = (Paths::from_lists([[0; 0]; 0]), Vec::new(), Vec::new());
+        self.each_flow(|flow| {
+            let fails = flow.path.iter().any(|&link| self.capacities[link as usize] == 0.0);
+            paths.push(flow.path);
+            rates.push(if fails { 0.0 } else { flow.rate });
+            caps.push(flow.worth.cap);
+        });
+        normalizer.normalize_capped(&self.capacities, &paths, &caps, &mut rates);
+        let mut rates = rates.into_iter();
+        for lane in &mut self.lanes {
+            for bucket in own(lane).buckets_mut() {
+                for place in 0..bucket.flows().len() {
+                    bucket.set_feasible(place, rates.next().expect("one rate per flow"));
+                }
+            }
+        }
+    }
+
+    /// What the last normalizer left a flow; 0 for one that began after it.
     ///
     /// # Errors
-    /// [`Error::UnknownFlow`]; [`Error::Setting`] where a step or a change of the flows has come after it.
+    /// [`Error::UnknownFlow`].
     pub fn feasible_rate(&self, id: FlowId) -> Result<f64> {
-        if !self.normalized {
-            let (name, value) = ("normalized".into(), "false".into());
-            return Err(Error::Setting { name, value, expected: "true: call normalize() after a step".into() });
-        }
         self.look_up(id, Bucket::feasible)
+    }
+
+    /// Whether there is such a flow.
+    pub fn knows(&self, id: FlowId) -> bool {
+        self.slot(id).is_ok()
+    }
+
+    /// The links of a flow, in the order that they were given in.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    pub fn path(&self, id: FlowId) -> Result<Vec<u32>> {
+        let Slot { lane, spot, .. } = *self.slot(id)?;
+        let lane = read(&self.lanes[lane as usize]);
+        Ok(self.links_of(&lane.buckets()[spot.bucket as usize], spot.place as usize).collect())
+    }
+
+    /// Price of one link.
+    ///
+    /// # Errors
+    /// [`Error::LinkOutOfRange`] with path 0.
+    pub fn price(&self, link: u32) -> Result<f64> {
+        check_path(0, &[link], self.blocks.partition.links())?;
+        let block = read(self.block_of(link));
+        Ok(block.prices[link as usize - block.links.start])
+    }
+
+    /// Sets the price of one link; a rule with a memory starts again there. O(1).
+    ///
+    /// # Errors
+    /// [`Error::LinkOutOfRange`] with path 0, [`Error::Price`].
+    pub fn set_price(&mut self, link: u32, price: f64) -> Result<()> {
+        check_path(0, &[link], self.blocks.partition.links())?;
+        check_price(link as usize, price)?;
+        write(self.block_of(link)).post_one(link as usize, price);
+        self.change();
+        Ok(())
+    }
+
+    /// Makes the layout anew, for the flows that are there now: worth its time when they have become many more, or run
+    /// elsewhere. Rates, prices and ids stay; sums come in another order. O(links + crossings).
+    ///
+    /// # Errors
+    /// [`Error::Setting`] when the system does not give the threads; nothing has changed then.
+    pub fn lay_out(&mut self) -> Result<()>
+    where
+        Rule: Clone,
+    {
+        let mut paths = Paths::from_lists([[0; 0]; 0]);
+        self.each_flow(|flow| paths.push(flow.path));
+        let sample = Sample::of(self.capacities.len(), paths.len(), |path| paths.links(path));
+        let rule = read(&self.blocks.rule).clone();
+        let mut next = Self::laid_out(self.capacities.clone(), sample, rule, self.threads)?;
+        next.slots.clone_from(&self.slots);
+        next.take_links(self);
+        self.each_flow(|flow| next.place(flow));
+        (next.free, next.started) = (std::mem::take(&mut self.free), self.started);
+        *self = next;
+        Ok(())
+    }
+
+    /// Prices, memories and sums as another engine has them.
+    fn take_links(&mut self, other: &Self) {
+        for mine in &self.blocks.links {
+            let mine = &mut *write(mine);
+            for link in mine.links.clone() {
+                mine.take(link, &read(other.block_of(link as u32)));
+            }
+        }
+    }
+
+    /// Puts a flow that has a slot where the layout says.
+    fn place(&mut self, flow: Flow<'_>) {
+        let partition = &self.blocks.partition;
+        let smallest = self.smallest(flow.path);
+        partition.segments_of(flow.path, &mut self.scratch);
+        let lane = partition.lane_of(flow.path);
+        let spot = own(&mut self.lanes[lane]).add(flow.id.number(), &self.scratch, &flow.worth.response(smallest));
+        let bucket = &mut own(&mut self.lanes[lane]).buckets_mut()[spot.bucket as usize];
+        bucket.set_rate(spot.place as usize, flow.rate);
+        if flow.feasible > 0.0 {
+            bucket.set_feasible(spot.place as usize, flow.feasible);
+        }
+        let slot = &mut self.slots[flow.id.number() as usize];
+        (slot.lane, slot.spot) = (lane as u32, spot);
+    }
+
+    /// Links of the network.
+    pub fn links(&self) -> usize {
+        self.capacities.len()
+    }
+
+    /// Looks at the rate of every flow, as asked for and as the last normalizer left it. O(flows).
+    pub fn each_rate(&self, mut look: impl FnMut(FlowId, f64, f64)) {
+        for lane in &self.lanes {
+            for bucket in read(lane).buckets() {
+                for (place, &number) in bucket.flows().iter().enumerate() {
+                    let id = FlowId::new(number, self.slots[number as usize].generation);
+                    look(id, bucket.rate(place).wide(), bucket.feasible(place).wide());
+                }
+            }
+        }
+    }
+
+    /// Looks at the path of every flow. O(crossings).
+    pub fn each_path(&self, mut look: impl FnMut(FlowId, &[u32])) {
+        self.each_flow(|flow| look(flow.id, flow.path));
+    }
+
+    /// Looks at every flow, lane by lane.
+    pub(crate) fn each_flow(&self, mut look: impl FnMut(Flow<'_>)) {
+        let mut path = Vec::new();
+        for lane in &self.lanes {
+            for bucket in read(lane).buckets() {
+                for (place, &number) in bucket.flows().iter().enumerate() {
+                    path.clear();
+                    path.extend(self.links_of(bucket, place));
+                    let Slot { generation, worth, .. } = self.slots[number as usize];
+                    let (rate, feasible) = (bucket.rate(place).wide(), bucket.feasible(place).wide());
+                    look(Flow { id: FlowId::new(number, generation), path: &path, worth, rate, feasible });
+                }
+            }
+        }
+    }
+
+    fn links_of(&self, bucket: &Bucket<R>, place: usize) -> impl Iterator<Item = u32> {
+        bucket.segments(place).flat_map(|segment| {
+            let (one, other) = self.blocks.partition.links_of(segment);
+            std::iter::once(one).chain(other)
+        })
     }
 
     fn look_up(&self, id: FlowId, number: impl Fn(&Bucket<R>, usize) -> R) -> Result<f64> {
@@ -468,16 +674,13 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     fn slot(&self, id: FlowId) -> Result<&Slot> {
         let slot = self.slots.get(id.number() as usize);
         let current = slot.filter(|slot| slot.generation == id.generation());
-        current.ok_or_else(|| Error::UnknownFlow { id: format!("{}.{}", id.number(), id.generation()) })
+        current.ok_or_else(|| Error::UnknownFlow { id: id.to_string() })
     }
 
     fn block_of(&self, link: u32) -> &RwLock<LinkBlock<R, Rule::Memory>> {
-        let blocks = &self.blocks.links;
-        // Blocks are as long as each other to within one.
-        let guess = (link as usize * blocks.len() / self.blocks.partition.links()).min(blocks.len() - 1);
-        let holds = |&number: &usize| read(&blocks[number]).links.contains(&(link as usize));
-        let number = [guess, guess + 1].into_iter().filter(|&number| number < blocks.len()).find(holds);
-        &blocks[number.expect("a link is in a block")]
+        let (blocks, links) = (&self.blocks.links, self.blocks.partition.links());
+        // Block k ends before link links (k + 1)/blocks; some are empty where links are few.
+        &blocks[((link as usize + 1) * blocks.len() - 1) / links]
     }
 
     fn each_link(&self, column: impl Fn(&LinkBlock<R, Rule::Memory>) -> &Vec<f64>) -> Vec<f64> {
@@ -496,6 +699,13 @@ fn check_capacity(link: usize, capacity: f64) -> Result<()> {
     match capacity.is_finite() && capacity >= 0.0 {
         true => Ok(()),
         false => Err(Error::Capacity { link, value: capacity }),
+    }
+}
+
+fn check_price(link: usize, price: f64) -> Result<()> {
+    match price.is_finite() && price >= 0.0 {
+        true => Ok(()),
+        false => Err(Error::Price { link, value: price }),
     }
 }
 

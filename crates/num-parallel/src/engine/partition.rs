@@ -18,6 +18,7 @@
 use std::hash::Hasher;
 use std::num::NonZeroUsize;
 
+use netnum_core::Paths;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use super::bucket::WINDOW;
@@ -33,6 +34,7 @@ pub(crate) struct Grid {
     /// of row r and column c is segment `start + r * columns.len() + c`.
     pub(crate) rows: Vec<u32>,
     pub(crate) columns: Vec<u32>,
+    firsts_are_rows: bool,
 }
 
 impl Grid {
@@ -91,7 +93,7 @@ struct Place {
 /// In no grid; not even the same one as another link in none.
 const NOWHERE: [Place; 2] = [Place { grid: u32::MAX, at: 0 }, Place { grid: u32::MAX - 1, at: 0 }];
 
-/// Paths that are looked at per link: enough to meet every link of a node.
+/// Paths that are looked at per link.
 const SAMPLE: usize = 8;
 /// A lane has at least this many flows; where there are more than two, at least twice as many as segments, of which it
 /// keeps a copy.
@@ -106,14 +108,30 @@ const LOOKED_AT: usize = 8192;
 /// More threads than that have nothing to do.
 pub(crate) const MOST_LANES: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
-impl Partition {
-    /// The layout for paths like these. O(links + segments), and of the paths a sample.
-    pub(crate) fn new<'a>(links: usize, paths: usize, path: impl Fn(usize) -> &'a [u32]) -> Self {
+/// Some of many paths, from which a layout is made.
+#[derive(Debug, Clone)]
+pub(crate) struct Sample {
+    pub(crate) paths: Paths,
+    /// Of how many.
+    pub(crate) of: usize,
+}
+
+impl Sample {
+    /// Enough of them to meet every link of a node.
+    pub(crate) fn of<'a>(links: usize, paths: usize, path: impl Fn(usize) -> &'a [u32]) -> Self {
         let sample = paths.min(SAMPLE * links);
         // Numbers that are spread evenly and follow no pattern of the paths' order.
         let spread = |i: usize| (((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize * paths) >> 32;
-        let sampled = || (0..sample).map(|i| path(if sample == paths { i } else { spread(i) }));
+        let sampled = (0..sample).map(|i| path(if sample == paths { i } else { spread(i) }));
+        Self { paths: Paths::from_lists(sampled), of: paths }
+    }
+}
 
+impl Partition {
+    /// The layout for paths like these. O(links + segments).
+    pub(crate) fn new(links: usize, Sample { paths: sample, of: paths }: &Sample) -> Self {
+        let paths = *paths;
+        let sampled = || sample.iter();
         let mut nodes = Nodes::new(links);
         sampled().flat_map(pairs).for_each(|(one, other)| nodes.join(one, other));
         let mut uses = vec![0usize; 2 * links];
@@ -147,7 +165,7 @@ impl Partition {
             windows: Windows { first: WINDOW, others: WINDOW },
         };
         for (firsts, seconds) in members {
-            let uses = uses[nodes.node(firsts[0] as usize)] * paths / sample;
+            let uses = uses[nodes.node(firsts[0] as usize)] * paths / sample.len();
             if firsts.len() * seconds.len() <= uses {
                 this.add_grid(firsts, seconds);
             }
@@ -156,13 +174,14 @@ impl Partition {
             this.lanes = (paths / LANE).min((paths / this.segments / 2).max(2)).min(MOST_LANES.get());
             this.share_out(sampled().map(|links| links[0]));
         }
-        let looked_at = sample.min(LOOKED_AT);
+        // Every n-th, and not the first: paths may be sorted.
+        let looked_at: Vec<&[u32]> = sampled().step_by((sample.len() / LOOKED_AT).max(1)).collect();
         for (windows, crowd) in WINDOWS {
             if this.segments <= windows.first {
                 break;
             }
-            let combinations = this.combinations(windows, sampled().take(looked_at));
-            if combinations * crowd <= paths && combinations * CROWD_OF_SAMPLE <= looked_at {
+            let combinations = this.combinations(windows, &looked_at);
+            if combinations > 0 && combinations * crowd <= paths && combinations * CROWD_OF_SAMPLE <= looked_at.len() {
                 this.windows = windows;
                 break;
             }
@@ -171,7 +190,7 @@ impl Partition {
     }
 
     /// In how many combinations of windows some paths lie.
-    fn combinations<'a>(&self, windows: Windows, paths: impl Iterator<Item = &'a [u32]>) -> usize {
+    fn combinations(&self, windows: Windows, paths: &[&[u32]]) -> usize {
         let (mut found, mut segments) = (FxHashSet::default(), Vec::new());
         for path in paths {
             self.segments_of(path, &mut segments);
@@ -187,8 +206,8 @@ impl Partition {
     }
 
     fn add_grid(&mut self, firsts: Vec<u32>, seconds: Vec<u32>) {
-        let (grid, start) = (self.grids.len() as u32, self.segments);
-        let (of_firsts, of_seconds) = if firsts.len() < seconds.len() { (seconds.len(), 1) } else { (1, firsts.len()) };
+        let (grid, start, firsts_are_rows) = (self.grids.len() as u32, self.segments, firsts.len() < seconds.len());
+        let (of_firsts, of_seconds) = if firsts_are_rows { (seconds.len(), 1) } else { (1, firsts.len()) };
         for (place, &link) in firsts.iter().enumerate() {
             self.as_first[link as usize] = Place { grid, at: (start + place * of_firsts) as u32 };
         }
@@ -196,8 +215,8 @@ impl Partition {
             self.as_second[link as usize] = Place { grid, at: (place * of_seconds) as u32 };
         }
         let first = firsts[0];
-        let (rows, columns) = if firsts.len() < seconds.len() { (firsts, seconds) } else { (seconds, firsts) };
-        self.grids.push(Grid { start, first, rows, columns });
+        let (rows, columns) = if firsts_are_rows { (firsts, seconds) } else { (seconds, firsts) };
+        self.grids.push(Grid { start, first, rows, columns, firsts_are_rows });
         self.segments = self.grids[grid as usize].segments().end;
     }
 
@@ -256,14 +275,25 @@ impl Partition {
         (row.grid == column.grid).then_some(Segment { number: row.at + column.at, grid: Some(row.grid) })
     }
 
-    /// The links of a segment, one or two.
+    /// How many links a segment of the sample has on average, 1 to 2.
+    pub(crate) fn links_per_segment(&self, Sample { paths, .. }: &Sample) -> f64 {
+        let (mut count, mut segments) = (0, Vec::new());
+        for path in paths.iter() {
+            self.segments_of(path, &mut segments);
+            count += segments.len();
+        }
+        paths.indices().len() as f64 / count.max(1) as f64
+    }
+
+    /// The links of a segment, one or two, in the order that paths cross them.
     pub(crate) fn links_of(&self, segment: usize) -> (u32, Option<u32>) {
         let Some(grid) = self.grids.partition_point(|grid| grid.start <= segment).checked_sub(1) else {
             return (segment as u32, None);
         };
-        let Grid { start, rows, columns, .. } = &self.grids[grid];
+        let Grid { start, rows, columns, firsts_are_rows, .. } = &self.grids[grid];
         let place = segment - start;
-        (rows[place / columns.len()], Some(columns[place % columns.len()]))
+        let (row, column) = (rows[place / columns.len()], columns[place % columns.len()]);
+        if *firsts_are_rows { (row, Some(column)) } else { (column, Some(row)) }
     }
 
     pub(crate) fn grids(&self) -> &[Grid] {

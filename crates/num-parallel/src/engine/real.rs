@@ -1,7 +1,7 @@
 //! The two kinds of numbers that tables, weights and rates may be kept in; links step in f64 whatever they are.
 
 use std::fmt::Debug;
-use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::ops::{Add, AddAssign, Div, Mul};
 
 /// f64, or f32: half the memory, rates to about 1e-6 (Flowtune's real-time variant). Implemented for these two only.
 pub trait Real:
@@ -10,7 +10,6 @@ pub trait Real:
     + Debug
     + PartialOrd
     + Add<Output = Self>
-    + Sub<Output = Self>
     + Mul<Output = Self>
     + Div<Output = Self>
     + AddAssign
@@ -27,7 +26,7 @@ pub trait Real:
     /// Numbers up to this, and not below its inverse, stay numbers also when ten million of them are added.
     const LARGEST: f64;
 
-    /// The nearest number of this kind; beyond its range the largest.
+    /// The nearest number of this kind; beyond its range the largest. ∞ stays that.
     fn of(value: f64) -> Self;
 
     /// The same number as an f64, exactly.
@@ -66,7 +65,7 @@ impl Real for f32 {
     const LARGEST: f64 = 1e30;
     #[inline(always)]
     fn of(value: f64) -> Self {
-        value.clamp(-f64::from(f32::MAX), f64::from(f32::MAX)) as f32
+        if value.is_infinite() { value as f32 } else { value.clamp(-f64::from(f32::MAX), f64::from(f32::MAX)) as f32 }
     }
     #[inline(always)]
     fn wide(self) -> f64 {

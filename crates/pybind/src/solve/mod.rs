@@ -83,6 +83,9 @@ pub(crate) use trace::Trace;
 /// max-min                             ``"max-min"``, exact
 /// one path per flow, strictly concave ``"fast-ned"``; ``"interior-point"`` when the gap stops falling, and
 ///                                     at once with ``stop="kkt"``
+/// the same, all of them power laws    ``"interior-point"``, and ``"fast-ned"`` when that is stuck or not done
+/// (``AlphaFair``, ``MinFct``) with    after 60 steps; with ``warm_start`` ``"fast-ned"``
+/// alpha <= 8, and not all logarithms
 /// several paths per flow              ``"interior-point"``, then ``"fast-ned"``; if large, the other way round
 /// linear                              ``"interior-point"``
 /// ==================================  ===================================================================
@@ -202,7 +205,7 @@ fn seconds(limit: f64) -> PyResult<Option<Duration>> {
     Err(setting("time_limit", limit, "a number of seconds >= 0"))
 }
 
-fn options_of(options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, f64>> {
+pub(crate) fn options_of(options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, f64>> {
     let number = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let name = name.cast::<PyString>()?.to_string();
         // A name that no method knows is what is wrong, whatever the value; the core says so, with the names it knows.
@@ -214,7 +217,7 @@ fn options_of(options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, 
 }
 
 /// How many threads; one unless given.
-fn threads_of(threads: Option<&Bound<'_, PyAny>>) -> PyResult<NonZeroUsize> {
+pub(crate) fn threads_of(threads: Option<&Bound<'_, PyAny>>) -> PyResult<NonZeroUsize> {
     let threads = threads.map_or(Ok(1), |threads| count("threads", threads, 1))?;
     Ok(NonZeroUsize::new(threads).expect("at least 1"))
 }

@@ -23,10 +23,12 @@
 //! Sources: NED as in [`Ned`](super::Ned); β of Hestenes and Stiefel, *Methods of conjugate gradients for solving linear
 //! systems*, 1952, between 0 and 1.
 
+use serde::{Deserialize, Serialize};
+
 use super::{LinkState, PriceRule, Sums, newton_step};
 
 /// NED with a majorized diagonal along conjugate directions.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FastNed {
     gamma: f64,
     /// s *(iterate)*.
@@ -57,7 +59,7 @@ impl FastNed {
 }
 
 /// What fast NED remembers of a link: where its last step began, and the last point passed.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     /// z_l and G_l(z).
     base: f64,

@@ -15,10 +15,12 @@
 //! Sources: Beck, Nedić, Ozdaglar, Teboulle, *An O(1/k) gradient method for network resource allocation problems*, IEEE
 //! Trans. Control of Network Systems 2014; Flowtune (NSDI 2017), §7.
 
+use serde::{Deserialize, Serialize};
+
 use super::{LinkState, PriceRule, Sums, newton_step};
 
 /// The fast weighted gradient method.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fgm {
     /// t *(iterate)*.
     t: f64,
@@ -27,7 +29,7 @@ pub struct Fgm {
 }
 
 /// What FGM remembers of a link.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     /// L_l *(derived at the start)*.
     steepest: f64,

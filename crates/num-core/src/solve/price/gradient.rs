@@ -13,10 +13,12 @@
 //! Low, Lapsley, *Optimization flow control*, ToN 1999; Flowtune (NSDI 2017), appendix B; NUMFabric (SIGCOMM 2016), eq.
 //! 4 and 14. Theirs have steps in the units of the problem; here they have none.
 
+use serde::{Deserialize, Serialize};
+
 use super::{LinkState, PriceRule};
 
 /// Dual gradient descent, one step length for all links.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gradient {
     gamma: f64,
     /// b.

@@ -108,6 +108,12 @@ pub trait PriceRule: Send + Sync {
         false
     }
 
+    /// Whether it must [`start`](Self::start) again where flows or capacities have changed, and what it remembers is of
+    /// another network.
+    fn learns_at_start(&self) -> bool {
+        true
+    }
+
     /// Whether [`start`](Self::start) sees the links at a price of 0, all counted as priced, and not at the first
     /// prices: each flow then asks for the most it ever does, with the slope that its demand has there.
     fn starts_at_free_links(&self) -> bool {

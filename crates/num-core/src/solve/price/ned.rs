@@ -11,10 +11,12 @@
 //! reaches a gap of 1e−3 almost everywhere and then has a slow tail; [`FastNed`](super::FastNed) has neither problem.
 //! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, algorithm 1.
 
+use serde::{Deserialize, Serialize};
+
 use super::{LinkState, PriceRule};
 
 /// The Newton-exact-diagonal method.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ned {
     gamma: f64,
 }
@@ -30,6 +32,10 @@ impl PriceRule for Ned {
     type Memory = ();
 
     fn memory(&self) {}
+
+    fn learns_at_start(&self) -> bool {
+        false
+    }
 
     fn advance(&self, link: &LinkState, (): &mut ()) -> f64 {
         link.price + self.gamma * link.newton_step

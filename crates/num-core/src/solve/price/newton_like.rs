@@ -16,17 +16,19 @@
 //! pass over the flows per iteration. Sources: Athuraliya, Low, *Optimization flow control with Newton-like algorithm*,
 //! Telecommunication Systems 2000; Flowtune (NSDI 2017), appendix B.
 
+use serde::{Deserialize, Serialize};
+
 use super::{LinkState, PriceRule, newton_step};
 
 /// NED with measured slopes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NewtonLike {
     gamma: f64,
     smoothing: f64,
 }
 
 /// What the Newton-like method remembers of a link.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     /// p_l and y_l before the last step.
     price: f64,

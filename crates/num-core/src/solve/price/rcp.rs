@@ -16,12 +16,14 @@
 //! iteration. Sources: NUMFabric (SIGCOMM 2016), eq. 15 and 16, without the queue, as in fluid models; RCP is
 //! Dukkipati's (2008).
 
+use serde::{Deserialize, Serialize};
+
 use super::{LinkState, PriceRule};
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 
 /// RCP*, for power-law utilities that share one α.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rcp {
     a: f64,
     alpha: f64,
@@ -43,6 +45,10 @@ impl PriceRule for Rcp {
     type Memory = ();
 
     fn memory(&self) {}
+
+    fn learns_at_start(&self) -> bool {
+        false
+    }
 
     fn advance(&self, link: &LinkState, (): &mut ()) -> f64 {
         let growth = (1.0 + self.a * (1.0 - link.load / link.capacity)).max(0.0);

@@ -1,0 +1,103 @@
+//! Allocators by the name of their method, with whichever numbers they keep.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use netnum_core::solve::{FastNed, Fgm, Gradient, METHODS, Ned, NewtonLike, Rcp};
+use netnum_core::{Error, PriceRule, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Allocate, Allocator, AllocatorSettings, AllocatorSnapshot};
+
+/// A rule that can be written down, with what it remembers.
+pub trait SavedRule:
+    PriceRule<Memory: Serialize + DeserializeOwned> + Clone + Serialize + DeserializeOwned + 'static
+{
+}
+
+impl<T: PriceRule<Memory: Serialize + DeserializeOwned> + Clone + Serialize + DeserializeOwned + 'static> SavedRule
+    for T
+{
+}
+
+/// An allocator that moves prices by a method of [`METHODS`] that has a price rule, in f64 or, for half the memory, in
+/// single precision. Its options are those of the method; "rcp" takes all flows for proportionally fair ones.
+///
+/// # Errors
+/// Those of [`Allocator::new`]; [`Error::Setting`] for a method without a rule, [`Error::UnknownOption`].
+pub fn allocator(
+    capacities: Vec<f64>,
+    method: &str,
+    options: &BTreeMap<String, f64>,
+    settings: AllocatorSettings,
+    single: bool,
+    threads: NonZeroUsize,
+) -> Result<Box<dyn Allocate>> {
+    by_name(method, options, New { capacities, settings, single, threads })
+}
+
+/// The allocator that [`Allocate::to_json`] was asked of, which had that method and precision.
+///
+/// # Errors
+/// [`Error::Snapshot`] for any other text, and those of [`Allocator::restore`].
+pub fn restore_allocator(json: &str, method: &str, single: bool, threads: NonZeroUsize) -> Result<Box<dyn Allocate>> {
+    by_name(method, &BTreeMap::new(), Old { json, single, threads })
+}
+
+/// What is to be done with a rule, once its type is known.
+trait Job {
+    fn with<Rule: SavedRule>(self, rule: Rule) -> Result<Box<dyn Allocate>>;
+}
+
+fn by_name(method: &str, options: &BTreeMap<String, f64>, job: impl Job) -> Result<Box<dyn Allocate>> {
+    let info = METHODS.iter().find(|info| info.name == method);
+    let values = info.map_or(Ok(Vec::new()), |info| info.values(options))?;
+    match method {
+        "ned" => job.with(Ned::new(values[0])),
+        "fast-ned" => job.with(FastNed::new(values[0])),
+        "gradient" => job.with(Gradient::new(values[0], values[1])),
+        "fgm" => job.with(Fgm::new()),
+        "newton-like" => job.with(NewtonLike::new(values[0], values[1])),
+        "rcp" => job.with(Rcp::new(values[0], 1.0)),
+        _ => {
+            let (name, value) = ("method".into(), format!("{method:?}"));
+            let expected = "\"ned\", \"fast-ned\", \"gradient\", \"fgm\", \"newton-like\" or \"rcp\"".into();
+            Err(Error::Setting { name, value, expected })
+        }
+    }
+}
+
+struct New {
+    capacities: Vec<f64>,
+    settings: AllocatorSettings,
+    single: bool,
+    threads: NonZeroUsize,
+}
+
+impl Job for New {
+    fn with<Rule: SavedRule>(self, rule: Rule) -> Result<Box<dyn Allocate>> {
+        let Self { capacities, settings, single, threads } = self;
+        Ok(match single {
+            true => Box::new(Allocator::<f32, Rule>::new(capacities, rule, settings, threads)?),
+            false => Box::new(Allocator::<f64, Rule>::new(capacities, rule, settings, threads)?),
+        })
+    }
+}
+
+struct Old<'a> {
+    json: &'a str,
+    single: bool,
+    threads: NonZeroUsize,
+}
+
+impl Job for Old<'_> {
+    fn with<Rule: SavedRule>(self, _: Rule) -> Result<Box<dyn Allocate>> {
+        let snapshot: AllocatorSnapshot<Rule, Rule::Memory> =
+            serde_json::from_str(self.json).map_err(|error| Error::Snapshot(error.to_string()))?;
+        Ok(match self.single {
+            true => Box::new(Allocator::<f32, Rule>::restore(snapshot, self.threads)?),
+            false => Box::new(Allocator::<f64, Rule>::restore(snapshot, self.threads)?),
+        })
+    }
+}

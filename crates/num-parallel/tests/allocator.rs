@@ -1,0 +1,332 @@
+//! The allocator: never an overload, news for those whom it concerns, the same state after a snapshot.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use netnum_core::solve::{FastNed, Ned};
+use netnum_core::*;
+use netnum_parallel::{
+    Allocate, Allocator, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const METHODS: [&str; 6] = ["ned", "fast-ned", "gradient", "fgm", "newton-like", "rcp"];
+const ALL: [Normalization; 3] = [Normalization::FNorm, Normalization::UNorm, Normalization::Fill];
+
+fn one() -> NonZeroUsize {
+    NonZeroUsize::MIN
+}
+
+fn settings(normalization: Normalization, update_threshold: f64) -> AllocatorSettings {
+    AllocatorSettings { normalization, update_threshold, headroom: 0.0 }
+}
+
+fn by_name(capacities: Vec<f64>, method: &str, settings: AllocatorSettings) -> Box<dyn Allocate> {
+    allocator(capacities, method, &BTreeMap::new(), settings, false, one()).unwrap()
+}
+
+/// A network in use: what was started and not ended, as a caller would write it down.
+struct Use {
+    net: Topology,
+    capacities: Vec<f64>,
+    flows: Vec<(FlowId, Vec<u32>, Worth)>,
+    rng: ChaCha8Rng,
+}
+
+impl Use {
+    fn new(seed: u64) -> Self {
+        let net = Topology::leaf_spine(4, 4, 2, 10e9, 20e9).unwrap();
+        let capacities = net.capacities().to_vec();
+        Self { net, capacities, flows: Vec::new(), rng: ChaCha8Rng::seed_from_u64(seed) }
+    }
+
+    /// Something happens, more often a start or an end than anything else.
+    fn event(&mut self, allocator: &mut dyn Allocate, alphas: &[f64]) {
+        let (servers, rng) = (16, &mut self.rng);
+        match rng.random_range(0..20) {
+            0..=7 => {
+                let source = rng.random_range(0..servers);
+                let destination = (source + rng.random_range(1..servers)) % servers;
+                let path = self.net.ecmp(&[source], &[destination], rng.random()).unwrap().links(0).to_vec();
+                let weight = 1e9 * 10f64.powf(rng.random_range(-1.0..1.0));
+                let worth = Worth { alpha: alphas[rng.random_range(0..alphas.len())], ..Worth::log(weight) };
+                self.flows.push((allocator.start(&path, worth).unwrap(), path, worth));
+            }
+            8..=14 if !self.flows.is_empty() => {
+                let (id, ..) = self.flows.swap_remove(rng.random_range(0..self.flows.len()));
+                allocator.end(id).unwrap();
+            }
+            15 => {
+                let link = rng.random_range(0..self.capacities.len());
+                let whole = self.net.capacities()[link];
+                self.capacities[link] = [0.0, whole, 0.3 * whole, whole][rng.random_range(0..4)];
+                allocator.set_capacity(link as u32, self.capacities[link]).unwrap();
+            }
+            _ => allocator.tick().unwrap(),
+        }
+    }
+
+    /// Loads of what endpoints would send.
+    fn loads(&self, rate: impl Fn(FlowId) -> f64) -> Vec<f64> {
+        let mut loads = vec![0.0; self.capacities.len()];
+        for (id, path, _) in &self.flows {
+            let rate = rate(*id);
+            assert!(rate.is_finite() && rate >= 0.0, "{rate}");
+            path.iter().for_each(|&link| loads[link as usize] += rate);
+        }
+        loads
+    }
+
+    fn assert_feasible(&self, what: &str, rate: impl Fn(FlowId) -> f64) {
+        for (link, (load, capacity)) in self.loads(rate).iter().zip(&self.capacities).enumerate() {
+            assert!(*load <= capacity * (1.0 + 1e-9), "{what}: link {link} has {load} of {capacity}");
+        }
+    }
+
+    fn restore_links(&mut self, allocator: &mut dyn Allocate) {
+        self.capacities = self.net.capacities().to_vec();
+        for (link, &capacity) in self.capacities.iter().enumerate() {
+            allocator.set_capacity(link as u32, capacity).unwrap();
+        }
+    }
+
+    fn problem(&self) -> Problem {
+        let (weights, alphas): (Vec<f64>, Vec<f64>) =
+            self.flows.iter().map(|(_, _, worth)| (worth.weight, worth.alpha)).unzip();
+        let paths = Paths::from_lists(self.flows.iter().map(|(_, path, _)| path));
+        let utility = AlphaFair::new(alphas, weights).unwrap();
+        Problem::new(self.capacities.clone(), paths, utility).unwrap()
+    }
+}
+
+/// After every tick no link is too full and failed ones carry nothing, whatever came before.
+fn never_overloads(method: &str, normalization: Normalization, events: usize, seed: u64) {
+    let mut used = Use::new(seed);
+    let mut allocator = by_name(used.capacities.clone(), method, settings(normalization, 0.0));
+    for _ in 0..events {
+        used.event(&mut *allocator, &[0.5, 1.0, 2.0, 5.0]);
+        if used.rng.random_bool(0.3) {
+            allocator.tick().unwrap();
+            used.assert_feasible(method, |id| allocator.rate(id).unwrap());
+            for (id, path, _) in &used.flows {
+                let fails = path.iter().any(|&link| used.capacities[link as usize] == 0.0);
+                assert!(!fails || allocator.rate(*id).unwrap() == 0.0, "{method}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_method_and_no_normalizer_ever_overloads_a_link() {
+    for (seed, method) in METHODS.into_iter().enumerate() {
+        for normalization in ALL {
+            never_overloads(method, normalization, 1500, seed as u64);
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes"]
+fn two_hundred_thousand_events_never_overload_a_link() {
+    never_overloads("ned", Normalization::FNorm, 200_000, 100);
+    never_overloads("fast-ned", Normalization::FNorm, 200_000, 101);
+    never_overloads("fast-ned", Normalization::Fill, 50_000, 102);
+}
+
+#[test]
+fn after_the_churn_rates_become_those_of_a_fresh_solve() {
+    for (method, alphas, ticks) in [("ned", vec![1.0], 4000), ("fast-ned", vec![0.5, 1.0, 2.0], 2000)] {
+        for normalization in [Normalization::FNorm, Normalization::Fill] {
+            let mut used = Use::new(7);
+            let mut allocator = by_name(used.capacities.clone(), method, settings(normalization, 0.0));
+            for _ in 0..1000 {
+                used.event(&mut *allocator, &alphas);
+            }
+            used.restore_links(&mut *allocator);
+            (0..ticks).for_each(|_| allocator.tick().unwrap());
+            let solution = solve(&used.problem(), &Settings { tol: 1e-13, stop: Stop::Gap, ..Settings::default() });
+            let best = solution.unwrap().rates;
+            for ((id, ..), best) in used.flows.iter().zip(&best) {
+                let rate = allocator.rate(*id).unwrap();
+                assert!((rate - best).abs() <= 1e-6 * best, "{method}, {normalization:?}: {rate} and {best}");
+            }
+        }
+    }
+}
+
+/// What endpoints send, having heard of updates only, fits too; and nobody hears of what has not moved.
+#[test]
+fn endpoints_that_hear_of_updates_only_overload_nothing() {
+    for threshold in [0.0, 0.01, 0.05, 0.3] {
+        let mut used = Use::new(11);
+        let mut allocator = by_name(used.capacities.clone(), "ned", settings(Normalization::FNorm, threshold));
+        let mut heard: BTreeMap<u64, f64> = BTreeMap::new();
+        for _ in 0..3000 {
+            used.event(&mut *allocator, &[1.0]);
+            allocator.tick().unwrap();
+            let news = allocator.updates();
+            for &(id, rate) in &news {
+                assert_eq!(rate, allocator.rate(id).unwrap());
+                let before = heard.insert(id.to_bits(), rate).unwrap_or(0.0);
+                assert!((rate - before).abs() > threshold * before, "{before} and {rate}");
+            }
+            used.assert_feasible("sent", |id| heard.get(&id.to_bits()).copied().unwrap_or(0.0));
+            for (id, ..) in &used.flows {
+                let (sent, rate) = (heard.get(&id.to_bits()).copied().unwrap_or(0.0), allocator.rate(*id).unwrap());
+                assert!((rate - sent).abs() <= threshold * sent * (1.0 + 1e-12), "not told: {sent} and {rate}");
+            }
+            assert!(allocator.updates().is_empty());
+        }
+    }
+}
+
+#[test]
+fn headroom_is_left_alone() {
+    let settings = AllocatorSettings { headroom: 0.2, update_threshold: 0.1, ..Default::default() };
+    let mut allocator = Allocator::<f64, _>::new(vec![10.0], Ned::new(0.4), settings, one()).unwrap();
+    let ids = [0, 1].map(|_| allocator.start(&[0], Worth::log(1.0)).unwrap());
+    (0..100).for_each(|_| allocator.tick().unwrap());
+    let total: f64 = ids.iter().map(|&id| allocator.rate(id).unwrap()).sum();
+    assert!((total - 10.0 * 0.8 * 0.9).abs() < 1e-9, "{total}");
+    assert_eq!(allocator.capacities(), [10.0]);
+}
+
+/// A link that was empty has the right price for its first flow, whatever the units and however many begin at once.
+#[test]
+fn flows_on_an_empty_link_begin_at_its_capacity() {
+    for (scale, flows) in [(1.0, 1), (1e10, 1), (1e-9, 1), (1e10, 40)] {
+        let settings = settings(Normalization::None, 0.0);
+        let mut allocator = Allocator::<f64, _>::new(vec![10.0 * scale; 2], Ned::new(0.4), settings, one()).unwrap();
+        for _ in 0..2 {
+            let start = |_| allocator.start(&[0, 1], Worth::log(scale)).unwrap();
+            let ids: Vec<FlowId> = (0..flows).map(start).collect();
+            allocator.tick().unwrap();
+            let total: f64 = ids.iter().map(|&id| allocator.rate(id).unwrap()).sum();
+            assert!((total - 10.0 * scale).abs() <= 1e-9 * scale, "{total}");
+            // And again after it has been empty for a while.
+            ids.iter().for_each(|&id| allocator.end(id).unwrap());
+            (0..5).for_each(|_| allocator.tick().unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_goes_on_to_the_last_bit() {
+    for method in METHODS {
+        for single in [false, true] {
+            let mut used = Use::new(13);
+            let options = BTreeMap::new();
+            let settings = AllocatorSettings { headroom: 0.05, ..Default::default() };
+            let mut first = allocator(used.capacities.clone(), method, &options, settings, single, one()).unwrap();
+            for _ in 0..700 {
+                used.event(&mut *first, &[1.0, 2.0]);
+            }
+            let _ = first.updates();
+            let mut second = restore_allocator(&first.to_json(), method, single, one()).unwrap();
+            assert_eq!(second.to_json(), first.to_json(), "{method}");
+            let (mut other, before) = (Use::new(0), used.rng.clone());
+            (other.flows, other.capacities) = (used.flows.clone(), used.capacities.clone());
+            (used.rng, other.rng) = (before.clone(), before);
+            for _ in 0..300 {
+                used.event(&mut *first, &[1.0, 2.0]);
+                other.event(&mut *second, &[1.0, 2.0]);
+                assert_eq!(first.updates(), second.updates(), "{method}");
+            }
+            assert_eq!(first.prices(), second.prices(), "{method}");
+            assert_eq!(second.to_json(), first.to_json(), "{method}");
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
+    let (sources, destinations) = net.random_pairs(50_000, 3);
+    let paths = net.ecmp(&sources, &destinations, 3).unwrap();
+    let rates = |threads| {
+        let threads = NonZeroUsize::new(threads).unwrap();
+        let capacities = net.capacities().to_vec();
+        let mut allocator = Allocator::<f64, _>::new(capacities, Ned::new(0.4), Default::default(), threads).unwrap();
+        for path in paths.iter() {
+            allocator.start(path, Worth::log(1.0)).unwrap();
+        }
+        (0..3).for_each(|_| allocator.tick().unwrap());
+        allocator.rates()
+    };
+    let one = rates(1);
+    assert!(one.iter().all(|(_, rate)| *rate > 0.0));
+    assert!(rates(2) == one && rates(3) == one);
+}
+
+#[test]
+fn what_is_wrong_is_named_and_changes_nothing() {
+    let mut allocator =
+        Allocator::<f64, _>::new(vec![10.0, 10.0], FastNed::new(1.0), Default::default(), one()).unwrap();
+    let id = allocator.start(&[0, 1], Worth::log(1.0)).unwrap();
+    allocator.tick().unwrap();
+    let before = allocator.to_json();
+    let text = |outcome: Result<FlowId>| outcome.unwrap_err().to_string();
+    assert_eq!(text(allocator.start(&[], Worth::log(1.0))), "path 0 is empty, expected at least one link");
+    assert_eq!(text(allocator.start(&[2], Worth::log(1.0))), "path 0 names link 2, expected a link in 0..2");
+    assert_eq!(text(allocator.start(&[0], Worth::log(-1.0))), "flow 0 has weight -1, expected a finite number > 0");
+    let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
+    assert_eq!(nothing(allocator.set_capacity(5, 1.0)), "path 0 names link 5, expected a link in 0..2");
+    assert_eq!(nothing(allocator.set_capacity(0, f64::NAN)), "link 0 has capacity NaN, expected a finite number >= 0");
+    // Of many, all or none, and the wrong one by its place.
+    let (paths, worths) = (Paths::from_lists([vec![0], vec![1, 1]]), [Worth::log(1.0); 2]);
+    assert_eq!(allocator.start_all(&paths, &worths).unwrap_err().to_string(), "path 1 visits link 1 twice");
+    let worths = [Worth::log(1.0), Worth { alpha: 0.0, ..Worth::log(1.0) }];
+    let refused = allocator.start_all(&Paths::from_lists([[0], [1]]), &worths).unwrap_err().to_string();
+    assert_eq!(refused, "flow 1 has alpha 0, expected a finite number > 0");
+    assert!(allocator.start_all(&paths, &worths[..1]).is_err());
+    assert_eq!(nothing(allocator.end_all(&[id, id])), "there is no flow 0.1: it has ended, or belongs elsewhere");
+    assert!(allocator.end_all(&[id, FlowId::from_bits(7)]).is_err());
+    assert_eq!(allocator.to_json(), before);
+    allocator.end(id).unwrap();
+    assert_eq!(nothing(allocator.end(id)), "there is no flow 0.1: it has ended, or belongs elsewhere");
+    assert!(!allocator.knows(id) && allocator.rate(id).is_err());
+
+    let settings = AllocatorSettings { headroom: 1.0, ..Default::default() };
+    let refused = Allocator::<f64, _>::new(vec![1.0], Ned::new(0.4), settings, one()).unwrap_err().to_string();
+    assert_eq!(refused, "headroom is 1, expected a number >= 0 and < 1");
+    let named = |method: &str, options: &[(&str, f64)]| {
+        let options = options.iter().map(|&(name, value)| (name.into(), value)).collect();
+        allocator_error(method, &options)
+    };
+    assert!(named("newton", &[]).starts_with("method is \"newton\", expected \"ned\", "), "{}", named("newton", &[]));
+    assert!(named("ned", &[("gama", 1.0)]).contains("gamma"), "{}", named("ned", &[("gama", 1.0)]));
+    assert_eq!(named("ned", &[("gamma", -1.0)]), "gamma is -1, expected a finite number > 0");
+}
+
+fn allocator_error(method: &str, options: &BTreeMap<String, f64>) -> String {
+    match allocator(vec![1.0], method, options, Default::default(), false, one()) {
+        Ok(_) => panic!("{method} is an allocator"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_is_an_error() {
+    let mut allocator = by_name(vec![10.0, 10.0], "ned", Default::default());
+    allocator.start(&[0, 1], Worth::log(1.0)).unwrap();
+    allocator.tick().unwrap();
+    let json = allocator.to_json();
+    let broken = |from: &str, to: &str| {
+        assert!(json.contains(from), "{from} is not in {json}");
+        match restore_allocator(&json.replacen(from, to, 1), "ned", false, one()) {
+            Ok(_) => panic!("{to} passed"),
+            Err(error) => error.to_string(),
+        }
+    };
+    assert!(broken("{", "[").starts_with("not a snapshot: "));
+    assert!(broken("\"number\":0", "\"number\":7").contains("slot 7"));
+    assert!(broken("\"path\":[0,1]", "\"path\":[0,9]").contains("link 9"));
+    assert!(broken("\"weight\":1.0", "\"weight\":-1.0").contains("weight -1"));
+    assert!(broken("\"sent\":[", "\"sent\":[]},{\"").starts_with("not a snapshot: "));
+    let other = match restore_allocator(&json, "fgm", false, one()) {
+        Ok(_) => panic!("a snapshot of NED is none of FGM"),
+        Err(error) => error.to_string(),
+    };
+    assert!(other.starts_with("not a snapshot: "), "{other}");
+}

@@ -1,0 +1,347 @@
+//! `Allocator`.
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+use netnum_core::{Parameter, Paths};
+use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator};
+use numpy::PyArray1;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::door::{self, Watch};
+use crate::error::{ProblemError, raise, setting};
+use crate::numbers;
+use crate::paths;
+use crate::solve::{options_of, threads_of};
+use crate::topology::Topology;
+
+/// An online allocator: flowlets start and end, prices stay, and every tick gives rates that no link is too small for.
+///
+/// A tick is one iteration of a price rule on the flowlets of that moment, and a normalizer. Endpoints need to hear only
+/// of rates that moved by more than a threshold (`updates`); the allocator leaves that much of every link free, so that
+/// what they send fits although they have not heard of the rest.
+///
+/// Parameters
+/// ----------
+/// network : array of float, shape (links,), or Topology
+///     Capacities. A capacity of 0 is a failed link.
+/// method : str
+///     The price rule: ``"ned"``, ``"fast-ned"``, ``"gradient"``, ``"fgm"``, ``"newton-like"``, or ``"rcp"`` (as if every
+///     flowlet were proportionally fair).
+/// normalizer : {"f-norm", "u-norm", "fill"} or None
+///     What makes the rates of a tick feasible; ``None`` leaves them as asked for. ``"fill"`` wastes nothing and costs a
+///     `max_min`.
+/// update_threshold : float
+///     A rate is news when it has moved by more than this part of itself; 0 <= update_threshold < 1.
+/// headroom : float
+///     The part of every link that is held back; 0 <= headroom < 1.
+/// dtype : {"float64", "float32"}
+///     The numbers that are kept of flowlets. Single precision halves the memory; rates are then right to about 1e-6.
+/// threads : int
+///     How many threads a tick may use. More than one are used from 40 000 flowlets on; the rates have the same bits.
+/// **options : float
+///     The method's own options, ``gamma=0.4`` say; `methods` lists them.
+///
+/// Raises
+/// ------
+/// ProblemError
+///     For a capacity that is negative or not finite.
+/// MethodError
+///     For an option that the method does not have.
+/// NumError
+///     For an option or a setting out of its range, or a method without a price rule.
+///
+/// Examples
+/// --------
+/// >>> allocator = netnum.Allocator([10.0, 10.0], update_threshold=0.0)
+/// >>> ids = allocator.start([[0, 1], [0], [1]])
+/// >>> allocator.tick(100)
+/// >>> allocator.rates(ids).round(3)
+/// array([3.333, 6.667, 6.667])
+/// >>> allocator.end(ids[:1])
+/// >>> allocator.tick(100)
+/// >>> changed, rates = allocator.updates()
+/// >>> rates.round(3)
+/// array([10., 10.])
+///
+/// Notes
+/// -----
+/// Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017.
+#[pyclass(frozen, module = "netnum")]
+pub(crate) struct Allocator {
+    core: Mutex<Box<dyn Allocate>>,
+    method: String,
+    single: bool,
+    threads: usize,
+}
+
+/// Ids and rates, in the same order.
+type News<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
+#[pymethods]
+impl Allocator {
+    #[new]
+    #[pyo3(signature = (
+        network, *, method="ned", normalizer=Some("f-norm"), update_threshold=0.01, headroom=0.0, dtype="float64",
+        threads=None, **options
+    ))]
+    #[pyo3(text_signature = "(network, *, method=\"ned\", normalizer=\"f-norm\", update_threshold=0.01, \
+                             headroom=0.0, dtype=\"float64\", threads=1, **options)")]
+    #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
+    fn new(
+        network: &Bound<'_, PyAny>,
+        method: &str,
+        normalizer: Option<&str>,
+        update_threshold: f64,
+        headroom: f64,
+        dtype: &str,
+        threads: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let capacities = match network.cast::<Topology>() {
+            Ok(topology) => topology.get().core.capacities().to_vec(),
+            Err(_) => numbers::floats("capacities", network)?,
+        };
+        let normalization = match normalizer {
+            Some("f-norm") => Normalization::FNorm,
+            Some("u-norm") => Normalization::UNorm,
+            Some("fill") => Normalization::Fill,
+            None => Normalization::None,
+            Some(name) => {
+                return Err(setting("normalizer", format!("{name:?}"), "\"f-norm\", \"u-norm\", \"fill\" or None"));
+            }
+        };
+        let single = match dtype {
+            "float64" => false,
+            "float32" => true,
+            _ => return Err(setting("dtype", format!("{dtype:?}"), "\"float64\" or \"float32\"")),
+        };
+        let (options, threads) = (options_of(options)?, threads_of(threads)?);
+        let settings = AllocatorSettings { normalization, update_threshold, headroom };
+        let core = allocator(capacities, method, &options, settings, single, threads).map_err(raise)?;
+        Ok(Self { core: Mutex::new(core), method: method.into(), single, threads: threads.get() })
+    }
+
+    /// Start flowlets, which get a rate at the next tick. One is wrong: none starts.
+    ///
+    /// Parameters
+    /// ----------
+    /// paths : sequence of sequences of int, or Paths
+    ///     The links of every flowlet.
+    /// weight : float, or array of float of shape (flowlets,)
+    ///     What its rate is worth: U'(x) = (weight/x)**alpha. > 0, in the unit of the capacities.
+    /// alpha : float, or array of float of shape (flowlets,)
+    ///     > 0, finite; 1 is proportional fairness.
+    /// rate_cap : float, or array of float of shape (flowlets,)
+    ///     The largest rate of use, inf for none.
+    ///
+    /// Returns
+    /// -------
+    /// array of int, shape (flowlets,)
+    ///     An id for each, which no other flowlet ever has.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a bad path, by its place.
+    /// UtilityError
+    ///     For a weight, alpha or cap out of its range, by the place of its flowlet.
+    #[pyo3(signature = (paths, weight=None, *, alpha=None, rate_cap=None))]
+    #[pyo3(text_signature = "($self, paths, weight=1.0, *, alpha=1.0, rate_cap=inf)")]
+    fn start<'py>(
+        &self,
+        py: Python<'py>,
+        paths: &Bound<'py, PyAny>,
+        weight: Option<&Bound<'py, PyAny>>,
+        alpha: Option<&Bound<'py, PyAny>>,
+        rate_cap: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let mut core = self.core()?;
+        let paths: Paths = paths::paths(paths, core.capacities().len())?;
+        let column = |name: &'static str, given: Option<&Bound<'py, PyAny>>, default: f64| {
+            let parameter = given.map_or(Ok(Parameter::Same(default)), |given| numbers::parameter(name, given))?;
+            match &parameter {
+                Parameter::PerFlow(values) if values.len() != paths.len() => {
+                    let (found, expected) = (values.len(), paths.len());
+                    Err(ProblemError::new_err(format!("{name} has {found} entries, expected {expected}, one per path")))
+                }
+                _ => Ok(parameter),
+            }
+        };
+        let weights = column("weight", weight, 1.0)?;
+        let alphas = column("alpha", alpha, 1.0)?;
+        let caps = column("rate_cap", rate_cap, f64::INFINITY)?;
+        let of = |flow| Worth { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
+        let worths: Vec<Worth> = (0..paths.len()).map(of).collect();
+        let ids = core.start_all(&paths, &worths).map_err(raise)?;
+        Ok(numbers_of(py, &ids))
+    }
+
+    /// End flowlets. One is not there, or named twice: none ends.
+    ///
+    /// Parameters
+    /// ----------
+    /// ids : array of int
+    ///     As `start` gave them.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For an id of no flowlet, or of one that has ended.
+    fn end(&self, ids: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.core()?.end_all(&flow_ids(ids)?).map_err(raise)
+    }
+
+    /// Change the capacity of a link, from the next tick on. At 0 it has failed: its flowlets get nothing until it returns.
+    ///
+    /// Parameters
+    /// ----------
+    /// link : int
+    /// capacity : float
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a link that does not exist, or a capacity that is negative or not finite.
+    fn set_capacity(&self, link: &Bound<'_, PyAny>, capacity: f64) -> PyResult<()> {
+        let mut core = self.core()?;
+        let (link, links) = (numbers::count("link", link, 0)?, core.capacities().len());
+        match u32::try_from(link) {
+            Ok(number) if link < links => core.set_capacity(number, capacity).map_err(raise),
+            _ => Err(ProblemError::new_err(format!("there is no link {link}, expected one in 0..{links}"))),
+        }
+    }
+
+    /// Do n iterations, each on the flowlets of this moment, and make the rates feasible. Ctrl-C stops between two.
+    ///
+    /// Parameters
+    /// ----------
+    /// n : int
+    #[pyo3(signature = (n=None))]
+    #[pyo3(text_signature = "($self, n=1)")]
+    fn tick(&self, py: Python<'_>, n: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let ticks = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
+        let mut guard = self.core()?;
+        let core = &mut *guard;
+        let mut watch = Watch::new(None, None);
+        door::detached(py, || {
+            for _ in 0..ticks {
+                core.tick()?;
+                if watch.interrupted() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// What the last tick gave flowlets; 0 for those that started after it.
+    ///
+    /// Parameters
+    /// ----------
+    /// ids : array of int, optional
+    ///     All, in the order of `ids`, unless given.
+    ///
+    /// Returns
+    /// -------
+    /// array of float
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For an id of no flowlet, or of one that has ended.
+    #[pyo3(signature = (ids=None))]
+    fn rates<'py>(&self, py: Python<'py>, ids: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let core = self.core()?;
+        let rates = match ids {
+            Some(ids) => flow_ids(ids)?.into_iter().map(|id| core.rate(id)).collect::<Result<_, _>>().map_err(raise)?,
+            None => core.rates().into_iter().map(|(_, rate)| rate).collect(),
+        };
+        Ok(PyArray1::from_vec(py, rates))
+    }
+
+    /// Ids of all flowlets: array of int, in an order that starts and ends change.
+    #[getter]
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let ids: Vec<FlowId> = self.core()?.rates().into_iter().map(|(id, _)| id).collect();
+        Ok(numbers_of(py, &ids))
+    }
+
+    /// Whom endpoints must hear of: ids and rates of the flowlets whose rate has moved by more than the threshold since
+    /// the last time that this was asked. They count as told.
+    ///
+    /// Returns
+    /// -------
+    /// ids : array of int
+    /// rates : array of float
+    fn updates<'py>(&self, py: Python<'py>) -> PyResult<News<'py>> {
+        let (ids, rates): (Vec<FlowId>, Vec<f64>) = self.core()?.updates().into_iter().unzip();
+        Ok((numbers_of(py, &ids), PyArray1::from_vec(py, rates)))
+    }
+
+    /// Capacity of every link, as given: array of float.
+    #[getter]
+    fn capacities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_slice(py, self.core()?.capacities()))
+    }
+
+    /// Price of every link: array of float, in utility per unit of capacity.
+    #[getter]
+    fn prices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_vec(py, self.core()?.prices()))
+    }
+
+    /// Name of the price rule.
+    #[getter]
+    fn method(&self) -> &str {
+        &self.method
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(self.core()?.flows())
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let core = self.core()?;
+        Ok(format!("Allocator({}, {} flowlets, {} links)", self.method, core.flows(), core.capacities().len()))
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        let others = PyDict::new(py);
+        others.set_item("method", &self.method)?;
+        others.set_item("dtype", if self.single { "float32" } else { "float64" })?;
+        others.set_item("threads", self.threads)?;
+        Ok((PyTuple::new(py, [self.capacities(py)?])?, others))
+    }
+
+    fn __getstate__(&self) -> PyResult<String> {
+        Ok(self.core()?.to_json())
+    }
+
+    fn __setstate__(&self, state: &str) -> PyResult<()> {
+        let threads = NonZeroUsize::new(self.threads).expect("at least one was checked");
+        *self.core()? = restore_allocator(state, &self.method, self.single, threads).map_err(raise)?;
+        Ok(())
+    }
+}
+
+impl Allocator {
+    /// The allocator, unless it is at work in another thread.
+    fn core(&self) -> PyResult<MutexGuard<'_, Box<dyn Allocate>>> {
+        match self.core.try_lock() {
+            Ok(core) => Ok(core),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("this allocator is at work already")),
+        }
+    }
+}
+
+fn numbers_of<'py>(py: Python<'py>, ids: &[FlowId]) -> Bound<'py, PyArray1<i64>> {
+    PyArray1::from_iter(py, ids.iter().map(|id| id.to_bits() as i64))
+}
+
+fn flow_ids(ids: &Bound<'_, PyAny>) -> PyResult<Vec<FlowId>> {
+    Ok(numbers::integers("ids", ids)?.into_iter().map(|id| FlowId::from_bits(id as u64)).collect())
+}

@@ -1,0 +1,151 @@
+"""`Allocator`: flowlets that start and end, ticks, updates, pickles, and what is wrong."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import netnum
+
+METHODS = ["ned", "fast-ned", "gradient", "fgm", "newton-like", "rcp"]
+
+
+@pytest.fixture(scope="module")
+def net():
+    return netnum.topology.leaf_spine(
+        racks=9, servers_per_rack=16, spines=4, server_capacity=10e9, fabric_capacity=40e9
+    )
+
+
+def loads(capacities, paths, rates):
+    """Load of every link, by NumPy."""
+    rates = np.repeat(rates, np.diff(paths.indptr))
+    return np.bincount(paths.indices, weights=rates, minlength=len(capacities))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rates_become_those_of_solve(net, dtype):
+    paths = net.ecmp(*net.random_pairs(500, seed=1), seed=1)
+    weight = 1e9 * np.random.default_rng(1).uniform(0.5, 1.5, 500)
+    allocator = netnum.Allocator(net, method="fast-ned", normalizer="fill", update_threshold=0.0, dtype=dtype)
+    ids = allocator.start(paths, weight)
+    allocator.tick(300)
+    best = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0, weight)), tol=1e-12)
+    tolerance = 1e-6 if dtype == "float64" else 1e-4
+    np.testing.assert_allclose(allocator.rates(ids), best.rates, rtol=tolerance)
+    assert len(allocator) == 500
+    assert repr(allocator) == "Allocator(fast-ned, 500 flowlets, 360 links)"
+    assert (allocator.prices > 0).any()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("normalizer", ["f-norm", "u-norm", "fill"])
+def test_no_tick_overloads_a_link(net, method, normalizer):
+    rng = np.random.default_rng(2)
+    allocator = netnum.Allocator(net, method=method, normalizer=normalizer, update_threshold=0.0)
+    capacities = net.capacities.copy()
+    live = {}
+    for _ in range(60):
+        pairs = net.random_pairs(20, seed=int(rng.integers(1 << 30)))
+        paths = net.ecmp(*pairs, seed=1)
+        for number, flow in enumerate(allocator.start(paths, 1e9 * rng.uniform(0.1, 10, 20))):
+            live[int(flow)] = paths[number]
+        ended = rng.choice(list(live), size=min(15, len(live)), replace=False)
+        allocator.end(ended)
+        for flow in ended:
+            del live[int(flow)]
+        link = int(rng.integers(len(capacities)))
+        capacities[link] = rng.choice([0.0, net.capacities[link], 1e9])
+        allocator.set_capacity(link, capacities[link])
+        allocator.tick()
+        rates = allocator.rates(list(live))
+        assert np.isfinite(rates).all() and (rates >= 0).all()
+        load = loads(
+            capacities, netnum.Paths(np.cumsum([0, *map(len, live.values())]), np.concatenate([*live.values()])), rates
+        )
+        assert (load <= capacities * (1 + 1e-9)).all()
+        assert set(allocator.ids) == set(live)
+
+
+def test_endpoints_hear_what_changed_and_nothing_else(net):
+    allocator = netnum.Allocator(net, update_threshold=0.05)
+    first = allocator.start(net.ecmp([0, 1, 2], [20, 20, 40], seed=1), 1e9)
+    allocator.tick(200)
+    ids, rates = allocator.updates()
+    assert sorted(ids) == sorted(first)
+    np.testing.assert_array_equal(rates, allocator.rates(ids))
+    # 10 G shared by two, and 5 % held back.
+    np.testing.assert_allclose(allocator.rates(first), [4.75e9, 4.75e9, 9.5e9], rtol=1e-6)
+    allocator.tick(10)
+    assert len(allocator.updates()[0]) == 0
+    allocator.end(first[:1])
+    allocator.tick(200)
+    ids, rates = allocator.updates()
+    assert list(ids) == [first[1]]
+    np.testing.assert_allclose(rates, [9.5e9], rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_pickle_goes_on_to_the_last_bit(net, method, dtype):
+    allocator = netnum.Allocator(net, method=method, dtype=dtype, headroom=0.1)
+    ids = allocator.start(net.ecmp(*net.random_pairs(100, seed=3), seed=3), 1e9)
+    allocator.tick(5)
+    allocator.end(ids[10:20])
+    allocator.updates()
+    others = [pickle.loads(pickle.dumps(allocator)), copy.deepcopy(allocator)]
+    for one in [allocator, *others]:
+        new = one.start(net.ecmp([3, 4], [50, 60], seed=1), 1e9, alpha=2.0)
+        one.tick(7)
+        assert one.rates(new).min() > 0
+    for other in others:
+        assert other.prices.tobytes() == allocator.prices.tobytes()
+        assert [part.tobytes() for part in other.updates()] == [
+            part.tobytes() for part in copy.copy(allocator).updates()
+        ]
+
+
+def test_what_is_wrong_changes_nothing():
+    allocator = netnum.Allocator([10.0, 10.0])
+    ids = allocator.start([[0, 1], [0]], [1.0, 2.0])
+    allocator.tick()
+    before = allocator.__getstate__()
+    wrong = [
+        (netnum.ProblemError, "path 1 names link 2, expected a link in 0..2", lambda: allocator.start([[0], [2]])),
+        (netnum.ProblemError, "path 1 is empty", lambda: allocator.start([[0], []])),
+        (netnum.UtilityError, "flow 1 has weight 0, expected", lambda: allocator.start([[0], [1]], [1.0, 0.0])),
+        (netnum.UtilityError, "flow 0 has alpha inf, expected", lambda: allocator.start([[0]], alpha=np.inf)),
+        (netnum.ProblemError, "weight has 3 entries, expected 1", lambda: allocator.start([[0]], [1, 2, 3])),
+        (netnum.ProblemError, "there is no flow", lambda: allocator.end([ids[0], ids[0]])),
+        (netnum.ProblemError, "there is no flow", lambda: allocator.end([12345])),
+        (netnum.ProblemError, "there is no flow", lambda: allocator.rates([-1])),
+        (netnum.ProblemError, "there is no link 2, expected one in 0..2", lambda: allocator.set_capacity(2, 1.0)),
+        (netnum.ProblemError, "link 1 has capacity -1, expected", lambda: allocator.set_capacity(1, -1.0)),
+        (TypeError, "ids must be an array of integers", lambda: allocator.end(["a"])),
+    ]  # fmt: skip
+    for kind, message, act in wrong:
+        with pytest.raises(kind, match=message.replace("(", r"\(")):
+            act()
+    assert allocator.__getstate__() == before
+    allocator.end(ids)
+    with pytest.raises(netnum.ProblemError, match="it has ended, or belongs elsewhere"):
+        allocator.end(ids[:1])
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "message"),
+    [
+        ({"method": "newton"}, netnum.NumError, 'method is "newton", expected "ned", '),
+        ({"gama": 0.4}, netnum.MethodError, "gamma"),
+        ({"gamma": 0.0}, netnum.NumError, "gamma is 0, expected a finite number > 0"),
+        ({"normalizer": "g-norm"}, netnum.NumError, 'normalizer is "g-norm", expected "f-norm", '),
+        ({"update_threshold": 1.0}, netnum.NumError, "update_threshold is 1, expected a number >= 0 and < 1"),
+        ({"headroom": -0.1}, netnum.NumError, "headroom is -0.1, expected"),
+        ({"dtype": "int8"}, netnum.NumError, 'dtype is "int8", expected'),
+        ({"threads": 0}, netnum.NumError, "threads is 0, expected at least 1"),
+    ],
+)
+def test_settings_out_of_range_are_errors(settings, kind, message):
+    with pytest.raises(kind, match=message):
+        netnum.Allocator([1.0], **settings)
