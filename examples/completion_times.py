@@ -1,9 +1,9 @@
 """Completion times under three policies: the same flows, shared fairly, by what is left of them, and by a utility.
 
 Web-search flows arrive at a load of 0.6 on a leaf-spine. Fair sharing makes short flows wait for long ones; strict
-priority by what is left does not, and long flows hardly suffer, as most of the time little else is there; a utility that
-is large for small flows comes near it without any notion of order. Writes a picture of slowdowns over sizes into `plots/`
-(or the folder that NETNUM_PLOTS names).
+priority by what is left does not, and long flows hardly suffer, as most of the time little else is there; a utility
+that is large for small flows comes near it without any notion of order. Writes a picture of slowdowns over sizes into
+`plots/` (or the folder that NETNUM_PLOTS names).
 """
 
 import os
@@ -32,6 +32,7 @@ def main():
     file = Path(os.environ.get("NETNUM_PLOTS", "plots")) / "completion_times.png"
     file.parent.mkdir(parents=True, exist_ok=True)
     axes.set_title(f"{len(workload)} web-search flows, load 0.6")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
     axes.figure.savefig(file, dpi=120)
     print(f"slowdowns: {file}")
 

@@ -472,7 +472,9 @@ class Sizes:
 
 @final
 class Workload:
-    def __new__(cls, arrivals: ArrayLike, sources: ArrayLike, destinations: ArrayLike, sizes: ArrayLike) -> Workload: ...
+    def __new__(
+        cls, arrivals: ArrayLike, sources: ArrayLike, destinations: ArrayLike, sizes: ArrayLike
+    ) -> Workload: ...
     @staticmethod
     def poisson(
         net: Topology,

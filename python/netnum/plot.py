@@ -1,4 +1,7 @@
-"""The pictures: `Solution.plot_convergence`, `Topology.plot`, `Report.plot_fct`. matplotlib is imported when one is drawn."""
+"""The pictures: `Solution.plot_convergence`, `Topology.plot` and `Report.plot_fct`.
+
+matplotlib is imported when one is drawn.
+"""
 
 from __future__ import annotations
 

@@ -18,8 +18,10 @@ class Bar(Protocol):
     """What the solver calls, by the clock."""
 
     def show(self, *state: Any) -> None:
-        """Shows where the work stands: iteration, gap and KKT residual of a solve, problems done of a batch, flows ended of a
-        simulation and its time."""
+        """Shows where the work stands.
+
+        Iteration, gap and KKT residual of a solve, problems done of a batch, flows ended of a simulation and its time.
+        """
 
     def close(self) -> None:
         """Leaves the last state on the screen and ends the line."""

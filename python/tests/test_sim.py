@@ -6,11 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
+from test_interrupt import seconds_until_interrupted
 
 import netnum
 from netnum import sim
-
-from test_interrupt import seconds_until_interrupted
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +156,7 @@ def test_a_report_is_columns(net, workload, report):
     assert report.mean_completion_time == pytest.approx(report.completion_times.mean())
     assert report.slowdown_quantile(0.9) == pytest.approx(np.quantile(report.slowdowns, 0.9))
     assert report.workload == workload
-    assert 0 < report.time and workload.arrivals[-1] < report.time
+    assert report.time > 0 and workload.arrivals[-1] < report.time
     assert report.rate_changes >= report.events / 2 > 0
 
 
