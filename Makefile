@@ -80,7 +80,7 @@ peers: | need-cargo
 	$(PYTHON) benches/report.py
 
 docs: | need-cargo
-	cargo doc --no-deps -p netnum-core -p netnum-parallel
+	cargo doc --no-deps -p netnum-core -p netnum-parallel -p netnum-sim
 	@echo 'Open target/doc/netnum_core/index.html'
 
 clean:

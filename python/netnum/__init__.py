@@ -13,7 +13,7 @@ and `solve` finds the rates that are worth the most in all::
 `help(netnum.solve)`, `help(netnum.Problem)` and `help(netnum.topology)` are the places to go on.
 """
 
-from . import topology
+from . import sim, topology
 from ._core import (
     Allocator,
     AlphaFair,
@@ -71,6 +71,7 @@ __all__ = [
     "fill",
     "max_min",
     "methods",
+    "sim",
     "solve",
     "solve_many",
     "topology",

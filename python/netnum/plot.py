@@ -1,4 +1,7 @@
-"""The two pictures: `Solution.plot_convergence` and `Topology.plot`. matplotlib is imported when one is drawn."""
+"""The pictures: `Solution.plot_convergence`, `Topology.plot` and `Report.plot_fct`.
+
+matplotlib is imported when one is drawn.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._core import ProblemError, Solution, Topology
+from ._core import ProblemError, Report, Solution, Topology
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +42,35 @@ def convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("iteration")
     ax.set_ylabel("relative gap")
     ax.grid(True, which="major", alpha=0.3)
+    return ax
+
+
+#: Flows of about the same size, in `slowdowns`: so many, or more where there are many flows.
+CROWD = 50
+#: And this many groups of them at most.
+GROUPS = 30
+
+
+def slowdowns(report: Report, ax: Axes | None = None, label: str | None = None) -> Axes:
+    """Draws the mean slowdown over the flow sizes, and the 99 % quantile in dots."""
+    pyplot = _pyplot()
+    if ax is None:
+        _, ax = pyplot.subplots(layout="constrained")
+    ended = ~np.isnan(report.slowdowns)
+    sizes, values = report.workload.sizes[ended], report.slowdowns[ended]
+    order = np.argsort(sizes, kind="stable")
+    groups = [group for group in np.array_split(order, max(1, min(GROUPS, len(order) // CROWD))) if len(group)]
+    middle = [np.median(sizes[group]) for group in groups]
+    name = report.policy if label is None else label
+    (line,) = ax.plot(middle, [values[group].mean() for group in groups], label=f"{name}, mean")
+    tail = [np.quantile(values[group], 0.99) for group in groups]
+    ax.plot(middle, tail, ":", color=line.get_color(), label=f"{name}, 99 %")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("flow size in bytes")
+    ax.set_ylabel("slowdown")
+    ax.grid(True, which="major", alpha=0.3)
+    ax.legend()
     return ax
 
 

@@ -1,5 +1,5 @@
 """The bars of ``progress=True``: for `solve` how much of the way from the first gap to the tolerance is done, for
-`solve_many` how many of the problems.
+`solve_many` how many of the problems, for `simulate` how many of the flows.
 
 The way is measured in decades: from a gap of 1 to a tolerance of 1e-6 there are six, and each counts the same. Uses
 tqdm where that is installed, and one line on stderr where it is not.
@@ -18,7 +18,10 @@ class Bar(Protocol):
     """What the solver calls, by the clock."""
 
     def show(self, *state: Any) -> None:
-        """Shows where the work stands: iteration, gap and KKT residual of a solve, problems done of a batch."""
+        """Shows where the work stands.
+
+        Iteration, gap and KKT residual of a solve, problems done of a batch, flows ended of a simulation and its time.
+        """
 
     def close(self) -> None:
         """Leaves the last state on the screen and ends the line."""
@@ -73,6 +76,18 @@ class _Count:
 
     def look(self, done: int) -> tuple[float, str]:
         return 100.0 * done / max(self.total, 1), f"{done} of {self.total} problems"
+
+
+class _Flows:
+    """How many of the flows have ended, and when that is in simulated time."""
+
+    name = "simulate"
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+
+    def look(self, ended: int, time: float) -> tuple[float, str]:
+        return 100.0 * ended / max(self.total, 1), f"{ended} of {self.total} flows, at {time:.4g} s"
 
 
 class _Clock:
@@ -142,6 +157,11 @@ def bar(tol: float, stop: str) -> Bar:
 def count(total: int) -> Bar:
     """A bar over many problems."""
     return _of(_Count(total))
+
+
+def flows(total: int) -> Bar:
+    """A bar over the flows of a simulation."""
+    return _of(_Flows(total))
 
 
 def _of(work: _Work) -> Bar:

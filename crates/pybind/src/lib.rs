@@ -9,6 +9,7 @@
 //! | `max_min.rs` | the water-filling function |
 //! | `allocator.rs` | the online allocator |
 //! | `utility/` | the families; `user.rs` makes a Python object one of them |
+//! | `sim/` | flow-level time: workloads, `simulate` and its report |
 //! | `solve/` | `solve`, `solve_many`, `Solver` and what they give back |
 
 mod allocator;
@@ -20,6 +21,7 @@ mod normalize;
 mod numbers;
 mod paths;
 mod problem;
+mod sim;
 mod solve;
 mod topology;
 mod utility;
@@ -50,6 +52,8 @@ mod _core {
     use crate::paths::Paths;
     #[pymodule_export]
     use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::sim::{Report, Sizes, Workload, all_to_all, incast, permutation, policies, routings, simulate};
     #[pymodule_export]
     use crate::solve::{Progress, Solution, Solver, Trace, methods, solve, solve_many};
     #[pymodule_export]

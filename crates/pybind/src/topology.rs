@@ -485,7 +485,8 @@ impl Topology {
     }
 }
 
-fn seed_of(seed: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+/// A seed, 0 by default.
+pub(crate) fn seed_of(seed: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
     let Some(seed) = seed else { return Ok(0) };
     seed.extract().map_err(|error: PyErr| match error.is_instance_of::<PyTypeError>(seed.py()) {
         true => PyTypeError::new_err("seed must be an integer"),

@@ -1,0 +1,206 @@
+//! Flow-level simulation: web-search flows that share the papers' leaf-spine fairly, beside the loop that anyone would
+//! write first.
+//!
+//! ```sh
+//! cargo bench -p netnum-benches --bench simulate              # about a minute
+//! cargo bench -p netnum-benches --bench simulate -- 2000      # one row
+//! ```
+//!
+//! 9 racks of 16 servers at 10 Gbit/s under 4 spines with 40 Gbit/s uplinks, Poisson arrivals at a load of 0.6 between
+//! random servers, static ECMP, max-min rates. The textbook's loop computes all rates anew at every event and moves every
+//! flow on. Both are f64 on one thread, are given the same routes, and agree on every completion time before anything is
+//! timed. The routes of the textbook are made beforehand, ours are counted. Times are per flow, so that rows compare though
+//! the two that compute all rates anew are given the first flows of a long workload only.
+
+mod common;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use common::Plan;
+use criterion::{BenchmarkId, Criterion};
+use netnum_core::{Paths, Topology};
+use netnum_sim::{Ecmp, MaxMin, Pairs, Poisson, Report, Run, Sizes, Workload, simulate};
+
+const FLOWS: [usize; 3] = [2000, 10_000, 100_000];
+
+/// With more flows than this the textbook's loop is timed on the first so many of them only.
+const TEXTBOOK_FLOWS: usize = 10_000;
+
+const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_secs(4), samples: 10 };
+
+struct Instance {
+    net: Topology,
+    workload: Workload,
+    paths: Paths,
+}
+
+impl Instance {
+    fn new(flows: usize) -> Self {
+        let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).expect("the fabric is well formed");
+        let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.6) };
+        let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
+        let paths = net.ecmp(workload.sources(), workload.destinations(), 1).expect("all servers are joined");
+        Self { net, workload, paths }
+    }
+
+    fn ours(&self, policy: &mut MaxMin) -> Report {
+        simulate(&self.net, &self.workload, &mut Ecmp::new(1), policy, &Run::default(), &mut ()).expect("well formed")
+    }
+
+    /// Completion times by the textbook.
+    fn textbook(&self) -> Vec<f64> {
+        let (arrivals, sizes) = (self.workload.arrivals(), self.workload.sizes());
+        let mut times = vec![f64::NAN; arrivals.len()];
+        let (mut active, mut left, mut rates) = (Vec::<u32>::new(), Vec::<f64>::new(), Vec::new());
+        let mut filling = Filling::new(self.net.capacities());
+        let (mut now, mut next) = (0.0, 0);
+        while next < arrivals.len() || !active.is_empty() {
+            filling.fill(&self.paths, &active, &mut rates);
+            let (mut step, mut ends) = (arrivals.get(next).map_or(f64::INFINITY, |arrival| arrival - now), None);
+            for (place, (left, rate)) in left.iter().zip(&rates).enumerate() {
+                if left / rate < step {
+                    (step, ends) = (left / rate, Some(place));
+                }
+            }
+            left.iter_mut().zip(&rates).for_each(|(left, rate)| *left -= rate * step);
+            match ends {
+                Some(place) => {
+                    now += step;
+                    let flow = active.swap_remove(place) as usize;
+                    left.swap_remove(place);
+                    times[flow] = now - arrivals[flow];
+                }
+                None => {
+                    now = arrivals[next];
+                    active.push(next as u32);
+                    left.push(8.0 * sizes[next]);
+                    next += 1;
+                }
+            }
+        }
+        times
+    }
+}
+
+/// Progressive filling: find the link with the least left per flow, freeze the flows on it, take what they use from the
+/// links of their paths; until no flow is left.
+struct Filling<'a> {
+    capacities: &'a [f64],
+    left: Vec<f64>,
+    rising: Vec<u32>,
+    through: Vec<Vec<u32>>,
+}
+
+impl<'a> Filling<'a> {
+    fn new(capacities: &'a [f64]) -> Self {
+        let links = capacities.len();
+        Self { capacities, left: vec![0.0; links], rising: vec![0; links], through: vec![Vec::new(); links] }
+    }
+
+    fn fill(&mut self, paths: &Paths, active: &[u32], rates: &mut Vec<f64>) {
+        let Self { capacities, left, rising, through } = self;
+        left.copy_from_slice(capacities);
+        rising.fill(0);
+        through.iter_mut().for_each(Vec::clear);
+        rates.clear();
+        rates.resize(active.len(), f64::NAN);
+        for (place, &flow) in (0..).zip(active) {
+            for &link in paths.links(flow as usize) {
+                rising[link as usize] += 1;
+                through[link as usize].push(place);
+            }
+        }
+        let mut unfrozen = active.len();
+        while unfrozen > 0 {
+            let (mut full, mut level) = (0, f64::INFINITY);
+            for link in 0..capacities.len() {
+                if rising[link] > 0 && left[link] / f64::from(rising[link]) < level {
+                    (full, level) = (link, left[link] / f64::from(rising[link]));
+                }
+            }
+            for &place in &through[full] {
+                let rate = &mut rates[place as usize];
+                if rate.is_nan() {
+                    *rate = level;
+                    unfrozen -= 1;
+                    for &link in paths.links(active[place as usize] as usize) {
+                        left[link as usize] -= level;
+                        rising[link as usize] -= 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A faster loop is worth something only if it computes the same.
+fn assert_that_all_agree(instance: &Instance) {
+    let expected = instance.textbook();
+    for mut policy in [MaxMin::new(), MaxMin::full()] {
+        let report = instance.ours(&mut policy);
+        // The textbook's clock is rounded at every event, and nothing in it is more exact than that.
+        let clock = 8.0 * f64::EPSILON * report.time;
+        for (flow, (time, expected)) in report.completion_times.iter().zip(&expected).enumerate() {
+            assert!((time - expected).abs() <= 1e-9 * expected + clock, "flow {flow}: {time:e} and {expected:e}");
+        }
+    }
+}
+
+/// Seconds per flow, where measured.
+struct Measured {
+    flows: usize,
+    textbook: Option<f64>,
+    full: Option<f64>,
+    ours: Option<f64>,
+}
+
+fn measure(criterion: &mut Criterion, flows: usize) -> Measured {
+    let instance = Instance::new(flows);
+    let few = Instance::new(flows.min(TEXTBOOK_FLOWS));
+    assert_that_all_agree(&few);
+    let mut timed = |name: &str, of: usize, work: &dyn Fn()| {
+        common::measure(criterion, "simulate", BenchmarkId::new(name, flows), PLAN, |count| {
+            let began = Instant::now();
+            (0..count).for_each(|_| work());
+            began.elapsed().div_f64(of as f64)
+        })
+    };
+    let first = flows.min(TEXTBOOK_FLOWS);
+    Measured {
+        flows,
+        textbook: timed("textbook", first, &|| {
+            black_box(few.textbook());
+        }),
+        full: timed("full", first, &|| {
+            black_box(few.ours(&mut MaxMin::full()));
+        }),
+        ours: timed("incremental", flows, &|| {
+            black_box(instance.ours(&mut MaxMin::new()));
+        }),
+    }
+}
+
+fn print_table(measured: &[Measured], gigahertz: f64) {
+    println!(
+        "Web-search flows at load 0.6 on 9 x 16 x 4, max-min, one thread of {gigahertz:.2} GHz; flows per second."
+    );
+    println!("Textbook, and a full fill at every event: on the first {TEXTBOOK_FLOWS} flows at most.\n");
+    println!("{:>7} │ {:>9} │ {:>9} {:>11} │ {:>5}", "flows", "textbook", "full", "incremental", "ratio");
+    for Measured { flows, textbook, full, ours } in measured {
+        let rate = |seconds: &Option<f64>| seconds.map_or("–".into(), |seconds| format!("{:.0}", 1.0 / seconds));
+        let ratio = textbook.zip(*ours).map_or("–".into(), |(one, other)| format!("{:.1}", one / other));
+        println!("{flows:>7} │ {:>9} │ {:>9} {:>11} │ {ratio:>5}", rate(textbook), rate(full), rate(ours));
+    }
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    let measured: Vec<Measured> = FLOWS.iter().map(|&flows| measure(&mut criterion, flows)).collect();
+    criterion.final_summary();
+    let any = |side: &Measured| side.textbook.is_some() || side.full.is_some() || side.ours.is_some();
+    let measured: Vec<Measured> = measured.into_iter().filter(any).collect();
+    if !measured.is_empty() && !common::is_test() {
+        print_table(&measured, common::gigahertz());
+    }
+}

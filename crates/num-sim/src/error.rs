@@ -1,0 +1,94 @@
+//! What can be wrong with a simulation's input. Every variant names the place; nothing is repaired silently.
+
+/// Bad input, naming the flow, point, line, policy or setting to blame. Nothing has been simulated when one is returned,
+/// but for [`Error::Policy`] and [`Error::Routing`]: what those answer is only seen as time passes.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What the core says of a network, a setting or a problem.
+    #[error(transparent)]
+    Core(#[from] netnum_core::Error),
+    /// A flow with a number out of its range.
+    #[error("flow {flow} has {what} {value}, expected {expected}")]
+    Flow {
+        /// Number of the flow.
+        flow: usize,
+        /// Which of its numbers.
+        what: &'static str,
+        /// The number that was given.
+        value: f64,
+        /// The range it must lie in.
+        expected: &'static str,
+    },
+    /// A trace that goes back in time.
+    #[error("flow {flow} arrives at {time}, before flow {} at {previous}; expected flows in order of arrival", flow - 1)]
+    Unsorted {
+        /// The first flow that is too early.
+        flow: usize,
+        /// Its arrival.
+        time: f64,
+        /// The arrival of the flow before it.
+        previous: f64,
+    },
+    /// Points that are no distribution of sizes.
+    #[error("point {point} of the sizes {what}, expected {expected}")]
+    Sizes {
+        /// Index of the point.
+        point: usize,
+        /// What is wrong with it.
+        what: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// Text that is no trace.
+    #[error("line {line} of the trace {what}")]
+    Trace {
+        /// Number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A name that nothing has.
+    #[error("unknown {kind} {name:?}; known: {known}")]
+    UnknownName {
+        /// What was asked for: a policy, a routing, sizes.
+        kind: &'static str,
+        /// The name that was given.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// An answer of a policy that cannot be used.
+    #[error("policy {policy:?} {what}")]
+    Policy {
+        /// Name of the policy.
+        policy: String,
+        /// What it did, naming the flow.
+        what: String,
+    },
+    /// A route that cannot be used.
+    #[error("routing {routing:?} gave flow {flow} a route {what}")]
+    Routing {
+        /// Name of the routing.
+        routing: String,
+        /// Number of the flow.
+        flow: usize,
+        /// What is wrong with the route.
+        what: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn setting(name: &str, value: impl ToString, expected: &str) -> Self {
+        let (name, value, expected) = (name.into(), value.to_string(), expected.into());
+        Self::Core(netnum_core::Error::Setting { name, value, expected })
+    }
+
+    pub(crate) fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        Self::UnknownName { kind, name: name.into(), known }
+    }
+}
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,119 @@
+//! The optimum at every moment: at every change the rates that are worth the most in all, proven to a tolerance.
+//!
+//! What other policies approach by iterating, this one has at once. It solves a [`Problem`] of the flows of the moment,
+//! each time from the prices of the last one.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use netnum_core::{AlphaFair, MinFct, Paths, Problem, Settings, Solver, Utilities};
+
+use super::{Policy, Rates};
+use crate::error::{Error, Result};
+use crate::flows::{Flow, Flows};
+
+/// What the rates of flows are worth, flow by flow.
+type Worth = Box<dyn Fn(&[&Flow]) -> Result<Utilities> + Send>;
+
+/// The exact optimum of a utility at every change.
+pub struct Ideal {
+    name: &'static str,
+    worth: Worth,
+    settings: Settings,
+    capacities: Vec<f64>,
+    /// Those of the last optimum; empty before the first.
+    prices: Vec<f64>,
+    changed: bool,
+    gap: f64,
+}
+
+impl Ideal {
+    /// The optimum of utilities of one's own: `worth` is given the flows of the moment, in order of arrival, and says
+    /// what their rates (in bit/s) are worth.
+    pub fn new(name: &'static str, worth: impl Fn(&[&Flow]) -> Result<Utilities> + Send + 'static) -> Self {
+        let (capacities, prices) = (Vec::new(), Vec::new());
+        let (worth, settings) = (Box::new(worth), Settings::default());
+        Self { name, worth, settings, capacities, prices, changed: false, gap: 0.0 }
+    }
+
+    /// Proportional fairness.
+    pub fn proportional() -> Self {
+        Self::new("proportional", |_| Ok(AlphaFair::proportional().into()))
+    }
+
+    /// Short completion times: U(x) = x^(1−ε)/size with the size that a flow arrives with, and NUMFabric's ε.
+    pub fn min_fct() -> Self {
+        let sizes = |flows: &[&Flow]| flows.iter().map(|flow| flow.size).collect::<Vec<f64>>();
+        Self::new("min-fct", move |flows| Ok(MinFct::new(sizes(flows), MinFct::EPSILON)?.into()))
+    }
+
+    /// The same, with other settings for every solve. By default a proven gap of 1e-6.
+    pub fn with_settings(self, settings: Settings) -> Self {
+        Self { settings, ..self }
+    }
+
+    fn problem(&self, slots: &[u32], flows: &Flows) -> Result<Problem> {
+        let mut paths = Paths::from_lists([[0; 0]; 0]);
+        let mut caps = Vec::with_capacity(slots.len());
+        for &slot in slots {
+            let (flow, route) = (flows.flow(slot), flows.route(slot));
+            if route.shares().iter().any(|&share| share != 1.0) {
+                let what = format!("cannot take flow {}, which spreads over several paths", flow.number);
+                return Err(Error::Policy { policy: self.name.into(), what });
+            }
+            paths.push(route.links());
+            caps.push(flow.cap);
+        }
+        let active: Vec<&Flow> = slots.iter().map(|&slot| flows.flow(slot)).collect();
+        let problem = Problem::new(self.capacities.clone(), paths, (self.worth)(&active)?)?;
+        Ok(problem.with_rate_caps(caps)?)
+    }
+}
+
+impl Policy for Ideal {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn start(&mut self, capacities: &[f64]) {
+        self.capacities = capacities.to_vec();
+        (self.prices, self.changed, self.gap) = (Vec::new(), false, 0.0);
+    }
+
+    fn arrive(&mut self, _slot: u32, _flows: &Flows) {
+        self.changed = true;
+    }
+
+    fn leave(&mut self, _slot: u32, _flows: &Flows) {
+        self.changed = true;
+    }
+
+    fn allocate(&mut self, _now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
+        if std::mem::take(&mut self.changed) && !flows.active().is_empty() {
+            let mut slots = flows.active().to_vec();
+            slots.sort_unstable_by_key(|&slot| flows.flow(slot).number);
+            let problem = self.problem(&slots, flows)?;
+            let mut solver = Solver::new(&problem, "auto", &BTreeMap::new())?;
+            if !self.prices.is_empty() {
+                solver.warm_start(&self.prices)?;
+            }
+            let solution = solver.run(&self.settings, &mut ())?;
+            self.gap = f64::max(self.gap, solution.certificate.relative_gap);
+            for (&slot, &rate) in slots.iter().zip(&solution.rates) {
+                rates.set(slot, rate);
+            }
+            self.prices = solution.prices;
+        }
+        Ok(f64::INFINITY)
+    }
+
+    fn gap(&self) -> f64 {
+        self.gap
+    }
+}
+
+impl fmt::Debug for Ideal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ideal").field("name", &self.name).field("gap", &self.gap).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,466 @@
+//! Max-min rates under changes: the level of every link, and which levels a change moves.
+//!
+//! Link l carries the flows f through it with shares a_fl (1 unless a flow spreads). Its level λ_l is the rate at which
+//! it would cut its flows off, and a flow gets the lowest level on its route, or its cap if that is lower:
+//!
+//! ```text
+//! m_fl = min(cap_f, min over the other links k of f of λ_k)        what f would do if l were not there
+//! λ_l  solves  Σ_f a_fl min(λ_l, m_fl) = c_l;  ∞ if the m_fl fit   (1)
+//! x_f  = min(cap_f, min_l λ_l)
+//! ```
+//!
+//! Levels that satisfy (1) on every link give the max-min rates, and there are no others: the lowest level among them is
+//! c_l / Σ a_fl of the tightest link, because nothing cuts its flows off before; take it away with its flows, and so on.
+//! So whatever the order in which links are looked at, once (1) holds everywhere the rates are right, and an event is
+//! done with as soon as that is so again.
+//!
+//! A link sees another one only below its own level: if λ_k moves from u to v, (1) of l changes only for m_fl, and only if
+//! min(u, v) < λ_l. So links are looked at in the order of the lowest level at which they may move, as in Dijkstra's
+//! algorithm, and most are looked at once:
+//!
+//! ```text
+//! some m_fl has fallen from u to v   λ_l can only rise:  from λ_l on
+//! some m_fl has risen from u to v    λ_l can only fall:  not below u
+//! ```
+//!
+//! That is a bound; when a link's turn comes its level is computed, and if that moves at a higher level than where the
+//! next link may, it waits for its turn again.
+//!
+//! Each flow keeps its two lowest levels, so that m_fl is at hand for every l. An event costs O(links that move · flows on
+//! them · hops), some tens of flows where some hundreds are active; a full [fill](super::fill) costs O(all crossings), and
+//! takes over after [`MOST_MOVES`] moves.
+
+use crate::routing::Route;
+
+/// A link whose flows ask for this much more than its capacity, relative to it, is still large enough: that is rounding.
+const FULL: f64 = 16.0 * f64::EPSILON;
+/// A level that moves by less than this, relative to it, has not moved. Levels are computed from their link's flows each
+/// time, not from their last value, so that this does not add up.
+const SAME: f64 = 8.0 * f64::EPSILON;
+/// After this many moves a fill is faster.
+const MOST_MOVES: usize = 60;
+/// And so it is from the start when this many links wait.
+const MOST_WAITING: usize = 60;
+
+/// A link that holds nothing back is looked at again before this part of its capacity is left. What is left is kept up by
+/// adding and subtracting, with less rounding than that.
+const SPARE: f64 = 1e-6;
+
+/// No link.
+const NONE: u32 = u32::MAX;
+
+/// A flow on a link.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Crossing {
+    pub(super) slot: u32,
+    /// Which of the flow's hops this is.
+    hop: u32,
+    pub(super) share: f64,
+}
+
+/// A link on a flow's route.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hop {
+    link: u32,
+    /// Where the flow stands among the link's crossings.
+    place: u32,
+    share: f64,
+}
+
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) capacity: f64,
+    /// ∞ for a link that holds no flow back.
+    pub(super) level: f64,
+    /// While it holds no flow back, c_l − Σ_f a_fl m_fl, what they leave of it.
+    pub(super) spare: f64,
+    pub(super) through: Vec<Crossing>,
+    /// Whether it waits to be looked at.
+    waits: bool,
+    /// The lowest level at which it may move *(while it waits)*.
+    from: f64,
+    /// The level it will move to; NaN unless computed from what is *(while it waits)*.
+    next: f64,
+}
+
+impl Link {
+    /// A link that holds no flow back is asked for more, or for less if that is negative; whether that settles it.
+    fn bears(&mut self, more: f64) -> bool {
+        self.spare -= more;
+        self.level == f64::INFINITY && (more <= 0.0 || (!self.waits && self.spare > SPARE * self.capacity))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Member {
+    /// The lowest of its levels and its cap, which is its rate.
+    lowest: f64,
+    /// The next one, from another link (or from its cap).
+    second: f64,
+    /// The link with the lowest level; [`NONE`] if that is the cap.
+    lowest_at: u32,
+    pub(super) cap: f64,
+    pub(super) hops: Vec<Hop>,
+    /// The rate that was told last.
+    told: f64,
+    /// Whether it is listed among those whose rate may have changed.
+    listed: bool,
+}
+
+impl Hop {
+    /// Its link, and the flow's share there.
+    pub(super) fn at(self) -> (usize, f64) {
+        (self.link as usize, self.share)
+    }
+}
+
+impl Member {
+    /// m_fl.
+    #[inline]
+    fn without(&self, link: u32) -> f64 {
+        if link == self.lowest_at { self.second } else { self.lowest }
+    }
+
+    /// Finds its two lowest levels.
+    #[inline]
+    fn look(&mut self, links: &[Link]) {
+        (self.lowest, self.second, self.lowest_at) = (self.cap, f64::INFINITY, NONE);
+        for hop in &self.hops {
+            let level = links[hop.link as usize].level;
+            if level < self.lowest {
+                (self.lowest, self.second, self.lowest_at) = (level, self.lowest, hop.link);
+            } else if level < self.second {
+                self.second = level;
+            }
+        }
+    }
+}
+
+/// Max-min rates of flows that come and go.
+#[derive(Debug, Default)]
+pub(super) struct Levels {
+    pub(super) links: Vec<Link>,
+    pub(super) members: Vec<Member>,
+    /// The links that wait.
+    waiting: Vec<u32>,
+    /// The flows whose rate may have changed.
+    listed: Vec<u32>,
+    /// Whether to fill at every event.
+    always_fill: bool,
+}
+
+impl Levels {
+    pub(super) fn full() -> Self {
+        Self { always_fill: true, ..Self::default() }
+    }
+
+    pub(super) fn start(&mut self, capacities: &[f64]) {
+        let link = |&capacity: &f64| Link {
+            capacity,
+            level: f64::INFINITY,
+            spare: capacity,
+            through: Vec::new(),
+            waits: false,
+            from: f64::INFINITY,
+            next: f64::NAN,
+        };
+        *self = Self { links: capacities.iter().map(link).collect(), always_fill: self.always_fill, ..Self::default() };
+    }
+
+    pub(super) fn insert(&mut self, slot: u32, route: &Route, cap: f64) {
+        let Self { links, members, .. } = self;
+        if members.len() <= slot as usize {
+            members.resize_with(slot as usize + 1, Member::default);
+        }
+        let member = &mut members[slot as usize];
+        member.hops.clear();
+        for (hop, (link, share)) in (0..).zip(route.iter()) {
+            let through = &mut links[link].through;
+            member.hops.push(Hop { link: link as u32, place: through.len() as u32, share });
+            through.push(Crossing { slot, hop, share });
+        }
+        (member.cap, member.told) = (cap, 0.0);
+        member.look(links);
+        for hop in 0..self.members[slot as usize].hops.len() {
+            let member = &self.members[slot as usize];
+            let Hop { link, share, .. } = member.hops[hop];
+            let asked = share * member.without(link);
+            if !self.links[link as usize].bears(asked) {
+                self.wait(link, 0.0);
+            }
+        }
+        self.list(slot);
+    }
+
+    pub(super) fn remove(&mut self, slot: u32) {
+        let hops = std::mem::take(&mut self.members[slot as usize].hops);
+        for &Hop { link, place, share } in &hops {
+            let asked = share * self.members[slot as usize].without(link);
+            let through = &mut self.links[link as usize].through;
+            through.swap_remove(place as usize);
+            if let Some(moved) = through.get(place as usize) {
+                self.members[moved.slot as usize].hops[moved.hop as usize].place = place;
+            }
+            if !self.links[link as usize].bears(-asked) {
+                let level = self.links[link as usize].level;
+                self.wait(link, level);
+            }
+        }
+        // The memory goes to the slot's next flow.
+        self.members[slot as usize].hops = hops;
+        self.members[slot as usize].hops.clear();
+    }
+
+    /// Calls with every flow whose rate has changed since the last call.
+    pub(super) fn changes(&mut self, mut tell: impl FnMut(u32, f64)) {
+        for slot in self.listed.drain(..) {
+            let member = &mut self.members[slot as usize];
+            member.listed = false;
+            if member.lowest != member.told && !member.hops.is_empty() {
+                member.told = member.lowest;
+                tell(slot, member.lowest);
+            }
+        }
+    }
+
+    /// Moves levels until (1) holds everywhere.
+    pub(super) fn settle(&mut self) {
+        if self.always_fill || self.waiting.len() > MOST_WAITING {
+            return self.fill_anew();
+        }
+        let mut moves = 0;
+        while let Some((position, others)) = self.first_waiting() {
+            let link = self.waiting[position];
+            let level = self.links[link as usize].level;
+            if self.links[link as usize].next.is_nan() {
+                self.links[link as usize].next = self.level(link);
+            }
+            let next = self.links[link as usize].next;
+            if next == level || (next - level).abs() <= SAME * f64::min(next, level) {
+                self.forget(position);
+            } else if f64::min(next, level) > others {
+                self.links[link as usize].from = f64::min(next, level);
+            } else if moves == MOST_MOVES {
+                return self.fill_anew();
+            } else {
+                moves += 1;
+                self.forget(position);
+                self.shift(link, next);
+            }
+        }
+    }
+
+    /// Computes all levels anew.
+    fn fill_anew(&mut self) {
+        for link in self.waiting.drain(..) {
+            self.links[link as usize].waits = false;
+        }
+        self.fill();
+        for slot in 0..self.members.len() {
+            if !self.members[slot].hops.is_empty() {
+                self.members[slot].look(&self.links);
+                self.list(slot as u32);
+            }
+        }
+    }
+
+    /// The waiting link that may move at the lowest level, and the lowest level at which another one may.
+    fn first_waiting(&self) -> Option<(usize, f64)> {
+        let (mut first, mut lowest, mut others) = (None, f64::INFINITY, f64::INFINITY);
+        for (position, &link) in self.waiting.iter().enumerate() {
+            let from = self.links[link as usize].from;
+            if from < lowest || first.is_none() {
+                (first, lowest, others) = (Some(position), from, lowest);
+            } else if from < others {
+                others = from;
+            }
+        }
+        first.map(|position| (position, others))
+    }
+
+    /// A link may move, at a level `from` or above.
+    #[inline]
+    fn wait(&mut self, link: u32, from: f64) {
+        let waits = &mut self.links[link as usize];
+        waits.next = f64::NAN;
+        if waits.waits {
+            waits.from = f64::min(waits.from, from);
+        } else {
+            (waits.waits, waits.from) = (true, from);
+            self.waiting.push(link);
+        }
+    }
+
+    fn forget(&mut self, position: usize) {
+        let link = self.waiting.swap_remove(position);
+        self.links[link as usize].waits = false;
+    }
+
+    fn list(&mut self, slot: u32) {
+        let member = &mut self.members[slot as usize];
+        if !member.listed {
+            member.listed = true;
+            self.listed.push(slot);
+        }
+    }
+
+    /// Moves a link's level, and has those links wait that see it move.
+    fn shift(&mut self, link: u32, level: f64) {
+        let lower = f64::min(level, self.links[link as usize].level);
+        self.links[link as usize].level = level;
+        for place in 0..self.links[link as usize].through.len() {
+            let slot = self.links[link as usize].through[place].slot;
+            let member = &mut self.members[slot as usize];
+            if lower > member.second && link != member.lowest_at {
+                continue; // neither of its two lowest levels, before and after
+            }
+            let old = (member.lowest, member.second, member.lowest_at);
+            member.look(&self.links);
+            if (member.lowest, member.second, member.lowest_at) == old {
+                continue;
+            }
+            if member.lowest != old.0 {
+                self.list(slot);
+            }
+            for hop in 0..self.members[slot as usize].hops.len() {
+                let member = &self.members[slot as usize];
+                let Hop { link: other, share, .. } = member.hops[hop];
+                let before = if other == old.2 { old.1 } else { old.0 };
+                let after = member.without(other);
+                if after == before {
+                    continue;
+                }
+                let link = &mut self.links[other as usize];
+                // What it was going to do may be something else now.
+                link.next = f64::NAN;
+                let seen_below = link.level;
+                if link.bears(share * (after - before)) || f64::min(before, after) >= seen_below {
+                    continue;
+                }
+                self.wait(other, if after > before { before } else { seen_below });
+            }
+        }
+    }
+
+    /// The level that solves (1) on one link, by Newton's method: the left side is concave and piecewise linear in the
+    /// level, so that every step but the first is upwards, and the last one exact. Notes what is spared, if it is ∞.
+    fn level(&mut self, link: u32) -> f64 {
+        let Self { links, members, .. } = self;
+        let Link { capacity, level, spare, through, .. } = &mut links[link as usize];
+        let (capacity, through) = (*capacity, &*through);
+        let mut guess = *level;
+        let mut steps = 0;
+        loop {
+            // What flows cut off elsewhere take, and the shares of those cut off here.
+            let (mut taken, mut shares) = (0.0, 0.0);
+            for crossing in through {
+                let elsewhere = members[crossing.slot as usize].without(link);
+                if elsewhere < guess {
+                    taken += crossing.share * elsewhere;
+                } else {
+                    shares += crossing.share;
+                }
+            }
+            if shares == 0.0 {
+                if taken <= capacity * (1.0 + FULL) {
+                    *spare = capacity - taken;
+                    return f64::INFINITY;
+                }
+                // Too high to see a slope: from below all of them.
+                guess = capacity / through.iter().map(|crossing| crossing.share).sum::<f64>();
+                steps = 1;
+                continue;
+            }
+            let next = f64::max(0.0, (capacity - taken) / shares);
+            if next == guess || (steps > 1 && next < guess) {
+                return guess;
+            }
+            guess = next;
+            steps += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// Max-min rates by progressive filling, a cap being a link of one's own.
+    fn progressive(capacities: &[f64], flows: &[(u32, Route, f64)]) -> Vec<f64> {
+        let mut rates = vec![f64::NAN; flows.len()];
+        while rates.iter().any(|rate| rate.is_nan()) {
+            let (mut left, mut rising) = (capacities.to_vec(), vec![0.0; capacities.len()]);
+            for ((_, route, _), rate) in flows.iter().zip(&rates) {
+                for (link, share) in route.iter() {
+                    if rate.is_nan() { rising[link] += share } else { left[link] -= share * rate }
+                }
+            }
+            let levels: Vec<f64> = left
+                .iter()
+                .zip(&rising)
+                .map(|(left, rising)| if *rising > 0.0 { left / rising } else { f64::INFINITY })
+                .collect();
+            let capped = flows.iter().zip(&rates).filter(|flow| flow.1.is_nan()).map(|flow| flow.0.2);
+            let water = levels.iter().copied().chain(capped).fold(f64::INFINITY, f64::min);
+            for ((_, route, cap), rate) in flows.iter().zip(&mut rates) {
+                if rate.is_nan() && (*cap <= water || route.iter().any(|hop| levels[hop.0] <= water)) {
+                    *rate = water.max(0.0);
+                }
+            }
+        }
+        rates
+    }
+
+    #[test]
+    fn flows_with_caps_and_shares_that_come_and_go_get_the_rates_of_a_fill() {
+        for seed in 0..40 {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let links = rng.random_range(2..12u32);
+            let capacities: Vec<f64> = (0..links).map(|_| f64::from(rng.random_range(0..6u32))).collect();
+            let (mut levels, mut anew) = (Levels::default(), Levels::full());
+            levels.start(&capacities);
+            anew.start(&capacities);
+            let (mut flows, mut free): (Vec<(u32, Route, f64)>, Vec<u32>) = (vec![], (0..40).rev().collect());
+            let mut rates = [0.0; 40];
+            let mut by_fill = [0.0; 40];
+            for _ in 0..300 {
+                for _ in 0..rng.random_range(1..4) {
+                    if !flows.is_empty() && (free.is_empty() || rng.random_bool(0.4)) {
+                        let (slot, _, _) = flows.swap_remove(rng.random_range(0..flows.len() as u32) as usize);
+                        levels.remove(slot);
+                        anew.remove(slot);
+                        free.push(slot);
+                        continue;
+                    }
+                    let mut path = || (0..links).filter(|_| rng.random_bool(0.4)).collect::<Vec<u32>>();
+                    let (one, other) = (path(), path());
+                    let mut route = Route::default();
+                    let weight = if one == other { 1.0 } else { 0.25 };
+                    route
+                        .spread([(one.as_slice(), weight), (other.as_slice(), 1.0 - weight + f64::from(one == other))]);
+                    if route.links().is_empty() {
+                        continue;
+                    }
+                    let cap = if rng.random_bool(0.3) { rng.random_range(0.0..2.0) } else { f64::INFINITY };
+                    let slot = free.pop().expect("there is room");
+                    levels.insert(slot, &route, cap);
+                    anew.insert(slot, &route, cap);
+                    (rates[slot as usize], by_fill[slot as usize]) = (0.0, 0.0);
+                    flows.push((slot, route, cap));
+                }
+                levels.settle();
+                levels.changes(|slot, rate| rates[slot as usize] = rate);
+                anew.settle();
+                anew.changes(|slot, rate| by_fill[slot as usize] = rate);
+                for ((slot, ..), expected) in flows.iter().zip(progressive(&capacities, &flows)) {
+                    for rate in [rates[*slot as usize], by_fill[*slot as usize]] {
+                        assert!((rate - expected).abs() <= 1e-9, "seed {seed}, slot {slot}: {rate} and {expected}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Fair sharing: max-min rates at every moment, as ideal TCP-like endpoints or fair queues would reach them.
+//!
+//! The [`Levels`] of links are kept from event to event. An arrival or an end changes few of them, which are found by
+//! following the change from link to link; when that goes too far, or when many flows come and go at once, all of them
+//! are computed anew, by water-filling.
+
+mod fill;
+mod levels;
+
+use super::{Policy, Rates};
+use crate::error::Result;
+use crate::flows::Flows;
+use levels::Levels;
+
+/// Max-min fair sharing.
+#[derive(Debug, Default)]
+pub struct MaxMin {
+    levels: Levels,
+}
+
+impl MaxMin {
+    /// Fair sharing of a network that is still to be named.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same, computed anew at every event: as exact, slower but in crowds, and a yardstick for the other.
+    pub fn full() -> Self {
+        Self { levels: Levels::full() }
+    }
+}
+
+impl Policy for MaxMin {
+    fn name(&self) -> &'static str {
+        "max-min"
+    }
+
+    fn start(&mut self, capacities: &[f64]) {
+        self.levels.start(capacities);
+    }
+
+    fn arrive(&mut self, slot: u32, flows: &Flows) {
+        self.levels.insert(slot, flows.route(slot), flows.flow(slot).cap);
+    }
+
+    fn leave(&mut self, slot: u32, _flows: &Flows) {
+        self.levels.remove(slot);
+    }
+
+    fn allocate(&mut self, _now: f64, _flows: &Flows, rates: &mut Rates) -> Result<f64> {
+        self.levels.settle();
+        self.levels.changes(|slot, rate| rates.set(slot, rate));
+        Ok(f64::INFINITY)
+    }
+}

@@ -1,0 +1,84 @@
+//! Which rate every flow gets.
+//!
+//! A [`Policy`] is told which flows arrive and leave, and asked for rates when all changes of an instant are known. It
+//! answers with the rates that change, and with the time at which it wants to be asked again though nothing has
+//! happened: its clock, if it has one. A new one is a file here and a line in [`POLICIES`].
+
+mod ideal;
+mod max_min;
+mod srpt;
+
+pub use ideal::Ideal;
+pub use max_min::MaxMin;
+pub use srpt::Srpt;
+
+use crate::error::{Error, Result};
+use crate::flows::Flows;
+
+/// Decides which rate every flow gets.
+pub trait Policy {
+    /// What it is called.
+    fn name(&self) -> &'static str;
+
+    /// Called once before the first flow arrives, with the capacity of every link.
+    fn start(&mut self, capacities: &[f64]);
+
+    /// A flow has arrived in a slot. Its rate is 0 until [`allocate`](Self::allocate) sets one.
+    fn arrive(&mut self, slot: u32, flows: &Flows);
+
+    /// A flow leaves its slot, which may be given to another at once.
+    fn leave(&mut self, slot: u32, flows: &Flows);
+
+    /// All changes of this instant are known: sets the rates that change. Returns when to ask again if nothing happens
+    /// before, which must be after `now`; ∞ for never.
+    ///
+    /// # Errors
+    /// Of the policy's own.
+    fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64>;
+
+    /// The largest relative gap to an optimum that it has proven of its rates so far; 0 for those that know none, or
+    /// are exact.
+    fn gap(&self) -> f64 {
+        0.0
+    }
+}
+
+/// The rates that change at an instant.
+#[derive(Debug, Default)]
+pub struct Rates {
+    changes: Vec<(u32, f64)>,
+}
+
+impl Rates {
+    /// From now on the flow in this slot gets this rate, in bit/s.
+    #[inline]
+    pub fn set(&mut self, slot: u32, rate: f64) {
+        self.changes.push((slot, rate));
+    }
+
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (u32, f64)> {
+        self.changes.drain(..)
+    }
+}
+
+/// A policy in the list of [`POLICIES`].
+type Made = fn() -> Box<dyn Policy + Send>;
+
+/// The policies that [`policy`] knows, by name.
+pub const POLICIES: &[(&str, Made)] = &[
+    ("max-min", || Box::new(MaxMin::new())),
+    ("srpt", || Box::new(Srpt::new())),
+    ("proportional", || Box::new(Ideal::proportional())),
+    ("min-fct", || Box::new(Ideal::min_fct())),
+];
+
+/// A policy by its name.
+///
+/// # Errors
+/// [`Error::UnknownName`].
+pub fn policy(name: &str) -> Result<Box<dyn Policy + Send>> {
+    match POLICIES.iter().find(|policy| policy.0 == name) {
+        Some((_, make)) => Ok(make()),
+        None => Err(Error::unknown("policy", name, POLICIES.iter().map(|policy| policy.0))),
+    }
+}

@@ -1,0 +1,170 @@
+//! What came of a simulation, flow by flow and link by link.
+
+use std::fmt::{self, Write as _};
+
+use crate::workload::Workload;
+
+/// How a simulation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// All flows have ended.
+    Finished,
+    /// The time was up.
+    TimeUp,
+    /// The observer said so.
+    Stopped,
+    /// Nothing will happen any more, but some flows have not ended: nothing gives them a rate. Their links have failed.
+    Starved,
+}
+
+impl Status {
+    /// In one word: `finished`, `time_up`, `stopped`, `starved`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::TimeUp => "time_up",
+            Self::Stopped => "stopped",
+            Self::Starved => "starved",
+        }
+    }
+}
+
+/// What came of a simulation. Columns over flows are in the order of the workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// How it ended.
+    pub status: Status,
+    /// The policy that gave rates.
+    pub policy: String,
+    /// The routing that gave routes.
+    pub routing: String,
+    /// The flows.
+    pub workload: Workload,
+    /// Seconds from each flow's arrival to its end; NaN for those that have not ended.
+    pub completion_times: Vec<f64>,
+    /// That time over the time that the flow would take if it had its route for itself: at least 1, to rounding. NaN for
+    /// those that have not ended.
+    pub slowdowns: Vec<f64>,
+    /// Bytes that each flow has sent: its size, if it has ended.
+    pub bytes_sent: Vec<f64>,
+    /// Bytes that have gone over each link.
+    pub link_bytes: Vec<f64>,
+    /// Those bytes over what the link could have carried until the end; NaN for failed links, and if no time passed.
+    pub link_utilization: Vec<f64>,
+    /// The highest load of each link at any moment that lasted, in bit/s.
+    pub peak_loads: Vec<f64>,
+    /// What policies have asked links to carry over their capacities, in bit/s, summed over links and averaged over time:
+    /// 0 to rounding for policies that overload none.
+    pub over_allocation: f64,
+    /// The largest relative gap that the policy has proven of its rates; 0 where it knows none, or is exact.
+    pub gap: f64,
+    /// Simulated seconds, until the last flow had ended or the run was over.
+    pub time: f64,
+    /// Instants at which something happened.
+    pub events: u64,
+    /// How often a flow got another rate.
+    pub rate_changes: u64,
+    /// Real seconds.
+    pub seconds: f64,
+}
+
+impl Report {
+    /// How many flows have ended.
+    pub fn ended(&self) -> usize {
+        self.completion_times.iter().filter(|time| !time.is_nan()).count()
+    }
+
+    /// The mean completion time of the flows that have ended, in seconds; NaN if there are none.
+    pub fn mean_completion_time(&self) -> f64 {
+        mean(&self.completion_times)
+    }
+
+    /// The mean slowdown of the flows that have ended; NaN if there are none.
+    pub fn mean_slowdown(&self) -> f64 {
+        mean(&self.slowdowns)
+    }
+
+    /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none. Between two
+    /// flows it is interpolated. O(flows log flows).
+    pub fn slowdown_quantile(&self, fraction: f64) -> f64 {
+        quantile(&mut self.slowdowns.clone(), fraction)
+    }
+
+    /// A table for people: how flows fared by size, in the classes that papers use, and how busy links were.
+    pub fn summary(&self) -> String {
+        const CLASSES: [(&str, f64, f64); 4] = [
+            ("all", 0.0, f64::INFINITY),
+            ("up to 100 kB", 0.0, 1e5),
+            ("up to 10 MB", 1e5, 1e7),
+            ("above 10 MB", 1e7, f64::INFINITY),
+        ];
+        let mut text = format!("{self}\n\n");
+        let _ = writeln!(
+            text,
+            "{:<14}{:>9}{:>15}{:>11}{:>9}{:>9}",
+            "flows", "ended", "mean time", "slowdown", "median", "99 %"
+        );
+        for (class, above, most) in CLASSES {
+            let sizes = self.workload.sizes().iter();
+            let of_class = |(&size, value): (&f64, &f64)| (size > above && size <= most).then_some(*value);
+            let times: Vec<f64> = sizes.clone().zip(&self.completion_times).filter_map(of_class).collect();
+            let mut slowdowns: Vec<f64> = sizes.zip(&self.slowdowns).filter_map(of_class).collect();
+            let ended = times.iter().filter(|time| !time.is_nan()).count();
+            if ended == 0 {
+                let _ = writeln!(text, "{class:<14}{ended:>9}");
+                continue;
+            }
+            let (time, slowdown) = (1e3 * mean(&times), mean(&slowdowns));
+            let [median, tail] = [0.5, 0.99].map(|fraction| quantile(&mut slowdowns, fraction));
+            let _ = writeln!(text, "{class:<14}{ended:>9}{time:>12.4} ms{slowdown:>11.3}{median:>9.3}{tail:>9.2}");
+        }
+        let used = || self.link_utilization.iter().copied().filter(|used| !used.is_nan());
+        let (links, most) = (used().count(), used().fold(0.0, f64::max));
+        if links > 0 {
+            let mean = used().sum::<f64>() / links as f64;
+            let _ =
+                write!(text, "\nlinks used to {:.1} % in the mean, the busiest to {:.1} %", 100.0 * mean, 100.0 * most);
+            let _ = writeln!(text, ", over {:.4} s and {} events", self.time, self.events);
+        }
+        text
+    }
+}
+
+/// The mean of the values that are numbers; NaN if none is.
+fn mean(values: &[f64]) -> f64 {
+    let ended = || values.iter().filter(|value| !value.is_nan());
+    ended().sum::<f64>() / ended().count() as f64
+}
+
+/// A quantile of the values that are numbers, which are sorted; NaN if none is.
+fn quantile(values: &mut [f64], fraction: f64) -> f64 {
+    // NaN comes last.
+    values.sort_unstable_by(f64::total_cmp);
+    let count = values.partition_point(|value| !value.is_nan());
+    let Some(last) = count.checked_sub(1) else { return f64::NAN };
+    let place = fraction.clamp(0.0, 1.0) * last as f64;
+    let (below, part) = (place as usize, place.fract());
+    values[below] + part * (values[(below + 1).min(last)] - values[below])
+}
+
+/// A line that says how it went: `Report(finished, 2000 flows, mean slowdown 1.93, 99 % below 9.61, max-min over ecmp,
+/// 5.2 ms)`.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (flows, ended) = (self.completion_times.len(), self.ended());
+        write!(f, "Report({}, ", self.status.name())?;
+        match ended == flows {
+            true => write!(f, "{flows} flow{}", if flows == 1 { "" } else { "s" })?,
+            false => write!(f, "{ended} of {flows} flows")?,
+        }
+        if ended > 0 {
+            let (mean, tail) = (self.mean_slowdown(), self.slowdown_quantile(0.99));
+            write!(f, ", mean slowdown {mean:.3}, 99 % below {tail:.2}")?;
+        }
+        write!(f, ", {} over {}, ", self.policy, self.routing)?;
+        match self.seconds < 0.1 {
+            true => write!(f, "{:.1} ms)", 1e3 * self.seconds),
+            false => write!(f, "{:.1} s)", self.seconds),
+        }
+    }
+}

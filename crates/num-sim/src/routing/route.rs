@@ -1,0 +1,78 @@
+//! The links that a flow loads: a rate x puts a_l x on link l of its route.
+//!
+//! On a single path every share a_l is 1. A flow that spreads over several paths with weights w_p, Σ w_p = 1, has
+//! a_l = Σ_{p ∋ l} w_p: 1 on the links that all paths have in common, less elsewhere.
+
+/// Links, each with the share of the flow's rate that it carries.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Route {
+    links: Vec<u32>,
+    shares: Vec<f64>,
+}
+
+impl Route {
+    /// Takes one path, instead of what was there before.
+    pub fn take(&mut self, path: &[u32]) {
+        self.links.clear();
+        self.links.extend_from_slice(path);
+        self.shares.clear();
+        self.shares.resize(path.len(), 1.0);
+    }
+
+    /// Spreads over paths, a part `weight` of the rate on each, instead of what was there before. Links in common are
+    /// merged. Weights should add up to 1: a flow's rate is then the rate at which its bytes arrive.
+    pub fn spread<'a>(&mut self, paths: impl IntoIterator<Item = (&'a [u32], f64)>) {
+        self.links.clear();
+        self.shares.clear();
+        for (path, weight) in paths {
+            for &link in path {
+                match self.links.iter().position(|&known| known == link) {
+                    Some(place) => self.shares[place] += weight,
+                    None => {
+                        self.links.push(link);
+                        self.shares.push(weight);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Its links, each once.
+    pub fn links(&self) -> &[u32] {
+        &self.links
+    }
+
+    /// The share of the flow's rate on each of them.
+    pub fn shares(&self) -> &[f64] {
+        &self.shares
+    }
+
+    /// Links with their shares.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (usize, f64)> {
+        self.links.iter().zip(&self.shares).map(|(&link, &share)| (link as usize, share))
+    }
+
+    /// The rate of a flow that has the whole route for itself.
+    pub fn alone(&self, capacities: &[f64]) -> f64 {
+        self.iter().map(|(link, share)| capacities[link] / share).fold(f64::INFINITY, f64::min)
+    }
+
+    /// What is wrong with it, if anything is.
+    pub(crate) fn fault(&self, links: usize) -> Option<String> {
+        if self.links.is_empty() {
+            return Some("without links".into());
+        }
+        for (place, (link, share)) in self.iter().enumerate() {
+            if link >= links {
+                return Some(format!("over link {link}, expected a link in 0..{links}"));
+            }
+            if !(share.is_finite() && share > 0.0) {
+                return Some(format!("with share {share} of link {link}, expected a finite number > 0"));
+            }
+            if self.links[..place].contains(&(link as u32)) {
+                return Some(format!("that visits link {link} twice"));
+            }
+        }
+        None
+    }
+}

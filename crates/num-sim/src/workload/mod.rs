@@ -1,0 +1,112 @@
+//! Which flows arrive when, from where to where, and how large they are.
+
+mod pairs;
+mod poisson;
+mod trace;
+
+use serde::{Deserialize, Serialize};
+
+pub use pairs::Pairs;
+pub use poisson::Poisson;
+
+use crate::error::{Error, Result};
+
+/// Flows in order of arrival, as columns.
+///
+/// What holds of every workload, however it was made (deserialized ones pass the same checks): all columns have one
+/// entry per flow; arrivals are finite, not negative and do not decrease; sizes are finite and > 0.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "Plain", into = "Plain")]
+pub struct Workload {
+    arrivals: Vec<f64>,
+    sources: Vec<usize>,
+    destinations: Vec<usize>,
+    sizes: Vec<f64>,
+}
+
+/// A workload as it is written down.
+#[derive(Serialize, Deserialize)]
+struct Plain {
+    arrivals: Vec<f64>,
+    sources: Vec<usize>,
+    destinations: Vec<usize>,
+    sizes: Vec<f64>,
+}
+
+impl Workload {
+    /// A trace from its columns: arrivals in seconds, source and destination ends, sizes in bytes. Whether a network has
+    /// those ends is seen when one is simulated.
+    ///
+    /// # Errors
+    /// [`Error::Core`] for columns of different lengths; [`Error::Flow`] naming the first flow with an arrival that is
+    /// negative or not finite, or a size that is not finite and > 0; [`Error::Unsorted`].
+    pub fn new(arrivals: Vec<f64>, sources: Vec<usize>, destinations: Vec<usize>, sizes: Vec<f64>) -> Result<Self> {
+        let flows = arrivals.len();
+        let columns = [("sources", sources.len()), ("destinations", destinations.len()), ("sizes", sizes.len())];
+        if let Some((what, found)) = columns.into_iter().find(|column| column.1 != flows) {
+            let error = netnum_core::Error::Length { what: what.into(), found, expected: flows, per: "arrival" };
+            return Err(error.into());
+        }
+        if u32::try_from(flows).is_err() {
+            return Err(Error::setting("flows", flows, "at most 4294967295"));
+        }
+        let mut previous = 0.0;
+        for (flow, (&time, &size)) in arrivals.iter().zip(&sizes).enumerate() {
+            if !(time.is_finite() && time >= 0.0) {
+                return Err(Error::Flow { flow, what: "arrival", value: time, expected: "a finite number >= 0" });
+            }
+            if time < previous {
+                return Err(Error::Unsorted { flow, time, previous });
+            }
+            if !(size.is_finite() && size > 0.0) {
+                return Err(Error::Flow { flow, what: "size", value: size, expected: "a finite number > 0" });
+            }
+            previous = time;
+        }
+        Ok(Self { arrivals, sources, destinations, sizes })
+    }
+
+    /// How many flows there are.
+    pub fn len(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.arrivals.is_empty()
+    }
+
+    /// When every flow arrives, in seconds.
+    pub fn arrivals(&self) -> &[f64] {
+        &self.arrivals
+    }
+
+    /// The end that sends every flow.
+    pub fn sources(&self) -> &[usize] {
+        &self.sources
+    }
+
+    /// The end that receives it.
+    pub fn destinations(&self) -> &[usize] {
+        &self.destinations
+    }
+
+    /// How large it is, in bytes.
+    pub fn sizes(&self) -> &[f64] {
+        &self.sizes
+    }
+}
+
+impl TryFrom<Plain> for Workload {
+    type Error = Error;
+
+    fn try_from(plain: Plain) -> Result<Self> {
+        Self::new(plain.arrivals, plain.sources, plain.destinations, plain.sizes)
+    }
+}
+
+impl From<Workload> for Plain {
+    fn from(Workload { arrivals, sources, destinations, sizes }: Workload) -> Self {
+        Self { arrivals, sources, destinations, sizes }
+    }
+}

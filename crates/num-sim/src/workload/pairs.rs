@@ -1,0 +1,126 @@
+//! Who sends to whom.
+
+use netnum_core::Topology;
+use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
+
+use super::Workload;
+use crate::error::{Error, Result};
+use crate::sizes::Sizes;
+use crate::workload::poisson::{Draw, rng};
+
+/// Pairs of ends that exchange flows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pairs {
+    /// Any two different ends of the network, all pairs alike.
+    Uniform,
+    /// Those listed, as (source, destination), all alike; one listed twice is drawn twice as often.
+    Listed(Vec<(usize, usize)>),
+}
+
+impl Pairs {
+    /// Every end sends to one other and receives from one other: a random permutation without fixed points.
+    pub fn permutation(net: &Topology, seed: u64) -> Self {
+        let mut rng = rng(seed, Draw::Pairs);
+        // Sattolo's shuffle leaves a single cycle, in which nobody is next to themselves.
+        let mut to: Vec<usize> = (0..net.ends()).collect();
+        for end in (1..to.len()).rev() {
+            to.swap(end, rng.random_range(0..end as u64) as usize);
+        }
+        Self::Listed(to.into_iter().enumerate().collect())
+    }
+
+    /// `senders` random ends, or all others if there are fewer, send to one receiver.
+    ///
+    /// # Errors
+    /// A setting's, for a receiver that is no end of the network.
+    pub fn incast(net: &Topology, receiver: usize, senders: usize, seed: u64) -> Result<Self> {
+        let ends = net.ends();
+        if receiver >= ends {
+            return Err(Error::setting("receiver", receiver, &format!("an end in 0..{ends}")));
+        }
+        let mut others: Vec<usize> = (0..ends).filter(|&end| end != receiver).collect();
+        others.shuffle(&mut rng(seed, Draw::Pairs));
+        others.truncate(senders);
+        Ok(Self::Listed(others.into_iter().map(|sender| (sender, receiver)).collect()))
+    }
+
+    /// Every end sends to every other one.
+    pub fn all_to_all(net: &Topology) -> Self {
+        let ends = 0..net.ends();
+        let to_others = |source| ends.clone().filter(move |&end| end != source).map(move |end| (source, end));
+        Self::Listed(ends.clone().flat_map(to_others).collect())
+    }
+
+    /// Draws one.
+    pub(super) fn sample(&self, net: &Topology, rng: &mut impl Rng) -> (usize, usize) {
+        // Of u64, whose draws do not depend on the width of usize.
+        let mut below = |count: usize| rng.random_range(0..count as u64) as usize;
+        match self {
+            Self::Uniform => {
+                let (source, other) = (below(net.ends()), below(net.ends() - 1));
+                (source, other + usize::from(other >= source))
+            }
+            Self::Listed(pairs) => pairs[below(pairs.len())],
+        }
+    }
+
+    /// What their senders can send in all, or their receivers receive if that is less, in bit/s: the capacity of the
+    /// links that leave the ones and that enter the others.
+    pub(super) fn capacity(&self, net: &Topology) -> f64 {
+        let nodes = net.node_names().len();
+        let (mut sends, mut receives) = (vec![matches!(self, Self::Uniform); nodes], Vec::new());
+        match self {
+            Self::Uniform => {
+                sends[net.ends()..].fill(false);
+                receives.clone_from(&sends);
+            }
+            Self::Listed(pairs) => {
+                receives.resize(nodes, false);
+                for &(source, destination) in pairs {
+                    (sends[source], receives[destination]) = (true, true);
+                }
+            }
+        }
+        let (mut sent, mut received) = (0.0, 0.0);
+        for link in net.links() {
+            sent += if sends[link.from as usize] { link.capacity } else { 0.0 };
+            received += if receives[link.to as usize] { link.capacity } else { 0.0 };
+        }
+        f64::min(sent, received)
+    }
+
+    /// Whether all of them join two ends of the network.
+    pub(super) fn check(&self, net: &Topology) -> Result<()> {
+        let Self::Listed(pairs) = self else { return Ok(()) };
+        let ends = net.ends();
+        if pairs.is_empty() {
+            return Err(Error::setting("pairs", "empty", "at least one pair of ends"));
+        }
+        let wrong = |&(source, destination): &(usize, usize)| source.max(destination) >= ends || source == destination;
+        match pairs.iter().position(wrong) {
+            Some(pair) => {
+                let (name, value) = (format!("pairs[{pair}]"), format!("{:?}", pairs[pair]));
+                Err(Error::setting(&name, value, &format!("two different ends in 0..{ends}")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Workload {
+    /// One flow for each listed pair, all at time 0.
+    ///
+    /// # Errors
+    /// A setting's, naming the pair that is none; [`Pairs::Uniform`] lists none.
+    pub fn at_once(net: &Topology, pairs: &Pairs, sizes: &Sizes, seed: u64) -> Result<Self> {
+        pairs.check(net)?;
+        let Pairs::Listed(pairs) = pairs else {
+            return Err(Error::setting("pairs", "uniform", "a list of pairs"));
+        };
+        let (sources, destinations) = pairs.iter().copied().unzip();
+        let mut rng = rng(seed, Draw::Sizes);
+        let sizes = pairs.iter().map(|_| sizes.sample(&mut rng)).collect();
+        Self::new(vec![0.0; pairs.len()], sources, destinations, sizes)
+    }
+}

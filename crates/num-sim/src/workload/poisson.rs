@@ -1,0 +1,111 @@
+//! Flows that arrive at random: independent exponential gaps, independent sizes, independent pairs of ends.
+//!
+//! ```text
+//! λ = load · C / (8 · mean size)        flows per second;  C in bit/s, sizes in bytes
+//! ```
+//!
+//! The load is what is offered to the servers' own links: C is what all senders together can send (the capacity of the
+//! links that leave them) or, if that is less, what all receivers together can receive. With uniform pairs a load of 0.6
+//! keeps every server's link busy for 60 % of the time; with one receiver it is the load of the receiver's link. For
+//! another yardstick, a bisection say, `links` lists the links whose capacities add up to C.
+//!
+//! A load of 1 or more is allowed: flows then pile up for as long as they arrive.
+
+use netnum_core::Topology;
+use netnum_core::utility::elementary::ln;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Pairs, Workload};
+use crate::error::{Error, Result};
+use crate::sizes::Sizes;
+
+/// How flows arrive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Poisson {
+    /// How large they are.
+    pub sizes: Sizes,
+    /// What they offer, as a part of the capacity. Finite and > 0.
+    pub load: f64,
+    /// The flows end with this many, or earlier, by the duration. Default: 100 000.
+    pub flows: usize,
+    /// No flow arrives after this many seconds. Default: ∞.
+    pub duration: f64,
+    /// The links whose capacity counts as a load of 1. Default: those of the senders or of the receivers.
+    pub links: Option<Vec<usize>>,
+}
+
+impl Poisson {
+    /// 100 000 flows of those sizes at that load.
+    pub fn new(sizes: Sizes, load: f64) -> Self {
+        Self { sizes, load, flows: 100_000, duration: f64::INFINITY, links: None }
+    }
+
+    fn check(&self, net: &Topology) -> Result<()> {
+        if !(self.load.is_finite() && self.load > 0.0) {
+            return Err(Error::setting("load", self.load, "a finite number > 0"));
+        }
+        if self.duration.is_nan() || self.duration < 0.0 {
+            return Err(Error::setting("duration", self.duration, "a number >= 0"));
+        }
+        let links = net.capacities().len();
+        match self.links.iter().flatten().find(|&&link| link >= links) {
+            Some(link) => Err(Error::setting("links", link, &format!("links in 0..{links}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is drawn from a seed, each from a stream of its own: more flows, another load or other sizes leave the rest of
+/// the draws alone, and a longer workload begins with the shorter one.
+#[derive(Clone, Copy)]
+pub(super) enum Draw {
+    Gaps = 1,
+    Pairs,
+    Sizes,
+}
+
+/// The generator of one purpose. Streams are counted down from the last: the first ones are the routes' of
+/// [`Topology::ecmp`], which may be given the same seed.
+pub(super) fn rng(seed: u64, draw: Draw) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(u64::MAX - draw as u64);
+    rng
+}
+
+impl Workload {
+    /// Poisson arrivals between pairs of ends. The same seed gives the same flows on every platform.
+    ///
+    /// # Errors
+    /// A setting's, for a load that is not finite and > 0, a duration < 0, pairs or links that the network does not
+    /// have, and pairs or links of no capacity.
+    pub fn poisson(net: &Topology, arrivals: &Poisson, pairs: &Pairs, seed: u64) -> Result<Self> {
+        arrivals.check(net)?;
+        pairs.check(net)?;
+        let capacity = match &arrivals.links {
+            Some(links) => links.iter().map(|&link| net.capacities()[link]).sum(),
+            None => pairs.capacity(net),
+        };
+        if capacity <= 0.0 {
+            return Err(Error::setting("the capacity that a load is a part of", capacity, "a number > 0"));
+        }
+        let gap = 8.0 * arrivals.sizes.mean() / (arrivals.load * capacity);
+        let [mut gaps, mut ends, mut bytes] = [Draw::Gaps, Draw::Pairs, Draw::Sizes].map(|draw| rng(seed, draw));
+        let mut workload = Self::default();
+        let mut now = 0.0;
+        while workload.len() < arrivals.flows {
+            now -= gap * ln(1.0 - gaps.random::<f64>());
+            if now > arrivals.duration {
+                break;
+            }
+            let (source, destination) = pairs.sample(net, &mut ends);
+            workload.arrivals.push(now);
+            workload.sources.push(source);
+            workload.destinations.push(destination);
+            workload.sizes.push(arrivals.sizes.sample(&mut bytes));
+        }
+        // Checked like any other: extreme sizes and loads may still overflow.
+        let Self { arrivals, sources, destinations, sizes } = workload;
+        Self::new(arrivals, sources, destinations, sizes)
+    }
+}

@@ -1,0 +1,274 @@
+//! `Report`.
+
+use netnum_sim::{Report as Core, Status};
+use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+use super::Workload;
+use crate::numbers;
+
+/// What came of a simulation. Columns over flows are in the order of the workload.
+#[pyclass(frozen, module = "netnum.sim")]
+pub(crate) struct Report {
+    core: Core,
+    columns: [PyOnceLock<Py<PyArray1<f64>>>; 6],
+}
+
+impl From<Core> for Report {
+    fn from(core: Core) -> Self {
+        Self { core, columns: [const { PyOnceLock::new() }; 6] }
+    }
+}
+
+impl Report {
+    /// A column as an array, made when it is first asked for.
+    fn column(&self, py: Python<'_>, place: usize, values: &[f64]) -> Py<PyArray1<f64>> {
+        self.columns[place].get_or_init(py, || numbers::read_only(py, values.to_vec()).unbind()).clone_ref(py)
+    }
+}
+
+#[pymethods]
+impl Report {
+    /// How it ended.
+    ///
+    /// - ``"finished"``: all flows have ended;
+    /// - ``"time_up"``: `until` was first;
+    /// - ``"starved"``: nothing gives the flows that are left a rate, because their links have failed.
+    #[getter]
+    fn status(&self) -> &'static str {
+        self.core.status.name()
+    }
+
+    /// The policy that gave rates.
+    #[getter]
+    fn policy(&self) -> &str {
+        &self.core.policy
+    }
+
+    /// The routing that gave routes.
+    #[getter]
+    fn routing(&self) -> &str {
+        &self.core.routing
+    }
+
+    /// The flows: `Workload`.
+    #[getter]
+    fn workload(&self) -> Workload {
+        self.core.workload.clone().into()
+    }
+
+    /// Seconds from each flow's arrival to its end, nan if it has not ended: array of float, shape (flows,).
+    #[getter]
+    fn completion_times(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 0, &self.core.completion_times)
+    }
+
+    /// That time over what the flow would take alone on its route, nan if it has not ended: array of float, shape (flows,).
+    #[getter]
+    fn slowdowns(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 1, &self.core.slowdowns)
+    }
+
+    /// Bytes that each flow has sent, its size if it has ended: array of float, shape (flows,).
+    #[getter]
+    fn bytes_sent(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 2, &self.core.bytes_sent)
+    }
+
+    /// Bytes that have gone over each link: array of float, shape (links,).
+    #[getter]
+    fn link_bytes(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 3, &self.core.link_bytes)
+    }
+
+    /// Those bytes over what the link could have carried, nan for failed links: array of float, shape (links,).
+    #[getter]
+    fn link_utilization(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 4, &self.core.link_utilization)
+    }
+
+    /// The highest load of each link at any moment that lasted, in bit/s: array of float, shape (links,).
+    #[getter]
+    fn peak_loads(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 5, &self.core.peak_loads)
+    }
+
+    /// What the policy has asked links to carry over their capacities, in bit/s, summed over links and averaged over time:
+    /// 0 to rounding for policies that overload none.
+    #[getter]
+    fn over_allocation(&self) -> f64 {
+        self.core.over_allocation
+    }
+
+    /// The largest relative gap that the policy has proven of its rates; 0 where it knows none, or is exact.
+    #[getter]
+    fn gap(&self) -> f64 {
+        self.core.gap
+    }
+
+    /// Simulated seconds, until the last flow had ended or the run was over.
+    #[getter]
+    fn time(&self) -> f64 {
+        self.core.time
+    }
+
+    /// Instants at which something happened.
+    #[getter]
+    fn events(&self) -> u64 {
+        self.core.events
+    }
+
+    /// How often a flow got another rate.
+    #[getter]
+    fn rate_changes(&self) -> u64 {
+        self.core.rate_changes
+    }
+
+    /// Real seconds.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.core.seconds
+    }
+
+    /// How many flows have ended.
+    #[getter]
+    fn ended(&self) -> usize {
+        self.core.ended()
+    }
+
+    /// The mean completion time of the flows that have ended, in seconds.
+    #[getter]
+    fn mean_completion_time(&self) -> f64 {
+        self.core.mean_completion_time()
+    }
+
+    /// The mean slowdown of the flows that have ended.
+    #[getter]
+    fn mean_slowdown(&self) -> f64 {
+        self.core.mean_slowdown()
+    }
+
+    /// The slowdown that this fraction of the flows that have ended do not exceed.
+    fn slowdown_quantile(&self, fraction: f64) -> f64 {
+        self.core.slowdown_quantile(fraction)
+    }
+
+    /// How flows fared by size, and how busy links were, as a table: str.
+    fn summary(&self) -> String {
+        self.core.summary()
+    }
+
+    /// The columns as a pandas DataFrame.
+    ///
+    /// Parameters
+    /// ----------
+    /// of : {"flows", "links"}
+    ///
+    /// Returns
+    /// -------
+    /// pandas.DataFrame
+    ///     One row per flow, or per link, in their order.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     Without pandas: ``pip install "netnum[frames]"``.
+    #[pyo3(signature = (of="flows"))]
+    fn to_pandas<'py>(slf: &Bound<'py, Self>, of: &str) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.sim.frames")?.call_method1("report", (slf, of))
+    }
+
+    /// Draw slowdowns over flow sizes: the mean and the 99 % quantile of flows of about the same size.
+    ///
+    /// Parameters
+    /// ----------
+    /// ax : matplotlib.axes.Axes, optional
+    ///     Where to draw; by default a new figure. Several reports on the same axes make a comparison.
+    /// label : str, optional
+    ///     What to call this report; by default its policy.
+    ///
+    /// Returns
+    /// -------
+    /// matplotlib.axes.Axes
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     Without matplotlib: ``pip install "netnum[plot]"``.
+    #[pyo3(signature = (ax=None, *, label=None))]
+    fn plot_fct<'py>(
+        slf: &Bound<'py, Self>,
+        ax: Option<&Bound<'py, PyAny>>,
+        label: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.plot")?.call_method1("slowdowns", (slf, ax, label))
+    }
+
+    fn __repr__(&self) -> String {
+        self.core.to_string()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
+        let state = PyDict::new(slf.py());
+        for name in FIELDS {
+            state.set_item(name, slf.getattr(name)?)?;
+        }
+        Ok((slf.get_type().getattr("_restore")?, (state,)))
+    }
+
+    /// The report that `__reduce__` has taken apart.
+    #[classmethod]
+    fn _restore(_class: &Bound<'_, PyType>, state: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let field = |name: &str| {
+            state.get_item(name)?.ok_or_else(|| PyTypeError::new_err(format!("a pickled Report without {name:?}")))
+        };
+        let column = |name: &str| numbers::floats(name, &field(name)?);
+        let status: String = field("status")?.extract()?;
+        let known = [Status::Finished, Status::TimeUp, Status::Stopped, Status::Starved];
+        let status = known.into_iter().find(|known| known.name() == status);
+        let status =
+            status.ok_or_else(|| PyTypeError::new_err("a pickled Report with a status that does not exist"))?;
+        let core = Core {
+            status,
+            policy: field("policy")?.extract()?,
+            routing: field("routing")?.extract()?,
+            workload: field("workload")?.cast::<Workload>()?.get().core.clone(),
+            completion_times: column("completion_times")?,
+            slowdowns: column("slowdowns")?,
+            bytes_sent: column("bytes_sent")?,
+            link_bytes: column("link_bytes")?,
+            link_utilization: column("link_utilization")?,
+            peak_loads: column("peak_loads")?,
+            over_allocation: field("over_allocation")?.extract()?,
+            gap: field("gap")?.extract()?,
+            time: field("time")?.extract()?,
+            events: field("events")?.extract()?,
+            rate_changes: field("rate_changes")?.extract()?,
+            seconds: field("seconds")?.extract()?,
+        };
+        Ok(core.into())
+    }
+}
+
+/// What a report is made of.
+const FIELDS: [&str; 16] = [
+    "status",
+    "policy",
+    "routing",
+    "workload",
+    "completion_times",
+    "slowdowns",
+    "bytes_sent",
+    "link_bytes",
+    "link_utilization",
+    "peak_loads",
+    "over_allocation",
+    "gap",
+    "time",
+    "events",
+    "rate_changes",
+    "seconds",
+];

@@ -1,0 +1,57 @@
+//! Watches a running simulation for Python: looks for signals, and moves the bar.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use netnum_sim::{Observer, Progress};
+use pyo3::prelude::*;
+
+use crate::door;
+
+pub(super) struct Watch {
+    /// The flows that the bar is over, where there is to be one.
+    total: Option<usize>,
+    /// The bar of `netnum.progress`, on the screen from its first look on.
+    bar: Option<Py<PyAny>>,
+}
+
+impl Watch {
+    pub(super) fn new(progress: bool, flows: usize) -> Self {
+        Self { total: progress.then_some(flows), bar: None }
+    }
+
+    /// Shows the bar how it ended, flows and simulated seconds, and leaves it at that whatever happened.
+    pub(super) fn close(mut self, py: Python<'_>, ended: Option<(usize, f64)>) -> PyResult<()> {
+        let shown = ended.map_or(Ok(()), |(ended, time)| self.show(py, ended, time));
+        shown.and(self.bar.map_or(Ok(()), |bar| bar.call_method0(py, "close").map(drop)))
+    }
+
+    fn show(&mut self, py: Python<'_>, ended: usize, time: f64) -> PyResult<()> {
+        let Some(total) = self.total else { return Ok(()) };
+        let bar = match self.bar.take() {
+            Some(bar) => bar,
+            None => py.import("netnum.progress")?.call_method1("flows", (total,))?.unbind(),
+        };
+        self.bar.insert(bar).call_method1(py, "show", (ended, time)).map(drop)
+    }
+}
+
+impl Observer for Watch {
+    fn pause(&self) -> Duration {
+        door::PAUSE
+    }
+
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let looked = Python::attach(|py| {
+            py.check_signals()?;
+            self.show(py, progress.ended, progress.time)
+        });
+        match looked {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                door::keep(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}

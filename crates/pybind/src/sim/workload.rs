@@ -1,0 +1,312 @@
+//! `Workload`, and the pairs of ends that its flows join.
+
+use std::ffi::CString;
+use std::fs;
+use std::path::PathBuf;
+
+use netnum_sim::{Pairs, Poisson, Workload as Core};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyUserWarning;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::{Sizes, raise};
+use crate::error::{ProblemError, setting};
+use crate::numbers::{self, count};
+use crate::topology::{Topology, seed_of};
+
+/// Flows: when they arrive, from where to where, and how large they are.
+///
+/// Parameters
+/// ----------
+/// arrivals : array of float, shape (flows,)
+///     In seconds, >= 0 and in order.
+/// sources, destinations : array of int, shape (flows,)
+///     Ends of the network, by index.
+/// sizes : array of float, shape (flows,)
+///     In bytes, > 0.
+///
+/// Raises
+/// ------
+/// ProblemError
+///     Naming the first flow that is wrong, or earlier than the one before it.
+#[pyclass(frozen, eq, module = "netnum.sim")]
+#[derive(PartialEq)]
+pub(crate) struct Workload {
+    pub(super) core: Core,
+}
+
+impl From<Core> for Workload {
+    fn from(core: Core) -> Self {
+        Self { core }
+    }
+}
+
+#[pymethods]
+impl Workload {
+    #[new]
+    fn new(
+        arrivals: &Bound<'_, PyAny>,
+        sources: &Bound<'_, PyAny>,
+        destinations: &Bound<'_, PyAny>,
+        sizes: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let ends = |name: &str, values| {
+            let end = |(flow, end): (usize, i64)| {
+                let message = || format!("flow {flow} has {name} {end}, expected the index of an end, >= 0");
+                usize::try_from(end).map_err(|_| ProblemError::new_err(message()))
+            };
+            numbers::integers(&format!("{name}s"), values)?.into_iter().enumerate().map(end).collect::<PyResult<_>>()
+        };
+        let (arrivals, sizes) = (numbers::floats("arrivals", arrivals)?, numbers::floats("sizes", sizes)?);
+        let core = Core::new(arrivals, ends("source", sources)?, ends("destination", destinations)?, sizes);
+        core.map(Into::into).map_err(raise)
+    }
+
+    /// Poisson arrivals: independent gaps, sizes and pairs of ends.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    ///     Capacities in bit/s.
+    /// sizes : Sizes
+    ///     Such as ``netnum.sim.sizes.web_search``.
+    /// load : float
+    ///     What the flows offer, as a part of what all senders together can send (or all receivers receive, if that is
+    ///     less). With random pairs 0.6 keeps every server's link busy for 60 % of the time. At 1 or more, which is
+    ///     allowed with a warning, flows pile up for as long as they arrive.
+    /// flows : int, optional
+    /// duration : float, optional
+    ///     End after so many flows, or when no more arrive within so many seconds, whichever is first. One of them has to
+    ///     be given.
+    /// pairs : array of int, shape (pairs, 2), optional
+    ///     Sources and destinations to draw from; by default any two different ends. `permutation`, `incast` and
+    ///     `all_to_all` make some.
+    /// links : array of int, optional
+    ///     The links whose total capacity counts as a load of 1, in place of the servers'.
+    /// seed : int
+    ///     From 0 to 2**64 - 1. A longer workload begins with the shorter one of the same seed.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For a load that is not > 0, pairs that are none, or neither flows nor duration.
+    #[staticmethod]
+    #[pyo3(signature = (net, sizes, load=0.6, *, flows=None, duration=None, pairs=None, links=None, seed=None))]
+    #[pyo3(text_signature = "(net, sizes, load=0.6, *, flows=None, duration=None, pairs=None, links=None, seed=0)")]
+    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
+    fn poisson(
+        py: Python<'_>,
+        net: &Bound<'_, Topology>,
+        sizes: &Bound<'_, Sizes>,
+        load: f64,
+        flows: Option<&Bound<'_, PyAny>>,
+        duration: Option<f64>,
+        pairs: Option<&Bound<'_, PyAny>>,
+        links: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        if flows.is_none() && duration.is_none() {
+            return Err(setting("flows", "None, and so is duration", "one of them"));
+        }
+        let flows = flows.map_or(Ok(usize::MAX), |flows| count("flows", flows, 0))?;
+        let index = |link: i64| usize::try_from(link).map_err(|_| setting("links", link, "indices of links, >= 0"));
+        let links = links
+            .map(|links| numbers::integers("links", links)?.into_iter().map(index).collect::<PyResult<Vec<_>>>())
+            .transpose()?;
+        let duration = duration.unwrap_or(f64::INFINITY);
+        let arrivals = Poisson { sizes: sizes.get().core.clone(), load, flows, duration, links };
+        let pairs = pairs.map_or(Ok(Pairs::Uniform), pairs_of)?;
+        let (net, seed) = (&net.get().core, seed_of(seed)?);
+        let core = py.detach(|| Core::poisson(net, &arrivals, &pairs, seed)).map_err(raise)?;
+        if load >= 1.0 {
+            let message = format!("load {load} is not below 1: flows pile up without bound for as long as they arrive");
+            let message = CString::new(message)?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+        }
+        Ok(core.into())
+    }
+
+    /// One flow for each pair, all at time 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// net : Topology
+    /// pairs : array of int, shape (pairs, 2)
+    ///     Sources and destinations. `permutation`, `incast` and `all_to_all` make some.
+    /// sizes : Sizes
+    /// seed : int
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    #[staticmethod]
+    #[pyo3(signature = (net, pairs, sizes, *, seed=None))]
+    #[pyo3(text_signature = "(net, pairs, sizes, *, seed=0)")]
+    fn at_once(
+        net: &Bound<'_, Topology>,
+        pairs: &Bound<'_, PyAny>,
+        sizes: &Bound<'_, Sizes>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let core = Core::at_once(&net.get().core, &pairs_of(pairs)?, &sizes.get().core, seed_of(seed)?);
+        core.map(Into::into).map_err(raise)
+    }
+
+    /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one.
+    ///
+    /// Parameters
+    /// ----------
+    /// path_or_text : str or os.PathLike
+    ///     A path-like is a file, and so is a str without a comma and of one line; any other is the text.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the line or flow that is wrong.
+    /// OSError
+    ///     When a file cannot be read.
+    #[staticmethod]
+    fn from_csv(path_or_text: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let text = match path_or_text.cast::<PyString>() {
+            Ok(text) if text.to_cow()?.contains([',', '\n']) => text.to_cow()?.into_owned(),
+            _ => fs::read_to_string(path_or_text.extract::<PathBuf>()?)?,
+        };
+        Core::from_csv(&text).map(Into::into).map_err(raise)
+    }
+
+    /// The trace as text that `from_csv` reads back, to the last bit.
+    fn to_csv(&self) -> String {
+        self.core.to_csv()
+    }
+
+    /// When every flow arrives, in seconds: array of float, shape (flows,).
+    #[getter]
+    fn arrivals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        numbers::read_only(py, self.core.arrivals().to_vec())
+    }
+
+    /// The end that sends every flow: array of int, shape (flows,).
+    #[getter]
+    fn sources<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        numbers::indices(py, self.core.sources())
+    }
+
+    /// The end that receives it: array of int, shape (flows,).
+    #[getter]
+    fn destinations<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        numbers::indices(py, self.core.destinations())
+    }
+
+    /// How large it is, in bytes: array of float, shape (flows,).
+    #[getter]
+    fn sizes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        numbers::read_only(py, self.core.sizes().to_vec())
+    }
+
+    fn __len__(&self) -> usize {
+        self.core.len()
+    }
+
+    #[expect(clippy::type_complexity, reason = "what pickle asks for: the arguments")]
+    fn __getnewargs__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)
+    {
+        (self.arrivals(py), self.sources(py), self.destinations(py), self.sizes(py))
+    }
+
+    fn __repr__(&self) -> String {
+        let flows = self.core.len();
+        let last = self.core.arrivals().last().copied().unwrap_or(0.0);
+        let bytes: f64 = self.core.sizes().iter().sum();
+        let word = if flows == 1 { "flow" } else { "flows" };
+        format!("Workload({flows} {word} within {last:.4} s, {:.4} kB each)", bytes / 1e3 / flows.max(1) as f64)
+    }
+}
+
+/// Pairs that are listed, from an array of two columns.
+fn pairs_of(pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+    let end = |pair: usize, end: i64| {
+        let message = || format!("pairs[{pair}] names end {end}, expected the index of an end, >= 0");
+        usize::try_from(end).map_err(|_| ProblemError::new_err(message()))
+    };
+    let pair = |(pair, [source, destination]): (usize, [i64; 2])| Ok((end(pair, source)?, end(pair, destination)?));
+    numbers::pairs("pairs", pairs)?.into_iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
+}
+
+/// Listed pairs as an array of two columns.
+fn columns(py: Python<'_>, pairs: Pairs) -> PyResult<Bound<'_, PyArray2<i64>>> {
+    let Pairs::Listed(pairs) = pairs else { unreachable!("only listed pairs come here") };
+    let ends = pairs.iter().flat_map(|&(source, destination)| [source as i64, destination as i64]).collect();
+    PyArray1::from_vec(py, ends).reshape([pairs.len(), 2])
+}
+
+/// Pairs of which every end is the source of one and the destination of another, at random.
+///
+/// Parameters
+/// ----------
+/// net : Topology
+/// seed : int
+///
+/// Returns
+/// -------
+/// array of int, shape (ends, 2)
+#[pyfunction]
+#[pyo3(signature = (net, seed=None), text_signature = "(net, seed=0)")]
+pub(crate) fn permutation<'py>(
+    py: Python<'py>,
+    net: &Bound<'py, Topology>,
+    seed: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    columns(py, Pairs::permutation(&net.get().core, seed_of(seed)?))
+}
+
+/// Pairs from random senders to one receiver.
+///
+/// Parameters
+/// ----------
+/// net : Topology
+/// receiver : int
+/// senders : int
+///     All other ends, if there are not as many.
+/// seed : int
+///
+/// Returns
+/// -------
+/// array of int, shape (senders, 2)
+#[pyfunction]
+#[pyo3(signature = (net, receiver, senders, seed=None), text_signature = "(net, receiver, senders, seed=0)")]
+pub(crate) fn incast<'py>(
+    py: Python<'py>,
+    net: &Bound<'py, Topology>,
+    receiver: &Bound<'py, PyAny>,
+    senders: &Bound<'py, PyAny>,
+    seed: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let (receiver, senders) = (count("receiver", receiver, 0)?, count("senders", senders, 1)?);
+    columns(py, Pairs::incast(&net.get().core, receiver, senders, seed_of(seed)?).map_err(raise)?)
+}
+
+/// Pairs from every end to every other one.
+///
+/// Parameters
+/// ----------
+/// net : Topology
+///
+/// Returns
+/// -------
+/// array of int, shape (ends * (ends - 1), 2)
+#[pyfunction]
+pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    columns(py, Pairs::all_to_all(&net.get().core))
+}

@@ -1,0 +1,39 @@
+"""Flow-level time: flows arrive, share a network as a policy says, and end when their bytes are through.
+
+::
+
+    net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
+    workload = netnum.sim.Workload.poisson(net, sizes=netnum.sim.sizes.web_search, load=0.6, flows=100_000)
+    report = netnum.sim.simulate(net, workload, policy="max-min")
+    report.slowdowns, report.link_utilization
+    print(report.summary())
+
+The model is fluid: rates change at events and are constant in between; there are no packets and no queues. Sizes are in
+bytes, capacities and rates in bit/s, times in seconds.
+"""
+
+from .._core import (
+    Report,
+    Sizes,
+    Workload,
+    all_to_all,
+    incast,
+    permutation,
+    policies,
+    routings,
+    simulate,
+)
+from . import sizes
+
+__all__ = [
+    "Report",
+    "Sizes",
+    "Workload",
+    "all_to_all",
+    "incast",
+    "permutation",
+    "policies",
+    "routings",
+    "simulate",
+    "sizes",
+]

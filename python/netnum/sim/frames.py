@@ -1,0 +1,40 @@
+"""Reports as pandas frames. pandas is imported when one is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._core import NumError, Report
+
+if TYPE_CHECKING:
+    import pandas
+
+INSTALL = 'pip install "netnum[frames]"'
+
+
+def report(report: Report, of: str) -> pandas.DataFrame:
+    """One row per flow or per link."""
+    if of not in ("flows", "links"):
+        raise NumError(f"of is {of!r}, expected 'flows' or 'links'")
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(f"frames need pandas: {INSTALL}") from error
+    if of == "links":
+        columns = {
+            "bytes": report.link_bytes,
+            "utilization": report.link_utilization,
+            "peak_load": report.peak_loads,
+        }
+        return pandas.DataFrame(columns).rename_axis("link")
+    workload = report.workload
+    columns = {
+        "arrival": workload.arrivals,
+        "source": workload.sources,
+        "destination": workload.destinations,
+        "size": workload.sizes,
+        "completion_time": report.completion_times,
+        "slowdown": report.slowdowns,
+        "bytes_sent": report.bytes_sent,
+    }
+    return pandas.DataFrame(columns).rename_axis("flow")

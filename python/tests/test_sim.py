@@ -1,0 +1,291 @@
+"""Flow-level simulations from Python: what goes in, what comes out, and how they are stopped."""
+
+import builtins
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from test_interrupt import seconds_until_interrupted
+
+import netnum
+from netnum import sim
+
+
+@pytest.fixture(scope="module")
+def net():
+    return netnum.topology.leaf_spine(racks=4, servers_per_rack=8, spines=2)
+
+
+@pytest.fixture(scope="module")
+def workload(net):
+    return sim.Workload.poisson(net, sizes=sim.sizes.web_search, load=0.6, flows=2000, seed=1)
+
+
+@pytest.fixture(scope="module")
+def report(net, workload):
+    return sim.simulate(net, workload, seed=1)
+
+
+# --- what goes in ---
+
+
+def test_sizes_know_their_mean_and_points():
+    mine = sim.Sizes([(1e3, 0.5), (3e3, 1.0)], name="mine")
+    assert mine.mean == 0.5 * 1e3 + 0.5 * 2e3
+    assert mine.quantile(0.75) == 2e3
+    assert repr(mine) == "Sizes(mine, mean 1.5000 kB)"
+    np.testing.assert_array_equal(mine.points, [[1e3, 0.5], [3e3, 1.0]])
+    assert sim.sizes.fixed(7.0).mean == 7.0
+    assert sim.sizes.exponential(5.0).mean == 5.0
+    assert len(sim.sizes.web_search.points) == 12
+
+
+@pytest.mark.parametrize(
+    "sizes", [sim.sizes.data_mining, sim.sizes.exponential(2e4), sim.Sizes([(1, 0.5), (2, 1)], "mine")]
+)
+def test_sizes_pickle(sizes):
+    assert pickle.loads(pickle.dumps(sizes)) == sizes
+
+
+def test_a_workload_is_columns(workload):
+    assert len(workload) == 2000
+    columns = (workload.arrivals, workload.sources, workload.destinations, workload.sizes)
+    assert [column.dtype.kind for column in columns] == ["f", "i", "i", "f"]
+    assert (np.diff(workload.arrivals) >= 0).all()
+    assert (workload.sources != workload.destinations).all()
+    assert sim.Workload(*columns) == workload
+    assert pickle.loads(pickle.dumps(workload)) == workload
+    assert repr(workload).startswith("Workload(2000 flows within ")
+
+
+def test_a_trace_is_read_from_text_and_from_a_file(workload, tmp_path):
+    assert sim.Workload.from_csv(workload.to_csv()) == workload
+    file = tmp_path / "trace.csv"
+    file.write_text(workload.to_csv())
+    assert sim.Workload.from_csv(file) == workload
+    assert sim.Workload.from_csv(str(file)) == workload
+    with pytest.raises(FileNotFoundError):
+        sim.Workload.from_csv(tmp_path / "nowhere.csv")
+    with pytest.raises(netnum.ProblemError, match="line 1 of the trace has 3 fields, expected 4"):
+        sim.Workload.from_csv("1,2,3")
+
+
+def test_pairs_are_arrays_of_two_columns(net):
+    assert sim.permutation(net, seed=3).shape == (32, 2)
+    assert sim.all_to_all(net).shape == (32 * 31, 2)
+    incast = sim.incast(net, receiver=5, senders=7)
+    assert (incast[:, 1] == 5).all() and len(set(incast[:, 0])) == 7
+    burst = sim.Workload.at_once(net, incast, sim.sizes.fixed(1e6))
+    assert (burst.arrivals == 0).all() and (burst.destinations == 5).all()
+    # Seven flows of 1 MB share the receiver's 10 Gbit/s.
+    assert sim.simulate(net, burst).completion_times == pytest.approx(7 * 8e6 / 10e9)
+    poisson = sim.Workload.poisson(net, sim.sizes.fixed(1e6), load=0.5, flows=100, pairs=[(1, 2)])
+    assert set(poisson.sources) == {1} and set(poisson.destinations) == {2}
+
+
+def test_a_load_that_is_too_much_warns_and_goes_on(net):
+    with pytest.warns(UserWarning, match="load 1.5 is not below 1: flows pile up without bound"):
+        assert len(sim.Workload.poisson(net, sim.sizes.web_search, load=1.5, flows=10)) == 10
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.Workload.poisson(net, sim.sizes.web_search, load=0.99, flows=10)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "work"),
+    [
+        (netnum.NumError, "load is 0, expected a finite number > 0", lambda p: p(load=0, flows=1)),
+        (netnum.NumError, "load is -1, expected a finite number > 0", lambda p: p(load=-1, flows=1)),
+        (netnum.NumError, "flows is None, and so is duration, expected one of them", lambda p: p()),
+        (netnum.NumError, "duration is -1, expected a number >= 0", lambda p: p(duration=-1)),
+        (netnum.NumError, "flows is -1, expected at least 0", lambda p: p(flows=-1)),
+        (netnum.NumError, r"pairs\[0\] is \(3, 3\), expected two different ends", lambda p: p(flows=1, pairs=[(3, 3)])),
+        (netnum.ProblemError, r"pairs\[0\] names end -1", lambda p: p(flows=1, pairs=[(-1, 3)])),
+        (netnum.NumError, "links is 9999, expected links in 0..80", lambda p: p(flows=1, links=[9999])),
+        (netnum.NumError, "seed is -1, expected an integer", lambda p: p(flows=1, seed=-1)),
+        (TypeError, "Sizes", lambda p: p(sizes="web_search", flows=1)),
+    ],
+)
+def test_bad_arrivals_are_errors_that_say_so(net, error, message, work):
+    def poisson(**others):
+        return sim.Workload.poisson(net, **{"sizes": sim.sizes.web_search, **others})
+
+    with pytest.raises(error, match=message):
+        work(poisson)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "work"),
+    [
+        (netnum.ProblemError, "flow 1 has size -1.*expected a finite number > 0", lambda: trace(sizes=[1, -1])),
+        (netnum.ProblemError, "flow 1 arrives at 1, before flow 0 at 2", lambda: trace(arrivals=[2, 1])),
+        (netnum.ProblemError, "flow 0 has source -4, expected the index", lambda: trace(sources=[-4, 0])),
+        (netnum.ProblemError, "sizes has 1 entries, expected 2", lambda: trace(sizes=[1])),
+        (TypeError, "sources must be an array of integers", lambda: trace(sources=[0.5, 1])),
+        (netnum.ProblemError, "point 1 of the sizes has fraction 0.4", lambda: sim.Sizes([(1, 0.5), (2, 0.4)])),
+        (netnum.ProblemError, "expected two columns", lambda: sim.Sizes([1, 2])),
+        (netnum.MethodError, 'unknown sizes "web"', lambda: sim.Sizes.named("web")),
+    ],
+)
+def test_bad_traces_and_sizes_are_errors_that_name_the_place(error, message, work):
+    with pytest.raises(error, match=message):
+        work()
+
+
+def trace(**others):
+    return sim.Workload(**{"arrivals": [0, 0], "sources": [0, 1], "destinations": [1, 0], "sizes": [1, 1], **others})
+
+
+# --- what comes out ---
+
+
+def test_a_report_is_columns(net, workload, report):
+    assert report.status == "finished" and report.ended == 2000
+    for column in (report.completion_times, report.slowdowns, report.bytes_sent):
+        assert column.shape == (2000,) and not column.flags.writeable
+    for column in (report.link_bytes, report.link_utilization, report.peak_loads):
+        assert column.shape == (len(net.capacities),)
+    assert (report.slowdowns >= 1 - 1e-9).all()
+    np.testing.assert_array_equal(report.bytes_sent, workload.sizes)
+    assert (report.peak_loads <= net.capacities * (1 + 1e-9)).all()
+    assert report.over_allocation <= 1e-9 * net.capacities.sum()
+    # What leaves the servers is what was sent.
+    assert report.link_bytes[:32] == pytest.approx(np.bincount(workload.sources, workload.sizes, 32))
+    assert report.mean_slowdown == pytest.approx(report.slowdowns.mean())
+    assert report.mean_completion_time == pytest.approx(report.completion_times.mean())
+    assert report.slowdown_quantile(0.9) == pytest.approx(np.quantile(report.slowdowns, 0.9))
+    assert report.workload == workload
+    assert report.time > 0 and workload.arrivals[-1] < report.time
+    assert report.rate_changes >= report.events / 2 > 0
+
+
+def test_a_seed_fixes_every_bit(net, workload, report):
+    again = sim.simulate(net, workload, seed=1)
+    np.testing.assert_array_equal(again.completion_times, report.completion_times)
+    other = sim.simulate(net, workload, seed=2)
+    assert (other.completion_times != report.completion_times).any()
+
+
+def test_every_policy_serves_every_flow(net):
+    workload = sim.Workload.poisson(net, sim.sizes.enterprise, load=0.5, flows=200, seed=3)
+    mean = {}
+    for policy in sim.policies():
+        report = sim.simulate(net, workload, policy)
+        assert (report.status, report.policy, report.ended) == ("finished", policy, 200)
+        mean[policy] = report.mean_completion_time
+    assert mean["srpt"] <= mean["max-min"]
+    assert mean["min-fct"] <= mean["proportional"]
+
+
+def test_a_report_says_how_it_went(report):
+    shown = repr(report)
+    assert shown.startswith("Report(finished, 2000 flows, mean slowdown ")
+    assert "max-min over ecmp" in shown
+    summary = report.summary()
+    assert summary.startswith(shown)
+    assert "up to 100 kB" in summary and "above 10 MB" in summary and "links used to" in summary
+
+
+def test_a_report_pickles(report):
+    copy = pickle.loads(pickle.dumps(report))
+    assert repr(copy) == repr(report)
+    np.testing.assert_array_equal(copy.completion_times, report.completion_times)
+    np.testing.assert_array_equal(copy.link_utilization, report.link_utilization)
+    assert copy.workload == report.workload
+    assert (copy.events, copy.rate_changes, copy.gap) == (report.events, report.rate_changes, report.gap)
+
+
+def test_time_may_be_up(net, workload):
+    report = sim.simulate(net, workload, until=workload.arrivals[1000])
+    assert report.status == "time_up"
+    assert 0 < report.ended < 1001
+    assert np.isnan(report.completion_times[1001:]).all()
+    assert repr(report).startswith(f"Report(time_up, {report.ended} of 2000 flows")
+    assert pickle.loads(pickle.dumps(report)).ended == report.ended
+
+
+def test_no_flows_give_an_empty_report(net):
+    report = sim.simulate(net, sim.Workload([], [], [], []))
+    assert (report.status, report.ended, report.events) == ("finished", 0, 0)
+    assert report.completion_times.shape == (0,)
+    assert np.isnan(report.mean_slowdown)
+    assert len(report.to_pandas()) == 0
+    assert report.plot_fct() is not None
+
+
+def test_bad_runs_are_errors_that_say_so(net, workload):
+    with pytest.raises(netnum.MethodError, match='unknown policy "fair"; known: max-min, srpt'):
+        sim.simulate(net, workload, "fair")
+    with pytest.raises(netnum.MethodError, match='unknown routing "ospf"; known: ecmp'):
+        sim.simulate(net, workload, routing="ospf")
+    with pytest.raises(netnum.NumError, match="until is -1, expected a number >= 0"):
+        sim.simulate(net, workload, until=-1)
+    with pytest.raises(netnum.ProblemError, match="end 99 does not exist"):
+        sim.simulate(net, sim.Workload([0], [0], [99], [1]))
+
+
+# --- frames and plots ---
+
+
+def test_frames_have_a_row_per_flow_and_per_link(net, workload, report):
+    pandas = pytest.importorskip("pandas")
+    flows = report.to_pandas()
+    assert isinstance(flows, pandas.DataFrame) and len(flows) == 2000 and flows.index.name == "flow"
+    np.testing.assert_array_equal(flows["size"], workload.sizes)
+    np.testing.assert_array_equal(flows["slowdown"], report.slowdowns)
+    links = report.to_pandas("links")
+    assert len(links) == len(net.capacities)
+    np.testing.assert_array_equal(links["bytes"], report.link_bytes)
+    with pytest.raises(netnum.NumError, match="of is 'servers', expected 'flows' or 'links'"):
+        report.to_pandas("servers")
+
+
+def test_without_pandas_the_error_says_what_to_install(report, monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *others, **named):
+        if name.split(".")[0] == "pandas":
+            raise ImportError("no pandas here")
+        return real(name, *others, **named)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(ImportError, match=r'frames need pandas: pip install "netnum\[frames\]"'):
+        report.to_pandas()
+
+
+def test_several_reports_on_the_same_axes(net, workload, report):
+    axes = report.plot_fct()
+    assert sim.simulate(net, workload, "srpt").plot_fct(axes, label="shortest first") is axes
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["max-min, mean", "max-min, 99 %", "shortest first, mean", "shortest first, 99 %"]
+    mean, tail = axes.get_lines()[:2]
+    assert (mean.get_ydata() <= tail.get_ydata()).all()
+    assert (np.diff(mean.get_xdata()) >= 0).all()
+
+
+# --- stopping and watching ---
+
+
+@pytest.mark.parametrize("policy", ["max-min", "srpt", "proportional"])
+def test_ctrl_c_stops_a_simulation_within_100_ms(policy):
+    net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
+    workload = sim.Workload.poisson(net, sim.sizes.web_search, load=0.6, flows=200_000)
+    # Longer than it takes to route them.
+    delays = [seconds_until_interrupted(lambda: sim.simulate(net, workload, policy), after=0.4) for _ in range(3)]
+    assert min(delays) < 0.1
+
+
+@pytest.mark.parametrize("tqdm", [True, False])
+def test_a_bar_shows_the_flows(net, capsys, monkeypatch, tqdm):
+    if not tqdm:
+        monkeypatch.setitem(__import__("sys").modules, "tqdm.auto", None)
+    workload = sim.Workload.poisson(net, sim.sizes.web_search, load=0.6, flows=50)
+    sim.simulate(net, workload, progress=True)
+    shown = capsys.readouterr().err
+    assert "simulate" in shown and "100%" in shown and "50 of 50 flows" in shown
+
+
+def test_without_a_bar_nothing_is_shown(net, workload, capsys):
+    sim.simulate(net, workload)
+    assert capsys.readouterr() == ("", "")
