@@ -130,8 +130,8 @@ fn no_method_and_no_normalizer_ever_overloads_a_link() {
 #[ignore = "minutes"]
 fn two_hundred_thousand_events_never_overload_a_link() {
     never_overloads("ned", Normalization::FNorm, 200_000, 100);
-    never_overloads("fast-ned", Normalization::FNorm, 200_000, 101);
-    never_overloads("fast-ned", Normalization::Fill, 50_000, 102);
+    never_overloads("fast-ned", Normalization::FNorm, 50_000, 101);
+    never_overloads("fast-ned", Normalization::Fill, 20_000, 102);
 }
 
 #[test]

@@ -46,7 +46,7 @@ mod workload;
 pub use error::{Error, Result};
 pub use flows::{Flow, Flows};
 pub use fluid::{Run, simulate};
-pub use policy::{Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, policy};
+pub use policy::{Clock, Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, policy};
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
 pub use routing::{Ecmp, ROUTINGS, Route, Routing, routing};

@@ -7,10 +7,12 @@
 mod ideal;
 mod max_min;
 mod srpt;
+mod ticking;
 
 pub use ideal::Ideal;
 pub use max_min::MaxMin;
 pub use srpt::Srpt;
+pub use ticking::{Clock, Ticking};
 
 use crate::error::{Error, Result};
 use crate::flows::Flows;
@@ -70,6 +72,7 @@ pub const POLICIES: &[(&str, Made)] = &[
     ("srpt", || Box::new(Srpt::new())),
     ("proportional", || Box::new(Ideal::proportional())),
     ("min-fct", || Box::new(Ideal::min_fct())),
+    ("flowtune", || Box::new(Ticking::flowtune())),
 ];
 
 /// A policy by its name.
