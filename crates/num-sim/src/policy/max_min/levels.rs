@@ -119,6 +119,23 @@ impl Member {
         if link == self.lowest_at { self.second } else { self.lowest }
     }
 
+    /// The level of a link of its own has moved. Only one that rises past the second lowest has the others looked at.
+    #[inline]
+    fn follow(&mut self, link: u32, old: f64, new: f64, levels: &[f64]) {
+        if link == self.lowest_at {
+            match new <= self.second {
+                true => self.lowest = new,
+                false => self.look(levels),
+            }
+        } else if new < self.lowest {
+            (self.lowest, self.second, self.lowest_at) = (new, self.lowest, link);
+        } else if new <= self.second {
+            self.second = new;
+        } else if old <= self.second {
+            self.look(levels);
+        }
+    }
+
     /// Finds its two lowest levels.
     #[inline]
     fn look(&mut self, levels: &[f64]) {
@@ -310,16 +327,12 @@ impl Levels {
 
     /// Moves a link's level, and has those links wait that see it move.
     fn shift(&mut self, link: u32, level: f64) {
-        let lower = f64::min(level, self.levels[link as usize]);
-        self.levels[link as usize] = level;
+        let moved_from = std::mem::replace(&mut self.levels[link as usize], level);
         for place in 0..self.links[link as usize].through.len() {
             let slot = self.links[link as usize].through[place].slot;
             let member = &mut self.members[slot as usize];
-            if lower > member.second && link != member.lowest_at {
-                continue; // neither of its two lowest levels, before and after
-            }
             let old = (member.lowest, member.second, member.lowest_at);
-            member.look(&self.levels);
+            member.follow(link, moved_from, level, &self.levels);
             if (member.lowest, member.second, member.lowest_at) == old {
                 continue;
             }
