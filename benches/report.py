@@ -40,7 +40,14 @@ class Table:
 
 
 TABLES = [
-    Table("price_step", "price_step", "One iteration", "NED, nodes x flows, 4 links a flow, hot caches.", "naive"),
+    Table(
+        "price_step",
+        "price_step",
+        "One iteration",
+        "NED, nodes x flows, 4 links a flow, hot caches. `naive` is the loop over compressed rows that anyone would "
+        "write first (benches/naive.rs).",
+        "naive",
+    ),
     Table(
         "threads",
         "threads",
@@ -54,7 +61,22 @@ TABLES = [
     ),
     Table("crew_run", "crew", "An empty job", "From call to return, while workers watch.", "rayon", spread=True),
     Table("crew_call", "crew", "An empty job after a pause", "Workers sleep by then.", "rayon", spread=True),
-    Table("churn", "churn", "Flows that come and go", "One replaced by another, by flows.", "vectors"),
+    Table(
+        "churn",
+        "churn",
+        "Flows that come and go",
+        "One replaced by another, by flows. `vectors` is a vector of paths and one of weights, which keep neither ids "
+        "nor anything that an iteration could run on.",
+        "vectors",
+    ),
+    Table(
+        "allocator",
+        "allocator",
+        "The allocator",
+        "By flows. `iteration` is the engine's step and F-NORM, of which a tick consists; `updates` is asked when "
+        "nothing has changed.",
+        "iteration",
+    ),
     Table(
         "growth",
         "time_to_gap",
@@ -65,7 +87,14 @@ TABLES = [
     ),
     Table("time_to_gap", "time_to_gap", "Whole solves", "To a proven relative gap.", "naive"),
     Table("interior_point", "interior_point", "Interior point", "To a proven relative gap.", "fast-ned"),
-    Table("max_min", "max_min", "Weighted max-min", "By number of flows, exact.", "textbook"),
+    Table(
+        "max_min",
+        "max_min",
+        "Weighted max-min",
+        "By number of flows, exact. `textbook` looks for the link that fills next, link by link, and stops its flows; "
+        "`max_min` is asked of a problem, `fill` of arrays.",
+        "textbook",
+    ),
     Table(
         "simulate",
         "simulate",

@@ -15,8 +15,9 @@ pub(crate) struct Certificate {
     relative_gap: f64,
     /// How far the fullest link was over its capacity before the rates were made feasible, relative to it; 0 if none.
     overload: f64,
-    /// Largest violation of the optimality conditions, relative. A small one makes every rate right, a small gap only
-    /// their total worth.
+    /// Largest violation of the optimality conditions, relative to a path's price or rate. At a residual r every rate is
+    /// right to about r for alpha >= 1 and to about r/alpha below (for `MinFct`, r/epsilon), where rates hang on prices by
+    /// more than themselves. A small gap makes only their total worth right.
     kkt_residual: f64,
 }
 

@@ -12,7 +12,11 @@ use crate::numbers;
 /// Alpha-fair utilities: w^α x^(1-α)/(1-α), and w log x for α = 1.
 ///
 /// α → 0 maximizes throughput (that limit is `Linear`), α = 1 is proportional fairness, α = 2 minimizes potential delay,
-/// α = inf is weighted max-min fairness. On one link rates are proportional to the weights for every α.
+/// α = inf is weighted max-min fairness. On one link rates are proportional to the weights for every α that all share.
+///
+/// Where flows have different α, weights say at which rate they are worth the same: x = w, in the unit of the capacities.
+/// With weights of 1 and capacities in bit/s that is 1 bit/s, and flows of small α take nearly everything; then give
+/// weights near the rates that you expect, or capacities in Gbit/s.
 ///
 /// Parameters
 /// ----------

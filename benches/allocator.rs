@@ -1,0 +1,119 @@
+//! A tick of the allocator beside the engine's iteration with F-NORM that it is made of, and what starts, ends and news
+//! cost.
+//!
+//! ```sh
+//! cargo bench -p netnum-benches --bench allocator    # about half a minute
+//! ```
+//!
+//! NED with log utility in f64 on one thread, on the first and the last row of Flowtune's table. A start and its end are
+//! timed in batches of 100; news are asked for after every tick of prices that have settled, when there are none.
+
+mod common;
+
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use common::{Instance, Plan, ROWS};
+use criterion::{BenchmarkId, Criterion};
+use netnum_core::Paths;
+use netnum_core::solve::Ned;
+use netnum_parallel::{Allocate, Allocator, AllocatorSettings, Engine, Worth};
+
+/// The step of the paper's experiments.
+const GAMMA: f64 = 0.4;
+/// Flowlets that start and end together.
+const BATCH: usize = 100;
+
+const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_millis(2000), samples: 40 };
+
+fn allocator(instance: &Instance) -> Allocator<f64, Ned> {
+    let (capacities, settings) = (instance.capacities.clone(), AllocatorSettings::default());
+    let mut allocator =
+        Allocator::new(capacities, Ned::new(GAMMA), settings, NonZeroUsize::MIN).expect("one thread is there");
+    for (links, &weight) in instance.paths.iter().zip(&instance.weights) {
+        allocator.start(links, Worth::log(weight)).expect("the instance is well formed");
+    }
+    (0..100).for_each(|_| allocator.tick().expect("one thread is there"));
+    allocator
+}
+
+fn engine(instance: &Instance) -> Engine<f64, Ned> {
+    let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
+    let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), NonZeroUsize::MIN).expect("one thread is there");
+    for (links, &weight) in paths.iter().zip(&instance.weights) {
+        engine.add(links, Worth::log(weight)).expect("the instance is well formed");
+    }
+    (0..100).for_each(|_| engine.step());
+    engine
+}
+
+fn time(count: u64, mut work: impl FnMut()) -> Duration {
+    let began = Instant::now();
+    (0..count).for_each(|_| work());
+    began.elapsed()
+}
+
+struct Measured {
+    flows: usize,
+    iteration: Option<f64>,
+    tick: Option<f64>,
+    news: Option<f64>,
+    /// Of one flowlet.
+    start_and_end: Option<f64>,
+}
+
+fn measure(criterion: &mut Criterion, instance: &Instance) -> Measured {
+    let flows = instance.paths.len();
+    let id = |name: &str| BenchmarkId::new(name, flows);
+    let mut engine = engine(instance);
+    let iteration = common::measure(criterion, "allocator", id("iteration"), PLAN, |count| {
+        time(count, || {
+            engine.step();
+            engine.normalize();
+        })
+    });
+    let mut allocator = allocator(instance);
+    let tick = common::measure(criterion, "allocator", id("tick"), PLAN, |count| {
+        time(count, || allocator.tick().expect("one thread is there"))
+    });
+    let _ = allocator.updates();
+    let news = common::measure(criterion, "allocator", id("updates"), PLAN, |count| {
+        time(count, || assert!(allocator.updates().is_empty()))
+    });
+    let batch = Paths::from_lists((0..BATCH).map(|flow| instance.paths.links(7 * flow % flows)));
+    let worths: Vec<Worth> = (0..BATCH).map(|flow| Worth::log(instance.weights[flow])).collect();
+    let start_and_end = common::measure(criterion, "allocator", id("100 starts and ends"), PLAN, |count| {
+        time(count, || {
+            let ids = allocator.start_all(&batch, &worths).expect("the instance is well formed");
+            allocator.end_all(&ids).expect("they have just started");
+        })
+    });
+    Measured { flows, iteration, tick, news, start_and_end: start_and_end.map(|seconds| seconds / BATCH as f64) }
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    let instances = [ROWS[0].instance(), ROWS[6].instance()];
+    let measured: Vec<Measured> = instances.iter().map(|instance| measure(&mut criterion, instance)).collect();
+    criterion.final_summary();
+    if common::is_test() || measured.iter().all(|side| side.tick.is_none()) {
+        return;
+    }
+    println!("NED (γ = {GAMMA}) with F-NORM, log utility, f64, one thread; medians, µs; a start and its end, ns.\n");
+    println!(
+        "{:>7} │ {:>9} {:>9} {:>6} │ {:>9} │ {:>9}",
+        "flows", "iteration", "tick", "ratio", "updates", "start+end"
+    );
+    for Measured { flows, iteration, tick, news, start_and_end } in measured {
+        let side =
+            |seconds: Option<f64>, unit: f64| seconds.map_or("–".into(), |seconds| format!("{:.1}", unit * seconds));
+        let ratio = tick.zip(iteration).map_or("–".into(), |(tick, iteration)| format!("{:.2}", tick / iteration));
+        println!(
+            "{flows:>7} │ {:>9} {:>9} {ratio:>6} │ {:>9} │ {:>9}",
+            side(iteration, 1e6),
+            side(tick, 1e6),
+            side(news, 1e6),
+            side(start_and_end, 1e9)
+        );
+    }
+}
