@@ -1,7 +1,7 @@
 //! Which links a flow takes.
 //!
-//! A [`Routing`] is asked when a flow arrives, and answers with one path, or with weights over several. A new one is a
-//! file here and a line in [`ROUTINGS`].
+//! A [`Routing`] is asked when a flow arrives, and answers with one path, or with weights over several, which the flow
+//! keeps to its end. A new one is a file here and a line in [`ROUTINGS`].
 
 mod ecmp;
 mod route;

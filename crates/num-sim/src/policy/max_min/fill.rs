@@ -41,7 +41,7 @@ fn key(level: f64) -> Reverse<u64> {
 impl Levels {
     /// Computes the level of every link.
     pub(super) fn fill(&mut self) {
-        let Self { links, members, .. } = self;
+        let Self { links, levels, members, .. } = self;
         let mut left: Vec<Left> = links.iter().map(Left::of).collect();
         let mut rises: Vec<bool> = members.iter().map(|member| !member.hops.is_empty()).collect();
         let mut capped: Vec<u32> = (0..members.len() as u32)
@@ -51,7 +51,7 @@ impl Levels {
         let entry = |(link, left): (usize, &Left)| (left.flows > 0).then(|| (key(left.level(0.0)), link));
         let mut heap: BinaryHeap<(Reverse<u64>, usize)> = left.iter().enumerate().filter_map(entry).collect();
         let mut water = 0.0;
-        links.iter_mut().for_each(|link| link.level = f64::INFINITY);
+        levels.fill(f64::INFINITY);
         while let Some((Reverse(bits), link)) = heap.pop() {
             let bound = f64::from_bits(bits);
             if let Some(&slot) = capped.last().filter(|&&slot| members[slot as usize].cap <= bound) {
@@ -75,7 +75,7 @@ impl Levels {
                 continue;
             }
             water = level;
-            links[link].level = level;
+            levels[link] = level;
             for &crossing in &links[link].through {
                 if !std::mem::take(&mut rises[crossing.slot as usize]) {
                     continue;

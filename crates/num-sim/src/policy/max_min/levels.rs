@@ -70,8 +70,6 @@ pub(super) struct Hop {
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) capacity: f64,
-    /// ∞ for a link that holds no flow back.
-    pub(super) level: f64,
     /// While it holds no flow back, c_l − Σ_f a_fl m_fl, what they leave of it.
     pub(super) spare: f64,
     pub(super) through: Vec<Crossing>,
@@ -85,9 +83,9 @@ pub(super) struct Link {
 
 impl Link {
     /// A link that holds no flow back is asked for more, or for less if that is negative; whether that settles it.
-    fn bears(&mut self, more: f64) -> bool {
+    fn bears(&mut self, level: f64, more: f64) -> bool {
         self.spare -= more;
-        self.level == f64::INFINITY && (more <= 0.0 || (!self.waits && self.spare > SPARE * self.capacity))
+        level == f64::INFINITY && (more <= 0.0 || (!self.waits && self.spare > SPARE * self.capacity))
     }
 }
 
@@ -121,12 +119,29 @@ impl Member {
         if link == self.lowest_at { self.second } else { self.lowest }
     }
 
+    /// The level of a link of its own has moved. Only one that rises past the second lowest has the others looked at.
+    #[inline]
+    fn follow(&mut self, link: u32, old: f64, new: f64, levels: &[f64]) {
+        if link == self.lowest_at {
+            match new <= self.second {
+                true => self.lowest = new,
+                false => self.look(levels),
+            }
+        } else if new < self.lowest {
+            (self.lowest, self.second, self.lowest_at) = (new, self.lowest, link);
+        } else if new <= self.second {
+            self.second = new;
+        } else if old <= self.second {
+            self.look(levels);
+        }
+    }
+
     /// Finds its two lowest levels.
     #[inline]
-    fn look(&mut self, links: &[Link]) {
+    fn look(&mut self, levels: &[f64]) {
         (self.lowest, self.second, self.lowest_at) = (self.cap, f64::INFINITY, NONE);
         for hop in &self.hops {
-            let level = links[hop.link as usize].level;
+            let level = levels[hop.link as usize];
             if level < self.lowest {
                 (self.lowest, self.second, self.lowest_at) = (level, self.lowest, hop.link);
             } else if level < self.second {
@@ -140,6 +155,8 @@ impl Member {
 #[derive(Debug, Default)]
 pub(super) struct Levels {
     pub(super) links: Vec<Link>,
+    /// λ by link, ∞ for one that holds no flow back. Apart from the rest: they are what is read most, and stay in cache.
+    pub(super) levels: Vec<f64>,
     pub(super) members: Vec<Member>,
     /// The links that wait.
     waiting: Vec<u32>,
@@ -157,18 +174,22 @@ impl Levels {
     pub(super) fn start(&mut self, capacities: &[f64]) {
         let link = |&capacity: &f64| Link {
             capacity,
-            level: f64::INFINITY,
             spare: capacity,
             through: Vec::new(),
             waits: false,
             from: f64::INFINITY,
             next: f64::NAN,
         };
-        *self = Self { links: capacities.iter().map(link).collect(), always_fill: self.always_fill, ..Self::default() };
+        *self = Self {
+            links: capacities.iter().map(link).collect(),
+            levels: vec![f64::INFINITY; capacities.len()],
+            always_fill: self.always_fill,
+            ..Self::default()
+        };
     }
 
     pub(super) fn insert(&mut self, slot: u32, route: &Route, cap: f64) {
-        let Self { links, members, .. } = self;
+        let Self { links, levels, members, .. } = self;
         if members.len() <= slot as usize {
             members.resize_with(slot as usize + 1, Member::default);
         }
@@ -180,12 +201,12 @@ impl Levels {
             through.push(Crossing { slot, hop, share });
         }
         (member.cap, member.told) = (cap, 0.0);
-        member.look(links);
+        member.look(levels);
         for hop in 0..self.members[slot as usize].hops.len() {
             let member = &self.members[slot as usize];
             let Hop { link, share, .. } = member.hops[hop];
             let asked = share * member.without(link);
-            if !self.links[link as usize].bears(asked) {
+            if !self.links[link as usize].bears(self.levels[link as usize], asked) {
                 self.wait(link, 0.0);
             }
         }
@@ -201,8 +222,8 @@ impl Levels {
             if let Some(moved) = through.get(place as usize) {
                 self.members[moved.slot as usize].hops[moved.hop as usize].place = place;
             }
-            if !self.links[link as usize].bears(-asked) {
-                let level = self.links[link as usize].level;
+            let level = self.levels[link as usize];
+            if !self.links[link as usize].bears(level, -asked) {
                 self.wait(link, level);
             }
         }
@@ -231,7 +252,7 @@ impl Levels {
         let mut moves = 0;
         while let Some((position, others)) = self.first_waiting() {
             let link = self.waiting[position];
-            let level = self.links[link as usize].level;
+            let level = self.levels[link as usize];
             if self.links[link as usize].next.is_nan() {
                 self.links[link as usize].next = self.level(link);
             }
@@ -258,7 +279,7 @@ impl Levels {
         self.fill();
         for slot in 0..self.members.len() {
             if !self.members[slot].hops.is_empty() {
-                self.members[slot].look(&self.links);
+                self.members[slot].look(&self.levels);
                 self.list(slot as u32);
             }
         }
@@ -306,16 +327,12 @@ impl Levels {
 
     /// Moves a link's level, and has those links wait that see it move.
     fn shift(&mut self, link: u32, level: f64) {
-        let lower = f64::min(level, self.links[link as usize].level);
-        self.links[link as usize].level = level;
+        let moved_from = std::mem::replace(&mut self.levels[link as usize], level);
         for place in 0..self.links[link as usize].through.len() {
             let slot = self.links[link as usize].through[place].slot;
             let member = &mut self.members[slot as usize];
-            if lower > member.second && link != member.lowest_at {
-                continue; // neither of its two lowest levels, before and after
-            }
             let old = (member.lowest, member.second, member.lowest_at);
-            member.look(&self.links);
+            member.follow(link, moved_from, level, &self.levels);
             if (member.lowest, member.second, member.lowest_at) == old {
                 continue;
             }
@@ -333,8 +350,8 @@ impl Levels {
                 let link = &mut self.links[other as usize];
                 // What it was going to do may be something else now.
                 link.next = f64::NAN;
-                let seen_below = link.level;
-                if link.bears(share * (after - before)) || f64::min(before, after) >= seen_below {
+                let seen_below = self.levels[other as usize];
+                if link.bears(seen_below, share * (after - before)) || f64::min(before, after) >= seen_below {
                     continue;
                 }
                 self.wait(other, if after > before { before } else { seen_below });
@@ -345,10 +362,10 @@ impl Levels {
     /// The level that solves (1) on one link, by Newton's method: the left side is concave and piecewise linear in the
     /// level, so that every step but the first is upwards, and the last one exact. Notes what is spared, if it is ∞.
     fn level(&mut self, link: u32) -> f64 {
-        let Self { links, members, .. } = self;
-        let Link { capacity, level, spare, through, .. } = &mut links[link as usize];
+        let Self { links, levels, members, .. } = self;
+        let Link { capacity, spare, through, .. } = &mut links[link as usize];
         let (capacity, through) = (*capacity, &*through);
-        let mut guess = *level;
+        let mut guess = levels[link as usize];
         let mut steps = 0;
         loop {
             // What flows cut off elsewhere take, and the shares of those cut off here.
