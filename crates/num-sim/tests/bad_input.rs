@@ -105,7 +105,7 @@ fn arrivals_name_the_setting() {
 fn names_that_nothing_has_are_answered_with_those_that_exist() {
     assert_eq!(
         policy("fair").err().unwrap().to_string(),
-        "unknown policy \"fair\"; known: max-min, srpt, proportional, min-fct"
+        "unknown policy \"fair\"; known: max-min, srpt, proportional, min-fct, flowtune"
     );
     assert_eq!(routing("ospf", 0).err().unwrap().to_string(), "unknown routing \"ospf\"; known: ecmp");
     assert!(POLICIES.iter().all(|&(name, _)| policy(name).unwrap().name() == name));

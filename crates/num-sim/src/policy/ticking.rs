@@ -26,6 +26,8 @@ pub enum Clock {
     AtEvents,
 }
 
+type OfFlow = Box<dyn Fn(&Flow, f64) -> Worth + Send>;
+
 /// An [`Allocator`](netnum_parallel::Allocator) on a clock.
 pub struct Ticking {
     clock: Clock,
@@ -33,7 +35,7 @@ pub struct Ticking {
     options: BTreeMap<String, f64>,
     settings: AllocatorSettings,
     /// What a flow's rate is worth, given the mean capacity of a link.
-    worth: Box<dyn Fn(&Flow, f64) -> Worth + Send>,
+    worth: OfFlow,
     mean_capacity: f64,
     allocator: Option<Box<dyn Allocate>>,
     /// By slot of the simulator, and by slot of the allocator.

@@ -42,7 +42,8 @@ fn raise(error: Error) -> PyErr {
 ///
 ///     - ``"max-min"``: fair sharing;
 ///     - ``"srpt"``: strict priority by what is left of a flow, pFabric's ideal;
-///     - ``"proportional"``, ``"min-fct"``: the exact optimum of these utilities at every change, by `solve`.
+///     - ``"proportional"``, ``"min-fct"``: the exact optimum of these utilities at every change, by `solve`;
+///     - ``"flowtune"``: an `Allocator` that ticks every 10 microseconds, NED and F-NORM.
 /// routing : str
 ///     Who goes where: ``"ecmp"``, a random shortest path for each flow, drawn once.
 /// until : float
