@@ -73,8 +73,8 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
     direction. All nodes are ends, in the graph's order and named by ``str(node)``. Where every node has an attribute
     ``pos``, it is where it is drawn.
 
-    An end is named by its place in that order or by its name, never by an integer label: where the labels are 1, 2, 3,
-    ``ecmp([1], [3])`` goes from the second node to the fourth, and ``ecmp(["1"], ["3"])`` from the node 1 to the node 3.
+    An end is named by its place in that order or by its name, never by an integer label: where the labels are 1 to 4,
+    ``ecmp([1], [3])`` goes from the second node to the fourth, and ``ecmp(["1"], ["3"])`` from node 1 to node 3.
 
     Parameters
     ----------
