@@ -119,6 +119,7 @@ def test_what_is_wrong_changes_nothing():
         (netnum.ProblemError, "weight has 3 entries, expected 1", lambda: allocator.start([[0]], [1, 2, 3])),
         (netnum.ProblemError, "there is no flow", lambda: allocator.end([ids[0], ids[0]])),
         (netnum.ProblemError, "there is no flow", lambda: allocator.end([12345])),
+        (netnum.ProblemError, "there is no flow", lambda: allocator.end([2 << 32])),
         (netnum.ProblemError, "there is no flow", lambda: allocator.rates([-1])),
         (netnum.ProblemError, "there is no link 2, expected one in 0..2", lambda: allocator.set_capacity(2, 1.0)),
         (netnum.ProblemError, "link 1 has capacity -1, expected", lambda: allocator.set_capacity(1, -1.0)),

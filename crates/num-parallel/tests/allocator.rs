@@ -239,6 +239,78 @@ fn a_snapshot_goes_on_to_the_last_bit() {
     }
 }
 
+/// Also where buckets have emptied, for normalizers that add up in order.
+#[test]
+fn a_snapshot_of_what_has_emptied_goes_on_to_the_last_bit() {
+    for normalization in ALL {
+        let mut used = Use::new(17);
+        let mut first = by_name(used.capacities.clone(), "ned", settings(normalization, 0.0));
+        for _ in 0..400 {
+            used.event(&mut *first, &[1.0, 2.0]);
+        }
+        for (id, ..) in used.flows.drain(..) {
+            first.end(id).unwrap();
+        }
+        let mut second = restore_allocator(&first.to_json(), "ned", false, one()).unwrap();
+        let (mut other, before) = (Use::new(0), used.rng.clone());
+        (other.capacities, other.rng, used.rng) = (used.capacities.clone(), before.clone(), before);
+        for _ in 0..400 {
+            used.event(&mut *first, &[1.0, 2.0]);
+            other.event(&mut *second, &[1.0, 2.0]);
+            assert_eq!(first.rates(), second.rates(), "{normalization:?}");
+        }
+        assert_eq!(second.to_json(), first.to_json(), "{normalization:?}");
+    }
+}
+
+/// No id names a slot without a flow, and no rate is there before the first tick.
+#[test]
+fn what_has_ended_has_no_id_and_what_has_not_begun_no_rate() {
+    for alpha in [1.0, 2.0] {
+        let mut allocator = by_name(vec![10.0], "ned", settings(Normalization::FNorm, 0.0));
+        let worth = Worth { alpha, ..Worth::log(1.0) };
+        let ids = [0, 1].map(|_| allocator.start(&[0], worth).unwrap());
+        allocator.tick().unwrap();
+        allocator.end(ids[0]).unwrap();
+        for generation in 0..6u64 {
+            let id = FlowId::from_bits(generation << 32);
+            assert!(allocator.end_all(&[id]).is_err() && allocator.rate(id).is_err() && !allocator.knows(id));
+        }
+        let _ = allocator.updates();
+        let late = allocator.start(&[0], worth).unwrap();
+        assert_eq!(allocator.rate(late).unwrap(), 0.0);
+        assert!(allocator.updates().is_empty());
+        assert_eq!(allocator.flows(), 2);
+    }
+}
+
+/// What was down, and what ended before the tick, leaves no mark on the price of a link that was empty.
+#[test]
+fn links_are_priced_for_those_who_use_them() {
+    let ask = |allocator: &mut dyn Allocate, id| {
+        allocator.tick().unwrap();
+        allocator.rate(id).unwrap()
+    };
+    let made = || by_name(vec![10.0, 10.0], "ned", settings(Normalization::None, 0.0));
+    // Beside a flow that is down.
+    let mut allocator = made();
+    allocator.set_capacity(0, 0.0).unwrap();
+    let down = allocator.start(&[0, 1], Worth::log(1.0)).unwrap();
+    allocator.tick().unwrap();
+    let one = allocator.start(&[1], Worth::log(1.0)).unwrap();
+    assert!((ask(&mut *allocator, one) - 10.0).abs() < 1e-9);
+    // And when it returns to links of its own.
+    allocator.end(one).unwrap();
+    (0..3).for_each(|_| allocator.tick().unwrap());
+    allocator.set_capacity(0, 10.0).unwrap();
+    assert!((ask(&mut *allocator, down) - 10.0).abs() < 1e-9);
+    // Many that end before they begin.
+    let mut allocator = made();
+    let ids: Vec<FlowId> = (0..100).map(|_| allocator.start(&[0], Worth::log(1.0)).unwrap()).collect();
+    allocator.end_all(&ids[1..]).unwrap();
+    assert!((ask(&mut *allocator, ids[0]) - 10.0).abs() < 1e-6);
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
@@ -324,6 +396,13 @@ fn a_snapshot_that_cannot_be_is_an_error() {
     assert!(broken("\"path\":[0,1]", "\"path\":[0,9]").contains("link 9"));
     assert!(broken("\"weight\":1.0", "\"weight\":-1.0").contains("weight -1"));
     assert!(broken("\"sent\":[", "\"sent\":[]},{\"").starts_with("not a snapshot: "));
+    assert!(broken("\"generation\":1", "\"generation\":2").contains("generation 2"));
+    assert!(broken("\"free\":[]", "\"free\":[[1,1]]").contains("generation 1"));
+    assert!(broken("\"sent\":[0.0]", "\"sent\":[]").contains("different sizes"));
+    assert!(restore_allocator(&json, "ned", true, one()).is_err());
+    let mut idle = by_name(vec![10.0], "gradient", Default::default());
+    idle.tick().unwrap();
+    assert!(restore_allocator(&idle.to_json(), "gradient", false, one()).is_ok());
     let other = match restore_allocator(&json, "fgm", false, one()) {
         Ok(_) => panic!("a snapshot of NED is none of FGM"),
         Err(error) => error.to_string(),

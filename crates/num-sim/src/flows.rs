@@ -65,6 +65,11 @@ impl Flows {
         &self.routes[slot as usize]
     }
 
+    pub(crate) fn is_active(&self, slot: u32) -> bool {
+        let place = self.slots.get(slot as usize).map(|flow| flow.place as usize);
+        place.is_some_and(|place| self.active.get(place) == Some(&slot))
+    }
+
     pub(crate) fn flow_mut(&mut self, slot: u32) -> &mut Flow {
         &mut self.slots[slot as usize]
     }

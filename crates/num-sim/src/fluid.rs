@@ -129,7 +129,9 @@ impl<'a> Fluid<'a> {
                 self.now = until;
                 return Ok(Status::TimeUp);
             }
-            if next == f64::INFINITY {
+            // A clock may tick on though nothing is on the way, and nothing can be.
+            let stands = arrival == f64::INFINITY && end == f64::INFINITY;
+            if next == f64::INFINITY || (stands && !self.can_move()) {
                 return Ok(Status::Starved);
             }
             self.now = next;
@@ -149,6 +151,11 @@ impl<'a> Fluid<'a> {
                 }
             }
         }
+    }
+
+    /// Whether there is a flow over links that all have a capacity.
+    fn can_move(&self) -> bool {
+        self.flows.active().iter().any(|&slot| self.flows.route(slot).alone(self.capacities) > 0.0)
     }
 
     fn arrive(&mut self) -> Result<()> {
@@ -189,6 +196,10 @@ impl<'a> Fluid<'a> {
             return Err(Error::Policy { policy: self.policy.name().into(), what });
         }
         for (slot, rate) in self.rates.drain() {
+            if !self.flows.is_active(slot) {
+                let what = format!("gave slot {slot} a rate, where no flow is");
+                return Err(Error::Policy { policy: self.policy.name().into(), what });
+            }
             let flow = self.flows.flow_mut(slot);
             if !(rate.is_finite() && rate >= 0.0) {
                 let what = format!("gave flow {} the rate {rate}, expected a finite number >= 0", flow.number);

@@ -2,7 +2,9 @@
 
 use netnum_core::Topology;
 use netnum_parallel::{AllocatorSettings, Normalization};
-use netnum_sim::{Clock, Ecmp, Ideal, Pairs, Poisson, Report, Run, Sizes, Ticking, Workload, simulate};
+use netnum_sim::{
+    Clock, Ecmp, Ideal, POLICIES, Pairs, Poisson, Report, Run, Sizes, Status, Ticking, Workload, simulate,
+};
 
 fn run(net: &Topology, workload: &Workload, policy: &mut dyn netnum_sim::Policy) -> Report {
     simulate(net, workload, &mut Ecmp::new(1), policy, &Run::default(), &mut ()).unwrap()
@@ -56,6 +58,21 @@ fn a_clock_that_stands_still_and_a_method_without_a_rule_are_errors() {
     };
     let still = refused(&mut flowtune(Clock::Every(0.0), Normalization::FNorm));
     assert_eq!(still, "interval is 0, expected a finite number > 0");
+    let late = Workload::new(vec![1e12], vec![0], vec![1], vec![1e6]).unwrap();
+    let mut policy = flowtune(Clock::Every(10e-6), Normalization::FNorm);
+    let fine = simulate(&net, &late, &mut Ecmp::new(1), &mut policy, &Run::default(), &mut ()).unwrap_err();
+    assert!(fine.to_string().contains("shorter than the clock can tell apart"), "{fine}");
     let newton = refused(&mut Ticking::new(Clock::AtEvents, "newton", &[], AllocatorSettings::default()));
     assert!(newton.starts_with("method is \"newton\", expected \"ned\", "), "{newton}");
+}
+
+/// A clock does not keep a simulation going in which nothing can move.
+#[test]
+fn every_policy_starves_over_a_failed_link() {
+    let net = Topology::from_edges("a b 1e9\nc d 0").unwrap();
+    for &(name, make) in POLICIES {
+        let workload = Workload::new(vec![0.0, 0.0], vec![0, 2], vec![1, 3], vec![1e6, 1e6]).unwrap();
+        let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut *make(), &Run::default(), &mut ()).unwrap();
+        assert_eq!((report.status, report.ended()), (Status::Starved, 1), "{name}");
+    }
 }

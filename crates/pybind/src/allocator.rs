@@ -38,7 +38,8 @@ use crate::topology::Topology;
 /// headroom : float
 ///     The part of every link that is held back; 0 <= headroom < 1.
 /// dtype : {"float64", "float32"}
-///     The numbers that are kept of flowlets. Single precision halves the memory; rates are then right to about 1e-6.
+///     The numbers that are kept of flowlets. Single precision halves the memory; rates are then right to about 1e-6, and
+///     links may be over their capacity by as much (1e-5 with many thousands of flowlets): give ``headroom`` for it.
 /// threads : int
 ///     How many threads a tick may use. More than one are used from 40 000 flowlets on; the rates have the same bits.
 /// **options : float

@@ -99,9 +99,7 @@ pub struct Allocator<R: Real, Rule: PriceRule> {
     settings: AllocatorSettings,
     /// Of every link, as the caller says.
     capacities: Vec<f64>,
-    /// Per link how many flows cross it.
-    crossed_by: Vec<u32>,
-    /// Links that were empty at the last tick, and are not now.
+    /// Links that carried nothing at the last tick, and have been priced since.
     fresh: FxHashSet<u32>,
     /// By slot, what the flow's endpoint last heard; 0 before it has.
     sent: Vec<f64>,
@@ -192,16 +190,27 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
         let none = Paths::from_lists([[0; 0]; 0]);
         let mut engine = Engine::new(used, &none, rule, threads)?;
         engine.set_prices(&vec![0.0; capacities.len()])?;
-        let crossed_by = vec![0; capacities.len()];
-        Ok(Self {
-            engine,
-            settings,
-            capacities,
-            crossed_by,
-            fresh: FxHashSet::default(),
-            sent: Vec::new(),
-            laid_out: 0,
-        })
+        Ok(Self { engine, settings, capacities, fresh: FxHashSet::default(), sent: Vec::new(), laid_out: 0 })
+    }
+
+    /// Adds (or takes off again) what a flow alone pays for the links of its path that carry nothing as yet.
+    fn price_fresh(&mut self, path: &[u32], worth: &Worth, sign: f64) {
+        let used = |&link: &u32| self.settings.used(self.capacities[link as usize]);
+        let smallest = path.iter().map(used).fold(f64::INFINITY, f64::min);
+        if smallest == 0.0 {
+            return;
+        }
+        let pays = sign * worth.revenue(smallest) / path.len() as f64;
+        for &link in path {
+            if self.engine.load(link).is_ok_and(|load| load > 0.0) {
+                continue;
+            }
+            let was = if self.fresh.insert(link) { 0.0 } else { self.engine.price(link).unwrap_or(0.0) };
+            let price = (was + pays / self.settings.used(self.capacities[link as usize])).max(0.0);
+            if price.is_finite() {
+                self.engine.set_price(link, price).expect("a price of a known link");
+            }
+        }
     }
 
     /// The whole state. O(links + crossings).
@@ -228,12 +237,8 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
         settings.check()?;
         let engine = Engine::restore(engine, threads)?;
         let links = engine.links();
-        let (mut slots, mut crossed_by) = (0, vec![0; links]);
-        engine.each_path(|id, path| {
-            slots = slots.max(id.slot() + 1);
-            path.iter().for_each(|&link| crossed_by[link as usize] += 1);
-        });
-        if capacities.len() != links || fresh.iter().any(|&link| link as usize >= links) || sent.len() < slots {
+        let of_links = capacities.len() == links && fresh.iter().all(|&link| (link as usize) < links);
+        if !of_links || sent.len() != engine.slots() || laid_out > u32::MAX as usize {
             return Err(Error::Snapshot("its parts are of different sizes".into()));
         }
         for (link, &capacity) in capacities.iter().enumerate() {
@@ -242,7 +247,7 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
             }
         }
         let fresh = fresh.into_iter().collect();
-        Ok(Self { engine, settings, capacities, crossed_by, fresh, sent, laid_out })
+        Ok(Self { engine, settings, capacities, fresh, sent, laid_out })
     }
 }
 
@@ -254,23 +259,7 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
             self.sent.push(0.0);
         }
         self.sent[slot] = 0.0;
-        let capacity = |&link: &u32| self.settings.used(self.capacities[link as usize]);
-        let smallest = path.iter().map(capacity).fold(f64::INFINITY, f64::min);
-        let pays = worth.revenue(smallest) / path.len() as f64;
-        for &link in path {
-            let crossed_by = &mut self.crossed_by[link as usize];
-            *crossed_by += 1;
-            let was = match *crossed_by {
-                1 => 0.0,
-                _ if self.fresh.contains(&link) => self.engine.price(link).expect("the path was accepted"),
-                _ => continue,
-            };
-            self.fresh.insert(link);
-            let price = was + pays / self.settings.used(self.capacities[link as usize]);
-            if price.is_finite() {
-                self.engine.set_price(link, price).expect("a price of a known link");
-            }
-        }
+        self.price_fresh(path, &worth, 1.0);
         Ok(id)
     }
 
@@ -286,8 +275,9 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
     }
 
     fn end(&mut self, id: FlowId) -> Result<()> {
-        for link in self.engine.path(id)? {
-            self.crossed_by[link as usize] -= 1;
+        if !self.fresh.is_empty() {
+            let (path, worth) = (self.engine.path(id)?, self.engine.worth(id)?);
+            self.price_fresh(&path, &worth, -1.0);
         }
         self.engine.remove(id)
     }
@@ -311,7 +301,17 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
             return Err(Error::Capacity { link: link as usize, value: capacity });
         }
         self.engine.set_capacity(link, self.settings.used(capacity))?;
-        self.capacities[link as usize] = capacity;
+        let before = std::mem::replace(&mut self.capacities[link as usize], capacity);
+        if before == 0.0 && capacity > 0.0 {
+            // Its flows are back, and with them those links of their paths that nobody else has used.
+            let mut back = Vec::new();
+            self.engine.each_flow(|flow| {
+                if flow.path.contains(&link) {
+                    back.push((flow.path.to_vec(), flow.worth));
+                }
+            });
+            back.iter().for_each(|(path, worth)| self.price_fresh(path, worth, 1.0));
+        }
         Ok(())
     }
 

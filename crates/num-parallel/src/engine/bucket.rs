@@ -148,6 +148,10 @@ impl<R: Real> Bucket<R> {
         let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
         (rows.scales[at], rows.floors[at]) = (R::of(response.scale), R::of(response.floor));
         rows.rates[at] = R::ZERO;
+        // What stood for nobody there may have one.
+        if let Some(feasible) = self.feasible.get_mut(place) {
+            *feasible = R::ZERO;
+        }
         if self.law == Law::Power {
             self.exponents.push(R::of(response.exponent));
         }

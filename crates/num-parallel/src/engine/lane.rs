@@ -67,6 +67,16 @@ impl<R: Real> Lane<R> {
         &self.buckets
     }
 
+    /// In the order in which they respond, which does not depend on which came first.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = &Bucket<R>> {
+        self.order.iter().map(|&bucket| &self.buckets[bucket as usize])
+    }
+
+    /// The same, to change them.
+    pub(crate) fn each_in_order(&mut self, mut change: impl FnMut(&mut Bucket<R>)) {
+        self.order.iter().for_each(|&bucket| change(&mut self.buckets[bucket as usize]));
+    }
+
     pub(crate) fn buckets_mut(&mut self) -> &mut [Bucket<R>] {
         &mut self.buckets
     }

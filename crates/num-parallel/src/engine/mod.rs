@@ -344,7 +344,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     ///
     /// # Errors
     /// [`Error::LinkOutOfRange`] with path 0, [`Error::Capacity`], and [`Error::Parameter`] as [`add`](Self::add) where a
-    /// flow's prices would go out of range; nothing has changed then.
+    /// flow's prices would go out of range, which is then named by its slot; nothing has changed then.
     pub fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
         check_path(0, &[link], self.blocks.partition.links())?;
         check_capacity(link as usize, capacity)?;
@@ -361,7 +361,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
                     let of_path = self.links_of(flows, place).map(|link| capacities[link as usize]);
                     let smallest = of_path.fold(f64::INFINITY, f64::min);
                     let worth = self.slots[flows.flows()[place] as usize].worth;
-                    worth.check_range::<R>(0, smallest)?;
+                    worth.check_range::<R>(flows.flows()[place] as usize, smallest)?;
                     floors.push((number, bucket, place, worth.floor(smallest)));
                 }
             }
@@ -519,11 +519,11 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         normalizer.normalize_capped(&self.capacities, &paths, &caps, &mut rates);
         let mut rates = rates.into_iter();
         for lane in &mut self.lanes {
-            for bucket in own(lane).buckets_mut() {
+            own(lane).each_in_order(|bucket| {
                 for place in 0..bucket.flows().len() {
                     bucket.set_feasible(place, rates.next().expect("one rate per flow"));
                 }
-            }
+            });
         }
     }
 
@@ -558,6 +558,26 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         check_path(0, &[link], self.blocks.partition.links())?;
         let block = read(self.block_of(link));
         Ok(block.prices[link as usize - block.links.start])
+    }
+
+    /// What one link was asked for in the last step.
+    ///
+    /// # Errors
+    /// [`Error::LinkOutOfRange`] with path 0.
+    pub fn load(&self, link: u32) -> Result<f64> {
+        check_path(0, &[link], self.blocks.partition.links())?;
+        let block = read(self.block_of(link));
+        Ok(block.sums[link as usize - block.links.start][0])
+    }
+
+    /// How many slots there are, with flows and without.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// What a flow's rate is worth.
+    pub(crate) fn worth(&self, id: FlowId) -> Result<Worth> {
+        Ok(self.slot(id)?.worth)
     }
 
     /// Sets the price of one link; a rule with a memory starts again there. O(1).
@@ -628,7 +648,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// Looks at the rate of every flow, as asked for and as the last normalizer left it. O(flows).
     pub fn each_rate(&self, mut look: impl FnMut(FlowId, f64, f64)) {
         for lane in &self.lanes {
-            for bucket in read(lane).buckets() {
+            for bucket in read(lane).in_order() {
                 for (place, &number) in bucket.flows().iter().enumerate() {
                     let id = FlowId::new(number, self.slots[number as usize].generation);
                     look(id, bucket.rate(place).wide(), bucket.feasible(place).wide());
@@ -637,16 +657,11 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         }
     }
 
-    /// Looks at the path of every flow. O(crossings).
-    pub fn each_path(&self, mut look: impl FnMut(FlowId, &[u32])) {
-        self.each_flow(|flow| look(flow.id, flow.path));
-    }
-
     /// Looks at every flow, lane by lane.
     pub(crate) fn each_flow(&self, mut look: impl FnMut(Flow<'_>)) {
         let mut path = Vec::new();
         for lane in &self.lanes {
-            for bucket in read(lane).buckets() {
+            for bucket in read(lane).in_order() {
                 for (place, &number) in bucket.flows().iter().enumerate() {
                     path.clear();
                     path.extend(self.links_of(bucket, place));
@@ -673,7 +688,8 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
 
     fn slot(&self, id: FlowId) -> Result<&Slot> {
         let slot = self.slots.get(id.number() as usize);
-        let current = slot.filter(|slot| slot.generation == id.generation());
+        // A generation is odd while there is a flow.
+        let current = slot.filter(|slot| slot.generation == id.generation() && slot.generation % 2 == 1);
         current.ok_or_else(|| Error::UnknownFlow { id: id.to_string() })
     }
 

@@ -17,6 +17,9 @@ pub trait Real:
     + Sync
     + 'static
 {
+    /// Its width.
+    const BITS: u32;
+
     /// 0.
     const ZERO: Self;
 
@@ -46,6 +49,7 @@ pub trait Real:
 }
 
 impl Real for f64 {
+    const BITS: u32 = 64;
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const LARGEST: f64 = 1e200;
@@ -60,6 +64,7 @@ impl Real for f64 {
 }
 
 impl Real for f32 {
+    const BITS: u32 = 32;
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const LARGEST: f64 = 1e30;

@@ -16,6 +16,8 @@ use super::{Engine, Flow, FlowId, Real, Slot, Worth, check_capacity, check_path,
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot<Rule, Memory> {
+    /// Width of the numbers that it keeps of flows.
+    bits: u32,
     rule: Rule,
     started: bool,
     links: Vec<SavedLink<Memory>>,
@@ -79,6 +81,7 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Engine<R, Rule> {
             flows.push(SavedFlow { number, generation, path, weight, alpha, cap, rate, feasible });
         });
         Snapshot {
+            bits: R::BITS,
             rule: read(&self.blocks.rule).clone(),
             started: self.started,
             links,
@@ -95,7 +98,10 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Engine<R, Rule> {
     /// [`Error::Snapshot`] where flows and slots do not fit together, and those of [`new`](Self::new),
     /// [`add`](Self::add) and [`set_prices`](Self::set_prices).
     pub fn restore(snapshot: Snapshot<Rule, Rule::Memory>, threads: NonZeroUsize) -> Result<Self> {
-        let Snapshot { rule, started, links, sample, sampled_of, flows, free } = snapshot;
+        let Snapshot { bits, rule, started, links, sample, sampled_of, flows, free } = snapshot;
+        if bits != R::BITS {
+            return Err(Error::Snapshot(format!("its numbers have {bits} bits, expected {}", R::BITS)));
+        }
         for (link, saved) in links.iter().enumerate() {
             check_capacity(link, saved.capacity)?;
             check_price(link, saved.price)?;
@@ -120,8 +126,13 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Engine<R, Rule> {
             }
         }
         let mut slots = vec![None; flows.len() + free.len()];
-        let generations = flows.iter().map(|flow| (flow.number, flow.generation)).chain(free.iter().copied());
-        for (number, generation) in generations {
+        // A generation is odd while there is a flow.
+        let of_flows = flows.iter().map(|flow| (flow.number, flow.generation, 1));
+        let of_free = free.iter().map(|&(number, generation)| (number, generation, 0));
+        for (number, generation, lives) in of_flows.chain(of_free) {
+            if generation % 2 != lives {
+                return Err(Error::Snapshot(format!("slot {number} cannot be of generation {generation}")));
+            }
             match slots.get_mut(number as usize) {
                 Some(slot @ None) => *slot = Some(generation),
                 _ => return Err(Error::Snapshot(format!("slot {number} is there twice, or beyond the last"))),

@@ -90,16 +90,24 @@ impl Ticking {
     }
 
     /// Whether there is a tick now; says when the next one is.
-    fn is_due(&mut self, now: f64) -> bool {
-        let Clock::Every(interval) = self.clock else { return true };
+    fn is_due(&mut self, now: f64) -> Result<bool> {
+        let Clock::Every(interval) = self.clock else { return Ok(true) };
         if self.next < now {
             self.next = (now / interval).ceil() * interval;
         }
-        let due = now >= self.next;
-        while self.next <= now {
-            self.next = f64::max((now / interval).floor() * interval, self.next) + interval;
+        if now < self.next {
+            return Ok(false);
         }
-        due
+        // The quotient may be just below the whole number that it stands for.
+        let ticks = (now / interval).floor();
+        for more in [1.0, 2.0] {
+            self.next = (ticks + more) * interval;
+            if self.next > now {
+                return Ok(true);
+            }
+        }
+        let what = format!("has an interval of {interval} s, shorter than the clock can tell apart at {now} s");
+        Err(Error::Policy { policy: self.name().into(), what })
     }
 }
 
@@ -142,7 +150,7 @@ impl Policy for Ticking {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
-        let due = self.is_due(now);
+        let due = self.is_due(now)?;
         if let Some(allocator) = self.allocator.as_mut().filter(|_| due) {
             allocator.tick()?;
             for (id, rate) in allocator.updates() {

@@ -47,7 +47,8 @@ impl PriceRule for Gradient {
     }
 
     fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut f64)>) {
-        self.step = self.gamma / links.map(|(link, _)| link.slope).fold(f64::MIN_POSITIVE, f64::max);
+        let steepest = links.map(|(link, _)| link.slope).fold(f64::MIN_POSITIVE, f64::max);
+        self.step = (self.gamma / steepest).min(f64::MAX);
     }
 
     fn advance(&self, link: &LinkState, queue: &mut f64) -> f64 {
