@@ -148,8 +148,11 @@ fn auto_takes_the_method_that_fits_and_hands_over_when_it_does_not_get_on() {
     let plain = common::leaf_spine(100, 1.0, 1);
     assert_eq!(used(&plain, &Settings::default()).method, "fast-ned");
     assert_eq!(used(&plain, &kkt(1e-9)).method, "interior-point");
-    assert_eq!(used(&common::leaf_spine(100, 2.0, 1), &Settings::default()).method, "interior-point");
-    assert_eq!(used(&common::leaf_spine(100, 20.0, 1), &Settings::default()).method, "fast-ned");
+    assert_eq!(used(&common::leaf_spine(100, 2.0, 1), &Settings::default()).method, "fast-ned");
+    let alphas: Vec<f64> = (0..100).map(|flow| [0.5, 1.0, 4.0][flow % 3]).collect();
+    let mixed = AlphaFair::new(alphas, 1.0).unwrap();
+    let mixed = Problem::new(plain.capacities().to_vec(), plain.paths().clone(), mixed).unwrap();
+    assert_eq!(used(&mixed, &Settings::default()).method, "interior-point");
     // A mesh of bandwidth functions where the gap of fast NED stops falling.
     let (name, slow) = random_problem(482);
     assert!(name.contains("bandwidth"), "{name}");

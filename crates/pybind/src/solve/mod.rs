@@ -84,9 +84,9 @@ pub(crate) use trace::Trace;
 /// max-min                             ``"max-min"``, exact
 /// one path per flow, strictly concave ``"fast-ned"``; ``"interior-point"`` when the gap stops falling, and
 ///                                     at once with ``stop="kkt"``
-/// the same, all of them power laws    ``"interior-point"``, and ``"fast-ned"`` when that is stuck or not done
-/// (``AlphaFair``, ``MinFct``) with    after 60 steps; with ``warm_start`` ``"fast-ned"``
-/// alpha <= 8, and not all logarithms
+/// the same, up to 16 000 links        ``"interior-point"``, and ``"fast-ned"`` when that is stuck or not done
+/// crossed by power laws of different  after 60 steps; with ``warm_start`` ``"fast-ned"``
+/// alpha <= 8
 /// several paths per flow              ``"interior-point"``, then ``"fast-ned"``; if large, the other way round
 /// linear                              ``"interior-point"``
 /// ==================================  ===================================================================
