@@ -1,16 +1,15 @@
 //! `Allocator`.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard};
 
 use netnum_core::{Parameter, Paths};
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator};
 use numpy::PyArray1;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::door::{self, Watch};
+use crate::door;
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
 use crate::paths;
@@ -226,16 +225,7 @@ impl Allocator {
         let ticks = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
         let mut guard = self.core()?;
         let core = &mut *guard;
-        let mut watch = Watch::new(None, None);
-        door::detached(py, || {
-            for _ in 0..ticks {
-                core.tick()?;
-                if watch.interrupted() {
-                    break;
-                }
-            }
-            Ok(())
-        })
+        door::repeated(py, ticks, || core.tick())
     }
 
     /// What the last tick gave flowlets; 0 for those that started after it.
@@ -331,11 +321,7 @@ impl Allocator {
 impl Allocator {
     /// The allocator, unless it is at work in another thread.
     fn core(&self) -> PyResult<MutexGuard<'_, Box<dyn Allocate>>> {
-        match self.core.try_lock() {
-            Ok(core) => Ok(core),
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("this allocator is at work already")),
-        }
+        door::at_rest(&self.core, "allocator")
     }
 }
 

@@ -7,10 +7,12 @@
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use netnum_core::solve::{Cadence, Observer, Progress};
 use netnum_core::{Certificate, Settings, Solution, Stop};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::error::raise;
@@ -41,6 +43,33 @@ pub(crate) fn came_out<T>(result: netnum_core::Result<T>) -> PyResult<T> {
         Some(raised) => Err(raised),
         None => result.map_err(raise),
     }
+}
+
+/// What a lock guards, unless it is at work: in another thread, or around Python code that looks at it.
+pub(crate) fn at_rest<'a, T>(lock: &'a Mutex<T>, what: &str) -> PyResult<MutexGuard<'a, T>> {
+    match lock.try_lock() {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(format!("this {what} is at work already"))),
+    }
+}
+
+/// Does a piece of work so many times without the interpreter. Ctrl-C stops between two of them.
+pub(crate) fn repeated(
+    py: Python<'_>,
+    times: usize,
+    mut work: impl FnMut() -> netnum_core::Result<()> + Send,
+) -> PyResult<()> {
+    let mut watch = Watch::new(None, None);
+    detached(py, || {
+        for _ in 0..times {
+            work()?;
+            if watch.interrupted() {
+                break;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Keeps an exception for the end of the call. The first one is the cause of the others.

@@ -21,7 +21,7 @@ use netnum_core::{Error, Fill, Paths, PriceRule, Result, UNorm};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Engine, FlowId, Real, Snapshot, Worth};
+use crate::engine::{Engine, FlowId, Real, Snapshot, Worth, check_capacity};
 use named::SavedRule;
 pub use named::{allocator, restore_allocator};
 
@@ -242,9 +242,7 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
             return Err(Error::Snapshot("its parts are of different sizes".into()));
         }
         for (link, &capacity) in capacities.iter().enumerate() {
-            if !(capacity.is_finite() && capacity >= 0.0) {
-                return Err(Error::Capacity { link, value: capacity });
-            }
+            check_capacity(link, capacity)?;
         }
         let fresh = fresh.into_iter().collect();
         Ok(Self { engine, settings, capacities, fresh, sent, laid_out })
@@ -297,9 +295,7 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
     }
 
     fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
-        if !(capacity.is_finite() && capacity >= 0.0) {
-            return Err(Error::Capacity { link: link as usize, value: capacity });
-        }
+        check_capacity(link as usize, capacity)?;
         self.engine.set_capacity(link, self.settings.used(capacity))?;
         let before = std::mem::replace(&mut self.capacities[link as usize], capacity);
         if before == 0.0 && capacity > 0.0 {
@@ -333,25 +329,21 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
     }
 
     fn rate(&self, id: FlowId) -> Result<f64> {
-        match self.settings.normalization {
-            Normalization::None => self.engine.rate(id),
-            _ => self.engine.feasible_rate(id),
-        }
+        Ok(self.settings.given(self.engine.rate(id)?, self.engine.feasible_rate(id)?))
     }
 
     fn rates(&self) -> Vec<(FlowId, f64)> {
         let mut all = Vec::with_capacity(self.engine.flows());
-        let asked = self.settings.normalization == Normalization::None;
-        self.engine.each_rate(|id, rate, feasible| all.push((id, if asked { rate } else { feasible })));
+        self.engine.each_rate(|id, rate, feasible| all.push((id, self.settings.given(rate, feasible))));
         all
     }
 
     fn updates(&mut self) -> Vec<(FlowId, f64)> {
         let threshold = self.settings.update_threshold;
-        let (asked, sent) = (self.settings.normalization == Normalization::None, &mut self.sent);
+        let (settings, sent) = (self.settings, &mut self.sent);
         let mut news = Vec::new();
         self.engine.each_rate(|id, rate, feasible| {
-            let (now, sent) = (if asked { rate } else { feasible }, &mut sent[id.slot()]);
+            let (now, sent) = (settings.given(rate, feasible), &mut sent[id.slot()]);
             if now < *sent * (1.0 - threshold) || now > *sent * (1.0 + threshold) {
                 *sent = now;
                 news.push((id, now));
@@ -378,6 +370,11 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
 }
 
 impl AllocatorSettings {
+    /// A flow's rate, of what it asks for and what is left of that.
+    fn given(&self, asked: f64, feasible: f64) -> f64 {
+        if self.normalization == Normalization::None { asked } else { feasible }
+    }
+
     /// The part of a link that rates may fill.
     fn used(&self, capacity: f64) -> f64 {
         capacity * (1.0 - self.headroom) * (1.0 - self.update_threshold)

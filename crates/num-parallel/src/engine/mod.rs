@@ -711,7 +711,7 @@ impl<R: Real, Rule: PriceRule + 'static> fmt::Debug for Engine<R, Rule> {
     }
 }
 
-fn check_capacity(link: usize, capacity: f64) -> Result<()> {
+pub(crate) fn check_capacity(link: usize, capacity: f64) -> Result<()> {
     match capacity.is_finite() && capacity >= 0.0 {
         true => Ok(()),
         false => Err(Error::Capacity { link, value: capacity }),

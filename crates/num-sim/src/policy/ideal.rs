@@ -8,8 +8,8 @@ use std::fmt;
 
 use netnum_core::{AlphaFair, MinFct, Paths, Problem, Settings, Solver, Utilities};
 
-use super::{Policy, Rates};
-use crate::error::{Error, Result};
+use super::{Policy, Rates, single_path};
+use crate::error::Result;
 use crate::flows::{Flow, Flows};
 
 /// What the rates of flows are worth, flow by flow.
@@ -56,13 +56,8 @@ impl Ideal {
         let mut paths = Paths::from_lists([[0; 0]; 0]);
         let mut caps = Vec::with_capacity(slots.len());
         for &slot in slots {
-            let (flow, route) = (flows.flow(slot), flows.route(slot));
-            if route.shares().iter().any(|&share| share != 1.0) {
-                let what = format!("cannot take flow {}, which spreads over several paths", flow.number);
-                return Err(Error::Policy { policy: self.name.into(), what });
-            }
-            paths.push(route.links());
-            caps.push(flow.cap);
+            paths.push(single_path(self.name, slot, flows)?);
+            caps.push(flows.flow(slot).cap);
         }
         let active: Vec<&Flow> = slots.iter().map(|&slot| flows.flow(slot)).collect();
         let problem = Problem::new(self.capacities.clone(), paths, (self.worth)(&active)?)?;

@@ -63,6 +63,16 @@ impl Rates {
     }
 }
 
+/// The path of a flow, for policies that can take no flow with several.
+fn single_path<'a>(policy: &str, slot: u32, flows: &'a Flows) -> Result<&'a [u32]> {
+    let route = flows.route(slot);
+    if route.shares().iter().all(|&share| share == 1.0) {
+        return Ok(route.links());
+    }
+    let what = format!("cannot take flow {}, which spreads over several paths", flows.flow(slot).number);
+    Err(Error::Policy { policy: policy.into(), what })
+}
+
 /// A policy in the list of [`POLICIES`].
 type Made = fn() -> Box<dyn Policy + Send>;
 

@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Worth, allocator};
 
-use super::{Policy, Rates};
+use super::{Policy, Rates, single_path};
 use crate::error::{Error, Result};
 use crate::flows::{Flow, Flows};
 
@@ -75,14 +75,10 @@ impl Ticking {
     }
 
     fn begin(&mut self, slot: u32, flows: &Flows) -> Result<()> {
-        let (flow, route) = (flows.flow(slot), flows.route(slot));
-        if route.shares().iter().any(|&share| share != 1.0) {
-            let what = format!("cannot take flow {}, which spreads over several paths", flow.number);
-            return Err(Error::Policy { policy: self.name().into(), what });
-        }
-        let worth = (self.worth)(flow, self.mean_capacity);
+        let path = single_path(self.name(), slot, flows)?;
+        let worth = (self.worth)(flows.flow(slot), self.mean_capacity);
         let Some(allocator) = &mut self.allocator else { return Ok(()) };
-        let id = allocator.start(route.links(), worth)?;
+        let id = allocator.start(path, worth)?;
         self.ids.resize(self.ids.len().max(slot as usize + 1), None);
         self.slots.resize(self.slots.len().max(id.slot() + 1), 0);
         (self.ids[slot as usize], self.slots[id.slot()]) = (Some(id), slot);

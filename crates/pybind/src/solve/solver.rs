@@ -1,16 +1,15 @@
 //! `Solver`.
 
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard};
 
 use netnum_core::Solver as Core;
 use numpy::PyArray1;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::{options_of, prices_of, threads_of};
 use crate::certificate::Certificate;
-use crate::door::{self, Watch};
+use crate::door;
 use crate::numbers;
 use crate::problem::Problem;
 
@@ -54,11 +53,7 @@ pub(crate) struct Solver {
 impl Solver {
     /// The solver, unless it is at work: in another thread, or around a utility that looks at it.
     fn core(&self) -> PyResult<MutexGuard<'_, Core>> {
-        match self.core.try_lock() {
-            Ok(core) => Ok(core),
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("this solver is at work already")),
-        }
+        door::at_rest(&self.core, "solver")
     }
 }
 
@@ -99,16 +94,7 @@ impl Solver {
         let iterations = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
         let mut guard = self.core()?;
         let core = &mut *guard;
-        let mut watch = Watch::new(None, None);
-        door::detached(py, || {
-            for _ in 0..iterations {
-                core.step(1)?;
-                if watch.interrupted() {
-                    break;
-                }
-            }
-            Ok(())
-        })
+        door::repeated(py, iterations, || core.step(1))
     }
 
     /// How good the rates and prices are where it stands: `Certificate`. Costs about one step.
