@@ -31,7 +31,7 @@ sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/s
 , := ,
 say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
-.PHONY: help demo test lint bench peers docs clean need-cargo
+.PHONY: help demo test lint bench peers reproductions docs clean need-cargo
 .NOTPARALLEL:
 
 help:
@@ -40,6 +40,7 @@ help:
 	@echo 'make lint    formatting, clippy, rustdoc, ruff'
 	@echo 'make bench   the benchmarks, into docs/benchmarks.md (FULL=1: the largest sizes too)'
 	@echo 'make peers   netnum beside other solvers, in .venv-peers (long; benches/peers.py --help says how to have less)'
+	@echo 'make reproductions  figures of the papers measured again, into docs/reproductions.md (long)'
 	@echo 'make docs    the Rust reference, in target/doc'
 	@echo 'make clean   remove everything the other commands made'
 
@@ -78,6 +79,9 @@ bench: | need-cargo
 peers: | need-cargo
 	$(PYTHON) benches/peers.py --json target/peers.json
 	$(PYTHON) benches/report.py
+
+reproductions: $(BUILT)
+	for script in $(filter-out %/page.py,$(wildcard examples/reproductions/*.py)); do $(PY) $$script --write || exit; done
 
 docs: | need-cargo
 	cargo doc --no-deps -p netnum-core -p netnum-parallel -p netnum-sim

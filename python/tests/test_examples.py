@@ -29,6 +29,14 @@ def test_the_python_example_runs(path, tmp_path):
     run([sys.executable, str(path)], tmp_path)
 
 
+REPRODUCTIONS = sorted(path for path in (ROOT / "examples" / "reproductions").glob("*.py") if path.name != "page.py")
+
+
+@pytest.mark.parametrize("path", REPRODUCTIONS, ids=[path.name for path in REPRODUCTIONS])
+def test_the_reproduction_holds_in_its_small_form(path, tmp_path):
+    run([sys.executable, str(path), "--small"], tmp_path)
+
+
 @examples(".rs")
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
 def test_the_rust_example_runs(path, tmp_path):
