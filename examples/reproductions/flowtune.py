@@ -47,7 +47,7 @@ def sizes(name):
 
 
 class Allocating:
-    """An `Allocator` that follows the flows of the moment. A flow asks for at most `box` times what its path carries."""
+    """An `Allocator` that follows the flows of the moment. A flow asks for at most `box` times its path."""
 
     def __init__(self, method, iterations=1, *, net=NET, box=1.0, normalizer=None, update_threshold=0.0):
         settings = {"method": method, "normalizer": normalizer, "update_threshold": update_threshold}

@@ -75,9 +75,10 @@ def main():
     """Measures at all loads."""
     page = Page(
         "Flowtune, Fig. 16: over-allocation",
-        "Web flows on 9 racks of 16 servers (10 Gbit/s) and 4 spines that send what they ask for, as if no link were "
-        "ever too full. By how much that is more than links can carry, in all and in the mean, in Gbit/s. A flow asks for "
-        "at most what its path can carry, or twice or 100 times as much (box 2, box 100).",
+        "Web flows on 9 racks of 16 servers (10 Gbit/s) and 4 spines that send what they ask for, as if no "
+        "link were ever too full. By how much that is more than links can carry, in all and in the mean, in "
+        "Gbit/s. A flow asks for at most what its path can carry, or twice or 100 times as much (box 2, box "
+        "100).",
     )
     loads = list(flowtune.WARM_UP)[: 1 if page.small else None]
     at_ticks = {load: summed(load, 2e-3 if page.small else 10e-3, at_changes=False) for load in loads}
@@ -96,13 +97,15 @@ def main():
         for method in ("ned", "fast-ned"):
             page.row(f"load {load}, an iteration at every change: {method}", "", means[method], form=".1f")
     page.note(
-        """The paper's 140 Gbit/s is not held against this: how much is asked for in excess follows from the bound on
-        what a flow may ask for, which the paper does not give, and from how often there is an iteration."""
+        """The paper's 140 Gbit/s is not held against this: how much is asked for in excess follows from the
+        bound on what a flow may ask for, which the paper does not give, and from how often there is an
+        iteration."""
     )
     page.note(
-        """gradient and fgm are as in the paper: one step for ever, in Gbit/s and log x, and a momentum that never starts
-        anew. netnum's own take their steps from the flows of the moment and start anew when those change. fgm is given
-        a bound of 100 paths for none at all, with which its prices swing so far that no mean settles."""
+        """gradient and fgm are as in the paper: one step for ever, in Gbit/s and log x, and a momentum that
+        never starts anew. netnum's own take their steps from the flows of the moment and start anew when those
+        change. fgm is given a bound of 100 paths for none at all, with which its prices swing so far that no
+        mean settles."""
     )
     page.plot(draw(at_ticks, at_changes), "Excess by load and method, for iterations at ticks and at every change")
     page.finish()

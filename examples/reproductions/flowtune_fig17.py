@@ -97,9 +97,8 @@ def draw(parts):
     for axes, when in zip(panels, METHODS, strict=True):
         names = [name for name in next(iter(parts.values())) if name[0] == when]
         for number, (load, of_load) in enumerate(parts.items()):
-            axes.plot(
-                [100 * of_load[name] for name in names], range(len(names)), "o", c=f"C{number}", label=f"load {load}"
-            )
+            percent = [100 * of_load[name] for name in names]
+            axes.plot(percent, range(len(names)), "o", c=f"C{number}", label=f"load {load}")
         axes.set_yticks(range(len(names)), [f"{method}, {normalizer}" for _, method, normalizer in names], fontsize=8)
         axes.invert_yaxis()
         axes.axvline(100, color="black", lw=0.8)
@@ -113,9 +112,9 @@ def main():
     """Measures at all loads, and says of each method and normalizer what the paper does."""
     page = Page(
         "Flowtune, Fig. 17: normalizers",
-        "Web flows on 9 racks of 16 servers (10 Gbit/s) and 4 spines. Throughput of the normalized rates as a part of the "
-        "optimum's on the flows of the moment, after an iteration, in the mean. ned's γ is 0.4; × 10 are ten iterations "
-        "in a tick.",
+        "Web flows on 9 racks of 16 servers (10 Gbit/s) and 4 spines. Throughput of the normalized rates as a "
+        "part of the optimum's on the flows of the moment, after an iteration, in the mean. ned's γ is 0.4; × "
+        "10 are ten iterations in a tick.",
     )
     loads = LOADS[:1] if page.small else LOADS
     # Seconds that are measured, and one iteration out of how many.
@@ -138,18 +137,17 @@ def main():
         change, or with ten of fast-ned in a tick, all that the paper reports is there."""
     )
     page.note(
-        """Raising F-NORM is the paper's formula to the letter, x / max r: it also raises rates until a link of the path is
-        full. The other, x / max(1, max r), only lowers them. fill may give more than the optimum's throughput, as the
-        paper says of F-NORM too: it is fair to what flows ask for, which is not yet what they should."""
+        """Raising F-NORM is the paper's formula to the letter, x / max r: it also raises rates until a link of
+        the path is full. The other, x / max(1, max r), only lowers them. fill may give more than the optimum's
+        throughput, as the paper says of F-NORM too: it is fair to what flows ask for, which is not yet what
+        they should."""
     )
     page.note(
-        """A flow asks for at most what its path can carry. A link that was empty gets the price at which its flows pay
-        what they are worth, in equal parts on their links. Rates come first, then the prices move. All methods see the
-        same flows, which send at the rates of ned and F-NORM."""
+        """A flow asks for at most what its path can carry. A link that was empty gets the price at which its
+        flows pay what they are worth, in equal parts on their links. Rates come first, then the prices move.
+        All methods see the same flows, which send at the rates of ned and F-NORM."""
     )
-    page.plot(
-        draw(parts), "Throughput by method and normalizer, for iterations at ticks and at changes, at three loads"
-    )
+    page.plot(draw(parts), "Throughput by method, normalizer and load, for iterations at ticks and at every change")
     page.finish()
 
 

@@ -97,12 +97,12 @@ def main():
             most = 200 if normalizer == "none" else 100
             page.row(f"{method}, {normalizer}: {formula}", paper, worst, accept=(None, most), form=".0f")
     page.note(
-        "γ of ned is 0.4. The paper reads throughput off packets, in intervals of 100 µs; here rates are read after every "
-        "iteration, and messages take no time. A change counts from just before an iteration."
+        "γ of ned is 0.4. The paper reads throughput off packets, in intervals of 100 µs; here rates are read "
+        "after every iteration, and messages take no time. A change counts from just before an iteration."
     )
     page.note(
-        "With one full link both raising F-NORM and fill give every flow its fair rate as soon as flows ask for equal "
-        "ones; what is left is a new flow's own link, which has a price for an iteration or two."
+        "With one full link both raising F-NORM and fill give every flow its fair rate as soon as flows ask "
+        "for equal ones; what is left is a new flow's own link, which has a price for an iteration or two."
     )
     alt = "Rates of five senders as they come and go, and how long each allocator takes to fair rates after each change"
     page.plot(draw(drawn), alt)

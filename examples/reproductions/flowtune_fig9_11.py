@@ -1,4 +1,4 @@
-"""Flowtune, Fig. 9, 10 and 11: what endpoints and the allocator tell each other, as a part of what the network carries."""
+"""Flowtune, Fig. 9, 10 and 11: what endpoints and the allocator tell each other."""
 
 from dataclasses import dataclass
 
