@@ -64,7 +64,7 @@ impl Ideal {
     }
 
     /// The same to a gap of one's own.
-    pub(super) fn to_gap(self, tol: f64) -> Result<Self> {
+    pub(super) fn with_gap(self, tol: f64) -> Result<Self> {
         if !(tol.is_finite() && tol > 0.0) {
             return Err(Error::setting("tol", tol, "a finite number > 0"));
         }
@@ -115,7 +115,7 @@ impl Default for AlphaFairOptions {
 
 impl AlphaFairOptions {
     pub(super) fn policy(self) -> Result<Ideal> {
-        Ideal::alpha_fair(self.alpha)?.to_gap(self.tol)
+        Ideal::alpha_fair(self.alpha)?.with_gap(self.tol)
     }
 }
 

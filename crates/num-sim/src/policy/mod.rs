@@ -99,13 +99,13 @@ pub const POLICIES: &[Entry<Make>] = &[
         name: "proportional",
         summary: "the exact optimum of log x at every change",
         options: options::defaults::<IdealOptions>,
-        make: |given| Ok(Box::new(Ideal::proportional().to_gap(given.read::<IdealOptions>()?.tol)?)),
+        make: |given| Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?)),
     },
     Entry {
         name: "min-fct",
         summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
         options: options::defaults::<IdealOptions>,
-        make: |given| Ok(Box::new(Ideal::min_fct().to_gap(given.read::<IdealOptions>()?.tol)?)),
+        make: |given| Ok(Box::new(Ideal::min_fct().with_gap(given.read::<IdealOptions>()?.tol)?)),
     },
     Entry {
         name: "alpha-fair",
