@@ -67,7 +67,7 @@ def draw(at_ticks, at_changes):
         axes.set(yscale="log", ylim=(1, 1e5), title=f"an iteration {title}")
         axes.grid(axis="y", alpha=0.3)
     panels[0].set_ylabel("asked for above capacity, Gbit/s")
-    panels[0].legend(ncols=2, fontsize="small", title="bars: mean; dashes: 99 %")
+    panels[1].legend(ncols=2, fontsize="small", title="bars: mean; dashes: 99 %")
     return figure
 
 

@@ -93,7 +93,7 @@ def draw(parts):
     """A row of points for each method and normalizer, a panel for each time of iterations."""
     import matplotlib.pyplot as plt
 
-    figure, panels = plt.subplots(1, 2, figsize=(11, 5.5), layout="constrained")
+    figure, panels = plt.subplots(1, 2, figsize=(11, 5.5), layout="constrained", sharex=True)
     for axes, when in zip(panels, METHODS, strict=True):
         names = [name for name in next(iter(parts.values())) if name[0] == when]
         for number, (load, of_load) in enumerate(parts.items()):
@@ -103,7 +103,7 @@ def draw(parts):
         axes.invert_yaxis()
         axes.axvline(100, color="black", lw=0.8)
         axes.grid(axis="y", alpha=0.3)
-        axes.set(xlabel="% of the optimal throughput", title=f"an iteration {when.replace('tick', '10 µs')}")
+        axes.set(xlabel="% of the optimal throughput", title=f"an iteration at {when}")
     panels[0].legend()
     return figure
 
@@ -131,10 +131,13 @@ def main():
             else:
                 for load, part, accept in zip(loads, of_loads, bounds, strict=False):
                     page.row(f"{what}, load {load}", paper, part, accept=accept, form=".4f")
+    changes = min(part["every change", "ned", "raising F-NORM"] for part in parts.values())
     page.note(
-        f"""How often there is an iteration decides. At a load of 0.75 more than 80 flows come or go in a tick of
-        {flowtune.TICK * 1e6:g} µs, so that rates are always those of prices that are late; with an iteration at every
-        change, or with ten of fast-ned in a tick, all that the paper reports is there."""
+        f"""How often there is an iteration decides. At a load of 0.75 some 80 flows come or go in a tick of
+        {flowtune.TICK * 1e6:g} µs, and rates are always those of prices that are late. With an iteration at every
+        change ned and raising F-NORM come to {changes:.2%} at least, within half a point of the paper's 99.7 %; with
+        ten iterations of fast-ned in a tick, or with fill and one, that is reached at every load. The paper does not
+        say how its iterations fall on changes."""
     )
     page.note(
         """Raising F-NORM is the paper's formula to the letter, x / max r: it also raises rates until a link of
