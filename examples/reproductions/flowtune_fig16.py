@@ -64,10 +64,10 @@ def draw(at_ticks, at_changes):
             axes.bar(places, [values.mean() for values in series], width, label=method)
             axes.plot(places, [np.quantile(values, 0.99) for values in series], "k_", ms=6)
         axes.set_xticks(range(len(by_load)), [f"load {load}" for load in by_load])
-        axes.set(yscale="log", ylim=(1, 1e5), title=f"an iteration {title}")
+        axes.set(yscale="log", ylim=(1, 2e6), title=f"an iteration {title}")
         axes.grid(axis="y", alpha=0.3)
     panels[0].set_ylabel("asked for above capacity, Gbit/s")
-    panels[1].legend(ncols=2, fontsize="small", title="bars: mean; dashes: 99 %")
+    panels[0].legend(ncols=2, fontsize="small", title="bars: mean; dashes: 99 %", loc="upper left")
     return figure
 
 
