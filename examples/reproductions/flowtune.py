@@ -72,14 +72,15 @@ class Allocating:
         return self.allocator.rates(self.ids)
 
 
-class Gradient:
-    """p ← [p + γ (y − c)]₊ with one γ for ever, in the paper's units: Gbit/s, and the utility log x.
+class Prices:
+    """Prices of the papers' making, p ← [`move`]₊ after rates of 1/(path's price): in Gbit/s, and the utility log x.
 
-    The step of netnum's own "gradient" follows from the flows of the moment.
+    netnum's own "gradient" and "fgm" have no units, take their steps from the flows of the moment, and start anew when
+    those change.
     """
 
-    def __init__(self, gamma, box=1.0):
-        self.gamma, self.box = gamma, box
+    def __init__(self, box=1.0):
+        self.most = box * SERVER / 1e9
         self.capacities = NET.capacities / 1e9
         self.prices, self.loads = np.zeros_like(self.capacities), np.zeros_like(self.capacities)
 
@@ -95,30 +96,34 @@ class Gradient:
         revenue = on_links(1 / lengths) / self.capacities
         self.prices = np.where(self.loads == 0, revenue, self.prices)
         path_prices = np.bincount(flow, weights=self.prices[links], minlength=len(lengths))
-        most = self.box * SERVER / 1e9
-        rates = 1 / np.maximum(path_prices, 1 / most)
+        rates = 1 / np.maximum(path_prices, 1 / self.most)
         self.loads = on_links(rates)
         moved = self.move(self.loads - self.capacities, on_links(lengths.astype(float)))
         self.prices = np.where(self.loads > 0, np.maximum(moved, 0), self.prices)
         return 1e9 * rates
 
+
+class Gradient(Prices):
+    """p ← p + γ G, with one γ for ever."""
+
+    def __init__(self, gamma):
+        super().__init__()
+        self.gamma = gamma
+
     def move(self, excess, _crossings):
-        """The next prices, before those below 0 are cut; `crossings` adds up the lengths of the paths over a link."""
+        """The next prices, before those below 0 are cut."""
         return self.prices + self.gamma * excess
 
 
-class FastGradient(Gradient):
-    """FGM, whose momentum never starts anew: steps of 1/L, L_l = Σ |path| (largest rate)² of the flows on a link.
-
-    netnum's own "fgm" starts anew with every change of flows.
-    """
+class FastGradient(Prices):
+    """FGM: steps of G/L, L_l = Σ |path| (capacity of a server)² of the flows on a link, and momentum without end."""
 
     def __init__(self, box=1.0):
-        super().__init__(math.nan, box)
+        super().__init__(box)
         self.t, self.base = 1.0, np.zeros_like(self.capacities)
 
     def move(self, excess, crossings):
-        """The next prices."""
+        """The next prices; `crossings` adds up the lengths of the paths over each link."""
         base = np.maximum(self.prices + excess / np.maximum(crossings * (SERVER / 1e9) ** 2, 1), 0)
         t = (1 + math.sqrt(1 + 4 * self.t**2)) / 2
         prices = base + (self.t - 1) / t * (base - self.base)

@@ -73,14 +73,13 @@ def main():
         at once, and they decide the mean. So no claim is made against it."""
     )
     page.note(
-        f"""With the wait for the first iteration, ned's score at 10 µs is lower by up to
-        {-min(worst):.1f}: half of the flows need two microseconds at most. The paper's servers start with TCP
-        meanwhile."""
+        f"""With the wait for the first iteration, ned's score at 10 µs is lower by up to {-min(worst):.1f}: half of
+        the flows need no more than one to three microseconds. The paper's servers start with TCP meanwhile."""
     )
     page.note(
         """With an iteration every 10 µs rates are late, and F-NORM lowers them. Every 1 µs they are above the
         optimum's in this mean: prices do not know of new flows yet, which therefore get a little more than
-        their share, and most flows are new until they end."""
+        their share at first, and half of them are gone after one to three iterations."""
     )
     page.plot(draw(by_load), "Mean log₂ rate above max-min's over the load, for each policy")
     page.finish()
