@@ -81,7 +81,7 @@ class Spans:
     of_size: tuple
 
 
-FULL = Spans({"web": (0.08, 0.01), "cache": (0.25, 0.05), "hadoop": (0.6, 0.2)}, (0.03, 0.005))
+FULL = Spans({"web": (0.08, 0.01), "cache": (0.25, 0.05), "hadoop": (1.0, 0.2)}, (0.03, 0.005))
 SMALL = Spans({"web": (0.02, 0.004), "cache": (0.05, 0.01), "hadoop": (0.05, 0.02)}, (0.003, 0.002))
 
 # What the paper says of each workload: % of capacity at most, and % saved by a threshold of .05; and what is accepted.
