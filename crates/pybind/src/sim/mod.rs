@@ -95,7 +95,7 @@ pub(crate) fn simulate(
     let mut policy = netnum_sim::policy(policy).map_err(raise)?;
     let mut routing = netnum_sim::routing(routing, seed_of(seed)?).map_err(raise)?;
     let mut watch = Watch::new(progress, workload.get().core.len());
-    let (net, flows, run) = (&net.get().core, &workload.get().core, Run { until });
+    let (net, flows, run) = (&net.get().core, &workload.get().core, Run { until, ..Run::default() });
     let report = door::detached(py, || {
         Ok(netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch))
     });
