@@ -108,6 +108,8 @@ pub struct Ticking {
     /// By slot of the simulator, and by slot of the allocator.
     ids: Vec<Option<FlowId>>,
     slots: Vec<u32>,
+    /// Slots of flows that have taken another route since the last tick: they are told their rate whatever it is.
+    moved: Vec<u32>,
     next: f64,
     /// What went wrong where nothing could be returned.
     fault: Option<Error>,
@@ -136,6 +138,7 @@ impl Ticking {
             allocator: None,
             ids: Vec::new(),
             slots: Vec::new(),
+            moved: Vec::new(),
             next: 0.0,
             fault: None,
         })
@@ -187,7 +190,8 @@ impl Policy for Ticking {
     fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
-        (self.ids, self.slots, self.next, self.fault) = (Vec::new(), Vec::new(), 0.0, None);
+        (self.ids, self.slots, self.moved) = (Vec::new(), Vec::new(), Vec::new());
+        (self.next, self.fault) = (0.0, None);
         self.allocator = Some(self.options.allocator(capacities.to_vec())?);
         Ok(())
     }
@@ -207,6 +211,20 @@ impl Policy for Ticking {
         }
     }
 
+    fn reroute(&mut self, slot: u32, flows: &Flows) {
+        self.leave(slot, flows);
+        self.arrive(slot, flows);
+        self.moved.push(slot);
+    }
+
+    fn set_capacity(&mut self, link: usize, capacity: f64) {
+        if let Some(allocator) = &mut self.allocator
+            && let Err(error) = allocator.set_capacity(link as u32, capacity)
+        {
+            self.fault.get_or_insert(error.into());
+        }
+    }
+
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
@@ -214,6 +232,11 @@ impl Policy for Ticking {
         let due = self.is_due(now)?;
         if let Some(allocator) = self.allocator.as_mut().filter(|_| due) {
             allocator.tick()?;
+            for slot in self.moved.drain(..) {
+                if let Some(id) = self.ids[slot as usize] {
+                    rates.set(slot, allocator.rate(id)?);
+                }
+            }
             for (id, rate) in allocator.updates() {
                 rates.set(self.slots[id.slot()], rate);
             }
