@@ -5,6 +5,7 @@ mod named;
 mod own;
 mod report;
 mod sizes;
+mod traffic;
 mod watch;
 mod workload;
 
@@ -16,6 +17,7 @@ pub(crate) use flows::Flows;
 pub(crate) use named::{Policy, Routing, policies, routings};
 pub(crate) use report::Report;
 pub(crate) use sizes::Sizes;
+pub(crate) use traffic::UpdateTraffic;
 pub(crate) use workload::{Workload, all_to_all, incast, permutation};
 
 use crate::door;
