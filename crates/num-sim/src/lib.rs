@@ -54,7 +54,9 @@ pub use flows::{Flow, Flows};
 pub use fluid::{Change, Run, simulate};
 pub use marks::{Marking, Marks};
 pub use options::{Entry, Given, Options};
-pub use policy::{Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, Utility, policy};
+pub use policy::{
+    Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, UpdateTraffic, Utility, policy,
+};
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
 pub use routing::{Ecmp, Moves, ROUTINGS, Route, Routing, routing};

@@ -8,12 +8,14 @@ mod ideal;
 mod max_min;
 mod srpt;
 mod ticking;
+mod traffic;
 mod utility;
 
 pub use ideal::Ideal;
 pub use max_min::MaxMin;
 pub use srpt::Srpt;
 pub use ticking::{Ticking, TickingOptions};
+pub use traffic::UpdateTraffic;
 pub use utility::Utility;
 
 use netnum_core::Topology;
@@ -65,6 +67,11 @@ pub trait Policy {
     /// are exact.
     fn gap(&self) -> f64 {
         0.0
+    }
+
+    /// What it and the servers have told each other so far; none for a policy without an allocator to tell.
+    fn traffic(&self) -> Option<UpdateTraffic> {
+        None
     }
 }
 
