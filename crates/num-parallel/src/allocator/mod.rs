@@ -150,7 +150,11 @@ pub trait Allocate: Send + Sync {
     /// [`Error::Setting`] when the system does not give the threads that more flows could use.
     fn tick(&mut self) -> Result<()>;
 
-    /// What the last tick gave a flowlet; 0 if it started after that.
+    /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. O(flows +
+    /// links) with F-NORM.
+    fn respond(&mut self);
+
+    /// What the last tick or response gave a flowlet; 0 if it started after that.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
@@ -211,6 +215,17 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
                 self.engine.set_price(link, price).expect("a price of a known link");
             }
         }
+    }
+
+    /// Feasible rates, of what flows asked for last.
+    fn normalize(&mut self) {
+        match self.settings.normalization {
+            Normalization::FNorm => self.engine.normalize(),
+            Normalization::UNorm => self.engine.normalize_by(&UNorm::default()),
+            Normalization::Fill => self.engine.normalize_by(&Fill),
+            Normalization::None => {}
+        }
+        self.fresh.clear();
     }
 
     /// The whole state. O(links + crossings).
@@ -318,14 +333,13 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
             self.laid_out = flows;
         }
         self.engine.step();
-        match self.settings.normalization {
-            Normalization::FNorm => self.engine.normalize(),
-            Normalization::UNorm => self.engine.normalize_by(&UNorm::default()),
-            Normalization::Fill => self.engine.normalize_by(&Fill),
-            Normalization::None => {}
-        }
-        self.fresh.clear();
+        self.normalize();
         Ok(())
+    }
+
+    fn respond(&mut self) {
+        self.engine.respond();
+        self.normalize();
     }
 
     fn rate(&self, id: FlowId) -> Result<f64> {

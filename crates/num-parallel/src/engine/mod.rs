@@ -419,6 +419,11 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         self.move_prices(false, |rule, link, memory| rule.advance(link, memory));
     }
 
+    /// What flows ask for at the present prices, which stay. O(flows + links).
+    pub fn respond(&mut self) {
+        self.run(Task::Respond);
+    }
+
     /// Shows the rule the links, as they are now or as they would be if they were free.
     fn start(&mut self) {
         let (at_free_links, memory) = {
@@ -483,7 +488,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         self.each_link(|block| &block.prices)
     }
 
-    /// Load of every link, as asked for in the last step.
+    /// Load of every link, as asked for in the last step or response.
     pub fn loads(&self) -> Vec<f64> {
         self.blocks
             .links
@@ -492,7 +497,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
             .collect()
     }
 
-    /// What a flow asked for in the last step; 0 before its first.
+    /// What a flow asked for in the last step or response; 0 before its first.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
@@ -500,7 +505,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         self.look_up(id, Bucket::rate)
     }
 
-    /// Makes the rates of the last step feasible by F-NORM: a rate is divided by the largest load per capacity on its
+    /// Makes these rates feasible by F-NORM: a rate is divided by the largest load per capacity on its
     /// path, where that is above 1. O(flows + links), about half a step.
     pub fn normalize(&mut self) {
         self.run(Task::Normalize);
@@ -560,7 +565,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         Ok(block.prices[link as usize - block.links.start])
     }
 
-    /// What one link was asked for in the last step.
+    /// What one link was asked for in the last step or response.
     ///
     /// # Errors
     /// [`Error::LinkOutOfRange`] with path 0.
