@@ -44,7 +44,7 @@ fn the_gradient_adds_what_had_queued_up_before() {
 fn a_gradient_with_a_step_of_its_own_moves_by_that_in_the_callers_units() {
     // Ten flows on a link of 10e9: at a price of 2 each asks for 1/2 of the weight.
     let (capacity, weight, step) = (10e9, 3e9, 0.4e-9);
-    let problem = single_link(capacity, &[weight; 10], 1.0);
+    let problem = single_link(1.0, &[weight; 10], capacity);
     let found = first_prices(&problem, "gradient", &[("step", step)], 2.0, 2);
     let one = 2.0 + step * (10.0 * weight / 2.0 - capacity);
     close(found[0], one, 1e-12);
