@@ -43,7 +43,8 @@ impl Default for Run {
 /// The same arguments give the same report, bit for bit, but for its [`seconds`](Report::seconds).
 ///
 /// # Errors
-/// A setting's, for a negative time; what the routing says of flows that it cannot route, before anything is simulated;
+/// A setting's, for a negative time; what the routing says of flows that it cannot route and the policy of the network,
+/// before anything is simulated;
 /// [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be used.
 pub fn simulate(
     net: &Topology,
@@ -58,7 +59,7 @@ pub fn simulate(
     }
     let began = Instant::now();
     routing.start(net, workload)?;
-    policy.start(net.capacities());
+    policy.start(net, workload)?;
     let mut fluid = Fluid::new(net, workload, routing, policy);
     let status = fluid.run(run.until, observer, began)?;
     Ok(fluid.report(status, began))

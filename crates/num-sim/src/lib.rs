@@ -9,6 +9,7 @@
 //! | `workload/` | which flows arrive when, from where to where |
 //! | `routing/` | which links a flow takes: a [`Routing`] per file |
 //! | `policy/` | which rate it gets: a [`Policy`] per file |
+//! | `options.rs` | what either may be told besides its name |
 //! | `flows.rs` | the flows of the moment, as policies see them |
 //! | `fluid.rs` | the loop over events |
 //! | `calendar.rs`, `ledger.rs` | when the next flow ends; what every link carries |
@@ -36,6 +37,7 @@ mod error;
 mod flows;
 mod fluid;
 mod ledger;
+mod options;
 mod policy;
 mod progress;
 mod report;
@@ -46,7 +48,8 @@ mod workload;
 pub use error::{Error, Result};
 pub use flows::{Flow, Flows};
 pub use fluid::{Run, simulate};
-pub use policy::{Clock, Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, policy};
+pub use options::{Entry, Given, Options};
+pub use policy::{Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, Utility, policy};
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
 pub use routing::{Ecmp, ROUTINGS, Route, Routing, routing};
