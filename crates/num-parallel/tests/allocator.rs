@@ -107,7 +107,11 @@ fn never_overloads(method: &str, normalization: Normalization, events: usize, se
     for _ in 0..events {
         used.event(&mut *allocator, &[0.5, 1.0, 2.0, 5.0]);
         if used.rng.random_bool(0.3) {
-            if used.rng.random_bool(0.5) { allocator.respond() } else { allocator.tick().unwrap() }
+            if used.rng.random_bool(0.5) {
+                allocator.respond()
+            } else {
+                allocator.tick().unwrap()
+            }
             used.assert_feasible(method, |id| allocator.rate(id).unwrap());
             for (id, path, _) in &used.flows {
                 let fails = path.iter().any(|&link| used.capacities[link as usize] == 0.0);

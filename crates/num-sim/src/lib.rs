@@ -49,7 +49,9 @@ pub use error::{Error, Result};
 pub use flows::{Flow, Flows};
 pub use fluid::{Run, simulate};
 pub use options::{Entry, Given, Options};
-pub use policy::{Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, Utility, policy};
+pub use policy::{
+    Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, Utility, Xwi, XwiOptions, policy,
+};
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
 pub use routing::{Ecmp, ROUTINGS, Route, Routing, routing};

@@ -7,7 +7,9 @@ use super::Settings;
 use super::auto::{AUTO, Auto};
 use super::interior_point::InteriorPoint;
 use super::newton::Newton;
-use super::price::{Delayed, FastNed, Fgm, Gradient, Ned, NewtonLike, PriceEngine, PriceMethod, PriceRule, Rcp, common_alpha};
+use super::price::{
+    Delayed, FastNed, Fgm, Gradient, Ned, NewtonLike, PriceEngine, PriceMethod, PriceRule, Rcp, common_alpha,
+};
 use super::water_filling::WaterFilling;
 use super::xwi::Xwi;
 use crate::error::{Error, Result};

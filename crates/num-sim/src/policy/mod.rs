@@ -4,17 +4,21 @@
 //! answers with the rates that change, and with the time at which it wants to be asked again though nothing has
 //! happened: its clock, if it has one. A new one is a file here and a line in [`POLICIES`].
 
+mod clock;
 mod ideal;
 mod max_min;
+mod moment;
 mod srpt;
 mod ticking;
 mod utility;
+mod xwi;
 
 pub use ideal::Ideal;
 pub use max_min::MaxMin;
 pub use srpt::Srpt;
 pub use ticking::{Ticking, TickingOptions};
 pub use utility::Utility;
+pub use xwi::{Xwi, XwiOptions};
 
 use netnum_core::Topology;
 
@@ -99,13 +103,13 @@ pub const POLICIES: &[Entry<Make>] = &[
         name: "proportional",
         summary: "the exact optimum of log x at every change",
         options: options::defaults::<IdealOptions>,
-        make: |given| Ok(Box::new(Ideal::proportional().to_gap(given.read::<IdealOptions>()?.tol)?)),
+        make: |given| Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?)),
     },
     Entry {
         name: "min-fct",
         summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
         options: options::defaults::<IdealOptions>,
-        make: |given| Ok(Box::new(Ideal::min_fct().to_gap(given.read::<IdealOptions>()?.tol)?)),
+        make: |given| Ok(Box::new(Ideal::min_fct().with_gap(given.read::<IdealOptions>()?.tol)?)),
     },
     Entry {
         name: "alpha-fair",
@@ -116,8 +120,26 @@ pub const POLICIES: &[Entry<Make>] = &[
     Entry {
         name: "flowtune",
         summary: "an allocator that does one step at every tick of a clock",
-        options: TickingOptions::known,
+        options: || TickingOptions::default().known(),
         make: |given| Ok(Box::new(Ticking::new(given.read()?)?)),
+    },
+    Entry {
+        name: "xwi",
+        summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
+        options: options::defaults::<XwiOptions>,
+        make: |given| Ok(Box::new(Xwi::new(given.read()?)?)),
+    },
+    Entry {
+        name: "gradient",
+        summary: "dual gradient descent at intervals, rates that follow the prices at once",
+        options: || TickingOptions::gradient().known(),
+        make: |given| Ok(Box::new(Ticking::new(given.read_over(&TickingOptions::gradient())?)?)),
+    },
+    Entry {
+        name: "rcp",
+        summary: "RCP* likewise",
+        options: || TickingOptions::rcp().known(),
+        make: |given| Ok(Box::new(Ticking::new(given.read_over(&TickingOptions::rcp())?)?)),
     },
 ];
 
