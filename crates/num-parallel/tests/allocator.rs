@@ -237,6 +237,20 @@ fn a_response_follows_the_prices_and_leaves_them() {
 }
 
 #[test]
+fn a_weight_acts_in_a_response_with_fill_before_prices_have_followed() {
+    let mut allocator = by_name(vec![10.0], "ned", settings(Normalization::Fill, 0.0));
+    let light = allocator.start(&[0], Worth::log(1.0)).unwrap();
+    (0..50).for_each(|_| allocator.tick().unwrap());
+    let heavy = allocator.start(&[0], Worth::log(9999.0)).unwrap();
+    allocator.respond();
+    assert!((allocator.rate(light).unwrap() - 10.0 / 10_000.0).abs() < 1e-9);
+    assert!((allocator.rate(heavy).unwrap() - 9.999).abs() < 1e-9);
+    // A tick goes by what a path can carry.
+    allocator.tick().unwrap();
+    assert!(allocator.rate(light).unwrap() > 1.0);
+}
+
+#[test]
 fn a_snapshot_goes_on_to_the_last_bit() {
     for method in METHODS {
         for single in [false, true] {

@@ -150,7 +150,8 @@ pub trait Allocate: Send + Sync {
     /// [`Error::Setting`] when the system does not give the threads that more flows could use.
     fn tick(&mut self) -> Result<()>;
 
-    /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. O(flows +
+    /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. With fill, flows
+    /// weigh what they would ask for if paths could carry it, so that a weight acts before prices have followed. O(flows +
     /// links) with F-NORM.
     fn respond(&mut self);
 
@@ -225,7 +226,6 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
             Normalization::Fill => self.engine.normalize_by(&Fill),
             Normalization::None => {}
         }
-        self.fresh.clear();
     }
 
     /// The whole state. O(links + crossings).
@@ -334,12 +334,17 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         }
         self.engine.step();
         self.normalize();
+        self.fresh.clear();
         Ok(())
     }
 
     fn respond(&mut self) {
         self.engine.respond();
-        self.normalize();
+        match self.settings.normalization {
+            Normalization::Fill => self.engine.fill_by_demand(),
+            _ => self.normalize(),
+        }
+        self.fresh.clear();
     }
 
     fn rate(&self, id: FlowId) -> Result<f64> {
