@@ -114,11 +114,8 @@ def test_bad_options_are_errors_that_name_them(error, message, work):
 class MaxMin:
     """Fair sharing, as one would write it."""
 
-    def start(self, net):
-        self.net = net
-
     def allocate(self, now, flows):
-        problem = netnum.Problem(self.net, flows.paths, netnum.AlphaFair(np.inf))
+        problem = netnum.Problem(flows.capacities, flows.paths, netnum.AlphaFair(np.inf), rate_cap=flows.caps)
         return netnum.max_min(problem)
 
 
@@ -130,10 +127,11 @@ def test_fair_sharing_written_in_python_is_fair_sharing(net, workload):
 
 
 def test_a_policy_sees_the_flows_of_the_moment(pair):
-    seen = []
+    seen, started = [], []
 
     class Watching:
         name = "watching"
+        start = staticmethod(started.append)
 
         def allocate(self, now, flows):
             seen.append((now, flows))
@@ -142,6 +140,7 @@ def test_a_policy_sees_the_flows_of_the_moment(pair):
     net, workload = pair
     report = sim.simulate(net, workload, Watching())
     assert report.policy == "watching"
+    assert started == [net]
     assert report.completion_times == pytest.approx([1.5, 1.5])
     assert [now for now, _ in seen] == [0, 0.5, 1.5, 2.0]
     both = seen[1][1]
@@ -154,6 +153,7 @@ def test_a_policy_sees_the_flows_of_the_moment(pair):
         (both.caps, [np.inf, np.inf]),
         (both.arrivals, [0, 0.5]),
         (both.shares, [1, 1]),
+        (both.capacities, [8e6]),
         (both.paths.indptr, [0, 1, 2]),
         (both.paths.indices, [0, 0]),
     ]:

@@ -7,6 +7,7 @@
 //! ```
 
 use crate::routing::Route;
+use crate::source::Source;
 
 /// A flow that has arrived and not ended. Amounts are in bits.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +18,9 @@ pub struct Flow {
     pub size: f64,
     /// Its rate, in bit/s.
     pub rate: f64,
-    /// What its source can send at most, in bit/s: ∞ for a source that has all its bytes at hand.
+    /// When it arrived, in seconds.
+    pub arrival: f64,
+    /// What its source can send at most at the moment, in bit/s: ∞ unless it waits for bytes to be produced.
     pub cap: f64,
     /// What was left at the time `since`.
     pub(crate) left: f64,
@@ -32,6 +35,16 @@ impl Flow {
     pub fn left(&self, now: f64) -> f64 {
         (self.left - self.rate * (now - self.since)).max(0.0)
     }
+
+    /// What it has sent by then.
+    pub fn sent(&self, now: f64) -> f64 {
+        self.size - self.left(now)
+    }
+
+    /// Writes down what is left now.
+    pub(crate) fn settle(&mut self, now: f64) {
+        (self.left, self.since) = (self.left(now), now);
+    }
 }
 
 /// The flows of the moment. Slots are small numbers: those of flows that have ended are given to later ones.
@@ -39,6 +52,8 @@ impl Flow {
 pub struct Flows {
     slots: Vec<Flow>,
     routes: Vec<Route>,
+    /// By slot, where the workload says at which rates bytes are produced; else empty.
+    sources: Vec<Source>,
     active: Vec<u32>,
     free: Vec<u32>,
 }
@@ -65,6 +80,57 @@ impl Flows {
         &self.routes[slot as usize]
     }
 
+    /// Bits of the flow in a slot that have been produced: all of them, unless its workload says at which rates they are.
+    ///
+    /// # Panics
+    /// If there never was a flow in the slot; so do the following.
+    pub fn produced(&self, slot: u32, now: f64) -> f64 {
+        let flow = self.flow(slot);
+        self.source(slot).map_or(flow.size, |source| source.produced(flow.rate, now - flow.since))
+    }
+
+    /// Bits that have been produced and wait to be sent.
+    pub fn backlog(&self, slot: u32, now: f64) -> f64 {
+        (self.produced(slot, now) - self.flow(slot).sent(now)).max(0.0)
+    }
+
+    /// An estimate of the rate at which its bytes are produced, in bit/s, from the bytes produced so far: the average of
+    /// 64 kB at a time, the newest with a weight of ¼, which begins with the capacity of the flow's first link. ∞ for a
+    /// flow whose bytes are all at hand when it arrives.
+    pub fn copy_rate(&self, slot: u32, now: f64) -> f64 {
+        let flow = self.flow(slot);
+        self.source(slot).map_or(f64::INFINITY, |source| source.copy_rate(flow.rate, now - flow.since))
+    }
+
+    /// The rate at which its bytes are produced, which no scheduler knows; ∞ for a flow whose bytes are all at hand.
+    pub fn production(&self, slot: u32) -> f64 {
+        self.source(slot).map_or(f64::INFINITY, Source::production)
+    }
+
+    pub(crate) fn source(&self, slot: u32) -> Option<&Source> {
+        self.sources.get(slot as usize)
+    }
+
+    /// The flow in a slot with its source.
+    pub(crate) fn fed_mut(&mut self, slot: u32) -> Option<(&mut Flow, &mut Source)> {
+        let source = self.sources.get_mut(slot as usize)?;
+        Some((&mut self.slots[slot as usize], source))
+    }
+
+    /// Gives the flow in a slot a source.
+    pub(crate) fn feed(&mut self, slot: u32, source: Source) {
+        self.slots[slot as usize].cap = source.cap();
+        match self.sources.get_mut(slot as usize) {
+            Some(free) => *free = source,
+            // Slots are handed out one after the other.
+            None => self.sources.push(source),
+        }
+    }
+
+    pub(crate) fn route_mut(&mut self, slot: u32) -> &mut Route {
+        &mut self.routes[slot as usize]
+    }
+
     pub(crate) fn is_active(&self, slot: u32) -> bool {
         let place = self.slots.get(slot as usize).map(|flow| flow.place as usize);
         place.is_some_and(|place| self.active.get(place) == Some(&slot))
@@ -78,7 +144,8 @@ impl Flows {
     pub(crate) fn insert(&mut self, number: usize, size: f64, now: f64) -> (u32, &mut Route) {
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         let place = self.active.len() as u32;
-        let flow = Flow { number: number as u32, size, rate: 0.0, cap: f64::INFINITY, left: size, since: now, place };
+        let (number, cap) = (number as u32, f64::INFINITY);
+        let flow = Flow { number, size, rate: 0.0, arrival: now, cap, left: size, since: now, place };
         match self.slots.get_mut(slot as usize) {
             Some(free) => *free = flow,
             None => {

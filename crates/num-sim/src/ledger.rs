@@ -13,6 +13,9 @@ struct Link {
     since: f64,
     peak: f64,
     bits: f64,
+    /// ∫ capacity dt until the capacity last changed, in bits, and when that was.
+    offered: f64,
+    changed: f64,
     /// ∫ max(0, load − capacity) dt, in bits.
     excess: f64,
 }
@@ -25,7 +28,16 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn new(capacities: &[f64]) -> Self {
-        let link = |&capacity: &f64| Link { capacity, load: 0.0, since: 0.0, peak: 0.0, bits: 0.0, excess: 0.0 };
+        let link = |&capacity: &f64| Link {
+            capacity,
+            load: 0.0,
+            since: 0.0,
+            peak: 0.0,
+            bits: 0.0,
+            offered: 0.0,
+            changed: 0.0,
+            excess: 0.0,
+        };
         Self { links: capacities.iter().map(link).collect() }
     }
 
@@ -46,8 +58,24 @@ impl Ledger {
         }
     }
 
+    /// The capacity of a link changes.
+    pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64, now: f64) {
+        let link = &mut self.links[link];
+        link.settle(now);
+        link.offered += link.capacity * (now - link.changed);
+        (link.capacity, link.changed) = (capacity, now);
+    }
+
+    /// The time is over: nothing changes any more.
     pub(crate) fn close(&mut self, now: f64) {
-        self.links.iter_mut().for_each(|link| link.settle(now));
+        for link in 0..self.links.len() {
+            self.set_capacity(link, self.links[link].capacity, now);
+        }
+    }
+
+    /// What went over each link, of what it could have carried; NaN where that is nothing.
+    pub(crate) fn utilizations(&self) -> Vec<f64> {
+        self.links.iter().map(|link| link.bits / link.offered).collect()
     }
 
     pub(crate) fn bytes(&self) -> Vec<f64> {

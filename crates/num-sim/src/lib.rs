@@ -11,6 +11,8 @@
 //! | `policy/` | which rate it gets: a [`Policy`] per file |
 //! | `options.rs` | what either may be told besides its name |
 //! | `flows.rs` | the flows of the moment, as policies see them |
+//! | `source.rs` | what a flow can send when its bytes are produced as it runs |
+//! | `marks.rs` | what congested links tell the flows that cross them |
 //! | `fluid.rs` | the loop over events |
 //! | `calendar.rs`, `ledger.rs` | when the next flow ends; what every link carries |
 //! | `report.rs` | what came of it |
@@ -37,23 +39,26 @@ mod error;
 mod flows;
 mod fluid;
 mod ledger;
+mod marks;
 mod options;
 mod policy;
 mod progress;
 mod report;
 mod routing;
 mod sizes;
+mod source;
 mod workload;
 
 pub use error::{Error, Result};
 pub use flows::{Flow, Flows};
-pub use fluid::{Run, simulate};
+pub use fluid::{Change, Run, simulate};
+pub use marks::{Marking, Marks};
 pub use options::{Entry, Given, Options};
 pub use policy::{
     Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, Utility, Xwi, XwiOptions, policy,
 };
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
-pub use routing::{Ecmp, ROUTINGS, Route, Routing, routing};
+pub use routing::{Ecmp, Moves, ROUTINGS, Route, Routing, routing};
 pub use sizes::{NAMES, Sizes};
-pub use workload::{Pairs, Poisson, Workload};
+pub use workload::{Pairs, Poisson, Production, Workload};

@@ -64,6 +64,8 @@ pub struct Report {
     pub events: u64,
     /// How often a flow got another rate.
     pub rate_changes: u64,
+    /// How often a flow took another route.
+    pub route_changes: u64,
     /// Real seconds.
     pub seconds: f64,
 }

@@ -17,7 +17,7 @@ fn two_flows() -> Workload {
 }
 
 fn run(workload: &Workload, until: f64) -> Result<Report> {
-    simulate(&link(), workload, &mut Ecmp::new(0), &mut MaxMin::new(), &Run { until }, &mut ())
+    simulate(&link(), workload, &mut Ecmp::new(0), &mut MaxMin::new(), &Run { until, ..Run::default() }, &mut ())
 }
 
 fn message<T>(result: Result<T>) -> String {
@@ -233,6 +233,7 @@ impl Policy for Broken {
     fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
         Ok(())
     }
+    fn set_capacity(&mut self, _link: usize, _capacity: f64) {}
     fn arrive(&mut self, _slot: u32, _flows: &Flows) {}
     fn leave(&mut self, _slot: u32, _flows: &Flows) {}
     fn allocate(&mut self, _now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {

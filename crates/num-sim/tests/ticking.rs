@@ -57,7 +57,6 @@ fn an_iteration_at_every_event_keeps_near_the_optimum() {
 #[test]
 fn a_clock_that_stands_still_and_a_method_without_a_rule_are_errors() {
     let net = Topology::single_link(10e9).unwrap();
-    let workload = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
     let refused = |options: TickingOptions| Ticking::new(options).unwrap_err().to_string();
     let still = refused(TickingOptions { interval: Some(0.0), ..TickingOptions::default() });
     assert_eq!(still, "interval is 0, expected a finite number > 0");

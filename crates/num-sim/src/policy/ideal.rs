@@ -126,6 +126,15 @@ impl Policy for Ideal {
         self.changed = true;
     }
 
+    fn recap(&mut self, _slot: u32, _flows: &Flows) {
+        self.changed = true;
+    }
+
+    fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.capacities[link] = capacity;
+        self.changed = true;
+    }
+
     fn allocate(&mut self, _now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         if std::mem::take(&mut self.changed) && !flows.active().is_empty() {
             let (slots, problem) = moment::problem(&self.name, &self.capacities, flows, &self.worth)?;

@@ -45,6 +45,19 @@ pub trait Policy {
     /// A flow leaves its slot, which may be given to another at once.
     fn leave(&mut self, slot: u32, flows: &Flows);
 
+    /// A flow has another cap from now on. A policy that leaves it at that gives rates without regard to caps; a source
+    /// then takes what it can use of them.
+    fn recap(&mut self, _slot: u32, _flows: &Flows) {}
+
+    /// A flow takes another route from now on, at the rate that it has. By default as if it left and came back.
+    fn reroute(&mut self, slot: u32, flows: &Flows) {
+        self.leave(slot, flows);
+        self.arrive(slot, flows);
+    }
+
+    /// The capacity of a link has changed; 0 if it has failed.
+    fn set_capacity(&mut self, link: usize, capacity: f64);
+
     /// All changes of this instant are known: sets the rates that change. Returns when to ask again if nothing happens
     /// before, which must be after `now`; ∞ for never.
     ///

@@ -53,6 +53,10 @@ impl Policy for Srpt {
 
     fn leave(&mut self, _slot: u32, _flows: &Flows) {}
 
+    fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.capacities[link] = capacity;
+    }
+
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         let Self { capacities, order, free } = self;
         order.clear();

@@ -7,8 +7,7 @@
 //! ```
 //!
 //! As in Flowtune, a flow has no rate until the tick after its arrival. At once, sources read the prices themselves, as
-//! with explicit rate control, which is how NUMFabric is compared with gradient descent and RCP*; no source sends more
-//! than its path can carry. Sources: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2; Nagaraj et al., *NUMFabric*,
+//! with explicit rate control, which is how NUMFabric is compared with gradient descent and RCP*. Sources: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2; Nagaraj et al., *NUMFabric*,
 //! SIGCOMM 2016, §6.
 
 use std::collections::BTreeMap;
@@ -44,6 +43,9 @@ pub struct TickingOptions {
     pub headroom: f64,
     /// Whether flows follow the prices at once, those that arrive as those that are there.
     pub at_once: bool,
+    /// Whether no flow asks for more than its path can carry when it arrives. Otherwise it may ask for twice that, which tells links by how
+    /// much their prices are too low.
+    pub line_rate: bool,
     /// What rates are worth.
     pub utility: Utility,
     /// The method's own, next to the others.
@@ -61,6 +63,7 @@ impl Default for TickingOptions {
             update_threshold,
             headroom,
             at_once: false,
+            line_rate: false,
             utility: Utility::default(),
             method_options: BTreeMap::new(),
         }
@@ -84,6 +87,7 @@ impl TickingOptions {
             method: method.into(),
             update_threshold: 0.0,
             at_once: true,
+            line_rate: true,
             method_options: options.iter().map(|&(name, value)| (name.into(), value)).collect(),
             ..Self::default()
         }
@@ -138,6 +142,8 @@ pub struct Ticking {
     /// By slot of the simulator, and by slot of the allocator.
     ids: Vec<Option<FlowId>>,
     slots: Vec<u32>,
+    /// Slots of flows that have taken another route since the last tick: they are told their rate whatever it is.
+    moved: Vec<u32>,
     /// None for a tick at every arrival and end.
     clock: Option<Clock>,
     /// What went wrong where nothing could be returned.
@@ -163,6 +169,7 @@ impl Ticking {
             allocator: None,
             ids: Vec::new(),
             slots: Vec::new(),
+            moved: Vec::new(),
             clock,
             fault: None,
         })
@@ -177,7 +184,7 @@ impl Ticking {
         let path = single_path(&self.name, slot, flows)?;
         let mut worth = (self.worth)(flows.flow(slot), self.mean_capacity);
         let Some(allocator) = &mut self.allocator else { return Ok(()) };
-        if self.options.at_once {
+        if self.options.line_rate {
             let alone = flows.route(slot).alone(allocator.capacities());
             // A path that carries nothing gives nothing, and 0 is no cap.
             worth.cap = if alone > 0.0 { worth.cap.min(alone) } else { worth.cap };
@@ -198,7 +205,7 @@ impl Policy for Ticking {
     fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
-        (self.ids, self.slots, self.fault) = (Vec::new(), Vec::new(), None);
+        (self.ids, self.slots, self.moved, self.fault) = (Vec::new(), Vec::new(), Vec::new(), None);
         self.clock = self.options.interval.map(Clock::new).transpose()?;
         self.allocator = Some(self.options.allocator(capacities.to_vec())?);
         Ok(())
@@ -219,6 +226,20 @@ impl Policy for Ticking {
         }
     }
 
+    fn reroute(&mut self, slot: u32, flows: &Flows) {
+        self.leave(slot, flows);
+        self.arrive(slot, flows);
+        self.moved.push(slot);
+    }
+
+    fn set_capacity(&mut self, link: usize, capacity: f64) {
+        if let Some(allocator) = &mut self.allocator
+            && let Err(error) = allocator.set_capacity(link as u32, capacity)
+        {
+            self.fault.get_or_insert(error.into());
+        }
+    }
+
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
@@ -227,17 +248,20 @@ impl Policy for Ticking {
             Some(clock) => clock.is_due(now, &self.name)?,
             None => true,
         };
-        if let Some(allocator) = &mut self.allocator {
+        if let Some(allocator) = self.allocator.as_mut().filter(|_| due || self.options.at_once) {
             if due {
                 allocator.tick()?;
             }
             if self.options.at_once {
                 allocator.respond();
             }
-            if due || self.options.at_once {
-                for (id, rate) in allocator.updates() {
-                    rates.set(self.slots[id.slot()], rate);
+            for slot in self.moved.drain(..) {
+                if let Some(id) = self.ids[slot as usize] {
+                    rates.set(slot, allocator.rate(id)?);
                 }
+            }
+            for (id, rate) in allocator.updates() {
+                rates.set(self.slots[id.slot()], rate);
             }
         }
         // Without flows nothing is worth a tick; prices stay.

@@ -131,6 +131,15 @@ impl Policy for Xwi {
         self.changed = true;
     }
 
+    fn recap(&mut self, _slot: u32, _flows: &Flows) {
+        self.changed = true;
+    }
+
+    fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.capacities[link] = capacity;
+        self.changed = true;
+    }
+
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         let due = self.clock.is_due(now, XWI)?;
         if flows.active().is_empty() {

@@ -8,7 +8,12 @@
 pub struct Route {
     links: Vec<u32>,
     shares: Vec<f64>,
+    /// What the weights of its paths add up to.
+    weight: f64,
 }
+
+/// Weights add up to one if they do so to rounding.
+const ROUNDING: f64 = 1e-9;
 
 impl Route {
     /// Takes one path, instead of what was there before.
@@ -17,14 +22,17 @@ impl Route {
         self.links.extend_from_slice(path);
         self.shares.clear();
         self.shares.resize(path.len(), 1.0);
+        self.weight = 1.0;
     }
 
     /// Spreads over paths, a part `weight` of the rate on each, instead of what was there before. Links in common are
-    /// merged. Weights should add up to 1: a flow's rate is then the rate at which its bytes arrive.
+    /// merged. Weights must add up to 1: a flow's rate is then the rate at which its bytes arrive.
     pub fn spread<'a>(&mut self, paths: impl IntoIterator<Item = (&'a [u32], f64)>) {
         self.links.clear();
         self.shares.clear();
+        self.weight = 0.0;
         for (path, weight) in paths {
+            self.weight += weight;
             for &link in path {
                 match self.links.iter().position(|&known| known == link) {
                     Some(place) => self.shares[place] += weight,
@@ -72,6 +80,9 @@ impl Route {
             if self.links[..place].contains(&(link as u32)) {
                 return Some(format!("that visits link {link} twice"));
             }
+        }
+        if (self.weight - 1.0).abs() > ROUNDING {
+            return Some(format!("with weights over paths that add up to {}, expected 1", self.weight));
         }
         None
     }

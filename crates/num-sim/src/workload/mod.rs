@@ -2,12 +2,14 @@
 
 mod pairs;
 mod poisson;
+mod production;
 mod trace;
 
 use serde::{Deserialize, Serialize};
 
 pub use pairs::Pairs;
 pub use poisson::Poisson;
+pub use production::Production;
 
 use crate::error::{Error, Result};
 
@@ -22,6 +24,7 @@ pub struct Workload {
     sources: Vec<usize>,
     destinations: Vec<usize>,
     sizes: Vec<f64>,
+    production: Option<Production>,
 }
 
 /// A workload as it is written down.
@@ -31,6 +34,8 @@ struct Plain {
     sources: Vec<usize>,
     destinations: Vec<usize>,
     sizes: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    production: Option<Production>,
 }
 
 impl Workload {
@@ -63,7 +68,7 @@ impl Workload {
             }
             previous = time;
         }
-        Ok(Self { arrivals, sources, destinations, sizes })
+        Ok(Self { arrivals, sources, destinations, sizes, production: None })
     }
 
     /// How many flows there are.
@@ -95,18 +100,41 @@ impl Workload {
     pub fn sizes(&self) -> &[f64] {
         &self.sizes
     }
+
+    /// The rates at which bytes are produced, if they are not all at hand when a flow arrives.
+    pub fn production(&self) -> Option<&Production> {
+        self.production.as_ref()
+    }
+
+    /// The same flows, from applications that produce their bytes while they run.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Length`] unless there is one rate per flow.
+    pub fn with_production(self, production: Production) -> Result<Self> {
+        let (found, expected) = (production.rates().len(), self.len());
+        if found != expected {
+            let what = "production rates".into();
+            return Err(netnum_core::Error::Length { what, found, expected, per: "flow" }.into());
+        }
+        Ok(Self { production: Some(production), ..self })
+    }
 }
 
 impl TryFrom<Plain> for Workload {
     type Error = Error;
 
     fn try_from(plain: Plain) -> Result<Self> {
-        Self::new(plain.arrivals, plain.sources, plain.destinations, plain.sizes)
+        let Plain { arrivals, sources, destinations, sizes, production } = plain;
+        let workload = Self::new(arrivals, sources, destinations, sizes)?;
+        match production {
+            Some(production) => workload.with_production(production),
+            None => Ok(workload),
+        }
     }
 }
 
 impl From<Workload> for Plain {
-    fn from(Workload { arrivals, sources, destinations, sizes }: Workload) -> Self {
-        Self { arrivals, sources, destinations, sizes }
+    fn from(Workload { arrivals, sources, destinations, sizes, production }: Workload) -> Self {
+        Self { arrivals, sources, destinations, sizes, production }
     }
 }

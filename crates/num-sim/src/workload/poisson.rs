@@ -63,6 +63,7 @@ pub(super) enum Draw {
     Gaps = 1,
     Pairs,
     Sizes,
+    Production,
 }
 
 /// The generator of one purpose. Streams are counted down from the last: the first ones are the routes' of
@@ -105,7 +106,7 @@ impl Workload {
             workload.sizes.push(arrivals.sizes.sample(&mut bytes));
         }
         // Checked like any other: extreme sizes and loads may still overflow.
-        let Self { arrivals, sources, destinations, sizes } = workload;
+        let Self { arrivals, sources, destinations, sizes, .. } = workload;
         Self::new(arrivals, sources, destinations, sizes)
     }
 }

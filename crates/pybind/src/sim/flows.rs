@@ -20,6 +20,7 @@ const BITS: f64 = 8.0;
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Flows {
     workload: Py<Workload>,
+    capacities: Py<PyArray1<f64>>,
     numbers: Vec<u32>,
     left: Vec<f64>,
     rates: Vec<f64>,
@@ -35,10 +36,17 @@ pub(crate) struct Flows {
 
 impl Flows {
     /// The flows in these slots.
-    pub(super) fn new(workload: Py<Workload>, slots: &[u32], live: &Live, now: f64) -> Self {
+    pub(super) fn new(
+        workload: Py<Workload>,
+        capacities: Py<PyArray1<f64>>,
+        slots: &[u32],
+        live: &Live,
+        now: f64,
+    ) -> Self {
         let column = |value: &dyn Fn(u32) -> f64| slots.iter().map(|&slot| value(slot)).collect::<Vec<f64>>();
         let mut flows = Self {
             workload,
+            capacities,
             numbers: slots.iter().map(|&slot| live.flow(slot).number).collect(),
             left: column(&|slot| live.flow(slot).left(now) / BITS),
             rates: column(&|slot| live.flow(slot).rate),
@@ -122,6 +130,12 @@ impl Flows {
     #[getter]
     fn shares(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 5, || self.shares.clone())
+    }
+
+    /// Of every link at this moment, in bit/s: array of float, shape (links,).
+    #[getter]
+    fn capacities(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.capacities.clone_ref(py)
     }
 
     fn __len__(&self) -> usize {

@@ -112,7 +112,7 @@ pub(crate) fn simulate(
     let mut routing = named::routing_of(&routing, seed_of(seed)?)?;
     let mut policy = named::policy_of(&policy, net, workload)?;
     let mut watch = Watch::new(progress, workload.get().core.len());
-    let (net, flows, run) = (&net.get().core, &workload.get().core, Run { until });
+    let (net, flows, run) = (&net.get().core, &workload.get().core, Run { until, ..Run::default() });
     let report = door::detached(py, || {
         Ok(netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch))
     });

@@ -18,6 +18,10 @@ pub(super) struct UserPolicy {
     name: String,
     net: Py<Topology>,
     workload: Py<Workload>,
+    /// Of every link at the moment.
+    capacities: Vec<f64>,
+    /// The same as the policy has last seen them.
+    shown: Option<Py<PyArray1<f64>>>,
     /// The slots in use, in order of arrival.
     slots: Vec<u32>,
 }
@@ -46,7 +50,8 @@ impl UserPolicy {
             None => class,
         };
         let (net, workload) = (net.clone().unbind(), workload.clone().unbind());
-        Ok(Self { object: object.clone().unbind(), name, net, workload, slots: Vec::new() })
+        let object = object.clone().unbind();
+        Ok(Self { object, name, net, workload, capacities: Vec::new(), shown: None, slots: Vec::new() })
     }
 
     /// Where the flow in a slot is in order of arrival, or would be.
@@ -56,8 +61,10 @@ impl UserPolicy {
     }
 
     /// What it answers: rates, if any change, and when to ask again.
-    fn ask(&self, py: Python<'_>, now: f64, live: &Live) -> PyResult<(Option<Vec<f64>>, f64)> {
-        let flows = Flows::new(self.workload.clone_ref(py), &self.slots, live, now);
+    fn ask(&mut self, py: Python<'_>, now: f64, live: &Live) -> PyResult<(Option<Vec<f64>>, f64)> {
+        let make = || numbers::read_only(py, self.capacities.clone()).unbind();
+        let capacities = self.shown.get_or_insert_with(make).clone_ref(py);
+        let flows = Flows::new(self.workload.clone_ref(py), capacities, &self.slots, live, now);
         let answer = self.object.bind(py).call_method1("allocate", (now, flows))?;
         let (rates, next) = match answer.cast::<PyTuple>() {
             Ok(pair) if pair.len() == 2 => (pair.get_item(0)?, Some(pair.get_item(1)?)),
@@ -93,8 +100,8 @@ impl Policy for UserPolicy {
         &self.name
     }
 
-    fn start(&mut self, _net: &netnum_core::Topology, _workload: &netnum_sim::Workload) -> Result<()> {
-        self.slots.clear();
+    fn start(&mut self, net: &netnum_core::Topology, _workload: &netnum_sim::Workload) -> Result<()> {
+        self.capacities = net.capacities().to_vec();
         Python::attach(|py| match self.object.bind(py).getattr_opt("start")? {
             Some(start) => start.call1((&self.net,)).map(drop),
             None => Ok(()),
@@ -108,6 +115,11 @@ impl Policy for UserPolicy {
 
     fn leave(&mut self, slot: u32, flows: &Live) {
         self.slots.remove(self.place(slot, flows));
+    }
+
+    fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.capacities[link] = capacity;
+        self.shown = None;
     }
 
     fn allocate(&mut self, now: f64, flows: &Live, rates: &mut Rates) -> Result<f64> {

@@ -127,6 +127,12 @@ impl Report {
         self.core.rate_changes
     }
 
+    /// How often a flow took another route.
+    #[getter]
+    fn route_changes(&self) -> u64 {
+        self.core.route_changes
+    }
+
     /// Real seconds.
     #[getter]
     fn seconds(&self) -> f64 {
@@ -247,6 +253,7 @@ impl Report {
             time: field("time")?.extract()?,
             events: field("events")?.extract()?,
             rate_changes: field("rate_changes")?.extract()?,
+            route_changes: field("route_changes")?.extract()?,
             seconds: field("seconds")?.extract()?,
         };
         Ok(core.into())
@@ -254,7 +261,7 @@ impl Report {
 }
 
 /// What a report is made of.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "status",
     "policy",
     "routing",
@@ -270,5 +277,6 @@ const FIELDS: [&str; 16] = [
     "time",
     "events",
     "rate_changes",
+    "route_changes",
     "seconds",
 ];

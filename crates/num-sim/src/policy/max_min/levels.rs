@@ -113,6 +113,12 @@ impl Hop {
 }
 
 impl Member {
+    /// Its two lowest levels, and where the lowest is.
+    #[inline]
+    fn lows(&self) -> (f64, f64, u32) {
+        (self.lowest, self.second, self.lowest_at)
+    }
+
     /// m_fl.
     #[inline]
     fn without(&self, link: u32) -> f64 {
@@ -188,7 +194,8 @@ impl Levels {
         };
     }
 
-    pub(super) fn insert(&mut self, slot: u32, route: &Route, cap: f64) {
+    /// A flow that has a rate already is one that takes another route.
+    pub(super) fn insert(&mut self, slot: u32, route: &Route, cap: f64, rate: f64) {
         let Self { links, levels, members, .. } = self;
         if members.len() <= slot as usize {
             members.resize_with(slot as usize + 1, Member::default);
@@ -200,7 +207,7 @@ impl Levels {
             member.hops.push(Hop { link: link as u32, place: through.len() as u32, share });
             through.push(Crossing { slot, hop, share });
         }
-        (member.cap, member.told) = (cap, 0.0);
+        (member.cap, member.told) = (cap, rate);
         member.look(levels);
         for hop in 0..self.members[slot as usize].hops.len() {
             let member = &self.members[slot as usize];
@@ -230,6 +237,22 @@ impl Levels {
         // The memory goes to the slot's next flow.
         self.members[slot as usize].hops = hops;
         self.members[slot as usize].hops.clear();
+    }
+
+    pub(super) fn set_cap(&mut self, slot: u32, cap: f64) {
+        let member = &mut self.members[slot as usize];
+        let old = member.lows();
+        member.cap = cap;
+        member.look(&self.levels);
+        self.pass_on(slot, old);
+    }
+
+    pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) {
+        let changed = &mut self.links[link as usize];
+        changed.spare += capacity - changed.capacity;
+        changed.capacity = capacity;
+        // Its level may go either way.
+        self.wait(link, 0.0);
     }
 
     /// Calls with every flow whose rate has changed since the last call.
@@ -331,31 +354,38 @@ impl Levels {
         for place in 0..self.links[link as usize].through.len() {
             let slot = self.links[link as usize].through[place].slot;
             let member = &mut self.members[slot as usize];
-            let old = (member.lowest, member.second, member.lowest_at);
+            let old = member.lows();
             member.follow(link, moved_from, level, &self.levels);
-            if (member.lowest, member.second, member.lowest_at) == old {
+            self.pass_on(slot, old);
+        }
+    }
+
+    /// A flow's two lowest levels may be others than they were: has those links of its route wait that see it.
+    #[inline]
+    fn pass_on(&mut self, slot: u32, old: (f64, f64, u32)) {
+        let member = &self.members[slot as usize];
+        if member.lows() == old {
+            return;
+        }
+        if member.lowest != old.0 {
+            self.list(slot);
+        }
+        for hop in 0..self.members[slot as usize].hops.len() {
+            let member = &self.members[slot as usize];
+            let Hop { link: other, share, .. } = member.hops[hop];
+            let before = if other == old.2 { old.1 } else { old.0 };
+            let after = member.without(other);
+            if after == before {
                 continue;
             }
-            if member.lowest != old.0 {
-                self.list(slot);
+            let link = &mut self.links[other as usize];
+            // What it was going to do may be something else now.
+            link.next = f64::NAN;
+            let seen_below = self.levels[other as usize];
+            if link.bears(seen_below, share * (after - before)) || f64::min(before, after) >= seen_below {
+                continue;
             }
-            for hop in 0..self.members[slot as usize].hops.len() {
-                let member = &self.members[slot as usize];
-                let Hop { link: other, share, .. } = member.hops[hop];
-                let before = if other == old.2 { old.1 } else { old.0 };
-                let after = member.without(other);
-                if after == before {
-                    continue;
-                }
-                let link = &mut self.links[other as usize];
-                // What it was going to do may be something else now.
-                link.next = f64::NAN;
-                let seen_below = self.levels[other as usize];
-                if link.bears(seen_below, share * (after - before)) || f64::min(before, after) >= seen_below {
-                    continue;
-                }
-                self.wait(other, if after > before { before } else { seen_below });
-            }
+            self.wait(other, if after > before { before } else { seen_below });
         }
     }
 
@@ -463,8 +493,8 @@ mod tests {
                     }
                     let cap = if rng.random_bool(0.3) { rng.random_range(0.0..2.0) } else { f64::INFINITY };
                     let slot = free.pop().expect("there is room");
-                    levels.insert(slot, &route, cap);
-                    anew.insert(slot, &route, cap);
+                    levels.insert(slot, &route, cap, 0.0);
+                    anew.insert(slot, &route, cap, 0.0);
                     (rates[slot as usize], by_fill[slot as usize]) = (0.0, 0.0);
                     flows.push((slot, route, cap));
                 }

@@ -44,11 +44,20 @@ impl Policy for MaxMin {
     }
 
     fn arrive(&mut self, slot: u32, flows: &Flows) {
-        self.levels.insert(slot, flows.route(slot), flows.flow(slot).cap);
+        let flow = flows.flow(slot);
+        self.levels.insert(slot, flows.route(slot), flow.cap, flow.rate);
     }
 
     fn leave(&mut self, slot: u32, _flows: &Flows) {
         self.levels.remove(slot);
+    }
+
+    fn recap(&mut self, slot: u32, flows: &Flows) {
+        self.levels.set_cap(slot, flows.flow(slot).cap);
+    }
+
+    fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.levels.set_capacity(link as u32, capacity);
     }
 
     fn allocate(&mut self, _now: f64, _flows: &Flows, rates: &mut Rates) -> Result<f64> {

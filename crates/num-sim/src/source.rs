@@ -1,0 +1,189 @@
+//! Where the bytes of a flow come from: an application that produces them at a rate g, into a send buffer of B bits from
+//! which the network takes them at the flow's rate x.
+//!
+//! ```text
+//! backlog b = produced − sent      0 ≤ b ≤ B
+//! d produced/dt = g                min(g, x) while the buffer is full, 0 when all is produced
+//! cap = g                          while the backlog is empty and more is to come; ∞ otherwise
+//! copy rate r ← ¼ τ + ¾ r          per 64 kB produced, τ the rate at which they were
+//! ```
+//!
+//! Between two events x is constant, and so is each of these, so that the moments at which a buffer fills, empties, or
+//! has seen all its bytes are known exactly. A flow whose bytes are all at hand when it arrives has no source.
+//!
+//! Source of the copy rate: Yu et al., *RAX: rate-aware flow scheduling*, §III, where the kernel measures it as the
+//! application copies into its socket.
+
+/// The weight of the newest 64 kB in the copy rate.
+const NEWEST: f64 = 0.25;
+/// 64 kB, in bits.
+const CHUNK: f64 = 8.0 * 65_536.0;
+
+/// What is between an application and the network.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Stage {
+    /// The buffer is empty: what is produced is sent at once.
+    Empty,
+    /// There is a backlog, and room.
+    Filling,
+    /// The buffer is full: what is sent makes room for what is produced.
+    Full,
+    /// All is produced.
+    Done,
+}
+
+/// A flow's source. Amounts are in bits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source {
+    /// What the application produces, in bit/s, while there is room.
+    production: f64,
+    buffer: f64,
+    size: f64,
+    /// What was produced when the flow last changed.
+    produced: f64,
+    stage: Stage,
+    /// What the policy grants, of which the flow takes as much as its cap allows.
+    granted: f64,
+    /// Whether its next turn comes before the flow's end.
+    turns_first: bool,
+    copied: Copied,
+}
+
+/// The copy rate, and the 64 kB that are being copied.
+#[derive(Debug, Clone, Copy)]
+struct Copied {
+    rate: f64,
+    bits: f64,
+    seconds: f64,
+}
+
+impl Copied {
+    /// More has been copied, at a constant pace.
+    fn more(&mut self, pace: f64, seconds: f64) {
+        let bits = pace * seconds;
+        if self.bits + bits < CHUNK {
+            self.bits += bits;
+            self.seconds += if bits > 0.0 || self.bits > 0.0 { seconds } else { 0.0 };
+            return;
+        }
+        let missing = CHUNK - self.bits;
+        let first = CHUNK / (self.seconds + missing / pace);
+        self.rate += NEWEST * (first - self.rate);
+        // The whole ones that follow are all alike.
+        let rest = bits - missing;
+        let whole = (rest / CHUNK).floor();
+        self.rate = pace + (self.rate - pace) * (1.0 - NEWEST).powf(whole);
+        self.bits = rest - whole * CHUNK;
+        self.seconds = self.bits / pace;
+    }
+}
+
+impl Source {
+    /// The source of a flow that begins, behind a link of some capacity, which is the first guess at its copy rate.
+    pub(crate) fn new(production: f64, buffer: f64, size: f64, capacity: f64) -> Self {
+        let copied = Copied { rate: capacity, bits: 0.0, seconds: 0.0 };
+        Self { production, buffer, size, produced: 0.0, stage: Stage::Empty, granted: 0.0, turns_first: false, copied }
+    }
+
+    /// What the flow can send at most.
+    pub(crate) fn cap(&self) -> f64 {
+        if self.stage == Stage::Empty { self.production } else { f64::INFINITY }
+    }
+
+    pub(crate) fn production(&self) -> f64 {
+        self.production
+    }
+
+    pub(crate) fn granted(&self) -> f64 {
+        self.granted
+    }
+
+    pub(crate) fn grant(&mut self, rate: f64) {
+        self.granted = rate;
+    }
+
+    pub(crate) fn turns_first(&self) -> bool {
+        self.turns_first
+    }
+
+    pub(crate) fn set_turns_first(&mut self, turns_first: bool) {
+        self.turns_first = turns_first;
+    }
+
+    /// d produced/dt at a flow's rate.
+    fn pace(&self, rate: f64) -> f64 {
+        match self.stage {
+            Stage::Empty | Stage::Filling => self.production,
+            Stage::Full => f64::min(self.production, rate),
+            Stage::Done => 0.0,
+        }
+    }
+
+    /// What is produced after some seconds at a flow's rate.
+    pub(crate) fn produced(&self, rate: f64, seconds: f64) -> f64 {
+        if self.stage == Stage::Done {
+            self.size
+        } else {
+            f64::min(self.size, self.produced + self.pace(rate) * seconds)
+        }
+    }
+
+    /// The copy rate after some seconds at a flow's rate.
+    pub(crate) fn copy_rate(&self, rate: f64, seconds: f64) -> f64 {
+        let mut copied = self.copied;
+        copied.more(self.pace(rate), seconds);
+        copied.rate
+    }
+
+    /// Some seconds have passed at a flow's rate.
+    pub(crate) fn settle(&mut self, rate: f64, seconds: f64) {
+        self.copied.more(self.pace(rate), seconds);
+        self.produced = self.produced(rate, seconds);
+    }
+
+    /// The moment has come that [`next`](Self::next) foretold, at a flow's rate and with nothing passed since.
+    pub(crate) fn turn(&mut self, rate: f64, sent: f64) {
+        let (_, stage) = self.ahead(rate, sent);
+        self.stage = stage;
+        match stage {
+            Stage::Done => self.produced = self.size,
+            Stage::Empty => self.produced = sent,
+            Stage::Full => self.produced = f64::min(self.size, sent + self.buffer),
+            Stage::Filling => {}
+        }
+    }
+
+    /// A flow's rate is another one from now on: an empty buffer begins to fill, a full one to empty. Whether the cap has
+    /// gone with that.
+    pub(crate) fn follow(&mut self, rate: f64) -> bool {
+        match self.stage {
+            Stage::Empty if rate < self.production => {
+                self.stage = Stage::Filling;
+                true
+            }
+            Stage::Full if rate > self.production => {
+                self.stage = Stage::Filling;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// Seconds until the source is at its next stage, at a flow's rate, if nothing happens before; ∞ for never.
+    pub(crate) fn next(&self, rate: f64, sent: f64) -> f64 {
+        self.ahead(rate, sent).0
+    }
+
+    /// The next stage, and the seconds until then.
+    fn ahead(&self, rate: f64, sent: f64) -> (f64, Stage) {
+        let pace = self.pace(rate);
+        let done = if pace > 0.0 { (self.size - self.produced) / pace } else { f64::INFINITY };
+        let backlog = f64::max(0.0, self.produced - sent);
+        let (turn, stage) = match self.stage {
+            Stage::Filling if rate < pace => (f64::max(0.0, self.buffer - backlog) / (pace - rate), Stage::Full),
+            Stage::Filling if rate > pace => (backlog / (rate - pace), Stage::Empty),
+            stage => (f64::INFINITY, stage),
+        };
+        if done <= turn { (done, Stage::Done) } else { (turn, stage) }
+    }
+}

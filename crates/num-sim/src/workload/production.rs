@@ -1,0 +1,105 @@
+//! Applications that produce bytes while their flow runs: a rate g for every flow, and a send buffer that they wait for
+//! when it is full. What a flow can send follows from these; see `source.rs`.
+
+use rand_distr::{Distribution, LogNormal};
+use serde::{Deserialize, Serialize};
+
+use super::poisson::{Draw, rng};
+use crate::error::{Error, Result};
+
+/// At which rates the bytes of flows are produced.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Plain", into = "Plain")]
+pub struct Production {
+    rates: Vec<f64>,
+    buffer: f64,
+}
+
+/// As it is written down, where there is no infinity.
+#[derive(Serialize, Deserialize)]
+struct Plain {
+    rates: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    buffer: Option<f64>,
+}
+
+impl Production {
+    /// A rate for every flow, in bit/s, and the send buffer that each has, in bytes: ∞ for one without a limit.
+    ///
+    /// # Errors
+    /// [`Error::Flow`] naming the first with a rate that is not finite and > 0; a setting's, for a buffer that is not > 0.
+    pub fn new(rates: Vec<f64>, buffer: f64) -> Result<Self> {
+        let wrong = |rate: &f64| !(rate.is_finite() && *rate > 0.0);
+        if let Some(flow) = rates.iter().position(wrong) {
+            let (what, expected) = ("production rate", "a finite number > 0");
+            return Err(Error::Flow { flow, what, value: rates[flow], expected });
+        }
+        if buffer.is_nan() || buffer <= 0.0 {
+            return Err(Error::setting("send buffer", buffer, "a number > 0"));
+        }
+        Ok(Self { rates, buffer })
+    }
+
+    /// Random rates, whose logarithms are normal: of some mean (in bit/s, before any are cut off) and with a standard
+    /// deviation `sigma` of the logarithm; those outside `lowest..=highest` are drawn again.
+    ///
+    /// # Errors
+    /// A setting's, for numbers that are no such distribution, or one that hardly ever falls between the bounds; those of
+    /// [`new`](Self::new).
+    pub fn log_normal(
+        flows: usize,
+        mean: f64,
+        sigma: f64,
+        (lowest, highest): (f64, f64),
+        buffer: f64,
+        seed: u64,
+    ) -> Result<Self> {
+        if !(mean.is_finite() && mean > 0.0) {
+            return Err(Error::setting("mean", mean, "a finite number > 0"));
+        }
+        // The mean of exp(normal) is exp(μ + σ²/2).
+        let location = mean.ln() - 0.5 * sigma * sigma;
+        let normal = match LogNormal::new(location, sigma) {
+            Ok(normal) if sigma >= 0.0 => normal,
+            _ => return Err(Error::setting("sigma", sigma, "a finite number >= 0")),
+        };
+        let mut rng = rng(seed, Draw::Production);
+        let mut draw = || {
+            let within = |rate: &f64| (lowest..=highest).contains(rate);
+            (0..DRAWS).map(|_| normal.sample(&mut rng)).find(within)
+        };
+        let rates = (0..flows).map(|_| draw()).collect::<Option<Vec<f64>>>();
+        let Some(rates) = rates else {
+            let expected = "bounds that a rate is likely to lie between";
+            return Err(Error::setting("bounds", format!("{lowest} to {highest}"), expected));
+        };
+        Self::new(rates, buffer)
+    }
+
+    /// The rate of every flow, in bit/s.
+    pub fn rates(&self) -> &[f64] {
+        &self.rates
+    }
+
+    /// The send buffer of each, in bytes.
+    pub fn buffer(&self) -> f64 {
+        self.buffer
+    }
+}
+
+/// How often a rate is drawn again before its bounds are taken to be wrong.
+const DRAWS: usize = 10_000;
+
+impl TryFrom<Plain> for Production {
+    type Error = Error;
+
+    fn try_from(plain: Plain) -> Result<Self> {
+        Self::new(plain.rates, plain.buffer.unwrap_or(f64::INFINITY))
+    }
+}
+
+impl From<Production> for Plain {
+    fn from(Production { rates, buffer }: Production) -> Self {
+        Self { rates, buffer: buffer.is_finite().then_some(buffer) }
+    }
+}

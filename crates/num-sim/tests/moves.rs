@@ -1,0 +1,149 @@
+//! Flows that take another route while they run, and links that change.
+
+use netnum_core::{Paths, Topology};
+use netnum_sim::{Change, Marking, Marks, MaxMin, Report, Result, Route, Routing, Run, Workload, simulate};
+
+/// Over the last of a pair's paths that works, and on to the one before when most of what was sent came back marked.
+struct Down {
+    net: Option<Topology>,
+    workload: Workload,
+    capacities: Vec<f64>,
+    at: Vec<usize>,
+    heard: Vec<(usize, f64)>,
+}
+
+impl Down {
+    fn new(workload: &Workload) -> Self {
+        Self { net: None, workload: workload.clone(), capacities: vec![], at: vec![], heard: vec![] }
+    }
+
+    fn paths(&self, flow: usize) -> Paths {
+        let net = self.net.as_ref().expect("started");
+        net.paths(self.workload.sources()[flow], self.workload.destinations()[flow]).unwrap()
+    }
+}
+
+impl Routing for Down {
+    fn name(&self) -> &'static str {
+        "down"
+    }
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        (self.net, self.capacities) = (Some(net.clone()), net.capacities().to_vec());
+        self.at = (0..workload.len()).map(|flow| self.paths(flow).len() - 1).collect();
+        Ok(())
+    }
+    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+        route.take(self.paths(flow).links(self.at[flow]));
+        Ok(())
+    }
+    fn period(&self) -> f64 {
+        0.1
+    }
+    fn marking(&self) -> Marking {
+        Marking::Saturated
+    }
+    fn review(&mut self, flow: usize, marks: Marks, route: &mut Route) -> Result<bool> {
+        self.heard.push((flow, marks.fraction()));
+        let moves = marks.fraction() > 0.5 && self.at[flow] > 0;
+        if moves {
+            self.at[flow] -= 1;
+            self.route(flow, route)?;
+        }
+        Ok(moves)
+    }
+    fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.capacities[link] = capacity;
+    }
+    fn reroute(&mut self, flow: usize, route: &mut Route) -> Result<bool> {
+        let fails = route.alone(&self.capacities) == 0.0 && self.at[flow] > 0;
+        if fails {
+            self.at[flow] -= 1;
+            self.route(flow, route)?;
+        }
+        Ok(fails)
+    }
+}
+
+/// Two racks of two servers, two spines; all links carry 8 Mbit/s, a megabyte per second.
+fn net() -> Topology {
+    Topology::leaf_spine(2, 2, 2, 8e6, 8e6).unwrap()
+}
+
+fn run(workload: &Workload, changes: Vec<Change>) -> (Report, Down) {
+    let mut routing = Down::new(workload);
+    let run = Run { changes, ..Run::default() };
+    let report = simulate(&net(), workload, &mut routing, &mut MaxMin::new(), &run, &mut ()).unwrap();
+    assert!(report.peak_loads.iter().all(|&load| load <= 8e6 * (1.0 + 1e-12)));
+    let carried: f64 = report.link_bytes.iter().sum();
+    let sent: f64 = report.bytes_sent.iter().sum();
+    assert!((carried - 4.0 * sent).abs() < 1e-6, "four links each: {carried} and {sent}");
+    (report, routing)
+}
+
+#[test]
+fn two_flows_that_meet_part_after_a_period() {
+    // Both begin over the second spine at half a megabyte per second and hear of it after 0.1 s, both at once: both move,
+    // and go on as before, over the first.
+    let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![2, 3], vec![1e6; 2]).unwrap();
+    let (report, routing) = run(&workload, vec![]);
+    assert_eq!(routing.heard[..2], [(0, 1.0), (1, 1.0)]);
+    assert_eq!(report.route_changes, 2);
+    assert!(report.completion_times.iter().all(|time| (time - 2.0).abs() < 1e-9), "{:?}", report.completion_times);
+    // One comes 0.05 s late: by 0.1 s it has met the other for half of what that sent... a third of its bytes, and for
+    // all of its own. The late one moves at 0.15 s, and from there both have a path for themselves.
+    let workload = Workload::new(vec![0.0, 0.05], vec![0, 1], vec![2, 3], vec![1e6; 2]).unwrap();
+    let (report, routing) = run(&workload, vec![]);
+    assert!((routing.heard[0].1 - 1.0 / 3.0).abs() < 1e-9 && routing.heard[1] == (1, 1.0), "{:?}", routing.heard);
+    assert!(routing.heard[2..].iter().all(|heard| heard.1 <= 0.5 + 1e-9), "{:?}", routing.heard);
+    assert_eq!(report.route_changes, 1);
+    // Each has lost 0.05 s at half the speed while they shared.
+    for time in &report.completion_times {
+        assert!((time - 1.05).abs() < 1e-9, "{:?}", report.completion_times);
+    }
+}
+
+#[test]
+fn a_flow_alone_hears_nothing_though_every_link_is_full() {
+    let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
+    let (report, routing) = run(&workload, vec![]);
+    assert!(routing.heard.len() >= 9 && routing.heard.iter().all(|heard| heard.1 == 0.0), "{:?}", routing.heard);
+    assert!((report.completion_times[0] - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_link_fails_and_its_flow_takes_another() {
+    let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
+    let net = net();
+    let last = net.paths(0, 2).unwrap().links(1)[1] as usize;
+    let fails = Change { time: 0.3, link: last, capacity: 0.0 };
+    let (report, _) = run(&workload, vec![fails]);
+    assert_eq!(report.route_changes, 1);
+    assert!((report.completion_times[0] - 1.0).abs() < 1e-9);
+    assert!((report.link_bytes[last] - 0.3e6).abs() < 1e-3 && (report.link_utilization[last] - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn rates_follow_capacities() {
+    // Half the capacity of the server's link between 0.5 and 1 s, and none until 1.5 s.
+    let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
+    let link = net().paths(0, 2).unwrap().links(1)[0] as usize;
+    let change = |time, capacity| Change { time, link, capacity };
+    let (report, _) = run(&workload, vec![change(0.5, 4e6), change(1.0, 0.0), change(1.5, 8e6)]);
+    assert!((report.completion_times[0] - 1.75).abs() < 1e-9, "{:?}", report.completion_times);
+    assert!((report.link_utilization[link] - 1e6 / 1e6).abs() < 1e-9, "{}", report.link_utilization[link]);
+}
+
+#[test]
+fn wrong_changes_are_named() {
+    let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
+    let message = |changes: &[(f64, usize, f64)]| {
+        let change = |&(time, link, capacity): &(f64, usize, f64)| Change { time, link, capacity };
+        let run = Run { changes: changes.iter().map(change).collect(), ..Run::default() };
+        let (mut routing, mut policy) = (Down::new(&workload), MaxMin::new());
+        simulate(&net(), &workload, &mut routing, &mut policy, &run, &mut ()).unwrap_err().to_string()
+    };
+    assert_eq!(message(&[(-1.0, 0, 0.0)]), "time of change 0 is -1, expected a finite number >= 0");
+    assert_eq!(message(&[(1.0, 0, 0.0), (0.5, 0, 1.0)]), "time of change 1 is 0.5, expected changes in order of time");
+    assert_eq!(message(&[(1.0, 99, 0.0)]), "link of change 0 is 99, expected a link in 0..16");
+    assert_eq!(message(&[(1.0, 0, f64::NAN)]), "capacity of change 0 is NaN, expected a finite number >= 0");
+}

@@ -1,0 +1,79 @@
+//! Flows whose bytes are produced while they run.
+
+use netnum_core::Topology;
+use netnum_sim::{Ecmp, MaxMin, Policy, Production, Report, Run, Srpt, Workload, simulate};
+
+/// Flows over one link of 10 Gbit/s: arrival, megabytes, Gbit/s that are produced.
+fn run(flows: &[(f64, f64, f64)], buffer: f64, policy: &mut dyn Policy) -> Report {
+    let net = Topology::single_link(10e9).unwrap();
+    let column = |of: fn(&(f64, f64, f64)) -> f64| flows.iter().map(of).collect::<Vec<f64>>();
+    let ends = |end| vec![end; flows.len()];
+    let workload = Workload::new(column(|flow| flow.0), ends(0), ends(1), column(|flow| 1e6 * flow.1)).unwrap();
+    let production = Production::new(column(|flow| 1e9 * flow.2), buffer).unwrap();
+    let workload = workload.with_production(production).unwrap();
+    let report = simulate(&net, &workload, &mut Ecmp::new(0), policy, &Run::default(), &mut ()).unwrap();
+    assert_eq!(report.bytes_sent, workload.sizes());
+    assert!((report.link_bytes[0] / workload.sizes().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    assert!(report.peak_loads[0] <= 10e9 * (1.0 + 1e-12), "{}", report.peak_loads[0]);
+    report
+}
+
+fn expect(report: &Report, times: &[f64]) {
+    for (time, expected) in report.completion_times.iter().zip(times) {
+        assert!((time - expected).abs() < 1e-9 * expected, "{:?} and {times:?}", report.completion_times);
+    }
+}
+
+#[test]
+fn a_flow_alone_is_as_fast_as_its_application() {
+    expect(&run(&[(0.0, 100.0, 5.0)], f64::INFINITY, &mut MaxMin::new()), &[0.16]);
+    expect(&run(&[(0.0, 100.0, 20.0)], f64::INFINITY, &mut MaxMin::new()), &[0.08]);
+    expect(&run(&[(0.0, 100.0, 20.0)], 1e6, &mut MaxMin::new()), &[0.08]);
+}
+
+#[test]
+fn a_backlog_is_sent_at_more_than_the_application_produces() {
+    // Half of the link each until the first ends at 0.16 s; by then 100 MB of the second are sent and all of it is
+    // produced, so that the rest goes at the whole link.
+    let flows = [(0.0, 100.0, 5.0), (0.0, 150.0, 10.0)];
+    expect(&run(&flows, f64::INFINITY, &mut MaxMin::new()), &[0.16, 0.20]);
+    expect(&run(&flows, f64::INFINITY, &mut Srpt::new()), &[0.16, 0.20]);
+    // The same with 4 Gbit/s for the first, the second producing 8: 4 + 6 until 0.2 s. By then 150 MB are sent.
+    let flows = [(0.0, 100.0, 4.0), (0.0, 190.0, 8.0)];
+    // All of its 190 MB are produced at 0.19 s; 40 MB are left at 0.2 s.
+    expect(&run(&flows, f64::INFINITY, &mut MaxMin::new()), &[0.2, 0.232]);
+    // With room for 1 MB it is full after 1 MB / (2 Gbit/s) = 4 ms and then waits for the network: at 0.2 s there is a
+    // backlog of 1 MB, which is sent at 10 Gbit/s while 8 are produced, for 4 ms. The rest goes as it is produced.
+    let first = 0.2 * 6e9;
+    let backlog = 8e6 / 2e9;
+    let rest = (190.0 * 8e6 - first - backlog * 10e9) / 8e9;
+    expect(&run(&flows, 1e6, &mut MaxMin::new()), &[0.2, 0.2 + backlog + rest]);
+}
+
+#[test]
+fn a_cap_returns_when_the_backlog_is_gone() {
+    // A produces 2 Gbit/s and has the link for itself; B, of 10 Gbit/s, takes half of it from 0.1 to 0.2 s or so. A never
+    // has less than it produces, and B gets what is left.
+    let report = run(&[(0.0, 100.0, 2.0), (0.1, 100.0, 10.0)], f64::INFINITY, &mut MaxMin::new());
+    expect(&report, &[0.4, 0.1]);
+}
+
+#[test]
+fn wrong_production_names_the_flow() {
+    let message = |rates: &[f64], buffer| Production::new(rates.to_vec(), buffer).unwrap_err().to_string();
+    assert_eq!(message(&[1.0, -2.0], 1.0), "flow 1 has production rate -2, expected a finite number > 0");
+    assert_eq!(message(&[1.0], -1.0), "send buffer is -1, expected a number > 0");
+    let one = Workload::new(vec![0.0], vec![0], vec![1], vec![1.0]).unwrap();
+    let two = Production::new(vec![1.0; 2], f64::INFINITY).unwrap();
+    assert_eq!(
+        one.with_production(two).unwrap_err().to_string(),
+        "production rates has 2 entries, expected 1, one per flow"
+    );
+    let drawn =
+        |mean, sigma, bounds| Production::log_normal(3, mean, sigma, bounds, 1e6, 1).map(|it| it.rates().to_vec());
+    assert!(drawn(1e9, 1.0, (1e8, 1e10)).unwrap().iter().all(|rate| (1e8..=1e10).contains(rate)));
+    assert_eq!(drawn(-1.0, 1.0, (0.0, 1.0)).unwrap_err().to_string(), "mean is -1, expected a finite number > 0");
+    assert_eq!(drawn(1.0, -1.0, (0.0, 1.0)).unwrap_err().to_string(), "sigma is -1, expected a finite number >= 0");
+    let far = drawn(1e9, 0.1, (1e3, 1e4)).unwrap_err().to_string();
+    assert_eq!(far, "bounds is 1000 to 10000, expected bounds that a rate is likely to lie between");
+}
