@@ -81,7 +81,7 @@ def main():
         "Iterations of xWI until 95 % of the flows are within 10 % of the optimum and stay, for α-fair utilities: as it"
         " is, with measured rates that are off by 10 %, and with that slowed down twice.",
     )
-    alphas, events = ([0.5, 4], 4) if page.small else (ALPHAS, 60)
+    alphas, events = ([0.5, 4], 4) if page.small else (ALPHAS, 40)
     rng = np.random.default_rng(1)
 
     def noisy(alpha, noise):
@@ -109,8 +109,9 @@ def main():
             page.row(f"α = {alpha:g}, {name}: part that converge", said, np.isfinite(counted).mean())
             page.row(f"α = {alpha:g}, {name}: median iterations", "", np.median(counted))
     page.note(
-        """Without noise xWI converges at every α: what the paper saw fail is the noise. A marginal utility x^(−α) makes of
-        a rate that is off by 10 % a price that is off by α times as much, and a link takes the least of all its flows'."""
+        """Without noise xWI converges at every α, so that what the paper saw fail is the noise: a marginal utility
+        x^(−α) makes of a rate that is off by 10 % a price that is off by α times as much, and a link takes the least
+        of all its flows'. Below 0.5, where events failed in the paper too, noise in rates alone does no such harm."""
     )
     page.note(
         """The paper's intervals are 30 µs, and 60 µs slowed down; slowed down, two measurements are averaged. The noisy

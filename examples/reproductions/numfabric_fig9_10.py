@@ -82,8 +82,8 @@ def main():
     """Measures, and ends with the page."""
     page = Page(
         "NUMFabric, Fig. 9 and 10: bandwidth functions",
-        "Rates of two flows with the bandwidth functions of Fig. 2: on one link (Fig. 9), and with a link of its own and"
-        " a part of one between them each (Fig. 10, before and after the middle link grows). Errors are in Gbit/s.",
+        "Rates of two flows with the bandwidth functions of Fig. 2: on one link (Fig. 9), and with a link of its own"
+        " and a part of one between them each (Fig. 10, before and after the middle link grows). Errors are in Gbit/s.",
     )
     link, middle = np.arange(5.0, 36.0, 2.5), np.arange(5.0, 18.0)
     for figure, problem_of, paper in (("Fig. 9", one_link, FIG_9), ("Fig. 10", three_links, FIG_10)):
@@ -103,8 +103,8 @@ def main():
     error = np.abs(np.add.reduceat(solver.raw_rates, [0, 2]) / FIG_10[17] - 1).max()
     page.row("Fig. 10, xWI 30 iterations after the change", "quickly", error, accept=(None, 0.01))
     page.note(
-        """On one link all flows have one fair share, the price's, and every α gives the same answer. A flow over two full
-        links pays both prices, and the answer depends on α: its distance from max-min shrinks as 1/α."""
+        """On one link all flows have one fair share, the price's, and every α gives the same answer. A flow over two
+        full links pays both prices, and the answer depends on α: its distance from max-min shrinks about as 1/α."""
     )
     stories = [
         ("Fig. 9: one link", "capacity of the link (Gbit/s)", link, one_link, FIG_9),
