@@ -37,7 +37,7 @@ def control(workload, load, warm_up, seconds, *, racks=9, **allocator):
     net = netnum.topology.leaf_spine(racks, 16, 4, server_capacity=flowtune.SERVER, fabric_capacity=flowtune.FABRIC)
     end = warm_up + seconds
     flows = sim.Workload.poisson(net, flowtune.sizes(workload), load, duration=end, seed=1)
-    policy = sim.Policy("flowtune", **allocator)
+    policy = sim.Policy("flowtune", line_rate=True, **allocator)
     early, whole = (sim.simulate(net, flows, policy, until=until, seed=1).update_traffic for until in (warm_up, end))
     return Traffic(
         starts=whole.starts - early.starts,
@@ -153,7 +153,7 @@ def main():
     page.note(
         """Sizes have the quantiles and the mean of the paper's Table 1. netnum's own facebook_web is of another
         selection of the same data, with nearly twice that mean: half as many flows at a load. Messages take no time
-        and are not lost. A flow asks for at most twice what its path can carry, as ever in an `Allocator`."""
+        and are not lost. A flow asks for at most what its path can carry."""
     )
     page.plot(draw(by_load, saved, by_servers), "Control traffic by load, by threshold and by the number of servers")
     page.finish()
