@@ -78,13 +78,13 @@ def draw(by_load, saved, by_servers):
         colour = f"C{number}"
         for batched, style in ((True, "o-"), (False, "o:")):
             percent = [of_load.percent(batched=batched) for of_load in traffic.values()]
-            loads.semilogy(list(traffic), percent, style, c=colour)
+            loads.semilogy(list(traffic), percent, style, c=colour, label=workload if batched else None)
         loads.plot([0.8], PAPER[workload][0], "x", c=colour, ms=9, mew=2)
         thresholds.plot([0.01, *saved[workload]], [0, *saved[workload].values()], "o-", c=colour, label=workload)
         thresholds.plot([0.05], PAPER[workload][1], "x", c=colour, ms=9, mew=2)
     loads.set(xlabel="load", ylabel="% of capacity", title="Fig. 9: threshold .01; dotted: unbatched")
+    loads.legend(loc="lower right", title="crosses: paper, at most")
     thresholds.set(xlabel="threshold", ylabel="% of messages saved", title="Fig. 10: load .8", ylim=(0, 80))
-    thresholds.legend(loc="lower right", title="crosses: paper, at most")
     servers.plot(list(by_servers), list(by_servers.values()), "o-")
     servers.set(xscale="log", xlabel="servers", ylim=(0, 1.5), title="Fig. 11: web, load .8", ylabel="% of capacity")
     servers.set_xticks(list(by_servers), [str(count) for count in by_servers])
