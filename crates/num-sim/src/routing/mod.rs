@@ -13,9 +13,12 @@ pub use route::Route;
 
 use netnum_core::Topology;
 
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::flows::Flows;
 use crate::marks::{Marking, Marks};
+use crate::options::{self, Entry, Given, Options};
 use crate::workload::Workload;
 
 /// Decides which links a flow takes.
@@ -92,19 +95,22 @@ impl Moves {
     }
 }
 
-/// A routing in the list of [`ROUTINGS`].
-type Made = fn(seed: u64) -> Box<dyn Routing + Send>;
+/// Makes a routing from a seed and its options.
+type Make = fn(u64, &Given<'_>) -> Result<Box<dyn Routing + Send>>;
 
 /// The routings that [`routing`] knows, by name.
-pub const ROUTINGS: &[(&str, Made)] = &[("ecmp", |seed| Box::new(Ecmp::new(seed)))];
+pub const ROUTINGS: &[Entry<Make>] = &[Entry {
+    name: "ecmp",
+    summary: "a random shortest path for each flow, drawn once",
+    options: Options::new,
+    make: |seed, _| Ok(Box::new(Ecmp::new(seed))),
+}];
 
 /// A routing by its name.
 ///
 /// # Errors
-/// [`Error::UnknownName`].
-pub fn routing(name: &str, seed: u64) -> Result<Box<dyn Routing + Send>> {
-    match ROUTINGS.iter().find(|routing| routing.0 == name) {
-        Some((_, make)) => Ok(make(seed)),
-        None => Err(Error::unknown("routing", name, ROUTINGS.iter().map(|routing| routing.0))),
-    }
+/// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`]; others for values out of their range.
+pub fn routing(name: &str, seed: u64, options: &Options) -> Result<Box<dyn Routing + Send>> {
+    let (make, given) = options::find(ROUTINGS, "routing", name, options)?;
+    make(seed, &given)
 }
