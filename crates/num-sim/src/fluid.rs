@@ -136,9 +136,6 @@ struct Fluid<'a> {
     rates: Rates,
     /// Flows with a source that something has happened to at this instant.
     touched: Vec<u32>,
-    /// Those whose cap went with the last rate they were given, of which the policy hears at the next instant: it is no
-    /// less than what they have.
-    lifted: Vec<u32>,
     /// Where routes are reviewed.
     reviews: Option<Reviews>,
     moves: Moves,
@@ -198,7 +195,6 @@ impl<'a> Fluid<'a> {
             told: false,
             rates: Rates::default(),
             touched: Vec::new(),
-            lifted: Vec::new(),
             reviews,
             moves: Moves::default(),
             spare_route: Route::default(),
@@ -238,10 +234,6 @@ impl<'a> Fluid<'a> {
             }
             self.now = next;
             self.events += 1;
-            for slot in self.lifted.drain(..) {
-                self.policy.recap(slot, &self.flows);
-                self.told = true;
-            }
             if change <= next {
                 self.change_capacities()?;
             }
@@ -456,15 +448,17 @@ impl<'a> Fluid<'a> {
         self.settle(slot);
         let now = self.now;
         let Some((flow, source)) = self.flows.fed_mut(slot) else { return };
-        if source.follow(flow.rate) {
-            flow.cap = source.cap();
-            self.lifted.push(slot);
-        }
+        let lifted = source.follow(flow.rate);
+        flow.cap = source.cap();
         let end = if flow.rate > 0.0 { flow.left / flow.rate } else { f64::INFINITY };
         let turn = source.next(flow.rate, flow.sent(now));
         let turns_first = turn < end * (1.0 - TOGETHER);
         source.set_turns_first(turns_first);
         self.ends.set(slot, now + if turns_first { turn } else { end });
+        if lifted {
+            // It had less than its cap, so that no rate changes now that it has none.
+            self.policy.recap(slot, &self.flows);
+        }
     }
 
     /// Asks the policy for the rates that change, if there is a reason to.
