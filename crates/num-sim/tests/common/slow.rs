@@ -171,7 +171,8 @@ impl Scheduler {
                         }
                     }
                 }
-                (rates, next)
+                // By so much that the two can be told apart.
+                (rates, next.max(now * (1.0 + 2e-14)))
             }
         }
     }
