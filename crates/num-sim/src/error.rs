@@ -58,6 +58,16 @@ pub enum Error {
         /// The names that exist.
         known: String,
     },
+    /// An option with a value that it cannot have.
+    #[error("option {option:?} of {of}: {what}")]
+    Option {
+        /// The policy or the routing.
+        of: String,
+        /// The option.
+        option: String,
+        /// What is wrong with its value.
+        what: String,
+    },
     /// An answer of a policy that cannot be used.
     #[error("policy {policy:?} {what}")]
     Policy {
@@ -66,14 +76,14 @@ pub enum Error {
         /// What it did, naming the flow.
         what: String,
     },
-    /// A route that cannot be used.
-    #[error("routing {routing:?} gave flow {flow} a route {what}")]
+    /// A flow that is given a route that cannot be used, or none.
+    #[error("routing {routing:?}: flow {flow} {what}")]
     Routing {
         /// Name of the routing.
         routing: String,
         /// Number of the flow.
         flow: usize,
-        /// What is wrong with the route.
+        /// What is wrong with its route.
         what: String,
     },
 }

@@ -54,6 +54,8 @@ pub use marks::{Marking, Marks};
 pub use policy::{Clock, Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, policy};
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
-pub use routing::{Ecmp, Moves, ROUTINGS, Route, Routing, routing};
+pub use routing::{
+    Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, Moves, Now, ROUTINGS, Route, Routing, Spray, routing,
+};
 pub use sizes::{NAMES, Sizes};
 pub use workload::{Pairs, Poisson, Production, Workload};

@@ -5,11 +5,19 @@
 //! flow sent in it was [marked](Marking); others want to be asked when a link's capacity changes, or at every change of
 //! any flow. A new one is a file here and a line in [`ROUTINGS`].
 
+mod adaptive;
+mod choices;
 mod ecmp;
+mod flow_bender;
+mod hash;
 mod route;
+mod spray;
 
-pub use ecmp::Ecmp;
+pub use adaptive::Adaptive;
+pub use ecmp::{Ecmp, EcmpOptions};
+pub use flow_bender::{FlowBender, FlowBenderOptions};
 pub use route::Route;
+pub use spray::Spray;
 
 use netnum_core::Topology;
 
@@ -21,7 +29,7 @@ use crate::workload::Workload;
 /// Decides which links a flow takes.
 pub trait Routing {
     /// What it is called.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Called once before the first flow arrives. What depends on the workload only is best computed here, all at once.
     ///
@@ -54,14 +62,13 @@ pub trait Routing {
         Ok(false)
     }
 
-    /// The capacity of a link has changed. Every flow is then asked about, by [`reroute`](Self::reroute).
-    fn set_capacity(&mut self, _link: usize, _capacity: f64) {}
-
-    /// The capacity of a link has changed: leaves another route for a flow in `route`, and says so, or leaves it alone.
+    /// What switches do when capacities are not those of the start: asked about every flow when one changes, and after
+    /// that about every flow that arrives. Leaves another route in `route`, and says so, or leaves it alone. `now` has
+    /// every link with its capacity of the moment.
     ///
     /// # Errors
     /// Of the routing's own.
-    fn reroute(&mut self, _flow: usize, _route: &mut Route) -> Result<bool> {
+    fn reroute(&mut self, _flow: usize, _now: &Now<'_>, _route: &mut Route) -> Result<bool> {
         Ok(false)
     }
 
@@ -70,8 +77,24 @@ pub trait Routing {
     ///
     /// # Errors
     /// Of the routing's own.
-    fn balance(&mut self, _now: f64, _flows: &Flows, _moves: &mut Moves) -> Result<()> {
+    fn balance(&mut self, _now: &Now<'_>, _flows: &Flows, _moves: &mut Moves) -> Result<()> {
         Ok(())
+    }
+}
+
+/// The network of the moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Now<'a> {
+    /// As it was at the start.
+    pub net: &'a Topology,
+    /// Of every link at the moment, in bit/s; 0 if it has failed.
+    pub capacities: &'a [f64],
+}
+
+impl Now<'_> {
+    /// Whether all links of a path carry something.
+    pub fn works(&self, path: &[u32]) -> bool {
+        path.iter().all(|&link| self.capacities[link as usize] > 0.0)
     }
 }
 
@@ -92,11 +115,21 @@ impl Moves {
     }
 }
 
+/// An option of a routing that is out of its range.
+fn wrong(routing: &str, option: &str, value: impl ToString, expected: &str) -> Error {
+    let what = format!("{}, expected {expected}", value.to_string());
+    Error::Option { of: format!("routing {routing:?}"), option: option.into(), what }
+}
+
 /// A routing in the list of [`ROUTINGS`].
 type Made = fn(seed: u64) -> Box<dyn Routing + Send>;
 
 /// The routings that [`routing`] knows, by name.
-pub const ROUTINGS: &[(&str, Made)] = &[("ecmp", |seed| Box::new(Ecmp::new(seed)))];
+pub const ROUTINGS: &[(&str, Made)] = &[
+    ("ecmp", |seed| Box::new(Ecmp::new(seed))),
+    ("spray", |_| Box::new(Spray::new())),
+    ("adaptive", |_| Box::new(Adaptive::new())),
+];
 
 /// A routing by its name.
 ///
