@@ -7,7 +7,7 @@
 //! Run it with `cargo run -p netnum-examples --example completion_times`.
 
 use netnum_core::Topology;
-use netnum_sim::{Ecmp, Pairs, Poisson, Result, Run, Sizes, Workload, policy, simulate};
+use netnum_sim::{Ecmp, Options, Pairs, Poisson, Result, Run, Sizes, Workload, policy, simulate};
 
 const FLOWS: usize = 1000;
 
@@ -18,7 +18,14 @@ fn main() -> Result<()> {
     println!("{:<10}{:>14}{:>12}{:>12}{:>12}", "policy", "mean time", "slowdown", "median", "99 %");
     let mut times = Vec::new();
     for name in ["max-min", "srpt", "min-fct"] {
-        let report = simulate(&net, &workload, &mut Ecmp::new(1), policy(name)?.as_mut(), &Run::default(), &mut ())?;
+        let report = simulate(
+            &net,
+            &workload,
+            &mut Ecmp::new(1),
+            policy(name, &Options::new())?.as_mut(),
+            &Run::default(),
+            &mut (),
+        )?;
         let (time, slowdown) = (report.mean_completion_time(), report.mean_slowdown());
         let [median, tail] = [0.5, 0.99].map(|fraction| report.slowdown_quantile(fraction));
         println!("{name:<10}{:>11.4} ms{slowdown:>12.3}{median:>12.3}{tail:>12.2}", 1e3 * time);

@@ -58,6 +58,16 @@ pub enum Error {
         /// The names that exist.
         known: String,
     },
+    /// An option that a policy or a routing does not have.
+    #[error("{of} has no option {option:?}; known options: {known}")]
+    UnknownOption {
+        /// The policy or the routing.
+        of: String,
+        /// The option that was given.
+        option: String,
+        /// The names that exist.
+        known: String,
+    },
     /// An option with a value that it cannot have.
     #[error("option {option:?} of {of}: {what}")]
     Option {
@@ -97,6 +107,12 @@ impl Error {
     pub(crate) fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         Self::UnknownName { kind, name: name.into(), known }
+    }
+
+    pub(crate) fn unknown_option<'a>(of: String, option: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() { "none".into() } else { known };
+        Self::UnknownOption { of, option: option.into(), known }
     }
 }
 

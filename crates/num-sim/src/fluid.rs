@@ -92,7 +92,8 @@ impl Run {
 ///
 /// # Errors
 /// A setting's, for a time, a link or a capacity of the run that cannot be; what the routing says of flows that it cannot
-/// route, before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be used.
+/// route and the policy of the network, before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes
+/// and rates that cannot be used.
 pub fn simulate(
     net: &Topology,
     workload: &Workload,
@@ -109,7 +110,7 @@ pub fn simulate(
         return Err(Error::setting("period", period, "a number > 0"));
     }
     routing.marking().check()?;
-    policy.start(net.capacities());
+    policy.start(net, workload)?;
     let mut fluid = Fluid::new(net, workload, routing, policy, &run.changes);
     let status = fluid.run(run.until, observer, began)?;
     Ok(fluid.report(status, began))

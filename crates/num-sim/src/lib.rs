@@ -9,6 +9,7 @@
 //! | `workload/` | which flows arrive when, from where to where |
 //! | `routing/` | which links a flow takes: a [`Routing`] per file |
 //! | `policy/` | which rate it gets: a [`Policy`] per file |
+//! | `options.rs` | what either may be told besides its name |
 //! | `flows.rs` | the flows of the moment, as policies see them |
 //! | `source.rs` | what a flow can send when its bytes are produced as it runs |
 //! | `marks.rs` | what congested links tell the flows that cross them |
@@ -39,6 +40,7 @@ mod flows;
 mod fluid;
 mod ledger;
 mod marks;
+mod options;
 mod policy;
 mod progress;
 mod report;
@@ -51,7 +53,8 @@ pub use error::{Error, Result};
 pub use flows::{Flow, Flows};
 pub use fluid::{Change, Run, simulate};
 pub use marks::{Marking, Marks};
-pub use policy::{Clock, Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, policy};
+pub use options::{Entry, Given, Options};
+pub use policy::{Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, Utility, policy};
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
 pub use routing::{

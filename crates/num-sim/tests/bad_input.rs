@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use netnum_core::Topology;
 use netnum_sim::{
-    Ecmp, Error, Flows, MaxMin, Observer, POLICIES, Pairs, Poisson, Policy, Progress, ROUTINGS, Rates, Report, Result,
-    Route, Routing, Run, Sizes, Workload, policy, routing, simulate,
+    Ecmp, Entry, Error, Flows, MaxMin, Observer, Options, POLICIES, Pairs, Poisson, Policy, Progress, ROUTINGS, Rates,
+    Report, Result, Route, Routing, Run, Sizes, Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -101,15 +101,73 @@ fn arrivals_name_the_setting() {
     );
 }
 
+fn json(text: &str) -> Options {
+    serde_json::from_str(text).unwrap()
+}
+
 #[test]
 fn names_that_nothing_has_are_answered_with_those_that_exist() {
+    let none = Options::new();
     assert_eq!(
-        policy("fair").err().unwrap().to_string(),
-        "unknown policy \"fair\"; known: max-min, srpt, proportional, min-fct, flowtune"
+        policy("fair", &none).err().unwrap().to_string(),
+        "unknown policy \"fair\"; known: max-min, srpt, proportional, min-fct, alpha-fair, flowtune"
     );
-    assert_eq!(routing("ospf", 0).err().unwrap().to_string(), "unknown routing \"ospf\"; known: ecmp");
-    assert!(POLICIES.iter().all(|&(name, _)| policy(name).unwrap().name() == name));
-    assert!(ROUTINGS.iter().all(|&(name, _)| routing(name, 0).unwrap().name() == name));
+    assert_eq!(routing("ospf", 0, &none).err().unwrap().to_string(), "unknown routing \"ospf\"; known: ecmp");
+    for Entry { name, .. } in POLICIES {
+        assert!(policy(name, &none).unwrap().name().starts_with(name));
+    }
+    for Entry { name, .. } in ROUTINGS {
+        assert_eq!(routing(name, 0, &none).unwrap().name(), *name);
+    }
+}
+
+#[test]
+fn every_option_has_a_default_that_may_be_given() {
+    for Entry { name, options, .. } in POLICIES {
+        let unknown = policy(name, &json(r#"{"colour": 1}"#)).err().unwrap();
+        let known = options().keys().cloned().collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() { "none".into() } else { known };
+        assert_eq!(unknown.to_string(), format!("policy {name:?} has no option \"colour\"; known options: {known}"));
+        let defaults: Options = options().into_iter().filter(|(_, value)| !value.is_null()).collect();
+        let [given, plain] =
+            [defaults, Options::new()].map(|options| policy(name, &options).unwrap().name().to_owned());
+        assert_eq!(given, plain);
+    }
+    let unknown = routing("ecmp", 0, &json(r#"{"skew": 1}"#)).err().unwrap();
+    assert_eq!(unknown.to_string(), "routing \"ecmp\" has no option \"skew\"; known options: none");
+}
+
+#[test]
+fn an_option_is_named_with_what_is_wrong_with_it() {
+    let refused = |name: &str, options: &str| policy(name, &json(options)).err().unwrap().to_string();
+    let flowtune = |options: &str| refused("flowtune", options);
+    assert_eq!(
+        flowtune(r#"{"method": "ned", "interval": "soon"}"#),
+        "option \"interval\" of policy \"flowtune\": invalid type: string \"soon\", expected f64"
+    );
+    assert_eq!(
+        flowtune(r#"{"gamma": [1]}"#),
+        "option \"gamma\" of policy \"flowtune\": invalid type: sequence, expected f64"
+    );
+    assert!(flowtune(r#"{"normalizer": "g-norm"}"#).contains("unknown variant `g-norm`, expected one of `f-norm`"));
+    assert!(flowtune(r#"{"utility": "fair"}"#).contains("option \"utility\" of policy \"flowtune\": unknown variant"));
+    assert_eq!(flowtune(r#"{"interval": -1}"#), "interval is -1, expected a finite number > 0");
+    assert_eq!(flowtune(r#"{"gamma": 0}"#), "gamma is 0, expected a finite number > 0");
+    assert_eq!(flowtune(r#"{"headroom": 1}"#), "headroom is 1, expected a number >= 0 and < 1");
+    assert!(flowtune(r#"{"queue": 1}"#).starts_with("method \"ned\" has no option \"queue\""));
+    assert!(flowtune(r#"{"method": "newton"}"#).starts_with("method is \"newton\", expected \"ned\", "));
+    assert!(flowtune(r#"{"utility": {"alpha-fair": 0}}"#).contains("alpha 0, expected"));
+    assert_eq!(refused("proportional", r#"{"tol": 0}"#), "tol is 0, expected a finite number > 0");
+    assert!(refused("alpha-fair", r#"{"alpha": -1}"#).contains("alpha -1, expected"));
+}
+
+#[test]
+fn a_policy_says_what_sets_it_apart() {
+    let name = |name: &str, options: &str| policy(name, &json(options)).unwrap().name().to_owned();
+    assert_eq!(name("flowtune", r#"{"interval": null, "gamma": 0.3}"#), "flowtune");
+    assert_eq!(name("flowtune", r#"{"method": "fast-ned", "normalizer": "fill"}"#), "flowtune(fast-ned, fill)");
+    assert_eq!(name("flowtune", r#"{"normalizer": null}"#), "flowtune(raw)");
+    assert_eq!(name("alpha-fair", r#"{"alpha": 0.5}"#), "alpha-fair(0.5)");
 }
 
 #[test]
@@ -169,10 +227,12 @@ struct Broken {
 }
 
 impl Policy for Broken {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "broken"
     }
-    fn start(&mut self, _capacities: &[f64]) {}
+    fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
+        Ok(())
+    }
     fn set_capacity(&mut self, _link: usize, _capacity: f64) {}
     fn arrive(&mut self, _slot: u32, _flows: &Flows) {}
     fn leave(&mut self, _slot: u32, _flows: &Flows) {}

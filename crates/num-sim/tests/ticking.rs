@@ -1,18 +1,23 @@
 //! The allocator on a clock: what it converges to, how soon, and never too much.
 
 use netnum_core::Topology;
-use netnum_parallel::{AllocatorSettings, Normalization};
+use netnum_parallel::Normalization;
 use netnum_sim::{
-    Clock, Ecmp, Ideal, POLICIES, Pairs, Poisson, Report, Run, Sizes, Status, Ticking, Workload, simulate,
+    Ecmp, Ideal, Options, POLICIES, Pairs, Poisson, Report, Run, Sizes, Status, Ticking, TickingOptions, Workload,
+    policy, simulate,
 };
 
 fn run(net: &Topology, workload: &Workload, policy: &mut dyn netnum_sim::Policy) -> Report {
     simulate(net, workload, &mut Ecmp::new(1), policy, &Run::default(), &mut ()).unwrap()
 }
 
-fn flowtune(clock: Clock, normalization: Normalization) -> Ticking {
-    let settings = AllocatorSettings { normalization, update_threshold: 0.0, headroom: 0.0 };
-    Ticking::new(clock, "ned", &[("gamma", 0.4)], settings)
+const TICK: Option<f64> = Some(10e-6);
+const AT_EVENTS: Option<f64> = None;
+
+fn flowtune(interval: Option<f64>, normalizer: Normalization) -> Ticking {
+    let normalizer = Some(normalizer);
+    let options = TickingOptions { interval, normalizer, update_threshold: 0.0, ..TickingOptions::default() };
+    Ticking::new(options).unwrap()
 }
 
 /// Five senders and one receiver of 10 Gbit/s, one more every 10 ms: figure 8 of Flowtune. Fair within 100 µs of every
@@ -24,7 +29,7 @@ fn senders_share_a_receiver_within_100_us_of_every_change() {
     let workload = Workload::new(arrivals.to_vec(), vec![0, 1, 2, 3, 4], vec![8; 5], vec![size; 5]).unwrap();
     let fair = run(&net, &workload, &mut Ideal::proportional());
     for normalization in [Normalization::FNorm, Normalization::Fill] {
-        let report = run(&net, &workload, &mut flowtune(Clock::Every(10e-6), normalization));
+        let report = run(&net, &workload, &mut flowtune(TICK, normalization));
         for (time, fair) in report.completion_times.iter().zip(&fair.completion_times) {
             assert!(*time >= fair - 1e-3 && *time <= fair + 1e-3, "{normalization:?}: {time} and {fair}");
         }
@@ -39,30 +44,27 @@ fn an_iteration_at_every_event_keeps_near_the_optimum() {
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 3).unwrap();
     let mean = |report: &Report| report.slowdowns.iter().sum::<f64>() / report.slowdowns.len() as f64;
     let best = mean(&run(&net, &workload, &mut Ideal::proportional()));
-    let at_events = run(&net, &workload, &mut flowtune(Clock::AtEvents, Normalization::Fill));
+    let at_events = run(&net, &workload, &mut flowtune(AT_EVENTS, Normalization::Fill));
     assert!((mean(&at_events) / best - 1.0).abs() < 0.1, "{} and {best}", mean(&at_events));
     // Nothing normalizes here, and links are over capacity for a while.
-    let raw = run(&net, &workload, &mut flowtune(Clock::Every(10e-6), Normalization::None));
+    let raw = run(&net, &workload, &mut flowtune(TICK, Normalization::None));
     assert!(raw.over_allocation > 0.0);
     // The same seeds, the same times.
-    let again = run(&net, &workload, &mut flowtune(Clock::AtEvents, Normalization::Fill));
+    let again = run(&net, &workload, &mut flowtune(AT_EVENTS, Normalization::Fill));
     assert_eq!(at_events.completion_times, again.completion_times);
 }
 
 #[test]
 fn a_clock_that_stands_still_and_a_method_without_a_rule_are_errors() {
     let net = Topology::single_link(10e9).unwrap();
-    let workload = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
-    let refused = |policy: &mut Ticking| {
-        simulate(&net, &workload, &mut Ecmp::new(1), policy, &Run::default(), &mut ()).unwrap_err().to_string()
-    };
-    let still = refused(&mut flowtune(Clock::Every(0.0), Normalization::FNorm));
+    let refused = |options: TickingOptions| Ticking::new(options).unwrap_err().to_string();
+    let still = refused(TickingOptions { interval: Some(0.0), ..TickingOptions::default() });
     assert_eq!(still, "interval is 0, expected a finite number > 0");
     let late = Workload::new(vec![1e12], vec![0], vec![1], vec![1e6]).unwrap();
-    let mut policy = flowtune(Clock::Every(10e-6), Normalization::FNorm);
+    let mut policy = flowtune(TICK, Normalization::FNorm);
     let fine = simulate(&net, &late, &mut Ecmp::new(1), &mut policy, &Run::default(), &mut ()).unwrap_err();
     assert!(fine.to_string().contains("shorter than the clock can tell apart"), "{fine}");
-    let newton = refused(&mut Ticking::new(Clock::AtEvents, "newton", &[], AllocatorSettings::default()));
+    let newton = refused(TickingOptions { method: "newton".into(), ..TickingOptions::default() });
     assert!(newton.starts_with("method is \"newton\", expected \"ned\", "), "{newton}");
 }
 
@@ -70,9 +72,10 @@ fn a_clock_that_stands_still_and_a_method_without_a_rule_are_errors() {
 #[test]
 fn every_policy_starves_over_a_failed_link() {
     let net = Topology::from_edges("a b 1e9\nc d 0").unwrap();
-    for &(name, make) in POLICIES {
+    for name in POLICIES.iter().map(|entry| entry.name) {
+        let mut policy = policy(name, &Options::new()).unwrap();
         let workload = Workload::new(vec![0.0, 0.0], vec![0, 2], vec![1, 3], vec![1e6, 1e6]).unwrap();
-        let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut *make(), &Run::default(), &mut ()).unwrap();
+        let report = simulate(&net, &workload, &mut Ecmp::new(1), policy.as_mut(), &Run::default(), &mut ()).unwrap();
         assert_eq!((report.status, report.ended()), (Status::Starved, 1), "{name}");
     }
 }

@@ -53,7 +53,9 @@ mod _core {
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]
-    use crate::sim::{Report, Sizes, Workload, all_to_all, incast, permutation, policies, routings, simulate};
+    use crate::sim::{Flows, Policy, Report, Routing, Sizes, Workload};
+    #[pymodule_export]
+    use crate::sim::{all_to_all, incast, permutation, policies, routings, simulate};
     #[pymodule_export]
     use crate::solve::{Progress, Solution, Solver, Trace, methods, solve, solve_many};
     #[pymodule_export]

@@ -13,7 +13,10 @@ bytes, capacities and rates in bit/s, times in seconds.
 """
 
 from .._core import (
+    Flows,
+    Policy,
     Report,
+    Routing,
     Sizes,
     Workload,
     all_to_all,
@@ -26,7 +29,10 @@ from .._core import (
 from . import sizes
 
 __all__ = [
+    "Flows",
+    "Policy",
     "Report",
+    "Routing",
     "Sizes",
     "Workload",
     "all_to_all",

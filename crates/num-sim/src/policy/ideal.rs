@@ -6,18 +6,20 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use netnum_core::{AlphaFair, MinFct, Paths, Problem, Settings, Solver, Utilities};
+use netnum_core::{AlphaFair, MinFct, Paths, Problem, Settings, Solver, Topology, Utilities};
+use serde::{Deserialize, Serialize};
 
 use super::{Policy, Rates, single_path};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flows::{Flow, Flows};
+use crate::workload::Workload;
 
 /// What the rates of flows are worth, flow by flow.
 type Worth = Box<dyn Fn(&[&Flow]) -> Result<Utilities> + Send>;
 
 /// The exact optimum of a utility at every change.
 pub struct Ideal {
-    name: &'static str,
+    name: String,
     worth: Worth,
     settings: Settings,
     capacities: Vec<f64>,
@@ -30,15 +32,24 @@ pub struct Ideal {
 impl Ideal {
     /// The optimum of utilities of one's own: `worth` is given the flows of the moment, in order of arrival, and says
     /// what their rates (in bit/s) are worth.
-    pub fn new(name: &'static str, worth: impl Fn(&[&Flow]) -> Result<Utilities> + Send + 'static) -> Self {
+    pub fn new(name: impl Into<String>, worth: impl Fn(&[&Flow]) -> Result<Utilities> + Send + 'static) -> Self {
         let (capacities, prices) = (Vec::new(), Vec::new());
         let (worth, settings) = (Box::new(worth), Settings::default());
-        Self { name, worth, settings, capacities, prices, changed: false, gap: 0.0 }
+        Self { name: name.into(), worth, settings, capacities, prices, changed: false, gap: 0.0 }
     }
 
     /// Proportional fairness.
     pub fn proportional() -> Self {
         Self::new("proportional", |_| Ok(AlphaFair::proportional().into()))
+    }
+
+    /// Alpha-fairness with weights of 1.
+    ///
+    /// # Errors
+    /// A parameter's, for an α that is not > 0.
+    pub fn alpha_fair(alpha: f64) -> Result<Self> {
+        let utility = AlphaFair::new(alpha, 1.0)?;
+        Ok(Self::new(format!("alpha-fair({alpha})"), move |_| Ok(utility.clone().into())))
     }
 
     /// Short completion times: U(x) = x^(1−ε)/size with the size that a flow arrives with, and NUMFabric's ε.
@@ -52,11 +63,19 @@ impl Ideal {
         Self { settings, ..self }
     }
 
+    /// The same to a gap of one's own.
+    pub(super) fn with_gap(self, tol: f64) -> Result<Self> {
+        if !(tol.is_finite() && tol > 0.0) {
+            return Err(Error::setting("tol", tol, "a finite number > 0"));
+        }
+        Ok(self.with_settings(Settings { tol, ..Settings::default() }))
+    }
+
     fn problem(&self, slots: &[u32], flows: &Flows) -> Result<Problem> {
         let mut paths = Paths::from_lists([[0; 0]; 0]);
         let mut caps = Vec::with_capacity(slots.len());
         for &slot in slots {
-            paths.push(single_path(self.name, slot, flows)?);
+            paths.push(single_path(&self.name, slot, flows)?);
             caps.push(flows.flow(slot).cap);
         }
         let active: Vec<&Flow> = slots.iter().map(|&slot| flows.flow(slot)).collect();
@@ -65,14 +84,50 @@ impl Ideal {
     }
 }
 
+/// Options of an optimum.
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct IdealOptions {
+    /// The gap to prove at every change.
+    pub(super) tol: f64,
+}
+
+impl Default for IdealOptions {
+    fn default() -> Self {
+        Self { tol: Settings::default().tol }
+    }
+}
+
+/// Options of the optimum of x^(1−α)/(1−α).
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct AlphaFairOptions {
+    alpha: f64,
+    tol: f64,
+}
+
+impl Default for AlphaFairOptions {
+    /// α = 2, where what counts is the time that a bit takes.
+    fn default() -> Self {
+        Self { alpha: 2.0, tol: Settings::default().tol }
+    }
+}
+
+impl AlphaFairOptions {
+    pub(super) fn policy(self) -> Result<Ideal> {
+        Ideal::alpha_fair(self.alpha)?.with_gap(self.tol)
+    }
+}
+
 impl Policy for Ideal {
-    fn name(&self) -> &'static str {
-        self.name
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    fn start(&mut self, capacities: &[f64]) {
-        self.capacities = capacities.to_vec();
+    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+        self.capacities = net.capacities().to_vec();
         (self.prices, self.changed, self.gap) = (Vec::new(), false, 0.0);
+        Ok(())
     }
 
     fn arrive(&mut self, _slot: u32, _flows: &Flows) {

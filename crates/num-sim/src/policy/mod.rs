@@ -8,22 +8,32 @@ mod ideal;
 mod max_min;
 mod srpt;
 mod ticking;
+mod utility;
 
 pub use ideal::Ideal;
 pub use max_min::MaxMin;
 pub use srpt::Srpt;
-pub use ticking::{Clock, Ticking};
+pub use ticking::{Ticking, TickingOptions};
+pub use utility::Utility;
+
+use netnum_core::Topology;
 
 use crate::error::{Error, Result};
 use crate::flows::Flows;
+use crate::options::{self, Entry, Given, Options};
+use crate::workload::Workload;
+use ideal::{AlphaFairOptions, IdealOptions};
 
 /// Decides which rate every flow gets.
 pub trait Policy {
     /// What it is called.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
-    /// Called once before the first flow arrives, with the capacity of every link.
-    fn start(&mut self, capacities: &[f64]);
+    /// Called once before the first flow arrives.
+    ///
+    /// # Errors
+    /// Of the policy's own.
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()>;
 
     /// A flow has arrived in a slot. Its rate is 0 until [`allocate`](Self::allocate) sets one.
     fn arrive(&mut self, slot: u32, flows: &Flows);
@@ -86,25 +96,49 @@ fn single_path<'a>(policy: &str, slot: u32, flows: &'a Flows) -> Result<&'a [u32
     Err(Error::Policy { policy: policy.into(), what })
 }
 
-/// A policy in the list of [`POLICIES`].
-type Made = fn() -> Box<dyn Policy + Send>;
+/// Makes a policy from its options.
+type Make = fn(&Given<'_>) -> Result<Box<dyn Policy + Send>>;
 
 /// The policies that [`policy`] knows, by name.
-pub const POLICIES: &[(&str, Made)] = &[
-    ("max-min", || Box::new(MaxMin::new())),
-    ("srpt", || Box::new(Srpt::new())),
-    ("proportional", || Box::new(Ideal::proportional())),
-    ("min-fct", || Box::new(Ideal::min_fct())),
-    ("flowtune", || Box::new(Ticking::flowtune())),
+pub const POLICIES: &[Entry<Make>] = &[
+    Entry { name: "max-min", summary: "fair sharing", options: Options::new, make: |_| Ok(Box::new(MaxMin::new())) },
+    Entry {
+        name: "srpt",
+        summary: "strict priority by what is left of a flow, pFabric's ideal",
+        options: Options::new,
+        make: |_| Ok(Box::new(Srpt::new())),
+    },
+    Entry {
+        name: "proportional",
+        summary: "the exact optimum of log x at every change",
+        options: options::defaults::<IdealOptions>,
+        make: |given| Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?)),
+    },
+    Entry {
+        name: "min-fct",
+        summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
+        options: options::defaults::<IdealOptions>,
+        make: |given| Ok(Box::new(Ideal::min_fct().with_gap(given.read::<IdealOptions>()?.tol)?)),
+    },
+    Entry {
+        name: "alpha-fair",
+        summary: "the exact optimum of alpha-fair utilities at every change",
+        options: options::defaults::<AlphaFairOptions>,
+        make: |given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?)),
+    },
+    Entry {
+        name: "flowtune",
+        summary: "an allocator that does one step at every tick of a clock",
+        options: TickingOptions::known,
+        make: |given| Ok(Box::new(Ticking::new(given.read()?)?)),
+    },
 ];
 
 /// A policy by its name.
 ///
 /// # Errors
-/// [`Error::UnknownName`].
-pub fn policy(name: &str) -> Result<Box<dyn Policy + Send>> {
-    match POLICIES.iter().find(|policy| policy.0 == name) {
-        Some((_, make)) => Ok(make()),
-        None => Err(Error::unknown("policy", name, POLICIES.iter().map(|policy| policy.0))),
-    }
+/// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`]; others for values out of their range.
+pub fn policy(name: &str, options: &Options) -> Result<Box<dyn Policy + Send>> {
+    let (make, given) = options::find(POLICIES, "policy", name, options)?;
+    make(&given)
 }

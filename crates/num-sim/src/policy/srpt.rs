@@ -11,9 +11,12 @@
 //!
 //! Source: Alizadeh et al., *pFabric*, SIGCOMM 2013, §3, where it is the ideal that priority queues stand in for.
 
+use netnum_core::Topology;
+
 use super::{Policy, Rates};
 use crate::error::Result;
 use crate::flows::Flows;
+use crate::workload::Workload;
 
 /// Numbers that differ by this part of them are not equal.
 const APART: f64 = 4.0 * f64::EPSILON;
@@ -36,13 +39,14 @@ impl Srpt {
 }
 
 impl Policy for Srpt {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "srpt"
     }
 
-    fn start(&mut self, capacities: &[f64]) {
-        self.capacities = capacities.to_vec();
-        self.free = capacities.to_vec();
+    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+        self.capacities = net.capacities().to_vec();
+        self.free = net.capacities().to_vec();
+        Ok(())
     }
 
     fn arrive(&mut self, _slot: u32, _flows: &Flows) {}

@@ -11,29 +11,96 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Worth, allocator};
+use netnum_core::{AlphaFair, METHODS, Topology};
+use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Policy, Rates, single_path};
+use super::{Policy, Rates, Utility, single_path};
 use crate::error::{Error, Result};
 use crate::flows::{Flow, Flows};
+use crate::options::{Options, defaults};
+use crate::workload::Workload;
 
-/// When an allocator iterates.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Clock {
-    /// Every so many seconds, > 0.
-    Every(f64),
-    /// At every arrival and end.
-    AtEvents,
+/// How an allocator on a clock works. By default Flowtune's: NED and F-NORM every 10 µs, proportional fairness, a
+/// threshold of 1 %.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TickingOptions {
+    /// Seconds between two steps, > 0; `None` for a step at every arrival and end.
+    pub interval: Option<f64>,
+    /// Name of a method with a price rule.
+    pub method: String,
+    /// What makes rates feasible; `None` for nothing.
+    pub normalizer: Option<Normalization>,
+    /// A rate is news when it has moved by more than this part of itself; 0 ≤ and < 1.
+    pub update_threshold: f64,
+    /// The part of every link that is held back; 0 ≤ and < 1.
+    pub headroom: f64,
+    /// What rates are worth.
+    pub utility: Utility,
+    /// The method's own, next to the others.
+    #[serde(flatten)]
+    pub method_options: BTreeMap<String, f64>,
+}
+
+impl Default for TickingOptions {
+    fn default() -> Self {
+        let AllocatorSettings { normalization, update_threshold, headroom } = AllocatorSettings::default();
+        Self {
+            interval: Some(10e-6),
+            method: "ned".into(),
+            normalizer: Some(normalization),
+            update_threshold,
+            headroom,
+            utility: Utility::default(),
+            method_options: BTreeMap::new(),
+        }
+    }
+}
+
+impl TickingOptions {
+    /// All options by name: these, and those of all methods that an allocator takes.
+    pub(super) fn known() -> Options {
+        let takes = |method: &str| Self { method: method.into(), ..Self::default() }.allocator(vec![1.0]).is_ok();
+        let methods = METHODS.iter().filter(|method| takes(method.name));
+        let of_methods = methods.flat_map(|method| method.options).map(|option| (option.name.into(), Value::Null));
+        defaults::<Self>().into_iter().chain(of_methods).collect()
+    }
+
+    fn allocator(&self, capacities: Vec<f64>) -> Result<Box<dyn Allocate>> {
+        let settings = AllocatorSettings {
+            normalization: self.normalizer.unwrap_or(Normalization::None),
+            update_threshold: self.update_threshold,
+            headroom: self.headroom,
+        };
+        Ok(allocator(capacities, &self.method, &self.method_options, settings, false, NonZeroUsize::MIN)?)
+    }
+
+    /// What sets it apart: `flowtune(fast-ned, fill)`.
+    fn name(&self) -> String {
+        let flowtune = Self::default();
+        let normalizer = match self.normalizer {
+            Some(Normalization::FNorm) => "f-norm",
+            Some(Normalization::UNorm) => "u-norm",
+            Some(Normalization::Fill) => "fill",
+            Some(Normalization::None) | None => "raw",
+        };
+        let method = (self.method != flowtune.method).then_some(self.method.as_str());
+        let normalizer = (self.normalizer != flowtune.normalizer).then_some(normalizer);
+        match method.into_iter().chain(normalizer).collect::<Vec<_>>().as_slice() {
+            [] => "flowtune".into(),
+            apart => format!("flowtune({})", apart.join(", ")),
+        }
+    }
 }
 
 type OfFlow = Box<dyn Fn(&Flow, f64) -> Worth + Send>;
 
 /// An [`Allocator`](netnum_parallel::Allocator) on a clock.
 pub struct Ticking {
-    clock: Clock,
-    method: String,
-    options: BTreeMap<String, f64>,
-    settings: AllocatorSettings,
+    name: String,
+    options: TickingOptions,
     /// What a flow's rate is worth, given the mean capacity of a link.
     worth: OfFlow,
     mean_capacity: f64,
@@ -49,19 +116,24 @@ pub struct Ticking {
 }
 
 impl Ticking {
-    /// Flowtune: NED with a step of 0.4 and F-NORM every 10 µs, proportional fairness, a threshold of 1 %.
-    pub fn flowtune() -> Self {
-        Self::new(Clock::Every(10e-6), "ned", &[("gamma", 0.4)], AllocatorSettings::default())
-    }
-
-    /// An allocator by the name and the options of its method, for proportional fairness.
-    pub fn new(clock: Clock, method: &str, options: &[(&str, f64)], settings: AllocatorSettings) -> Self {
-        Self {
-            clock,
-            method: method.into(),
-            options: options.iter().map(|&(name, value)| (name.into(), value)).collect(),
-            settings,
-            worth: Box::new(|_, mean_capacity| Worth::log(mean_capacity)),
+    /// An allocator on a clock.
+    ///
+    /// # Errors
+    /// A setting's, naming the option out of its range; the core's for a method or an option of it that does not exist.
+    pub fn new(options: TickingOptions) -> Result<Self> {
+        if let Some(interval) = options.interval.filter(|&interval| !(interval > 0.0 && interval.is_finite())) {
+            return Err(Error::setting("interval", interval, "a finite number > 0"));
+        }
+        // Of any network: whether there is such a method.
+        options.allocator(vec![1.0])?;
+        if let Utility::AlphaFair(alpha) = options.utility {
+            AlphaFair::new(alpha, 1.0)?;
+        }
+        let utility = options.utility;
+        Ok(Self {
+            name: options.name(),
+            options,
+            worth: Box::new(move |flow, mean_capacity| utility.worth(flow, mean_capacity)),
             mean_capacity: 0.0,
             allocator: None,
             ids: Vec::new(),
@@ -69,7 +141,7 @@ impl Ticking {
             moved: Vec::new(),
             next: 0.0,
             fault: None,
-        }
+        })
     }
 
     /// The same for other utilities: `worth` is given a flow and the mean capacity of a link, in bit/s.
@@ -78,7 +150,7 @@ impl Ticking {
     }
 
     fn begin(&mut self, slot: u32, flows: &Flows) -> Result<()> {
-        let path = single_path(self.name(), slot, flows)?;
+        let path = single_path(&self.name, slot, flows)?;
         let worth = (self.worth)(flows.flow(slot), self.mean_capacity);
         let Some(allocator) = &mut self.allocator else { return Ok(()) };
         let id = allocator.start(path, worth)?;
@@ -90,7 +162,7 @@ impl Ticking {
 
     /// Whether there is a tick now; says when the next one is.
     fn is_due(&mut self, now: f64) -> Result<bool> {
-        let Clock::Every(interval) = self.clock else { return Ok(true) };
+        let Some(interval) = self.options.interval else { return Ok(true) };
         if self.next < now {
             self.next = (now / interval).ceil() * interval;
         }
@@ -111,24 +183,17 @@ impl Ticking {
 }
 
 impl Policy for Ticking {
-    fn name(&self) -> &'static str {
-        "flowtune"
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    fn start(&mut self, capacities: &[f64]) {
+    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+        let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
         (self.ids, self.slots, self.moved) = (Vec::new(), Vec::new(), Vec::new());
         (self.next, self.fault) = (0.0, None);
-        if let Clock::Every(interval) = self.clock
-            && !(interval > 0.0 && interval.is_finite())
-        {
-            self.fault = Some(Error::setting("interval", interval, "a finite number > 0"));
-        }
-        let (settings, one) = (self.settings, NonZeroUsize::MIN);
-        match allocator(capacities.to_vec(), &self.method, &self.options, settings, false, one) {
-            Ok(allocator) => self.allocator = Some(allocator),
-            Err(error) => self.fault = Some(error.into()),
-        }
+        self.allocator = Some(self.options.allocator(capacities.to_vec())?);
+        Ok(())
     }
 
     fn arrive(&mut self, slot: u32, flows: &Flows) {
@@ -177,12 +242,12 @@ impl Policy for Ticking {
             }
         }
         // Without flows nothing is worth a tick; prices stay.
-        Ok(if flows.active().is_empty() || self.clock == Clock::AtEvents { f64::INFINITY } else { self.next })
+        Ok(if flows.active().is_empty() || self.options.interval.is_none() { f64::INFINITY } else { self.next })
     }
 }
 
 impl fmt::Debug for Ticking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ticking").field("clock", &self.clock).field("method", &self.method).finish_non_exhaustive()
+        f.debug_struct("Ticking").field("options", &self.options).finish_non_exhaustive()
     }
 }

@@ -24,6 +24,7 @@ use netnum_core::Topology;
 use crate::error::{Error, Result};
 use crate::flows::Flows;
 use crate::marks::{Marking, Marks};
+use crate::options::{self, Entry, Given, Options};
 use crate::workload::Workload;
 
 /// Decides which links a flow takes.
@@ -121,23 +122,42 @@ fn wrong(routing: &str, option: &str, value: impl ToString, expected: &str) -> E
     Error::Option { of: format!("routing {routing:?}"), option: option.into(), what }
 }
 
-/// A routing in the list of [`ROUTINGS`].
-type Made = fn(seed: u64) -> Box<dyn Routing + Send>;
+/// Makes a routing from a seed and its options.
+type Make = fn(u64, &Given<'_>) -> Result<Box<dyn Routing + Send>>;
 
 /// The routings that [`routing`] knows, by name.
-pub const ROUTINGS: &[(&str, Made)] = &[
-    ("ecmp", |seed| Box::new(Ecmp::new(seed))),
-    ("spray", |_| Box::new(Spray::new())),
-    ("adaptive", |_| Box::new(Adaptive::new())),
+pub const ROUTINGS: &[Entry<Make>] = &[
+    Entry {
+        name: "ecmp",
+        summary: "a random shortest path for each flow, drawn once",
+        options: options::defaults::<EcmpOptions>,
+        make: |seed, given| Ok(Box::new(Ecmp::with(seed, given.read()?)?)),
+    },
+    Entry {
+        name: "flow-bender",
+        summary: "a flow on a congested path draws another one",
+        options: options::defaults::<FlowBenderOptions>,
+        make: |seed, given| Ok(Box::new(FlowBender::new(seed, given.read()?)?)),
+    },
+    Entry {
+        name: "spray",
+        summary: "an even split over all shortest paths",
+        options: Options::new,
+        make: |_, _| Ok(Box::new(Spray::new())),
+    },
+    Entry {
+        name: "adaptive",
+        summary: "the best split over all shortest paths at every moment, DeTail's ideal",
+        options: Options::new,
+        make: |_, _| Ok(Box::new(Adaptive::new())),
+    },
 ];
 
 /// A routing by its name.
 ///
 /// # Errors
-/// [`Error::UnknownName`].
-pub fn routing(name: &str, seed: u64) -> Result<Box<dyn Routing + Send>> {
-    match ROUTINGS.iter().find(|routing| routing.0 == name) {
-        Some((_, make)) => Ok(make(seed)),
-        None => Err(Error::unknown("routing", name, ROUTINGS.iter().map(|routing| routing.0))),
-    }
+/// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`]; others for values out of their range.
+pub fn routing(name: &str, seed: u64, options: &Options) -> Result<Box<dyn Routing + Send>> {
+    let (make, given) = options::find(ROUTINGS, "routing", name, options)?;
+    make(seed, &given)
 }

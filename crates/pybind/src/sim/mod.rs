@@ -1,19 +1,25 @@
 //! `netnum.sim`: flow-level time.
 
+mod flows;
+mod named;
+mod own;
 mod report;
 mod sizes;
 mod watch;
 mod workload;
 
-use netnum_sim::{Error, POLICIES, ROUTINGS, Run};
+use netnum_sim::{Error, Run};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
+pub(crate) use flows::Flows;
+pub(crate) use named::{Policy, Routing, policies, routings};
 pub(crate) use report::Report;
 pub(crate) use sizes::Sizes;
 pub(crate) use workload::{Workload, all_to_all, incast, permutation};
 
 use crate::door;
-use crate::error::{self, MethodError, ProblemError};
+use crate::error::{self, MethodError, NumError, ProblemError};
 use crate::topology::{Topology, seed_of};
 use watch::Watch;
 
@@ -22,7 +28,8 @@ fn raise(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::Core(error) => error::raise(error),
-        Error::UnknownName { .. } | Error::Policy { .. } => MethodError::new_err(message),
+        Error::UnknownName { .. } | Error::UnknownOption { .. } | Error::Policy { .. } => MethodError::new_err(message),
+        Error::Option { .. } => NumError::new_err(message),
         _ => ProblemError::new_err(message),
     }
 }
@@ -37,14 +44,10 @@ fn raise(error: Error) -> PyErr {
 /// net : Topology
 ///     Capacities in bit/s.
 /// workload : Workload
-/// policy : str
-///     Who gets which rate:
-///
-///     - ``"max-min"``: fair sharing;
-///     - ``"srpt"``: strict priority by what is left of a flow, pFabric's ideal;
-///     - ``"proportional"``, ``"min-fct"``: the exact optimum of these utilities at every change, by `solve`;
-///     - ``"flowtune"``: an `Allocator` that ticks every 10 microseconds, NED and F-NORM.
-/// routing : str
+/// policy : str, Policy, or an object of your own
+///     Who gets which rate: ``"max-min"``, ``"srpt"``, ``"proportional"``, ``"min-fct"``, ``"alpha-fair"``, ``"flowtune"``, or a
+///     `Policy` of one of these names with options. One of your own has a method ``allocate(now, flows)``; see Notes.
+/// routing : str or Routing
 ///     Who goes where: ``"ecmp"``, a random shortest path for each flow, drawn once.
 /// until : float
 ///     Seconds of simulated time after which it is over. By default all flows end first.
@@ -62,12 +65,23 @@ fn raise(error: Error) -> PyErr {
 /// ProblemError
 ///     Naming the first flow that no route joins, or whose end does not exist.
 /// MethodError
-///     For a policy or a routing that does not exist.
+///     For a policy or a routing that does not exist, and for a policy of your own with an answer that cannot be used.
 ///
 /// Notes
 /// -----
 /// Ctrl-C stops it. Fair sharing follows every change from link to link and computes all rates anew only where that is
 /// faster.
+///
+/// A policy of your own is any object with a method ``allocate(now, flows)``. It is called at every instant at which flows
+/// arrive or end, when all changes of that instant are known, and whenever it asked for: `now` is in seconds, `flows` are
+/// the `Flows` of the moment. It returns
+///
+/// - rates in bit/s, one for each of `flows`, or None to leave all as they are (new flows at 0);
+/// - or a tuple ``(rates, next_time)``, where `rates` may be None as well, and `next_time`, in seconds and after `now`, is
+///   when to call it again if nothing happens before. The last answer counts: None, or rates alone, is for never.
+///
+/// If it has a method ``start(net)``, that is called before the first flow arrives; if it has a `name`, reports use it in
+/// place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells.
 ///
 /// Examples
 /// --------
@@ -77,7 +91,7 @@ fn raise(error: Error) -> PyErr {
 /// >>> report.status
 /// 'finished'
 #[pyfunction]
-#[pyo3(signature = (net, workload, policy="max-min", routing="ecmp", *, until=f64::INFINITY, seed=None, progress=false))]
+#[pyo3(signature = (net, workload, policy=None, routing=None, *, until=f64::INFINITY, seed=None, progress=false))]
 #[pyo3(
     text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=float(\"inf\"), seed=0, progress=False)"
 )]
@@ -86,14 +100,17 @@ pub(crate) fn simulate(
     py: Python<'_>,
     net: &Bound<'_, Topology>,
     workload: &Bound<'_, Workload>,
-    policy: &str,
-    routing: &str,
+    policy: Option<&Bound<'_, PyAny>>,
+    routing: Option<&Bound<'_, PyAny>>,
     until: f64,
     seed: Option<&Bound<'_, PyAny>>,
     progress: bool,
 ) -> PyResult<Report> {
-    let mut policy = netnum_sim::policy(policy).map_err(raise)?;
-    let mut routing = netnum_sim::routing(routing, seed_of(seed)?).map_err(raise)?;
+    let by_name = |name: &str| PyString::new(py, name).into_any();
+    let policy = policy.cloned().unwrap_or_else(|| by_name("max-min"));
+    let routing = routing.cloned().unwrap_or_else(|| by_name("ecmp"));
+    let mut routing = named::routing_of(&routing, seed_of(seed)?)?;
+    let mut policy = named::policy_of(&policy, net, workload)?;
     let mut watch = Watch::new(progress, workload.get().core.len());
     let (net, flows, run) = (&net.get().core, &workload.get().core, Run { until, ..Run::default() });
     let report = door::detached(py, || {
@@ -105,16 +122,4 @@ pub(crate) fn simulate(
     let report = report?.map_err(raise)?;
     closed?;
     Ok(report.into())
-}
-
-/// The policies that `simulate` knows: list of str.
-#[pyfunction]
-pub(crate) fn policies() -> Vec<&'static str> {
-    POLICIES.iter().map(|policy| policy.0).collect()
-}
-
-/// The routings that `simulate` knows: list of str.
-#[pyfunction]
-pub(crate) fn routings() -> Vec<&'static str> {
-    ROUTINGS.iter().map(|routing| routing.0).collect()
 }

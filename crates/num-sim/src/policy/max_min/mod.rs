@@ -7,9 +7,12 @@
 mod fill;
 mod levels;
 
+use netnum_core::Topology;
+
 use super::{Policy, Rates};
 use crate::error::Result;
 use crate::flows::Flows;
+use crate::workload::Workload;
 use levels::Levels;
 
 /// Max-min fair sharing.
@@ -31,12 +34,13 @@ impl MaxMin {
 }
 
 impl Policy for MaxMin {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "max-min"
     }
 
-    fn start(&mut self, capacities: &[f64]) {
-        self.levels.start(capacities);
+    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+        self.levels.start(net.capacities());
+        Ok(())
     }
 
     fn arrive(&mut self, slot: u32, flows: &Flows) {

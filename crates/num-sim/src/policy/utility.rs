@@ -1,0 +1,34 @@
+//! What the rate of a flow is worth, for policies that may be told.
+
+use netnum_core::MinFct;
+use netnum_parallel::Worth;
+use serde::{Deserialize, Serialize};
+
+use crate::flows::Flow;
+
+/// What the rate x of a flow is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Utility {
+    /// log x.
+    #[default]
+    Proportional,
+    /// x^(1−ε)/size, with the size that a flow arrives with and NUMFabric's ε.
+    MinFct,
+    /// x^(1−α)/(1−α), for a finite α > 0.
+    AlphaFair(f64),
+}
+
+impl Utility {
+    /// The same in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network: utilities may
+    /// all be multiplied by the same number, and near 1 at such a rate they lose no digits.
+    pub(super) fn worth(self, flow: &Flow, unit: f64) -> Worth {
+        let (weight, alpha) = match self {
+            Self::Proportional => (unit, 1.0),
+            Self::AlphaFair(alpha) => (unit, alpha),
+            // Sizes in Mbit.
+            Self::MinFct => (unit * (flow.size / 1e6).powf(-1.0 / MinFct::EPSILON), MinFct::EPSILON),
+        };
+        Worth { weight, alpha, cap: f64::INFINITY }
+    }
+}

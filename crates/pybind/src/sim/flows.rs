@@ -1,0 +1,149 @@
+//! `Flows`: what a policy written in Python sees.
+
+use netnum_core::Paths as Core;
+use netnum_sim::Flows as Live;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+use super::Workload;
+use crate::error::raise;
+use crate::numbers;
+use crate::paths::Paths;
+
+/// Bits per byte: sizes are in the one, rates in the other.
+const BITS: f64 = 8.0;
+
+/// The flows of a moment, in order of arrival, as columns that cannot be written to.
+///
+/// What a policy of one's own is given by `simulate`. It stays as it is when the simulation goes on.
+#[pyclass(frozen, module = "netnum.sim")]
+pub(crate) struct Flows {
+    workload: Py<Workload>,
+    capacities: Py<PyArray1<f64>>,
+    numbers: Vec<u32>,
+    left: Vec<f64>,
+    rates: Vec<f64>,
+    caps: Vec<f64>,
+    indptr: Vec<usize>,
+    links: Vec<u32>,
+    shares: Vec<f64>,
+    /// What has been asked for: arrays are made once.
+    columns: [PyOnceLock<Py<PyArray1<f64>>>; 6],
+    places: PyOnceLock<Py<PyArray1<i64>>>,
+    paths: PyOnceLock<Py<Paths>>,
+}
+
+impl Flows {
+    /// The flows in these slots.
+    pub(super) fn new(
+        workload: Py<Workload>,
+        capacities: Py<PyArray1<f64>>,
+        slots: &[u32],
+        live: &Live,
+        now: f64,
+    ) -> Self {
+        let column = |value: &dyn Fn(u32) -> f64| slots.iter().map(|&slot| value(slot)).collect::<Vec<f64>>();
+        let mut flows = Self {
+            workload,
+            capacities,
+            numbers: slots.iter().map(|&slot| live.flow(slot).number).collect(),
+            left: column(&|slot| live.flow(slot).left(now) / BITS),
+            rates: column(&|slot| live.flow(slot).rate),
+            caps: column(&|slot| live.flow(slot).cap),
+            indptr: vec![0],
+            links: Vec::new(),
+            shares: Vec::new(),
+            columns: [const { PyOnceLock::new() }; 6],
+            places: PyOnceLock::new(),
+            paths: PyOnceLock::new(),
+        };
+        for &slot in slots {
+            flows.links.extend_from_slice(live.route(slot).links());
+            flows.shares.extend_from_slice(live.route(slot).shares());
+            flows.indptr.push(flows.links.len());
+        }
+        flows
+    }
+
+    /// A column as an array, made when it is first asked for.
+    fn column(&self, py: Python<'_>, place: usize, values: impl FnOnce() -> Vec<f64>) -> Py<PyArray1<f64>> {
+        self.columns[place].get_or_init(py, || numbers::read_only(py, values()).unbind()).clone_ref(py)
+    }
+
+    /// A column of the workload.
+    fn given(&self, values: &[f64]) -> Vec<f64> {
+        self.numbers.iter().map(|&number| values[number as usize]).collect()
+    }
+}
+
+#[pymethods]
+impl Flows {
+    /// Their places in the workload: array of int, shape (flows,).
+    #[getter]
+    fn numbers(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
+        self.places.get_or_init(py, || numbers::indices(py, &self.numbers).unbind()).clone_ref(py)
+    }
+
+    /// What they carry in all, in bytes: array of float, shape (flows,).
+    #[getter]
+    fn sizes(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 0, || self.given(self.workload.get().core.sizes()))
+    }
+
+    /// What is left of them, in bytes: array of float, shape (flows,).
+    #[getter]
+    fn left(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 1, || self.left.clone())
+    }
+
+    /// Their rates so far, in bit/s, 0 for those that have just arrived: array of float, shape (flows,).
+    #[getter]
+    fn rates(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 2, || self.rates.clone())
+    }
+
+    /// What their sources can send at most, in bit/s, inf for no bound: array of float, shape (flows,).
+    #[getter]
+    fn caps(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 3, || self.caps.clone())
+    }
+
+    /// When they arrived, in seconds: array of float, shape (flows,).
+    #[getter]
+    fn arrivals(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 4, || self.given(self.workload.get().core.arrivals()))
+    }
+
+    /// The links of their routes: `netnum.Paths`, one path per flow.
+    #[getter]
+    fn paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
+        let make = || {
+            let paths = Core::new(self.indptr.clone(), self.links.clone()).map_err(raise)?;
+            Py::new(py, Paths::from(paths))
+        };
+        Ok(self.paths.get_or_try_init(py, make)?.clone_ref(py))
+    }
+
+    /// The part of the flow's rate that each link of its route carries, 1 unless it spreads over several paths: array of
+    /// float, aligned with ``paths.indices``.
+    #[getter]
+    fn shares(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 5, || self.shares.clone())
+    }
+
+    /// Of every link at this moment, in bit/s: array of float, shape (links,).
+    #[getter]
+    fn capacities(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.capacities.clone_ref(py)
+    }
+
+    fn __len__(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn __repr__(&self) -> String {
+        let bytes: f64 = self.left.iter().sum();
+        format!("Flows({} flows, {:.4} kB left)", self.numbers.len(), bytes / 1e3)
+    }
+}

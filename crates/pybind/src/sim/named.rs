@@ -1,0 +1,299 @@
+//! `Policy` and `Routing`: by their names and options.
+
+use netnum_sim::{Entry, Options, POLICIES, ROUTINGS};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyList, PyString};
+use serde_json::{Map, Number, Value};
+
+use super::own::UserPolicy;
+use super::{Workload, raise};
+use crate::error::setting;
+use crate::topology::Topology;
+
+/// A policy of netnum's own, with options of one's own: who gets which rate.
+///
+/// `policies` lists them with their options. A rate is in bit/s, a time in seconds.
+///
+/// - ``"max-min"``: fair sharing.
+/// - ``"srpt"``: strict priority by what is left of a flow, pFabric's ideal.
+/// - ``"proportional"``, ``"min-fct"``: at every change the exact optimum of log x, and of NUMFabric's utility for short
+///   completion times with the size that a flow arrives with. `tol` is the gap to prove.
+/// - ``"alpha-fair"``: the same for alpha-fair utilities: `alpha` > 0, and `tol`.
+/// - ``"flowtune"``: an `Allocator` that does one step every `interval` seconds, or with ``interval=None`` at every arrival
+///   and end. `method`, `normalizer`, `update_threshold` and `headroom` are the allocator's, and so are the options of its
+///   method (`gamma`, `queue`, `smoothing`, `a`). `utility` says what rates are worth: ``"proportional"``, ``"min-fct"`` or
+///   ``{"alpha-fair": alpha}``.
+///
+/// Parameters
+/// ----------
+/// name : str
+/// **options
+///     The policy's own: numbers, text, None.
+///
+/// Raises
+/// ------
+/// MethodError
+///     For a policy, a method or an option that does not exist.
+/// NumError
+///     For a value out of its range.
+///
+/// Examples
+/// --------
+/// >>> netnum.sim.Policy("flowtune", method="fast-ned", normalizer="fill")
+/// Policy('flowtune', method='fast-ned', normalizer='fill')
+#[pyclass(frozen, eq, module = "netnum.sim")]
+#[derive(PartialEq)]
+pub(crate) struct Policy {
+    named: Named,
+}
+
+/// A routing of netnum's own, with options of one's own: which links a flow takes.
+///
+/// `routings` lists them with their options.
+///
+/// - ``"ecmp"``: a random shortest path for each flow, drawn once, with the seed of `simulate`.
+///
+/// Parameters
+/// ----------
+/// name : str
+/// **options
+///     The routing's own: numbers, text, None.
+///
+/// Raises
+/// ------
+/// MethodError
+///     For a routing or an option that does not exist.
+/// NumError
+///     For a value out of its range.
+///
+/// Examples
+/// --------
+/// >>> netnum.sim.Routing("ecmp")
+/// Routing('ecmp')
+#[pyclass(frozen, eq, module = "netnum.sim")]
+#[derive(PartialEq)]
+pub(crate) struct Routing {
+    named: Named,
+}
+
+#[pymethods]
+impl Policy {
+    #[new]
+    #[pyo3(signature = (name, /, **options))]
+    fn new(name: String, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let policy = Self { named: Named::new(name, options)? };
+        policy.core()?;
+        Ok(policy)
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.named.name
+    }
+
+    /// The options that were given, by name: dict.
+    #[getter]
+    fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &self.named.options)
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&str,), Bound<'py, PyDict>)> {
+        Ok(((self.name(),), self.options(py)?))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.named.shown(py, "Policy")
+    }
+}
+
+#[pymethods]
+impl Routing {
+    #[new]
+    #[pyo3(signature = (name, /, **options))]
+    fn new(name: String, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let routing = Self { named: Named::new(name, options)? };
+        routing.core(0)?;
+        Ok(routing)
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.named.name
+    }
+
+    /// The options that were given, by name: dict.
+    #[getter]
+    fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &self.named.options)
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&str,), Bound<'py, PyDict>)> {
+        Ok(((self.name(),), self.options(py)?))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.named.shown(py, "Routing")
+    }
+}
+
+impl Policy {
+    /// Made anew: a policy remembers a run.
+    pub(super) fn core(&self) -> PyResult<Box<dyn netnum_sim::Policy + Send>> {
+        netnum_sim::policy(&self.named.name, &self.named.options).map_err(raise)
+    }
+}
+
+impl Routing {
+    /// Made anew: a routing remembers a run.
+    pub(super) fn core(&self, seed: u64) -> PyResult<Box<dyn netnum_sim::Routing + Send>> {
+        netnum_sim::routing(&self.named.name, seed, &self.named.options).map_err(raise)
+    }
+}
+
+/// A policy as `simulate` takes it: by its name alone, with options, or written in Python.
+pub(super) fn policy_of(
+    value: &Bound<'_, PyAny>,
+    net: &Bound<'_, Topology>,
+    workload: &Bound<'_, Workload>,
+) -> PyResult<Box<dyn netnum_sim::Policy + Send>> {
+    if let Ok(policy) = value.cast::<Policy>() {
+        return policy.get().core();
+    }
+    match value.cast::<PyString>() {
+        Ok(name) => netnum_sim::policy(name.to_str()?, &Options::new()).map_err(raise),
+        Err(_) => Ok(Box::new(UserPolicy::new(value, net, workload)?)),
+    }
+}
+
+/// A routing as `simulate` takes it: by its name alone, or with options.
+pub(super) fn routing_of(value: &Bound<'_, PyAny>, seed: u64) -> PyResult<Box<dyn netnum_sim::Routing + Send>> {
+    if let Ok(routing) = value.cast::<Routing>() {
+        return routing.get().core(seed);
+    }
+    let Ok(name) = value.cast::<PyString>() else {
+        let kind = value.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("routing must be a name or a netnum.sim.Routing, not {kind}")));
+    };
+    netnum_sim::routing(name.to_str()?, seed, &Options::new()).map_err(raise)
+}
+
+/// List the policies of `Policy` and `simulate`.
+///
+/// Returns
+/// -------
+/// dict
+///     Name of every policy → ``{"summary": str, "options": {name: default}}``. A default of None stands for nothing, or for
+///     the default of the method that the option belongs to.
+#[pyfunction]
+pub(crate) fn policies(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    listed(py, POLICIES)
+}
+
+/// List the routings of `Routing` and `simulate`.
+///
+/// Returns
+/// -------
+/// dict
+///     Name of every routing → ``{"summary": str, "options": {name: default}}``.
+#[pyfunction]
+pub(crate) fn routings(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    listed(py, ROUTINGS)
+}
+
+fn listed<'py, Make>(py: Python<'py>, entries: &[Entry<Make>]) -> PyResult<Bound<'py, PyDict>> {
+    let list = PyDict::new(py);
+    for entry in entries {
+        let about = PyDict::new(py);
+        about.set_item("summary", entry.summary)?;
+        about.set_item("options", dict(py, &(entry.options)())?)?;
+        list.set_item(entry.name, about)?;
+    }
+    Ok(list)
+}
+
+/// A name with options.
+#[derive(PartialEq)]
+struct Named {
+    name: String,
+    options: Options,
+}
+
+impl Named {
+    fn new(name: String, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = options.map_or(Ok(Options::new()), |options| fields(options, None))?;
+        Ok(Self { name, options })
+    }
+
+    /// `Policy('flowtune', method='ned')`.
+    fn shown(&self, py: Python<'_>, class: &str) -> PyResult<String> {
+        let mut shown = format!("{class}({}", PyString::new(py, &self.name).repr()?);
+        for (option, value) in &self.options {
+            shown += &format!(", {option}={}", object(py, value)?.repr()?);
+        }
+        Ok(shown + ")")
+    }
+}
+
+/// A dict with text for keys, as plain data. `of` is the option that it is the value of.
+fn fields(dict: &Bound<'_, PyDict>, of: Option<&str>) -> PyResult<Options> {
+    let mut fields = Map::new();
+    for (name, value) in dict {
+        let name: String = name.extract()?;
+        let value = plain(of.unwrap_or(&name), &value)?;
+        fields.insert(name, value);
+    }
+    Ok(fields)
+}
+
+/// The value of an option as plain data.
+fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if value.is_none() {
+        return Ok(Value::Null);
+    }
+    if let Ok(truth) = value.cast::<PyBool>() {
+        return Ok(truth.is_true().into());
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(text.to_str()?.into());
+    }
+    if let Ok(dict) = value.cast::<PyDict>() {
+        return Ok(Value::Object(fields(dict, Some(option))?));
+    }
+    if let Ok(whole) = value.extract::<i64>() {
+        return Ok(whole.into());
+    }
+    if let Ok(number) = value.extract::<f64>() {
+        let finite = Number::from_f64(number).map(Value::Number);
+        return finite.ok_or_else(|| setting(option, number, "a finite number"));
+    }
+    let kind = value.get_type().name()?;
+    Err(PyTypeError::new_err(format!("option {option:?} must be a number, text, a dict of them or None, not {kind}")))
+}
+
+fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in options {
+        dict.set_item(name, object(py, value)?)?;
+    }
+    Ok(dict)
+}
+
+fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.into_pyobject(py)?.into_any(),
+            None => number.as_f64().unwrap_or(f64::NAN).into_pyobject(py)?.into_any(),
+        },
+        Value::String(text) => PyString::new(py, text).into_any(),
+        Value::Array(values) => {
+            let values = values.iter().map(|value| object(py, value)).collect::<PyResult<Vec<_>>>()?;
+            PyList::new(py, values)?.into_any()
+        }
+        Value::Object(fields) => dict(py, fields)?.into_any(),
+    })
+}

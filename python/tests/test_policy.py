@@ -1,0 +1,277 @@
+"""Policies and routings: by their names, with options, and written in Python."""
+
+import pickle
+
+import numpy as np
+import pytest
+from test_interrupt import seconds_until_interrupted
+
+import netnum
+from netnum import sim
+
+
+@pytest.fixture(scope="module")
+def net():
+    return netnum.topology.leaf_spine(racks=4, servers_per_rack=8, spines=2)
+
+
+@pytest.fixture(scope="module")
+def workload(net):
+    return sim.Workload.poisson(net, sim.sizes.web_search, load=0.6, flows=500, seed=1)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """A link of 8 Mbit/s, and two flows of 1 MB of which the second arrives after half a second."""
+    return netnum.topology.single_link(8e6), sim.Workload([0, 0.5], [0, 0], [1, 1], [1e6, 1e6])
+
+
+# --- by name, with options ---
+
+
+@pytest.mark.parametrize("made", [sim.Policy, sim.Routing])
+def test_every_name_and_option_is_documented(made):
+    listed = sim.policies() if made is sim.Policy else sim.routings()
+    for name, about in listed.items():
+        assert f'``"{name}"``' in made.__doc__
+        assert about["summary"]
+        for option in about["options"]:
+            assert f"`{option}`" in made.__doc__ or f"{option}=" in made.__doc__, option
+
+
+def test_options_are_listed_with_their_defaults():
+    assert sim.policies()["max-min"]["options"] == {}
+    options = sim.policies()["flowtune"]["options"]
+    assert options["interval"] == 1e-5
+    assert (options["method"], options["normalizer"], options["utility"]) == ("ned", "f-norm", "proportional")
+    assert options["gamma"] is None
+    assert sim.routings() == {"ecmp": {"summary": "a random shortest path for each flow, drawn once", "options": {}}}
+
+
+@pytest.mark.parametrize(
+    ("made", "shown"),
+    [
+        (sim.Policy("max-min"), "Policy('max-min')"),
+        (
+            sim.Policy("flowtune", method="fast-ned", interval=None),
+            "Policy('flowtune', interval=None, method='fast-ned')",
+        ),
+        (sim.Policy("flowtune", utility={"alpha-fair": 2}), "Policy('flowtune', utility={'alpha-fair': 2})"),
+        (sim.Policy("alpha-fair", alpha=np.float64(0.5)), "Policy('alpha-fair', alpha=0.5)"),
+        (sim.Routing("ecmp"), "Routing('ecmp')"),
+    ],
+)
+def test_a_policy_is_its_name_and_options(made, shown):
+    assert repr(made) == shown
+    assert pickle.loads(pickle.dumps(made)) == made
+    assert type(made)(made.name, **made.options) == made
+    assert made != sim.Policy("srpt")
+
+
+def test_options_change_what_a_policy_does(net, workload):
+    plain = sim.simulate(net, workload, sim.Policy("flowtune"))
+    np.testing.assert_array_equal(plain.completion_times, sim.simulate(net, workload, "flowtune").completion_times)
+    assert plain.policy == "flowtune"
+    policy = sim.Policy("flowtune", method="fast-ned", normalizer="fill", interval=None, update_threshold=0)
+    report = sim.simulate(net, workload, policy)
+    assert report.policy == "flowtune(fast-ned, fill)"
+    assert report.mean_slowdown < plain.mean_slowdown
+    # Every flow waits for a tick: a slow clock, long waits.
+    slow = sim.simulate(net, workload, sim.Policy("flowtune", interval=1e-3))
+    assert slow.mean_completion_time > plain.mean_completion_time + 0.4e-3
+    # A utility that is large for small flows helps the small ones.
+    short = sim.simulate(net, workload, sim.Policy("flowtune", method="fast-ned", normalizer="fill", utility="min-fct"))
+    assert short.mean_slowdown < plain.mean_slowdown
+    report = sim.simulate(net, workload, sim.Policy("alpha-fair", alpha=2, tol=1e-4), sim.Routing("ecmp"))
+    assert (report.policy, report.routing) == ("alpha-fair(2)", "ecmp")
+    assert 0 < report.gap <= 1e-4
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "work"),
+    [
+        (netnum.MethodError, 'unknown policy "fair"; known: max-min, srpt', lambda: sim.Policy("fair")),
+        (netnum.MethodError, 'unknown routing "ospf"; known: ecmp', lambda: sim.Routing("ospf")),
+        (netnum.MethodError, "known options: none", lambda: sim.Policy("max-min", gamma=1)),
+        (netnum.MethodError, 'has no option "tick"; known options: .*interval', lambda: sim.Policy("flowtune", tick=1)),
+        (netnum.MethodError, 'method "ned" has no option "queue"', lambda: sim.Policy("flowtune", queue=1)),
+        (netnum.NumError, 'option "interval" of policy "flowtune"', lambda: sim.Policy("flowtune", interval="soon")),
+        (netnum.NumError, "interval is -1, expected a finite number > 0", lambda: sim.Policy("flowtune", interval=-1)),
+        (netnum.NumError, "interval is inf, expected", lambda: sim.Policy("flowtune", interval=float("inf"))),
+        (netnum.NumError, "tol is 0, expected", lambda: sim.Policy("proportional", tol=0)),
+        (TypeError, 'option "gamma" must be a number', lambda: sim.Policy("flowtune", gamma=object())),
+        (TypeError, "str", lambda: sim.Policy(3)),
+    ],
+)
+def test_bad_options_are_errors_that_name_them(error, message, work):
+    with pytest.raises(error, match=message):
+        work()
+
+
+# --- written in Python ---
+
+
+class MaxMin:
+    """Fair sharing, as one would write it."""
+
+    def allocate(self, now, flows):
+        problem = netnum.Problem(flows.capacities, flows.paths, netnum.AlphaFair(np.inf), rate_cap=flows.caps)
+        return netnum.max_min(problem)
+
+
+def test_fair_sharing_written_in_python_is_fair_sharing(net, workload):
+    report = sim.simulate(net, workload, MaxMin())
+    assert (report.status, report.policy) == ("finished", "MaxMin")
+    expected = sim.simulate(net, workload).completion_times
+    np.testing.assert_allclose(report.completion_times, expected, rtol=1e-9)
+
+
+def test_a_policy_sees_the_flows_of_the_moment(pair):
+    seen, started = [], []
+
+    class Watching:
+        name = "watching"
+        start = staticmethod(started.append)
+
+        def allocate(self, now, flows):
+            seen.append((now, flows))
+            return np.full(len(flows), 8e6 / max(1, len(flows)))
+
+    net, workload = pair
+    report = sim.simulate(net, workload, Watching())
+    assert report.policy == "watching"
+    assert started == [net]
+    assert report.completion_times == pytest.approx([1.5, 1.5])
+    assert [now for now, _ in seen] == [0, 0.5, 1.5, 2.0]
+    both = seen[1][1]
+    assert len(both) == 2 and repr(both) == "Flows(2 flows, 1500.0000 kB left)"
+    for column, expected in [
+        (both.numbers, [0, 1]),
+        (both.sizes, [1e6, 1e6]),
+        (both.left, [0.5e6, 1e6]),
+        (both.rates, [8e6, 0]),
+        (both.caps, [np.inf, np.inf]),
+        (both.arrivals, [0, 0.5]),
+        (both.shares, [1, 1]),
+        (both.capacities, [8e6]),
+        (both.paths.indptr, [0, 1, 2]),
+        (both.paths.indices, [0, 0]),
+    ]:
+        np.testing.assert_array_equal(column, expected)
+        assert not column.flags.writeable
+    assert both.left is both.left and both.paths is both.paths
+    # The second one is left when the first has ended, and then none.
+    np.testing.assert_array_equal(seen[2][1].numbers, [1])
+    assert len(seen[3][1]) == 0
+
+
+def test_a_policy_is_asked_again_when_it_wants_to_be(pair):
+    times = []
+
+    class Slow:
+        """Looks at the flows every 0.3 s only."""
+
+        def allocate(self, now, flows):
+            times.append(now)
+            tick = round(now / 0.3)
+            if not np.isclose(now, 0.3 * tick):
+                return None, 0.3 * np.ceil(now / 0.3)
+            return [8e6 / max(1, len(flows))] * len(flows), 0.3 * (tick + 1)
+
+    report = sim.simulate(*pair, Slow())
+    # Alone until 0.6, though the second arrives at 0.5; then at half the rate until 1.4, the second until 1.5.
+    assert report.completion_times == pytest.approx([1.4, 2.05 - 0.5])
+    assert times[:5] == pytest.approx([0, 0.3, 0.5, 0.6, 0.9])
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([1.0], 'policy "Answers" gave 1 rates at 0.5 s, expected 2, one per flow'),
+        ([1.0, -1.0], 'policy "Answers" gave flow 1 the rate -1, expected a finite number >= 0'),
+        ([np.nan, 1.0], 'policy "Answers" gave flow 0 the rate NaN'),
+        ([np.inf, 1.0], 'policy "Answers" gave flow 0 the rate inf'),
+        ((None, 0.5), 'policy "Answers" wants to be asked again at 0.5, which is not after 0.5'),
+        ((None, np.nan), 'policy "Answers" wants to be asked again at NaN'),
+        ([[1.0, 1.0]], r'rates of policy "Answers" has shape \(1, 2\), expected one dimension'),
+    ],
+)
+def test_wrong_answers_name_the_policy_and_the_flow(pair, answer, message):
+    class Answers:
+        def allocate(self, now, flows):
+            return answer if now == 0.5 else np.full(len(flows), 1e6)
+
+    with pytest.raises(netnum.NumError, match=message):
+        sim.simulate(*pair, Answers())
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (["fast", "slow"], 'rates of policy "Answers" must be an array of numbers'),
+        ((None, "soon"), 'next_time of policy "Answers" must be'),
+    ],
+)
+def test_answers_of_the_wrong_type_say_so(pair, answer, message):
+    class Answers:
+        def allocate(self, now, flows):
+            return answer
+
+    with pytest.raises(TypeError, match=message):
+        sim.simulate(*pair, Answers())
+
+
+@pytest.mark.parametrize("where", ["start", "allocate"])
+def test_what_a_policy_raises_comes_through(pair, where):
+    raised = ZeroDivisionError("mine")
+
+    class Raises:
+        def start(self, net):
+            if where == "start":
+                raise raised
+
+        def allocate(self, now, flows):
+            raise raised
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        sim.simulate(*pair, Raises())
+    assert caught.value is raised
+    assert caught.traceback[-1].name == where
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (3, r"policy must be a name, a netnum.sim.Policy or an object with a method allocate\(now, flows\), not int"),
+        (MaxMin, r"policy is the class MaxMin, expected an instance: MaxMin\("),
+        (type("Nameless", (), {"name": 3, "allocate": None})(), "Nameless.name must be a str"),
+    ],
+)
+def test_what_is_no_policy_is_a_type_error(pair, policy, message):
+    with pytest.raises(TypeError, match=message):
+        sim.simulate(*pair, policy)
+    with pytest.raises(TypeError, match=r"routing must be a name or a netnum\.sim\.Routing, not int"):
+        sim.simulate(*pair, routing=3)
+
+
+def test_a_policy_may_simulate_and_solve(pair):
+    class Deep:
+        def allocate(self, now, flows):
+            assert sim.simulate(*pair).status == "finished"
+            return np.full(len(flows), 4e6)
+
+    assert sim.simulate(*pair, Deep()).completion_times == pytest.approx([2, 2])
+
+
+def test_flows_without_rates_starve(pair):
+    class Nothing:
+        def allocate(self, now, flows):
+            return None
+
+    assert sim.simulate(*pair, Nothing()).status == "starved"
+
+
+def test_ctrl_c_stops_a_policy_of_ones_own(net):
+    workload = sim.Workload.poisson(net, sim.sizes.web_search, load=0.6, flows=100_000)
+    delays = [seconds_until_interrupted(lambda: sim.simulate(net, workload, MaxMin()), after=0.4) for _ in range(3)]
+    assert min(delays) < 0.1
