@@ -86,14 +86,14 @@ pub enum Error {
         /// What it did, naming the flow.
         what: String,
     },
-    /// A route that cannot be used.
-    #[error("routing {routing:?} gave flow {flow} a route {what}")]
+    /// A flow that is given a route that cannot be used, or none.
+    #[error("routing {routing:?}: flow {flow} {what}")]
     Routing {
         /// Name of the routing.
         routing: String,
         /// Number of the flow.
         flow: usize,
-        /// What is wrong with the route.
+        /// What is wrong with its route.
         what: String,
     },
 }

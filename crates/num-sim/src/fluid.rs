@@ -20,7 +20,7 @@ use crate::marks::Marked;
 use crate::policy::{Policy, Rates};
 use crate::progress::{Observer, Progress};
 use crate::report::{Report, Status};
-use crate::routing::{Moves, Route, Routing};
+use crate::routing::{Moves, Now, Route, Routing};
 use crate::source::Source;
 use crate::workload::Workload;
 
@@ -123,8 +123,9 @@ struct Fluid<'a> {
     policy: &'a mut dyn Policy,
     /// Changes of capacity that are still to come.
     changes: &'a [Change],
-    /// Of every link at the moment.
+    /// Of every link at the moment, and whether there has been a change.
     capacities: Vec<f64>,
+    changed: bool,
     now: f64,
     flows: Flows,
     /// When a flow ends, or its source turns if that is earlier.
@@ -187,6 +188,7 @@ impl<'a> Fluid<'a> {
             policy,
             changes,
             capacities: net.capacities().to_vec(),
+            changed: false,
             now: 0.0,
             flows: Flows::default(),
             ends: Calendar::default(),
@@ -276,16 +278,13 @@ impl<'a> Fluid<'a> {
                 reviews.marked.set_capacity(link, capacity);
             }
             self.policy.set_capacity(link, capacity);
-            self.routing.set_capacity(link, capacity);
         }
-        self.told = true;
+        (self.told, self.changed) = (true, true);
         for place in 0..self.flows.active().len() {
             let slot = self.flows.active()[place];
-            let mut route = std::mem::take(&mut self.spare_route);
-            route.clone_from(self.flows.route(slot));
-            let moved = self.routing.reroute(self.flows.flow(slot).number as usize, &mut route)?;
-            self.spare_route = route;
-            if moved {
+            self.spare_route.clone_from(self.flows.route(slot));
+            let now = Now { net: self.net, capacities: &self.capacities };
+            if self.routing.reroute(self.flows.flow(slot).number as usize, &now, &mut self.spare_route)? {
                 self.take_spare_route(slot)?;
             }
         }
@@ -354,6 +353,10 @@ impl<'a> Fluid<'a> {
         let size = BITS * self.workload.sizes()[flow];
         let (slot, route) = self.flows.insert(flow, size, self.now);
         self.routing.route(flow, route)?;
+        if self.changed {
+            let now = Now { net: self.net, capacities: &self.capacities };
+            self.routing.reroute(flow, &now, route)?;
+        }
         self.check_route(flow, self.flows.route(slot))?;
         if self.left_before.len() <= slot as usize {
             self.left_before.resize(slot as usize + 1, 0.0);
@@ -465,7 +468,8 @@ impl<'a> Fluid<'a> {
     fn allocate(&mut self) -> Result<()> {
         let now = self.now;
         if self.told {
-            self.routing.balance(now, &self.flows, &mut self.moves)?;
+            let network = Now { net: self.net, capacities: &self.capacities };
+            self.routing.balance(&network, &self.flows, &mut self.moves)?;
             let mut moves = std::mem::take(&mut self.moves);
             for (slot, route) in moves.drain() {
                 if !self.flows.is_active(slot) {

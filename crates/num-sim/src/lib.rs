@@ -60,6 +60,8 @@ pub use policy::{
 };
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
-pub use routing::{Ecmp, Moves, ROUTINGS, Route, Routing, routing};
+pub use routing::{
+    Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, Moves, Now, ROUTINGS, Route, Routing, Spray, routing,
+};
 pub use sizes::{NAMES, Sizes};
 pub use workload::{Pairs, Poisson, Production, Workload};

@@ -1,19 +1,24 @@
 //! What links tell the flows that cross them: a part of what goes over a congested link is marked, and a flow's receiver
 //! reports how much of its bytes was, for a routing to act on.
 //!
-//! A link is congested while it is full, is a switch's (a server's own link has no queue that marks), and is the first
-//! bottleneck of a flow: the first full link on the flow's route on which no other flow is faster. So a flow alone, which
-//! is as fast as its server's link, marks nothing further on, although links there are full as well.
+//! A link is congested while it is full, is a switch's (a server's own link has no queue that marks; where every node is an
+//! end, all are switches as well), and is the first bottleneck of a flow: the first full link on the flow's route on which
+//! no other flow is faster. So a flow alone, which is as fast as its server's link, marks nothing further on, although
+//! links there are full as well.
 //!
 //! ```text
 //! φ_f = 1 − Π_l (1 − m_l)        the part of a flow's bytes that is marked, links marking independently
 //! marked_f = ∫ φ_f x_f dt        over a period of the flow's clock
 //! ```
 //!
+//! Where a flow spreads, links that carry a share a_l < 1 of it mark Σ a_l m_l together, at most 1: exactly so while no path
+//! has two that mark.
+//!
 //! Sources: Kabbani et al., *FlowBender*, CoNEXT 2014, §3; the fraction under DCTCP from Alizadeh et al., *Analysis of
 //! DCTCP*, SIGMETRICS 2011, §3: n synchronized windows mark √(2n/W) of their packets.
 
 use netnum_core::Topology;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::flows::Flows;
@@ -24,7 +29,8 @@ const SAME: f64 = 1e-9;
 const PACKET: f64 = 8.0 * 1500.0;
 
 /// How links mark what goes over them.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Marking {
     /// Congested links mark everything.
     Saturated,
@@ -134,9 +140,10 @@ pub(crate) struct Marked {
 
 impl Marked {
     pub(crate) fn new(net: &Topology, marking: Marking) -> Self {
+        let all_are_ends = net.ends() == net.node_names().len();
         let link = |link: &netnum_core::Link| Link {
             capacity: link.capacity,
-            of_switch: link.from as usize >= net.ends(),
+            of_switch: link.from as usize >= net.ends() || all_are_ends,
             load: 0.0,
             fastest: 0.0,
             flows: 0,
@@ -180,8 +187,12 @@ impl Marked {
             }
         }
         for &slot in flows.active() {
-            let clean = |link: &u32| 1.0 - self.marking.part(&self.links[*link as usize]);
-            let part = 1.0 - flows.route(slot).links().iter().map(clean).product::<f64>();
+            let (mut clean, mut apart) = (1.0, 0.0);
+            for (link, share) in flows.route(slot).iter() {
+                let marks = self.marking.part(&self.links[link]);
+                if share < 1.0 { apart += share * marks } else { clean *= 1.0 - marks }
+            }
+            let part = 1.0 - clean * (1.0 - f64::min(1.0, apart));
             let heard = &mut self.heard[slot as usize];
             if part != heard.part {
                 heard.settle(flows.flow(slot).left(now));

@@ -264,7 +264,7 @@ fn a_policy_is_held_to_its_promises() {
 struct Astray(Vec<(Vec<u32>, f64)>);
 
 impl Routing for Astray {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "astray"
     }
     fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
@@ -282,10 +282,10 @@ fn a_routing_is_held_to_its_promises() {
         let mut routing = Astray(paths.iter().map(|&(path, weight)| (path.to_vec(), weight)).collect());
         message(simulate(&link(), &two_flows(), &mut routing, &mut MaxMin::new(), &Run::default(), &mut ()))
     };
-    assert_eq!(run(&[]), "routing \"astray\" gave flow 0 a route without links");
-    assert_eq!(run(&[(&[3], 1.0)]), "routing \"astray\" gave flow 0 a route over link 3, expected a link in 0..1");
+    assert_eq!(run(&[]), "routing \"astray\": flow 0 got a route without links");
+    assert_eq!(run(&[(&[3], 1.0)]), "routing \"astray\": flow 0 got a route over link 3, expected a link in 0..1");
     assert_eq!(
         run(&[(&[0], -1.0)]),
-        "routing \"astray\" gave flow 0 a route with share -1 of link 0, expected a finite number > 0"
+        "routing \"astray\": flow 0 got a route with share -1 of link 0, expected a finite number > 0"
     );
 }
