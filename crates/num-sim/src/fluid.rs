@@ -152,6 +152,7 @@ struct Fluid<'a> {
     completion_times: Vec<f64>,
     slowdowns: Vec<f64>,
     bytes_sent: Vec<f64>,
+    copy_rates: Vec<f64>,
 }
 
 /// The clocks of flows whose routes are reviewed.
@@ -209,6 +210,7 @@ impl<'a> Fluid<'a> {
             completion_times: vec![f64::NAN; workload.len()],
             slowdowns: vec![f64::NAN; workload.len()],
             bytes_sent: vec![0.0; workload.len()],
+            copy_rates: vec![f64::NAN; workload.len()],
         }
     }
 
@@ -396,6 +398,9 @@ impl<'a> Fluid<'a> {
         self.completion_times[number] = time;
         self.slowdowns[number] = time * route.alone(self.net.capacities()) / flow.size;
         self.bytes_sent[number] = self.workload.sizes()[number];
+        if self.flows.source(slot).is_some() {
+            self.copy_rates[number] = self.flows.copy_rate(slot, self.now);
+        }
         self.ledger.change(route, -flow.rate, self.now);
         self.ledger.sent(route, self.left_before[slot as usize]);
         self.ends.set(slot, f64::INFINITY);
@@ -552,6 +557,7 @@ impl<'a> Fluid<'a> {
             completion_times: self.completion_times,
             slowdowns: self.slowdowns,
             bytes_sent: self.bytes_sent,
+            copy_rates: self.copy_rates,
             link_utilization: self.ledger.utilizations(),
             link_bytes: self.ledger.bytes(),
             peak_loads: self.ledger.peaks(),

@@ -13,9 +13,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::Clock;
 use super::remaining::Remaining;
 use super::strict::Rank;
-use super::ticks::Ticks;
 use crate::error::{Error, Result};
 use crate::flows::Flows;
 
@@ -48,7 +48,8 @@ pub struct Rax {
     /// Whether the remaining time is known.
     knows: bool,
     thresholds: Vec<f64>,
-    ticks: Ticks,
+    interval: f64,
+    clock: Clock,
     capacities: Vec<f64>,
 }
 
@@ -83,9 +84,10 @@ impl Rax {
                 return Err(Error::option(&of, option, seconds, "a finite number > 0"));
             }
         }
+        let clock = Clock::new(interval)?;
         let thresholds = std::iter::successors(Some(first), |threshold| Some(base * threshold));
         let thresholds = thresholds.take(levels - 1).collect();
-        Ok(Self { name, knows, thresholds, ticks: Ticks::every(interval), capacities: Vec::new() })
+        Ok(Self { name, knows, thresholds, interval, clock, capacities: Vec::new() })
     }
 }
 
@@ -98,9 +100,10 @@ impl Rank for Rax {
         self.thresholds.len() + 1
     }
 
-    fn start(&mut self, capacities: &[f64]) {
+    fn start(&mut self, capacities: &[f64]) -> Result<()> {
         self.capacities = capacities.to_vec();
-        self.ticks.start();
+        self.clock = Clock::new(self.interval)?;
+        Ok(())
     }
 
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize {
@@ -116,10 +119,10 @@ impl Rank for Rax {
     }
 
     fn is_due(&mut self, now: f64) -> Result<bool> {
-        self.ticks.is_due(now, self.name)
+        self.clock.is_due(now, self.name)
     }
 
     fn until(&self, _slot: u32, _rate: f64, _flows: &Flows, _now: f64) -> f64 {
-        self.ticks.next()
+        self.clock.next()
     }
 }

@@ -20,7 +20,12 @@ pub trait Rank {
     fn levels(&self) -> usize;
 
     /// Called once before the first flow arrives, with the capacity of every link.
-    fn start(&mut self, _capacities: &[f64]) {}
+    ///
+    /// # Errors
+    /// Of the rank's own.
+    fn start(&mut self, _capacities: &[f64]) -> Result<()> {
+        Ok(())
+    }
 
     /// The level of a flow at a moment, below [`levels`](Self::levels); 0 is served first.
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize;
@@ -56,8 +61,7 @@ impl<R: Rank> Policy for Strict<R> {
 
     fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         self.tiers.start(self.rank.levels(), net.capacities());
-        self.rank.start(net.capacities());
-        Ok(())
+        self.rank.start(net.capacities())
     }
 
     fn arrive(&mut self, slot: u32, flows: &Flows) {

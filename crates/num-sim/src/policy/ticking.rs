@@ -16,7 +16,6 @@ use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth,
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ticks::Ticks;
 use super::{Policy, Rates, Utility, single_path};
 use crate::error::{Error, Result};
 use crate::flows::{Flow, Flows};
@@ -111,8 +110,7 @@ pub struct Ticking {
     slots: Vec<u32>,
     /// Slots of flows that have taken another route since the last tick: they are told their rate whatever it is.
     moved: Vec<u32>,
-    /// `None` for a tick at every event.
-    ticks: Option<Ticks>,
+    next: f64,
     /// What went wrong where nothing could be returned.
     fault: Option<Error>,
 }
@@ -131,7 +129,7 @@ impl Ticking {
         if let Utility::AlphaFair(alpha) = options.utility {
             AlphaFair::new(alpha, 1.0)?;
         }
-        let (utility, ticks) = (options.utility, options.interval.map(Ticks::every));
+        let utility = options.utility;
         Ok(Self {
             name: options.name(),
             options,
@@ -141,7 +139,7 @@ impl Ticking {
             ids: Vec::new(),
             slots: Vec::new(),
             moved: Vec::new(),
-            ticks,
+            next: 0.0,
             fault: None,
         })
     }
@@ -161,6 +159,27 @@ impl Ticking {
         (self.ids[slot as usize], self.slots[id.slot()]) = (Some(id), slot);
         Ok(())
     }
+
+    /// Whether there is a tick now; says when the next one is.
+    fn is_due(&mut self, now: f64) -> Result<bool> {
+        let Some(interval) = self.options.interval else { return Ok(true) };
+        if self.next < now {
+            self.next = (now / interval).ceil() * interval;
+        }
+        if now < self.next {
+            return Ok(false);
+        }
+        // The quotient may be just below the whole number that it stands for.
+        let ticks = (now / interval).floor();
+        for more in [1.0, 2.0] {
+            self.next = (ticks + more) * interval;
+            if self.next > now {
+                return Ok(true);
+            }
+        }
+        let what = format!("has an interval of {interval} s, shorter than the clock can tell apart at {now} s");
+        Err(Error::Policy { policy: self.name().into(), what })
+    }
 }
 
 impl Policy for Ticking {
@@ -172,8 +191,7 @@ impl Policy for Ticking {
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
         (self.ids, self.slots, self.moved) = (Vec::new(), Vec::new(), Vec::new());
-        self.ticks.iter_mut().for_each(Ticks::start);
-        self.fault = None;
+        (self.next, self.fault) = (0.0, None);
         self.allocator = Some(self.options.allocator(capacities.to_vec())?);
         Ok(())
     }
@@ -211,7 +229,7 @@ impl Policy for Ticking {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
-        let due = self.ticks.as_mut().map_or(Ok(true), |ticks| ticks.is_due(now, &self.name))?;
+        let due = self.is_due(now)?;
         if let Some(allocator) = self.allocator.as_mut().filter(|_| due) {
             allocator.tick()?;
             for slot in self.moved.drain(..) {
@@ -224,8 +242,7 @@ impl Policy for Ticking {
             }
         }
         // Without flows nothing is worth a tick; prices stay.
-        let next = self.ticks.as_ref().filter(|_| !flows.active().is_empty());
-        Ok(next.map_or(f64::INFINITY, Ticks::next))
+        Ok(if flows.active().is_empty() || self.options.interval.is_none() { f64::INFINITY } else { self.next })
     }
 }
 

@@ -1,34 +1,36 @@
-//! A clock of a policy: the multiples of an interval.
+//! When a policy that works at intervals is due.
 
 use crate::error::{Error, Result};
 
-/// Ticks at 0, one interval, two intervals…
+/// A clock that ticks at whole multiples of an interval.
 #[derive(Debug, Clone)]
-pub(super) struct Ticks {
+pub(super) struct Clock {
     interval: f64,
+    /// The next tick.
     next: f64,
 }
 
-impl Ticks {
-    /// Seconds between two of them, finite and > 0.
-    pub(super) fn every(interval: f64) -> Self {
-        Self { interval, next: 0.0 }
+impl Clock {
+    /// Ticks every so many seconds, from 0 on.
+    ///
+    /// # Errors
+    /// [`Error::Setting`](netnum_core::Error::Setting) for an interval that is not a finite number > 0.
+    pub(super) fn new(interval: f64) -> Result<Self> {
+        match interval > 0.0 && interval.is_finite() {
+            true => Ok(Self { interval, next: 0.0 }),
+            false => Err(Error::setting("interval", interval, "a finite number > 0")),
+        }
     }
 
-    /// Begins anew.
-    pub(super) fn start(&mut self) {
-        self.next = 0.0;
-    }
-
-    /// When the next one is, if that has been passed on by [`is_due`](Self::is_due).
+    /// The next tick.
     pub(super) fn next(&self) -> f64 {
         self.next
     }
 
-    /// Whether there is one now; goes on to the next one then.
+    /// Whether it ticks now; then the next tick is one later.
     ///
     /// # Errors
-    /// [`Error::Policy`], for an interval that is too short for the time of day.
+    /// [`Error::Policy`] where floats near `now` are too coarse to tell ticks apart.
     pub(super) fn is_due(&mut self, now: f64, policy: &str) -> Result<bool> {
         let interval = self.interval;
         if self.next < now {
