@@ -4,7 +4,6 @@
 //! answers with the rates that change, and with the time at which it wants to be asked again though nothing has
 //! happened: its clock, if it has one. A new one is a file here and a line in [`POLICIES`].
 
-mod clock;
 mod edf;
 mod ideal;
 mod max_min;

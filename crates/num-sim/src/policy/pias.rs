@@ -78,10 +78,6 @@ impl Rank for Pias {
         self.thresholds.partition_point(|threshold| sent >= threshold * (1.0 - REACHED))
     }
 
-    fn is_due(&mut self, _now: f64) -> Result<bool> {
-        Ok(true)
-    }
-
     fn until(&self, slot: u32, rate: f64, flows: &Flows, now: f64) -> f64 {
         match self.thresholds.get(self.level(slot, flows, now)) {
             Some(threshold) if rate > 0.0 => now + (threshold - flows.flow(slot).sent(now)) / rate,

@@ -13,7 +13,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::clock::Clock;
 use super::remaining::Remaining;
 use super::strict::Rank;
 use crate::error::{Error, Result};
@@ -49,7 +48,6 @@ pub struct Rax {
     knows: bool,
     thresholds: Vec<f64>,
     interval: f64,
-    clock: Clock,
     capacities: Vec<f64>,
 }
 
@@ -84,10 +82,9 @@ impl Rax {
                 return Err(Error::option(&of, option, seconds, "a finite number > 0"));
             }
         }
-        let clock = Clock::new(interval)?;
         let thresholds = std::iter::successors(Some(first), |threshold| Some(base * threshold));
         let thresholds = thresholds.take(levels - 1).collect();
-        Ok(Self { name, knows, thresholds, interval, clock, capacities: Vec::new() })
+        Ok(Self { name, knows, thresholds, interval, capacities: Vec::new() })
     }
 }
 
@@ -100,10 +97,8 @@ impl Rank for Rax {
         self.thresholds.len() + 1
     }
 
-    fn start(&mut self, capacities: &[f64]) -> Result<()> {
+    fn start(&mut self, capacities: &[f64]) {
         self.capacities = capacities.to_vec();
-        self.clock = Clock::new(self.interval)?;
-        Ok(())
     }
 
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize {
@@ -118,11 +113,9 @@ impl Rank for Rax {
         self.thresholds.partition_point(|&threshold| threshold <= time)
     }
 
-    fn is_due(&mut self, now: f64) -> Result<bool> {
-        self.clock.is_due(now, self.name)
-    }
-
-    fn until(&self, _slot: u32, _rate: f64, _flows: &Flows, _now: f64) -> f64 {
-        self.clock.next()
+    fn until(&self, _slot: u32, _rate: f64, _flows: &Flows, now: f64) -> f64 {
+        // The quotient may be just below the whole number that it stands for.
+        let next = ((now / self.interval).floor() + 1.0) * self.interval;
+        if next > now { next } else { next + self.interval }
     }
 }
