@@ -14,6 +14,7 @@ mod remaining;
 mod srpt;
 mod strict;
 mod ticking;
+mod traffic;
 mod utility;
 
 pub use edf::{Deadline, Edf};
@@ -26,6 +27,7 @@ pub use remaining::Remaining;
 pub use srpt::{Left, Srpt};
 pub use strict::{Rank, Strict};
 pub use ticking::{Ticking, TickingOptions};
+pub use traffic::UpdateTraffic;
 pub use utility::Utility;
 
 use netnum_core::Topology;
@@ -80,6 +82,11 @@ pub trait Policy {
     /// are exact.
     fn gap(&self) -> f64 {
         0.0
+    }
+
+    /// What it and the servers have told each other so far; none for a policy without an allocator to tell.
+    fn traffic(&self) -> Option<UpdateTraffic> {
+        None
     }
 }
 

@@ -16,6 +16,7 @@ use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth,
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::traffic::{Meter, UpdateTraffic};
 use super::{Policy, Rates, Utility, single_path};
 use crate::error::{Error, Result};
 use crate::flows::{Flow, Flows};
@@ -111,6 +112,7 @@ pub struct Ticking {
     /// Slots of flows that have taken another route since the last tick: they are told their rate whatever it is.
     moved: Vec<u32>,
     next: f64,
+    meter: Meter,
     /// What went wrong where nothing could be returned.
     fault: Option<Error>,
 }
@@ -140,6 +142,7 @@ impl Ticking {
             slots: Vec::new(),
             moved: Vec::new(),
             next: 0.0,
+            meter: Meter::default(),
             fault: None,
         })
     }
@@ -157,6 +160,7 @@ impl Ticking {
         self.ids.resize(self.ids.len().max(slot as usize + 1), None);
         self.slots.resize(self.slots.len().max(id.slot() + 1), 0);
         (self.ids[slot as usize], self.slots[id.slot()]) = (Some(id), slot);
+        self.meter.start(flows.flow(slot).number);
         Ok(())
     }
 
@@ -187,11 +191,12 @@ impl Policy for Ticking {
         &self.name
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
         (self.ids, self.slots, self.moved) = (Vec::new(), Vec::new(), Vec::new());
         (self.next, self.fault) = (0.0, None);
+        self.meter = Meter::new(net, workload);
         self.allocator = Some(self.options.allocator(capacities.to_vec())?);
         Ok(())
     }
@@ -202,7 +207,8 @@ impl Policy for Ticking {
         }
     }
 
-    fn leave(&mut self, slot: u32, _flows: &Flows) {
+    fn leave(&mut self, slot: u32, flows: &Flows) {
+        self.meter.end(flows.flow(slot).number);
         let id = self.ids.get_mut(slot as usize).and_then(Option::take);
         if let Some((id, allocator)) = id.zip(self.allocator.as_mut())
             && let Err(error) = allocator.end(id)
@@ -233,16 +239,27 @@ impl Policy for Ticking {
         if let Some(allocator) = self.allocator.as_mut().filter(|_| due) {
             allocator.tick()?;
             for slot in self.moved.drain(..) {
-                if let Some(id) = self.ids[slot as usize] {
-                    rates.set(slot, allocator.rate(id)?);
+                // To the allocator it is a new flow, of which a rate of 0 is no news.
+                if let Some(id) = self.ids[slot as usize]
+                    && allocator.rate(id)? == 0.0
+                {
+                    rates.set(slot, 0.0);
+                    self.meter.update(flows.flow(slot).number);
                 }
             }
             for (id, rate) in allocator.updates() {
-                rates.set(self.slots[id.slot()], rate);
+                let slot = self.slots[id.slot()];
+                rates.set(slot, rate);
+                self.meter.update(flows.flow(slot).number);
             }
+            self.meter.next();
         }
         // Without flows nothing is worth a tick; prices stay.
         Ok(if flows.active().is_empty() || self.options.interval.is_none() { f64::INFINITY } else { self.next })
+    }
+
+    fn traffic(&self) -> Option<UpdateTraffic> {
+        Some(self.meter.count())
     }
 }
 
