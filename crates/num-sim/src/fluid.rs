@@ -338,6 +338,8 @@ impl<'a> Fluid<'a> {
         self.route_changes += 1;
         if let Some(reviews) = &mut self.reviews {
             reviews.idle = 0;
+            reviews.marked.leave(slot, &self.spare_route);
+            reviews.marked.join(slot, self.flows.route(slot));
         }
         Ok(())
     }
@@ -406,6 +408,7 @@ impl<'a> Fluid<'a> {
         self.ends.set(slot, f64::INFINITY);
         if let Some(reviews) = &mut self.reviews {
             reviews.calendar.set(slot, f64::INFINITY);
+            reviews.marked.leave(slot, route);
         }
         self.policy.leave(slot, &self.flows);
         self.told = true;
@@ -448,6 +451,9 @@ impl<'a> Fluid<'a> {
         let end = if rate > 0.0 { self.now + flow.left / rate } else { f64::INFINITY };
         self.ends.set(slot, end);
         self.ledger.change(self.flows.route(slot), rate - before, self.now);
+        if let Some(reviews) = &mut self.reviews {
+            reviews.marked.change(self.flows.route(slot));
+        }
         self.rate_changes += 1;
     }
 

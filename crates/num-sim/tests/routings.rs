@@ -187,7 +187,7 @@ fn a_seed_fixes_every_bit() {
     let adaptive = || ("adaptive", Box::new(Adaptive::new()) as Box<dyn Routing>);
     let all = || routings(5).into_iter().chain([adaptive()]);
     for ((what, mut one), (_, mut other)) in all().zip(all()) {
-        let mut bits = |routing: &mut dyn Routing| {
+        let bits = |routing: &mut dyn Routing| {
             let report = run(&net, &workload, routing, Rule::MaxMin, &failures(&net, &workload));
             report.completion_times.iter().map(|time| time.to_bits()).collect::<Vec<_>>()
         };
