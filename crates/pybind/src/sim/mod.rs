@@ -18,7 +18,7 @@ pub(crate) use named::{Policy, Routing, policies, routings};
 pub(crate) use report::Report;
 pub(crate) use sizes::Sizes;
 pub(crate) use traffic::UpdateTraffic;
-pub(crate) use workload::{Workload, all_to_all, incast, permutation};
+pub(crate) use workload::{Workload, all_to_all, incast, log_normal, permutation};
 
 use crate::door;
 use crate::error::{self, MethodError, NumError, ProblemError};
