@@ -57,7 +57,7 @@ def main():
         "Mean normalized completion time of web-search flows with the utility x^(1−ε)/size, over that of SRPT.",
     )
     net = netnum.topology.leaf_spine(9, 16, 4, server_capacity=10e9, fabric_capacity=40e9)
-    loads, flows = ([0.4], 800) if page.small else (LOADS, 10_000)
+    loads, flows = ([0.4], 800) if page.small else (LOADS, 5000)
     ratios = {name: [] for name, *_ in METHODS}
     for load in loads:
         workload = sim.Workload.poisson(net, sim.sizes.web_search, load, flows=flows, seed=1)
