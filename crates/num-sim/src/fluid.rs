@@ -559,6 +559,7 @@ impl<'a> Fluid<'a> {
             peak_loads: self.ledger.peaks(),
             over_allocation: if self.now > 0.0 { self.ledger.excess_bits() / self.now } else { 0.0 },
             gap: self.policy.gap(),
+            update_traffic: self.policy.traffic(),
             time: self.now,
             events: self.events,
             rate_changes: self.rate_changes,

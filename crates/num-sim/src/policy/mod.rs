@@ -10,6 +10,7 @@ mod max_min;
 mod moment;
 mod srpt;
 mod ticking;
+mod traffic;
 mod utility;
 mod xwi;
 
@@ -17,6 +18,7 @@ pub use ideal::Ideal;
 pub use max_min::MaxMin;
 pub use srpt::Srpt;
 pub use ticking::{Ticking, TickingOptions};
+pub use traffic::UpdateTraffic;
 pub use utility::Utility;
 pub use xwi::{Xwi, XwiOptions};
 
@@ -69,6 +71,11 @@ pub trait Policy {
     /// are exact.
     fn gap(&self) -> f64 {
         0.0
+    }
+
+    /// What it and the servers have told each other so far; none for a policy without an allocator to tell.
+    fn traffic(&self) -> Option<UpdateTraffic> {
+        None
     }
 }
 

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::clock::Clock;
+use super::traffic::{Meter, UpdateTraffic};
 use super::{Policy, Rates, Utility, single_path};
 use crate::error::{Error, Result};
 use crate::flows::{Flow, Flows};
@@ -146,6 +147,7 @@ pub struct Ticking {
     moved: Vec<u32>,
     /// None for a tick at every arrival and end.
     clock: Option<Clock>,
+    meter: Meter,
     /// What went wrong where nothing could be returned.
     fault: Option<Error>,
 }
@@ -171,6 +173,7 @@ impl Ticking {
             slots: Vec::new(),
             moved: Vec::new(),
             clock,
+            meter: Meter::default(),
             fault: None,
         })
     }
@@ -193,6 +196,7 @@ impl Ticking {
         self.ids.resize(self.ids.len().max(slot as usize + 1), None);
         self.slots.resize(self.slots.len().max(id.slot() + 1), 0);
         (self.ids[slot as usize], self.slots[id.slot()]) = (Some(id), slot);
+        self.meter.start(flows.flow(slot).number);
         Ok(())
     }
 }
@@ -202,11 +206,12 @@ impl Policy for Ticking {
         &self.name
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
         (self.ids, self.slots, self.moved, self.fault) = (Vec::new(), Vec::new(), Vec::new(), None);
         self.clock = self.options.interval.map(Clock::new).transpose()?;
+        self.meter = Meter::new(net, workload);
         self.allocator = Some(self.options.allocator(capacities.to_vec())?);
         Ok(())
     }
@@ -217,7 +222,8 @@ impl Policy for Ticking {
         }
     }
 
-    fn leave(&mut self, slot: u32, _flows: &Flows) {
+    fn leave(&mut self, slot: u32, flows: &Flows) {
+        self.meter.end(flows.flow(slot).number);
         let id = self.ids.get_mut(slot as usize).and_then(Option::take);
         if let Some((id, allocator)) = id.zip(self.allocator.as_mut())
             && let Err(error) = allocator.end(id)
@@ -256,17 +262,29 @@ impl Policy for Ticking {
                 allocator.respond();
             }
             for slot in self.moved.drain(..) {
-                if let Some(id) = self.ids[slot as usize] {
-                    rates.set(slot, allocator.rate(id)?);
+                // To the allocator it is a new flow, of which a rate of 0 is no news.
+                if let Some(id) = self.ids[slot as usize]
+                    && allocator.rate(id)? == 0.0
+                {
+                    rates.set(slot, 0.0);
+                    self.meter.update(flows.flow(slot).number);
                 }
             }
             for (id, rate) in allocator.updates() {
-                rates.set(self.slots[id.slot()], rate);
+                let slot = self.slots[id.slot()];
+                rates.set(slot, rate);
+                self.meter.update(flows.flow(slot).number);
             }
+            self.meter.next();
         }
         // Without flows nothing is worth a tick; prices stay.
         let clock = self.clock.as_ref().filter(|_| !flows.active().is_empty());
         Ok(clock.map_or(f64::INFINITY, Clock::next))
+    }
+
+    fn traffic(&self) -> Option<UpdateTraffic> {
+        // At once, flows read prices: nobody tells them rates.
+        (!self.options.at_once).then(|| self.meter.count())
     }
 }
 

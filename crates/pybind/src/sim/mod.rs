@@ -5,6 +5,7 @@ mod named;
 mod own;
 mod report;
 mod sizes;
+mod traffic;
 mod watch;
 mod workload;
 
@@ -16,6 +17,7 @@ pub(crate) use flows::Flows;
 pub(crate) use named::{Policy, Routing, policies, routings};
 pub(crate) use report::Report;
 pub(crate) use sizes::Sizes;
+pub(crate) use traffic::UpdateTraffic;
 pub(crate) use workload::{Workload, all_to_all, incast, permutation};
 
 use crate::door;
@@ -81,7 +83,8 @@ fn raise(error: Error) -> PyErr {
 ///   when to call it again if nothing happens before. The last answer counts: None, or rates alone, is for never.
 ///
 /// If it has a method ``start(net)``, that is called before the first flow arrives; if it has a `name`, reports use it in
-/// place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells.
+/// place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells. A call
+/// takes 1 to 2 microseconds and 10 to 20 nanoseconds per flow, besides what it does itself.
 ///
 /// Examples
 /// --------
