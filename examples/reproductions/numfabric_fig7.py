@@ -72,9 +72,9 @@ def main():
                 said = "1.04 to 1.20" if name.startswith("xWI") else ""
                 page.row(f"{name}, load {load}", said, ratio, accept=(None, bound), form=".3f")
     page.note(
-        """The paper's pFabric and NUMFabric are packets with round trips and queues, ours is a fluid: SRPT is exact, and
-        so is the max-min that xWI's weights make. What is left of the paper's 4 to 20 % is the utility itself (the exact
-        optimum) and prices that lag behind. Weights are cut at 10^6 times what a path carries."""
+        """The paper's pFabric and NUMFabric are packets with round trips and queues, ours is a fluid: SRPT is exact,
+        and so is the max-min that xWI's weights make. What is left of the paper's 4 to 20 % is the utility itself (the
+        exact optimum) and prices that lag behind. Weights are cut at 10^6 times what a path carries."""
     )
     page.plot(draw(loads, ratios), "Mean normalized completion time over SRPT's, by load and method")
     page.finish()
