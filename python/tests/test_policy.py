@@ -301,3 +301,15 @@ def test_ctrl_c_stops_a_policy_of_ones_own(net):
     workload = sim.Workload.poisson(net, sim.sizes.web_search, load=0.6, flows=100_000)
     delays = [seconds_until_interrupted(lambda: sim.simulate(net, workload, MaxMin()), after=0.4) for _ in range(3)]
     assert min(delays) < 0.1
+
+
+def test_numfabric_and_its_peers_follow_prices_at_once(net):
+    workload = sim.Workload.poisson(net, sim.sizes.web_search, 0.5, flows=100, seed=3)
+    ideal = sim.simulate(net, workload, "proportional").completion_times
+    for policy in ("xwi", "gradient", "rcp", sim.Policy("xwi", interval=60e-6, heaviest=1e6)):
+        report = sim.simulate(net, workload, policy)
+        assert abs(np.median(report.completion_times / ideal) - 1) < 0.1, policy
+    assert report.policy == "xwi"
+    assert sim.policies()["xwi"]["options"]["interval"] == 30e-6
+    with pytest.raises(netnum.NumError, match="eta is -1, expected a finite number >= 0"):
+        sim.Policy("xwi", eta=-1)

@@ -116,7 +116,7 @@ fn names_that_nothing_has_are_answered_with_those_that_exist() {
     let none = Options::new();
     assert_eq!(
         policy("fair", &none).err().unwrap().to_string(),
-        "unknown policy \"fair\"; known: max-min, srpt, edf, pias, rax, rax+, proportional, min-fct, alpha-fair, flowtune"
+        "unknown policy \"fair\"; known: max-min, srpt, edf, pias, rax, rax+, proportional, min-fct, alpha-fair, flowtune, xwi, gradient, rcp"
     );
     assert_eq!(
         routing("ospf", 0, &none).err().unwrap().to_string(),

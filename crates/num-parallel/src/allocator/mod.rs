@@ -150,7 +150,12 @@ pub trait Allocate: Send + Sync {
     /// [`Error::Setting`] when the system does not give the threads that more flows could use.
     fn tick(&mut self) -> Result<()>;
 
-    /// What the last tick gave a flowlet; 0 if it started after that.
+    /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. With fill, flows
+    /// weigh what they would ask for if paths could carry it, so that a weight acts before prices have followed. O(flows +
+    /// links) with F-NORM.
+    fn respond(&mut self);
+
+    /// What the last tick or response gave a flowlet; 0 if it started after that.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
@@ -210,6 +215,16 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
             if price.is_finite() {
                 self.engine.set_price(link, price).expect("a price of a known link");
             }
+        }
+    }
+
+    /// Feasible rates, of what flows asked for last.
+    fn normalize(&mut self) {
+        match self.settings.normalization {
+            Normalization::FNorm => self.engine.normalize(),
+            Normalization::UNorm => self.engine.normalize_by(&UNorm::default()),
+            Normalization::Fill => self.engine.normalize_by(&Fill),
+            Normalization::None => {}
         }
     }
 
@@ -318,14 +333,18 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
             self.laid_out = flows;
         }
         self.engine.step();
-        match self.settings.normalization {
-            Normalization::FNorm => self.engine.normalize(),
-            Normalization::UNorm => self.engine.normalize_by(&UNorm::default()),
-            Normalization::Fill => self.engine.normalize_by(&Fill),
-            Normalization::None => {}
-        }
+        self.normalize();
         self.fresh.clear();
         Ok(())
+    }
+
+    fn respond(&mut self) {
+        self.engine.respond();
+        match self.settings.normalization {
+            Normalization::Fill => self.engine.fill_by_demand(),
+            _ => self.normalize(),
+        }
+        self.fresh.clear();
     }
 
     fn rate(&self, id: FlowId) -> Result<f64> {

@@ -4,9 +4,11 @@
 //! answers with the rates that change, and with the time at which it wants to be asked again though nothing has
 //! happened: its clock, if it has one. A new one is a file here and a line in [`POLICIES`].
 
+mod clock;
 mod edf;
 mod ideal;
 mod max_min;
+mod moment;
 mod ordered;
 mod pias;
 mod rax;
@@ -16,6 +18,7 @@ mod strict;
 mod ticking;
 mod traffic;
 mod utility;
+mod xwi;
 
 pub use edf::{Deadline, Edf};
 pub use ideal::Ideal;
@@ -29,6 +32,7 @@ pub use strict::{Rank, Strict};
 pub use ticking::{Ticking, TickingOptions};
 pub use traffic::UpdateTraffic;
 pub use utility::Utility;
+pub use xwi::{Xwi, XwiOptions};
 
 use netnum_core::Topology;
 
@@ -175,8 +179,26 @@ pub const POLICIES: &[Entry<Make>] = &[
     Entry {
         name: "flowtune",
         summary: "an allocator that does one step at every tick of a clock",
-        options: TickingOptions::known,
+        options: || TickingOptions::default().known(),
         make: |given| Ok(Box::new(Ticking::new(given.read()?)?)),
+    },
+    Entry {
+        name: "xwi",
+        summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
+        options: options::defaults::<XwiOptions>,
+        make: |given| Ok(Box::new(Xwi::new(given.read()?)?)),
+    },
+    Entry {
+        name: "gradient",
+        summary: "dual gradient descent at intervals, rates that follow the prices at once",
+        options: || TickingOptions::gradient().known(),
+        make: |given| Ok(Box::new(Ticking::new(given.read_over(&TickingOptions::gradient())?)?)),
+    },
+    Entry {
+        name: "rcp",
+        summary: "RCP* likewise",
+        options: || TickingOptions::rcp().known(),
+        make: |given| Ok(Box::new(Ticking::new(given.read_over(&TickingOptions::rcp())?)?)),
     },
 ];
 

@@ -47,8 +47,8 @@ fn raise(error: Error) -> PyErr {
 ///     Capacities in bit/s.
 /// workload : Workload
 /// policy : str, Policy, or an object of your own
-///     Who gets which rate: ``"max-min"``, ``"srpt"``, ``"proportional"``, ``"min-fct"``, ``"alpha-fair"``, ``"flowtune"``, or a
-///     `Policy` of one of these names with options. One of your own has a method ``allocate(now, flows)``; see Notes.
+///     Who gets which rate: ``"max-min"``, ``"srpt"``, ``"proportional"``, ``"min-fct"``, ``"alpha-fair"``, ``"flowtune"``,
+///     ``"xwi"``, ``"gradient"``, ``"rcp"``, or a `Policy` of one of these names with options. One of your own has a method ``allocate(now, flows)``; see Notes.
 /// routing : str or Routing
 ///     Who goes where: ``"ecmp"``, a random shortest path for each flow, drawn once.
 /// until : float
