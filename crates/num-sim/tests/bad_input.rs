@@ -144,7 +144,10 @@ fn every_option_has_a_default_that_may_be_given() {
     }
     for Entry { name, options, .. } in ROUTINGS {
         let unknown = routing(name, 0, &json(r#"{"colour": 1}"#)).err().unwrap().to_string();
-        assert!(unknown.starts_with(&format!("routing {name:?} has no option \"colour\"; known options: ")), "{unknown}");
+        assert!(
+            unknown.starts_with(&format!("routing {name:?} has no option \"colour\"; known options: ")),
+            "{unknown}"
+        );
         assert_eq!(routing(name, 0, &options()).unwrap().name(), *name);
     }
 }
@@ -171,12 +174,12 @@ fn a_routing_names_the_option_that_is_out_of_range() {
         wrong("ecmp", r#"{"skew": -1.0}"#),
         "option \"skew\" of routing \"ecmp\": -1, expected a number from 0 to 1"
     );
-    assert_eq!(
-        bender(r#"{"marking": {"utilization": 1.5}}"#),
-        "utilization is 1.5, expected a number > 0 and <= 1"
-    );
+    assert_eq!(bender(r#"{"marking": {"utilization": 1.5}}"#), "utilization is 1.5, expected a number > 0 and <= 1");
     let unknown = bender(r#"{"marking": "red"}"#);
-    assert!(unknown.contains("unknown variant `red`, expected one of `saturated`, `dctcp`, `utilization`"), "{unknown}");
+    assert!(
+        unknown.contains("unknown variant `red`, expected one of `saturated`, `dctcp`, `utilization`"),
+        "{unknown}"
+    );
 }
 
 #[test]
