@@ -55,8 +55,9 @@ pub use fluid::{Change, Run, simulate};
 pub use marks::{Marking, Marks};
 pub use options::{Entry, Given, Options};
 pub use policy::{
-    Deadline, Edf, Ideal, Key, Left, MaxMin, Ordered, POLICIES, Pias, Policy, Rank, Rates, Rax, RaxOptions, Remaining,
-    Srpt, Strict, Ticking, TickingOptions, UpdateTraffic, Utility, Xwi, XwiOptions, policy,
+    Deadline, Edf, Ideal, Key, Left, MaxMin, MinFctOptions, Ordered, POLICIES, Pias, Policy, Rank, Rates, Rax,
+    RaxOptions, Remaining, Srpt, Strict, Ticking, TickingOptions, UpdateTraffic, Urgency, Utility, Xwi, XwiOptions,
+    policy,
 };
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ordered::{Key, Ordered};
 use crate::error::{Error, Result};
-use crate::flows::Flows;
+use crate::flows::{Flow, Flows};
+use crate::routing::Route;
 
 /// Strict priority by deadline.
 pub type Edf = Ordered<Deadline>;
@@ -56,6 +57,11 @@ impl EdfOptions {
     }
 }
 
+/// By when a flow should have ended, in seconds.
+pub(super) fn deadline(flow: &Flow, route: &Route, slack: f64, capacities: &[f64]) -> f64 {
+    flow.arrival + slack * flow.size / route.alone(capacities)
+}
+
 impl Key for Deadline {
     fn name(&self) -> &str {
         "edf"
@@ -68,8 +74,7 @@ impl Key for Deadline {
     fn arrive(&mut self, slot: u32, flows: &Flows) {
         let flow = flows.flow(slot);
         self.deadlines.resize(self.deadlines.len().max(slot as usize + 1), 0.0);
-        self.deadlines[slot as usize] =
-            flow.arrival + self.slack * flow.size / flows.route(slot).alone(&self.capacities);
+        self.deadlines[slot as usize] = deadline(flow, flows.route(slot), self.slack, &self.capacities);
     }
 
     fn key(&self, slot: u32, _flows: &Flows, _now: f64) -> f64 {

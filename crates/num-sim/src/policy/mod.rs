@@ -17,6 +17,7 @@ mod srpt;
 mod strict;
 mod ticking;
 mod traffic;
+mod urgency;
 mod utility;
 mod xwi;
 
@@ -31,6 +32,7 @@ pub use srpt::{Left, Srpt};
 pub use strict::{Rank, Strict};
 pub use ticking::{Ticking, TickingOptions};
 pub use traffic::UpdateTraffic;
+pub use urgency::{MinFctOptions, Urgency};
 pub use utility::Utility;
 pub use xwi::{Xwi, XwiOptions};
 
@@ -167,8 +169,8 @@ pub const POLICIES: &[Entry<Make>] = &[
     Entry {
         name: "min-fct",
         summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
-        options: options::defaults::<IdealOptions>,
-        make: |given| Ok(Box::new(Ideal::min_fct().with_gap(given.read::<IdealOptions>()?.tol)?)),
+        options: options::defaults::<MinFctOptions>,
+        make: |given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?)),
     },
     Entry {
         name: "alpha-fair",

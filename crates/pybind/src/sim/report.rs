@@ -281,7 +281,7 @@ impl Report {
 }
 
 /// What a report is made of.
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 19] = [
     "status",
     "policy",
     "routing",
