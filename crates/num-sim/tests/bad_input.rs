@@ -138,7 +138,10 @@ fn every_option_has_a_default_that_may_be_given() {
     }
     for Entry { name, options, .. } in ROUTINGS {
         let unknown = routing(name, 0, &json(r#"{"colour": 1}"#)).err().unwrap().to_string();
-        assert!(unknown.starts_with(&format!("routing {name:?} has no option \"colour\"; known options: ")), "{unknown}");
+        assert!(
+            unknown.starts_with(&format!("routing {name:?} has no option \"colour\"; known options: ")),
+            "{unknown}"
+        );
         assert_eq!(routing(name, 0, &options()).unwrap().name(), *name);
     }
 }
@@ -165,12 +168,12 @@ fn a_routing_names_the_option_that_is_out_of_range() {
         wrong("ecmp", r#"{"skew": -1.0}"#),
         "option \"skew\" of routing \"ecmp\": -1, expected a number from 0 to 1"
     );
-    assert_eq!(
-        bender(r#"{"marking": {"utilization": 1.5}}"#),
-        "utilization is 1.5, expected a number > 0 and <= 1"
-    );
+    assert_eq!(bender(r#"{"marking": {"utilization": 1.5}}"#), "utilization is 1.5, expected a number > 0 and <= 1");
     let unknown = bender(r#"{"marking": "red"}"#);
-    assert!(unknown.contains("unknown variant `red`, expected one of `saturated`, `dctcp`, `utilization`"), "{unknown}");
+    assert!(
+        unknown.contains("unknown variant `red`, expected one of `saturated`, `dctcp`, `utilization`"),
+        "{unknown}"
+    );
 }
 
 #[test]
@@ -182,7 +185,7 @@ fn every_routing_names_the_flow_that_it_cannot_route() {
         let error = message(simulate(&net, &workload, routing.as_mut(), &mut MaxMin::new(), &Run::default(), &mut ()));
         let expected = match *name {
             "ecmp" => "pair 1 from b to c: there is no route".to_owned(),
-            _ => format!("routing {name:?}: flow 1 has no route: paths from b to c: there is no route"),
+            _ => format!("routing {name:?}, flow 1: paths from b to c: there is no route"),
         };
         assert_eq!(error, expected);
     }

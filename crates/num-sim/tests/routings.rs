@@ -6,8 +6,8 @@ use common::moving::{Outcome, Rule, brute_force_moving};
 use common::{largest_difference, random_network};
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 use netnum_sim::{
-    Adaptive, Change, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, Marking, MaxMin, Pairs, Poisson, Policy, Report,
-    Routing, Run, Sizes, Spray, Srpt, Workload, simulate,
+    Adaptive, Change, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, Marking, MaxMin, Pairs, Poisson, Policy,
+    Report, Routing, Run, Sizes, Spray, Srpt, Workload, simulate,
 };
 
 fn poisson(net: &Topology, flows: usize, load: f64, seed: u64) -> Workload {
@@ -139,7 +139,8 @@ fn an_adaptive_split_has_the_max_min_rates_of_all_splits() {
         assert!(difference <= 1e-5, "seed {seed}: completion times differ by {difference:e}");
         assert!(report.peak_loads.iter().zip(net.capacities()).all(|(peak, most)| *peak <= most * (1.0 + 1e-9)));
         let bytes: f64 = report.link_bytes.iter().sum();
-        let hops = |flow: usize| net.paths(workload.sources()[flow], workload.destinations()[flow]).unwrap().links(0).len();
+        let hops =
+            |flow: usize| net.paths(workload.sources()[flow], workload.destinations()[flow]).unwrap().links(0).len();
         let expected: f64 = workload.sizes().iter().enumerate().map(|(flow, size)| hops(flow) as f64 * size).sum();
         assert!((bytes - expected).abs() <= 1e-9 * expected, "{bytes} and {expected}");
     }
