@@ -77,7 +77,7 @@ def main():
         draws paths without looking. Where links mark as DCTCP does, flows on a link with few others stay."""
     )
     page.note(
-        """Loads are relative to the bisection. What crosses it is not said: with servers of any pod a fifth of the flows stay
+        """Loads are relative to the bisection. What crosses it is not said: with servers of any pod a quarter of the flows stays
         within one, the core is emptier, and there is less to be gained, as the last rows show."""
     )
     page.plot(draw(found, loads), "Means and 99 % quantiles of completion times as parts of ECMP's, by load")

@@ -251,8 +251,6 @@ def test_what_a_policy_raises_comes_through(pair, where):
 def test_what_is_no_policy_is_a_type_error(pair, policy, message):
     with pytest.raises(TypeError, match=message):
         sim.simulate(*pair, policy)
-    with pytest.raises(TypeError, match=r"routing must be a name or a netnum\.sim\.Routing, not int"):
-        sim.simulate(*pair, routing=3)
 
 
 def test_a_policy_may_simulate_and_solve(pair):
