@@ -48,6 +48,20 @@ pub enum Marking {
 }
 
 impl Marking {
+    /// From its name, or an object with its name and its numbers.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for one that does not exist, a setting's for a number out of its range.
+    pub fn from_json(value: serde_json::Value) -> Result<Self> {
+        let wrong = |error: serde_json::Error| Error::Option {
+            of: "a routing".into(),
+            option: "marking".into(),
+            what: error.to_string(),
+        };
+        let marking: Self = serde_json::from_value(value).map_err(wrong)?;
+        marking.check().map(|()| marking)
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         let not_negative = |name, value: f64| match value >= 0.0 && value.is_finite() {
             true => Ok(()),
