@@ -86,14 +86,14 @@ pub enum Error {
         /// What it did, naming the flow.
         what: String,
     },
-    /// A route that cannot be used.
-    #[error("routing {routing:?} gave flow {flow} a route {what}")]
+    /// A flow that is given a route that cannot be used, or none.
+    #[error("routing {routing:?}: flow {flow} {what}")]
     Routing {
         /// Name of the routing.
         routing: String,
         /// Number of the flow.
         flow: usize,
-        /// What is wrong with the route.
+        /// What is wrong with its route.
         what: String,
     },
 }
@@ -107,6 +107,11 @@ impl Error {
     pub(crate) fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         Self::UnknownName { kind, name: name.into(), known }
+    }
+
+    pub(crate) fn option(of: &str, option: &str, value: impl ToString, expected: &str) -> Self {
+        let what = format!("is {}, expected {expected}", value.to_string());
+        Self::Option { of: of.into(), option: option.into(), what }
     }
 
     pub(crate) fn unknown_option<'a>(of: String, option: &str, known: impl IntoIterator<Item = &'a str>) -> Self {

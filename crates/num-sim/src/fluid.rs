@@ -20,7 +20,7 @@ use crate::marks::Marked;
 use crate::policy::{Policy, Rates};
 use crate::progress::{Observer, Progress};
 use crate::report::{Report, Status};
-use crate::routing::{Moves, Route, Routing};
+use crate::routing::{Moves, Now, Route, Routing};
 use crate::source::Source;
 use crate::workload::Workload;
 
@@ -123,8 +123,9 @@ struct Fluid<'a> {
     policy: &'a mut dyn Policy,
     /// Changes of capacity that are still to come.
     changes: &'a [Change],
-    /// Of every link at the moment.
+    /// Of every link at the moment, and whether there has been a change.
     capacities: Vec<f64>,
+    changed: bool,
     now: f64,
     flows: Flows,
     /// When a flow ends, or its source turns if that is earlier.
@@ -136,9 +137,6 @@ struct Fluid<'a> {
     rates: Rates,
     /// Flows with a source that something has happened to at this instant.
     touched: Vec<u32>,
-    /// Those whose cap went with the last rate they were given, of which the policy hears at the next instant: it is no
-    /// less than what they have.
-    lifted: Vec<u32>,
     /// Where routes are reviewed.
     reviews: Option<Reviews>,
     moves: Moves,
@@ -154,6 +152,7 @@ struct Fluid<'a> {
     completion_times: Vec<f64>,
     slowdowns: Vec<f64>,
     bytes_sent: Vec<f64>,
+    copy_rates: Vec<f64>,
 }
 
 /// The clocks of flows whose routes are reviewed.
@@ -190,6 +189,7 @@ impl<'a> Fluid<'a> {
             policy,
             changes,
             capacities: net.capacities().to_vec(),
+            changed: false,
             now: 0.0,
             flows: Flows::default(),
             ends: Calendar::default(),
@@ -198,7 +198,6 @@ impl<'a> Fluid<'a> {
             told: false,
             rates: Rates::default(),
             touched: Vec::new(),
-            lifted: Vec::new(),
             reviews,
             moves: Moves::default(),
             spare_route: Route::default(),
@@ -211,6 +210,7 @@ impl<'a> Fluid<'a> {
             completion_times: vec![f64::NAN; workload.len()],
             slowdowns: vec![f64::NAN; workload.len()],
             bytes_sent: vec![0.0; workload.len()],
+            copy_rates: vec![f64::NAN; workload.len()],
         }
     }
 
@@ -238,10 +238,6 @@ impl<'a> Fluid<'a> {
             }
             self.now = next;
             self.events += 1;
-            for slot in self.lifted.drain(..) {
-                self.policy.recap(slot, &self.flows);
-                self.told = true;
-            }
             if change <= next {
                 self.change_capacities()?;
             }
@@ -284,16 +280,13 @@ impl<'a> Fluid<'a> {
                 reviews.marked.set_capacity(link, capacity);
             }
             self.policy.set_capacity(link, capacity);
-            self.routing.set_capacity(link, capacity);
         }
-        self.told = true;
+        (self.told, self.changed) = (true, true);
         for place in 0..self.flows.active().len() {
             let slot = self.flows.active()[place];
-            let mut route = std::mem::take(&mut self.spare_route);
-            route.clone_from(self.flows.route(slot));
-            let moved = self.routing.reroute(self.flows.flow(slot).number as usize, &mut route)?;
-            self.spare_route = route;
-            if moved {
+            self.spare_route.clone_from(self.flows.route(slot));
+            let now = Now { net: self.net, capacities: &self.capacities };
+            if self.routing.reroute(self.flows.flow(slot).number as usize, &now, &mut self.spare_route)? {
                 self.take_spare_route(slot)?;
             }
         }
@@ -345,6 +338,8 @@ impl<'a> Fluid<'a> {
         self.route_changes += 1;
         if let Some(reviews) = &mut self.reviews {
             reviews.idle = 0;
+            reviews.marked.leave(slot, &self.spare_route);
+            reviews.marked.join(slot, self.flows.route(slot));
         }
         Ok(())
     }
@@ -362,6 +357,10 @@ impl<'a> Fluid<'a> {
         let size = BITS * self.workload.sizes()[flow];
         let (slot, route) = self.flows.insert(flow, size, self.now);
         self.routing.route(flow, route)?;
+        if self.changed {
+            let now = Now { net: self.net, capacities: &self.capacities };
+            self.routing.reroute(flow, &now, route)?;
+        }
         self.check_route(flow, self.flows.route(slot))?;
         if self.left_before.len() <= slot as usize {
             self.left_before.resize(slot as usize + 1, 0.0);
@@ -401,11 +400,15 @@ impl<'a> Fluid<'a> {
         self.completion_times[number] = time;
         self.slowdowns[number] = time * route.alone(self.net.capacities()) / flow.size;
         self.bytes_sent[number] = self.workload.sizes()[number];
+        if self.flows.source(slot).is_some() {
+            self.copy_rates[number] = self.flows.copy_rate(slot, self.now);
+        }
         self.ledger.change(route, -flow.rate, self.now);
         self.ledger.sent(route, self.left_before[slot as usize]);
         self.ends.set(slot, f64::INFINITY);
         if let Some(reviews) = &mut self.reviews {
             reviews.calendar.set(slot, f64::INFINITY);
+            reviews.marked.leave(slot, route);
         }
         self.policy.leave(slot, &self.flows);
         self.told = true;
@@ -448,6 +451,9 @@ impl<'a> Fluid<'a> {
         let end = if rate > 0.0 { self.now + flow.left / rate } else { f64::INFINITY };
         self.ends.set(slot, end);
         self.ledger.change(self.flows.route(slot), rate - before, self.now);
+        if let Some(reviews) = &mut self.reviews {
+            reviews.marked.change(self.flows.route(slot));
+        }
         self.rate_changes += 1;
     }
 
@@ -456,22 +462,25 @@ impl<'a> Fluid<'a> {
         self.settle(slot);
         let now = self.now;
         let Some((flow, source)) = self.flows.fed_mut(slot) else { return };
-        if source.follow(flow.rate) {
-            flow.cap = source.cap();
-            self.lifted.push(slot);
-        }
+        let lifted = source.follow(flow.rate);
+        flow.cap = source.cap();
         let end = if flow.rate > 0.0 { flow.left / flow.rate } else { f64::INFINITY };
         let turn = source.next(flow.rate, flow.sent(now));
         let turns_first = turn < end * (1.0 - TOGETHER);
         source.set_turns_first(turns_first);
         self.ends.set(slot, now + if turns_first { turn } else { end });
+        if lifted {
+            // It had less than its cap, so that no rate changes now that it has none.
+            self.policy.recap(slot, &self.flows);
+        }
     }
 
     /// Asks the policy for the rates that change, if there is a reason to.
     fn allocate(&mut self) -> Result<()> {
         let now = self.now;
         if self.told {
-            self.routing.balance(now, &self.flows, &mut self.moves)?;
+            let network = Now { net: self.net, capacities: &self.capacities };
+            self.routing.balance(&network, &self.flows, &mut self.moves)?;
             let mut moves = std::mem::take(&mut self.moves);
             for (slot, route) in moves.drain() {
                 if !self.flows.is_active(slot) {
@@ -554,6 +563,7 @@ impl<'a> Fluid<'a> {
             completion_times: self.completion_times,
             slowdowns: self.slowdowns,
             bytes_sent: self.bytes_sent,
+            copy_rates: self.copy_rates,
             link_utilization: self.ledger.utilizations(),
             link_bytes: self.ledger.bytes(),
             peak_loads: self.ledger.peaks(),

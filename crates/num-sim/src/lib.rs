@@ -55,11 +55,14 @@ pub use fluid::{Change, Run, simulate};
 pub use marks::{Marking, Marks};
 pub use options::{Entry, Given, Options};
 pub use policy::{
-    Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, UpdateTraffic, Utility, Xwi, XwiOptions,
+    Deadline, Edf, Ideal, Key, Left, MaxMin, MinFctOptions, Ordered, POLICIES, Pias, Policy, Rank, Rates, Rax,
+    RaxOptions, Remaining, Srpt, Strict, Ticking, TickingOptions, UpdateTraffic, Urgency, Utility, Xwi, XwiOptions,
     policy,
 };
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
-pub use routing::{Ecmp, Moves, ROUTINGS, Route, Routing, routing};
+pub use routing::{
+    Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, Moves, Now, ROUTINGS, Route, Routing, Spray, routing,
+};
 pub use sizes::{NAMES, Sizes};
 pub use workload::{Pairs, Poisson, Production, Workload};

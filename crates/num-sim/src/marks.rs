@@ -1,22 +1,28 @@
 //! What links tell the flows that cross them: a part of what goes over a congested link is marked, and a flow's receiver
 //! reports how much of its bytes was, for a routing to act on.
 //!
-//! A link is congested while it is full, is a switch's (a server's own link has no queue that marks), and is the first
-//! bottleneck of a flow: the first full link on the flow's route on which no other flow is faster. So a flow alone, which
-//! is as fast as its server's link, marks nothing further on, although links there are full as well.
+//! A link is congested while it is full, is a switch's (a server's own link has no queue that marks; where every node is an
+//! end, all are switches as well), and is the first bottleneck of a flow: the first full link on the flow's route on which
+//! no other flow is faster. So a flow alone, which is as fast as its server's link, marks nothing further on, although
+//! links there are full as well.
 //!
 //! ```text
 //! φ_f = 1 − Π_l (1 − m_l)        the part of a flow's bytes that is marked, links marking independently
 //! marked_f = ∫ φ_f x_f dt        over a period of the flow's clock
 //! ```
 //!
+//! Where a flow spreads, links that carry a share a_l < 1 of it mark Σ a_l m_l together, at most 1: exactly so while no path
+//! has two that mark.
+//!
 //! Sources: Kabbani et al., *FlowBender*, CoNEXT 2014, §3; the fraction under DCTCP from Alizadeh et al., *Analysis of
 //! DCTCP*, SIGMETRICS 2011, §3: n synchronized windows mark √(2n/W) of their packets.
 
 use netnum_core::Topology;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::flows::Flows;
+use crate::routing::Route;
 
 /// Loads that are this close to a capacity, and rates this close to each other, are equal.
 const SAME: f64 = 1e-9;
@@ -24,7 +30,8 @@ const SAME: f64 = 1e-9;
 const PACKET: f64 = 8.0 * 1500.0;
 
 /// How links mark what goes over them.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Marking {
     /// Congested links mark everything.
     Saturated,
@@ -41,6 +48,20 @@ pub enum Marking {
 }
 
 impl Marking {
+    /// From its name, or an object with its name and its numbers.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for one that does not exist, a setting's for a number out of its range.
+    pub fn from_json(value: serde_json::Value) -> Result<Self> {
+        let wrong = |error: serde_json::Error| Error::Option {
+            of: "a routing".into(),
+            option: "marking".into(),
+            what: error.to_string(),
+        };
+        let marking: Self = serde_json::from_value(value).map_err(wrong)?;
+        marking.check().map(|()| marking)
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         let not_negative = |name, value: f64| match value >= 0.0 && value.is_finite() {
             true => Ok(()),
@@ -54,16 +75,17 @@ impl Marking {
         }
     }
 
-    /// The part that a link marks.
+    /// m of a link.
     fn part(&self, link: &Link) -> f64 {
         match *self {
-            Self::Saturated => f64::from(link.congested),
-            Self::Dctcp { .. } if !link.congested => 0.0,
+            _ if !link.of_switch => 0.0,
+            Self::Utilization(from) => f64::from(link.load >= from * link.capacity * (1.0 - SAME)),
+            _ if link.holds == 0 => 0.0,
+            Self::Saturated => 1.0,
             Self::Dctcp { rtt, threshold } => {
                 let window = (link.capacity * rtt + 8.0 * threshold) / PACKET;
-                f64::min(1.0, (2.0 * f64::from(link.flows) / window).sqrt())
+                f64::min(1.0, (2.0 * link.through.len() as f64 / window).sqrt())
             }
-            Self::Utilization(from) => f64::from(link.of_switch && link.load >= from * link.capacity * (1.0 - SAME)),
         }
     }
 }
@@ -84,30 +106,28 @@ impl Marks {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Link {
     capacity: f64,
     of_switch: bool,
+    /// The slots that cross it, with the shares of them that do.
+    through: Vec<(u32, f64)>,
     load: f64,
-    /// The highest rate of a flow on it.
-    fastest: f64,
-    flows: u32,
-    congested: bool,
+    /// The least rate of a flow that it would hold back: that of the fastest on it. ∞ unless it is full.
+    holds_from: f64,
+    /// How many flows it is the first to hold back.
+    holds: u32,
+    /// m.
+    marks: f64,
+    /// Whether it is listed as touched.
+    touched: bool,
 }
 
-impl Link {
-    fn is_full(&self) -> bool {
-        self.load >= self.capacity * (1.0 - SAME)
-    }
-
-    /// Whether it is what holds a flow of that rate back.
-    fn holds(&self, rate: f64) -> bool {
-        self.is_full() && rate >= self.fastest * (1.0 - SAME)
-    }
-}
+/// No link.
+const NONE: u32 = u32::MAX;
 
 /// What a flow has heard since its last review.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Heard {
     /// φ at the moment.
     part: f64,
@@ -115,6 +135,10 @@ struct Heard {
     left_then: f64,
     left: f64,
     marked: f64,
+    /// The link that is the first to hold it back.
+    first: u32,
+    /// Whether it is listed as one that may be held back elsewhere.
+    held: bool,
 }
 
 impl Heard {
@@ -125,64 +149,142 @@ impl Heard {
 }
 
 /// The marks of all links and flows.
+///
+/// A change of some flows is followed over the links that they cross to the flows there, and from the links that mark
+/// otherwise than before to the flows that hear it.
 #[derive(Debug)]
 pub(crate) struct Marked {
     marking: Marking,
     links: Vec<Link>,
+    /// By slot.
     heard: Vec<Heard>,
+    /// Links that flows have joined or left, or on which one has another rate.
+    touched: Vec<u32>,
+    /// Flows that may be held back elsewhere than before, and flows that may hear something else.
+    held: Vec<u32>,
+    hearing: Vec<u32>,
 }
 
 impl Marked {
     pub(crate) fn new(net: &Topology, marking: Marking) -> Self {
+        let all_are_ends = net.ends() == net.node_names().len();
         let link = |link: &netnum_core::Link| Link {
             capacity: link.capacity,
-            of_switch: link.from as usize >= net.ends(),
+            of_switch: link.from as usize >= net.ends() || all_are_ends,
+            through: Vec::new(),
             load: 0.0,
-            fastest: 0.0,
-            flows: 0,
-            congested: false,
+            holds_from: f64::INFINITY,
+            holds: 0,
+            marks: 0.0,
+            touched: false,
         };
-        Self { marking, links: net.links().iter().map(link).collect(), heard: Vec::new() }
+        let links = net.links().iter().map(link).collect();
+        Self { marking, links, heard: Vec::new(), touched: Vec::new(), held: Vec::new(), hearing: Vec::new() }
+    }
+
+    fn touch(&mut self, link: usize) {
+        if !std::mem::replace(&mut self.links[link].touched, true) {
+            self.touched.push(link as u32);
+        }
     }
 
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64) {
         self.links[link].capacity = capacity;
+        self.touch(link);
     }
 
     /// A flow has arrived.
     pub(crate) fn arrive(&mut self, slot: u32, flows: &Flows) {
-        let slot = slot as usize;
-        self.heard.resize(self.heard.len().max(slot + 1), Heard::default());
-        let left = flows.flow(slot as u32).size;
-        self.heard[slot] = Heard { part: 0.0, left_then: left, left, marked: 0.0 };
+        let left = flows.flow(slot).size;
+        let heard = Heard { part: 0.0, left_then: left, left, marked: 0.0, first: NONE, held: false };
+        match self.heard.get_mut(slot as usize) {
+            Some(free) => *free = heard,
+            // Slots are handed out one after the other.
+            None => self.heard.push(heard),
+        }
+        self.join(slot, flows.route(slot));
     }
 
-    /// Rates or routes have changed: looks at all links again. O(crossings).
+    /// A flow takes a route.
+    pub(crate) fn join(&mut self, slot: u32, route: &Route) {
+        for (link, share) in route.iter() {
+            self.links[link].through.push((slot, share));
+            self.touch(link);
+        }
+        self.hearing.push(slot);
+    }
+
+    /// A flow leaves its route.
+    pub(crate) fn leave(&mut self, slot: u32, route: &Route) {
+        for (link, _) in route.iter() {
+            let through = &mut self.links[link].through;
+            if let Some(place) = through.iter().position(|&(other, _)| other == slot) {
+                through.swap_remove(place);
+            }
+            self.touch(link);
+        }
+        let first = std::mem::replace(&mut self.heard[slot as usize].first, NONE);
+        if first != NONE {
+            self.links[first as usize].holds -= 1;
+        }
+    }
+
+    /// A flow on a route has another rate.
+    pub(crate) fn change(&mut self, route: &Route) {
+        route.iter().for_each(|(link, _)| self.touch(link));
+    }
+
+    /// Rates and routes of this instant are known. O(links of the flows that changed · flows on them · hops).
     pub(crate) fn look(&mut self, flows: &Flows, now: f64) {
-        for link in &mut self.links {
-            (link.load, link.fastest, link.flows, link.congested) = (0.0, 0.0, 0, false);
+        let Self { marking, links, heard, touched, held, hearing } = self;
+        for &link in &*touched {
+            let link = &mut links[link as usize];
+            let (mut load, mut fastest) = (0.0, 0.0);
+            for &(slot, share) in &link.through {
+                let rate = flows.flow(slot).rate;
+                load += share * rate;
+                fastest = if rate > fastest { rate } else { fastest };
+                if !std::mem::replace(&mut heard[slot as usize].held, true) {
+                    held.push(slot);
+                }
+            }
+            let full = load >= link.capacity * (1.0 - SAME);
+            (link.load, link.holds_from) = (load, if full { fastest * (1.0 - SAME) } else { f64::INFINITY });
         }
-        for &slot in flows.active() {
+        for slot in held.drain(..) {
             let rate = flows.flow(slot).rate;
+            let holds = |link: &&u32| rate >= links[**link as usize].holds_from;
+            let first = flows.route(slot).links().iter().find(holds).copied().unwrap_or(NONE);
+            let heard = &mut heard[slot as usize];
+            heard.held = false;
+            let before = std::mem::replace(&mut heard.first, first);
+            if before != first {
+                for (link, more) in [(before, false), (first, true)].into_iter().filter(|link| link.0 != NONE) {
+                    let held = &mut links[link as usize];
+                    held.holds = if more { held.holds + 1 } else { held.holds - 1 };
+                    if !std::mem::replace(&mut held.touched, true) {
+                        touched.push(link);
+                    }
+                }
+            }
+        }
+        for link in touched.drain(..) {
+            let link = &mut links[link as usize];
+            link.touched = false;
+            let marks = marking.part(link);
+            if marks != link.marks {
+                link.marks = marks;
+                hearing.extend(link.through.iter().map(|&(slot, _)| slot));
+            }
+        }
+        for slot in hearing.drain(..) {
+            let (mut clean, mut apart) = (1.0, 0.0);
             for (link, share) in flows.route(slot).iter() {
-                let link = &mut self.links[link];
-                link.load += share * rate;
-                link.fastest = f64::max(link.fastest, rate);
-                link.flows += 1;
+                let marks = links[link].marks;
+                if share < 1.0 { apart += share * marks } else { clean *= 1.0 - marks }
             }
-        }
-        for &slot in flows.active() {
-            let rate = flows.flow(slot).rate;
-            let first = flows.route(slot).links().iter().find(|&&link| self.links[link as usize].holds(rate));
-            if let Some(&first) = first {
-                let link = &mut self.links[first as usize];
-                link.congested |= link.of_switch;
-            }
-        }
-        for &slot in flows.active() {
-            let clean = |link: &u32| 1.0 - self.marking.part(&self.links[*link as usize]);
-            let part = 1.0 - flows.route(slot).links().iter().map(clean).product::<f64>();
-            let heard = &mut self.heard[slot as usize];
+            let part = 1.0 - clean * (1.0 - f64::min(1.0, apart));
+            let heard = &mut heard[slot as usize];
             if part != heard.part {
                 heard.settle(flows.flow(slot).left(now));
                 heard.part = part;

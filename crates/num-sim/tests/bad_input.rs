@@ -114,11 +114,10 @@ fn json(text: &str) -> Options {
 #[test]
 fn names_that_nothing_has_are_answered_with_those_that_exist() {
     let none = Options::new();
-    assert_eq!(
-        policy("fair", &none).err().unwrap().to_string(),
-        "unknown policy \"fair\"; known: max-min, srpt, proportional, min-fct, alpha-fair, flowtune, xwi, gradient, rcp"
-    );
-    assert_eq!(routing("ospf", 0, &none).err().unwrap().to_string(), "unknown routing \"ospf\"; known: ecmp");
+    let unknown = message(policy("fair", &none));
+    assert!(unknown.starts_with("unknown policy \"fair\"; known: max-min, srpt, "), "{unknown}");
+    let unknown = message(routing("ospf", 0, &none));
+    assert!(unknown.starts_with("unknown routing \"ospf\"; known: ecmp"), "{unknown}");
     for Entry { name, .. } in POLICIES {
         assert!(policy(name, &none).unwrap().name().starts_with(name));
     }
@@ -139,8 +138,59 @@ fn every_option_has_a_default_that_may_be_given() {
             [defaults, Options::new()].map(|options| policy(name, &options).unwrap().name().to_owned());
         assert_eq!(given, plain);
     }
-    let unknown = routing("ecmp", 0, &json(r#"{"skew": 1}"#)).err().unwrap();
-    assert_eq!(unknown.to_string(), "routing \"ecmp\" has no option \"skew\"; known options: none");
+    for Entry { name, options, .. } in ROUTINGS {
+        let unknown = routing(name, 0, &json(r#"{"colour": 1}"#)).err().unwrap().to_string();
+        assert!(
+            unknown.starts_with(&format!("routing {name:?} has no option \"colour\"; known options: ")),
+            "{unknown}"
+        );
+        assert_eq!(routing(name, 0, &options()).unwrap().name(), *name);
+    }
+}
+
+#[test]
+fn a_routing_names_the_option_that_is_out_of_range() {
+    let wrong = |name: &str, options: &str| message(routing(name, 0, &json(options)));
+    let bender = |options: &str| wrong("flow-bender", options);
+    let begins = "option \"n\" of routing \"flow-bender\": ";
+    assert_eq!(bender(r#"{"n": 0}"#), format!("{begins}0, expected at least 1"));
+    assert_eq!(bender(r#"{"n": -1}"#), format!("{begins}invalid value: integer `-1`, expected u32"));
+    for (options, says) in [
+        (r#"{"t": 1.5}"#, "\"t\" of routing \"flow-bender\": 1.5, expected a number from 0 to 1"),
+        (r#"{"t": -0.1}"#, "\"t\" of routing \"flow-bender\": -0.1, expected a number from 0 to 1"),
+        (r#"{"rtt": 0.0}"#, "\"rtt\" of routing \"flow-bender\": 0, expected a finite number > 0"),
+        (r#"{"rtt": -1e-4}"#, "\"rtt\" of routing \"flow-bender\": -0.0001, expected a finite number > 0"),
+        (r#"{"step": 0.0}"#, "\"step\" of routing \"flow-bender\": 0, expected a number > 0 and <= 1"),
+        (r#"{"lock_after": 0}"#, "\"lock_after\" of routing \"flow-bender\": 0, expected at least 1"),
+        (r#"{"skew": 2.0}"#, "\"skew\" of routing \"flow-bender\": 2, expected a number from 0 to 1"),
+    ] {
+        assert_eq!(bender(options), format!("option {says}"));
+    }
+    assert_eq!(
+        wrong("ecmp", r#"{"skew": -1.0}"#),
+        "option \"skew\" of routing \"ecmp\": -1, expected a number from 0 to 1"
+    );
+    assert_eq!(bender(r#"{"marking": {"utilization": 1.5}}"#), "utilization is 1.5, expected a number > 0 and <= 1");
+    let unknown = bender(r#"{"marking": "red"}"#);
+    assert!(
+        unknown.contains("unknown variant `red`, expected one of `saturated`, `dctcp`, `utilization`"),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn every_routing_names_the_flow_that_it_cannot_route() {
+    let net = Topology::from_edges("a b 1\nc d 1").unwrap();
+    let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![1, 2], vec![1.0; 2]).unwrap();
+    for Entry { name, .. } in ROUTINGS {
+        let mut routing = routing(name, 0, &Options::new()).unwrap();
+        let error = message(simulate(&net, &workload, routing.as_mut(), &mut MaxMin::new(), &Run::default(), &mut ()));
+        let expected = match *name {
+            "ecmp" => "pair 1 from b to c: there is no route".to_owned(),
+            _ => format!("routing {name:?}, flow 1: paths from b to c: there is no route"),
+        };
+        assert_eq!(error, expected);
+    }
 }
 
 #[test]
@@ -270,7 +320,7 @@ fn a_policy_is_held_to_its_promises() {
 struct Astray(Vec<(Vec<u32>, f64)>);
 
 impl Routing for Astray {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "astray"
     }
     fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
@@ -288,10 +338,14 @@ fn a_routing_is_held_to_its_promises() {
         let mut routing = Astray(paths.iter().map(|&(path, weight)| (path.to_vec(), weight)).collect());
         message(simulate(&link(), &two_flows(), &mut routing, &mut MaxMin::new(), &Run::default(), &mut ()))
     };
-    assert_eq!(run(&[]), "routing \"astray\" gave flow 0 a route without links");
-    assert_eq!(run(&[(&[3], 1.0)]), "routing \"astray\" gave flow 0 a route over link 3, expected a link in 0..1");
+    assert_eq!(run(&[]), "routing \"astray\": flow 0 got a route without links");
+    assert_eq!(run(&[(&[3], 1.0)]), "routing \"astray\": flow 0 got a route over link 3, expected a link in 0..1");
+    assert_eq!(
+        run(&[(&[0], 0.4), (&[0], 0.5)]),
+        "routing \"astray\": flow 0 got weights over paths that add up to 0.9, expected 1"
+    );
     assert_eq!(
         run(&[(&[0], -1.0)]),
-        "routing \"astray\" gave flow 0 a route with share -1 of link 0, expected a finite number > 0"
+        "routing \"astray\": flow 0 got a route with share -1 of link 0, expected a finite number > 0"
     );
 }

@@ -1,20 +1,19 @@
 //! Flows that take another route while they run, and links that change.
 
 use netnum_core::{Paths, Topology};
-use netnum_sim::{Change, Marking, Marks, MaxMin, Report, Result, Route, Routing, Run, Workload, simulate};
+use netnum_sim::{Change, Marking, Marks, MaxMin, Now, Report, Result, Route, Routing, Run, Workload, simulate};
 
 /// Over the last of a pair's paths that works, and on to the one before when most of what was sent came back marked.
 struct Down {
     net: Option<Topology>,
     workload: Workload,
-    capacities: Vec<f64>,
     at: Vec<usize>,
     heard: Vec<(usize, f64)>,
 }
 
 impl Down {
     fn new(workload: &Workload) -> Self {
-        Self { net: None, workload: workload.clone(), capacities: vec![], at: vec![], heard: vec![] }
+        Self { net: None, workload: workload.clone(), at: vec![], heard: vec![] }
     }
 
     fn paths(&self, flow: usize) -> Paths {
@@ -24,11 +23,11 @@ impl Down {
 }
 
 impl Routing for Down {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "down"
     }
     fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        (self.net, self.capacities) = (Some(net.clone()), net.capacities().to_vec());
+        self.net = Some(net.clone());
         self.at = (0..workload.len()).map(|flow| self.paths(flow).len() - 1).collect();
         Ok(())
     }
@@ -51,11 +50,8 @@ impl Routing for Down {
         }
         Ok(moves)
     }
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.capacities[link] = capacity;
-    }
-    fn reroute(&mut self, flow: usize, route: &mut Route) -> Result<bool> {
-        let fails = route.alone(&self.capacities) == 0.0 && self.at[flow] > 0;
+    fn reroute(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+        let fails = !now.works(route.links()) && self.at[flow] > 0;
         if fails {
             self.at[flow] -= 1;
             self.route(flow, route)?;

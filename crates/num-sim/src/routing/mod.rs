@@ -5,17 +5,23 @@
 //! flow sent in it was [marked](Marking); others want to be asked when a link's capacity changes, or at every change of
 //! any flow. A new one is a file here and a line in [`ROUTINGS`].
 
+mod adaptive;
+mod choices;
 mod ecmp;
+mod flow_bender;
+mod hash;
 mod route;
+mod spray;
 
-pub use ecmp::Ecmp;
+pub use adaptive::Adaptive;
+pub use ecmp::{Ecmp, EcmpOptions};
+pub use flow_bender::{FlowBender, FlowBenderOptions};
 pub use route::Route;
+pub use spray::Spray;
 
 use netnum_core::Topology;
 
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flows::Flows;
 use crate::marks::{Marking, Marks};
 use crate::options::{self, Entry, Given, Options};
@@ -24,7 +30,7 @@ use crate::workload::Workload;
 /// Decides which links a flow takes.
 pub trait Routing {
     /// What it is called.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Called once before the first flow arrives. What depends on the workload only is best computed here, all at once.
     ///
@@ -57,14 +63,13 @@ pub trait Routing {
         Ok(false)
     }
 
-    /// The capacity of a link has changed. Every flow is then asked about, by [`reroute`](Self::reroute).
-    fn set_capacity(&mut self, _link: usize, _capacity: f64) {}
-
-    /// The capacity of a link has changed: leaves another route for a flow in `route`, and says so, or leaves it alone.
+    /// What switches do when capacities are not those of the start: asked about every flow when one changes, and after
+    /// that about every flow that arrives. Leaves another route in `route`, and says so, or leaves it alone. `now` has
+    /// every link with its capacity of the moment.
     ///
     /// # Errors
     /// Of the routing's own.
-    fn reroute(&mut self, _flow: usize, _route: &mut Route) -> Result<bool> {
+    fn reroute(&mut self, _flow: usize, _now: &Now<'_>, _route: &mut Route) -> Result<bool> {
         Ok(false)
     }
 
@@ -73,8 +78,24 @@ pub trait Routing {
     ///
     /// # Errors
     /// Of the routing's own.
-    fn balance(&mut self, _now: f64, _flows: &Flows, _moves: &mut Moves) -> Result<()> {
+    fn balance(&mut self, _now: &Now<'_>, _flows: &Flows, _moves: &mut Moves) -> Result<()> {
         Ok(())
+    }
+}
+
+/// The network of the moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Now<'a> {
+    /// As it was at the start.
+    pub net: &'a Topology,
+    /// Of every link at the moment, in bit/s; 0 if it has failed.
+    pub capacities: &'a [f64],
+}
+
+impl Now<'_> {
+    /// Whether all links of a path carry something.
+    pub fn works(&self, path: &[u32]) -> bool {
+        path.iter().all(|&link| self.capacities[link as usize] > 0.0)
     }
 }
 
@@ -95,16 +116,42 @@ impl Moves {
     }
 }
 
+/// An option of a routing that is out of its range.
+fn wrong(routing: &str, option: &str, value: impl ToString, expected: &str) -> Error {
+    let what = format!("{}, expected {expected}", value.to_string());
+    Error::Option { of: format!("routing {routing:?}"), option: option.into(), what }
+}
+
 /// Makes a routing from a seed and its options.
 type Make = fn(u64, &Given<'_>) -> Result<Box<dyn Routing + Send>>;
 
 /// The routings that [`routing`] knows, by name.
-pub const ROUTINGS: &[Entry<Make>] = &[Entry {
-    name: "ecmp",
-    summary: "a random shortest path for each flow, drawn once",
-    options: Options::new,
-    make: |seed, _| Ok(Box::new(Ecmp::new(seed))),
-}];
+pub const ROUTINGS: &[Entry<Make>] = &[
+    Entry {
+        name: "ecmp",
+        summary: "a random shortest path for each flow, drawn once",
+        options: options::defaults::<EcmpOptions>,
+        make: |seed, given| Ok(Box::new(Ecmp::with(seed, given.read()?)?)),
+    },
+    Entry {
+        name: "flow-bender",
+        summary: "a flow on a congested path draws another one",
+        options: options::defaults::<FlowBenderOptions>,
+        make: |seed, given| Ok(Box::new(FlowBender::new(seed, given.read()?)?)),
+    },
+    Entry {
+        name: "spray",
+        summary: "an even split over all shortest paths",
+        options: Options::new,
+        make: |_, _| Ok(Box::new(Spray::new())),
+    },
+    Entry {
+        name: "adaptive",
+        summary: "the best split over all shortest paths at every moment, DeTail's ideal",
+        options: Options::new,
+        make: |_, _| Ok(Box::new(Adaptive::new())),
+    },
+];
 
 /// A routing by its name.
 ///

@@ -68,21 +68,21 @@ impl Route {
     /// What is wrong with it, if anything is.
     pub(crate) fn fault(&self, links: usize) -> Option<String> {
         if self.links.is_empty() {
-            return Some("without links".into());
+            return Some("got a route without links".into());
         }
         for (place, (link, share)) in self.iter().enumerate() {
             if link >= links {
-                return Some(format!("over link {link}, expected a link in 0..{links}"));
+                return Some(format!("got a route over link {link}, expected a link in 0..{links}"));
             }
             if !(share.is_finite() && share > 0.0) {
-                return Some(format!("with share {share} of link {link}, expected a finite number > 0"));
+                return Some(format!("got a route with share {share} of link {link}, expected a finite number > 0"));
             }
             if self.links[..place].contains(&(link as u32)) {
-                return Some(format!("that visits link {link} twice"));
+                return Some(format!("got a route that visits link {link} twice"));
             }
         }
         if (self.weight - 1.0).abs() > ROUNDING {
-            return Some(format!("with weights over paths that add up to {}, expected 1", self.weight));
+            return Some(format!("got weights over paths that add up to {}, expected 1", self.weight));
         }
         None
     }

@@ -2,6 +2,9 @@
 //! flow is moved on to the next event. It shares no code with the crate but the routes.
 #![allow(dead_code, reason = "every test uses its part")]
 
+pub(crate) mod moving;
+pub(crate) mod slow;
+
 use netnum_core::{Link, Topology};
 use netnum_sim::{Error, Route, Routing, Workload};
 use rand::{RngExt, SeedableRng};
@@ -91,7 +94,7 @@ pub(crate) struct Spray {
 }
 
 impl Routing for Spray {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "spray"
     }
 

@@ -7,6 +7,7 @@ use pyo3::types::{PyBool, PyDict, PyList, PyString};
 use serde_json::{Map, Number, Value};
 
 use super::own::UserPolicy;
+use super::own_routing::UserRouting;
 use super::{Workload, raise};
 use crate::error::setting;
 use crate::topology::Topology;
@@ -16,9 +17,18 @@ use crate::topology::Topology;
 /// `policies` lists them with their options. A rate is in bit/s, a time in seconds.
 ///
 /// - ``"max-min"``: fair sharing.
-/// - ``"srpt"``: strict priority by what is left of a flow, pFabric's ideal.
+/// - ``"srpt"``: strict priority by what is left of a flow, pFabric's ideal: in size, or with ``by="time"`` in the time that
+///   it would take in an idle network, where applications are slower than that.
+/// - ``"edf"``: earliest deadline first. A deadline is `slack` times what a flow takes alone after its arrival.
+/// - ``"pias"``: strict priority by the bytes that a flow has sent, one level lower from each of the `thresholds` on, and
+///   fair sharing inside a level.
+/// - ``"rax"``: the same by an estimate of the remaining time, from what has been sent and the rate at which it was produced.
+///   There are so many `levels`; the `first` threshold is in seconds, each of the others `base` times the one before.
+///   Estimates are looked at every `interval` seconds. ``"rax+"``: with the true remaining time.
 /// - ``"proportional"``, ``"min-fct"``: at every change the exact optimum of log x, and of NUMFabric's utility for short
-///   completion times with the size that a flow arrives with. `tol` is the gap to prove.
+///   completion times. `tol` is the gap to prove. What makes a flow urgent is its size when it arrives, or ``by="remaining"``,
+///   ``by="time"`` or ``by="deadline"`` what remains of that, the remaining time, or the time until its deadline (see
+///   `slack`), looked at every `interval` seconds as well.
 /// - ``"alpha-fair"``: the same for alpha-fair utilities: `alpha` > 0, and `tol`.
 /// - ``"flowtune"``: an `Allocator` that does one step every `interval` seconds, or with ``interval=None`` at every arrival
 ///   and end. `method`, `normalizer`, `update_threshold` and `headroom` are the allocator's, and so are the options of its
@@ -34,7 +44,7 @@ use crate::topology::Topology;
 /// ----------
 /// name : str
 /// **options
-///     The policy's own: numbers, text, None.
+///     The policy's own: numbers, text, lists of them, None.
 ///
 /// Raises
 /// ------
@@ -57,7 +67,16 @@ pub(crate) struct Policy {
 ///
 /// `routings` lists them with their options.
 ///
-/// - ``"ecmp"``: a random shortest path for each flow, drawn once, with the seed of `simulate`.
+/// - ``"ecmp"``: a random shortest path for each flow, drawn once, with the seed of `simulate`. With a `skew` s from 0 to 1
+///   the hash prefers some paths, and the same ones for all flows: from (1 + s)/P to (1 - s)/P of them take each of P.
+///   When a link fails its flows are hashed over the paths that are left.
+/// - ``"flow-bender"``: a flow that is congested for `n` round trips of `rtt` seconds in a row draws a path anew, with the
+///   same `skew`; it is when more than a part `t` of what it sent was marked, or when it sent nothing. `marking` is
+///   ``"saturated"``, where congested links mark everything, ``{"dctcp": {"rtt": seconds, "threshold": bytes}}`` or
+///   ``{"utilization": part}``. After `lock_after` moves in a row it stays on the best of these paths for `lock_for` round
+///   trips; None for never. `step` is the part of a flow that moves at once, 1 for all of it.
+/// - ``"spray"``: an even split of every flow over all shortest paths that work.
+/// - ``"adaptive"``: at every moment the split at which max-min rates are highest, away from links with less free. Slow.
 ///
 /// Parameters
 /// ----------
@@ -173,16 +192,20 @@ pub(super) fn policy_of(
     }
 }
 
-/// A routing as `simulate` takes it: by its name alone, or with options.
-pub(super) fn routing_of(value: &Bound<'_, PyAny>, seed: u64) -> PyResult<Box<dyn netnum_sim::Routing + Send>> {
+/// A routing as `simulate` takes it: by its name alone, with options, or written in Python.
+pub(super) fn routing_of(
+    value: &Bound<'_, PyAny>,
+    seed: u64,
+    net: &Bound<'_, Topology>,
+    workload: &Bound<'_, Workload>,
+) -> PyResult<Box<dyn netnum_sim::Routing + Send>> {
     if let Ok(routing) = value.cast::<Routing>() {
         return routing.get().core(seed);
     }
-    let Ok(name) = value.cast::<PyString>() else {
-        let kind = value.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("routing must be a name or a netnum.sim.Routing, not {kind}")));
-    };
-    netnum_sim::routing(name.to_str()?, seed, &Options::new()).map_err(raise)
+    match value.cast::<PyString>() {
+        Ok(name) => netnum_sim::routing(name.to_str()?, seed, &Options::new()).map_err(raise),
+        Err(_) => Ok(Box::new(UserRouting::new(value, net, workload)?)),
+    }
 }
 
 /// List the policies of `Policy` and `simulate`.
@@ -254,7 +277,7 @@ fn fields(dict: &Bound<'_, PyDict>, of: Option<&str>) -> PyResult<Options> {
 }
 
 /// The value of an option as plain data.
-fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub(super) fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_none() {
         return Ok(Value::Null);
     }
@@ -267,6 +290,9 @@ fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(dict) = value.cast::<PyDict>() {
         return Ok(Value::Object(fields(dict, Some(option))?));
     }
+    if let Ok(values) = value.extract::<Vec<Bound<'_, PyAny>>>() {
+        return values.iter().map(|value| plain(option, value)).collect();
+    }
     if let Ok(whole) = value.extract::<i64>() {
         return Ok(whole.into());
     }
@@ -275,7 +301,9 @@ fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return finite.ok_or_else(|| setting(option, number, "a finite number"));
     }
     let kind = value.get_type().name()?;
-    Err(PyTypeError::new_err(format!("option {option:?} must be a number, text, a dict of them or None, not {kind}")))
+    Err(PyTypeError::new_err(format!(
+        "option {option:?} must be a number, text, a list or dict of them or None, not {kind}"
+    )))
 }
 
 fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {

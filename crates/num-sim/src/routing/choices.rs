@@ -1,0 +1,47 @@
+//! The shortest paths that every flow has to choose from, listed once for each pair of ends.
+
+use std::collections::HashMap;
+
+use netnum_core::{Paths, Topology};
+
+use crate::error::Result;
+use crate::workload::Workload;
+
+/// The shortest paths of every flow.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Choices {
+    lists: Vec<Paths>,
+    /// By flow, which of them is its own.
+    of: Vec<u32>,
+}
+
+impl Choices {
+    /// Those of the flows of a workload. O(pairs of ends · (nodes + links)), and what is listed.
+    ///
+    /// # Errors
+    /// [`Error::Core`](crate::Error::Core), naming the routing that asks, and the first flow without a path or with too many.
+    pub(super) fn new(routing: &str, net: &Topology, workload: &Workload) -> Result<Self> {
+        let mut known = HashMap::new();
+        let mut choices = Self::default();
+        for (flow, (&source, &destination)) in workload.sources().iter().zip(workload.destinations()).enumerate() {
+            let list = match known.get(&(source, destination)) {
+                Some(&list) => list,
+                None => {
+                    let wrong =
+                        |error| netnum_core::Error::Topology(format!("routing {routing:?}, flow {flow}: {error}"));
+                    choices.lists.push(net.paths(source, destination).map_err(wrong)?);
+                    let list = choices.lists.len() as u32 - 1;
+                    known.insert((source, destination), list);
+                    list
+                }
+            };
+            choices.of.push(list);
+        }
+        Ok(choices)
+    }
+
+    /// Those of a flow, at least one.
+    pub(super) fn of(&self, flow: usize) -> &Paths {
+        &self.lists[self.of[flow] as usize]
+    }
+}

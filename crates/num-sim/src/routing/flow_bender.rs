@@ -1,0 +1,280 @@
+//! FlowBender: a flow whose path is congested hashes again, and so takes another one, drawn without looking.
+//!
+//! ```text
+//! once per round trip:   F = marked / sent        1 if nothing was sent: the path has failed
+//!                        F > T in N of them in a row  →  a new V, and so a random path, perhaps the old one
+//! ```
+//!
+//! Only the sender acts: when a link fails its flows hear of it by their clocks, and new flows still hash onto it.
+//!
+//! Two extensions of the paper's §5 are off unless asked for:
+//!
+//! - *Stability* (§5.1): after S moves in a row without a calm round trip in between, the flow goes to that of its last S
+//!   paths that had the lowest F, and stays there for U round trips.
+//! - *Gradual rerouting* (§5.2): a part of the flow, `step`, takes the new path. If that calms it, another such part follows
+//!   at every round trip until all of it has moved; if not, that part tries yet another path.
+//!
+//! Source: Kabbani, Vamanan, Hasan, Duchene, *FlowBender: Flow-level Adaptive Routing for Improved Latency and Throughput in
+//! Datacenter Networks*, CoNEXT 2014, §3 and §5.
+
+use netnum_core::Topology;
+use serde::{Deserialize, Serialize};
+
+use super::choices::Choices;
+use super::hash::Hash;
+use super::{Route, Routing, wrong};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::marks::{Marking, Marks};
+use crate::workload::Workload;
+
+/// What its name is.
+const NAME: &str = "flow-bender";
+
+/// Parts of a flow add up to 1 if they do so to rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Flows that leave congested paths.
+#[derive(Debug, Clone)]
+pub struct FlowBender {
+    options: FlowBenderOptions,
+    hash: Hash,
+    choices: Choices,
+    /// By flow.
+    flows: Vec<Bender>,
+}
+
+/// How [`FlowBender`] moves flows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlowBenderOptions {
+    /// N, how many round trips in a row must be congested, at least 1, the default.
+    pub n: u32,
+    /// T, the part of what was sent that may be marked in a calm one. From 0 to 1; default 0.05.
+    pub t: f64,
+    /// The round-trip time in seconds, > 0. Default: 100 µs.
+    pub rtt: f64,
+    /// How links mark. Default: congested ones mark everything.
+    pub marking: Marking,
+    /// How much the hash prefers some paths, see [`EcmpOptions`](super::EcmpOptions).
+    pub skew: f64,
+    /// S, the moves in a row after which a flow stays where it was best; at least 1. Default: none, it goes on.
+    pub lock_after: Option<u32>,
+    /// U, for how many round trips it stays there. Default: 10.
+    pub lock_for: u32,
+    /// The part of a flow that moves at once, > 0 and at most 1, the default: all of it.
+    pub step: f64,
+}
+
+impl Default for FlowBenderOptions {
+    fn default() -> Self {
+        Self {
+            n: 1,
+            t: 0.05,
+            rtt: 100e-6,
+            marking: Marking::Saturated,
+            skew: 0.0,
+            lock_after: None,
+            lock_for: 10,
+            step: 1.0,
+        }
+    }
+}
+
+impl FlowBenderOptions {
+    fn check(&self) -> Result<()> {
+        if self.n == 0 {
+            return Err(wrong(NAME, "n", self.n, "at least 1"));
+        }
+        if !(0.0..=1.0).contains(&self.t) {
+            return Err(wrong(NAME, "t", self.t, "a number from 0 to 1"));
+        }
+        if !(self.rtt.is_finite() && self.rtt > 0.0) {
+            return Err(wrong(NAME, "rtt", self.rtt, "a finite number > 0"));
+        }
+        if self.lock_after == Some(0) {
+            return Err(wrong(NAME, "lock_after", 0, "at least 1"));
+        }
+        if !(self.step > 0.0 && self.step <= 1.0) {
+            return Err(wrong(NAME, "step", self.step, "a number > 0 and <= 1"));
+        }
+        self.marking.check()
+    }
+}
+
+/// What a sender remembers of its flow.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bender {
+    /// The path that it takes, and the one that `part` of it tries: the same, with none, unless it is between two.
+    path: u32,
+    tries: u32,
+    part: f64,
+    /// The value that it hashes with.
+    v: u32,
+    /// Round trips in a row that were congested, since the last move.
+    congested: u32,
+    /// Moves in a row, and the calmest of the paths that they led to, with its F first.
+    moves: u32,
+    calmest: (f64, u32),
+    /// Round trips for which it stays where it is.
+    locked: u32,
+}
+
+impl FlowBender {
+    /// With the paper's settings, or others.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for an option out of its range.
+    pub fn new(seed: u64, options: FlowBenderOptions) -> Result<Self> {
+        options.check()?;
+        let hash = Hash::new(NAME, seed, options.skew)?;
+        Ok(Self { options, hash, choices: Choices::default(), flows: Vec::new() })
+    }
+}
+
+impl Routing for FlowBender {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.choices = Choices::new(NAME, net, workload)?;
+        self.flows = vec![Bender::default(); workload.len()];
+        Ok(())
+    }
+
+    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+        let paths = self.choices.of(flow);
+        let path = self.hash.pick(flow, 0, paths.len());
+        self.flows[flow].settle(path as u32);
+        route.take(paths.links(path));
+        Ok(())
+    }
+
+    fn period(&self) -> f64 {
+        self.options.rtt
+    }
+
+    fn marking(&self) -> Marking {
+        self.options.marking
+    }
+
+    fn review(&mut self, flow: usize, marks: Marks, route: &mut Route) -> Result<bool> {
+        let Self { options, hash, choices, flows } = self;
+        let (paths, bender) = (choices.of(flow), &mut flows[flow]);
+        let heard = if marks.sent > 0.0 { marks.fraction() } else { 1.0 };
+        if !bender.hears(heard, options, |v| hash.pick(flow, v, paths.len()) as u32) {
+            return Ok(false);
+        }
+        let [path, tries] = [bender.path, bender.tries].map(|path| paths.links(path as usize));
+        if bender.part > 0.0 {
+            route.spread([(path, 1.0 - bender.part), (tries, bender.part)]);
+        } else {
+            route.take(path);
+        }
+        Ok(true)
+    }
+}
+
+impl Bender {
+    /// A round trip is over, with this F: whether the flow moves.
+    fn hears(&mut self, heard: f64, options: &FlowBenderOptions, pick: impl Fn(u32) -> u32) -> bool {
+        if self.locked > 0 {
+            self.locked -= 1;
+            return false;
+        }
+        if heard <= options.t {
+            (self.congested, self.moves) = (0, 0);
+            return self.follow(options.step);
+        }
+        if heard <= self.calmest.0 {
+            self.calmest = (heard, self.tries);
+        }
+        self.congested += 1;
+        if self.congested < options.n {
+            return false;
+        }
+        self.congested = 0;
+        if options.lock_after == Some(self.moves) {
+            self.settle(self.calmest.1);
+            (self.moves, self.locked) = (0, options.lock_for);
+            return true;
+        }
+        if self.moves == 0 {
+            self.calmest.0 = f64::INFINITY;
+        }
+        self.moves += 1;
+        self.v += 1;
+        (self.tries, self.part) = (pick(self.v), 0.0);
+        self.follow(options.step);
+        true
+    }
+
+    /// All of the flow takes a path.
+    fn settle(&mut self, path: u32) {
+        (self.path, self.tries, self.part) = (path, path, 0.0);
+    }
+
+    /// Another part of the flow follows the one that tries a path, if there is one: whether it does.
+    fn follow(&mut self, step: f64) -> bool {
+        if self.tries == self.path {
+            return false;
+        }
+        self.part += step;
+        if self.part > 1.0 - ROUNDING {
+            self.settle(self.tries);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a flow over four paths is after each round trip, with that V picks path V mod 4: the path, the one that it
+    /// tries, and the part of it that does.
+    fn follow(options: FlowBenderOptions, heard: &[f64]) -> Vec<(u32, u32, f64)> {
+        let mut bender = Bender::default();
+        let mut after = |&heard: &f64| {
+            bender.hears(heard, &options, |v| v % 4);
+            (bender.path, bender.tries, bender.part)
+        };
+        heard.iter().map(&mut after).collect()
+    }
+
+    fn paths(options: FlowBenderOptions, heard: &[f64]) -> Vec<u32> {
+        follow(options, heard).iter().map(|after| after.0).collect()
+    }
+
+    #[test]
+    fn congested_round_trips_count_in_a_row_only() {
+        let options = FlowBenderOptions::default();
+        assert_eq!(paths(options, &[0.0, 0.05, 0.06, 1.0, 0.0, 1.0]), [0, 0, 1, 2, 2, 3]);
+        let twice = FlowBenderOptions { n: 2, ..options };
+        assert_eq!(paths(twice, &[1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0]), [0, 0, 0, 1, 1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn after_too_many_moves_a_flow_stays_where_it_was_best() {
+        let options = FlowBenderOptions { lock_after: Some(3), lock_for: 2, ..FlowBenderOptions::default() };
+        // From path 0, which does not count, to 1, 2 and 3; the second of these was the calmest. Then it goes on.
+        let heard = [0.1, 0.5, 0.2, 0.9, 1.0, 1.0, 1.0, 1.0];
+        assert_eq!(paths(options, &heard), [1, 2, 3, 2, 2, 2, 0, 1]);
+        // A calm round trip on the way, and the moves are counted from there.
+        assert_eq!(paths(options, &[1.0, 1.0, 0.0, 1.0, 1.0, 1.0]), [1, 2, 2, 3, 0, 1]);
+    }
+
+    #[test]
+    fn part_of_a_flow_tries_a_path_and_the_rest_follows() {
+        let options = FlowBenderOptions { step: 0.4, ..FlowBenderOptions::default() };
+        assert_eq!(follow(options, &[1.0, 0.0, 0.0, 0.0]), [(0, 1, 0.4), (0, 1, 0.8), (1, 1, 0.0), (1, 1, 0.0)]);
+        // It did not help: another one. The fourth is where the flow is already.
+        let after = follow(options, &[1.0, 1.0, 1.0, 1.0, 0.0]);
+        assert_eq!(after, [(0, 1, 0.4), (0, 2, 0.4), (0, 3, 0.4), (0, 0, 0.0), (0, 0, 0.0)]);
+        let tenths =
+            follow(FlowBenderOptions { step: 0.1, ..options }, &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!((tenths[8].0, tenths[9]), (0, (1, 1, 0.0)));
+    }
+}

@@ -1,0 +1,52 @@
+//! Packet spraying: every flow is split evenly over all of its shortest paths that work, whatever they carry.
+//!
+//! Source: Dixit et al., *On the impact of packet spraying in data center networks*, INFOCOM 2013.
+
+use netnum_core::Topology;
+
+use super::choices::Choices;
+use super::{Now, Route, Routing};
+use crate::error::Result;
+use crate::workload::Workload;
+
+/// What its name is.
+const NAME: &str = "spray";
+
+/// An even split over all shortest paths.
+#[derive(Debug, Clone, Default)]
+pub struct Spray {
+    choices: Choices,
+}
+
+impl Spray {
+    /// For a network that is still to be named.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Routing for Spray {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.choices = Choices::new(NAME, net, workload)?;
+        Ok(())
+    }
+
+    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+        let paths = self.choices.of(flow);
+        route.spread(paths.iter().map(|path| (path, 1.0 / paths.len() as f64)));
+        Ok(())
+    }
+
+    fn reroute(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+        let left: Vec<&[u32]> = self.choices.of(flow).iter().filter(|path| now.works(path)).collect();
+        if left.is_empty() {
+            return Ok(false);
+        }
+        route.spread(left.iter().map(|&path| (path, 1.0 / left.len() as f64)));
+        Ok(true)
+    }
+}
