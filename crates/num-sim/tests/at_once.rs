@@ -162,7 +162,7 @@ fn a_short_flow_with_the_utility_for_it_passes_a_long_one() {
     for policy in &mut policies {
         let report = run(&net, &workload, policy.as_mut());
         let [long, short] = report.completion_times[..] else { panic!("two flows") };
-        assert!(short >= 0.1e-3 && short <= 0.101e-3, "{}: {short}", report.policy);
+        assert!((0.1e-3..=0.101e-3).contains(&short), "{}: {short}", report.policy);
         assert!((long / 10.1e-3 - 1.0).abs() < 1e-3, "{}: {long}", report.policy);
     }
 }

@@ -200,6 +200,10 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
 
     /// Adds (or takes off again) what a flow alone pays for the links of its path that carry nothing as yet.
     fn price_fresh(&mut self, path: &[u32], worth: &Worth, sign: f64) {
+        let is_empty = |&&link: &&u32| !self.engine.load(link).is_ok_and(|load| load > 0.0);
+        if path.iter().find(is_empty).is_none() {
+            return;
+        }
         let used = |&link: &u32| self.settings.used(self.capacities[link as usize]);
         let smallest = path.iter().map(used).fold(f64::INFINITY, f64::min);
         if smallest == 0.0 {
@@ -216,6 +220,17 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
                 self.engine.set_price(link, price).expect("a price of a known link");
             }
         }
+    }
+
+    fn start_checked(&mut self, path: &[u32], worth: Worth) -> FlowId {
+        let id = self.engine.add_checked(path, worth);
+        let slot = id.slot();
+        if slot == self.sent.len() {
+            self.sent.push(0.0);
+        }
+        self.sent[slot] = 0.0;
+        self.price_fresh(path, &worth, 1.0);
+        id
     }
 
     /// Feasible rates, of what flows asked for last.
@@ -266,14 +281,8 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
 
 impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
     fn start(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
-        let id = self.engine.add(path, worth)?;
-        let slot = id.slot();
-        if slot == self.sent.len() {
-            self.sent.push(0.0);
-        }
-        self.sent[slot] = 0.0;
-        self.price_fresh(path, &worth, 1.0);
-        Ok(id)
+        self.engine.check(0, path, &worth)?;
+        Ok(self.start_checked(path, worth))
     }
 
     fn start_all(&mut self, paths: &Paths, worths: &[Worth]) -> Result<Vec<FlowId>> {
@@ -284,7 +293,7 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         for (number, (path, worth)) in paths.iter().zip(worths).enumerate() {
             self.engine.check(number, path, worth)?;
         }
-        paths.iter().zip(worths).map(|(path, &worth)| self.start(path, worth)).collect()
+        Ok(paths.iter().zip(worths).map(|(path, &worth)| self.start_checked(path, worth)).collect())
     }
 
     fn end(&mut self, id: FlowId) -> Result<()> {

@@ -290,6 +290,11 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// path 0 and flow 0; the latter also for a flow whose prices no table could hold.
     pub fn add(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
         self.check(0, path, &worth)?;
+        Ok(self.add_checked(path, worth))
+    }
+
+    /// Adds a flow that has been [checked](Self::check).
+    pub(crate) fn add_checked(&mut self, path: &[u32], worth: Worth) -> FlowId {
         let partition = &self.blocks.partition;
         let smallest = self.smallest(path);
         partition.segments_of(path, &mut self.scratch);
@@ -300,10 +305,10 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         self.change();
         let Some(old) = self.slots.get_mut(number as usize) else {
             self.slots.push(slot);
-            return Ok(FlowId::new(number, slot.generation));
+            return FlowId::new(number, slot.generation);
         };
         *old = Slot { generation: old.generation.wrapping_add(1), ..slot };
-        Ok(FlowId::new(number, old.generation))
+        FlowId::new(number, old.generation)
     }
 
     /// Whether a flow could be added. O(links of its path).
