@@ -150,3 +150,14 @@ def test_what_is_wrong_changes_nothing():
 def test_settings_out_of_range_are_errors(settings, kind, message):
     with pytest.raises(kind, match=message):
         netnum.Allocator([1.0], **settings)
+
+
+def test_a_response_follows_the_prices_and_leaves_them():
+    allocator = netnum.Allocator([10.0], normalizer="fill", update_threshold=0.0)
+    allocator.start([[0]])
+    allocator.tick(50)
+    prices = allocator.prices
+    allocator.start([[0]], weight=3.0)
+    allocator.respond()
+    np.testing.assert_allclose(allocator.rates(), [2.5, 7.5])
+    np.testing.assert_array_equal(allocator.prices, prices)

@@ -109,6 +109,32 @@ def test_bad_options_are_errors_that_name_them(error, message, work):
         work()
 
 
+def test_an_allocator_counts_what_it_and_servers_tell_each_other(net):
+    # Two servers of a rack send to a third: one flow each at first, then another of the first server.
+    workload = sim.Workload([0, 0, 1e-3], [0, 1, 0], [2, 2, 2], [10e6, 10e6, 1e6])
+    report = sim.simulate(net, workload, "flowtune")
+    traffic = report.update_traffic
+    assert (traffic.starts, traffic.ends) == (3, 3)
+    # Each start and end is in a packet of its own here, but if two fall into one step.
+    assert 4 <= traffic.packets_to_allocator <= 6
+    assert 3 <= traffic.packets_to_servers <= traffic.updates
+    assert traffic.updates >= report.rate_changes
+    assert repr(traffic).startswith("UpdateTraffic(starts=3, ends=3, updates=")
+    assert pickle.loads(pickle.dumps(traffic)) == traffic
+    assert pickle.loads(pickle.dumps(report)).update_traffic == traffic
+    # Before the third flow there are two of each.
+    early = sim.simulate(net, workload, "flowtune", until=0.9e-3).update_traffic
+    assert (early.starts, early.ends, early.packets_to_allocator) == (2, 0, 2)
+    # A larger threshold, fewer news.
+    workload = sim.Workload.poisson(net, sim.sizes.web_search, load=0.6, flows=500, seed=1)
+    small, large = (
+        sim.simulate(net, workload, sim.Policy("flowtune", update_threshold=threshold)).update_traffic
+        for threshold in (0.01, 0.05)
+    )
+    assert large.updates < small.updates and large.starts == small.starts == 500
+    assert sim.simulate(net, workload).update_traffic is None
+
+
 # --- written in Python ---
 
 
@@ -274,3 +300,15 @@ def test_ctrl_c_stops_a_policy_of_ones_own(net):
     workload = sim.Workload.poisson(net, sim.sizes.web_search, load=0.6, flows=100_000)
     delays = [seconds_until_interrupted(lambda: sim.simulate(net, workload, MaxMin()), after=0.4) for _ in range(3)]
     assert min(delays) < 0.1
+
+
+def test_numfabric_and_its_peers_follow_prices_at_once(net):
+    workload = sim.Workload.poisson(net, sim.sizes.web_search, 0.5, flows=100, seed=3)
+    ideal = sim.simulate(net, workload, "proportional").completion_times
+    for policy in ("xwi", "gradient", "rcp", sim.Policy("xwi", interval=60e-6, heaviest=1e6)):
+        report = sim.simulate(net, workload, policy)
+        assert abs(np.median(report.completion_times / ideal) - 1) < 0.1, policy
+    assert report.policy == "xwi"
+    assert sim.policies()["xwi"]["options"]["interval"] == 30e-6
+    with pytest.raises(netnum.NumError, match="eta is -1, expected a finite number >= 0"):
+        sim.Policy("xwi", eta=-1)

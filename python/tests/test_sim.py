@@ -97,7 +97,9 @@ def test_a_load_that_is_too_much_warns_and_goes_on(net):
     [
         (netnum.NumError, "load is 0, expected a finite number > 0", lambda p: p(load=0, flows=1)),
         (netnum.NumError, "load is -1, expected a finite number > 0", lambda p: p(load=-1, flows=1)),
-        (netnum.NumError, "flows is None, and so is duration, expected one of them", lambda p: p()),
+        (netnum.NumError, "flows is unbounded, and so is duration, expected one of them", lambda p: p()),
+        (netnum.NumError, "flows is unbounded, and so is duration", lambda p: p(duration=float("inf"))),
+        (netnum.NumError, "flows is 10000000000000, expected at most 4294967295", lambda p: p(flows=10**13)),
         (netnum.NumError, "duration is -1, expected a number >= 0", lambda p: p(duration=-1)),
         (netnum.NumError, "flows is -1, expected at least 0", lambda p: p(flows=-1)),
         (netnum.NumError, r"pairs\[0\] is \(3, 3\), expected two different ends", lambda p: p(flows=1, pairs=[(3, 3)])),
@@ -275,6 +277,11 @@ def test_ctrl_c_stops_a_simulation_within_100_ms(policy):
     # Longer than it takes to route them.
     delays = [seconds_until_interrupted(lambda: sim.simulate(net, workload, policy), after=0.4) for _ in range(3)]
     assert min(delays) < 0.1
+
+
+def test_ctrl_c_stops_the_drawing_of_flows(net):
+    draw = lambda: sim.Workload.poisson(net, sim.sizes.web_search, flows=100_000_000)  # noqa: E731
+    assert min(seconds_until_interrupted(draw) for _ in range(3)) < 0.1
 
 
 @pytest.mark.parametrize("tqdm", [True, False])

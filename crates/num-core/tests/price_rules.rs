@@ -41,6 +41,49 @@ fn the_gradient_adds_what_had_queued_up_before() {
 }
 
 #[test]
+fn a_gradient_with_a_step_of_its_own_moves_by_that_in_the_callers_units() {
+    // Ten flows on a link of 10e9: at a price of 2 each asks for 1/2 of the weight.
+    let (capacity, weight, step) = (10e9, 3e9, 0.4e-9);
+    let problem = single_link(1.0, &[weight; 10], capacity);
+    let found = first_prices(&problem, "gradient", &[("step", step)], 2.0, 2);
+    let one = 2.0 + step * (10.0 * weight / 2.0 - capacity);
+    close(found[0], one, 1e-12);
+    close(found[1], one + step * (10.0 * weight / one - capacity), 1e-12);
+}
+
+#[test]
+fn with_delay_flows_respond_to_the_prices_of_the_step_before() {
+    let problem = single_link(1.0, &[1.0], 1.0);
+    // At 0.8 the flow asks for 1.25, twice: the link moves its price twice on that.
+    let gradient = |prices: [f64; 2]| prices[1] + 0.3 * (1.0 / prices[0] - 1.0);
+    let rcp = |prices: [f64; 2]| prices[1] / (1.0 + 0.3 * (1.0 - 1.0 / prices[0]));
+    let check = |method: &str, list: &[(&str, f64)], next: &dyn Fn([f64; 2]) -> f64| {
+        let list: Vec<_> = list.iter().copied().chain([("delay", 1.0)]).collect();
+        let found = first_prices(&problem, method, &list, 0.8, 4);
+        let one = next([0.8, 0.8]);
+        let two = next([0.8, one]);
+        let expected = [0.8, one, two, next([one, two])];
+        found.iter().zip(expected).for_each(|(&found, expected)| close(found, expected, 1e-12));
+    };
+    check("gradient", &[("step", 0.3)], &gradient);
+    check("rcp", &[("a", 0.3)], &rcp);
+}
+
+#[test]
+fn a_delay_halves_the_gain_at_which_rcp_is_stable() {
+    let problem = leaf_spine(200, 1.0, 3);
+    let gap = |a: f64, delay: f64| {
+        let mut solver = Solver::new(&problem, "rcp", &options(&[("a", a), ("delay", delay)])).unwrap();
+        solver.step(3000).unwrap();
+        solver.certificate().unwrap().relative_gap
+    };
+    for (a, delay, converges) in [(1.9, 0.0, true), (0.9, 1.0, true), (1.1, 1.0, false)] {
+        let gap = gap(a, delay);
+        assert_eq!(gap < 1e-3, converges, "a {a}, delay {delay}: {gap:e}");
+    }
+}
+
+#[test]
 fn fgm_steps_by_the_slope_of_a_free_network_and_extrapolates_from_the_second_step_on() {
     // On a free path the flow asks for its ceiling of 2, where its slope is −2²; it counts once for each of its links.
     let problem = Problem::new(vec![1.0; 2], Paths::from_lists([[0, 1]]), AlphaFair::proportional()).unwrap();

@@ -35,6 +35,18 @@ fn the_first_step_is_that_of_the_paper() {
 }
 
 #[test]
+fn a_free_path_weighs_as_much_as_it_may() {
+    // Link 1 is free, and so is the second flow: its weight is its bound, beside 1/0.5 of the first.
+    let paths = Paths::from_lists([vec![0, 1], vec![1]]);
+    let problem = Problem::new(vec![2.0, 3.0], paths, AlphaFair::proportional()).unwrap();
+    for heaviest in [1.0, 10.0, 1e6] {
+        let mut solver = xwi(&problem, &[("heaviest", heaviest)]);
+        solver.warm_start(&[0.5, 0.0]).unwrap();
+        close(solver.raw_rates()[1], 3.0 * 3.0 * heaviest / (2.0 + 3.0 * heaviest), 1e-12);
+    }
+}
+
+#[test]
 fn answers_known_on_paper_are_found() {
     for alpha in [0.5, 1.0, 2.0, 5.0] {
         let paths = Paths::from_lists(vec![[0]; 4]);

@@ -100,14 +100,18 @@ impl Use {
     }
 }
 
-/// After every tick no link is too full and failed ones carry nothing, whatever came before.
+/// After every tick and response no link is too full and failed ones carry nothing, whatever came before.
 fn never_overloads(method: &str, normalization: Normalization, events: usize, seed: u64) {
     let mut used = Use::new(seed);
     let mut allocator = by_name(used.capacities.clone(), method, settings(normalization, 0.0));
     for _ in 0..events {
         used.event(&mut *allocator, &[0.5, 1.0, 2.0, 5.0]);
         if used.rng.random_bool(0.3) {
-            allocator.tick().unwrap();
+            if used.rng.random_bool(0.5) {
+                allocator.respond()
+            } else {
+                allocator.tick().unwrap()
+            }
             used.assert_feasible(method, |id| allocator.rate(id).unwrap());
             for (id, path, _) in &used.flows {
                 let fails = path.iter().any(|&link| used.capacities[link as usize] == 0.0);
@@ -209,6 +213,41 @@ fn flows_on_an_empty_link_begin_at_its_capacity() {
             (0..5).for_each(|_| allocator.tick().unwrap());
         }
     }
+}
+
+#[test]
+fn a_response_follows_the_prices_and_leaves_them() {
+    let mut allocator = by_name(vec![10.0], "ned", settings(Normalization::None, 0.0));
+    let one = allocator.start(&[0], Worth::log(1.0)).unwrap();
+    allocator.tick().unwrap();
+    let [price] = allocator.prices()[..] else { panic!("one link") };
+    assert_eq!(allocator.rate(one).unwrap(), 10.0);
+    let other = allocator.start(&[0], Worth::log(3.0)).unwrap();
+    allocator.respond();
+    assert_eq!(allocator.prices(), [price]);
+    let rates = [one, other].map(|id| allocator.rate(id).unwrap());
+    assert_eq!(rates, [1.0 / price, f64::min(3.0 / price, 20.0)]);
+    // What it asked for is what the next tick moves prices by.
+    let mut waits = by_name(vec![10.0], "ned", settings(Normalization::None, 0.0));
+    waits.start(&[0], Worth::log(1.0)).unwrap();
+    waits.tick().unwrap();
+    waits.start(&[0], Worth::log(3.0)).unwrap();
+    (allocator.tick().unwrap(), waits.tick().unwrap());
+    assert_eq!(allocator.prices(), waits.prices());
+}
+
+#[test]
+fn a_weight_acts_in_a_response_with_fill_before_prices_have_followed() {
+    let mut allocator = by_name(vec![10.0], "ned", settings(Normalization::Fill, 0.0));
+    let light = allocator.start(&[0], Worth::log(1.0)).unwrap();
+    (0..50).for_each(|_| allocator.tick().unwrap());
+    let heavy = allocator.start(&[0], Worth::log(9999.0)).unwrap();
+    allocator.respond();
+    assert!((allocator.rate(light).unwrap() - 10.0 / 10_000.0).abs() < 1e-9);
+    assert!((allocator.rate(heavy).unwrap() - 9.999).abs() < 1e-9);
+    // A tick goes by what a path can carry.
+    allocator.tick().unwrap();
+    assert!(allocator.rate(light).unwrap() > 1.0);
 }
 
 #[test]

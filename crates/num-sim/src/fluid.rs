@@ -455,7 +455,7 @@ impl<'a> Fluid<'a> {
         self.ends.set(slot, end);
         self.ledger.change(self.flows.route(slot), rate - before, self.now);
         if let Some(reviews) = &mut self.reviews {
-            reviews.marked.change(self.flows.route(slot));
+            reviews.marked.change(slot, self.flows.route(slot));
         }
         self.rate_changes += 1;
     }
@@ -569,6 +569,7 @@ impl<'a> Fluid<'a> {
             peak_loads: self.ledger.peaks(),
             over_allocation: if self.now > 0.0 { self.ledger.excess_bits() / self.now } else { 0.0 },
             gap: self.policy.gap(),
+            update_traffic: self.policy.traffic(),
             time: self.now,
             events: self.events,
             rate_changes: self.rate_changes,

@@ -54,7 +54,10 @@ pub use flows::{Flow, Flows};
 pub use fluid::{Change, Run, simulate};
 pub use marks::{Marking, Marks};
 pub use options::{Entry, Given, Options};
-pub use policy::{Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, Utility, policy};
+pub use policy::{
+    Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, UpdateTraffic, Utility, Xwi, XwiOptions,
+    policy,
+};
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
 pub use routing::{

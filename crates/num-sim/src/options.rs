@@ -51,8 +51,13 @@ pub(crate) fn find<'a, Make: Copy>(
 }
 
 impl Given<'_> {
-    /// The options as the fields of a struct.
-    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
+    /// The options as the fields of a struct, with its own defaults for the others.
+    pub(crate) fn read<T: DeserializeOwned + Default + Serialize>(&self) -> Result<T> {
+        self.read_over(&T::default())
+    }
+
+    /// The same with other defaults.
+    pub(crate) fn read_over<T: DeserializeOwned + Serialize>(&self, defaults: &T) -> Result<T> {
         let take = |option: &str, fields: Options| {
             let (of, option) = (self.of.clone(), option.to_owned());
             serde_json::from_value::<T>(Value::Object(fields)).map_err(|error| Error::Option {
@@ -65,13 +70,20 @@ impl Given<'_> {
         for (option, value) in self.options {
             take(option, Options::from_iter([(option.clone(), value.clone())]))?;
         }
-        take("", self.options.clone())
+        let mut all = fields(defaults);
+        all.extend(self.options.clone());
+        take("", all)
     }
 }
 
 /// The fields of a struct of options, with their defaults.
 pub(crate) fn defaults<T: Default + Serialize>() -> Options {
-    match serde_json::to_value(T::default()) {
+    fields(&T::default())
+}
+
+/// The fields of a struct of options, with their values.
+pub(crate) fn fields<T: Serialize>(options: &T) -> Options {
+    match serde_json::to_value(options) {
         Ok(Value::Object(fields)) => fields,
         _ => Options::new(),
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::policy::UpdateTraffic;
 use crate::workload::Workload;
 
 /// How a simulation ended.
@@ -58,6 +59,8 @@ pub struct Report {
     pub over_allocation: f64,
     /// The largest relative gap that the policy has proven of its rates; 0 where it knows none, or is exact.
     pub gap: f64,
+    /// What the policy's allocator and the servers have told each other; `None` for a policy without one.
+    pub update_traffic: Option<UpdateTraffic>,
     /// Simulated seconds, until the last flow had ended or the run was over.
     pub time: f64,
     /// Instants at which something happened.

@@ -85,6 +85,12 @@ fn arrivals_name_the_setting() {
         draw(Poisson { duration: -1.0, ..one.clone() }, Pairs::Uniform),
         "duration is -1, expected a number >= 0"
     );
+    let forever = Poisson { flows: usize::MAX, ..one.clone() };
+    assert_eq!(draw(forever.clone(), Pairs::Uniform), "flows is unbounded, and so is duration, expected one of them");
+    let many = "flows is 5000000000, expected at most 4294967295";
+    assert_eq!(draw(Poisson { flows: 5_000_000_000, ..one.clone() }, Pairs::Uniform), many);
+    let long = draw(Poisson { duration: 1e300, ..forever }, Pairs::Uniform);
+    assert!(long.ends_with(", expected at most 4294967295"), "{long}");
     let links = Some(vec![99]);
     assert_eq!(draw(Poisson { links, ..one.clone() }, Pairs::Uniform), "links is 99, expected links in 0..12");
     let links = Some(vec![]);
@@ -110,7 +116,7 @@ fn names_that_nothing_has_are_answered_with_those_that_exist() {
     let none = Options::new();
     assert_eq!(
         policy("fair", &none).err().unwrap().to_string(),
-        "unknown policy \"fair\"; known: max-min, srpt, proportional, min-fct, alpha-fair, flowtune"
+        "unknown policy \"fair\"; known: max-min, srpt, proportional, min-fct, alpha-fair, flowtune, xwi, gradient, rcp"
     );
     assert_eq!(
         routing("ospf", 0, &none).err().unwrap().to_string(),

@@ -228,7 +228,17 @@ impl Allocator {
         door::repeated(py, ticks, || core.tick())
     }
 
-    /// What the last tick gave flowlets; 0 for those that started after it.
+    /// Make feasible rates for the flowlets of this moment at the prices of the last tick, which stay as they are: for
+    /// flowlets that cannot wait for the next tick, or as prices have become by the last one. With ``"fill"``, flowlets
+    /// weigh what they would ask for if paths could carry it, so that a weight acts before prices have followed.
+    fn respond(&self, py: Python<'_>) -> PyResult<()> {
+        let mut guard = self.core()?;
+        let core = &mut *guard;
+        py.detach(|| core.respond());
+        Ok(())
+    }
+
+    /// What the last tick or response gave flowlets; 0 for those that started after it.
     ///
     /// Parameters
     /// ----------

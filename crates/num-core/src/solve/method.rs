@@ -7,7 +7,9 @@ use super::Settings;
 use super::auto::{AUTO, Auto};
 use super::interior_point::InteriorPoint;
 use super::newton::Newton;
-use super::price::{FastNed, Fgm, Gradient, Ned, NewtonLike, PriceEngine, PriceMethod, PriceRule, Rcp, common_alpha};
+use super::price::{
+    Delayed, FastNed, Fgm, Gradient, Ned, NewtonLike, PriceEngine, PriceMethod, PriceRule, Rcp, common_alpha,
+};
 use super::water_filling::WaterFilling;
 use super::xwi::Xwi;
 use crate::error::{Error, Result};
@@ -138,6 +140,13 @@ const fn gamma(default: f64, summary: &'static str) -> OptionInfo {
     OptionInfo { name: "gamma", default, range: OptionRange::Positive, summary }
 }
 
+const DELAY: OptionInfo = OptionInfo {
+    name: "delay",
+    default: 0.0,
+    range: OptionRange::Switch,
+    summary: "1: flows hear of prices an iteration late",
+};
+
 /// The method that moves prices by a rule.
 fn by_rule<R: PriceRule + 'static>(rule: R, setup: &Setup<'_>) -> Made {
     Ok(Box::new(PriceMethod::new(rule, setup.presolved, setup.engine)?))
@@ -170,9 +179,19 @@ pub static METHODS: &[MethodInfo] = &[
                 range: OptionRange::NotNegative,
                 summary: "weight of what has queued up, relative to the excess",
             },
+            OptionInfo {
+                name: "step",
+                default: 0.0,
+                range: OptionRange::NotNegative,
+                summary: "step in the caller's units of price per rate, in place of gamma's; 0 for none",
+            },
+            DELAY,
         ],
         takes: SMOOTH,
-        make: |options, setup| by_rule(Gradient::new(options[0], options[1]), setup),
+        make: |options, setup| {
+            let step = options[2] * (setup.presolved.units.rate / setup.presolved.units.price());
+            by_rule(Delayed::new(Gradient::new(options[0], options[1]).with_step(step), options[3] == 1.0), setup)
+        },
     },
     MethodInfo {
         name: "fgm",
@@ -199,14 +218,20 @@ pub static METHODS: &[MethodInfo] = &[
     MethodInfo {
         name: "rcp",
         summary: "RCP*: fair-share rates that follow utilization, for one common alpha",
-        options: &[OptionInfo {
-            name: "a",
-            default: 1.0,
-            range: OptionRange::Positive,
-            summary: "gain, below 2 to converge",
-        }],
+        options: &[
+            OptionInfo {
+                name: "a",
+                default: 1.0,
+                range: OptionRange::Positive,
+                summary: "gain, below 2 to converge, or 1 with delay",
+            },
+            DELAY,
+        ],
         takes: SMOOTH,
-        make: |options, setup| by_rule(Rcp::new(options[0], common_alpha(setup.presolved)?), setup),
+        make: |options, setup| {
+            let rule = Rcp::new(options[0], common_alpha(setup.presolved)?);
+            by_rule(Delayed::new(rule, options[1] == 1.0), setup)
+        },
     },
     MethodInfo {
         name: "newton",
@@ -239,9 +264,15 @@ pub static METHODS: &[MethodInfo] = &[
                 range: OptionRange::Share,
                 summary: "part of the old price that a step leaves",
             },
+            OptionInfo {
+                name: "heaviest",
+                default: 10.0,
+                range: OptionRange::Positive,
+                summary: "bound of weights, relative to the path's smallest capacity",
+            },
         ],
         takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
-        make: |options, setup| Ok(Box::new(Xwi::new(options[0], options[1], setup.presolved))),
+        make: |options, setup| Ok(Box::new(Xwi::new([options[0], options[1], options[2]], setup.presolved))),
     },
     MethodInfo {
         name: "interior-point",

@@ -50,13 +50,12 @@ pub(super) struct Xwi {
 
 /// The least share that a path has of its flow's throughput, when weights are computed.
 const LEAST_SHARE: f64 = 1e-4;
-/// Weights are cut at this multiple of the path's smallest capacity: a free path would have an infinite one.
-const HEAVIEST: f64 = 10.0;
 /// A rate this near to its limit is at it.
 const NEAR: f64 = 1e-9;
 
 impl Xwi {
-    pub(super) fn new(eta: f64, beta: f64, problem: &Presolved) -> Self {
+    /// Weights are cut at `heaviest` times the path's smallest capacity: a free path would have an infinite one.
+    pub(super) fn new([eta, beta, heaviest]: [f64; 3], problem: &Presolved) -> Self {
         let paths = problem.paths.len();
         let mut limits = problem.caps.clone();
         for block in &problem.blocks {
@@ -68,7 +67,7 @@ impl Xwi {
         if limits.iter().all(|&limit| limit == f64::INFINITY) {
             limits.clear();
         }
-        let heaviest = problem.paths.iter().map(|links| HEAVIEST * smallest(&problem.capacities, links)).collect();
+        let heaviest = problem.paths.iter().map(|links| heaviest * smallest(&problem.capacities, links)).collect();
         let links = vec![0.0; problem.capacities.len()];
         Self {
             eta,

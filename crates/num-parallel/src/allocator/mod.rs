@@ -150,7 +150,12 @@ pub trait Allocate: Send + Sync {
     /// [`Error::Setting`] when the system does not give the threads that more flows could use.
     fn tick(&mut self) -> Result<()>;
 
-    /// What the last tick gave a flowlet; 0 if it started after that.
+    /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. With fill, flows
+    /// weigh what they would ask for if paths could carry it, so that a weight acts before prices have followed. O(flows +
+    /// links) with F-NORM.
+    fn respond(&mut self);
+
+    /// What the last tick or response gave a flowlet; 0 if it started after that.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
@@ -195,6 +200,10 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
 
     /// Adds (or takes off again) what a flow alone pays for the links of its path that carry nothing as yet.
     fn price_fresh(&mut self, path: &[u32], worth: &Worth, sign: f64) {
+        let is_empty = |&&link: &&u32| !self.engine.load(link).is_ok_and(|load| load > 0.0);
+        if path.iter().find(is_empty).is_none() {
+            return;
+        }
         let used = |&link: &u32| self.settings.used(self.capacities[link as usize]);
         let smallest = path.iter().map(used).fold(f64::INFINITY, f64::min);
         if smallest == 0.0 {
@@ -210,6 +219,27 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
             if price.is_finite() {
                 self.engine.set_price(link, price).expect("a price of a known link");
             }
+        }
+    }
+
+    fn start_checked(&mut self, path: &[u32], worth: Worth) -> FlowId {
+        let id = self.engine.add_checked(path, worth);
+        let slot = id.slot();
+        if slot == self.sent.len() {
+            self.sent.push(0.0);
+        }
+        self.sent[slot] = 0.0;
+        self.price_fresh(path, &worth, 1.0);
+        id
+    }
+
+    /// Feasible rates, of what flows asked for last.
+    fn normalize(&mut self) {
+        match self.settings.normalization {
+            Normalization::FNorm => self.engine.normalize(),
+            Normalization::UNorm => self.engine.normalize_by(&UNorm::default()),
+            Normalization::Fill => self.engine.normalize_by(&Fill),
+            Normalization::None => {}
         }
     }
 
@@ -251,14 +281,8 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
 
 impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
     fn start(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
-        let id = self.engine.add(path, worth)?;
-        let slot = id.slot();
-        if slot == self.sent.len() {
-            self.sent.push(0.0);
-        }
-        self.sent[slot] = 0.0;
-        self.price_fresh(path, &worth, 1.0);
-        Ok(id)
+        self.engine.check(0, path, &worth)?;
+        Ok(self.start_checked(path, worth))
     }
 
     fn start_all(&mut self, paths: &Paths, worths: &[Worth]) -> Result<Vec<FlowId>> {
@@ -269,7 +293,7 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         for (number, (path, worth)) in paths.iter().zip(worths).enumerate() {
             self.engine.check(number, path, worth)?;
         }
-        paths.iter().zip(worths).map(|(path, &worth)| self.start(path, worth)).collect()
+        Ok(paths.iter().zip(worths).map(|(path, &worth)| self.start_checked(path, worth)).collect())
     }
 
     fn end(&mut self, id: FlowId) -> Result<()> {
@@ -318,14 +342,18 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
             self.laid_out = flows;
         }
         self.engine.step();
-        match self.settings.normalization {
-            Normalization::FNorm => self.engine.normalize(),
-            Normalization::UNorm => self.engine.normalize_by(&UNorm::default()),
-            Normalization::Fill => self.engine.normalize_by(&Fill),
-            Normalization::None => {}
-        }
+        self.normalize();
         self.fresh.clear();
         Ok(())
+    }
+
+    fn respond(&mut self) {
+        self.engine.respond();
+        match self.settings.normalization {
+            Normalization::Fill => self.engine.fill_by_demand(),
+            _ => self.normalize(),
+        }
+        self.fresh.clear();
     }
 
     fn rate(&self, id: FlowId) -> Result<f64> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use netnum_core::solve::{FastNed, Fgm, Gradient, METHODS, Ned, NewtonLike, Rcp};
+use netnum_core::solve::{Delayed, FastNed, Fgm, Gradient, METHODS, Ned, NewtonLike, Rcp};
 use netnum_core::{Error, PriceRule, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -56,10 +56,12 @@ fn by_name(method: &str, options: &BTreeMap<String, f64>, job: impl Job) -> Resu
     match method {
         "ned" => job.with(Ned::new(values[0])),
         "fast-ned" => job.with(FastNed::new(values[0])),
-        "gradient" => job.with(Gradient::new(values[0], values[1])),
+        "gradient" => {
+            job.with(Delayed::new(Gradient::new(values[0], values[1]).with_step(values[2]), values[3] == 1.0))
+        }
         "fgm" => job.with(Fgm::new()),
         "newton-like" => job.with(NewtonLike::new(values[0], values[1])),
-        "rcp" => job.with(Rcp::new(values[0], 1.0)),
+        "rcp" => job.with(Delayed::new(Rcp::new(values[0], 1.0), values[1] == 1.0)),
         _ => {
             let (name, value) = ("method".into(), format!("{method:?}"));
             let expected = "\"ned\", \"fast-ned\", \"gradient\", \"fgm\", \"newton-like\" or \"rcp\"".into();

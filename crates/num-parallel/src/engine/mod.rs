@@ -23,7 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, RwLock};
 
 use netnum_core::solve::{CEILING, LARGEST_PRICE, LinkState, MOST_REFUSALS, Sums};
-use netnum_core::{Error, Normalizer, Paths, PriceRule, Result};
+use netnum_core::{Error, Fill, Normalizer, Paths, PriceRule, Result};
 
 use crate::crew::{Crew, Job};
 use bucket::{Bucket, Law, Response};
@@ -101,12 +101,20 @@ impl Worth {
         }
     }
 
+    /// (U')⁻¹, without the ceiling; ∞ for what costs nothing.
+    fn demand(&self, price: f64) -> f64 {
+        if self.alpha == 1.0 { self.weight / price } else { self.weight * price.powf(-self.alpha.recip()) }
+    }
+
     /// U'.
     fn price(&self, rate: f64) -> f64 {
         let ratio = self.weight / rate;
         if self.alpha == 1.0 { ratio } else { ratio.powf(self.alpha) }
     }
 }
+
+/// The largest weight of a flow in a max-min by demand, in parts of what its path can carry.
+const HEAVIEST: f64 = 1e6;
 
 /// A flow of an engine. It never names another, not even one that has taken its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -282,6 +290,11 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// path 0 and flow 0; the latter also for a flow whose prices no table could hold.
     pub fn add(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
         self.check(0, path, &worth)?;
+        Ok(self.add_checked(path, worth))
+    }
+
+    /// Adds a flow that has been [checked](Self::check).
+    pub(crate) fn add_checked(&mut self, path: &[u32], worth: Worth) -> FlowId {
         let partition = &self.blocks.partition;
         let smallest = self.smallest(path);
         partition.segments_of(path, &mut self.scratch);
@@ -292,10 +305,10 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         self.change();
         let Some(old) = self.slots.get_mut(number as usize) else {
             self.slots.push(slot);
-            return Ok(FlowId::new(number, slot.generation));
+            return FlowId::new(number, slot.generation);
         };
         *old = Slot { generation: old.generation.wrapping_add(1), ..slot };
-        Ok(FlowId::new(number, old.generation))
+        FlowId::new(number, old.generation)
     }
 
     /// Whether a flow could be added. O(links of its path).
@@ -419,6 +432,11 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         self.move_prices(false, |rule, link, memory| rule.advance(link, memory));
     }
 
+    /// What flows ask for at the present prices, which stay. O(flows + links).
+    pub fn respond(&mut self) {
+        self.run(Task::Respond);
+    }
+
     /// Shows the rule the links, as they are now or as they would be if they were free.
     fn start(&mut self) {
         let (at_free_links, memory) = {
@@ -483,7 +501,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         self.each_link(|block| &block.prices)
     }
 
-    /// Load of every link, as asked for in the last step.
+    /// Load of every link, as asked for in the last step or response.
     pub fn loads(&self) -> Vec<f64> {
         self.blocks
             .links
@@ -492,7 +510,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
             .collect()
     }
 
-    /// What a flow asked for in the last step; 0 before its first.
+    /// What a flow asked for in the last step or response; 0 before its first.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
@@ -500,7 +518,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         self.look_up(id, Bucket::rate)
     }
 
-    /// Makes the rates of the last step feasible by F-NORM: a rate is divided by the largest load per capacity on its
+    /// Makes these rates feasible by F-NORM: a rate is divided by the largest load per capacity on its
     /// path, where that is above 1. O(flows + links), about half a step.
     pub fn normalize(&mut self) {
         self.run(Task::Normalize);
@@ -509,11 +527,27 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// The same by any normalizer, on one thread. Flows over a failed link get nothing. O(crossings), and what the
     /// normalizer takes.
     pub fn normalize_by(&mut self, normalizer: &impl Normalizer) {
+        self.normalize_what(normalizer, |flow, _| flow.rate);
+    }
+
+    /// Rates by a max-min of what flows would ask for at the present prices if paths could carry it, up to a million times
+    /// what they can: a flow that is worth more than others gets more even before prices have followed. O(crossings), and
+    /// a max-min, on one thread.
+    pub fn fill_by_demand(&mut self) {
+        let prices = self.prices();
+        self.normalize_what(&Fill, |flow, smallest| {
+            let price: f64 = flow.path.iter().map(|&link| prices[link as usize]).sum();
+            flow.worth.demand(price).min(HEAVIEST * smallest)
+        });
+    }
+
+    /// The same by any normalizer, of whatever a flow over a path of that smallest capacity asks for.
+    fn normalize_what(&mut self, normalizer: &impl Normalizer, asks: impl Fn(&Flow<'_>, f64) -> f64) {
         let (mut paths, mut rates, mut caps) = (Paths::from_lists([[0; 0]; 0]), Vec::new(), Vec::new());
         self.each_flow(|flow| {
-            let fails = flow.path.iter().any(|&link| self.capacities[link as usize] == 0.0);
+            let smallest = self.smallest(flow.path);
             paths.push(flow.path);
-            rates.push(if fails { 0.0 } else { flow.rate });
+            rates.push(if smallest == 0.0 { 0.0 } else { asks(&flow, smallest) });
             caps.push(flow.worth.cap);
         });
         normalizer.normalize_capped(&self.capacities, &paths, &caps, &mut rates);
@@ -560,7 +594,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         Ok(block.prices[link as usize - block.links.start])
     }
 
-    /// What one link was asked for in the last step.
+    /// What one link was asked for in the last step or response.
     ///
     /// # Errors
     /// [`Error::LinkOutOfRange`] with path 0.

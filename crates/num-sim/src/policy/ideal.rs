@@ -1,15 +1,15 @@
 //! The optimum at every moment: at every change the rates that are worth the most in all, proven to a tolerance.
 //!
-//! What other policies approach by iterating, this one has at once. It solves a [`Problem`] of the flows of the moment,
+//! What other policies approach by iterating, this one has at once. It solves the problem of the flows of the moment,
 //! each time from the prices of the last one.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use netnum_core::{AlphaFair, MinFct, Paths, Problem, Settings, Solver, Topology, Utilities};
+use netnum_core::{Settings, Solver, Topology, Utilities};
 use serde::{Deserialize, Serialize};
 
-use super::{Policy, Rates, single_path};
+use super::{Policy, Rates, Utility, moment};
 use crate::error::{Error, Result};
 use crate::flows::{Flow, Flows};
 use crate::workload::Workload;
@@ -40,7 +40,7 @@ impl Ideal {
 
     /// Proportional fairness.
     pub fn proportional() -> Self {
-        Self::new("proportional", |_| Ok(AlphaFair::proportional().into()))
+        Self::new("proportional", |flows| Utility::Proportional.of(flows))
     }
 
     /// Alpha-fairness with weights of 1.
@@ -48,14 +48,14 @@ impl Ideal {
     /// # Errors
     /// A parameter's, for an α that is not > 0.
     pub fn alpha_fair(alpha: f64) -> Result<Self> {
-        let utility = AlphaFair::new(alpha, 1.0)?;
-        Ok(Self::new(format!("alpha-fair({alpha})"), move |_| Ok(utility.clone().into())))
+        let utility = Utility::AlphaFair(alpha);
+        utility.check()?;
+        Ok(Self::new(format!("alpha-fair({alpha})"), move |flows| utility.of(flows)))
     }
 
     /// Short completion times: U(x) = x^(1−ε)/size with the size that a flow arrives with, and NUMFabric's ε.
     pub fn min_fct() -> Self {
-        let sizes = |flows: &[&Flow]| flows.iter().map(|flow| flow.size).collect::<Vec<f64>>();
-        Self::new("min-fct", move |flows| Ok(MinFct::new(sizes(flows), MinFct::EPSILON)?.into()))
+        Self::new("min-fct", |flows| Utility::MinFct.of(flows))
     }
 
     /// The same, with other settings for every solve. By default a proven gap of 1e-6.
@@ -69,18 +69,6 @@ impl Ideal {
             return Err(Error::setting("tol", tol, "a finite number > 0"));
         }
         Ok(self.with_settings(Settings { tol, ..Settings::default() }))
-    }
-
-    fn problem(&self, slots: &[u32], flows: &Flows) -> Result<Problem> {
-        let mut paths = Paths::from_lists([[0; 0]; 0]);
-        let mut caps = Vec::with_capacity(slots.len());
-        for &slot in slots {
-            paths.push(single_path(&self.name, slot, flows)?);
-            caps.push(flows.flow(slot).cap);
-        }
-        let active: Vec<&Flow> = slots.iter().map(|&slot| flows.flow(slot)).collect();
-        let problem = Problem::new(self.capacities.clone(), paths, (self.worth)(&active)?)?;
-        Ok(problem.with_rate_caps(caps)?)
     }
 }
 
@@ -149,9 +137,7 @@ impl Policy for Ideal {
 
     fn allocate(&mut self, _now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         if std::mem::take(&mut self.changed) && !flows.active().is_empty() {
-            let mut slots = flows.active().to_vec();
-            slots.sort_unstable_by_key(|&slot| flows.flow(slot).number);
-            let problem = self.problem(&slots, flows)?;
+            let (slots, problem) = moment::problem(&self.name, &self.capacities, flows, &self.worth)?;
             let mut solver = Solver::new(&problem, "auto", &BTreeMap::new())?;
             if !self.prices.is_empty() {
                 solver.warm_start(&self.prices)?;

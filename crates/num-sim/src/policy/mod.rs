@@ -4,17 +4,23 @@
 //! answers with the rates that change, and with the time at which it wants to be asked again though nothing has
 //! happened: its clock, if it has one. A new one is a file here and a line in [`POLICIES`].
 
+mod clock;
 mod ideal;
 mod max_min;
+mod moment;
 mod srpt;
 mod ticking;
+mod traffic;
 mod utility;
+mod xwi;
 
 pub use ideal::Ideal;
 pub use max_min::MaxMin;
 pub use srpt::Srpt;
 pub use ticking::{Ticking, TickingOptions};
+pub use traffic::UpdateTraffic;
 pub use utility::Utility;
+pub use xwi::{Xwi, XwiOptions};
 
 use netnum_core::Topology;
 
@@ -65,6 +71,11 @@ pub trait Policy {
     /// are exact.
     fn gap(&self) -> f64 {
         0.0
+    }
+
+    /// What it and the servers have told each other so far; none for a policy without an allocator to tell.
+    fn traffic(&self) -> Option<UpdateTraffic> {
+        None
     }
 }
 
@@ -129,8 +140,26 @@ pub const POLICIES: &[Entry<Make>] = &[
     Entry {
         name: "flowtune",
         summary: "an allocator that does one step at every tick of a clock",
-        options: TickingOptions::known,
+        options: || TickingOptions::default().known(),
         make: |given| Ok(Box::new(Ticking::new(given.read()?)?)),
+    },
+    Entry {
+        name: "xwi",
+        summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
+        options: options::defaults::<XwiOptions>,
+        make: |given| Ok(Box::new(Xwi::new(given.read()?)?)),
+    },
+    Entry {
+        name: "gradient",
+        summary: "dual gradient descent at intervals, rates that follow the prices at once",
+        options: || TickingOptions::gradient().known(),
+        make: |given| Ok(Box::new(Ticking::new(given.read_over(&TickingOptions::gradient())?)?)),
+    },
+    Entry {
+        name: "rcp",
+        summary: "RCP* likewise",
+        options: || TickingOptions::rcp().known(),
+        make: |given| Ok(Box::new(Ticking::new(given.read_over(&TickingOptions::rcp())?)?)),
     },
 ];
 

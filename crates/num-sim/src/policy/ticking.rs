@@ -1,25 +1,30 @@
 //! The online allocator at work: an iteration of a price rule on the flows of the moment, at every tick of a clock or at
-//! every arrival and end; in between a flow keeps the rate that it last heard of.
+//! every arrival and end. In between a flow keeps the rate that it last heard of, or all follow the prices.
 //!
 //! ```text
 //! at a tick   x, p ← one step of the rule;  r ← normalizer(x);  flows hear of rates that moved by more than θ
+//! at once     the same, then x = D(p), r ← normalizer(x);  the latter also at every arrival and end
 //! ```
 //!
-//! A flow has no rate until the tick after its arrival. Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2.
+//! As in Flowtune, a flow has no rate until the tick after its arrival. At once, sources read the prices themselves, as
+//! with explicit rate control, which is how NUMFabric is compared with gradient descent and RCP*. Sources: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2; Nagaraj et al., *NUMFabric*,
+//! SIGCOMM 2016, §6.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::{AlphaFair, METHODS, Topology};
+use netnum_core::{METHODS, Topology};
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::clock::Clock;
+use super::traffic::{Meter, UpdateTraffic};
 use super::{Policy, Rates, Utility, single_path};
 use crate::error::{Error, Result};
 use crate::flows::{Flow, Flows};
-use crate::options::{Options, defaults};
+use crate::options::{Options, fields};
 use crate::workload::Workload;
 
 /// How an allocator on a clock works. By default Flowtune's: NED and F-NORM every 10 µs, proportional fairness, a
@@ -37,6 +42,11 @@ pub struct TickingOptions {
     pub update_threshold: f64,
     /// The part of every link that is held back; 0 ≤ and < 1.
     pub headroom: f64,
+    /// Whether flows follow the prices at once, those that arrive as those that are there.
+    pub at_once: bool,
+    /// Whether no flow asks for more than its path can carry when it arrives. Otherwise it may ask for twice that, which tells links by how
+    /// much their prices are too low.
+    pub line_rate: bool,
     /// What rates are worth.
     pub utility: Utility,
     /// The method's own, next to the others.
@@ -53,6 +63,8 @@ impl Default for TickingOptions {
             normalizer: Some(normalization),
             update_threshold,
             headroom,
+            at_once: false,
+            line_rate: false,
             utility: Utility::default(),
             method_options: BTreeMap::new(),
         }
@@ -60,12 +72,34 @@ impl Default for TickingOptions {
 }
 
 impl TickingOptions {
+    /// Dual gradient descent as NUMFabric's peers do it: every 16 µs, at once, prices an interval late.
+    pub fn gradient() -> Self {
+        Self::at_once("gradient", &[("gamma", 0.5), ("delay", 1.0)])
+    }
+
+    /// RCP* likewise.
+    pub fn rcp() -> Self {
+        Self::at_once("rcp", &[("a", 0.6), ("delay", 1.0)])
+    }
+
+    fn at_once(method: &str, options: &[(&str, f64)]) -> Self {
+        Self {
+            interval: Some(16e-6),
+            method: method.into(),
+            update_threshold: 0.0,
+            at_once: true,
+            line_rate: true,
+            method_options: options.iter().map(|&(name, value)| (name.into(), value)).collect(),
+            ..Self::default()
+        }
+    }
+
     /// All options by name: these, and those of all methods that an allocator takes.
-    pub(super) fn known() -> Options {
+    pub(super) fn known(&self) -> Options {
         let takes = |method: &str| Self { method: method.into(), ..Self::default() }.allocator(vec![1.0]).is_ok();
         let methods = METHODS.iter().filter(|method| takes(method.name));
         let of_methods = methods.flat_map(|method| method.options).map(|option| (option.name.into(), Value::Null));
-        defaults::<Self>().into_iter().chain(of_methods).collect()
+        of_methods.chain(fields(self)).collect()
     }
 
     fn allocator(&self, capacities: Vec<f64>) -> Result<Box<dyn Allocate>> {
@@ -77,7 +111,7 @@ impl TickingOptions {
         Ok(allocator(capacities, &self.method, &self.method_options, settings, false, NonZeroUsize::MIN)?)
     }
 
-    /// What sets it apart: `flowtune(fast-ned, fill)`.
+    /// What sets it apart: `flowtune(fast-ned, fill)`; `fast-ned(fill)` at once.
     fn name(&self) -> String {
         let flowtune = Self::default();
         let normalizer = match self.normalizer {
@@ -86,11 +120,12 @@ impl TickingOptions {
             Some(Normalization::Fill) => "fill",
             Some(Normalization::None) | None => "raw",
         };
-        let method = (self.method != flowtune.method).then_some(self.method.as_str());
+        let method = (self.method != flowtune.method && !self.at_once).then_some(self.method.as_str());
         let normalizer = (self.normalizer != flowtune.normalizer).then_some(normalizer);
+        let name = if self.at_once { self.method.as_str() } else { "flowtune" };
         match method.into_iter().chain(normalizer).collect::<Vec<_>>().as_slice() {
-            [] => "flowtune".into(),
-            apart => format!("flowtune({})", apart.join(", ")),
+            [] => name.into(),
+            apart => format!("{name}({})", apart.join(", ")),
         }
     }
 }
@@ -110,7 +145,9 @@ pub struct Ticking {
     slots: Vec<u32>,
     /// Slots of flows that have taken another route since the last tick: they are told their rate whatever it is.
     moved: Vec<u32>,
-    next: f64,
+    /// None for a tick at every arrival and end.
+    clock: Option<Clock>,
+    meter: Meter,
     /// What went wrong where nothing could be returned.
     fault: Option<Error>,
 }
@@ -121,14 +158,10 @@ impl Ticking {
     /// # Errors
     /// A setting's, naming the option out of its range; the core's for a method or an option of it that does not exist.
     pub fn new(options: TickingOptions) -> Result<Self> {
-        if let Some(interval) = options.interval.filter(|&interval| !(interval > 0.0 && interval.is_finite())) {
-            return Err(Error::setting("interval", interval, "a finite number > 0"));
-        }
+        let clock = options.interval.map(Clock::new).transpose()?;
         // Of any network: whether there is such a method.
         options.allocator(vec![1.0])?;
-        if let Utility::AlphaFair(alpha) = options.utility {
-            AlphaFair::new(alpha, 1.0)?;
-        }
+        options.utility.check()?;
         let utility = options.utility;
         Ok(Self {
             name: options.name(),
@@ -139,7 +172,8 @@ impl Ticking {
             ids: Vec::new(),
             slots: Vec::new(),
             moved: Vec::new(),
-            next: 0.0,
+            clock,
+            meter: Meter::default(),
             fault: None,
         })
     }
@@ -151,34 +185,19 @@ impl Ticking {
 
     fn begin(&mut self, slot: u32, flows: &Flows) -> Result<()> {
         let path = single_path(&self.name, slot, flows)?;
-        let worth = (self.worth)(flows.flow(slot), self.mean_capacity);
+        let mut worth = (self.worth)(flows.flow(slot), self.mean_capacity);
         let Some(allocator) = &mut self.allocator else { return Ok(()) };
+        if self.options.line_rate {
+            let alone = flows.route(slot).alone(allocator.capacities());
+            // A path that carries nothing gives nothing, and 0 is no cap.
+            worth.cap = if alone > 0.0 { worth.cap.min(alone) } else { worth.cap };
+        }
         let id = allocator.start(path, worth)?;
         self.ids.resize(self.ids.len().max(slot as usize + 1), None);
         self.slots.resize(self.slots.len().max(id.slot() + 1), 0);
         (self.ids[slot as usize], self.slots[id.slot()]) = (Some(id), slot);
+        self.meter.start(flows.flow(slot).number);
         Ok(())
-    }
-
-    /// Whether there is a tick now; says when the next one is.
-    fn is_due(&mut self, now: f64) -> Result<bool> {
-        let Some(interval) = self.options.interval else { return Ok(true) };
-        if self.next < now {
-            self.next = (now / interval).ceil() * interval;
-        }
-        if now < self.next {
-            return Ok(false);
-        }
-        // The quotient may be just below the whole number that it stands for.
-        let ticks = (now / interval).floor();
-        for more in [1.0, 2.0] {
-            self.next = (ticks + more) * interval;
-            if self.next > now {
-                return Ok(true);
-            }
-        }
-        let what = format!("has an interval of {interval} s, shorter than the clock can tell apart at {now} s");
-        Err(Error::Policy { policy: self.name().into(), what })
     }
 }
 
@@ -187,11 +206,12 @@ impl Policy for Ticking {
         &self.name
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
-        (self.ids, self.slots, self.moved) = (Vec::new(), Vec::new(), Vec::new());
-        (self.next, self.fault) = (0.0, None);
+        (self.ids, self.slots, self.moved, self.fault) = (Vec::new(), Vec::new(), Vec::new(), None);
+        self.clock = self.options.interval.map(Clock::new).transpose()?;
+        self.meter = Meter::new(net, workload);
         self.allocator = Some(self.options.allocator(capacities.to_vec())?);
         Ok(())
     }
@@ -202,7 +222,8 @@ impl Policy for Ticking {
         }
     }
 
-    fn leave(&mut self, slot: u32, _flows: &Flows) {
+    fn leave(&mut self, slot: u32, flows: &Flows) {
+        self.meter.end(flows.flow(slot).number);
         let id = self.ids.get_mut(slot as usize).and_then(Option::take);
         if let Some((id, allocator)) = id.zip(self.allocator.as_mut())
             && let Err(error) = allocator.end(id)
@@ -229,20 +250,40 @@ impl Policy for Ticking {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
-        let due = self.is_due(now)?;
-        if let Some(allocator) = self.allocator.as_mut().filter(|_| due) {
-            allocator.tick()?;
+        let due = match &mut self.clock {
+            Some(clock) => clock.is_due(now, &self.name)?,
+            None => true,
+        };
+        if let Some(allocator) = self.allocator.as_mut().filter(|_| due || self.options.at_once) {
+            if due {
+                allocator.tick()?;
+            }
+            if self.options.at_once {
+                allocator.respond();
+            }
             for slot in self.moved.drain(..) {
-                if let Some(id) = self.ids[slot as usize] {
-                    rates.set(slot, allocator.rate(id)?);
+                // To the allocator it is a new flow, of which a rate of 0 is no news.
+                if let Some(id) = self.ids[slot as usize]
+                    && allocator.rate(id)? == 0.0
+                {
+                    rates.set(slot, 0.0);
+                    self.meter.update(flows.flow(slot).number);
                 }
             }
             for (id, rate) in allocator.updates() {
-                rates.set(self.slots[id.slot()], rate);
+                let slot = self.slots[id.slot()];
+                rates.set(slot, rate);
+                self.meter.update(flows.flow(slot).number);
             }
+            self.meter.next();
         }
         // Without flows nothing is worth a tick; prices stay.
-        Ok(if flows.active().is_empty() || self.options.interval.is_none() { f64::INFINITY } else { self.next })
+        let clock = self.clock.as_ref().filter(|_| !flows.active().is_empty());
+        Ok(clock.map_or(f64::INFINITY, Clock::next))
+    }
+
+    fn traffic(&self) -> Option<UpdateTraffic> {
+        Some(self.meter.count())
     }
 }
 

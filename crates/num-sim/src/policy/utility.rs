@@ -1,9 +1,10 @@
 //! What the rate of a flow is worth, for policies that may be told.
 
-use netnum_core::MinFct;
+use netnum_core::{AlphaFair, MinFct, Utilities};
 use netnum_parallel::Worth;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Result;
 use crate::flows::Flow;
 
 /// What the rate x of a flow is worth.
@@ -20,6 +21,29 @@ pub enum Utility {
 }
 
 impl Utility {
+    /// Whether its numbers are in their range.
+    ///
+    /// # Errors
+    /// A parameter's.
+    pub(super) fn check(self) -> Result<()> {
+        self.of(&[]).map(|_| ())
+    }
+
+    /// The utilities of flows, with rates in bit/s.
+    ///
+    /// # Errors
+    /// A parameter's.
+    pub(super) fn of(self, flows: &[&Flow]) -> Result<Utilities> {
+        Ok(match self {
+            Self::Proportional => AlphaFair::proportional().into(),
+            Self::AlphaFair(alpha) => AlphaFair::new(alpha, 1.0)?.into(),
+            Self::MinFct => {
+                let sizes: Vec<f64> = flows.iter().map(|flow| flow.size).collect();
+                MinFct::new(sizes, MinFct::EPSILON)?.into()
+            }
+        })
+    }
+
     /// The same in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network: utilities may
     /// all be multiplied by the same number, and near 1 at such a rate they lose no digits.
     pub(super) fn worth(self, flow: &Flow, unit: f64) -> Worth {

@@ -56,6 +56,9 @@ impl Poisson {
     }
 }
 
+/// How many flows are drawn between two looks at whether to go on.
+const PATIENCE: usize = 4096;
+
 /// What is drawn from a seed, each from a stream of its own: more flows, another load or other sizes leave the rest of
 /// the draws alone, and a longer workload begins with the shorter one.
 #[derive(Clone, Copy)]
@@ -79,8 +82,22 @@ impl Workload {
     ///
     /// # Errors
     /// A setting's, for a load that is not finite and > 0, a duration < 0, pairs or links that the network does not
-    /// have, and pairs or links of no capacity.
+    /// have, pairs or links of no capacity, and more flows than there are numbers for.
     pub fn poisson(net: &Topology, arrivals: &Poisson, pairs: &Pairs, seed: u64) -> Result<Self> {
+        Self::poisson_while(net, arrivals, pairs, seed, || true)
+    }
+
+    /// The same, asking every now and then whether to go on; if not, it is the flows so far.
+    ///
+    /// # Errors
+    /// Those of [`poisson`](Self::poisson).
+    pub fn poisson_while(
+        net: &Topology,
+        arrivals: &Poisson,
+        pairs: &Pairs,
+        seed: u64,
+        mut go_on: impl FnMut() -> bool,
+    ) -> Result<Self> {
         arrivals.check(net)?;
         pairs.check(net)?;
         let capacity = match &arrivals.links {
@@ -91,12 +108,20 @@ impl Workload {
             return Err(Error::setting("the capacity that a load is a part of", capacity, "a number > 0"));
         }
         let gap = 8.0 * arrivals.sizes.mean() / (arrivals.load * capacity);
+        if arrivals.flows == usize::MAX && arrivals.duration == f64::INFINITY {
+            return Err(Error::setting("flows", "unbounded, and so is duration", "one of them"));
+        }
+        let most = f64::from(u32::MAX);
+        if f64::min(arrivals.flows as f64, arrivals.duration / gap) > most {
+            let flows = f64::min(arrivals.flows as f64, (arrivals.duration / gap).ceil());
+            return Err(Error::setting("flows", flows, "at most 4294967295"));
+        }
         let [mut gaps, mut ends, mut bytes] = [Draw::Gaps, Draw::Pairs, Draw::Sizes].map(|draw| rng(seed, draw));
         let mut workload = Self::default();
         let mut now = 0.0;
         while workload.len() < arrivals.flows {
             now -= gap * ln(1.0 - gaps.random::<f64>());
-            if now > arrivals.duration {
+            if now > arrivals.duration || (workload.len().is_multiple_of(PATIENCE) && !go_on()) {
                 break;
             }
             let (source, destination) = pairs.sample(net, &mut ends);

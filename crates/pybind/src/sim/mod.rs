@@ -6,6 +6,7 @@ mod own;
 mod own_routing;
 mod report;
 mod sizes;
+mod traffic;
 mod watch;
 mod workload;
 
@@ -17,6 +18,7 @@ pub(crate) use flows::Flows;
 pub(crate) use named::{Policy, Routing, policies, routings};
 pub(crate) use report::Report;
 pub(crate) use sizes::Sizes;
+pub(crate) use traffic::UpdateTraffic;
 pub(crate) use workload::{Workload, all_to_all, incast, permutation};
 
 use crate::door;
@@ -48,8 +50,9 @@ fn raise(error: Error) -> PyErr {
 ///     Capacities in bit/s.
 /// workload : Workload
 /// policy : str, Policy, or an object of your own
-///     Who gets which rate: ``"max-min"``, ``"srpt"``, ``"proportional"``, ``"min-fct"``, ``"alpha-fair"``, ``"flowtune"``, or a
-///     `Policy` of one of these names with options. One of your own has a method ``allocate(now, flows)``; see Notes.
+///     Who gets which rate: ``"max-min"``, ``"srpt"``, ``"proportional"``, ``"min-fct"``, ``"alpha-fair"``, ``"flowtune"``,
+///     ``"xwi"``, ``"gradient"``, ``"rcp"``, or a `Policy` of one of these names with options. One of your own has a method
+///     ``allocate(now, flows)``; see Notes.
 /// routing : str, Routing, or an object of your own
 ///     Who goes where: ``"ecmp"``, ``"flow-bender"``, ``"spray"``, ``"adaptive"``, or a `Routing` of one of these names with
 ///     options. One of your own has a method ``route(flow, source, destination, paths)``; see Notes.
@@ -87,7 +90,8 @@ fn raise(error: Error) -> PyErr {
 ///   when to call it again if nothing happens before. The last answer counts: None, or rates alone, is for never.
 ///
 /// If it has a method ``start(net)``, that is called before the first flow arrives; if it has a `name`, reports use it in
-/// place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells.
+/// place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells. A call
+/// takes 1 to 2 microseconds and 10 to 20 nanoseconds per flow, besides what it does itself.
 ///
 /// A routing of your own is any object with a method ``route(flow, source, destination, paths)``. It is called when a flow
 /// arrives; `flow` is its place in the workload, `paths` are the `netnum.Paths` from the one end to the other with the

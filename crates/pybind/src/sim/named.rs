@@ -23,8 +23,13 @@ use crate::topology::Topology;
 /// - ``"alpha-fair"``: the same for alpha-fair utilities: `alpha` > 0, and `tol`.
 /// - ``"flowtune"``: an `Allocator` that does one step every `interval` seconds, or with ``interval=None`` at every arrival
 ///   and end. `method`, `normalizer`, `update_threshold` and `headroom` are the allocator's, and so are the options of its
-///   method (`gamma`, `queue`, `smoothing`, `a`). `utility` says what rates are worth: ``"proportional"``, ``"min-fct"`` or
-///   ``{"alpha-fair": alpha}``.
+///   method (`gamma`, `queue`, `step`, `delay`, `smoothing`, `a`). `utility` says what rates are worth:
+///   ``"proportional"``, ``"min-fct"`` or ``{"alpha-fair": alpha}``. With `at_once`, flows follow the prices from the moment that any flow comes
+///   or goes, and do not wait for the next step; with `line_rate`, none asks for more than its path can carry.
+/// - ``"gradient"``, ``"rcp"``: the same at once, by default every 16 µs and with prices an interval late, as NUMFabric is
+///   compared with them.
+/// - ``"xwi"``: NUMFabric. Prices move every `interval` seconds, rates are a weighted max-min at once; `eta`, `beta` and
+///   `heaviest` are the method's, and `utility` is as above.
 ///
 /// Parameters
 /// ----------

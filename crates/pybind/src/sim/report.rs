@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-use super::Workload;
+use super::{UpdateTraffic, Workload};
 use crate::numbers;
 
 /// What came of a simulation. Columns over flows are in the order of the workload.
@@ -107,6 +107,12 @@ impl Report {
     #[getter]
     fn gap(&self) -> f64 {
         self.core.gap
+    }
+
+    /// What the policy's allocator and the servers have told each other, `UpdateTraffic`; None for a policy without one.
+    #[getter]
+    fn update_traffic(&self) -> Option<UpdateTraffic> {
+        self.core.update_traffic.map(|core| UpdateTraffic { core })
     }
 
     /// Simulated seconds, until the last flow had ended or the run was over.
@@ -250,6 +256,10 @@ impl Report {
             peak_loads: column("peak_loads")?,
             over_allocation: field("over_allocation")?.extract()?,
             gap: field("gap")?.extract()?,
+            update_traffic: match field("update_traffic")? {
+                none if none.is_none() => None,
+                traffic => Some(traffic.cast::<UpdateTraffic>()?.get().core),
+            },
             time: field("time")?.extract()?,
             events: field("events")?.extract()?,
             rate_changes: field("rate_changes")?.extract()?,
@@ -261,7 +271,7 @@ impl Report {
 }
 
 /// What a report is made of.
-const FIELDS: [&str; 17] = [
+const FIELDS: [&str; 18] = [
     "status",
     "policy",
     "routing",
@@ -274,6 +284,7 @@ const FIELDS: [&str; 17] = [
     "peak_loads",
     "over_allocation",
     "gap",
+    "update_traffic",
     "time",
     "events",
     "rate_changes",

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::{Sizes, raise};
+use crate::door::{self, Watch};
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
 use crate::topology::{Topology, seed_of};
@@ -94,7 +95,11 @@ impl Workload {
     /// Raises
     /// ------
     /// NumError
-    ///     For a load that is not > 0, pairs that are none, or neither flows nor duration.
+    ///     For a load that is not > 0, pairs that are none, neither flows nor duration, or more than 4294967295 flows.
+    ///
+    /// Notes
+    /// -----
+    /// Ctrl-C stops it.
     #[staticmethod]
     #[pyo3(signature = (net, sizes, load=0.6, *, flows=None, duration=None, pairs=None, links=None, seed=None))]
     #[pyo3(text_signature = "(net, sizes, load=0.6, *, flows=None, duration=None, pairs=None, links=None, seed=0)")]
@@ -110,9 +115,6 @@ impl Workload {
         links: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        if flows.is_none() && duration.is_none() {
-            return Err(setting("flows", "None, and so is duration", "one of them"));
-        }
         let flows = flows.map_or(Ok(usize::MAX), |flows| count("flows", flows, 0))?;
         let index = |link: i64| usize::try_from(link).map_err(|_| setting("links", link, "indices of links, >= 0"));
         let links = links
@@ -122,7 +124,9 @@ impl Workload {
         let arrivals = Poisson { sizes: sizes.get().core.clone(), load, flows, duration, links };
         let pairs = pairs.map_or(Ok(Pairs::Uniform), pairs_of)?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
-        let core = py.detach(|| Core::poisson(net, &arrivals, &pairs, seed)).map_err(raise)?;
+        let mut watch = Watch::new(None, None);
+        let mut draw = || Core::poisson_while(net, &arrivals, &pairs, seed, || !watch.interrupted());
+        let core = door::detached(py, || Ok(draw()))?.map_err(raise)?;
         if load >= 1.0 {
             let message = format!("load {load} is not below 1: flows pile up without bound for as long as they arrive");
             let message = CString::new(message)?;

@@ -1,17 +1,17 @@
 //! Dual gradient descent, with the queue if wanted.
 //!
 //! ```text
-//! p_l ← [p_l + γ s (G_l + b q_l)]₊,     s = 1 / max_l H_l, with the slopes of the first prices
+//! p_l ← [p_l + a (G_l + b q_l)]₊,       a as given, or γ / max_l H_l with the slopes of the first prices
 //! q_l ← [q_l + G_l]₊                    what has queued up, an iteration being the unit of time
 //! ```
 //!
-//! G is minus the gradient of the dual function, 1/s bounds its curvature where the iteration starts; H counts every
+//! G is minus the gradient of the dual function, max H bounds its curvature where the iteration starts; H counts every
 //! flow once per priced link. Converges slowly for γ ≤ 1 while the curvature does not grow, and diverges when it does:
 //! α-fair demand curves steepen as prices fall. The queue term (b > 0; 0 is without) drains what earlier iterations
 //! sent too much. It is integral control: while a queue stands the linearized step is stable only for b < 1, and larger
 //! b rely on the cut at an empty queue to end each swing. NUMFabric's b/a with its interval of 16 µs is 0.06. Sources:
 //! Low, Lapsley, *Optimization flow control*, ToN 1999; Flowtune (NSDI 2017), appendix B; NUMFabric (SIGCOMM 2016), eq.
-//! 4 and 14. Theirs have steps in the units of the problem; here they have none.
+//! 4 and 14. Theirs have steps in the units of the problem; γ has none.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,14 +23,20 @@ pub struct Gradient {
     gamma: f64,
     /// b.
     queue: f64,
-    /// γ s *(derived at the start)*.
+    /// a *(given, or derived at the start)*.
     step: f64,
+    given: bool,
 }
 
 impl Gradient {
     /// γ > 0, relative to the longest step that is safe at the first prices, and the queue's part b ≥ 0 in it.
     pub fn new(gamma: f64, queue: f64) -> Self {
-        Self { gamma, queue, step: 0.0 }
+        Self { gamma, queue, step: 0.0, given: false }
+    }
+
+    /// The same with a step a in the units of price per rate, whatever the slopes are; 0 leaves it to γ.
+    pub fn with_step(self, step: f64) -> Self {
+        Self { given: step > 0.0, step, ..self }
     }
 }
 
@@ -46,9 +52,15 @@ impl PriceRule for Gradient {
         true
     }
 
+    fn learns_at_start(&self) -> bool {
+        !self.given
+    }
+
     fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut f64)>) {
-        let steepest = links.map(|(link, _)| link.slope).fold(f64::MIN_POSITIVE, f64::max);
-        self.step = (self.gamma / steepest).min(f64::MAX);
+        if !self.given {
+            let steepest = links.map(|(link, _)| link.slope).fold(f64::MIN_POSITIVE, f64::max);
+            self.step = (self.gamma / steepest).min(f64::MAX);
+        }
     }
 
     fn advance(&self, link: &LinkState, queue: &mut f64) -> f64 {

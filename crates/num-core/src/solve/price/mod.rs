@@ -12,6 +12,7 @@
 //!
 //! This is for flows with one path; how a flow splits over several is in `shares.rs`, of which no rule knows.
 
+mod delayed;
 mod engine;
 mod fast_ned;
 mod fgm;
@@ -22,6 +23,7 @@ mod rcp;
 mod rows;
 mod shares;
 
+pub use delayed::{Delayed, Late};
 pub use engine::{LinkRecord, PowerFlows, PowerLaw, PriceEngine, Responder};
 pub use fast_ned::FastNed;
 pub use fgm::Fgm;

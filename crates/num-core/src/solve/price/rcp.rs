@@ -30,7 +30,7 @@ pub struct Rcp {
 }
 
 /// The price of a link that is too full, at least, in parts of its Newton step.
-const LEAST: f64 = 1e-6;
+const LEAST: f64 = 1e-2;
 /// The most by which a price falls or rises in one step.
 const LARGEST_FACTOR: f64 = 2.0;
 

@@ -1,0 +1,31 @@
+//! The flows of a moment as a problem, in order of arrival.
+
+use netnum_core::{Paths, Problem, Utilities};
+
+use super::single_path;
+use crate::error::Result;
+use crate::flows::{Flow, Flows};
+
+/// The slots of the flows of this moment in order of arrival, and their problem: `worth` says of flows in that order what
+/// their rates in bit/s are worth.
+///
+/// # Errors
+/// [`Error::Policy`](crate::Error::Policy) naming a flow that spreads over several paths; those of `worth`.
+pub(super) fn problem(
+    policy: &str,
+    capacities: &[f64],
+    flows: &Flows,
+    worth: impl Fn(&[&Flow]) -> Result<Utilities>,
+) -> Result<(Vec<u32>, Problem)> {
+    let mut slots = flows.active().to_vec();
+    slots.sort_unstable_by_key(|&slot| flows.flow(slot).number);
+    let mut paths = Paths::from_lists([[0; 0]; 0]);
+    let mut caps = Vec::with_capacity(slots.len());
+    for &slot in &slots {
+        paths.push(single_path(policy, slot, flows)?);
+        caps.push(flows.flow(slot).cap);
+    }
+    let active: Vec<&Flow> = slots.iter().map(|&slot| flows.flow(slot)).collect();
+    let problem = Problem::new(capacities.to_vec(), paths, worth(&active)?)?;
+    Ok((slots, problem.with_rate_caps(caps)?))
+}
