@@ -11,6 +11,9 @@
 //! flow on. Both are f64 on one thread, are given the same routes, and agree on every completion time before anything is
 //! timed. The routes of the textbook are made beforehand, ours are counted. Times are per flow, so that rows compare though
 //! the two that compute all rates anew are given the first flows of a long workload only.
+//!
+//! Routings are compared on the fat tree of FlowBender's evaluation: 128 servers, 8 paths between pods, 4 times as many
+//! servers as uplinks in a rack, at a load of 0.6 of the bisection. FlowBender reviews every flow every 100 µs.
 
 mod common;
 
@@ -19,8 +22,10 @@ use std::time::{Duration, Instant};
 
 use common::Plan;
 use criterion::{BenchmarkId, Criterion};
-use netnum_core::{Paths, Topology};
-use netnum_sim::{Ecmp, MaxMin, Pairs, Poisson, Report, Run, Sizes, Workload, simulate};
+use netnum_core::{Link, Paths, Topology};
+use netnum_sim::{
+    Ecmp, FlowBender, FlowBenderOptions, MaxMin, Pairs, Poisson, Report, Routing, Run, Sizes, Spray, Workload, simulate,
+};
 
 const FLOWS: [usize; 3] = [2000, 10_000, 100_000];
 
@@ -181,6 +186,47 @@ fn measure(criterion: &mut Criterion, flows: usize) -> Measured {
     }
 }
 
+/// The fat tree, and flows on it.
+fn bisected(flows: usize) -> (Topology, Workload) {
+    let (rack, aggregation, core) = (|rack| 128 + rack, |place| 144 + place, |place| 152 + place);
+    let mut cables: Vec<(u32, u32)> = (0..128).map(|server| (server, rack(server / 8))).collect();
+    cables.extend((0..32).map(|up| (rack(up / 2), aggregation(up / 8 * 2 + up % 2))));
+    cables.extend((0..32).map(|up| (aggregation(up / 4), core(up / 4 % 2 * 4 + up % 4))));
+    let both = |(one, other)| [(one, other), (other, one)].map(|(from, to)| Link { from, to, capacity: 10e9 });
+    let links: Vec<Link> = cables.into_iter().flat_map(both).collect();
+    // Those from racks up, which come in pairs with those down.
+    let uplinks = Some((256..320).step_by(2).collect());
+    let names = (0..160).map(|node| node.to_string()).collect();
+    let net = Topology::new("fat tree", names, 128, vec![0; 160], links).expect("the fabric is well formed");
+    let arrivals = Poisson { flows, links: uplinks, ..Poisson::new(Sizes::web_search(), 0.6) };
+    let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
+    (net, workload)
+}
+
+fn measure_routings(criterion: &mut Criterion, flows: usize) {
+    let (net, workload) = bisected(flows);
+    let bends = || FlowBender::new(1, FlowBenderOptions::default()).expect("the defaults are in range");
+    let routings: [(&str, &dyn Fn() -> Box<dyn Routing>); 3] = [
+        ("ecmp", &|| Box::new(Ecmp::new(1))),
+        ("flow-bender", &|| Box::new(bends())),
+        ("spray", &|| Box::new(Spray::new())),
+    ];
+    for (name, routing) in routings {
+        let seconds = common::measure(criterion, "routings", BenchmarkId::new(name, flows), PLAN, |count| {
+            let began = Instant::now();
+            for _ in 0..count {
+                let (mut routing, mut policy) = (routing(), MaxMin::new());
+                let report = simulate(&net, &workload, routing.as_mut(), &mut policy, &Run::default(), &mut ());
+                black_box(report.expect("well formed"));
+            }
+            began.elapsed().div_f64(flows as f64)
+        });
+        if let Some(seconds) = seconds.filter(|_| !common::is_test()) {
+            println!("{flows} flows on the fat tree, {name}: {:.0} flows per second", 1.0 / seconds);
+        }
+    }
+}
+
 fn print_table(measured: &[Measured], gigahertz: f64) {
     println!(
         "Web-search flows at load 0.6 on 9 x 16 x 4, max-min, one thread of {gigahertz:.2} GHz; flows per second."
@@ -197,6 +243,7 @@ fn print_table(measured: &[Measured], gigahertz: f64) {
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let measured: Vec<Measured> = FLOWS.iter().map(|&flows| measure(&mut criterion, flows)).collect();
+    measure_routings(&mut criterion, FLOWS[1]);
     criterion.final_summary();
     let any = |side: &Measured| side.textbook.is_some() || side.full.is_some() || side.ours.is_some();
     let measured: Vec<Measured> = measured.into_iter().filter(any).collect();

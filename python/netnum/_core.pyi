@@ -65,6 +65,15 @@ class _UserPolicy(Protocol):
 
     def allocate(self, now: float, flows: Flows, /) -> ArrayLike | tuple[ArrayLike | None, float | None] | None: ...
 
+class _UserRouting(Protocol):
+    """What a routing of one's own has.
+
+    With a `period` it has a ``review(flow, marked, sent, paths, choice)`` as well; a `marking`, a ``start(net, workload)`` and
+    a `name` are read if there are any.
+    """
+
+    def route(self, flow: int, source: int, destination: int, paths: Paths, /) -> int | ArrayLike: ...
+
 class _UserUtility(Protocol):
     """What a utility of one's own has: four methods on arrays over flows. An optional `saturation` is read as well."""
 
@@ -640,10 +649,11 @@ def simulate(
     net: Topology,
     workload: Workload,
     policy: str | Policy | _UserPolicy = "max-min",
-    routing: str | Routing = "ecmp",
+    routing: str | Routing | _UserRouting = "ecmp",
     *,
     until: float = ...,
     seed: int = 0,
+    changes: Sequence[tuple[float, int, float]] = (),
     progress: bool = False,
 ) -> Report: ...
 def policies() -> dict[str, dict[str, Any]]: ...

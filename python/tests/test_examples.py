@@ -29,7 +29,7 @@ def test_the_python_example_runs(path, tmp_path):
     run([sys.executable, str(path)], tmp_path)
 
 
-REPRODUCTIONS = sorted((ROOT / "examples" / "reproductions").glob("*_fig*.py"))
+REPRODUCTIONS = sorted((ROOT / "examples" / "reproductions").glob("*_*.py"))
 
 
 @pytest.mark.parametrize("path", REPRODUCTIONS, ids=[path.name for path in REPRODUCTIONS])

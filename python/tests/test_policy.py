@@ -45,7 +45,8 @@ def test_options_are_listed_with_their_defaults():
     assert options["interval"] == 1e-5
     assert (options["method"], options["normalizer"], options["utility"]) == ("ned", "f-norm", "proportional")
     assert options["gamma"] is None
-    assert sim.routings() == {"ecmp": {"summary": "a random shortest path for each flow, drawn once", "options": {}}}
+    ecmp = {"summary": "a random shortest path for each flow, drawn once", "options": {"skew": 0.0}}
+    assert sim.routings()["ecmp"] == ecmp
 
 
 @pytest.mark.parametrize(
@@ -276,8 +277,6 @@ def test_what_a_policy_raises_comes_through(pair, where):
 def test_what_is_no_policy_is_a_type_error(pair, policy, message):
     with pytest.raises(TypeError, match=message):
         sim.simulate(*pair, policy)
-    with pytest.raises(TypeError, match=r"routing must be a name or a netnum\.sim\.Routing, not int"):
-        sim.simulate(*pair, routing=3)
 
 
 def test_a_policy_may_simulate_and_solve(pair):

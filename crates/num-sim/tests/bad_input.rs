@@ -191,7 +191,7 @@ fn every_routing_names_the_flow_that_it_cannot_route() {
         let error = message(simulate(&net, &workload, routing.as_mut(), &mut MaxMin::new(), &Run::default(), &mut ()));
         let expected = match *name {
             "ecmp" => "pair 1 from b to c: there is no route".to_owned(),
-            _ => format!("routing {name:?}: flow 1 has no route: paths from b to c: there is no route"),
+            _ => format!("routing {name:?}, flow 1: paths from b to c: there is no route"),
         };
         assert_eq!(error, expected);
     }

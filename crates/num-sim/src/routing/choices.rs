@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use netnum_core::{Paths, Topology};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::workload::Workload;
 
 /// The shortest paths of every flow.
@@ -19,7 +19,7 @@ impl Choices {
     /// Those of the flows of a workload. O(pairs of ends · (nodes + links)), and what is listed.
     ///
     /// # Errors
-    /// [`Error::Routing`], naming the routing that asks, and the first flow without a path or with too many.
+    /// [`Error::Core`](crate::Error::Core), naming the routing that asks, and the first flow without a path or with too many.
     pub(super) fn new(routing: &str, net: &Topology, workload: &Workload) -> Result<Self> {
         let mut known = HashMap::new();
         let mut choices = Self::default();
@@ -27,11 +27,8 @@ impl Choices {
             let list = match known.get(&(source, destination)) {
                 Some(&list) => list,
                 None => {
-                    let wrong = |error: netnum_core::Error| Error::Routing {
-                        routing: routing.into(),
-                        flow,
-                        what: format!("has no route: {error}"),
-                    };
+                    let wrong =
+                        |error| netnum_core::Error::Topology(format!("routing {routing:?}, flow {flow}: {error}"));
                     choices.lists.push(net.paths(source, destination).map_err(wrong)?);
                     let list = choices.lists.len() as u32 - 1;
                     known.insert((source, destination), list);

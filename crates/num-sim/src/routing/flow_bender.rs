@@ -228,3 +228,53 @@ impl Bender {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a flow over four paths is after each round trip, with that V picks path V mod 4: the path, the one that it
+    /// tries, and the part of it that does.
+    fn follow(options: FlowBenderOptions, heard: &[f64]) -> Vec<(u32, u32, f64)> {
+        let mut bender = Bender::default();
+        let mut after = |&heard: &f64| {
+            bender.hears(heard, &options, |v| v % 4);
+            (bender.path, bender.tries, bender.part)
+        };
+        heard.iter().map(&mut after).collect()
+    }
+
+    fn paths(options: FlowBenderOptions, heard: &[f64]) -> Vec<u32> {
+        follow(options, heard).iter().map(|after| after.0).collect()
+    }
+
+    #[test]
+    fn congested_round_trips_count_in_a_row_only() {
+        let options = FlowBenderOptions::default();
+        assert_eq!(paths(options, &[0.0, 0.05, 0.06, 1.0, 0.0, 1.0]), [0, 0, 1, 2, 2, 3]);
+        let twice = FlowBenderOptions { n: 2, ..options };
+        assert_eq!(paths(twice, &[1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0]), [0, 0, 0, 1, 1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn after_too_many_moves_a_flow_stays_where_it_was_best() {
+        let options = FlowBenderOptions { lock_after: Some(3), lock_for: 2, ..FlowBenderOptions::default() };
+        // From path 0, which does not count, to 1, 2 and 3; the second of these was the calmest. Then it goes on.
+        let heard = [0.1, 0.5, 0.2, 0.9, 1.0, 1.0, 1.0, 1.0];
+        assert_eq!(paths(options, &heard), [1, 2, 3, 2, 2, 2, 0, 1]);
+        // A calm round trip on the way, and the moves are counted from there.
+        assert_eq!(paths(options, &[1.0, 1.0, 0.0, 1.0, 1.0, 1.0]), [1, 2, 2, 3, 0, 1]);
+    }
+
+    #[test]
+    fn part_of_a_flow_tries_a_path_and_the_rest_follows() {
+        let options = FlowBenderOptions { step: 0.4, ..FlowBenderOptions::default() };
+        assert_eq!(follow(options, &[1.0, 0.0, 0.0, 0.0]), [(0, 1, 0.4), (0, 1, 0.8), (1, 1, 0.0), (1, 1, 0.0)]);
+        // It did not help: another one. The fourth is where the flow is already.
+        let after = follow(options, &[1.0, 1.0, 1.0, 1.0, 0.0]);
+        assert_eq!(after, [(0, 1, 0.4), (0, 2, 0.4), (0, 3, 0.4), (0, 0, 0.0), (0, 0, 0.0)]);
+        let tenths =
+            follow(FlowBenderOptions { step: 0.1, ..options }, &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!((tenths[8].0, tenths[9]), (0, (1, 1, 0.0)));
+    }
+}

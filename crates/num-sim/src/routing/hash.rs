@@ -68,7 +68,7 @@ mod tests {
     fn a_skew_is_what_it_says() {
         for (skew, expected) in [(0.0, [0.25; 4]), (0.5, [1.5 / 4.0, 3.5 / 12.0, 2.5 / 12.0, 0.5 / 4.0])] {
             let hash = Hash::new("ecmp", 3, skew).unwrap();
-            let mut counts = [0.0_f64; 4];
+            let mut counts = [0.0f64; 4];
             for draw in 0..40_000 {
                 counts[hash.pick(draw % 200, (draw / 200) as u32, 4)] += 1.0 / 40_000.0;
             }

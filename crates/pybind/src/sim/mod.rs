@@ -3,13 +3,14 @@
 mod flows;
 mod named;
 mod own;
+mod own_routing;
 mod report;
 mod sizes;
 mod traffic;
 mod watch;
 mod workload;
 
-use netnum_sim::{Error, Run};
+use netnum_sim::{Change, Error, Run};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -30,7 +31,9 @@ fn raise(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::Core(error) => error::raise(error),
-        Error::UnknownName { .. } | Error::UnknownOption { .. } | Error::Policy { .. } => MethodError::new_err(message),
+        Error::UnknownName { .. } | Error::UnknownOption { .. } | Error::Policy { .. } | Error::Routing { .. } => {
+            MethodError::new_err(message)
+        }
         Error::Option { .. } => NumError::new_err(message),
         _ => ProblemError::new_err(message),
     }
@@ -48,13 +51,17 @@ fn raise(error: Error) -> PyErr {
 /// workload : Workload
 /// policy : str, Policy, or an object of your own
 ///     Who gets which rate: ``"max-min"``, ``"srpt"``, ``"proportional"``, ``"min-fct"``, ``"alpha-fair"``, ``"flowtune"``,
-///     ``"xwi"``, ``"gradient"``, ``"rcp"``, or a `Policy` of one of these names with options. One of your own has a method ``allocate(now, flows)``; see Notes.
-/// routing : str or Routing
-///     Who goes where: ``"ecmp"``, a random shortest path for each flow, drawn once.
+///     ``"xwi"``, ``"gradient"``, ``"rcp"``, or a `Policy` of one of these names with options. One of your own has a method
+///     ``allocate(now, flows)``; see Notes.
+/// routing : str, Routing, or an object of your own
+///     Who goes where: ``"ecmp"``, ``"flow-bender"``, ``"spray"``, ``"adaptive"``, or a `Routing` of one of these names with
+///     options. One of your own has a method ``route(flow, source, destination, paths)``; see Notes.
 /// until : float
 ///     Seconds of simulated time after which it is over. By default all flows end first.
 /// seed : int
 ///     Of the routing, from 0 to 2**64 - 1. The same arguments give the same completion times, bit for bit.
+/// changes : sequence of (float, int, float)
+///     Links whose capacities change, in order of time: seconds, link, and its capacity from then on in bit/s, 0 if it fails.
 /// progress : bool
 ///     Show a bar over the flows.
 ///
@@ -67,7 +74,7 @@ fn raise(error: Error) -> PyErr {
 /// ProblemError
 ///     Naming the first flow that no route joins, or whose end does not exist.
 /// MethodError
-///     For a policy or a routing that does not exist, and for a policy of your own with an answer that cannot be used.
+///     For a policy or a routing that does not exist, and for one of your own with an answer that cannot be used.
 ///
 /// Notes
 /// -----
@@ -86,6 +93,15 @@ fn raise(error: Error) -> PyErr {
 /// place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells. A call
 /// takes 1 to 2 microseconds and 10 to 20 nanoseconds per flow, besides what it does itself.
 ///
+/// A routing of your own is any object with a method ``route(flow, source, destination, paths)``. It is called when a flow
+/// arrives; `flow` is its place in the workload, `paths` are the `netnum.Paths` from the one end to the other with the
+/// fewest links. It returns the index of one, or weights over all of them that add up to 1. With a `period` in seconds,
+/// ``review(flow, marked, sent, paths, choice)`` is called whenever another one has passed since the flow arrived, with the
+/// bytes that it sent in it, those of them that were marked, and its last answer; it returns another one, or None to leave
+/// it at that. `marking` says how links mark, as in `Routing`. ``start(net, workload)`` and a `name` are optional.
+///
+/// Each call of a Python method takes some microseconds.
+///
 /// Examples
 /// --------
 /// >>> net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
@@ -94,9 +110,9 @@ fn raise(error: Error) -> PyErr {
 /// >>> report.status
 /// 'finished'
 #[pyfunction]
-#[pyo3(signature = (net, workload, policy=None, routing=None, *, until=f64::INFINITY, seed=None, progress=false))]
+#[pyo3(signature = (net, workload, policy=None, routing=None, *, until=f64::INFINITY, seed=None, changes=None, progress=false))]
 #[pyo3(
-    text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=float(\"inf\"), seed=0, progress=False)"
+    text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=float(\"inf\"), seed=0, changes=(), progress=False)"
 )]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn simulate(
@@ -107,15 +123,18 @@ pub(crate) fn simulate(
     routing: Option<&Bound<'_, PyAny>>,
     until: f64,
     seed: Option<&Bound<'_, PyAny>>,
+    changes: Option<Vec<(f64, usize, f64)>>,
     progress: bool,
 ) -> PyResult<Report> {
     let by_name = |name: &str| PyString::new(py, name).into_any();
     let policy = policy.cloned().unwrap_or_else(|| by_name("max-min"));
     let routing = routing.cloned().unwrap_or_else(|| by_name("ecmp"));
-    let mut routing = named::routing_of(&routing, seed_of(seed)?)?;
+    let mut routing = named::routing_of(&routing, seed_of(seed)?, net, workload)?;
     let mut policy = named::policy_of(&policy, net, workload)?;
     let mut watch = Watch::new(progress, workload.get().core.len());
-    let (net, flows, run) = (&net.get().core, &workload.get().core, Run { until, ..Run::default() });
+    let change = |(time, link, capacity)| Change { time, link, capacity };
+    let run = Run { until, changes: changes.into_iter().flatten().map(change).collect() };
+    let (net, flows) = (&net.get().core, &workload.get().core);
     let report = door::detached(py, || {
         Ok(netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch))
     });

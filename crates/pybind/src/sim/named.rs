@@ -7,6 +7,7 @@ use pyo3::types::{PyBool, PyDict, PyList, PyString};
 use serde_json::{Map, Number, Value};
 
 use super::own::UserPolicy;
+use super::own_routing::UserRouting;
 use super::{Workload, raise};
 use crate::error::setting;
 use crate::topology::Topology;
@@ -66,7 +67,16 @@ pub(crate) struct Policy {
 ///
 /// `routings` lists them with their options.
 ///
-/// - ``"ecmp"``: a random shortest path for each flow, drawn once, with the seed of `simulate`.
+/// - ``"ecmp"``: a random shortest path for each flow, drawn once, with the seed of `simulate`. With a `skew` s from 0 to 1
+///   the hash prefers some paths, and the same ones for all flows: from (1 + s)/P to (1 - s)/P of them take each of P.
+///   When a link fails its flows are hashed over the paths that are left.
+/// - ``"flow-bender"``: a flow that is congested for `n` round trips of `rtt` seconds in a row draws a path anew, with the
+///   same `skew`; it is when more than a part `t` of what it sent was marked, or when it sent nothing. `marking` is
+///   ``"saturated"``, where congested links mark everything, ``{"dctcp": {"rtt": seconds, "threshold": bytes}}`` or
+///   ``{"utilization": part}``. After `lock_after` moves in a row it stays on the best of these paths for `lock_for` round
+///   trips; None for never. `step` is the part of a flow that moves at once, 1 for all of it.
+/// - ``"spray"``: an even split of every flow over all shortest paths that work.
+/// - ``"adaptive"``: at every moment the split at which max-min rates are highest, away from links with less free. Slow.
 ///
 /// Parameters
 /// ----------
@@ -182,16 +192,20 @@ pub(super) fn policy_of(
     }
 }
 
-/// A routing as `simulate` takes it: by its name alone, or with options.
-pub(super) fn routing_of(value: &Bound<'_, PyAny>, seed: u64) -> PyResult<Box<dyn netnum_sim::Routing + Send>> {
+/// A routing as `simulate` takes it: by its name alone, with options, or written in Python.
+pub(super) fn routing_of(
+    value: &Bound<'_, PyAny>,
+    seed: u64,
+    net: &Bound<'_, Topology>,
+    workload: &Bound<'_, Workload>,
+) -> PyResult<Box<dyn netnum_sim::Routing + Send>> {
     if let Ok(routing) = value.cast::<Routing>() {
         return routing.get().core(seed);
     }
-    let Ok(name) = value.cast::<PyString>() else {
-        let kind = value.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("routing must be a name or a netnum.sim.Routing, not {kind}")));
-    };
-    netnum_sim::routing(name.to_str()?, seed, &Options::new()).map_err(raise)
+    match value.cast::<PyString>() {
+        Ok(name) => netnum_sim::routing(name.to_str()?, seed, &Options::new()).map_err(raise),
+        Err(_) => Ok(Box::new(UserRouting::new(value, net, workload)?)),
+    }
 }
 
 /// List the policies of `Policy` and `simulate`.
@@ -263,7 +277,7 @@ fn fields(dict: &Bound<'_, PyDict>, of: Option<&str>) -> PyResult<Options> {
 }
 
 /// The value of an option as plain data.
-fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub(super) fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_none() {
         return Ok(Value::Null);
     }

@@ -1,0 +1,174 @@
+//! A routing written in Python.
+
+use std::collections::HashMap;
+
+use netnum_sim::{Error, Marking, Marks, Result, Route, Routing};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyString, PyType};
+
+use super::named::plain;
+use super::{Workload, raise};
+use crate::paths::Paths;
+use crate::topology::Topology;
+use crate::{door, numbers};
+
+/// Bits per byte: sizes are in the one, rates in the other.
+const BITS: f64 = 8.0;
+
+/// A Python object as a routing: a call at every arrival and at every review.
+///
+/// What it raises is kept for the end of the simulation (see `door.rs`), which then ends at once.
+pub(super) struct UserRouting {
+    object: Py<PyAny>,
+    name: String,
+    period: f64,
+    marking: Marking,
+    net: Py<Topology>,
+    workload: Py<Workload>,
+    /// The paths of pairs of ends.
+    paths: HashMap<(usize, usize), Py<Paths>>,
+    /// By flow, its last answer.
+    choices: Vec<Option<Py<PyAny>>>,
+}
+
+impl UserRouting {
+    pub(super) fn new(
+        object: &Bound<'_, PyAny>,
+        net: &Bound<'_, Topology>,
+        workload: &Bound<'_, Workload>,
+    ) -> PyResult<Self> {
+        if let Ok(class) = object.cast::<PyType>() {
+            let name = class.name()?;
+            return Err(PyTypeError::new_err(format!("routing is the class {name}, expected an instance: {name}(…)")));
+        }
+        let class = object.get_type().name()?.to_string();
+        let has = |method| object.hasattr(method);
+        if !has("route")? {
+            let known =
+                "a name, a netnum.sim.Routing or an object with a method route(flow, source, destination, paths)";
+            return Err(PyTypeError::new_err(format!("routing must be {known}, not {class}")));
+        }
+        let name = match object.getattr_opt("name")? {
+            Some(name) => name
+                .cast_into::<PyString>()
+                .map_err(|_| PyTypeError::new_err(format!("{class}.name must be a str")))?
+                .to_str()?
+                .to_owned(),
+            None => class,
+        };
+        let period = object.getattr_opt("period")?.filter(|period| !period.is_none());
+        if period.is_some() && !has("review")? {
+            let method = "review(flow, marked, sent, paths, choice)";
+            return Err(PyTypeError::new_err(format!("routing {name:?} has a period, and no method {method}")));
+        }
+        let period = period
+            .map_or(Ok(f64::INFINITY), |period| numbers::float(&format!("period of routing {name:?}"), &period))?;
+        let marking = match object.getattr_opt("marking")? {
+            Some(marking) => Marking::from_json(plain("marking", &marking)?).map_err(raise)?,
+            None => Marking::Saturated,
+        };
+        let (object, net, workload) = (object.clone().unbind(), net.clone().unbind(), workload.clone().unbind());
+        Ok(Self { object, name, period, marking, net, workload, paths: HashMap::new(), choices: Vec::new() })
+    }
+
+    /// The shortest paths of a flow.
+    fn paths(&mut self, py: Python<'_>, flow: usize) -> Result<Py<Paths>> {
+        let workload = &self.workload.get().core;
+        let pair = (workload.sources()[flow], workload.destinations()[flow]);
+        if let Some(paths) = self.paths.get(&pair) {
+            return Ok(paths.clone_ref(py));
+        }
+        let found = self.net.get().core.paths(pair.0, pair.1)?;
+        let paths = Py::new(py, Paths::from(found)).map_err(|error| self.raised(error))?;
+        self.paths.insert(pair, paths.clone_ref(py));
+        Ok(paths)
+    }
+
+    /// Follows an answer: the index of a path, or weights over them.
+    fn follow(&mut self, flow: usize, answer: Bound<'_, PyAny>, paths: &Paths, route: &mut Route) -> Result<()> {
+        let count = paths.core.len();
+        let index = match answer.is_instance_of::<PyFloat>() {
+            true => None,
+            false => answer.extract::<i64>().ok(),
+        };
+        if let Some(index) = index {
+            let Some(path) = usize::try_from(index).ok().filter(|&path| path < count) else {
+                return Err(self.wrong(flow, format!("got path {index}, expected one in 0..{count}")));
+            };
+            route.take(paths.core.links(path));
+        } else {
+            let what = format!("weights of routing {:?} for flow {flow}", self.name);
+            let weights = numbers::floats(&what, &answer).map_err(|error| self.raised(error))?;
+            if weights.len() != count {
+                return Err(
+                    self.wrong(flow, format!("got {} weights, expected one for each of {count} paths", weights.len()))
+                );
+            }
+            if let Some(weight) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+                return Err(self.wrong(flow, format!("got weight {weight}, expected finite numbers >= 0")));
+            }
+            route.spread(paths.core.iter().zip(weights).filter(|path| path.1 > 0.0));
+        }
+        self.choices[flow] = Some(answer.unbind());
+        Ok(())
+    }
+
+    fn wrong(&self, flow: usize, what: String) -> Error {
+        Error::Routing { routing: self.name.clone(), flow, what }
+    }
+
+    /// Keeps what it has raised; the error ends the simulation and is never seen.
+    fn raised(&self, error: PyErr) -> Error {
+        door::keep(error);
+        self.wrong(0, "raised".into())
+    }
+}
+
+impl Routing for UserRouting {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn start(&mut self, net: &netnum_core::Topology, workload: &netnum_sim::Workload) -> Result<()> {
+        // Names the first pair without a route before anything is simulated.
+        net.ecmp(workload.sources(), workload.destinations(), 0)?;
+        self.choices = std::iter::repeat_with(|| None).take(workload.len()).collect();
+        Python::attach(|py| match self.object.bind(py).getattr_opt("start")? {
+            Some(start) => start.call1((&self.net, &self.workload)).map(drop),
+            None => Ok(()),
+        })
+        .map_err(|error| self.raised(error))
+    }
+
+    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+        Python::attach(|py| {
+            let paths = self.paths(py, flow)?;
+            let workload = &self.workload.get().core;
+            let (source, destination) = (workload.sources()[flow], workload.destinations()[flow]);
+            let answer = self.object.bind(py).call_method1("route", (flow, source, destination, &paths));
+            self.follow(flow, answer.map_err(|error| self.raised(error))?, paths.get(), route)
+        })
+    }
+
+    fn period(&self) -> f64 {
+        self.period
+    }
+
+    fn marking(&self) -> Marking {
+        self.marking
+    }
+
+    fn review(&mut self, flow: usize, marks: Marks, route: &mut Route) -> Result<bool> {
+        Python::attach(|py| {
+            let paths = self.paths(py, flow)?;
+            let told = (flow, marks.marked / BITS, marks.sent / BITS, &paths, &self.choices[flow]);
+            let answer = self.object.bind(py).call_method1("review", told).map_err(|error| self.raised(error))?;
+            if answer.is_none() {
+                return Ok(false);
+            }
+            self.follow(flow, answer, paths.get(), route)?;
+            Ok(true)
+        })
+    }
+}

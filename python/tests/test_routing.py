@@ -1,0 +1,165 @@
+"""Routings: by their names, written in Python, and on networks whose links fail."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import netnum
+from netnum import sim
+
+
+@pytest.fixture(scope="module")
+def net():
+    return netnum.topology.leaf_spine(racks=3, servers_per_rack=4, spines=3, server_capacity=1e9, fabric_capacity=1e9)
+
+
+@pytest.fixture(scope="module")
+def workload(net):
+    return sim.Workload.poisson(net, sim.sizes.web_search, load=0.6, flows=200, seed=1)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """Two flows of 1 MB from one rack to another over the same one of two spines, if nobody sends them elsewhere."""
+    net = netnum.topology.leaf_spine(racks=2, servers_per_rack=2, spines=2, server_capacity=8e6, fabric_capacity=8e6)
+    return net, sim.Workload([0, 0.05], [0, 1], [2, 3], [1e6, 1e6])
+
+
+@pytest.mark.parametrize("name", sim.routings())
+def test_every_routing_sends_everything(net, workload, name):
+    report = sim.simulate(net, workload, routing=name)
+    assert report.routing == name
+    np.testing.assert_array_equal(report.bytes_sent, workload.sizes)
+    assert np.all(report.peak_loads <= net.capacities * (1 + 1e-9))
+    again = sim.simulate(net, workload, routing=sim.Routing(name))
+    np.testing.assert_array_equal(report.completion_times, again.completion_times)
+
+
+def test_options_reach_the_routing(net, workload):
+    def moves(**options):
+        return sim.simulate(net, workload, routing=sim.Routing("flow-bender", **options)).route_changes
+
+    default = moves()
+    assert default == moves(n=1, t=0.05, rtt=100e-6, marking="saturated", lock_after=None) > 0
+    assert moves(t=1) == 0
+    assert moves(n=4) < default
+    assert moves(lock_after=2) < default
+    assert moves(marking={"utilization": 0.5}) > default
+    dctcp = sim.Routing("flow-bender", marking={"dctcp": {"rtt": 1e-4, "threshold": 9e4}}, t=0.25)
+    assert pickle.loads(pickle.dumps(dctcp)) == dctcp
+    assert sim.simulate(net, workload, routing=dctcp).route_changes < default
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 0}, 'option "n" of routing "flow-bender": 0, expected at least 1'),
+        ({"t": 2.0}, 'option "t" of routing "flow-bender": 2, expected a number from 0 to 1'),
+        ({"rtt": -1.0}, 'option "rtt" of routing "flow-bender": -1, expected a finite number > 0'),
+        ({"marking": {"utilization": 2.0}}, "utilization is 2, expected a number > 0 and <= 1"),
+        ({"marking": "red"}, 'option "marking" of routing "flow-bender": unknown variant `red`'),
+    ],
+)
+def test_an_option_out_of_range_is_named(options, message):
+    with pytest.raises(netnum.NumError, match=message):
+        sim.Routing("flow-bender", **options)
+
+
+def test_a_link_fails_and_comes_back(pair):
+    net, _ = pair
+    workload = sim.Workload([0], [0], [2], [1e6])
+    first = sim.simulate(net, workload, routing="ecmp")
+    up = next(int(path[1]) for path in net.paths(0, 2) if first.link_bytes[path[1]] > 0)
+    report = sim.simulate(net, workload, routing="ecmp", changes=[(0.25, up, 0.0)])
+    assert (report.route_changes, report.link_bytes[up]) == (1, pytest.approx(0.25e6))
+    np.testing.assert_allclose(report.completion_times, 1)
+    # Nobody reroutes a server's own link.
+    report = sim.simulate(net, workload, routing="ecmp", changes=[(0.25, 0, 0.0), (0.75, 0, 4e6)])
+    np.testing.assert_allclose(report.completion_times, 0.75 + 1.5)
+    with pytest.raises(netnum.NumError, match="link of change 0 is 99, expected a link in 0..16"):
+        sim.simulate(net, workload, changes=[(0.0, 99, 0.0)])
+
+
+# --- written in Python ---
+
+
+class Bend:
+    """Over the last path, and on to the one before when most of what was sent came back marked."""
+
+    period = 0.1
+
+    def start(self, net, workload):
+        self.heard = []
+        assert (net.ends, len(workload)) == (4, 2)
+
+    def route(self, flow, source, destination, paths):
+        assert isinstance(paths, netnum.Paths) and destination == source + 2 == flow + 2
+        return len(paths) - 1
+
+    def review(self, flow, marked, sent, paths, choice):
+        self.heard.append((flow, marked, sent))
+        return choice - 1 if marked > 0.5 * sent else None
+
+
+def test_a_routing_of_ones_own_moves_flows(pair):
+    net, workload = pair
+    bend = Bend()
+    report = sim.simulate(net, workload, routing=bend)
+    assert (report.routing, report.route_changes) == ("Bend", 1)
+    # The first is alone for 0.05 s, and together with the second for another 0.05 s. That one knows no other, and moves.
+    np.testing.assert_allclose(bend.heard[0], (0, 25e3, 75e3))
+    np.testing.assert_allclose(bend.heard[1], (1, 50e3, 50e3))
+    np.testing.assert_allclose(report.completion_times, 1.05)
+
+
+def test_weights_spread_a_flow(net, workload):
+    class Spray:
+        name = "mine"
+
+        def route(self, flow, source, destination, paths):
+            return np.full(len(paths), 1 / len(paths))
+
+    report = sim.simulate(net, workload, routing=Spray())
+    assert report.routing == "mine"
+    np.testing.assert_allclose(report.completion_times, sim.simulate(net, workload, routing="spray").completion_times)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (7, "flow 0 got path 7, expected one in 0..2"),
+        (-1, "flow 0 got path -1, expected one in 0..2"),
+        ([0.5], "flow 0 got 1 weights, expected one for each of 2 paths"),
+        ([1.5, -0.5], "flow 0 got weight -0.5, expected finite numbers >= 0"),
+        ([0.5, 0.4], "flow 0 got weights over paths that add up to 0.9, expected 1"),
+        ([0.0, 0.0], "flow 0 got a route without links"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_names_the_flow(pair, answer, message):
+    class Wrong:
+        def route(self, flow, source, destination, paths):
+            return answer
+
+    with pytest.raises(netnum.MethodError, match=f'routing "Wrong": {message}'):
+        sim.simulate(*pair, routing=Wrong())
+
+
+def test_what_a_routing_raises_comes_through(pair):
+    class Raises(Bend):
+        def review(self, flow, marked, sent, paths, choice):
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        sim.simulate(*pair, routing=Raises())
+    with pytest.raises(TypeError, match="weights of routing"):
+        sim.simulate(*pair, routing=type("Text", (), {"route": lambda *_: "first"})())
+
+
+def test_an_object_without_what_it_takes_is_refused(pair):
+    with pytest.raises(TypeError, match=r"routing must be a name, .* not int"):
+        sim.simulate(*pair, routing=1)
+    with pytest.raises(TypeError, match=r"routing is the class Bend, expected an instance: Bend\(…\)"):
+        sim.simulate(*pair, routing=Bend)
+    with pytest.raises(TypeError, match="has a period, and no method review"):
+        sim.simulate(*pair, routing=type("Once", (), {"period": 1.0, "route": lambda *_: 0})())
