@@ -1,4 +1,4 @@
-"""RAX, Fig. 13: how much its two parameters matter, the first threshold Q_1 and the ratio E of each to the one before."""
+"""RAX, Fig. 13: how much its parameters matter, the first threshold Q_1 and the ratio E of each to the one before."""
 
 import rax
 from page import Page
@@ -26,9 +26,7 @@ def changes(net, workload, usual, routing):
 def on_receiver(flows):
     """Nine servers that send to one over 1 Gbit/s, send buffers of 2 MB: the paper's testbed."""
     net = netnum.topology.star(10, capacity=1e9)
-    workload = sim.Workload.poisson(
-        net, sim.sizes.web_search, 0.8, flows=flows, pairs=sim.incast(net, 0, 9), seed=1
-    )
+    workload = sim.Workload.poisson(net, sim.sizes.web_search, 0.8, flows=flows, pairs=sim.incast(net, 0, 9), seed=1)
     return changes(net, rax.with_applications(workload, 1e9, buffer=2e6), rax.AT_1G, "ecmp")
 
 
@@ -61,8 +59,8 @@ def main():
     """Measures, and ends with the page."""
     page = Page(
         "RAX, Fig. 13: its parameters",
-        "One receiver of 1 Gbit/s at load 0.8, as in §V-A. The mean completion time of all flows for other thresholds Q_1 "
-        "and ratios E, against Q_1 = 1280 µs and E = 2.",
+        "One receiver of 1 Gbit/s at load 0.8, as in §V-A. The mean completion time of all flows for other thresholds "
+        "Q_1 and ratios E, against Q_1 = 1280 µs and E = 2.",
     )
     receiver = on_receiver(4000 if page.small else 60_000)
     measured = {"one receiver": receiver}
@@ -82,8 +80,8 @@ def main():
             page.row(f"fabric: E = {base}, %", "", change, form=".1f")
     page.note(
         """The paper varies Q_1 from 960 to 1920 µs, 0.75 to 1.5 times the usual, and E from 2 to 5, on its testbed with
-        one receiver. On the fabric, where send buffers have no limit, Q_1 matters a little more: thresholds twice or four
-        times as high, or further apart, do better than the paper's."""
+        one receiver. On the fabric, where send buffers have no limit, Q_1 matters a little more: thresholds twice or
+        four times as high, or further apart, do better than the paper's."""
     )
     page.plot(draw(measured), "Mean completion time against Q_1 and against E")
     page.finish()
