@@ -32,7 +32,8 @@ def main():
     page = Page(
         "NUMFabric, Table 1: priorities as utilities",
         "Web-search flows at load 0.8 on 4 racks of 8 servers, from applications that produce at log-normal rates "
-        "around 31.6 Gbit/s. The exact optimum of x^(1−ε)/s, ε = 0.125, with s looked at whenever flows come or go and every "
+        "around 31.6 Gbit/s. The exact optimum of x^(1−ε)/s, ε = 0.125, "
+        "with s looked at whenever flows come or go and every "
         "100 µs, beside strict priority in the order of s.",
     )
     flows = 300 if page.small else 3000

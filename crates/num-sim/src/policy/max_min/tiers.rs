@@ -91,7 +91,7 @@ impl Tiers {
                 changed.push(link);
             }
         };
-        for level in 0..tiers.len() {
+        for (level, touched) in touched.iter_mut().enumerate() {
             let (above, below) = tiers.split_at_mut(level);
             let tier = &mut below[0];
             if let Some(above) = above.last() {
@@ -102,7 +102,7 @@ impl Tiers {
                 }
             }
             tier.settle();
-            touched[level].drain(..).for_each(|link| list(changed, link));
+            touched.drain(..).for_each(|link| list(changed, link));
             tier.changes(|slot, member| {
                 member.links().for_each(|link| list(changed, link));
                 tell(slot, member.rate());
