@@ -452,7 +452,7 @@ impl<'a> Fluid<'a> {
         self.ends.set(slot, end);
         self.ledger.change(self.flows.route(slot), rate - before, self.now);
         if let Some(reviews) = &mut self.reviews {
-            reviews.marked.change(self.flows.route(slot));
+            reviews.marked.change(slot, self.flows.route(slot));
         }
         self.rate_changes += 1;
     }

@@ -211,6 +211,7 @@ impl Marked {
             self.links[link].through.push((slot, share));
             self.touch(link);
         }
+        self.hold(slot);
         self.hearing.push(slot);
     }
 
@@ -230,8 +231,16 @@ impl Marked {
     }
 
     /// A flow on a route has another rate.
-    pub(crate) fn change(&mut self, route: &Route) {
+    pub(crate) fn change(&mut self, slot: u32, route: &Route) {
         route.iter().for_each(|(link, _)| self.touch(link));
+        self.hold(slot);
+    }
+
+    /// A flow may be held back elsewhere than before.
+    fn hold(&mut self, slot: u32) {
+        if !std::mem::replace(&mut self.heard[slot as usize].held, true) {
+            self.held.push(slot);
+        }
     }
 
     /// Rates and routes of this instant are known. O(links of the flows that changed · flows on them · hops).
@@ -244,12 +253,17 @@ impl Marked {
                 let rate = flows.flow(slot).rate;
                 load += share * rate;
                 fastest = if rate > fastest { rate } else { fastest };
-                if !std::mem::replace(&mut heard[slot as usize].held, true) {
-                    held.push(slot);
-                }
             }
             let full = load >= link.capacity * (1.0 - SAME);
-            (link.load, link.holds_from) = (load, if full { fastest * (1.0 - SAME) } else { f64::INFINITY });
+            let holds_from = if full { fastest * (1.0 - SAME) } else { f64::INFINITY };
+            if holds_from != link.holds_from {
+                for &(slot, _) in &link.through {
+                    if !std::mem::replace(&mut heard[slot as usize].held, true) {
+                        held.push(slot);
+                    }
+                }
+            }
+            (link.load, link.holds_from) = (load, holds_from);
         }
         for slot in held.drain(..) {
             let rate = flows.flow(slot).rate;
