@@ -108,7 +108,8 @@ def main():
             page.row(f"{title}, {name}: widest quartiles of a bin", "", spread, accept=(None, 0.06) if near else None)
             if name in BELOW:
                 whole = np.median(values[workload.sizes >= BDP * BINS[1]])
-                page.row(f"{title}, {name}: median of all", said, whole, accept=BELOW[name], small=(None, 0))
+                small = BELOW[name] and (None, 0)
+                page.row(f"{title}, {name}: median of all", said, whole, accept=BELOW[name], small=small)
     page.note(
         """DGD and RCP* hear of prices an interval late, with gains of 3.5e-3 per (Gbit/s)² and of 0.6, and share out by
         F-NORM what they ask for too much: a fluid has no queue to put it in. Flows below 1 BDP, which last no longer

@@ -7,6 +7,7 @@ A script here measures, fills a `Page` and ends with `page.finish()`, which prin
 """
 
 import argparse
+import math
 import os
 import re
 import sys
@@ -37,9 +38,11 @@ class Page:
         give (None: not bounded on that side), or None where there is nothing to hold it against. `small` is the same
         for ``--small``, where fewer samples allow less to be said; it is `accept` unless given.
         """
+        if small is not None and accept is None:
+            raise ValueError(f"{what}: bounds for the small form only")
         bounds = small if self.small and small is not None else accept
         said = "" if accept is None else bounds_text(bounds, form)
-        holds = bounds is None or within(ours, *bounds)
+        holds = not math.isnan(ours) and (bounds is None or within(ours, *bounds))
         if not holds:
             self.missed.append(what)
         self.rows.append((what, paper, said, format(ours, form), "" if bounds is None else ("yes" if holds else "NO")))

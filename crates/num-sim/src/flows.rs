@@ -152,7 +152,10 @@ impl Flows {
         let (number, cap) = (number as u32, f64::INFINITY);
         let flow = Flow { number, size, rate: 0.0, arrival: now, cap, left: size, since: now, place };
         match self.slots.get_mut(slot as usize) {
-            Some(free) => *free = flow,
+            Some(free) => {
+                *free = flow;
+                self.routes[slot as usize].take(&[]);
+            }
             None => {
                 self.slots.push(flow);
                 self.routes.push(Route::default());

@@ -29,6 +29,8 @@ const BITS: f64 = 8.0;
 
 /// An end and a turn of a source that are this close, relative to the time until then, are one.
 const TOGETHER: f64 = 1e-9;
+/// Bits that wait to be sent and count as none, under policies that give a flow a little less than its cap.
+const PACKET: f64 = 8.0 * 1500.0;
 /// Reviews of every flow that stands, without any that moves, after which nothing will move any more.
 const PATIENCE: usize = 1000;
 
@@ -91,9 +93,9 @@ impl Run {
 /// The same arguments give the same report, bit for bit, but for its [`seconds`](Report::seconds).
 ///
 /// # Errors
-/// A setting's, for a time, a link or a capacity of the run that cannot be; what the routing says of flows that it cannot
-/// route and the policy of the network, before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes
-/// and rates that cannot be used.
+/// [`Error::Flow`] naming a flow between ends that the network does not have; a setting's, for a time, a link or a
+/// capacity of the run that cannot be; what the routing says of flows that it cannot route and the policy of the network,
+/// before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be used.
 pub fn simulate(
     net: &Topology,
     workload: &Workload,
@@ -103,6 +105,7 @@ pub fn simulate(
     observer: &mut dyn Observer,
 ) -> Result<Report> {
     run.check(net.capacities().len())?;
+    check_ends(net, workload)?;
     let began = Instant::now();
     routing.start(net, workload)?;
     let period = routing.period();
@@ -114,6 +117,16 @@ pub fn simulate(
     let mut fluid = Fluid::new(net, workload, routing, policy, &run.changes);
     let status = fluid.run(run.until, observer, began)?;
     Ok(fluid.report(status, began))
+}
+
+/// Whether every flow joins ends of the network.
+fn check_ends(net: &Topology, workload: &Workload) -> Result<()> {
+    for (what, ends) in [("source", workload.sources()), ("destination", workload.destinations())] {
+        if let Some(flow) = ends.iter().position(|&end| end >= net.ends()) {
+            return Err(Error::Flow { flow, what, value: ends[flow] as f64, expected: "an end of the network" });
+        }
+    }
+    Ok(())
 }
 
 struct Fluid<'a> {
@@ -368,8 +381,9 @@ impl<'a> Fluid<'a> {
         self.left_before[slot as usize] = size;
         if let Some(production) = self.workload.production() {
             let first = self.flows.route(slot).links()[0] as usize;
-            let source =
-                Source::new(production.rates()[flow], BITS * production.buffer(), size, self.capacities[first]);
+            let (rate, buffer) = (production.rates()[flow], BITS * production.buffer());
+            let slack = if self.policy.is_exact() { 0.0 } else { PACKET };
+            let source = Source::new(rate, buffer, size, self.capacities[first], slack);
             self.flows.feed(slot, source);
             self.touched.push(slot);
         }
@@ -462,7 +476,8 @@ impl<'a> Fluid<'a> {
         self.settle(slot);
         let now = self.now;
         let Some((flow, source)) = self.flows.fed_mut(slot) else { return };
-        let lifted = source.follow(flow.rate);
+        source.follow(flow.rate);
+        let lifted = source.lift(flow.sent(now));
         flow.cap = source.cap();
         let end = if flow.rate > 0.0 { flow.left / flow.rate } else { f64::INFINITY };
         let turn = source.next(flow.rate, flow.sent(now));

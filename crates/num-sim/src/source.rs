@@ -46,6 +46,9 @@ pub(crate) struct Source {
     granted: f64,
     /// Whether its next turn comes before the flow's end.
     turns_first: bool,
+    /// Whether the cap is still that of an empty buffer, and the backlog from which on it is not.
+    capped: bool,
+    slack: f64,
     copied: Copied,
 }
 
@@ -81,15 +84,25 @@ impl Copied {
 }
 
 impl Source {
-    /// The source of a flow that begins, behind a link of some capacity, which is the first guess at its copy rate.
-    pub(crate) fn new(production: f64, buffer: f64, size: f64, capacity: f64) -> Self {
+    /// The source of a flow that begins, behind a link of some capacity, which is the first guess at its copy rate. A
+    /// backlog below the slack counts as none.
+    pub(crate) fn new(production: f64, buffer: f64, size: f64, capacity: f64, slack: f64) -> Self {
         let copied = Copied { rate: capacity, bits: 0.0, seconds: 0.0 };
-        Self { production, buffer, size, produced: 0.0, stage: Stage::Empty, granted: 0.0, turns_first: false, copied }
+        let (stage, granted, turns_first, capped) = (Stage::Empty, 0.0, false, true);
+        Self { production, buffer, size, produced: 0.0, stage, granted, turns_first, capped, slack, copied }
     }
 
     /// What the flow can send at most.
     pub(crate) fn cap(&self) -> f64 {
-        if self.stage == Stage::Empty { self.production } else { f64::INFINITY }
+        if self.capped { self.production } else { f64::INFINITY }
+    }
+
+    /// There is a backlog, and maybe one that counts: whether the cap goes with that.
+    pub(crate) fn lift(&mut self, sent: f64) -> bool {
+        let backlog = f64::max(0.0, self.produced - sent);
+        let lifted = self.capped && self.stage != Stage::Empty && backlog >= self.slack;
+        self.capped &= !lifted;
+        lifted
     }
 
     pub(crate) fn production(&self) -> f64 {
@@ -147,27 +160,25 @@ impl Source {
     pub(crate) fn turn(&mut self, rate: f64, sent: f64) {
         let (_, stage) = self.ahead(rate, sent);
         self.stage = stage;
-        match stage {
-            Stage::Done => self.produced = self.size,
-            Stage::Empty => self.produced = sent,
-            Stage::Full => self.produced = f64::min(self.size, sent + self.buffer),
-            Stage::Filling => {}
-        }
+        self.produced = match stage {
+            Stage::Done => self.size,
+            Stage::Empty => sent,
+            Stage::Full => f64::min(self.size, sent + self.buffer),
+            Stage::Filling => self.produced,
+        };
+        self.capped = match stage {
+            Stage::Empty => true,
+            Stage::Filling => self.capped,
+            Stage::Full | Stage::Done => false,
+        };
     }
 
-    /// A flow's rate is another one from now on: an empty buffer begins to fill, a full one to empty. Whether the cap has
-    /// gone with that.
-    pub(crate) fn follow(&mut self, rate: f64) -> bool {
+    /// A flow's rate is another one from now on: an empty buffer begins to fill, a full one to empty.
+    pub(crate) fn follow(&mut self, rate: f64) {
         match self.stage {
-            Stage::Empty if rate < self.production => {
-                self.stage = Stage::Filling;
-                true
-            }
-            Stage::Full if rate > self.production => {
-                self.stage = Stage::Filling;
-                false
-            }
-            _ => false,
+            Stage::Empty if rate < self.production => self.stage = Stage::Filling,
+            Stage::Full if rate > self.production => self.stage = Stage::Filling,
+            _ => {}
         }
     }
 

@@ -1,7 +1,12 @@
 //! Flows whose bytes are produced while they run.
 
+use std::ops::ControlFlow;
+
 use netnum_core::Topology;
-use netnum_sim::{Ecmp, MaxMin, Policy, Production, Report, Run, Srpt, Workload, simulate};
+use netnum_sim::{
+    Ecmp, MaxMin, Options, Pairs, Poisson, Policy, Production, Progress, Report, Run, Sizes, Srpt, Workload, policy,
+    simulate,
+};
 
 /// Flows over one link of 10 Gbit/s: arrival, megabytes, Gbit/s that are produced.
 fn run(flows: &[(f64, f64, f64)], buffer: f64, policy: &mut dyn Policy) -> Report {
@@ -76,4 +81,25 @@ fn wrong_production_names_the_flow() {
     assert_eq!(drawn(1.0, -1.0, (0.0, 1.0)).unwrap_err().to_string(), "sigma is -1, expected a finite number >= 0");
     let far = drawn(1e9, 0.1, (1e3, 1e4)).unwrap_err().to_string();
     assert_eq!(far, "bounds is 1000 to 10000, expected bounds that a rate is likely to lie between");
+}
+
+/// A solve to a gap leaves a flow that only its cap holds back a little short of it, of which no clock may stand still.
+#[test]
+fn the_exact_optimum_and_xwi_get_on_with_sources() {
+    let net = Topology::leaf_spine(2, 4, 2, 10e9, 10e9).unwrap();
+    let arrivals = Poisson { flows: 300, ..Poisson::new(Sizes::web_search(), 0.8) };
+    let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 3).unwrap();
+    let production = Production::log_normal(300, 5e9, 1.0, (1e8, 1e11), f64::INFINITY, 3).unwrap();
+    let workload = workload.with_production(production).unwrap();
+    for name in ["max-min", "proportional", "min-fct", "xwi"] {
+        let mut policy = policy(name, &Options::new()).unwrap();
+        let run = Run { until: 10.0, ..Run::default() };
+        let mut looks = 0;
+        let mut stop = |_: &Progress| {
+            looks += 1;
+            if looks < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let report = simulate(&net, &workload, &mut Ecmp::new(1), policy.as_mut(), &run, &mut stop).unwrap();
+        assert_eq!((report.status.name(), report.ended()), ("finished", 300), "{report}");
+    }
 }

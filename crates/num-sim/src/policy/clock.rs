@@ -43,7 +43,7 @@ impl Clock {
         let ticks = (now / interval).floor();
         for more in [1.0, 2.0] {
             self.next = (ticks + more) * interval;
-            if self.next > now {
+            if self.next > now && self.next.is_finite() {
                 return Ok(true);
             }
         }

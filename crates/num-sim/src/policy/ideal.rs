@@ -162,6 +162,10 @@ impl Policy for Ideal {
         self.changed = true;
     }
 
+    fn is_exact(&self) -> bool {
+        false
+    }
+
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         if let Some(clock) = &mut self.clock {
             self.changed |= clock.is_due(now, &self.name)?;

@@ -84,6 +84,13 @@ pub trait Policy {
     /// Of the policy's own.
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64>;
 
+    /// Whether a flow that only its cap holds back gets all of it. One that stops near an optimum, or that nobody knows,
+    /// may give a little less: then a backlog is not taken for one before it is a packet, since otherwise a cap could
+    /// come and go without end.
+    fn is_exact(&self) -> bool {
+        true
+    }
+
     /// The largest relative gap to an optimum that it has proven of its rates so far; 0 for those that know none, or
     /// are exact.
     fn gap(&self) -> f64 {

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! As in Flowtune, a flow has no rate until the tick after its arrival. At once, sources read the prices themselves, as
-//! with explicit rate control, which is how NUMFabric is compared with gradient descent and RCP*. Sources: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2; Nagaraj et al., *NUMFabric*,
-//! SIGCOMM 2016, §6.
+//! with explicit rate control, which is how NUMFabric is compared with gradient descent and RCP*. Sources: Perry,
+//! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §6.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -44,8 +44,8 @@ pub struct TickingOptions {
     pub headroom: f64,
     /// Whether flows follow the prices at once, those that arrive as those that are there.
     pub at_once: bool,
-    /// Whether no flow asks for more than its path can carry when it arrives. Otherwise it may ask for twice that, which tells links by how
-    /// much their prices are too low.
+    /// Whether no flow asks for more than its path can carry when it arrives. Otherwise it may ask for twice that, which
+    /// tells links by how much their prices are too low. It keeps to that though links grow while it is there.
     pub line_rate: bool,
     /// What rates are worth.
     pub utility: Utility,
@@ -99,7 +99,9 @@ impl TickingOptions {
         let takes = |method: &str| Self { method: method.into(), ..Self::default() }.allocator(vec![1.0]).is_ok();
         let methods = METHODS.iter().filter(|method| takes(method.name));
         let of_methods = methods.flat_map(|method| method.options).map(|option| (option.name.into(), Value::Null));
-        of_methods.chain(fields(self)).collect()
+        // What is named after its method has no other.
+        let own = fields(self).into_iter().filter(|option| option.0 != "method" || !self.at_once);
+        of_methods.chain(own).collect()
     }
 
     fn allocator(&self, capacities: Vec<f64>) -> Result<Box<dyn Allocate>> {
@@ -192,7 +194,11 @@ impl Ticking {
             // A path that carries nothing gives nothing, and 0 is no cap.
             worth.cap = if alone > 0.0 { worth.cap.min(alone) } else { worth.cap };
         }
-        let id = allocator.start(path, worth)?;
+        // The allocator counts flows in its own way.
+        let id = allocator.start(path, worth).map_err(|error| {
+            let what = format!("cannot take flow {}: {error}", flows.flow(slot).number);
+            Error::Policy { policy: self.name.clone(), what }
+        })?;
         self.ids.resize(self.ids.len().max(slot as usize + 1), None);
         self.slots.resize(self.slots.len().max(id.slot() + 1), 0);
         (self.ids[slot as usize], self.slots[id.slot()]) = (Some(id), slot);

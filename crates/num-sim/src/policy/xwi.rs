@@ -141,6 +141,10 @@ impl Policy for Xwi {
         self.changed = true;
     }
 
+    fn is_exact(&self) -> bool {
+        false
+    }
+
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         let due = self.clock.is_due(now, XWI)?;
         if flows.active().is_empty() {

@@ -122,6 +122,10 @@ impl Policy for UserPolicy {
         self.shown = None;
     }
 
+    fn is_exact(&self) -> bool {
+        false
+    }
+
     fn allocate(&mut self, now: f64, flows: &Live, rates: &mut Rates) -> Result<f64> {
         let (answer, next) = Python::attach(|py| self.ask(py, now, flows)).map_err(|error| self.raised(error))?;
         let Some(answer) = answer else { return Ok(next) };
