@@ -86,6 +86,10 @@ def main():
         one receiver. On the fabric, where send buffers have no limit, Q_1 matters a little more: thresholds twice or
         four times as high, or further apart, do better than the paper's."""
     )
+    page.note(
+        """E = 3 is 6.3 % below E = 2 here, in the mean of six workloads, where 6 % is accepted: not that it does harm,
+        but E = 2 with eight levels ends at 82 ms, and the others tell longer flows apart."""
+    )
     page.plot(draw(measured), "Mean completion time against Q_1 and against E")
     page.finish()
 

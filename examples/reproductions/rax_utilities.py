@@ -32,8 +32,8 @@ def main():
     page = Page(
         "NUMFabric, Table 1: priorities as utilities",
         "Web-search flows at load 0.8 on 4 racks of 8 servers. The exact optimum of x^(1−ε)/s, ε = 0.125, with s "
-        "looked at whenever flows come or go and every ms, beside strict priority in the order of s; and the two flows of "
-        "RAX, §II-B, by remaining time.",
+        "looked at whenever flows come or go and every ms, beside strict priority in the order of s; and the two flows "
+        "of RAX, §II-B, by remaining time.",
     )
     flows = 300 if page.small else 2000
     workload = sim.Workload.poisson(NET, sim.sizes.web_search, LOAD, flows=flows, seed=1)
