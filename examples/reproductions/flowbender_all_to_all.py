@@ -16,7 +16,9 @@ def measured(net, load, flows, pairs):
     """By routing, completion times, and the flows' sizes."""
     workload = flowbender.all_to_all(net, load, flows, pairs)
     routings = flowbender.ROUTINGS.items()
-    return {name: sim.simulate(net, workload, "max-min", routing).completion_times for name, routing in routings}, workload.sizes
+    return {
+        name: sim.simulate(net, workload, "max-min", routing).completion_times for name, routing in routings
+    }, workload.sizes
 
 
 def draw(found, loads):
@@ -24,7 +26,9 @@ def draw(found, loads):
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
-    for axes, (title, value) in zip(panels, (("mean", np.mean), ("99 %", lambda of: np.quantile(of, 0.99))), strict=True):
+    for axes, (title, value) in zip(
+        panels, (("mean", np.mean), ("99 %", lambda of: np.quantile(of, 0.99))), strict=True
+    ):
         for number, name in enumerate(BENDS):
             for style, (low, high) in (("o-", (0, np.inf)), ("o:", CLASSES["> 1 MB"])):
                 parts = []
@@ -44,9 +48,9 @@ def main():
     """Measures at all loads."""
     page = Page(
         "FlowBender, §4.2.3: all to all",
-        "Web search flows between random servers in different pods of 128, 8 paths, 4 times as many servers as uplinks, "
-        "links of 10 Gbit/s. Mean completion times as parts of ECMP's; N = 1, T = 5 % (25 % with DCTCP's marks), a round "
-        "trip of 100 µs.",
+        "Web search flows between random servers in different pods of 128, 8 paths, 4 times as many servers as "
+        "uplinks, links of 10 Gbit/s. Mean completion times as parts of ECMP's; N = 1, T = 5 % (25 % with DCTCP's "
+        "marks), a round trip of 100 µs.",
     )
     net, pairs = flowbender.fabric(), flowbender.between_pods()
     loads, flows = ((0.2, 0.6), 3000) if page.small else (LOADS, 20_000)
@@ -73,12 +77,12 @@ def main():
         page.row(f"{name}, load 0.6, to any server", "", part, form=".2f")
     page.note(
         """The paper says only that all three schemes are much better than ECMP, and close to each other. In a fluid
-        spraying is better by far: a flow that shares a path has no queue to suffer from, it is only slower, and FlowBender
-        draws paths without looking. Where links mark as DCTCP does, flows on a link with few others stay."""
+        spraying is better by far: a flow that shares a path has no queue to suffer from, it is only slower, and
+        FlowBender draws paths without looking. Where links mark as DCTCP does, flows on a link with few others stay."""
     )
     page.note(
-        """Loads are relative to the bisection. What crosses it is not said: with servers of any pod a quarter of the flows stays
-        within one, the core is emptier, and there is less to be gained, as the last rows show."""
+        """Loads are relative to the bisection. What crosses it is not said: with servers of any pod a quarter of the
+        flows stays within one, the core is emptier, and there is less to be gained, as the last rows show."""
     )
     page.plot(draw(found, loads), "Means and 99 % quantiles of completion times as parts of ECMP's, by load")
     page.finish()

@@ -15,8 +15,8 @@ def main():
     """Measures every routing on the same flows."""
     page = Page(
         "FlowBender, §4.3.2: a hot spot",
-        "A rack of 16 servers sends 14 Gbit/s to another one in flows of 1 MB, over four paths of 10 Gbit/s, on one of which "
-        "6 Gbit/s are taken. Gbit/s of the flows on that path.",
+        "A rack of 16 servers sends 14 Gbit/s to another one in flows of 1 MB, over four paths of 10 Gbit/s, on "
+        "one of which 6 Gbit/s are taken. Gbit/s of the flows on that path.",
     )
     net = netnum.topology.leaf_spine(2, 16, 4, server_capacity=flowbender.CAPACITY, fabric_capacity=flowbender.CAPACITY)
     hot = net.paths(0, 16)[0][1:3]
@@ -47,10 +47,10 @@ def main():
     found["adaptive split"] = measured("adaptive", flows=2000 if page.small else 10_000)
     page.row("adaptive split", "", found["adaptive split"], form=".2f")
     page.note(
-        """What is taken is a smaller capacity of that path's links. Static routings do not see it. FlowBender's flows come
-        back to it by chance, and leave it again after a round trip; the fewer round trips a flow has, the less it is
-        moved. The adaptive split uses the path only in moments in which more than 18 Gbit/s are sent, where the others
-        have no more left than it has."""
+        """What is taken is a smaller capacity of that path's links. Static routings do not see it. FlowBender's flows
+        come back to it by chance, and leave it again after a round trip; the fewer round trips a flow has, the less
+        it is moved. The adaptive split uses the path only in moments in which more than 18 Gbit/s are sent, where the
+        others have no more left than it has."""
     )
     page.plot(draw(found), "Gbit/s on the path that is partly taken, by routing")
     page.finish()

@@ -14,8 +14,8 @@ def main():
     """Measures every N with T = 5 %, and every T with N = 1."""
     page = Page(
         "FlowBender, §4.2.6: N and T",
-        "Web search flows between pods of a fat tree at a load of 0.6 (see all to all). Mean completion times as parts of "
-        "those with N = 1 and T = 5 %.",
+        "Web search flows between pods of a fat tree at a load of 0.6 (see all to all). Mean completion times as "
+        "parts of those with N = 1 and T = 5 %.",
     )
     net = flowbender.fabric()
     flows = 2000 if page.small else 15_000
@@ -40,9 +40,9 @@ def main():
         for threshold in thresholds:
             page.row(f"T = {threshold}, {name} marks", "", means[threshold] / means[0.05], form=".3f")
     page.note(
-        """Where congested links mark everything, T hardly matters: what a flow sends in a round trip is marked altogether or
-        not at all, but for the round trips in which that changes. With DCTCP's marks it decides which flows stay. At T = 1
-        no flow moves, as under ECMP."""
+        """Where congested links mark everything, T hardly matters: what a flow sends in a round trip is marked
+        altogether or not at all, but for the round trips in which that changes. With DCTCP's marks it decides which
+        flows stay. At T = 1 no flow moves, as under ECMP."""
     )
     page.plot(draw(by_times, by_threshold, default), "Mean completion times over N, and over T for two kinds of marks")
     page.finish()

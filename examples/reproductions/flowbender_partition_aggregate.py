@@ -12,7 +12,7 @@ JOB = 1e6  # bytes
 
 
 def jobs(count, fan_in, seed):
-    """Jobs that arrive at random times: every one has a receiver and as many workers among the others, all at random."""
+    """Jobs at random times, each with a random receiver and so many random workers among the others."""
     random = np.random.default_rng(seed)
     gap = 8 * JOB / (LOAD * 32 * flowbender.CAPACITY)
     ends = np.array([random.permutation(128)[: fan_in + 1] for _ in range(count)])
@@ -25,8 +25,8 @@ def main():
     """Measures at every fan-in."""
     page = Page(
         "FlowBender, §4.2.5: partition-aggregate",
-        "Jobs of 1 MB, sent in equal parts by n random servers of 128 to another one at once, at 40 % of the bisection. Mean "
-        "time until the last part is there, as a part of ECMP's.",
+        "Jobs of 1 MB, sent in equal parts by n random servers of 128 to another one at once, at 40 % of the "
+        "bisection. Mean time until the last part is there, as a part of ECMP's.",
     )
     net = flowbender.fabric()
     count = 1500 if page.small else 10_000
@@ -50,8 +50,8 @@ def main():
     for fan_in in FAN_INS:
         page.row(f"ECMP in ms, n = {fan_in}", "", found[fan_in]["ms"], form=".3f")
     page.note(
-        f"""The receiver's own link needs {8e3 * JOB / flowbender.CAPACITY:g} ms for a job, so that no routing can be much
-        faster than ECMP is in a fluid. The paper's factors of 4 and 2 come from drops and timeouts."""
+        f"""The receiver's own link needs {8e3 * JOB / flowbender.CAPACITY:g} ms for a job, so that no routing can be
+        much faster than ECMP is in a fluid. The paper's factors of 4 and 2 come from drops and timeouts."""
     )
     page.plot(draw(found), "Mean completion times of jobs as parts of ECMP's, by fan-in")
     page.finish()

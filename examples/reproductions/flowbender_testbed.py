@@ -24,8 +24,12 @@ def measured(net, load, flows, skew):
         "FlowBender": sim.Routing("flow-bender", rtt=flowbender.RTT, skew=skew),
         "spraying": sim.Routing("spray"),
     }
-    times = {name: sim.simulate(net, workload, "max-min", routing).completion_times for name, routing in routings.items()}
-    of = {"mean": np.mean} | {name: lambda times, part=part: np.quantile(times, part) for name, part in QUANTILES.items()}
+    times = {
+        name: sim.simulate(net, workload, "max-min", routing).completion_times for name, routing in routings.items()
+    }
+    of = {"mean": np.mean} | {
+        name: lambda times, part=part: np.quantile(times, part) for name, part in QUANTILES.items()
+    }
     found = {what: flowbender.relative({name: value(of) for name, of in times.items()}) for what, value in of.items()}
     return {name: {what: found[what][name] for what in found} for name in routings}
 
@@ -50,10 +54,12 @@ def main():
     """Measures at all loads with both hashes."""
     page = Page(
         "FlowBender, §4.3.1: the testbed",
-        "A rack of 16 servers sends flows of 1 MB to 14 others over four paths of 10 Gbit/s. Completion times as parts of "
-        "ECMP's; N = 1, T = 5 %, a round trip of 100 µs, congested links mark everything.",
+        "A rack of 16 servers sends flows of 1 MB to 14 others over four paths of 10 Gbit/s. Completion times as "
+        "parts of ECMP's; N = 1, T = 5 %, a round trip of 100 µs, congested links mark everything.",
     )
-    net = netnum.topology.leaf_spine(15, 16, 4, server_capacity=flowbender.CAPACITY, fabric_capacity=flowbender.CAPACITY)
+    net = netnum.topology.leaf_spine(
+        15, 16, 4, server_capacity=flowbender.CAPACITY, fabric_capacity=flowbender.CAPACITY
+    )
     flows = 10_000 if page.small else 100_000
     found = {(skew, load): measured(net, load, flows, skew) for skew in SKEWS.values() for load in LOADS}
     ideal, skewed = found[0.0, 0.6]["FlowBender"], found[0.5, 0.6]["FlowBender"]
@@ -68,9 +74,9 @@ def main():
         page.row(f"ideal hash, load {load}: mean, spraying", "", sprayed, accept=(None, bent), form=".2f")
         page.row(f"ideal hash, load {load}: mean, FlowBender", "", bent, accept=(None, 1.0), form=".2f")
     page.note(
-        """The paper's figures need a hash that is not ideal. The skewed one sends from (1 + s)/4 to (1 - s)/4 of all flows
-        over each of the four paths, with s = 0.5; how the testbed's switches hash is not said. The paper's 99 % and
-        99.9 % are 87 to 96 % below ECMP's."""
+        """The paper's figures need a hash that is not ideal. The skewed one sends from (1 + s)/4 to (1 - s)/4 of all
+        flows over each of the four paths, with s = 0.5; how the testbed's switches hash is not said. The paper's 99 %
+        and 99.9 % are 87 to 96 % below ECMP's."""
     )
     page.note("What a fluid leaves out, drops and timeouts of 10 ms, hurts ECMP most.")
     page.plot(draw(found), "Completion times as parts of ECMP's over loads, for an ideal and for a skewed hash")

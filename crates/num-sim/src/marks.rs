@@ -265,7 +265,8 @@ impl Marked {
             }
             (link.load, link.holds_from) = (load, holds_from);
         }
-        for slot in held.drain(..) {
+        // One may have ended at the instant at which it changed.
+        for slot in held.drain(..).filter(|&slot| flows.is_active(slot)) {
             let rate = flows.flow(slot).rate;
             let holds = |link: &&u32| rate >= links[**link as usize].holds_from;
             let first = flows.route(slot).links().iter().find(holds).copied().unwrap_or(NONE);
