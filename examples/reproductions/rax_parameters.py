@@ -88,8 +88,8 @@ def main():
     )
     page.note(
         """E = 3 is 6.3 % below E = 2, in the mean of six workloads, where 6 % is accepted. It does no harm: with E = 2
-        the last of eight levels begins at 82 ms, and with twelve levels, which tell longer flows apart, E = 2 is better by
-        7.0 % as well."""
+        the last of eight levels begins at 82 ms, and with twelve levels, which tell longer flows apart, E = 2 is
+        better by 7.0 % as well."""
     )
     page.plot(draw(measured), "Mean completion time against Q_1 and against E")
     page.finish()
