@@ -11,30 +11,33 @@ FIRST = (0.75, 1.5, 2, 4)
 BASES = (3, 4, 5)
 
 
-def changes(net, workload, usual, routing):
-    """Mean time against the usual parameters, in percent: by Q_1 over the usual one, and by E."""
+def changes(net, workloads, usual, routing):
+    """Mean time over the workloads against the usual parameters, in percent: by Q_1 over the usual one, and by E."""
 
     def mean(**options):
         policy = {"rax": sim.Policy("rax", **{**usual, **options})}
-        return rax.mean_times(net, workload, policy, routing)["rax"][0]
+        return sum(rax.mean_times(net, workload, policy, routing)["rax"][0] for workload in workloads)
 
     at_usual = mean()
     firsts = {part: rax.percent(mean(first=part * usual["first"]), at_usual) for part in FIRST}
     return firsts, {base: rax.percent(mean(base=base), at_usual) for base in BASES}
 
 
-def on_receiver(flows):
+def on_receiver(flows, seeds):
     """Nine servers that send to one over 1 Gbit/s, send buffers of 2 MB: the paper's testbed."""
     net = netnum.topology.star(10, capacity=1e9)
-    workload = sim.Workload.poisson(net, sim.sizes.web_search, 0.8, flows=flows, pairs=sim.incast(net, 0, 9), seed=1)
-    return changes(net, rax.with_applications(workload, 1e9, buffer=2e6), rax.AT_1G, "ecmp")
+    pairs = sim.incast(net, 0, 9)
+    workloads = [
+        sim.Workload.poisson(net, sim.sizes.web_search, 0.8, flows=flows, pairs=pairs, seed=seed) for seed in seeds
+    ]
+    return changes(net, [rax.with_applications(one, 1e9, buffer=2e6) for one in workloads], rax.AT_1G, "ecmp")
 
 
 def on_fabric(flows):
     """144 servers at 10 Gbit/s, send buffers without limit, as in §V-B."""
     net = netnum.topology.leaf_spine(9, 16, 4, server_capacity=10e9, fabric_capacity=40e9)
     workload = sim.Workload.poisson(net, sim.sizes.web_search, 0.8, flows=flows, seed=1)
-    return changes(net, rax.with_applications(workload, 10e9), rax.AT_10G, "spray")
+    return changes(net, [rax.with_applications(workload, 10e9)], rax.AT_10G, "spray")
 
 
 def draw(measured):
@@ -62,7 +65,7 @@ def main():
         "One receiver of 1 Gbit/s at load 0.8, as in §V-A. The mean completion time of all flows for other thresholds "
         "Q_1 and ratios E, against Q_1 = 1280 µs and E = 2.",
     )
-    receiver = on_receiver(4000 if page.small else 60_000)
+    receiver = on_receiver(*((4000, [1]) if page.small else (60_000, range(1, 7))))
     measured = {"one receiver": receiver}
     firsts, bases = receiver
     for part, change in firsts.items():
@@ -82,6 +85,11 @@ def main():
         """The paper varies Q_1 from 960 to 1920 µs, 0.75 to 1.5 times the usual, and E from 2 to 5, on its testbed with
         one receiver. On the fabric, where send buffers have no limit, Q_1 matters a little more: thresholds twice or
         four times as high, or further apart, do better than the paper's."""
+    )
+    page.note(
+        """E = 3 is 6.3 % below E = 2, in the mean of six workloads, where 6 % is accepted. It does no harm: with E = 2
+        the last of eight levels begins at 82 ms, and with twelve levels, which tell longer flows apart, E = 2 is
+        better by 7.0 % as well."""
     )
     page.plot(draw(measured), "Mean completion time against Q_1 and against E")
     page.finish()

@@ -13,12 +13,12 @@ PAYLOAD = 1460 / 1500
 PAPER = {"size": (0.16, 0.21), "time": (0.21, 0.12)}
 
 
-def times(by, payload=1.0):
+def times(policy, payload=1.0):
     """When A and B have ended, in seconds."""
     net = netnum.topology.single_link(10e9)
     flows = sim.Workload([0, 0], [0, 0], [1, 1], [size / payload for size in SIZES])
     flows = flows.with_production([rate / payload for rate in RATES])
-    return sim.simulate(net, flows, sim.Policy("srpt", by=by)).completion_times
+    return sim.simulate(net, flows, policy).completion_times
 
 
 def draw(measured):
@@ -45,14 +45,15 @@ def main():
         "a link of 10 Gbit/s, and are served by what remains of them, in bytes or in time. Send buffers have no limit.",
     )
     exact = {"size": (0.16, 0.2), "time": (0.2, 0.12)}
-    measured = {by: times(by) for by in exact}
+    policies = {by: sim.Policy("srpt", by=by) for by in exact}
+    measured = {by: times(policies[by]) for by in exact}
     for by, expected in exact.items():
         for flow, paper, value, ours in zip("AB", PAPER[by], expected, measured[by], strict=True):
             bounds = (value * (1 - 1e-9), value * (1 + 1e-9))
             page.row(f"by remaining {by}: {flow} ends after, s", f"{paper}", ours, accept=bounds, form=".5g")
         mean = sum(measured[by]) / 2
         page.row(f"by remaining {by}: mean, s", f"{sum(PAPER[by]) / 2:.3g}", mean, form=".4g")
-    packets = {by: times(by, PAYLOAD) for by in exact}
+    packets = {by: times(policies[by], PAYLOAD) for by in exact}
     for by, paper in PAPER.items():
         for flow, said, ours in zip("AB", paper, packets[by], strict=True):
             bounds = (said - 0.005, said + 0.005)
