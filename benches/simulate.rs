@@ -203,10 +203,12 @@ fn bisected(flows: usize) -> (Topology, Workload) {
     (net, workload)
 }
 
+type Make<'a> = &'a dyn Fn() -> Box<dyn Routing>;
+
 fn measure_routings(criterion: &mut Criterion, flows: usize) {
     let (net, workload) = bisected(flows);
     let bends = || FlowBender::new(1, FlowBenderOptions::default()).expect("the defaults are in range");
-    let routings: [(&str, &dyn Fn() -> Box<dyn Routing>); 3] = [
+    let routings: [(&str, Make<'_>); 3] = [
         ("ecmp", &|| Box::new(Ecmp::new(1))),
         ("flow-bender", &|| Box::new(bends())),
         ("spray", &|| Box::new(Spray::new())),

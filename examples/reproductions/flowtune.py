@@ -47,27 +47,21 @@ def sizes(name):
 
 
 class Allocating:
-    """An `Allocator` that follows the flows of the moment. A flow asks for at most `box` times its path."""
+    """An `Allocator` without a normalizer. A flow asks for at most `box` times its path's smallest capacity."""
 
-    def __init__(self, method, iterations=1, *, net=NET, box=1.0, normalizer=None, update_threshold=0.0):
-        settings = {"method": method, "normalizer": normalizer, "update_threshold": update_threshold}
-        self.allocator = netnum.Allocator(net, **settings)
+    def __init__(self, method, iterations=1, box=1.0):
+        self.allocator = netnum.Allocator(NET, method=method, normalizer=None, update_threshold=0.0)
         self.iterations, self.box = iterations, box
         self.numbers, self.ids = np.empty(0, dtype=int), np.empty(0, dtype=int)
 
-    def follow(self, numbers, paths):
-        """Starts and ends flows until they are these, whose numbers grow with the time of arrival; says which stay."""
+    def ask(self, numbers, paths):
+        """What the flows of the moment ask for, in bit/s. Their numbers grow with the time of arrival."""
         stays = np.isin(self.numbers, numbers)
         old = np.count_nonzero(stays)
         self.allocator.end(self.ids[~stays])
         new = netnum.Paths(paths.indptr[old:] - paths.indptr[old], paths.indices[paths.indptr[old] :])
         started = self.allocator.start(new, weight=SERVER, rate_cap=self.box * SERVER)
         self.numbers, self.ids = numbers, np.concatenate([self.ids[stays], started])
-        return stays
-
-    def ask(self, numbers, paths):
-        """What these flows get, in bit/s; without a normalizer, what they ask for."""
-        self.follow(numbers, paths)
         self.allocator.tick(self.iterations)
         return self.allocator.rates(self.ids)
 

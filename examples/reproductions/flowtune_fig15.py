@@ -26,7 +26,7 @@ def scores(load, duration):
     means = {}
     for name, (tick, policy) in POLICIES.items():
         if tick is not None:
-            policy = sim.Policy("flowtune", interval=tick, update_threshold=0.0, **policy)
+            policy = sim.Policy("flowtune", interval=tick, line_rate=True, update_threshold=0.0, **policy)
         times = sim.simulate(flowtune.NET, workload, policy, seed=1).completion_times
         waits = 0.0 if tick is None else np.ceil(workload.arrivals / tick) * tick - workload.arrivals
         means[name] = [np.log2(8 * workload.sizes / (times - wait)).mean() for wait in (0.0, waits)]

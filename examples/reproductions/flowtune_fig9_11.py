@@ -1,13 +1,8 @@
-"""Flowtune, Fig. 9, 10 and 11: what endpoints and the allocator tell each other.
-
-Time goes by ticks here, without the simulator: between two ticks every flow keeps its rate whatever others do, so that
-only the tick at which an end is heard of matters.
-"""
+"""Flowtune, Fig. 9, 10 and 11: what endpoints and the allocator tell each other."""
 
 from dataclasses import dataclass
 
 import flowtune
-import numpy as np
 from page import Page
 
 import netnum
@@ -20,11 +15,11 @@ START, END, UPDATE, HEADERS = 16, 4, 6, 58  # bytes
 class Traffic:
     """Messages in a span of time, and the packets they make: one per server, tick and direction."""
 
+    starts: int
+    ends: int
+    updates: int
+    packets: int
     capacity: float  # bytes that all servers can send in the span
-    starts: int = 0
-    ends: int = 0
-    updates: int = 0
-    packets: int = 0
 
     def messages(self):
         """All of them."""
@@ -37,40 +32,23 @@ class Traffic:
         return 100 * (HEADERS * packets + payload) / self.capacity
 
 
-def control(workload, load, warm_up, seconds, *, racks=9, threshold=0.01, method="ned", normalizer="f-norm"):
+def control(workload, load, warm_up, seconds, *, racks=9, **allocator):
     """What is said in so many seconds at a load, after a warm-up."""
     net = netnum.topology.leaf_spine(racks, 16, 4, server_capacity=flowtune.SERVER, fabric_capacity=flowtune.FABRIC)
     end = warm_up + seconds
     flows = sim.Workload.poisson(net, flowtune.sizes(workload), load, duration=end, seed=1)
-    paths = net.ecmp(flows.sources, flows.destinations, seed=1)
-    ticks = flowtune.TICK * np.arange(1, round(end / flowtune.TICK) + 1)
-    arrived = np.searchsorted(flows.arrivals, ticks)  # by each tick
-    allocator = netnum.Allocator(net, method=method, normalizer=normalizer, update_threshold=threshold)
-    traffic = Traffic(16 * racks * flowtune.SERVER / 8 * seconds)
-    numbers, ids, left, rates = np.empty(0, dtype=int), np.empty(0, dtype=int), np.empty(0), np.empty(0)
-    for now, first, last in zip(ticks, [0, *arrived], arrived, strict=False):
-        left = left - rates * flowtune.TICK / 8
-        stays = left > 0
-        ended, started = numbers[~stays], np.arange(first, last)
-        allocator.end(ids[~stays])
-        begin = paths.indptr[first]
-        links = netnum.Paths(paths.indptr[first : last + 1] - begin, paths.indices[begin : paths.indptr[last]])
-        ids = np.concatenate([ids[stays], allocator.start(links, weight=flowtune.SERVER, rate_cap=flowtune.SERVER)])
-        numbers = np.concatenate([numbers[stays], started])
-        left = np.concatenate([left[stays], flows.sizes[first:last]])
-        rates = np.concatenate([rates[stays], np.zeros(last - first)])
-        allocator.tick()
-        told, heard = allocator.updates()
-        order = np.argsort(ids)
-        places = order[np.searchsorted(ids, told, sorter=order)]
-        rates[places] = heard
-        if now > warm_up:
-            of_server = [flows.sources[np.concatenate([started, ended])], flows.sources[numbers[places]]]
-            traffic.starts += len(started)
-            traffic.ends += len(ended)
-            traffic.updates += len(told)
-            traffic.packets += sum(len(np.unique(servers)) for servers in of_server)
-    return traffic
+    policy = sim.Policy("flowtune", line_rate=True, **allocator)
+    early, whole = (sim.simulate(net, flows, policy, until=until, seed=1).update_traffic for until in (warm_up, end))
+    return Traffic(
+        starts=whole.starts - early.starts,
+        ends=whole.ends - early.ends,
+        updates=whole.updates - early.updates,
+        packets=whole.packets_to_allocator
+        + whole.packets_to_servers
+        - early.packets_to_allocator
+        - early.packets_to_servers,
+        capacity=16 * racks * flowtune.SERVER / 8 * seconds,
+    )
 
 
 @dataclass
@@ -137,7 +115,7 @@ def main():
         # Hadoop's largest flows have not come yet.
         page.row(what, paper, traffic.percent(), accept=(low, high), small=(0, high) if workload == "hadoop" else None)
         page.row(f"{what}, unbatched", "", traffic.percent(batched=False))
-        fewer = {threshold: control(workload, 0.8, *span, threshold=threshold) for threshold in thresholds}
+        fewer = {threshold: control(workload, 0.8, *span, update_threshold=threshold) for threshold in thresholds}
         saved[workload] = {
             threshold: 100 * (1 - other.messages() / traffic.messages()) for threshold, other in fewer.items()
         }
@@ -175,7 +153,7 @@ def main():
     page.note(
         """Sizes have the quantiles and the mean of the paper's Table 1. netnum's own facebook_web is of another
         selection of the same data, with nearly twice that mean: half as many flows at a load. Messages take no time
-        and are not lost."""
+        and are not lost. A flow asks for at most what its path can carry."""
     )
     page.plot(draw(by_load, saved, by_servers), "Control traffic by load, by threshold and by the number of servers")
     page.finish()

@@ -232,7 +232,8 @@ fn a_response_follows_the_prices_and_leaves_them() {
     waits.start(&[0], Worth::log(1.0)).unwrap();
     waits.tick().unwrap();
     waits.start(&[0], Worth::log(3.0)).unwrap();
-    (allocator.tick().unwrap(), waits.tick().unwrap());
+    allocator.tick().unwrap();
+    waits.tick().unwrap();
     assert_eq!(allocator.prices(), waits.prices());
 }
 

@@ -109,6 +109,11 @@ impl Error {
         Self::UnknownName { kind, name: name.into(), known }
     }
 
+    pub(crate) fn option(of: &str, option: &str, value: impl ToString, expected: &str) -> Self {
+        let what = format!("is {}, expected {expected}", value.to_string());
+        Self::Option { of: of.into(), option: option.into(), what }
+    }
+
     pub(crate) fn unknown_option<'a>(of: String, option: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
         let known = if known.is_empty() { "none".into() } else { known };

@@ -107,6 +107,11 @@ impl Flows {
         self.source(slot).map_or(f64::INFINITY, Source::production)
     }
 
+    /// The rate at which its bytes will be produced while it has some rate: 0 when all are.
+    pub fn pace(&self, slot: u32, rate: f64) -> f64 {
+        self.source(slot).map_or(0.0, |source| source.pace(rate))
+    }
+
     pub(crate) fn source(&self, slot: u32) -> Option<&Source> {
         self.sources.get(slot as usize)
     }

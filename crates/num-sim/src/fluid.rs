@@ -137,9 +137,6 @@ struct Fluid<'a> {
     rates: Rates,
     /// Flows with a source that something has happened to at this instant.
     touched: Vec<u32>,
-    /// Those whose cap went with the last rate they were given, of which the policy hears at the next instant: it is no
-    /// less than what they have.
-    lifted: Vec<u32>,
     /// Where routes are reviewed.
     reviews: Option<Reviews>,
     moves: Moves,
@@ -155,6 +152,7 @@ struct Fluid<'a> {
     completion_times: Vec<f64>,
     slowdowns: Vec<f64>,
     bytes_sent: Vec<f64>,
+    copy_rates: Vec<f64>,
 }
 
 /// The clocks of flows whose routes are reviewed.
@@ -200,7 +198,6 @@ impl<'a> Fluid<'a> {
             told: false,
             rates: Rates::default(),
             touched: Vec::new(),
-            lifted: Vec::new(),
             reviews,
             moves: Moves::default(),
             spare_route: Route::default(),
@@ -213,6 +210,7 @@ impl<'a> Fluid<'a> {
             completion_times: vec![f64::NAN; workload.len()],
             slowdowns: vec![f64::NAN; workload.len()],
             bytes_sent: vec![0.0; workload.len()],
+            copy_rates: vec![f64::NAN; workload.len()],
         }
     }
 
@@ -240,10 +238,6 @@ impl<'a> Fluid<'a> {
             }
             self.now = next;
             self.events += 1;
-            for slot in self.lifted.drain(..) {
-                self.policy.recap(slot, &self.flows);
-                self.told = true;
-            }
             if change <= next {
                 self.change_capacities()?;
             }
@@ -406,6 +400,9 @@ impl<'a> Fluid<'a> {
         self.completion_times[number] = time;
         self.slowdowns[number] = time * route.alone(self.net.capacities()) / flow.size;
         self.bytes_sent[number] = self.workload.sizes()[number];
+        if self.flows.source(slot).is_some() {
+            self.copy_rates[number] = self.flows.copy_rate(slot, self.now);
+        }
         self.ledger.change(route, -flow.rate, self.now);
         self.ledger.sent(route, self.left_before[slot as usize]);
         self.ends.set(slot, f64::INFINITY);
@@ -465,15 +462,17 @@ impl<'a> Fluid<'a> {
         self.settle(slot);
         let now = self.now;
         let Some((flow, source)) = self.flows.fed_mut(slot) else { return };
-        if source.follow(flow.rate) {
-            flow.cap = source.cap();
-            self.lifted.push(slot);
-        }
+        let lifted = source.follow(flow.rate);
+        flow.cap = source.cap();
         let end = if flow.rate > 0.0 { flow.left / flow.rate } else { f64::INFINITY };
         let turn = source.next(flow.rate, flow.sent(now));
         let turns_first = turn < end * (1.0 - TOGETHER);
         source.set_turns_first(turns_first);
         self.ends.set(slot, now + if turns_first { turn } else { end });
+        if lifted {
+            // It had less than its cap, so that no rate changes now that it has none.
+            self.policy.recap(slot, &self.flows);
+        }
     }
 
     /// Asks the policy for the rates that change, if there is a reason to.
@@ -564,6 +563,7 @@ impl<'a> Fluid<'a> {
             completion_times: self.completion_times,
             slowdowns: self.slowdowns,
             bytes_sent: self.bytes_sent,
+            copy_rates: self.copy_rates,
             link_utilization: self.ledger.utilizations(),
             link_bytes: self.ledger.bytes(),
             peak_loads: self.ledger.peaks(),

@@ -55,7 +55,8 @@ pub use fluid::{Change, Run, simulate};
 pub use marks::{Marking, Marks};
 pub use options::{Entry, Given, Options};
 pub use policy::{
-    Ideal, MaxMin, POLICIES, Policy, Rates, Srpt, Ticking, TickingOptions, UpdateTraffic, Utility, Xwi, XwiOptions,
+    Deadline, Edf, Ideal, Key, Left, MaxMin, MinFctOptions, Ordered, POLICIES, Pias, Policy, Rank, Rates, Rax,
+    RaxOptions, Remaining, Srpt, Strict, Ticking, TickingOptions, UpdateTraffic, Urgency, Utility, Xwi, XwiOptions,
     policy,
 };
 pub use progress::{Observer, Progress};

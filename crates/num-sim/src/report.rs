@@ -48,6 +48,11 @@ pub struct Report {
     pub slowdowns: Vec<f64>,
     /// Bytes that each flow has sent: its size, if it has ended.
     pub bytes_sent: Vec<f64>,
+    /// What each flow's rate of production was taken to be when it ended, in bit/s, as [`copy_rate`] says; NaN for those
+    /// that have not ended, and for those whose bytes were all at hand.
+    ///
+    /// [`copy_rate`]: crate::Flows::copy_rate
+    pub copy_rates: Vec<f64>,
     /// Bytes that have gone over each link.
     pub link_bytes: Vec<f64>,
     /// Those bytes over what the link could have carried until the end; NaN for failed links, and if no time passed.

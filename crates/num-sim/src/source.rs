@@ -5,13 +5,13 @@
 //! backlog b = produced − sent      0 ≤ b ≤ B
 //! d produced/dt = g                min(g, x) while the buffer is full, 0 when all is produced
 //! cap = g                          while the backlog is empty and more is to come; ∞ otherwise
-//! copy rate r ← ¼ τ + ¾ r          per 64 kB produced, τ the rate at which they were
+//! copy rate r ← ¼ τ + ¾ r          per 64 kB produced, τ = 64 kB over the time that they took
 //! ```
 //!
 //! Between two events x is constant, and so is each of these, so that the moments at which a buffer fills, empties, or
 //! has seen all its bytes are known exactly. A flow whose bytes are all at hand when it arrives has no source.
 //!
-//! Source of the copy rate: Yu et al., *RAX: rate-aware flow scheduling*, §III, where the kernel measures it as the
+//! Source of the copy rate: Li et al., *RAX: rate-aware flow scheduling*, §III, where the kernel measures it as the
 //! application copies into its socket.
 
 /// The weight of the newest 64 kB in the copy rate.
@@ -63,7 +63,7 @@ impl Copied {
         let bits = pace * seconds;
         if self.bits + bits < CHUNK {
             self.bits += bits;
-            self.seconds += if bits > 0.0 || self.bits > 0.0 { seconds } else { 0.0 };
+            self.seconds += seconds;
             return;
         }
         let missing = CHUNK - self.bits;
@@ -72,7 +72,9 @@ impl Copied {
         // The whole ones that follow are all alike.
         let rest = bits - missing;
         let whole = (rest / CHUNK).floor();
-        self.rate = pace + (self.rate - pace) * (1.0 - NEWEST).powf(whole);
+        if whole > 0.0 {
+            self.rate = pace + (self.rate - pace) * (1.0 - NEWEST).powf(whole);
+        }
         self.bits = rest - whole * CHUNK;
         self.seconds = self.bits / pace;
     }
@@ -111,7 +113,7 @@ impl Source {
     }
 
     /// d produced/dt at a flow's rate.
-    fn pace(&self, rate: f64) -> f64 {
+    pub(crate) fn pace(&self, rate: f64) -> f64 {
         match self.stage {
             Stage::Empty | Stage::Filling => self.production,
             Stage::Full => f64::min(self.production, rate),

@@ -114,14 +114,10 @@ fn json(text: &str) -> Options {
 #[test]
 fn names_that_nothing_has_are_answered_with_those_that_exist() {
     let none = Options::new();
-    assert_eq!(
-        policy("fair", &none).err().unwrap().to_string(),
-        "unknown policy \"fair\"; known: max-min, srpt, proportional, min-fct, alpha-fair, flowtune, xwi, gradient, rcp"
-    );
-    assert_eq!(
-        routing("ospf", 0, &none).err().unwrap().to_string(),
-        "unknown routing \"ospf\"; known: ecmp, flow-bender, spray, adaptive"
-    );
+    let unknown = message(policy("fair", &none));
+    assert!(unknown.starts_with("unknown policy \"fair\"; known: max-min, srpt, "), "{unknown}");
+    let unknown = message(routing("ospf", 0, &none));
+    assert!(unknown.starts_with("unknown routing \"ospf\"; known: ecmp"), "{unknown}");
     for Entry { name, .. } in POLICIES {
         assert!(policy(name, &none).unwrap().name().starts_with(name));
     }

@@ -70,9 +70,9 @@ fn wrong_production_names_the_flow() {
         "production rates has 2 entries, expected 1, one per flow"
     );
     let drawn =
-        |mean, sigma, bounds| Production::log_normal(3, mean, sigma, bounds, 1e6, 1).map(|it| it.rates().to_vec());
+        |median, sigma, bounds| Production::log_normal(3, median, sigma, bounds, 1e6, 1).map(|it| it.rates().to_vec());
     assert!(drawn(1e9, 1.0, (1e8, 1e10)).unwrap().iter().all(|rate| (1e8..=1e10).contains(rate)));
-    assert_eq!(drawn(-1.0, 1.0, (0.0, 1.0)).unwrap_err().to_string(), "mean is -1, expected a finite number > 0");
+    assert_eq!(drawn(-1.0, 1.0, (0.0, 1.0)).unwrap_err().to_string(), "median is -1, expected a finite number > 0");
     assert_eq!(drawn(1.0, -1.0, (0.0, 1.0)).unwrap_err().to_string(), "sigma is -1, expected a finite number >= 0");
     let far = drawn(1e9, 0.1, (1e3, 1e4)).unwrap_err().to_string();
     assert_eq!(far, "bounds is 1000 to 10000, expected bounds that a rate is likely to lie between");

@@ -55,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use crate::sim::{Flows, Policy, Report, Routing, Sizes, UpdateTraffic, Workload};
     #[pymodule_export]
-    use crate::sim::{all_to_all, incast, permutation, policies, routings, simulate};
+    use crate::sim::{all_to_all, incast, log_normal, permutation, policies, routings, simulate};
     #[pymodule_export]
     use crate::solve::{Progress, Solution, Solver, Trace, methods, solve, solve_many};
     #[pymodule_export]

@@ -9,20 +9,34 @@ use std::fmt;
 use netnum_core::{Settings, Solver, Topology, Utilities};
 use serde::{Deserialize, Serialize};
 
+use super::clock::Clock;
 use super::{Policy, Rates, Utility, moment};
 use crate::error::{Error, Result};
 use crate::flows::{Flow, Flows};
 use crate::workload::Workload;
 
+/// The flows whose rates are to be worth something.
+pub(super) struct Moment<'a> {
+    pub(super) slots: &'a [u32],
+    pub(super) flows: &'a Flows,
+    pub(super) now: f64,
+    /// Of the links, as they were at first.
+    pub(super) capacities: &'a [f64],
+}
+
 /// What the rates of flows are worth, flow by flow.
-type Worth = Box<dyn Fn(&[&Flow]) -> Result<Utilities> + Send>;
+type Worth = Box<dyn Fn(&Moment<'_>) -> Result<Utilities> + Send>;
 
 /// The exact optimum of a utility at every change.
 pub struct Ideal {
     name: String,
     worth: Worth,
     settings: Settings,
+    /// When utilities change though no flow comes or goes.
+    clock: Option<Clock>,
+    /// Of the links at the moment, and as they were at first.
     capacities: Vec<f64>,
+    at_first: Vec<f64>,
     /// Those of the last optimum; empty before the first.
     prices: Vec<f64>,
     changed: bool,
@@ -33,9 +47,22 @@ impl Ideal {
     /// The optimum of utilities of one's own: `worth` is given the flows of the moment, in order of arrival, and says
     /// what their rates (in bit/s) are worth.
     pub fn new(name: impl Into<String>, worth: impl Fn(&[&Flow]) -> Result<Utilities> + Send + 'static) -> Self {
-        let (capacities, prices) = (Vec::new(), Vec::new());
-        let (worth, settings) = (Box::new(worth), Settings::default());
-        Self { name: name.into(), worth, settings, capacities, prices, changed: false, gap: 0.0 }
+        Self::of(name.into(), None, Box::new(move |moment| worth(&moment::flows_in(moment.slots, moment.flows))))
+    }
+
+    /// The optimum of utilities that change while flows run, and are asked for at the ticks of a clock as well.
+    pub(super) fn changing(
+        name: &str,
+        clock: Clock,
+        worth: impl Fn(&Moment<'_>) -> Result<Utilities> + Send + 'static,
+    ) -> Self {
+        Self::of(name.into(), Some(clock), Box::new(worth))
+    }
+
+    fn of(name: String, clock: Option<Clock>, worth: Worth) -> Self {
+        let (capacities, at_first, prices) = (Vec::new(), Vec::new(), Vec::new());
+        let settings = Settings::default();
+        Self { name, worth, settings, clock, capacities, at_first, prices, changed: false, gap: 0.0 }
     }
 
     /// Proportional fairness.
@@ -113,7 +140,7 @@ impl Policy for Ideal {
     }
 
     fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
-        self.capacities = net.capacities().to_vec();
+        (self.capacities, self.at_first) = (net.capacities().to_vec(), net.capacities().to_vec());
         (self.prices, self.changed, self.gap) = (Vec::new(), false, 0.0);
         Ok(())
     }
@@ -135,9 +162,13 @@ impl Policy for Ideal {
         self.changed = true;
     }
 
-    fn allocate(&mut self, _now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
+    fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
+        if let Some(clock) = &mut self.clock {
+            self.changed |= clock.is_due(now, &self.name)?;
+        }
         if std::mem::take(&mut self.changed) && !flows.active().is_empty() {
-            let (slots, problem) = moment::problem(&self.name, &self.capacities, flows, &self.worth)?;
+            let worth = |slots: &[u32]| (self.worth)(&Moment { slots, flows, now, capacities: &self.at_first });
+            let (slots, problem) = moment::problem(&self.name, &self.capacities, flows, worth)?;
             let mut solver = Solver::new(&problem, "auto", &BTreeMap::new())?;
             if !self.prices.is_empty() {
                 solver.warm_start(&self.prices)?;
@@ -149,7 +180,8 @@ impl Policy for Ideal {
             }
             self.prices = solution.prices;
         }
-        Ok(f64::INFINITY)
+        let next = self.clock.as_ref().filter(|_| !flows.active().is_empty());
+        Ok(next.map_or(f64::INFINITY, Clock::next))
     }
 
     fn gap(&self) -> f64 {

@@ -5,20 +5,34 @@
 //! happened: its clock, if it has one. A new one is a file here and a line in [`POLICIES`].
 
 mod clock;
+mod edf;
 mod ideal;
 mod max_min;
 mod moment;
+mod ordered;
+mod pias;
+mod rax;
+mod remaining;
 mod srpt;
+mod strict;
 mod ticking;
 mod traffic;
+mod urgency;
 mod utility;
 mod xwi;
 
+pub use edf::{Deadline, Edf};
 pub use ideal::Ideal;
 pub use max_min::MaxMin;
-pub use srpt::Srpt;
+pub use ordered::{Key, Ordered};
+pub use pias::Pias;
+pub use rax::{Rax, RaxOptions};
+pub use remaining::Remaining;
+pub use srpt::{Left, Srpt};
+pub use strict::{Rank, Strict};
 pub use ticking::{Ticking, TickingOptions};
 pub use traffic::UpdateTraffic;
+pub use urgency::{MinFctOptions, Urgency};
 pub use utility::Utility;
 pub use xwi::{Xwi, XwiOptions};
 
@@ -28,7 +42,10 @@ use crate::error::{Error, Result};
 use crate::flows::Flows;
 use crate::options::{self, Entry, Given, Options};
 use crate::workload::Workload;
+use edf::EdfOptions;
 use ideal::{AlphaFairOptions, IdealOptions};
+use pias::PiasOptions;
+use srpt::SrptOptions;
 
 /// Decides which rate every flow gets.
 pub trait Policy {
@@ -115,9 +132,33 @@ pub const POLICIES: &[Entry<Make>] = &[
     Entry { name: "max-min", summary: "fair sharing", options: Options::new, make: |_| Ok(Box::new(MaxMin::new())) },
     Entry {
         name: "srpt",
-        summary: "strict priority by what is left of a flow, pFabric's ideal",
-        options: Options::new,
-        make: |_| Ok(Box::new(Srpt::new())),
+        summary: "strict priority by what is left of a flow in size or in time, pFabric's ideal",
+        options: options::defaults::<SrptOptions>,
+        make: |given| Ok(Box::new(given.read::<SrptOptions>()?.policy())),
+    },
+    Entry {
+        name: "edf",
+        summary: "strict priority by deadlines at a multiple of what a flow takes alone",
+        options: options::defaults::<EdfOptions>,
+        make: |given| Ok(Box::new(given.read::<EdfOptions>()?.policy()?)),
+    },
+    Entry {
+        name: "pias",
+        summary: "fair sharing at priorities that fall with the bytes that a flow has sent",
+        options: options::defaults::<PiasOptions>,
+        make: |given| Ok(Box::new(given.read::<PiasOptions>()?.policy()?)),
+    },
+    Entry {
+        name: "rax",
+        summary: "fair sharing at priorities by estimated remaining time",
+        options: options::defaults::<RaxOptions>,
+        make: |given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?))),
+    },
+    Entry {
+        name: "rax+",
+        summary: "fair sharing at priorities by true remaining time",
+        options: options::defaults::<RaxOptions>,
+        make: |given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?))),
     },
     Entry {
         name: "proportional",
@@ -128,8 +169,8 @@ pub const POLICIES: &[Entry<Make>] = &[
     Entry {
         name: "min-fct",
         summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
-        options: options::defaults::<IdealOptions>,
-        make: |given| Ok(Box::new(Ideal::min_fct().with_gap(given.read::<IdealOptions>()?.tol)?)),
+        options: options::defaults::<MinFctOptions>,
+        make: |given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?)),
     },
     Entry {
         name: "alpha-fair",

@@ -6,8 +6,8 @@ use super::single_path;
 use crate::error::Result;
 use crate::flows::{Flow, Flows};
 
-/// The slots of the flows of this moment in order of arrival, and their problem: `worth` says of flows in that order what
-/// their rates in bit/s are worth.
+/// The slots of the flows of this moment in order of arrival, and their problem: `worth` says of the flows in slots in that
+/// order what their rates in bit/s are worth.
 ///
 /// # Errors
 /// [`Error::Policy`](crate::Error::Policy) naming a flow that spreads over several paths; those of `worth`.
@@ -15,7 +15,7 @@ pub(super) fn problem(
     policy: &str,
     capacities: &[f64],
     flows: &Flows,
-    worth: impl Fn(&[&Flow]) -> Result<Utilities>,
+    worth: impl Fn(&[u32]) -> Result<Utilities>,
 ) -> Result<(Vec<u32>, Problem)> {
     let mut slots = flows.active().to_vec();
     slots.sort_unstable_by_key(|&slot| flows.flow(slot).number);
@@ -25,7 +25,11 @@ pub(super) fn problem(
         paths.push(single_path(policy, slot, flows)?);
         caps.push(flows.flow(slot).cap);
     }
-    let active: Vec<&Flow> = slots.iter().map(|&slot| flows.flow(slot)).collect();
-    let problem = Problem::new(capacities.to_vec(), paths, worth(&active)?)?;
+    let problem = Problem::new(capacities.to_vec(), paths, worth(&slots)?)?;
     Ok((slots, problem.with_rate_caps(caps)?))
+}
+
+/// The flows in some slots.
+pub(super) fn flows_in<'a>(slots: &[u32], flows: &'a Flows) -> Vec<&'a Flow> {
+    slots.iter().map(|&slot| flows.flow(slot)).collect()
 }

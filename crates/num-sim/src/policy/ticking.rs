@@ -283,7 +283,8 @@ impl Policy for Ticking {
     }
 
     fn traffic(&self) -> Option<UpdateTraffic> {
-        Some(self.meter.count())
+        // At once, flows read prices: nobody tells them rates.
+        (!self.options.at_once).then(|| self.meter.count())
     }
 }
 

@@ -85,7 +85,8 @@ impl Xwi {
     /// Goes on with the flows of this moment, from the prices as they are.
     fn begin(&mut self, flows: &Flows) -> Result<()> {
         let utility = self.options.utility;
-        let (slots, problem) = moment::problem(XWI, &self.capacities, flows, |flows| utility.of(flows))?;
+        let (slots, problem) =
+            moment::problem(XWI, &self.capacities, flows, |slots| utility.of(&moment::flows_in(slots, flows)))?;
         let mut solver = Solver::new(&problem, XWI, &self.options.of_method())?;
         if !self.prices.is_empty() {
             solver.warm_start(&self.prices)?;

@@ -40,26 +40,24 @@ impl Production {
         Ok(Self { rates, buffer })
     }
 
-    /// Random rates, whose logarithms are normal: of some mean (in bit/s, before any are cut off) and with a standard
-    /// deviation `sigma` of the logarithm; those outside `lowest..=highest` are drawn again.
+    /// Random rates, whose logarithms are normal: around a median (in bit/s) with a standard deviation `sigma` of the
+    /// logarithm; those outside `lowest..=highest` are drawn again.
     ///
     /// # Errors
     /// A setting's, for numbers that are no such distribution, or one that hardly ever falls between the bounds; those of
     /// [`new`](Self::new).
     pub fn log_normal(
         flows: usize,
-        mean: f64,
+        median: f64,
         sigma: f64,
         (lowest, highest): (f64, f64),
         buffer: f64,
         seed: u64,
     ) -> Result<Self> {
-        if !(mean.is_finite() && mean > 0.0) {
-            return Err(Error::setting("mean", mean, "a finite number > 0"));
+        if !(median.is_finite() && median > 0.0) {
+            return Err(Error::setting("median", median, "a finite number > 0"));
         }
-        // The mean of exp(normal) is exp(μ + σ²/2).
-        let location = mean.ln() - 0.5 * sigma * sigma;
-        let normal = match LogNormal::new(location, sigma) {
+        let normal = match LogNormal::new(median.ln(), sigma) {
             Ok(normal) if sigma >= 0.0 => normal,
             _ => return Err(Error::setting("sigma", sigma, "a finite number >= 0")),
         };

@@ -5,31 +5,44 @@
 //! 0.0,0,17,1460
 //! 1.5e-6,3,0,20000
 //! ```
+//!
+//! A fifth column, `production`, is the rate in bit/s at which a flow's bytes are produced: all lines have it, or none.
 
 use std::fmt::Write;
 
-use super::Workload;
+use super::{Production, Workload};
 use crate::error::{Error, Result};
 
 const HEADER: &str = "arrival,source,destination,size";
+const WITH_PRODUCTION: &str = "arrival,source,destination,size,production";
 
 impl Workload {
-    /// Reads a trace: arrival in seconds, source and destination ends by index, size in bytes, separated by commas.
-    /// Blank lines and those that begin with `#` are skipped.
+    /// Reads a trace: arrival in seconds, source and destination ends by index, size in bytes and perhaps the rate of
+    /// production in bit/s, separated by commas. Blank lines and those that begin with `#` are skipped. Send buffers have
+    /// no limit; [`with_production`](Self::with_production) may say otherwise afterwards.
     ///
     /// # Errors
-    /// [`Error::Trace`] naming the line that is not four numbers; as [`new`](Self::new) for what the numbers say.
+    /// [`Error::Trace`] naming the line that is not four numbers, or five if the first is; as [`new`](Self::new) and
+    /// [`Production::new`] for what the numbers say.
     pub fn from_csv(text: &str) -> Result<Self> {
         let (mut arrivals, mut sources, mut destinations, mut sizes) = (vec![], vec![], vec![], vec![]);
+        let (mut header, mut rates) = (None, vec![]);
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
-            if line.is_empty() || line.starts_with('#') || (arrivals.is_empty() && line == HEADER) {
+            if line.is_empty()
+                || line.starts_with('#')
+                || (arrivals.is_empty() && [HEADER, WITH_PRODUCTION].contains(&line))
+            {
                 continue;
             }
             let wrong = |what: String| Error::Trace { line: number, what };
             let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-            let &[arrival, source, destination, size] = fields.as_slice() else {
-                return Err(wrong(format!("has {} fields, expected 4: {HEADER}", fields.len())));
+            let header = *header.get_or_insert(if fields.len() == 5 { WITH_PRODUCTION } else { HEADER });
+            let expected = header.split(',').count();
+            let (true, &[arrival, source, destination, size, ref rate @ ..]) =
+                (fields.len() == expected, fields.as_slice())
+            else {
+                return Err(wrong(format!("has {} fields, expected {expected}: {header}", fields.len())));
             };
             let real = |name: &str, field: &str| {
                 field.parse::<f64>().map_err(|_| wrong(format!("has {name} {field:?}, expected a number")))
@@ -41,16 +54,30 @@ impl Workload {
             sources.push(end("source", source)?);
             destinations.push(end("destination", destination)?);
             sizes.push(real("size", size)?);
+            for rate in rate {
+                rates.push(real("production", rate)?);
+            }
         }
-        Self::new(arrivals, sources, destinations, sizes)
+        let workload = Self::new(arrivals, sources, destinations, sizes)?;
+        match rates.is_empty() {
+            true => Ok(workload),
+            false => workload.with_production(Production::new(rates, f64::INFINITY)?),
+        }
     }
 
-    /// The trace that [`from_csv`](Self::from_csv) reads back, to the last bit.
+    /// The trace that [`from_csv`](Self::from_csv) reads back, to the last bit, but for the limit of send buffers.
     pub fn to_csv(&self) -> String {
-        let mut text = format!("{HEADER}\n");
+        let rates = self.production.as_ref().map(Production::rates);
+        let mut text = format!("{}\n", if rates.is_some() { WITH_PRODUCTION } else { HEADER });
         let ends = self.sources.iter().zip(&self.destinations);
-        for ((arrival, size), (source, destination)) in self.arrivals.iter().zip(&self.sizes).zip(ends) {
-            let _ = writeln!(text, "{arrival:?},{source},{destination},{size:?}");
+        for (flow, ((arrival, size), (source, destination))) in
+            self.arrivals.iter().zip(&self.sizes).zip(ends).enumerate()
+        {
+            let _ = write!(text, "{arrival:?},{source},{destination},{size:?}");
+            if let Some(rates) = rates {
+                let _ = write!(text, ",{:?}", rates[flow]);
+            }
+            text.push('\n');
         }
         text
     }

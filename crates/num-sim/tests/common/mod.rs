@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test uses its part")]
 
 pub(crate) mod moving;
+pub(crate) mod slow;
 
 use netnum_core::{Link, Topology};
 use netnum_sim::{Error, Route, Routing, Workload};

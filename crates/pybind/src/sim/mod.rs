@@ -19,7 +19,7 @@ pub(crate) use named::{Policy, Routing, policies, routings};
 pub(crate) use report::Report;
 pub(crate) use sizes::Sizes;
 pub(crate) use traffic::UpdateTraffic;
-pub(crate) use workload::{Workload, all_to_all, incast, permutation};
+pub(crate) use workload::{Workload, all_to_all, incast, log_normal, permutation};
 
 use crate::door;
 use crate::error::{self, MethodError, NumError, ProblemError};
@@ -51,8 +51,8 @@ fn raise(error: Error) -> PyErr {
 /// workload : Workload
 /// policy : str, Policy, or an object of your own
 ///     Who gets which rate: ``"max-min"``, ``"srpt"``, ``"proportional"``, ``"min-fct"``, ``"alpha-fair"``, ``"flowtune"``,
-///     ``"xwi"``, ``"gradient"``, ``"rcp"``, or a `Policy` of one of these names with options. One of your own has a method
-///     ``allocate(now, flows)``; see Notes.
+///     ``"xwi"``, ``"gradient"``, ``"rcp"``, ``"edf"``, ``"pias"``, ``"rax"``, ``"rax+"``, or a `Policy` of one of these names
+///     with options. One of your own has a method ``allocate(now, flows)``; see Notes.
 /// routing : str, Routing, or an object of your own
 ///     Who goes where: ``"ecmp"``, ``"flow-bender"``, ``"spray"``, ``"adaptive"``, or a `Routing` of one of these names with
 ///     options. One of your own has a method ``route(flow, source, destination, paths)``; see Notes.

@@ -17,9 +17,18 @@ use crate::topology::Topology;
 /// `policies` lists them with their options. A rate is in bit/s, a time in seconds.
 ///
 /// - ``"max-min"``: fair sharing.
-/// - ``"srpt"``: strict priority by what is left of a flow, pFabric's ideal.
+/// - ``"srpt"``: strict priority by what is left of a flow, pFabric's ideal: in size, or with ``by="time"`` in the time that
+///   it would take in an idle network, where applications are slower than that.
+/// - ``"edf"``: earliest deadline first. A deadline is `slack` times what a flow takes alone after its arrival.
+/// - ``"pias"``: strict priority by the bytes that a flow has sent, one level lower from each of the `thresholds` on, and
+///   fair sharing inside a level.
+/// - ``"rax"``: the same by an estimate of the remaining time, from what has been sent and the rate at which it was produced.
+///   There are so many `levels`; the `first` threshold is in seconds, each of the others `base` times the one before.
+///   Estimates are looked at every `interval` seconds. ``"rax+"``: with the true remaining time.
 /// - ``"proportional"``, ``"min-fct"``: at every change the exact optimum of log x, and of NUMFabric's utility for short
-///   completion times with the size that a flow arrives with. `tol` is the gap to prove.
+///   completion times. `tol` is the gap to prove. What makes a flow urgent is its size when it arrives, or ``by="remaining"``,
+///   ``by="time"`` or ``by="deadline"`` what remains of that, the remaining time, or the time until its deadline (see
+///   `slack`), looked at every `interval` seconds as well.
 /// - ``"alpha-fair"``: the same for alpha-fair utilities: `alpha` > 0, and `tol`.
 /// - ``"flowtune"``: an `Allocator` that does one step every `interval` seconds, or with ``interval=None`` at every arrival
 ///   and end. `method`, `normalizer`, `update_threshold` and `headroom` are the allocator's, and so are the options of its
@@ -35,7 +44,7 @@ use crate::topology::Topology;
 /// ----------
 /// name : str
 /// **options
-///     The policy's own: numbers, text, None.
+///     The policy's own: numbers, text, lists of them, None.
 ///
 /// Raises
 /// ------
@@ -281,6 +290,9 @@ pub(super) fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(dict) = value.cast::<PyDict>() {
         return Ok(Value::Object(fields(dict, Some(option))?));
     }
+    if let Ok(values) = value.extract::<Vec<Bound<'_, PyAny>>>() {
+        return values.iter().map(|value| plain(option, value)).collect();
+    }
     if let Ok(whole) = value.extract::<i64>() {
         return Ok(whole.into());
     }
@@ -289,7 +301,9 @@ pub(super) fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return finite.ok_or_else(|| setting(option, number, "a finite number"));
     }
     let kind = value.get_type().name()?;
-    Err(PyTypeError::new_err(format!("option {option:?} must be a number, text, a dict of them or None, not {kind}")))
+    Err(PyTypeError::new_err(format!(
+        "option {option:?} must be a number, text, a list or dict of them or None, not {kind}"
+    )))
 }
 
 fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {

@@ -14,12 +14,12 @@ use crate::numbers;
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Report {
     core: Core,
-    columns: [PyOnceLock<Py<PyArray1<f64>>>; 6],
+    columns: [PyOnceLock<Py<PyArray1<f64>>>; 7],
 }
 
 impl From<Core> for Report {
     fn from(core: Core) -> Self {
-        Self { core, columns: [const { PyOnceLock::new() }; 6] }
+        Self { core, columns: [const { PyOnceLock::new() }; 7] }
     }
 }
 
@@ -76,6 +76,15 @@ impl Report {
     #[getter]
     fn bytes_sent(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 2, &self.core.bytes_sent)
+    }
+
+    /// What each flow's rate of production was taken to be when it ended, in bit/s: array of float, shape (flows,).
+    ///
+    /// The average that RAX keeps: of 64 kB at a time, the newest with a weight of 1/4, from the capacity of the flow's
+    /// first link on. NaN for flows that have not ended, and for those whose bytes were all at hand.
+    #[getter]
+    fn copy_rates(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        self.column(py, 6, &self.core.copy_rates)
     }
 
     /// Bytes that have gone over each link: array of float, shape (links,).
@@ -251,6 +260,7 @@ impl Report {
             completion_times: column("completion_times")?,
             slowdowns: column("slowdowns")?,
             bytes_sent: column("bytes_sent")?,
+            copy_rates: column("copy_rates")?,
             link_bytes: column("link_bytes")?,
             link_utilization: column("link_utilization")?,
             peak_loads: column("peak_loads")?,
@@ -271,7 +281,7 @@ impl Report {
 }
 
 /// What a report is made of.
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 19] = [
     "status",
     "policy",
     "routing",
@@ -279,6 +289,7 @@ const FIELDS: [&str; 18] = [
     "completion_times",
     "slowdowns",
     "bytes_sent",
+    "copy_rates",
     "link_bytes",
     "link_utilization",
     "peak_loads",

@@ -1,10 +1,10 @@
-//! `Workload`, and the pairs of ends that its flows join.
+//! `Workload`, the pairs of ends that its flows join, and the rates at which their bytes are produced.
 
 use std::ffi::CString;
 use std::fs;
 use std::path::PathBuf;
 
-use netnum_sim::{Pairs, Poisson, Workload as Core};
+use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -26,6 +26,9 @@ use crate::topology::{Topology, seed_of};
 ///     Ends of the network, by index.
 /// sizes : array of float, shape (flows,)
 ///     In bytes, > 0.
+/// production : array of float, shape (flows,), or float, optional
+/// buffer : float
+///     As in `with_production`. By default all bytes of a flow are at hand when it arrives.
 ///
 /// Raises
 /// ------
@@ -46,11 +49,15 @@ impl From<Core> for Workload {
 #[pymethods]
 impl Workload {
     #[new]
+    #[pyo3(signature = (arrivals, sources, destinations, sizes, production=None, buffer=f64::INFINITY))]
+    #[pyo3(text_signature = "(arrivals, sources, destinations, sizes, production=None, buffer=float(\"inf\"))")]
     fn new(
         arrivals: &Bound<'_, PyAny>,
         sources: &Bound<'_, PyAny>,
         destinations: &Bound<'_, PyAny>,
         sizes: &Bound<'_, PyAny>,
+        production: Option<&Bound<'_, PyAny>>,
+        buffer: f64,
     ) -> PyResult<Self> {
         let ends = |name: &str, values| {
             let end = |(flow, end): (usize, i64)| {
@@ -61,7 +68,11 @@ impl Workload {
         };
         let (arrivals, sizes) = (numbers::floats("arrivals", arrivals)?, numbers::floats("sizes", sizes)?);
         let core = Core::new(arrivals, ends("source", sources)?, ends("destination", destinations)?, sizes);
-        core.map(Into::into).map_err(raise)
+        let workload: Self = core.map(Into::into).map_err(raise)?;
+        match production {
+            Some(rates) => workload.with_production(rates, buffer),
+            None => Ok(workload),
+        }
     }
 
     /// Poisson arrivals: independent gaps, sizes and pairs of ends.
@@ -161,7 +172,39 @@ impl Workload {
         core.map(Into::into).map_err(raise)
     }
 
-    /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one.
+    /// The same flows, from applications that produce their bytes while they run.
+    ///
+    /// A flow can send what has been produced and not been sent yet: at the rate of production while that is nothing. When
+    /// as much waits as the send buffer holds, its application waits as well.
+    ///
+    /// Parameters
+    /// ----------
+    /// rates : array of float, shape (flows,), or float
+    ///     At which bytes are produced, in bit/s, > 0. `log_normal` draws some.
+    /// buffer : float
+    ///     The send buffer of every flow, in bytes, > 0.
+    ///
+    /// Returns
+    /// -------
+    /// Workload
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first flow with a rate that is wrong.
+    #[pyo3(signature = (rates, buffer=f64::INFINITY), text_signature = "($self, rates, buffer=float(\"inf\"))")]
+    fn with_production(&self, rates: &Bound<'_, PyAny>, buffer: f64) -> PyResult<Self> {
+        let rates = match rates.extract::<f64>() {
+            Ok(rate) => vec![rate; self.core.len()],
+            Err(_) => numbers::floats("rates", rates)?,
+        };
+        let production = Production::new(rates, buffer);
+        let core = production.and_then(|production| self.core.clone().with_production(production));
+        core.map(Into::into).map_err(raise)
+    }
+
+    /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
+    /// ``production``, is the rate in bit/s at which a flow's bytes are produced.
     ///
     /// Parameters
     /// ----------
@@ -187,7 +230,7 @@ impl Workload {
         Core::from_csv(&text).map(Into::into).map_err(raise)
     }
 
-    /// The trace as text that `from_csv` reads back, to the last bit.
+    /// The trace as text that `from_csv` reads back, to the last bit, but for the limit of send buffers.
     fn to_csv(&self) -> String {
         self.core.to_csv()
     }
@@ -216,6 +259,18 @@ impl Workload {
         numbers::read_only(py, self.core.sizes().to_vec())
     }
 
+    /// The rate at which its bytes are produced, in bit/s: array of float, shape (flows,). None if they are all at hand.
+    #[getter]
+    fn production<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.core.production().map(|production| numbers::read_only(py, production.rates().to_vec()))
+    }
+
+    /// The send buffer of every flow, in bytes.
+    #[getter]
+    fn buffer(&self) -> f64 {
+        self.core.production().map_or(f64::INFINITY, Production::buffer)
+    }
+
     fn __len__(&self) -> usize {
         self.core.len()
     }
@@ -224,9 +279,16 @@ impl Workload {
     fn __getnewargs__<'py>(
         &self,
         py: Python<'py>,
-    ) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)
-    {
-        (self.arrivals(py), self.sources(py), self.destinations(py), self.sizes(py))
+    ) -> (
+        Bound<'py, PyArray1<f64>>,
+        Bound<'py, PyArray1<i64>>,
+        Bound<'py, PyArray1<i64>>,
+        Bound<'py, PyArray1<f64>>,
+        Option<Bound<'py, PyArray1<f64>>>,
+        f64,
+    ) {
+        let (arrivals, sizes) = (self.arrivals(py), self.sizes(py));
+        (arrivals, self.sources(py), self.destinations(py), sizes, self.production(py), self.buffer())
     }
 
     fn __repr__(&self) -> String {
@@ -313,4 +375,36 @@ pub(crate) fn incast<'py>(
 #[pyfunction]
 pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> PyResult<Bound<'py, PyArray2<i64>>> {
     columns(py, Pairs::all_to_all(&net.get().core))
+}
+
+/// Random rates of production, whose logarithms are normal.
+///
+/// Parameters
+/// ----------
+/// flows : int
+/// median : float
+///     In bit/s, > 0.
+/// sigma : float
+///     The standard deviation of the logarithm, >= 0.
+/// bounds : (float, float)
+///     The lowest and the highest; others are drawn again.
+/// seed : int
+///
+/// Returns
+/// -------
+/// array of float, shape (flows,)
+#[pyfunction]
+#[pyo3(signature = (flows, median, sigma, *, bounds=(0.0, f64::INFINITY), seed=None))]
+#[pyo3(text_signature = "(flows, median, sigma, *, bounds=(0, float(\"inf\")), seed=0)")]
+pub(crate) fn log_normal<'py>(
+    py: Python<'py>,
+    flows: &Bound<'py, PyAny>,
+    median: f64,
+    sigma: f64,
+    bounds: (f64, f64),
+    seed: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let flows = count("flows", flows, 0)?;
+    let production = Production::log_normal(flows, median, sigma, bounds, f64::INFINITY, seed_of(seed)?);
+    Ok(numbers::read_only(py, production.map_err(raise)?.rates().to_vec()))
 }

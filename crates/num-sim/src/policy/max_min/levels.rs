@@ -113,6 +113,15 @@ impl Hop {
 }
 
 impl Member {
+    pub(super) fn rate(&self) -> f64 {
+        self.lowest
+    }
+
+    /// The links that it crosses.
+    pub(super) fn links(&self) -> impl Iterator<Item = u32> {
+        self.hops.iter().map(|hop| hop.link)
+    }
+
     /// Its two lowest levels, and where the lowest is.
     #[inline]
     fn lows(&self) -> (f64, f64, u32) {
@@ -248,21 +257,34 @@ impl Levels {
     }
 
     pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) {
+        let level = self.levels[link as usize];
         let changed = &mut self.links[link as usize];
-        changed.spare += capacity - changed.capacity;
+        let less = changed.capacity - capacity;
         changed.capacity = capacity;
-        // Its level may go either way.
-        self.wait(link, 0.0);
+        if less != 0.0 && !changed.bears(level, less) {
+            self.wait(link, if less > 0.0 { 0.0 } else { level });
+        }
+    }
+
+    /// What is left of a link for others.
+    pub(super) fn left(&self, link: u32) -> f64 {
+        let Link { capacity, through, .. } = &self.links[link as usize];
+        let rate = |crossing: &Crossing| crossing.share * self.members[crossing.slot as usize].lowest;
+        capacity - through.iter().map(rate).sum::<f64>()
+    }
+
+    pub(super) fn member(&self, slot: u32) -> &Member {
+        &self.members[slot as usize]
     }
 
     /// Calls with every flow whose rate has changed since the last call.
-    pub(super) fn changes(&mut self, mut tell: impl FnMut(u32, f64)) {
+    pub(super) fn changes(&mut self, mut tell: impl FnMut(u32, &Member)) {
         for slot in self.listed.drain(..) {
             let member = &mut self.members[slot as usize];
             member.listed = false;
             if member.lowest != member.told && !member.hops.is_empty() {
                 member.told = member.lowest;
-                tell(slot, member.lowest);
+                tell(slot, member);
             }
         }
     }
@@ -499,9 +521,9 @@ mod tests {
                     flows.push((slot, route, cap));
                 }
                 levels.settle();
-                levels.changes(|slot, rate| rates[slot as usize] = rate);
+                levels.changes(|slot, member| rates[slot as usize] = member.rate());
                 anew.settle();
-                anew.changes(|slot, rate| by_fill[slot as usize] = rate);
+                anew.changes(|slot, member| by_fill[slot as usize] = member.rate());
                 for ((slot, ..), expected) in flows.iter().zip(progressive(&capacities, &flows)) {
                     for rate in [rates[*slot as usize], by_fill[*slot as usize]] {
                         assert!((rate - expected).abs() <= 1e-9, "seed {seed}, slot {slot}: {rate} and {expected}");

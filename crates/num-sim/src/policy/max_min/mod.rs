@@ -6,6 +6,7 @@
 
 mod fill;
 mod levels;
+mod tiers;
 
 use netnum_core::Topology;
 
@@ -14,6 +15,7 @@ use crate::error::Result;
 use crate::flows::Flows;
 use crate::workload::Workload;
 use levels::Levels;
+pub(super) use tiers::Tiers;
 
 /// Max-min fair sharing.
 #[derive(Debug, Default)]
@@ -62,7 +64,7 @@ impl Policy for MaxMin {
 
     fn allocate(&mut self, _now: f64, _flows: &Flows, rates: &mut Rates) -> Result<f64> {
         self.levels.settle();
-        self.levels.changes(|slot, rate| rates.set(slot, rate));
+        self.levels.changes(|slot, member| rates.set(slot, member.rate()));
         Ok(f64::INFINITY)
     }
 }

@@ -1,0 +1,87 @@
+//! Earliest deadline first: flows are served in the order of the moments by which they should have ended.
+//!
+//! ```text
+//! deadline = arrival + slack · (the time that the flow takes if it has its route for itself)
+//! ```
+//!
+//! Large flows have more time than small ones, and every flow's turn comes. The order of two flows never changes.
+
+use serde::{Deserialize, Serialize};
+
+use super::ordered::{Key, Ordered};
+use crate::error::{Error, Result};
+use crate::flows::{Flow, Flows};
+use crate::routing::Route;
+
+/// Strict priority by deadline.
+pub type Edf = Ordered<Deadline>;
+
+/// A flow's deadline, as a key.
+#[derive(Debug, Clone)]
+pub struct Deadline {
+    slack: f64,
+    capacities: Vec<f64>,
+    /// By slot, in seconds.
+    deadlines: Vec<f64>,
+}
+
+impl Edf {
+    /// With deadlines at this many times what a flow would take alone.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for a slack that is not finite and > 0.
+    pub fn new(slack: f64) -> Result<Self> {
+        if !(slack.is_finite() && slack > 0.0) {
+            return Err(Error::option(r#"policy "edf""#, "slack", slack, "a finite number > 0"));
+        }
+        Ok(Self::by(Deadline { slack, capacities: Vec::new(), deadlines: Vec::new() }))
+    }
+}
+
+/// Options by name.
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct EdfOptions {
+    slack: f64,
+}
+
+impl Default for EdfOptions {
+    fn default() -> Self {
+        Self { slack: 2.0 }
+    }
+}
+
+impl EdfOptions {
+    pub(super) fn policy(self) -> Result<Edf> {
+        Edf::new(self.slack)
+    }
+}
+
+/// By when a flow should have ended, in seconds.
+pub(super) fn deadline(flow: &Flow, route: &Route, slack: f64, capacities: &[f64]) -> f64 {
+    flow.arrival + slack * flow.size / route.alone(capacities)
+}
+
+impl Key for Deadline {
+    fn name(&self) -> &str {
+        "edf"
+    }
+
+    fn start(&mut self, capacities: &[f64]) {
+        self.capacities = capacities.to_vec();
+    }
+
+    fn arrive(&mut self, slot: u32, flows: &Flows) {
+        let flow = flows.flow(slot);
+        self.deadlines.resize(self.deadlines.len().max(slot as usize + 1), 0.0);
+        self.deadlines[slot as usize] = deadline(flow, flows.route(slot), self.slack, &self.capacities);
+    }
+
+    fn key(&self, slot: u32, _flows: &Flows, _now: f64) -> f64 {
+        self.deadlines[slot as usize]
+    }
+
+    fn slope(&self, _slot: u32, _flows: &Flows, _rate: f64) -> f64 {
+        0.0
+    }
+}

@@ -1,0 +1,113 @@
+//! Strict priorities: the flows of level 0 share the network fairly, those of level 1 what is left of it, and so on.
+//!
+//! ```text
+//! c_l,0 = c_l      x_f of level k: max-min over the c_l,k      c_l,k+1 = c_l,k − Σ_{f of level k} a_fl x_f
+//! ```
+//!
+//! Every level keeps its own [`Levels`] of links. A change begins at the level of the flows that come or go, so that those
+//! above are not looked at, and goes on below only over links of which another part is left; a level that holds no flow
+//! back there takes note of it in O(1).
+
+use super::levels::Levels;
+use crate::flows::Flows;
+
+/// Of a link that is left to this part of its capacity nothing is left: that is rounding.
+const NOTHING: f64 = 1e-13;
+
+/// Max-min rates level by level, of flows that come and go and change their levels.
+#[derive(Debug, Default)]
+pub(in crate::policy) struct Tiers {
+    tiers: Vec<Levels>,
+    capacities: Vec<f64>,
+    /// By slot.
+    level_of: Vec<usize>,
+    /// By level, the links of which it may leave another part than before.
+    touched: Vec<Vec<u32>>,
+    /// Links that are on their way down the levels, as a list and by link.
+    changed: Vec<u32>,
+    listed: Vec<bool>,
+}
+
+impl Tiers {
+    /// For so many levels.
+    pub(in crate::policy) fn start(&mut self, levels: usize, capacities: &[f64]) {
+        let tier = || {
+            let mut tier = Levels::default();
+            tier.start(capacities);
+            tier
+        };
+        *self = Self {
+            tiers: (0..levels).map(|_| tier()).collect(),
+            capacities: capacities.to_vec(),
+            touched: vec![Vec::new(); levels],
+            listed: vec![false; capacities.len()],
+            ..Self::default()
+        };
+    }
+
+    /// The level of the flow in a slot.
+    pub(in crate::policy) fn level(&self, slot: u32) -> usize {
+        self.level_of[slot as usize]
+    }
+
+    /// Its rate, as of the last time that all was settled.
+    pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
+        self.tiers[self.level(slot)].member(slot).rate()
+    }
+
+    /// A flow that has a rate already is one that takes another route or level.
+    pub(in crate::policy) fn insert(&mut self, slot: u32, level: usize, flows: &Flows) {
+        let flow = flows.flow(slot);
+        self.level_of.resize(self.level_of.len().max(slot as usize + 1), 0);
+        self.level_of[slot as usize] = level;
+        self.tiers[level].insert(slot, flows.route(slot), flow.cap, flow.rate);
+        self.touched[level].extend(self.tiers[level].member(slot).links());
+    }
+
+    pub(in crate::policy) fn remove(&mut self, slot: u32) {
+        let level = self.level(slot);
+        self.touched[level].extend(self.tiers[level].member(slot).links());
+        self.tiers[level].remove(slot);
+    }
+
+    pub(in crate::policy) fn set_cap(&mut self, slot: u32, cap: f64) {
+        let level = self.level(slot);
+        self.tiers[level].set_cap(slot, cap);
+    }
+
+    pub(in crate::policy) fn set_capacity(&mut self, link: u32, capacity: f64) {
+        self.capacities[link as usize] = capacity;
+        if let (Some(first), Some(touched)) = (self.tiers.first_mut(), self.touched.first_mut()) {
+            first.set_capacity(link, capacity);
+            touched.push(link);
+        }
+    }
+
+    /// Makes the rates right again, and calls with those that have changed.
+    pub(in crate::policy) fn settle(&mut self, mut tell: impl FnMut(u32, f64)) {
+        let Self { tiers, capacities, touched, changed, listed, .. } = self;
+        let mut list = |changed: &mut Vec<u32>, link: u32| {
+            if !std::mem::replace(&mut listed[link as usize], true) {
+                changed.push(link);
+            }
+        };
+        for (level, touched) in touched.iter_mut().enumerate() {
+            let (above, below) = tiers.split_at_mut(level);
+            let tier = &mut below[0];
+            if let Some(above) = above.last() {
+                for &link in &*changed {
+                    let left = above.left(link);
+                    let nothing = left <= NOTHING * capacities[link as usize];
+                    tier.set_capacity(link, if nothing { 0.0 } else { left });
+                }
+            }
+            tier.settle();
+            touched.drain(..).for_each(|link| list(changed, link));
+            tier.changes(|slot, member| {
+                member.links().for_each(|link| list(changed, link));
+                tell(slot, member.rate());
+            });
+        }
+        changed.drain(..).for_each(|link| listed[link as usize] = false);
+    }
+}

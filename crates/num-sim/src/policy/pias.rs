@@ -1,0 +1,87 @@
+//! PIAS: a flow's priority is lowered as it sends. Most flows end before that happens, and nobody has to know sizes.
+//!
+//! ```text
+//! level = the number of thresholds that the bytes sent have reached
+//! ```
+//!
+//! Source: Bai et al., *Information-agnostic flow scheduling for commodity data centers*, NSDI 2015.
+
+use serde::{Deserialize, Serialize};
+
+use super::strict::{Rank, Strict};
+use crate::error::{Error, Result};
+use crate::flows::Flows;
+
+/// A threshold that is missed by this part of it has been reached: that is rounding.
+const REACHED: f64 = 1e-12;
+
+/// Levels by bytes sent.
+#[derive(Debug, Clone)]
+pub struct Pias {
+    /// In bits.
+    thresholds: Vec<f64>,
+}
+
+impl Pias {
+    /// With thresholds in bytes, of which there is one fewer than levels.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for thresholds that are not finite, > 0 and increasing, or for none.
+    pub fn new(thresholds: &[f64]) -> Result<Self> {
+        let wrong = |value: String, expected| Err(Error::option(r#"policy "pias""#, "thresholds", value, expected));
+        if thresholds.is_empty() {
+            return wrong("empty".into(), "at least one");
+        }
+        let mut previous = 0.0;
+        for &threshold in thresholds {
+            if !(threshold.is_finite() && threshold > previous) {
+                return wrong(format!("{threshold} after {previous}"), "finite numbers > 0 that increase");
+            }
+            previous = threshold;
+        }
+        Ok(Self { thresholds: thresholds.iter().map(|bytes| 8.0 * bytes).collect() })
+    }
+}
+
+/// Options by name.
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct PiasOptions {
+    thresholds: Vec<f64>,
+}
+
+impl Default for PiasOptions {
+    /// 8 levels: 20 kB, and 2.7 times as much from each to the next, for the sizes of a web search.
+    fn default() -> Self {
+        let thresholds = std::iter::successors(Some(20_000.0), |threshold| Some(2.7 * threshold));
+        Self { thresholds: thresholds.take(7).collect() }
+    }
+}
+
+impl PiasOptions {
+    pub(super) fn policy(self) -> Result<Strict<Pias>> {
+        Ok(Strict::by(Pias::new(&self.thresholds)?))
+    }
+}
+
+impl Rank for Pias {
+    fn name(&self) -> &str {
+        "pias"
+    }
+
+    fn levels(&self) -> usize {
+        self.thresholds.len() + 1
+    }
+
+    fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize {
+        let sent = flows.flow(slot).sent(now);
+        self.thresholds.partition_point(|threshold| sent >= threshold * (1.0 - REACHED))
+    }
+
+    fn until(&self, slot: u32, rate: f64, flows: &Flows, now: f64) -> f64 {
+        match self.thresholds.get(self.level(slot, flows, now)) {
+            Some(threshold) if rate > 0.0 => now + (threshold - flows.flow(slot).sent(now)) / rate,
+            _ => f64::INFINITY,
+        }
+    }
+}

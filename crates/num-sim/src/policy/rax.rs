@@ -1,0 +1,121 @@
+//! RAX: a flow's priority follows from an estimate of the time that it still takes, which takes into account how fast its
+//! application produces data. The longer a flow has been, the longer it will be:
+//!
+//! ```text
+//! T_est = (b_s + b_b) / min(r_c, C) + b_b / C      b_s sent, b_b waiting to be sent, r_c the copy rate, C the first link
+//! level = the number of thresholds Q_1, Q_1 E, Q_1 E², … that it has reached
+//! ```
+//!
+//! The estimates are looked at when a flow arrives and at the ticks of a clock. RAX+ does the same with the true
+//! [remaining time](Remaining::Time).
+//!
+//! Source: Li et al., *Rate-aware flow scheduling for commodity data center networks*, §III.
+
+use serde::{Deserialize, Serialize};
+
+use super::remaining::Remaining;
+use super::strict::Rank;
+use crate::error::{Error, Result};
+use crate::flows::Flows;
+
+/// How RAX works. By default as for links of 10 Gbit/s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RaxOptions {
+    /// K, the number of levels, 1 to 64.
+    pub levels: usize,
+    /// Q_1, the first threshold, in seconds.
+    pub first: f64,
+    /// E, the ratio of each threshold to the one before, > 1.
+    pub base: f64,
+    /// Seconds between two looks at the estimates, > 0.
+    pub interval: f64,
+}
+
+impl Default for RaxOptions {
+    fn default() -> Self {
+        Self { levels: 8, first: 160e-6, base: 2.0, interval: 20e-6 }
+    }
+}
+
+const MOST_LEVELS: usize = 64;
+
+/// Levels by estimated or true remaining time.
+#[derive(Debug, Clone)]
+pub struct Rax {
+    name: &'static str,
+    /// Whether the remaining time is known.
+    knows: bool,
+    thresholds: Vec<f64>,
+    interval: f64,
+    capacities: Vec<f64>,
+}
+
+impl Rax {
+    /// By estimated remaining time.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for none or too many levels, a ratio that is not > 1, and times that are not finite and > 0.
+    pub fn new(options: &RaxOptions) -> Result<Self> {
+        Self::named("rax", false, options)
+    }
+
+    /// By true remaining time.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn plus(options: &RaxOptions) -> Result<Self> {
+        Self::named("rax+", true, options)
+    }
+
+    fn named(name: &'static str, knows: bool, options: &RaxOptions) -> Result<Self> {
+        let &RaxOptions { levels, first, base, interval } = options;
+        let of = format!("policy {name:?}");
+        if !(1..=MOST_LEVELS).contains(&levels) {
+            return Err(Error::option(&of, "levels", levels, &format!("1 to {MOST_LEVELS}")));
+        }
+        if !(base.is_finite() && base > 1.0) {
+            return Err(Error::option(&of, "base", base, "a finite number > 1"));
+        }
+        for (option, seconds) in [("first", first), ("interval", interval)] {
+            if !(seconds.is_finite() && seconds > 0.0) {
+                return Err(Error::option(&of, option, seconds, "a finite number > 0"));
+            }
+        }
+        let thresholds = std::iter::successors(Some(first), |threshold| Some(base * threshold));
+        let thresholds = thresholds.take(levels - 1).collect();
+        Ok(Self { name, knows, thresholds, interval, capacities: Vec::new() })
+    }
+}
+
+impl Rank for Rax {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn levels(&self) -> usize {
+        self.thresholds.len() + 1
+    }
+
+    fn start(&mut self, capacities: &[f64]) {
+        self.capacities = capacities.to_vec();
+    }
+
+    fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize {
+        let capacity = self.capacities[flows.route(slot).links()[0] as usize];
+        let time = match self.knows {
+            true => Remaining::Time.of(slot, flows, now, capacity),
+            false => {
+                let copied = flows.produced(slot, now);
+                copied / f64::min(flows.copy_rate(slot, now), capacity) + flows.backlog(slot, now) / capacity
+            }
+        };
+        self.thresholds.partition_point(|&threshold| threshold <= time)
+    }
+
+    fn until(&self, _slot: u32, _rate: f64, _flows: &Flows, now: f64) -> f64 {
+        // The quotient may be just below the whole number that it stands for.
+        let next = ((now / self.interval).floor() + 1.0) * self.interval;
+        if next > now { next } else { next + self.interval }
+    }
+}

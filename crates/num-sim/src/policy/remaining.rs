@@ -1,0 +1,49 @@
+//! What is left of a flow, in bits or in time. No scheduler knows it; those that are told are the yardsticks of the others.
+//!
+//! ```text
+//! size   s = b_r + b_b                          b_r still to be produced, b_b waiting to be sent
+//! time   T = b_r / min(r_g, C) + b_b / C        r_g the rate of production, C the capacity of the flow's first link
+//! ```
+//!
+//! T is the time that a flow takes in an idle network, if its backlog goes first. Source: Li et al., *RAX*, eq. 1.
+
+use serde::{Deserialize, Serialize};
+
+use crate::flows::Flows;
+
+/// In what the rest of a flow is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remaining {
+    /// Bits.
+    #[default]
+    Size,
+    /// Seconds.
+    Time,
+}
+
+impl Remaining {
+    /// How much is left of a flow behind a link of some capacity.
+    pub(super) fn of(self, slot: u32, flows: &Flows, now: f64, capacity: f64) -> f64 {
+        let flow = flows.flow(slot);
+        let left = flow.left(now);
+        match self {
+            Self::Size => left,
+            Self::Time => {
+                let to_come = flow.size - flows.produced(slot, now);
+                to_come / f64::min(flows.production(slot), capacity) + f64::max(0.0, left - to_come) / capacity
+            }
+        }
+    }
+
+    /// How fast that changes at a rate; the more so the higher the rate.
+    pub(super) fn slope(self, slot: u32, flows: &Flows, rate: f64, capacity: f64) -> f64 {
+        match self {
+            Self::Size => -rate,
+            Self::Time => {
+                let pace = flows.pace(slot, rate);
+                (pace - rate) / capacity - pace / f64::min(flows.production(slot), capacity)
+            }
+        }
+    }
+}

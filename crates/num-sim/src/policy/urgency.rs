@@ -1,0 +1,102 @@
+//! Strict priorities as utilities: what is little gets much, by a number s that may change while a flow runs.
+//!
+//! ```text
+//! U(x) = x^(1−ε) / s      s the size, what remains of it, the remaining time, or the time until the deadline
+//! ```
+//!
+//! They stand for serving flows in the order of s, with ε > 0 between that and fair sharing. Numbers that change are looked
+//! at when flows come or go, and at the ticks of a clock. They do not fall below those of one packet, lest the last bytes
+//! of a flow be worth any price. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, Table 1.
+
+use netnum_core::{MinFct, Settings};
+use serde::{Deserialize, Serialize};
+
+use super::clock::Clock;
+use super::edf::deadline;
+use super::ideal::{Ideal, Moment};
+use super::remaining::Remaining;
+use crate::error::{Error, Result};
+
+/// 1500 bytes, in bits.
+const PACKET: f64 = 12_000.0;
+
+/// What makes a flow urgent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Urgency {
+    /// A small size, as it was when the flow arrived.
+    #[default]
+    Size,
+    /// Little left of it.
+    Remaining,
+    /// Little time left that it takes.
+    Time,
+    /// Little time left until its deadline.
+    Deadline,
+}
+
+/// The optimum for short completion times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MinFctOptions {
+    /// The gap to prove at every change.
+    pub tol: f64,
+    /// What makes a flow urgent.
+    pub by: Urgency,
+    /// Seconds between two looks at that, > 0.
+    pub interval: f64,
+    /// A deadline is so many times after the arrival what a flow takes alone, > 0.
+    pub slack: f64,
+}
+
+impl Default for MinFctOptions {
+    fn default() -> Self {
+        Self { tol: Settings::default().tol, by: Urgency::Size, interval: 100e-6, slack: 2.0 }
+    }
+}
+
+impl MinFctOptions {
+    /// # Errors
+    /// Naming the option that is out of its range.
+    pub(super) fn policy(&self) -> Result<Ideal> {
+        let &Self { tol, by, interval, slack } = self;
+        if !(slack.is_finite() && slack > 0.0) {
+            return Err(Error::option(r#"policy "min-fct""#, "slack", slack, "a finite number > 0"));
+        }
+        let clock = Clock::new(interval)?;
+        let ideal = match by.name() {
+            None => Ideal::min_fct(),
+            Some(name) => Ideal::changing(name, clock, move |moment| {
+                let urgency = |&slot: &u32| by.of(slot, moment, slack);
+                Ok(MinFct::new(moment.slots.iter().map(urgency).collect::<Vec<f64>>(), MinFct::EPSILON)?.into())
+            }),
+        };
+        ideal.with_gap(tol)
+    }
+}
+
+impl Urgency {
+    /// What the policy is called, if that changes while a flow runs.
+    fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Size => None,
+            Self::Remaining => Some("min-fct(remaining)"),
+            Self::Time => Some("min-fct(time)"),
+            Self::Deadline => Some("min-fct(deadline)"),
+        }
+    }
+
+    /// s.
+    fn of(self, slot: u32, moment: &Moment<'_>, slack: f64) -> f64 {
+        let &Moment { flows, now, capacities, .. } = moment;
+        let (flow, route) = (flows.flow(slot), flows.route(slot));
+        let capacity = capacities[route.links()[0] as usize];
+        let packet_time = PACKET / capacity;
+        match self {
+            Self::Size => flow.size,
+            Self::Remaining => f64::max(PACKET, flow.left(now)),
+            Self::Time => f64::max(packet_time, Remaining::Time.of(slot, flows, now, capacity)),
+            Self::Deadline => f64::max(packet_time, deadline(flow, route, slack, capacities) - now),
+        }
+    }
+}
