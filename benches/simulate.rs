@@ -14,6 +14,9 @@
 //!
 //! Routings are compared on the fat tree of FlowBender's evaluation: 128 servers, 8 paths between pods, 4 times as many
 //! servers as uplinks in a rack, at a load of 0.6 of the bisection. FlowBender reviews every flow every 100 µs.
+//!
+//! Scheduling policies are compared on the leaf-spine as in RAX's evaluation: a load of 0.8, flows spread over the spines,
+//! applications that produce at random rates, send buffers without limit.
 
 mod common;
 
@@ -24,7 +27,8 @@ use common::Plan;
 use criterion::{BenchmarkId, Criterion};
 use netnum_core::{Link, Paths, Topology};
 use netnum_sim::{
-    Ecmp, FlowBender, FlowBenderOptions, MaxMin, Pairs, Poisson, Report, Routing, Run, Sizes, Spray, Workload, simulate,
+    Ecmp, FlowBender, FlowBenderOptions, MaxMin, Options, Pairs, Poisson, Production, Report, Routing, Run, Sizes,
+    Spray, Workload, policy, simulate,
 };
 
 const FLOWS: [usize; 3] = [2000, 10_000, 100_000];
@@ -229,6 +233,28 @@ fn measure_routings(criterion: &mut Criterion, flows: usize) {
     }
 }
 
+fn measure_policies(criterion: &mut Criterion, flows: usize) {
+    let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).expect("the fabric is well formed");
+    let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.8) };
+    let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
+    let production = Production::log_normal(flows, 31.6e9, 1.15, (1e9, 1e12), f64::INFINITY, 1);
+    let workload = workload.with_production(production.expect("rates are likely")).expect("one rate per flow");
+    for name in ["max-min", "srpt", "pias", "rax", "rax+"] {
+        let seconds = common::measure(criterion, "policies", BenchmarkId::new(name, flows), PLAN, |count| {
+            let began = Instant::now();
+            for _ in 0..count {
+                let mut policy = policy(name, &Options::new()).expect("it exists");
+                let report = simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &Run::default(), &mut ());
+                black_box(report.expect("well formed"));
+            }
+            began.elapsed().div_f64(flows as f64)
+        });
+        if let Some(seconds) = seconds.filter(|_| !common::is_test()) {
+            println!("{flows} flows with sources at load 0.8, {name}: {:.0} flows per second", 1.0 / seconds);
+        }
+    }
+}
+
 fn print_table(measured: &[Measured], gigahertz: f64) {
     println!(
         "Web-search flows at load 0.6 on 9 x 16 x 4, max-min, one thread of {gigahertz:.2} GHz; flows per second."
@@ -246,6 +272,7 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let measured: Vec<Measured> = FLOWS.iter().map(|&flows| measure(&mut criterion, flows)).collect();
     measure_routings(&mut criterion, FLOWS[1]);
+    measure_policies(&mut criterion, FLOWS[1]);
     criterion.final_summary();
     let any = |side: &Measured| side.textbook.is_some() || side.full.is_some() || side.ours.is_some();
     let measured: Vec<Measured> = measured.into_iter().filter(any).collect();

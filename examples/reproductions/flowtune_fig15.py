@@ -78,8 +78,8 @@ def main():
     )
     page.note(
         """With an iteration every 10 µs rates are late, and F-NORM lowers them. Every 1 µs they are above the
-        optimum's in this mean: prices do not know of new flows yet, which therefore get a little more than
-        their share at first, and half of them are gone after one to three iterations."""
+        optimum's in this mean from a load of 0.5 on: prices do not know of new flows yet, which therefore get a
+        little more than their share at first, and half of them are gone after one to three iterations."""
     )
     page.plot(draw(by_load), "Mean log₂ rate above max-min's over the load, for each policy")
     page.finish()

@@ -12,15 +12,13 @@ AT_10G = {"first": 160e-6, "interval": 20e-6}
 
 
 def with_applications(workload, capacity, buffer=float("inf")):
-    """The flows with rates of production as in the paper's Fig. 2: from a tenth of a 1 Gbit/s link to a hundred times it.
+    """The flows with rates of production as in the paper's Fig. 2: from 0.1 to 100 Gbit/s on links of 1 Gbit/s.
 
     Logarithms are normal around half way, with a standard deviation of a sixth of the way; for faster links the rates
     are as much higher, as in the paper.
     """
     scale = capacity / 1e9
-    rates = sim.log_normal(
-        len(workload), 3.16e9 * scale, 1.15, bounds=(0.1e9 * scale, 100e9 * scale), seed=1
-    )
+    rates = sim.log_normal(len(workload), 3.16e9 * scale, 1.15, bounds=(0.1e9 * scale, 100e9 * scale), seed=1)
     return workload.with_production(rates, buffer)
 
 

@@ -44,8 +44,8 @@ def main():
     page = Page(
         "RAX, §V-B: the fabric",
         "144 servers at 10 Gbit/s under 9 leaf and 4 spine switches, 40 Gbit/s between them, packets sprayed over the "
-        "spines; web-search flows from applications that produce at log-normal rates around 31.6 Gbit/s, from 1 to 1000; "
-        "send buffers without limit. RAX with Q_1 = 160 µs and E = 2, looked at every 20 µs.",
+        "spines; web-search flows from applications that produce at log-normal rates around 31.6 Gbit/s, from 1 "
+        "to 1000; send buffers without limit. RAX with Q_1 = 160 µs and E = 2, looked at every 20 µs.",
     )
     loads, flows = ((0.8,), 5000) if page.small else (LOADS, 50_000)
     by_load = {load: measured(load, flows) for load in loads}

@@ -43,8 +43,9 @@ def main():
     """Measures, and ends with the page."""
     page = Page(
         "RAX, §V-A: one receiver, and copy rates",
-        "Nine servers send to one over 1 Gbit/s at load 0.8. Applications produce at log-normal rates around 3.16 Gbit/s, "
-        "from 0.1 to 100; send buffers of 2 MB. RAX with Q_1 = 1280 µs and E = 2, looked at every 400 µs, against fair "
+        "Nine servers send to one over 1 Gbit/s at load 0.8. Applications produce at log-normal rates "
+        "around 3.16 Gbit/s, from 0.1 to 100; send buffers of 2 MB. "
+        "RAX with Q_1 = 1280 µs and E = 2, looked at every 400 µs, against fair "
         "sharing (the paper: DCTCP) and PIAS with thresholds at 20 kB · 2.7^i.",
     )
     flows = 4000 if page.small else 60_000

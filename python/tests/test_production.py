@@ -35,9 +35,9 @@ def test_a_workload_says_what_it_is_produced_at():
 def test_a_trace_may_have_a_fifth_column():
     workload = toy()
     assert sim.Workload.from_csv(workload.to_csv()) == workload
-    with pytest.raises(netnum.ProblemError, match="line 2: has 4 fields, expected 5"):
+    with pytest.raises(netnum.ProblemError, match="line 2 of the trace has 4 fields, expected 5"):
         sim.Workload.from_csv("0,0,1,100,1e9\n0,0,1,100")
-    with pytest.raises(netnum.ProblemError, match="line 2: has 5 fields, expected 4"):
+    with pytest.raises(netnum.ProblemError, match="line 2 of the trace has 5 fields, expected 4"):
         sim.Workload.from_csv("0,0,1,100\n0,0,1,100,1e9")
 
 

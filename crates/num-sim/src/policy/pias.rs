@@ -78,8 +78,8 @@ impl Rank for Pias {
         self.thresholds.partition_point(|threshold| sent >= threshold * (1.0 - REACHED))
     }
 
-    fn until(&self, slot: u32, rate: f64, flows: &Flows, now: f64) -> f64 {
-        match self.thresholds.get(self.level(slot, flows, now)) {
+    fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> f64 {
+        match self.thresholds.get(level) {
             Some(threshold) if rate > 0.0 => now + (threshold - flows.flow(slot).sent(now)) / rate,
             _ => f64::INFINITY,
         }

@@ -113,7 +113,7 @@ impl Rank for Rax {
         self.thresholds.partition_point(|&threshold| threshold <= time)
     }
 
-    fn until(&self, _slot: u32, _rate: f64, _flows: &Flows, now: f64) -> f64 {
+    fn until(&self, _slot: u32, _level: usize, _rate: f64, _flows: &Flows, now: f64) -> f64 {
         // The quotient may be just below the whole number that it stands for.
         let next = ((now / self.interval).floor() + 1.0) * self.interval;
         if next > now { next } else { next + self.interval }

@@ -26,9 +26,9 @@ pub trait Rank {
     /// The level of a flow at a moment, below [`levels`](Self::levels); 0 is served first.
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize;
 
-    /// When that is asked for again, if the flow keeps the rate that it has from now on: at once if it is not after `now`;
-    /// ∞ for never. It is asked for once more whenever the rate changes.
-    fn until(&self, slot: u32, rate: f64, flows: &Flows, now: f64) -> f64;
+    /// When that is asked for again, if the flow keeps the level and the rate that it has from now on: at once if it is not
+    /// after `now`; ∞ for never. It is asked for once more whenever the rate changes.
+    fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> f64;
 }
 
 /// Serves flows by levels.
@@ -66,7 +66,7 @@ impl<R: Rank> Policy for Strict<R> {
         let level = self.rank.level(slot, flows, flows.flow(slot).arrival);
         self.tiers.insert(slot, level, flows);
         // Until it has a rate.
-        self.calendar.set(slot, self.rank.until(slot, 0.0, flows, flows.flow(slot).arrival));
+        self.calendar.set(slot, self.rank.until(slot, level, 0.0, flows, flows.flow(slot).arrival));
     }
 
     fn leave(&mut self, slot: u32, _flows: &Flows) {
@@ -104,7 +104,7 @@ impl<R: Rank> Policy for Strict<R> {
             changed.push(slot);
         });
         for &slot in &*changed {
-            let until = rank.until(slot, tiers.rate(slot), flows, now);
+            let until = rank.until(slot, tiers.level(slot), tiers.rate(slot), flows, now);
             calendar.set(slot, f64::max(until, now.next_up()));
         }
         Ok(calendar.first())
