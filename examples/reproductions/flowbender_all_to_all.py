@@ -53,7 +53,7 @@ def main():
         "marks), a round trip of 100 µs.",
     )
     net, pairs = flowbender.fabric(), flowbender.between_pods()
-    loads, flows = ((0.2, 0.6), 3000) if page.small else (LOADS, 20_000)
+    loads, flows = ((0.2, 0.6), 3000) if page.small else (LOADS, 15_000)
     found = {load: measured(net, load, flows, pairs) for load in loads}
     means = {load: flowbender.relative({name: of.mean() for name, of in found[load][0].items()}) for load in loads}
     accept = {"FlowBender": (None, 0.8), "spraying": (None, 0.45)}
