@@ -81,7 +81,7 @@ peers: | need-cargo
 	$(PYTHON) benches/report.py
 
 reproductions: $(BUILT)
-	for script in $(wildcard examples/reproductions/*_*.py); do $(PY) $$script --write || exit; done
+	status=0; for script in $(wildcard examples/reproductions/*_*.py); do $(PY) $$script --write || status=1; done; exit $$status
 
 docs: | need-cargo
 	cargo doc --no-deps -p netnum-core -p netnum-parallel -p netnum-sim
