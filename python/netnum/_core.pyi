@@ -43,6 +43,7 @@ __all__ = [
     "f_norm",
     "fill",
     "incast",
+    "log_normal",
     "max_min",
     "methods",
     "permutation",
