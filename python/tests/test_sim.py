@@ -224,7 +224,7 @@ def test_bad_runs_are_errors_that_say_so(net, workload):
         sim.simulate(net, workload, routing="ospf")
     with pytest.raises(netnum.NumError, match="until is -1, expected a number >= 0"):
         sim.simulate(net, workload, until=-1)
-    with pytest.raises(netnum.ProblemError, match="end 99 does not exist"):
+    with pytest.raises(netnum.ProblemError, match="flow 0 has destination 99, expected an end of the network"):
         sim.simulate(net, sim.Workload([0], [0], [99], [1]))
 
 
