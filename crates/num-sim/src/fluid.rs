@@ -31,8 +31,8 @@ const BITS: f64 = 8.0;
 const TOGETHER: f64 = 1e-9;
 /// Bits that wait to be sent and count as none, under policies that give a flow a little less than its cap.
 const PACKET: f64 = 8.0 * 1500.0;
-/// Reviews of every flow that stands, without any that moves, after which nothing will move any more.
-const PATIENCE: usize = 1000;
+/// Reviews of every flow that stands, while none sends and none moves, after which nothing will move any more.
+const PATIENCE: usize = 10_000;
 
 /// A link's capacity from some time on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -175,7 +175,7 @@ struct Reviews {
     /// By slot, how many there have been.
     counts: Vec<u64>,
     marked: Marked,
-    /// How many there have been since anything moved.
+    /// How many there have been since anything moved or sent.
     idle: usize,
 }
 
@@ -246,6 +246,9 @@ impl<'a> Fluid<'a> {
             }
             // A clock may tick on though nothing is on the way, and nothing can be.
             let stands = arrival == f64::INFINITY && end == f64::INFINITY && change == f64::INFINITY;
+            if let Some(reviews) = self.reviews.as_mut().filter(|_| !stands) {
+                reviews.idle = 0;
+            }
             if next == f64::INFINITY || (stands && !self.can_move()) {
                 return Ok(Status::Starved);
             }
@@ -383,7 +386,7 @@ impl<'a> Fluid<'a> {
             let first = self.flows.route(slot).links()[0] as usize;
             let (rate, buffer) = (production.rates()[flow], BITS * production.buffer());
             let slack = if self.policy.is_exact() { 0.0 } else { PACKET };
-            let source = Source::new(rate, buffer, size, self.capacities[first], slack);
+            let source = Source::new(rate, buffer, size, self.net.capacities()[first], slack);
             self.flows.feed(slot, source);
             self.touched.push(slot);
         }

@@ -14,7 +14,8 @@ pub enum Status {
     TimeUp,
     /// The observer said so.
     Stopped,
-    /// Nothing will happen any more, but some flows have not ended: nothing gives them a rate. Their links have failed.
+    /// Nothing will happen any more, but some flows have not ended: their links have failed, or the policy gives them no
+    /// rate.
     Starved,
 }
 
@@ -101,6 +102,13 @@ impl Report {
         quantile(&mut self.slowdowns.clone(), fraction)
     }
 
+    /// Whether links were asked for more than they can carry, by more than rounding: completion times are then of a network
+    /// that does not exist.
+    pub fn overloads(&self) -> bool {
+        let carried = self.link_bytes.iter().sum::<f64>() * 8.0;
+        self.over_allocation * self.time > 1e-9 * carried
+    }
+
     /// A table for people: how flows fared by size, in the classes that papers use, and how busy links were.
     pub fn summary(&self) -> String {
         const CLASSES: [(&str, f64, f64); 4] = [
@@ -171,6 +179,9 @@ impl fmt::Display for Report {
         if ended > 0 {
             let (mean, tail) = (self.mean_slowdown(), self.slowdown_quantile(0.99));
             write!(f, ", mean slowdown {mean:.3}, 99 % below {tail:.2}")?;
+        }
+        if self.overloads() {
+            write!(f, ", links overloaded by {:.3} Gbit/s in the mean", 1e-9 * self.over_allocation)?;
         }
         write!(f, ", {} over {}, ", self.policy, self.routing)?;
         match self.seconds < 0.1 {

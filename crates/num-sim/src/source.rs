@@ -164,13 +164,10 @@ impl Source {
             Stage::Done => self.size,
             Stage::Empty => sent,
             Stage::Full => f64::min(self.size, sent + self.buffer),
+            // The backlog counts from now on.
             Stage::Filling => self.produced,
         };
-        self.capped = match stage {
-            Stage::Empty => true,
-            Stage::Filling => self.capped,
-            Stage::Full | Stage::Done => false,
-        };
+        self.capped = stage == Stage::Empty;
     }
 
     /// A flow's rate is another one from now on: an empty buffer begins to fill, a full one to empty.
@@ -193,7 +190,11 @@ impl Source {
         let done = if pace > 0.0 { (self.size - self.produced) / pace } else { f64::INFINITY };
         let backlog = f64::max(0.0, self.produced - sent);
         let (turn, stage) = match self.stage {
-            Stage::Filling if rate < pace => (f64::max(0.0, self.buffer - backlog) / (pace - rate), Stage::Full),
+            Stage::Filling if rate < pace => {
+                let counts = self.capped && self.slack < self.buffer;
+                let (to, stage) = if counts { (self.slack, Stage::Filling) } else { (self.buffer, Stage::Full) };
+                (f64::max(0.0, to - backlog) / (pace - rate), stage)
+            }
             Stage::Filling if rate > pace => (backlog / (rate - pace), Stage::Empty),
             stage => (f64::INFINITY, stage),
         };

@@ -313,6 +313,7 @@ fn a_policy_is_held_to_its_promises() {
     let report = run(8e6, f64::INFINITY).unwrap();
     assert_eq!(report.completion_times, [1.0, 1.0]);
     assert!((report.over_allocation - 8e6 * 0.5 / 1.5).abs() < 1e-3, "{}", report.over_allocation);
+    assert!(report.to_string().contains(", links overloaded by 0.003 Gbit/s in the mean, broken"), "{report}");
     assert_eq!(report.peak_loads, [16e6]);
 }
 

@@ -1,7 +1,10 @@
 //! Flows that take another route while they run, and links that change.
 
 use netnum_core::{Paths, Topology};
-use netnum_sim::{Change, Marking, Marks, MaxMin, Now, Report, Result, Route, Routing, Run, Workload, simulate};
+use netnum_sim::{
+    Change, FlowBender, FlowBenderOptions, Marking, Marks, MaxMin, Now, Report, Result, Route, Routing, Run, Workload,
+    simulate,
+};
 
 /// Over the last of a pair's paths that works, and on to the one before when most of what was sent came back marked.
 struct Down {
@@ -142,4 +145,21 @@ fn wrong_changes_are_named() {
     assert_eq!(message(&[(1.0, 0, 0.0), (0.5, 0, 1.0)]), "time of change 1 is 0.5, expected changes in order of time");
     assert_eq!(message(&[(1.0, 99, 0.0)]), "link of change 0 is 99, expected a link in 0..16");
     assert_eq!(message(&[(1.0, 0, f64::NAN)]), "capacity of change 0 is NaN, expected a finite number >= 0");
+}
+
+#[test]
+fn a_flow_that_has_sent_for_long_is_still_rescued() {
+    let net = net();
+    let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
+    let used = {
+        let mut bender = FlowBender::new(1, FlowBenderOptions::default()).unwrap();
+        let report = simulate(&net, &workload, &mut bender, &mut MaxMin::new(), &Run::default(), &mut ()).unwrap();
+        (0..net.links().len()).filter(|&link| report.link_bytes[link] > 0.0).nth(1).expect("a link of a switch")
+    };
+    // After 5000 round trips.
+    let changes = vec![Change { time: 0.5, link: used, capacity: 0.0 }];
+    let mut bender = FlowBender::new(1, FlowBenderOptions::default()).unwrap();
+    let run = Run { changes, ..Run::default() };
+    let report = simulate(&net, &workload, &mut bender, &mut MaxMin::new(), &run, &mut ()).unwrap();
+    assert_eq!((report.status.name(), report.route_changes > 0), ("finished", true), "{report}");
 }

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use netnum_core::Topology;
 use netnum_sim::{
-    Ecmp, MaxMin, Options, Pairs, Poisson, Policy, Production, Progress, Report, Run, Sizes, Srpt, Workload, policy,
-    simulate,
+    Ecmp, Ideal, MaxMin, Options, Pairs, Poisson, Policy, Production, Progress, Report, Run, Sizes, Srpt, Workload,
+    policy, simulate,
 };
 
 /// Flows over one link of 10 Gbit/s: arrival, megabytes, Gbit/s that are produced.
@@ -101,5 +101,16 @@ fn the_exact_optimum_and_xwi_get_on_with_sources() {
         };
         let report = simulate(&net, &workload, &mut Ecmp::new(1), policy.as_mut(), &run, &mut stop).unwrap();
         assert_eq!((report.status.name(), report.ended()), ("finished", 300), "{report}");
+    }
+}
+
+/// A backlog of more than a packet is one to every policy, and is sent as soon as there is room.
+#[test]
+fn an_optimum_sends_a_backlog_as_fair_sharing_does() {
+    let flows = [(0.0, 50.0, 4.0), (0.0, 10.0, 1e6), (0.0, 10.0, 1e6)];
+    let fair = run(&flows, f64::INFINITY, &mut MaxMin::new()).completion_times;
+    let optimum = run(&flows, f64::INFINITY, &mut Ideal::proportional()).completion_times;
+    for (time, expected) in optimum.iter().zip(&fair) {
+        assert!((time - expected).abs() < 1e-4 * expected, "{optimum:?} and {fair:?}");
     }
 }

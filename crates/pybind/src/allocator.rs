@@ -149,7 +149,7 @@ impl Allocator {
     /// UtilityError
     ///     For a weight, alpha or cap out of its range, by the place of its flowlet.
     #[pyo3(signature = (paths, weight=None, *, alpha=None, rate_cap=None))]
-    #[pyo3(text_signature = "($self, paths, weight=1.0, *, alpha=1.0, rate_cap=inf)")]
+    #[pyo3(text_signature = "($self, paths, weight=1.0, *, alpha=1.0, rate_cap=1e999)")]
     fn start<'py>(
         &self,
         py: Python<'py>,

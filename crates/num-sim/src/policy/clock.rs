@@ -22,6 +22,11 @@ impl Clock {
         }
     }
 
+    /// As before its first tick.
+    pub(super) fn reset(&mut self) {
+        self.next = 0.0;
+    }
+
     /// The next tick.
     pub(super) fn next(&self) -> f64 {
         self.next

@@ -142,6 +142,9 @@ impl Policy for Ideal {
     fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         (self.capacities, self.at_first) = (net.capacities().to_vec(), net.capacities().to_vec());
         (self.prices, self.changed, self.gap) = (Vec::new(), false, 0.0);
+        if let Some(clock) = &mut self.clock {
+            clock.reset();
+        }
         Ok(())
     }
 

@@ -116,6 +116,7 @@ impl Rank for Rax {
     fn until(&self, _slot: u32, _level: usize, _rate: f64, _flows: &Flows, now: f64) -> f64 {
         // The quotient may be just below the whole number that it stands for.
         let next = ((now / self.interval).floor() + 1.0) * self.interval;
-        if next > now { next } else { next + self.interval }
+        let next = if next > now { next } else { next + self.interval };
+        if next > now && next.is_finite() { next } else { f64::NAN }
     }
 }

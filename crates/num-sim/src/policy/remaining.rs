@@ -22,6 +22,9 @@ pub enum Remaining {
     Time,
 }
 
+/// Seconds that a flow takes over a link that carries nothing, as a number that can be compared.
+pub(super) const FOREVER: f64 = 1e100;
+
 impl Remaining {
     /// How much is left of a flow behind a link of some capacity.
     pub(super) fn of(self, slot: u32, flows: &Flows, now: f64, capacity: f64) -> f64 {
@@ -29,6 +32,7 @@ impl Remaining {
         let left = flow.left(now);
         match self {
             Self::Size => left,
+            Self::Time if capacity == 0.0 => FOREVER,
             Self::Time => {
                 let to_come = flow.size - flows.produced(slot, now);
                 to_come / f64::min(flows.production(slot), capacity) + f64::max(0.0, left - to_come) / capacity
@@ -40,6 +44,7 @@ impl Remaining {
     pub(super) fn slope(self, slot: u32, flows: &Flows, rate: f64, capacity: f64) -> f64 {
         match self {
             Self::Size => -rate,
+            Self::Time if capacity == 0.0 => 0.0,
             Self::Time => {
                 let pace = flows.pace(slot, rate);
                 (pace - rate) / capacity - pace / f64::min(flows.production(slot), capacity)

@@ -8,7 +8,7 @@ use netnum_core::Topology;
 use super::max_min::Tiers;
 use super::{Policy, Rates};
 use crate::calendar::Calendar;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flows::Flows;
 use crate::workload::Workload;
 
@@ -27,7 +27,7 @@ pub trait Rank {
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize;
 
     /// When that is asked for again, if the flow keeps the level and the rate that it has from now on: at once if it is not
-    /// after `now`; ∞ for never. It is asked for once more whenever the rate changes.
+    /// after `now`; ∞ for never, NaN where no float is so near to `now`. It is asked for once more whenever the rate changes.
     fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> f64;
 }
 
@@ -66,7 +66,8 @@ impl<R: Rank> Policy for Strict<R> {
         let level = self.rank.level(slot, flows, flows.flow(slot).arrival);
         self.tiers.insert(slot, level, flows);
         // Until it has a rate.
-        self.calendar.set(slot, self.rank.until(slot, level, 0.0, flows, flows.flow(slot).arrival));
+        let arrival = flows.flow(slot).arrival;
+        self.calendar.set(slot, f64::max(arrival, self.rank.until(slot, level, 0.0, flows, arrival)));
     }
 
     fn leave(&mut self, slot: u32, _flows: &Flows) {
@@ -105,6 +106,10 @@ impl<R: Rank> Policy for Strict<R> {
         });
         for &slot in &*changed {
             let until = rank.until(slot, tiers.level(slot), tiers.rate(slot), flows, now);
+            if until.is_nan() {
+                let what = format!("has an interval shorter than the clock can tell apart at {now} s");
+                return Err(Error::Policy { policy: rank.name().into(), what });
+            }
             calendar.set(slot, f64::max(until, now.next_up()));
         }
         Ok(calendar.first())

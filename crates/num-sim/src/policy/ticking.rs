@@ -216,7 +216,9 @@ impl Policy for Ticking {
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
         (self.ids, self.slots, self.moved, self.fault) = (Vec::new(), Vec::new(), Vec::new(), None);
-        self.clock = self.options.interval.map(Clock::new).transpose()?;
+        if let Some(clock) = &mut self.clock {
+            clock.reset();
+        }
         self.meter = Meter::new(net, workload);
         self.allocator = Some(self.options.allocator(capacities.to_vec())?);
         Ok(())

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::clock::Clock;
 use super::edf::deadline;
 use super::ideal::{Ideal, Moment};
-use super::remaining::Remaining;
+use super::remaining::{FOREVER, Remaining};
 use crate::error::{Error, Result};
 
 /// 1500 bytes, in bits.
@@ -92,11 +92,12 @@ impl Urgency {
         let (flow, route) = (flows.flow(slot), flows.route(slot));
         let capacity = capacities[route.links()[0] as usize];
         let packet_time = PACKET / capacity;
-        match self {
+        let urgency: f64 = match self {
             Self::Size => flow.size,
             Self::Remaining => f64::max(PACKET, flow.left(now)),
             Self::Time => f64::max(packet_time, Remaining::Time.of(slot, flows, now, capacity)),
             Self::Deadline => f64::max(packet_time, deadline(flow, route, slack, capacities) - now),
-        }
+        };
+        urgency.min(FOREVER)
     }
 }

@@ -119,7 +119,7 @@ impl Policy for Xwi {
 
     fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
-        self.clock = Clock::new(self.options.interval)?;
+        self.clock.reset();
         (self.prices, self.at_work, self.changed) = (Vec::new(), None, false);
         Ok(())
     }

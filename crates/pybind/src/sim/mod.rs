@@ -112,7 +112,7 @@ fn raise(error: Error) -> PyErr {
 #[pyfunction]
 #[pyo3(signature = (net, workload, policy=None, routing=None, *, until=f64::INFINITY, seed=None, changes=None, progress=false))]
 #[pyo3(
-    text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=float(\"inf\"), seed=0, changes=(), progress=False)"
+    text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=1e999, seed=0, changes=(), progress=False)"
 )]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn simulate(

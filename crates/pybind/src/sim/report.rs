@@ -36,7 +36,7 @@ impl Report {
     ///
     /// - ``"finished"``: all flows have ended;
     /// - ``"time_up"``: `until` was first;
-    /// - ``"starved"``: nothing gives the flows that are left a rate, because their links have failed.
+    /// - ``"starved"``: nothing gives the flows that are left a rate: their links have failed, or the policy does not.
     #[getter]
     fn status(&self) -> &'static str {
         self.core.status.name()
@@ -66,7 +66,8 @@ impl Report {
         self.column(py, 0, &self.core.completion_times)
     }
 
-    /// That time over what the flow would take alone on its route, nan if it has not ended: array of float, shape (flows,).
+    /// That time over what the flow would take alone on its (last) route with all its bytes at hand, nan if it has not ended:
+    /// array of float, shape (flows,).
     #[getter]
     fn slowdowns(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 1, &self.core.slowdowns)

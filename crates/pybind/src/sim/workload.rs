@@ -50,7 +50,7 @@ impl From<Core> for Workload {
 impl Workload {
     #[new]
     #[pyo3(signature = (arrivals, sources, destinations, sizes, production=None, buffer=f64::INFINITY))]
-    #[pyo3(text_signature = "(arrivals, sources, destinations, sizes, production=None, buffer=float(\"inf\"))")]
+    #[pyo3(text_signature = "(arrivals, sources, destinations, sizes, production=None, buffer=1e999)")]
     fn new(
         arrivals: &Bound<'_, PyAny>,
         sources: &Bound<'_, PyAny>,
@@ -192,7 +192,7 @@ impl Workload {
     /// ------
     /// ProblemError
     ///     Naming the first flow with a rate that is wrong.
-    #[pyo3(signature = (rates, buffer=f64::INFINITY), text_signature = "($self, rates, buffer=float(\"inf\"))")]
+    #[pyo3(signature = (rates, buffer=f64::INFINITY), text_signature = "($self, rates, buffer=1e999)")]
     fn with_production(&self, rates: &Bound<'_, PyAny>, buffer: f64) -> PyResult<Self> {
         let rates = match rates.extract::<f64>() {
             Ok(rate) => vec![rate; self.core.len()],
@@ -395,7 +395,7 @@ pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> Py
 /// array of float, shape (flows,)
 #[pyfunction]
 #[pyo3(signature = (flows, median, sigma, *, bounds=(0.0, f64::INFINITY), seed=None))]
-#[pyo3(text_signature = "(flows, median, sigma, *, bounds=(0, float(\"inf\")), seed=0)")]
+#[pyo3(text_signature = "(flows, median, sigma, *, bounds=(0, 1e999), seed=0)")]
 pub(crate) fn log_normal<'py>(
     py: Python<'py>,
     flows: &Bound<'py, PyAny>,
