@@ -31,7 +31,7 @@ const BITS: f64 = 8.0;
 const TOGETHER: f64 = 1e-9;
 /// Bits that wait to be sent and count as none, under policies that give a flow a little less than its cap.
 const PACKET: f64 = 8.0 * 1500.0;
-/// Reviews of every flow that stands, while none sends and none moves, after which nothing will move any more.
+/// Reviews of every flow while none sends, after which none will any more, wherever it goes.
 const PATIENCE: usize = 10_000;
 
 /// A link's capacity from some time on.
@@ -175,7 +175,7 @@ struct Reviews {
     /// By slot, how many there have been.
     counts: Vec<u64>,
     marked: Marked,
-    /// How many there have been since anything moved or sent.
+    /// How many there have been since anything was sent.
     idle: usize,
 }
 
@@ -353,7 +353,6 @@ impl<'a> Fluid<'a> {
         self.told = true;
         self.route_changes += 1;
         if let Some(reviews) = &mut self.reviews {
-            reviews.idle = 0;
             reviews.marked.leave(slot, &self.spare_route);
             reviews.marked.join(slot, self.flows.route(slot));
         }
