@@ -14,7 +14,7 @@ use netnum_core::Topology;
 
 use crate::calendar::Calendar;
 use crate::error::{Error, Result};
-use crate::flows::Flows;
+use crate::flows::{Flows, PACKET};
 use crate::ledger::Ledger;
 use crate::marks::Marked;
 use crate::policy::{Policy, Rates};
@@ -29,8 +29,6 @@ const BITS: f64 = 8.0;
 
 /// An end and a turn of a source that are this close, relative to the time until then, are one.
 const TOGETHER: f64 = 1e-9;
-/// Bits that wait to be sent and count as none, under policies that give a flow a little less than its cap.
-const PACKET: f64 = 8.0 * 1500.0;
 /// Reviews of every flow while none sends, after which none will any more, wherever it goes.
 const PATIENCE: usize = 10_000;
 
@@ -384,6 +382,7 @@ impl<'a> Fluid<'a> {
         if let Some(production) = self.workload.production() {
             let first = self.flows.route(slot).links()[0] as usize;
             let (rate, buffer) = (production.rates()[flow], BITS * production.buffer());
+            // A policy that gives a flow a little less than its cap leaves a little waiting.
             let slack = if self.policy.is_exact() { 0.0 } else { PACKET };
             let source = Source::new(rate, buffer, size, self.net.capacities()[first], slack);
             self.flows.feed(slot, source);

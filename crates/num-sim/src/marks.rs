@@ -21,13 +21,11 @@ use netnum_core::Topology;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::flows::Flows;
+use crate::flows::{Flows, PACKET};
 use crate::routing::Route;
 
 /// Loads that are this close to a capacity, and rates this close to each other, are equal.
 const SAME: f64 = 1e-9;
-/// Bits of a full packet.
-const PACKET: f64 = 8.0 * 1500.0;
 
 /// How links mark what goes over them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

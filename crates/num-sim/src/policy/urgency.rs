@@ -16,9 +16,7 @@ use super::edf::deadline;
 use super::ideal::{Ideal, Moment};
 use super::remaining::{FOREVER, Remaining};
 use crate::error::{Error, Result};
-
-/// 1500 bytes, in bits.
-const PACKET: f64 = 12_000.0;
+use crate::flows::PACKET;
 
 /// What makes a flow urgent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

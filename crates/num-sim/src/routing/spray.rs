@@ -25,6 +25,11 @@ impl Spray {
     }
 }
 
+fn evenly(paths: Vec<&[u32]>, route: &mut Route) {
+    let weight = 1.0 / paths.len() as f64;
+    route.spread(paths.into_iter().map(|path| (path, weight)));
+}
+
 impl Routing for Spray {
     fn name(&self) -> &str {
         NAME
@@ -36,8 +41,7 @@ impl Routing for Spray {
     }
 
     fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
-        let paths = self.choices.of(flow);
-        route.spread(paths.iter().map(|path| (path, 1.0 / paths.len() as f64)));
+        evenly(self.choices.of(flow).iter().collect(), route);
         Ok(())
     }
 
@@ -46,7 +50,7 @@ impl Routing for Spray {
         if left.is_empty() {
             return Ok(false);
         }
-        route.spread(left.iter().map(|&path| (path, 1.0 / left.len() as f64)));
+        evenly(left, route);
         Ok(true)
     }
 }

@@ -26,29 +26,32 @@ pub(super) struct UserPolicy {
     slots: Vec<u32>,
 }
 
+/// What an object that is to be a policy or a routing calls itself; its class's name, if it has none.
+///
+/// # Errors
+/// TypeError for a class, an object without the one method that it must have, and a name that is no str.
+pub(super) fn name_of(object: &Bound<'_, PyAny>, role: &str, method: &str, known: &str) -> PyResult<String> {
+    if let Ok(class) = object.cast::<PyType>() {
+        let name = class.name()?;
+        return Err(PyTypeError::new_err(format!("{role} is the class {name}, expected an instance: {name}(…)")));
+    }
+    let class = object.get_type().name()?.to_string();
+    if !object.hasattr(method)? {
+        return Err(PyTypeError::new_err(format!("{role} must be {known}, not {class}")));
+    }
+    let Some(name) = object.getattr_opt("name")? else { return Ok(class) };
+    let name = name.cast_into::<PyString>();
+    Ok(name.map_err(|_| PyTypeError::new_err(format!("{class}.name must be a str")))?.to_str()?.to_owned())
+}
+
 impl UserPolicy {
     pub(super) fn new(
         object: &Bound<'_, PyAny>,
         net: &Bound<'_, Topology>,
         workload: &Bound<'_, Workload>,
     ) -> PyResult<Self> {
-        if let Ok(class) = object.cast::<PyType>() {
-            let name = class.name()?;
-            return Err(PyTypeError::new_err(format!("policy is the class {name}, expected an instance: {name}(…)")));
-        }
-        let class = object.get_type().name()?.to_string();
-        if !object.hasattr("allocate")? {
-            let known = "a name, a netnum.sim.Policy or an object with a method allocate(now, flows)";
-            return Err(PyTypeError::new_err(format!("policy must be {known}, not {class}")));
-        }
-        let name = match object.getattr_opt("name")? {
-            Some(name) => name
-                .cast_into::<PyString>()
-                .map_err(|_| PyTypeError::new_err(format!("{class}.name must be a str")))?
-                .to_str()?
-                .to_owned(),
-            None => class,
-        };
+        let known = "a name, a netnum.sim.Policy or an object with a method allocate(now, flows)";
+        let name = name_of(object, "policy", "allocate", known)?;
         let (net, workload) = (net.clone().unbind(), workload.clone().unbind());
         let object = object.clone().unbind();
         Ok(Self { object, name, net, workload, capacities: Vec::new(), shown: None, slots: Vec::new() })

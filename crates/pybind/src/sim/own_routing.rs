@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use netnum_sim::{Error, Marking, Marks, Result, Route, Routing};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyString, PyType};
+use pyo3::types::PyFloat;
 
 use super::named::plain;
+use super::own::name_of;
 use super::{Workload, raise};
 use crate::paths::Paths;
 use crate::topology::Topology;
@@ -38,27 +39,10 @@ impl UserRouting {
         net: &Bound<'_, Topology>,
         workload: &Bound<'_, Workload>,
     ) -> PyResult<Self> {
-        if let Ok(class) = object.cast::<PyType>() {
-            let name = class.name()?;
-            return Err(PyTypeError::new_err(format!("routing is the class {name}, expected an instance: {name}(…)")));
-        }
-        let class = object.get_type().name()?.to_string();
-        let has = |method| object.hasattr(method);
-        if !has("route")? {
-            let known =
-                "a name, a netnum.sim.Routing or an object with a method route(flow, source, destination, paths)";
-            return Err(PyTypeError::new_err(format!("routing must be {known}, not {class}")));
-        }
-        let name = match object.getattr_opt("name")? {
-            Some(name) => name
-                .cast_into::<PyString>()
-                .map_err(|_| PyTypeError::new_err(format!("{class}.name must be a str")))?
-                .to_str()?
-                .to_owned(),
-            None => class,
-        };
+        let known = "a name, a netnum.sim.Routing or an object with a method route(flow, source, destination, paths)";
+        let name = name_of(object, "routing", "route", known)?;
         let period = object.getattr_opt("period")?.filter(|period| !period.is_none());
-        if period.is_some() && !has("review")? {
+        if period.is_some() && !object.hasattr("review")? {
             let method = "review(flow, marked, sent, paths, choice)";
             return Err(PyTypeError::new_err(format!("routing {name:?} has a period, and no method {method}")));
         }
