@@ -32,7 +32,7 @@ use crate::workload::Workload;
 /// What its name is.
 const NAME: &str = "flow-bender";
 
-/// Parts of a flow add up to 1 if they do so to rounding.
+/// Parts of a flow add up to 1 if they do so to rounding, and two F are the same.
 const ROUNDING: f64 = 1e-9;
 
 /// Flows that leave congested paths.
@@ -184,11 +184,11 @@ impl Bender {
             self.locked -= 1;
             return false;
         }
-        if heard <= options.t {
+        if heard <= options.t + ROUNDING {
             (self.congested, self.moves) = (0, 0);
             return self.follow(options.step);
         }
-        if heard <= self.calmest.0 {
+        if heard <= self.calmest.0 + ROUNDING {
             self.calmest = (heard, self.tries);
         }
         self.congested += 1;
@@ -264,6 +264,14 @@ mod tests {
         assert_eq!(paths(options, &heard), [1, 2, 3, 2, 2, 2, 0, 1]);
         // A calm round trip on the way, and the moves are counted from there.
         assert_eq!(paths(options, &[1.0, 1.0, 0.0, 1.0, 1.0, 1.0]), [1, 2, 2, 3, 0, 1]);
+        // Of paths that are equal to rounding, the last.
+        assert_eq!(paths(options, &[0.1, 0.5, 0.2, 0.2 + 1e-15]), [1, 2, 3, 3]);
+    }
+
+    #[test]
+    fn a_part_that_exceeds_what_is_borne_by_rounding_does_not() {
+        let never = FlowBenderOptions { t: 1.0, ..FlowBenderOptions::default() };
+        assert_eq!(paths(never, &[1.0 + f64::EPSILON]), [0]);
     }
 
     #[test]
