@@ -382,8 +382,9 @@ impl<'a> Fluid<'a> {
         if let Some(production) = self.workload.production() {
             let first = self.flows.route(slot).links()[0] as usize;
             let (rate, buffer) = (production.rates()[flow], BITS * production.buffer());
-            // A policy that gives a flow a little less than its cap leaves a little waiting.
-            let slack = if self.policy.is_exact() { 0.0 } else { PACKET };
+            // A policy that gives a flow a little less than its cap leaves a little waiting, and so does a routing that
+            // splits it otherwise as soon as it has none.
+            let slack = if self.policy.is_exact() && !self.routing.follows_caps() { 0.0 } else { PACKET };
             let source = Source::new(rate, buffer, size, self.net.capacities()[first], slack);
             self.flows.feed(slot, source);
             self.touched.push(slot);

@@ -153,6 +153,10 @@ impl Routing for Adaptive {
         Ok(())
     }
 
+    fn follows_caps(&self) -> bool {
+        true
+    }
+
     fn balance(&mut self, now: &Now<'_>, flows: &Flows, moves: &mut Moves) -> Result<()> {
         let mut splits = self.fastest(now, flows)?;
         even_out(now.capacities, &mut splits);

@@ -73,6 +73,13 @@ pub trait Routing {
         Ok(false)
     }
 
+    /// Whether [`balance`](Self::balance) looks at the caps of flows. Where a cap that goes with the first bit of a backlog
+    /// leaves a flow a split that empties it at once, and the next one a backlog again, it would come and go without end:
+    /// then a backlog is not taken for one before it is a packet.
+    fn follows_caps(&self) -> bool {
+        false
+    }
+
     /// All flows that come or go at this instant are known, but no rate has changed as yet: says which flows take another
     /// route, and which.
     ///
