@@ -4,7 +4,7 @@ mod common;
 
 use common::{brute_force, largest_difference, random_network, routes};
 use netnum_core::{AlphaFair, Paths, Problem, Settings, Topology, solve};
-use netnum_sim::{Ecmp, Error, Ideal, MaxMin, Pairs, Poisson, Run, Sizes, Srpt, Workload, simulate};
+use netnum_sim::{Ecmp, Error, Ideal, MaxMin, Pairs, Poisson, Run, Sizes, Spray, Srpt, Workload, simulate};
 
 fn settings() -> Settings {
     Settings { tol: 1e-9, ..Settings::default() }
@@ -68,7 +68,7 @@ fn short_completion_times_come_near_shortest_first() {
 fn flows_that_spread_are_refused_by_name() {
     let net = Topology::leaf_spine(2, 2, 2, 10e9, 10e9).unwrap();
     let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
-    let mut routing = common::Spray::default();
+    let mut routing = Spray::new();
     let refused = simulate(&net, &workload, &mut routing, &mut Ideal::proportional(), &Run::default(), &mut ());
     let Err(error @ Error::Policy { .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(error.to_string(), "policy \"proportional\" cannot take flow 0, which spreads over several paths");

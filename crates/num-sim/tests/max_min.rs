@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Spray, brute_force, largest_difference, progressive_filling, random_network, routes};
+use common::{brute_force, largest_difference, progressive_filling, random_network, routes};
 use netnum_core::Topology;
-use netnum_sim::{Ecmp, MaxMin, Pairs, Poisson, Report, Routing, Run, Sizes, Workload, simulate};
+use netnum_sim::{Ecmp, MaxMin, Pairs, Poisson, Report, Routing, Run, Sizes, Spray, Workload, simulate};
 
 fn fair(net: &Topology, workload: &Workload, routing: &mut dyn Routing, policy: &mut MaxMin) -> Report {
     simulate(net, workload, routing, policy, &Run::default(), &mut ()).expect("all flows have routes")
@@ -33,11 +33,11 @@ fn random_networks_agree_with_brute_force() {
         let load = [0.3, 0.6, 1.5][seed as usize % 3];
         let workload = poisson(&net, 150, load, seed);
         let by_ecmp = expected(&net, &workload, &mut Ecmp::new(seed));
-        let by_spray = expected(&net, &workload, &mut Spray::default());
+        let by_spray = expected(&net, &workload, &mut Spray::new());
         for mut policy in [MaxMin::new(), MaxMin::full()] {
             let report = fair(&net, &workload, &mut Ecmp::new(seed), &mut policy);
             assert_agree(&report, &workload, &by_ecmp, &format!("seed {seed}, ecmp"));
-            let report = fair(&net, &workload, &mut Spray::default(), &mut policy);
+            let report = fair(&net, &workload, &mut Spray::new(), &mut policy);
             assert_agree(&report, &workload, &by_spray, &format!("seed {seed}, spray"));
         }
     }
@@ -80,7 +80,7 @@ fn crowds_agree_with_a_full_solve_at_every_event() {
 fn nothing_is_lost_and_no_link_is_overloaded() {
     let net = Topology::leaf_spine(4, 8, 2, 10e9, 20e9).unwrap();
     let workload = poisson(&net, 5000, 0.8, 3);
-    for routing in [&mut Ecmp::new(3) as &mut dyn Routing, &mut Spray::default()] {
+    for routing in [&mut Ecmp::new(3) as &mut dyn Routing, &mut Spray::new()] {
         let report = fair(&net, &workload, routing, &mut MaxMin::new());
         assert_eq!(report.bytes_sent, workload.sizes());
         let mut expected = vec![0.0; net.capacities().len()];

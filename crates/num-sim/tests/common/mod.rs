@@ -2,11 +2,10 @@
 //! flow is moved on to the next event. It shares no code with the crate but the routes.
 #![allow(dead_code, reason = "every test uses its part")]
 
-pub(crate) mod moving;
 pub(crate) mod slow;
 
 use netnum_core::{Link, Topology};
-use netnum_sim::{Error, Route, Routing, Workload};
+use netnum_sim::{Route, Routing, Workload};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -87,31 +86,6 @@ pub(crate) fn routes(net: &Topology, workload: &Workload, routing: &mut dyn Rout
     (0..workload.len()).map(&mut one).collect()
 }
 
-/// Spreads every flow evenly over all of its shortest paths.
-#[derive(Default)]
-pub(crate) struct Spray {
-    all: Vec<Vec<Vec<u32>>>,
-}
-
-impl Routing for Spray {
-    fn name(&self) -> &str {
-        "spray"
-    }
-
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<(), Error> {
-        let pairs = workload.sources().iter().zip(workload.destinations());
-        let paths = |(&source, &destination)| net.paths(source, destination).map(Vec::from);
-        self.all = pairs.map(paths).collect::<Result<_, _>>()?;
-        Ok(())
-    }
-
-    fn route(&mut self, flow: usize, route: &mut Route) -> Result<(), Error> {
-        let paths = &self.all[flow];
-        route.spread(paths.iter().map(|path| (path.as_slice(), 1.0 / paths.len() as f64)));
-        Ok(())
-    }
-}
-
 /// A connected network of some nodes: a ring, and as many chords; capacities over a decade, some of them equal.
 pub(crate) fn random_network(nodes: usize, seed: u64) -> Topology {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -127,6 +101,17 @@ pub(crate) fn random_network(nodes: usize, seed: u64) -> Topology {
     }
     let names = (0..nodes).map(|node| node.to_string()).collect();
     Topology::new("random", names, nodes, vec![0; nodes], links).expect("well formed")
+}
+
+/// Leaves and spines, a fat tree, or a random network.
+pub(crate) fn small_network(seed: u64) -> Topology {
+    match seed % 4 {
+        0 => Topology::leaf_spine(3, 3, 3, 1e9, 1e9),
+        1 => Topology::fat_tree(4, 1e9),
+        2 => Topology::leaf_spine(2, 4, 5, 1e9, 0.5e9),
+        _ => Ok(random_network(5 + seed as usize % 5, seed)),
+    }
+    .expect("well formed")
 }
 
 /// The largest difference of two lists of completion times, relative to them.

@@ -1,22 +1,63 @@
-//! Sources and schedulers as anyone would write them first: at every event all levels, orders and rates are found anew,
-//! and every flow is moved on to the next one. It shares no code with the crate.
+//! The simulator that anyone would write first: at every event all levels, orders, rates and marks are found anew, from
+//! their definitions, and every flow is moved on by hand to the next event. It shares no code with the crate; but which
+//! path a flow takes is up to its routing, which is told what is found here.
 
-use netnum_sim::Workload;
+use netnum_core::Topology;
+use netnum_sim::{Change, Marking, Marks, Now, Route, Routing, Workload};
 
 use super::{Plain, progressive_filling};
 
 /// Numbers that differ by this part of them are equal.
 const SAME: f64 = 1e-12;
+/// The same of rates and loads, where links mark.
+const ALIKE: f64 = 1e-9;
 /// 64 kB, in bits.
 const CHUNK: f64 = 8.0 * 65_536.0;
 
+/// Which flow goes first.
+#[derive(Debug, Clone)]
+pub(crate) enum Order {
+    Size,
+    Time,
+    /// By arrival + slack · time alone.
+    Deadline(f64),
+}
+
+/// The policies of the crate, written once more.
+#[derive(Debug, Clone)]
+pub(crate) enum Scheduler {
+    Fair,
+    Ordered(Order),
+    /// Thresholds in bits.
+    Pias(Vec<f64>),
+    Rax {
+        knows: bool,
+        thresholds: Vec<f64>,
+        interval: f64,
+    },
+}
+
+/// What came of it.
+pub(crate) struct Outcome {
+    pub(crate) times: Vec<f64>,
+    pub(crate) copy_rates: Vec<f64>,
+    /// ∫ rate dt and ∫ pace of production dt of every flow, ∫ load dt of every link, in bytes.
+    pub(crate) sent: Vec<f64>,
+    pub(crate) produced: Vec<f64>,
+    pub(crate) link_bytes: Vec<f64>,
+    pub(crate) moves: usize,
+    pub(crate) end: f64,
+}
+
+/// From some moment on, the routes of flows by number, where they follow from all flows at once.
+pub(crate) type Splits = Vec<(f64, Vec<(usize, Route)>)>;
+
 /// A flow that has arrived and not ended. Amounts are in bits.
-pub(crate) struct Live {
-    pub(crate) number: usize,
-    route: Plain,
-    /// The capacity of its first link.
-    first: f64,
+struct Live {
+    number: usize,
+    route: Route,
     arrival: f64,
+    deadline: f64,
     size: f64,
     sent: f64,
     produced: f64,
@@ -24,14 +65,21 @@ pub(crate) struct Live {
     production: f64,
     empty: bool,
     full: bool,
+    /// Whether what waits to be sent, if anything, is too little to count.
+    capped: bool,
     copy_rate: f64,
     chunk: f64,
     chunk_time: f64,
+    /// At the last tick, where levels follow from a clock.
+    level: usize,
+    /// Since the last review.
+    heard: Marks,
+    reviews: u32,
 }
 
 impl Live {
     fn cap(&self) -> f64 {
-        if self.empty && self.produced < self.size { self.production } else { f64::INFINITY }
+        if self.capped && self.produced < self.size { self.production } else { f64::INFINITY }
     }
 
     fn pace(&self, rate: f64) -> f64 {
@@ -46,15 +94,6 @@ impl Live {
         (self.produced - self.sent).max(0.0)
     }
 
-    /// The time that it still takes in an idle network.
-    fn remaining(&self) -> f64 {
-        (self.size - self.produced) / self.production.min(self.first) + self.backlog() / self.first
-    }
-
-    fn estimate(&self) -> f64 {
-        self.produced / self.copy_rate.min(self.first) + self.backlog() / self.first
-    }
-
     fn copy(&mut self, pace: f64, mut time: f64) {
         while pace > 0.0 && self.chunk + pace * time >= CHUNK {
             let step = (CHUNK - self.chunk) / pace;
@@ -66,236 +105,335 @@ impl Live {
     }
 }
 
-/// Which flow goes first.
-pub(crate) enum Order {
-    Size,
-    Time,
-    /// By arrival + slack · time alone.
-    Deadline(f64),
+/// The network of a moment.
+struct Slow<'a> {
+    net: &'a Topology,
+    scheduler: &'a Scheduler,
+    capacities: Vec<f64>,
+    flows: Vec<Live>,
+    now: f64,
+    /// The next of the scheduler's clock.
+    tick: f64,
 }
 
-/// The policies of the crate, written once more.
-pub(crate) enum Scheduler {
-    Fair,
-    Ordered(Order),
-    /// Thresholds in bits.
-    Pias(Vec<f64>),
-    Rax {
-        knows: bool,
-        thresholds: Vec<f64>,
-        interval: f64,
-        /// By number, the level at the last tick.
-        levels: Vec<usize>,
-        next: f64,
-    },
-}
-
-impl Scheduler {
-    pub(crate) fn rax(knows: bool, thresholds: Vec<f64>, interval: f64) -> Self {
-        Self::Rax { knows, thresholds, interval, levels: vec![], next: 0.0 }
+impl Slow<'_> {
+    /// The capacity that the first link of a flow has at the start.
+    fn first(&self, flow: &Live) -> f64 {
+        self.net.capacities()[flow.route.links()[0] as usize]
     }
 
-    /// The rates, and when they may be others though nothing has happened.
-    fn rates(&mut self, now: f64, flows: &[Live], capacities: &[f64]) -> (Vec<f64>, f64) {
-        match self {
-            Self::Fair => (by_levels(&vec![0; flows.len()], flows, capacities), f64::INFINITY),
-            Self::Pias(thresholds) => {
-                let reached = |sent: f64| thresholds.iter().filter(|&&it| sent >= it * (1.0 - SAME)).count();
-                let levels: Vec<usize> = flows.iter().map(|flow| reached(flow.sent)).collect();
-                let rates = by_levels(&levels, flows, capacities);
-                let mut next = f64::INFINITY;
-                for ((flow, rate), &level) in flows.iter().zip(&rates).zip(&levels) {
+    /// The time that a flow still takes in an idle network.
+    fn remaining(&self, flow: &Live) -> f64 {
+        let first = self.first(flow);
+        (flow.size - flow.produced) / flow.production.min(first) + flow.backlog() / first
+    }
+
+    fn estimate(&self, flow: &Live) -> f64 {
+        let first = self.first(flow);
+        flow.produced / flow.copy_rate.min(first) + flow.backlog() / first
+    }
+
+    /// What flows are ordered by, and how fast that changes at a rate.
+    fn key(&self, order: &Order, flow: &Live, rate: f64) -> (f64, f64) {
+        let (first, pace) = (self.first(flow), flow.pace(rate));
+        match order {
+            Order::Size => (flow.size - flow.sent, -rate),
+            Order::Time => (self.remaining(flow), (pace - rate) / first - pace / flow.production.min(first)),
+            Order::Deadline(_) => (flow.deadline, 0.0),
+        }
+    }
+
+    /// The level of every flow. Who is ordered has one for himself.
+    fn levels(&self) -> Vec<usize> {
+        let level = |flow: &Live| match self.scheduler {
+            Scheduler::Fair => 0,
+            Scheduler::Pias(thresholds) => thresholds.iter().filter(|&&it| flow.sent >= it * (1.0 - SAME)).count(),
+            Scheduler::Rax { .. } => flow.level,
+            Scheduler::Ordered(order) => {
+                let key = |flow: &Live| (self.key(order, flow, 0.0).0, flow.number);
+                self.flows.iter().filter(|other| key(other) < key(flow)).count()
+            }
+        };
+        self.flows.iter().map(level).collect()
+    }
+
+    /// Max-min rates, one level after the other. A cap is a link of one's own.
+    fn rates(&self, levels: &[usize]) -> Vec<f64> {
+        let (mut left, mut rates) = (self.capacities.clone(), vec![0.0; levels.len()]);
+        for level in 0..=levels.iter().copied().max().unwrap_or(0) {
+            let of_level: Vec<usize> = (0..levels.len()).filter(|&place| levels[place] == level).collect();
+            let (mut links, mut routes) = (left.clone(), vec![]);
+            for &place in &of_level {
+                let mut route: Plain = self.flows[place].route.iter().collect();
+                if self.flows[place].cap() < f64::INFINITY {
+                    route.push((links.len(), 1.0));
+                    links.push(self.flows[place].cap());
+                }
+                routes.push(route);
+            }
+            for (&place, rate) in of_level.iter().zip(progressive_filling(&links, &routes)) {
+                rates[place] = rate;
+                self.flows[place].route.iter().for_each(|(link, share)| left[link] -= share * rate);
+            }
+            for (left, capacity) in left.iter_mut().zip(&self.capacities) {
+                if *left < 1e-11 * capacity {
+                    *left = 0.0;
+                }
+            }
+        }
+        rates
+    }
+
+    /// When rates may be others though nothing has happened.
+    fn asks_again(&self, levels: &[usize], rates: &[f64]) -> f64 {
+        let mut next = f64::INFINITY;
+        match self.scheduler {
+            _ if self.flows.is_empty() => {}
+            Scheduler::Fair => {}
+            Scheduler::Rax { .. } => next = self.tick,
+            Scheduler::Pias(thresholds) => {
+                for ((flow, rate), &level) in self.flows.iter().zip(rates).zip(levels) {
                     if level < thresholds.len() {
-                        next = next.min(now + (thresholds[level] - flow.sent) / rate);
+                        next = next.min(self.now + (thresholds[level] - flow.sent) / rate);
                     }
                 }
-                (rates, next)
             }
-            Self::Rax { knows, thresholds, interval, levels, next } => {
-                let level = |flow: &Live| {
-                    let time = if *knows { flow.remaining() } else { flow.estimate() };
-                    thresholds.iter().filter(|&&threshold| time >= threshold).count()
-                };
-                let due = now >= *next * (1.0 - SAME);
-                if due {
-                    *next = ((now / *interval + 0.5).floor() + 1.0) * *interval;
-                    if *next - *interval > now * (1.0 + SAME) {
-                        *next -= *interval;
-                    }
-                }
-                for flow in flows {
-                    if due || levels.len() <= flow.number {
-                        levels.resize(levels.len().max(flow.number + 1), 0);
-                        levels[flow.number] = level(flow);
-                    }
-                }
-                let of_flows: Vec<usize> = flows.iter().map(|flow| levels[flow.number]).collect();
-                (by_levels(&of_flows, flows, capacities), *next)
-            }
-            Self::Ordered(order) => {
-                let order = &*order;
-                let key = |flow: &Live| match order {
-                    Order::Size => flow.size - flow.sent,
-                    Order::Time => flow.remaining(),
-                    Order::Deadline(slack) => {
-                        let alone = |&(link, share): &(usize, f64)| capacities[link] / share;
-                        flow.arrival + *slack * flow.size / flow.route.iter().map(alone).fold(f64::INFINITY, f64::min)
-                    }
-                };
-                let slope = |flow: &Live, rate: f64| match order {
-                    Order::Size => -rate,
-                    Order::Time => {
-                        let pace = flow.pace(rate);
-                        (pace - rate) / flow.first - pace / flow.production.min(flow.first)
-                    }
-                    Order::Deadline(_) => 0.0,
-                };
-                let mut queue: Vec<usize> = (0..flows.len()).collect();
-                queue.sort_by(|&one, &other| {
-                    key(&flows[one]).total_cmp(&key(&flows[other])).then(flows[one].number.cmp(&flows[other].number))
-                });
-                let (mut left, mut rates) = (capacities.to_vec(), vec![0.0; flows.len()]);
-                for &place in &queue {
-                    let flow = &flows[place];
-                    let fits = flow.route.iter().map(|&(link, share)| left[link].max(0.0) / share);
-                    rates[place] = fits.fold(flow.cap(), f64::min);
-                    flow.route.iter().for_each(|&(link, share)| left[link] -= share * rates[place]);
-                }
-                let mut next = f64::INFINITY;
-                for (rank, &behind) in queue.iter().enumerate() {
-                    for &ahead in &queue[..rank] {
-                        let [one, other] =
-                            [behind, ahead].map(|place| (key(&flows[place]), slope(&flows[place], rates[place])));
-                        if one.1 < other.1 {
-                            next = next.min(now + (one.0 - other.0).max(1e-15 * one.0) / (other.1 - one.1));
+            Scheduler::Ordered(order) => {
+                let key = |(flow, &rate)| self.key(order, flow, rate);
+                let keys: Vec<(f64, f64)> = self.flows.iter().zip(rates).map(key).collect();
+                for (behind, (key, slope)) in keys.iter().enumerate() {
+                    for (ahead, (other, its_slope)) in keys.iter().enumerate() {
+                        if levels[ahead] < levels[behind] && slope < its_slope {
+                            next = next.min(self.now + (key - other).max(1e-15 * key) / (its_slope - slope));
                         }
                     }
                 }
                 // By so much that the two can be told apart.
-                (rates, next.max(now * (1.0 + 2e-14)))
+                next = next.max(self.now * (1.0 + 2e-14));
             }
         }
+        next
+    }
+
+    /// The part of every flow's bytes that is marked.
+    fn marked(&self, marking: Marking, rates: &[f64]) -> Vec<f64> {
+        let links = self.capacities.len();
+        let (mut loads, mut fastest, mut count) = (vec![0.0; links], vec![0.0f64; links], vec![0.0; links]);
+        for (flow, &rate) in self.flows.iter().zip(rates) {
+            for (link, share) in flow.route.iter() {
+                loads[link] += share * rate;
+                fastest[link] = fastest[link].max(rate);
+                count[link] += 1.0;
+            }
+        }
+        let least = |link: usize, part: f64| loads[link] >= part * self.capacities[link] * (1.0 - ALIKE);
+        let of_switch = |link: usize| {
+            let (from, ends) = (self.net.links()[link].from as usize, self.net.ends());
+            from >= ends || ends == self.net.node_names().len()
+        };
+        let mut congested = vec![false; links];
+        for (flow, rate) in self.flows.iter().zip(rates) {
+            let holds = |link: &usize| least(*link, 1.0) && *rate >= fastest[*link] * (1.0 - ALIKE);
+            if let Some(first) = flow.route.iter().map(|hop| hop.0).find(holds) {
+                congested[first] |= of_switch(first);
+            }
+        }
+        let marks = |link: usize| match marking {
+            Marking::Saturated => f64::from(congested[link]),
+            Marking::Dctcp { rtt, threshold } if congested[link] => {
+                let packets = (self.capacities[link] * rtt / 8.0 + threshold) / 1500.0;
+                (2.0 * count[link] / packets).sqrt().min(1.0)
+            }
+            Marking::Dctcp { .. } => 0.0,
+            Marking::Utilization(from) => f64::from(of_switch(link) && least(link, from)),
+        };
+        let part = |flow: &Live| {
+            let common = flow.route.iter().filter(|hop| hop.1 >= 1.0).map(|hop| 1.0 - marks(hop.0)).product::<f64>();
+            let apart = flow.route.iter().filter(|hop| hop.1 < 1.0).map(|hop| hop.1 * marks(hop.0)).sum::<f64>();
+            1.0 - common * (1.0 - apart.min(1.0))
+        };
+        self.flows.iter().map(part).collect()
     }
 }
 
-/// Max-min rates, one level after the other. A cap is a link of one's own.
-fn by_levels(levels: &[usize], flows: &[Live], capacities: &[f64]) -> Vec<f64> {
-    let (mut left, mut rates) = (capacities.to_vec(), vec![0.0; flows.len()]);
-    for level in 0..=levels.iter().copied().max().unwrap_or(0) {
-        let of_level: Vec<usize> = (0..flows.len()).filter(|&place| levels[place] == level).collect();
-        let (mut links, mut routes) = (left.clone(), vec![]);
-        for &place in &of_level {
-            let mut route = flows[place].route.clone();
-            if flows[place].cap() < f64::INFINITY {
-                route.push((links.len(), 1.0));
-                links.push(flows[place].cap());
-            }
-            routes.push(route);
-        }
-        for (&place, rate) in of_level.iter().zip(progressive_filling(&links, &routes)) {
-            rates[place] = rate;
-            for &(link, share) in &flows[place].route {
-                left[link] -= share * rate;
-            }
-        }
-        for (left, capacity) in left.iter_mut().zip(capacities) {
-            if *left < 1e-11 * capacity {
-                *left = 0.0;
-            }
-        }
-    }
-    rates
-}
-
-/// What came of it.
-pub(crate) struct Outcome {
-    pub(crate) times: Vec<f64>,
-    /// Bytes over every link, by adding up rates.
-    pub(crate) link_bytes: Vec<f64>,
-    /// The highest load of a link, relative to its capacity.
-    pub(crate) peak: f64,
-    pub(crate) end: f64,
-}
-
-/// Lets flows pass, moving all of them on at every event.
-pub(crate) fn simulate(capacities: &[f64], workload: &Workload, routes: &[Plain], mut scheduler: Scheduler) -> Outcome {
-    let arrivals = workload.arrivals();
+/// Lets the flows of a workload pass, under changes of capacities.
+pub(crate) fn simulate(
+    net: &Topology,
+    workload: &Workload,
+    routing: &mut dyn Routing,
+    scheduler: &Scheduler,
+    changes: &[Change],
+    splits: &Splits,
+) -> Outcome {
+    routing.start(net, workload).expect("all ends are joined");
+    let (arrivals, period, marking) = (workload.arrivals(), routing.period(), routing.marking());
     let buffer = workload.production().map_or(f64::INFINITY, |production| 8.0 * production.buffer());
-    let mut outcome =
-        Outcome { times: vec![f64::NAN; arrivals.len()], link_bytes: vec![0.0; capacities.len()], peak: 0.0, end: 0.0 };
-    let (mut flows, mut now, mut arrived): (Vec<Live>, f64, usize) = (vec![], 0.0, 0);
-    while arrived < arrivals.len() || !flows.is_empty() {
-        let (rates, asks) = scheduler.rates(now, &flows, capacities);
-        let mut next = arrivals.get(arrived).copied().unwrap_or(f64::INFINITY);
-        if !flows.is_empty() {
-            next = next.min(asks);
+    // A backlog below this counts as none, where routes follow from caps.
+    let slack: f64 = if routing.follows_caps() { 8.0 * 1500.0 } else { 0.0 };
+    let mut slow = Slow { net, scheduler, capacities: net.capacities().to_vec(), flows: vec![], now: 0.0, tick: 0.0 };
+    let mut outcome = Outcome {
+        times: vec![f64::NAN; workload.len()],
+        copy_rates: vec![f64::NAN; workload.len()],
+        sent: vec![0.0; workload.len()],
+        produced: vec![0.0; workload.len()],
+        link_bytes: vec![0.0; net.capacities().len()],
+        moves: 0,
+        end: 0.0,
+    };
+    let (mut arrived, mut changed, mut replayed, mut ticks) = (0, 0, 0, 0.0);
+    let review = |flow: &Live| flow.arrival + f64::from(flow.reviews + 1) * period;
+    while arrived < workload.len() || !slow.flows.is_empty() {
+        // What is true from now on.
+        let levels = slow.levels();
+        let rates = slow.rates(&levels);
+        for (flow, &rate) in slow.flows.iter_mut().zip(&rates) {
+            flow.empty &= rate >= flow.production * (1.0 - SAME);
+            flow.full &= rate <= flow.production;
+            flow.capped &= flow.empty || slack > 0.0;
         }
-        let mut step = (next - now).max(0.0);
-        let mut loads = vec![0.0; capacities.len()];
-        for (flow, &rate) in flows.iter_mut().zip(&rates) {
-            flow.empty = flow.empty && rate >= flow.production * (1.0 - SAME);
-            flow.full = flow.full && rate <= flow.production;
+        let parts = slow.marked(marking, &rates);
+        // Until when.
+        let change = changes.get(changed).map_or(f64::INFINITY, |change| change.time);
+        let known = slow.flows.iter().map(review).fold(change, f64::min);
+        let known = known.min(arrivals.get(arrived).copied().unwrap_or(f64::INFINITY));
+        let known = known.min(splits.get(replayed).map_or(f64::INFINITY, |split| split.0));
+        let known = known.min(slow.asks_again(&levels, &rates));
+        let mut step = (known - slow.now).max(0.0);
+        for (flow, &rate) in slow.flows.iter().zip(&rates) {
             let pace = flow.pace(rate);
             let mut within = |time: f64| step = if time < step { time } else { step };
             within((flow.size - flow.sent) / rate);
             within((flow.size - flow.produced) / pace);
             if pace > rate && !flow.empty {
-                within((buffer - flow.backlog()) / (pace - rate));
+                let room = if flow.capped { slack.min(buffer) } else { buffer };
+                within((room - flow.backlog()) / (pace - rate));
             }
             if pace < rate && flow.produced < flow.size {
                 within(flow.backlog() / (rate - pace));
             }
-            flow.route.iter().for_each(|&(link, share)| loads[link] += share * rate);
         }
         assert!(step < f64::INFINITY, "somebody starves");
-        for ((bytes, load), capacity) in outcome.link_bytes.iter_mut().zip(&loads).zip(capacities) {
-            *bytes += load * step / 8.0;
-            outcome.peak = outcome.peak.max(load / capacity);
-        }
-        for (flow, &rate) in flows.iter_mut().zip(&rates) {
-            let (pace, was_behind) = (flow.pace(rate), flow.pace(rate) < rate);
+        // Until then.
+        let mut loads = vec![0.0; slow.capacities.len()];
+        for ((flow, &rate), part) in slow.flows.iter_mut().zip(&rates).zip(&parts) {
+            let (number, pace) = (flow.number, flow.pace(rate));
+            flow.route.iter().for_each(|(link, share)| loads[link] += share * rate);
+            flow.heard.sent += rate * step;
+            flow.heard.marked += part * rate * step;
             flow.copy(pace, step);
             flow.sent += rate * step;
             flow.produced += pace * step;
+            outcome.sent[number] += rate * step / 8.0;
+            outcome.produced[number] += pace * step / 8.0;
+            let (sent, produced, little) =
+                (8.0 * outcome.sent[number], 8.0 * outcome.produced[number], 1e-9 * flow.size);
+            assert!(sent <= produced + little, "flow {number} has sent {sent} of {produced}");
+            assert!(
+                produced <= sent + buffer + little,
+                "flow {number} has sent {sent} of {produced}, with a full buffer"
+            );
             if flow.produced >= flow.size * (1.0 - SAME) {
                 flow.produced = flow.size;
-            } else if flow.empty || (was_behind && flow.backlog() <= SAME * flow.size) {
-                (flow.empty, flow.sent) = (true, flow.produced);
+            } else if flow.empty || (pace < rate && flow.backlog() <= SAME * flow.size) {
+                (flow.empty, flow.capped, flow.sent) = (true, true, flow.produced);
             } else if flow.backlog() >= buffer * (1.0 - SAME) {
-                (flow.full, flow.produced) = (true, flow.sent + buffer);
+                (flow.full, flow.capped, flow.produced) = (true, false, flow.sent + buffer);
+            } else if flow.backlog() >= slack * (1.0 - SAME) {
+                flow.capped = false;
             }
         }
-        now = if step == next - now { next } else { now + step };
-        flows.retain(|flow| {
+        for (link, (load, capacity)) in loads.iter().zip(&slow.capacities).enumerate() {
+            assert!(*load <= capacity * (1.0 + 1e-9), "link {link} carries {load} of {capacity}");
+            outcome.link_bytes[link] += load * step / 8.0;
+        }
+        slow.now = if step == known - slow.now { known } else { slow.now + step };
+        let now = slow.now;
+        // What happens then.
+        while changes.get(changed).is_some_and(|change| change.time <= now) {
+            slow.capacities[changes[changed].link] = changes[changed].capacity;
+            changed += 1;
+        }
+        slow.flows.retain(|flow| {
             let ends = flow.sent >= flow.size * (1.0 - SAME);
             if ends {
                 outcome.times[flow.number] = now - flow.arrival;
+                outcome.copy_rates[flow.number] =
+                    if flow.copy_rate < f64::INFINITY { flow.copy_rate } else { f64::NAN };
             }
             !ends
         });
+        let network = Now { net, capacities: &slow.capacities };
+        for flow in &mut slow.flows {
+            let before = flow.route.clone();
+            if change <= now {
+                routing.reroute(flow.number, &network, &mut flow.route).expect("there is a route");
+            }
+            if review(flow) <= now {
+                let heard = std::mem::replace(&mut flow.heard, Marks { sent: 0.0, marked: 0.0 });
+                routing.review(flow.number, heard, &mut flow.route).expect("there is a route");
+                flow.reviews += 1;
+            }
+            outcome.moves += usize::from(flow.route != before);
+        }
+        let old = slow.flows.len();
         while arrivals.get(arrived).is_some_and(|&arrival| arrival <= now) {
-            let (size, route) = (8.0 * workload.sizes()[arrived], routes[arrived].clone());
-            let production = workload.production().map_or(f64::INFINITY, |production| production.rates()[arrived]);
-            let first = capacities[route[0].0];
-            let from_source = production < f64::INFINITY;
-            flows.push(Live {
-                number: arrived,
+            let (number, size) = (arrived, 8.0 * workload.sizes()[arrived]);
+            arrived += 1;
+            let mut route = Route::default();
+            routing.route(number, &mut route).expect("there is a route");
+            if changed > 0 {
+                routing.reroute(number, &network, &mut route).expect("there is a route");
+            }
+            let production = workload.production().map_or(f64::INFINITY, |production| production.rates()[number]);
+            let at_hand = production == f64::INFINITY;
+            let alone = route.iter().map(|(link, share)| net.capacities()[link] / share).fold(f64::INFINITY, f64::min);
+            let slack = if let Scheduler::Ordered(Order::Deadline(slack)) = scheduler { *slack } else { f64::NAN };
+            let copy_rate = if at_hand { f64::INFINITY } else { net.capacities()[route.links()[0] as usize] };
+            let produced = if at_hand { size } else { 0.0 };
+            outcome.produced[number] = produced / 8.0;
+            slow.flows.push(Live {
+                number,
                 route,
-                first,
                 arrival: now,
+                deadline: now + slack * size / alone,
                 size,
                 sent: 0.0,
-                produced: if from_source { 0.0 } else { size },
+                produced,
                 production,
-                empty: from_source,
+                empty: !at_hand,
                 full: false,
-                copy_rate: if from_source { first } else { f64::INFINITY },
+                capped: !at_hand,
+                copy_rate,
                 chunk: 0.0,
                 chunk_time: 0.0,
+                level: 0,
+                heard: Marks { sent: 0.0, marked: 0.0 },
+                reviews: 0,
             });
-            arrived += 1;
+        }
+        if let Scheduler::Rax { knows, thresholds, interval } = scheduler {
+            // All at a tick, else those that have arrived.
+            let from = if now >= slow.tick { 0 } else { old };
+            while slow.tick <= now {
+                ticks += 1.0;
+                slow.tick = ticks * interval;
+            }
+            for place in from..slow.flows.len() {
+                let flow = &slow.flows[place];
+                let time = if *knows { slow.remaining(flow) } else { slow.estimate(flow) };
+                slow.flows[place].level = thresholds.iter().filter(|&&threshold| time >= threshold).count();
+            }
+        }
+        while let Some((_, routes)) = splits.get(replayed).filter(|split| split.0 <= now) {
+            replayed += 1;
+            for flow in &mut slow.flows {
+                if let Some((_, route)) = routes.iter().find(|route| route.0 == flow.number) {
+                    outcome.moves += usize::from(flow.route != *route);
+                    flow.route.clone_from(route);
+                }
+            }
         }
     }
-    outcome.end = now;
+    outcome.end = slow.now;
     outcome
 }

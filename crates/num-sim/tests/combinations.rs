@@ -1,0 +1,221 @@
+//! Every routing with every exact policy and every source, with and without links that fail, against a simulator that
+//! finds everything anew at every event.
+//!
+//! Policies that stop near an optimum, or walk towards one, have tests of their own.
+
+mod common;
+
+use common::slow::{Order, Outcome, Scheduler, Splits, simulate as slowly};
+use common::{largest_difference, small_network};
+use netnum_core::Topology;
+use netnum_sim::{
+    Adaptive, Change, Ecmp, EcmpOptions, Edf, FlowBender, FlowBenderOptions, Flows, Marking, MaxMin, Pairs, Pias,
+    Poisson, Policy, Production, Rates, Rax, RaxOptions, Report, Result, Routing, Run, Sizes, Spray, Srpt, Strict,
+    Workload, simulate,
+};
+
+/// How many there are, and how many where every arrival costs some linear programs.
+const FLOWS: usize = 40;
+const FEW: usize = 16;
+/// Bytes after which PIAS lowers a priority.
+const THRESHOLDS: [f64; 3] = [5e4, 2e5, 6e5];
+const RAX: RaxOptions = RaxOptions { levels: 5, first: 1e-3, base: 2.0, interval: 4e-4 };
+const SLACK: f64 = 3.0;
+
+const SOURCES: [&str; 5] = ["at hand", "constant", "drawn", "small buffers", "a trace"];
+
+/// Of 20 kB to 2 MB, at a load at which some tens are on their way at once.
+fn workload(net: &Topology, source: &str, flows: usize, seed: u64) -> Workload {
+    let sizes = Sizes::new("some", vec![(2e4, 0.0), (3e5, 0.6), (2e6, 1.0)]).unwrap();
+    let arrivals = Poisson { flows, ..Poisson::new(sizes, 1.2) };
+    let workload = Workload::poisson(net, &arrivals, &Pairs::Uniform, seed).unwrap();
+    let drawn = |buffer| Production::log_normal(flows, 1e9, 1.0, (1e8, 1e10), buffer, seed).unwrap();
+    let production = match source {
+        "at hand" => return workload,
+        "constant" => Production::new(vec![3.7e8; flows], f64::INFINITY).unwrap(),
+        "drawn" => drawn(f64::INFINITY),
+        "small buffers" => drawn(1e5),
+        "a trace" => {
+            let rate = |flow: usize| [2.9e8, 6.7e8, 5e9][flow % 3] * (1.0 + 0.003 * flow as f64);
+            let line = |(flow, line): (usize, &str)| format!("{line},{}\n", rate(flow));
+            let text: String = workload.to_csv().lines().skip(1).enumerate().map(line).collect();
+            return Workload::from_csv(&text).unwrap();
+        }
+        other => panic!("no source {other}"),
+    };
+    workload.with_production(production).unwrap()
+}
+
+/// Links between switches that fail, and come back later; where there are none, any.
+fn failures(net: &Topology, workload: &Workload) -> Vec<Change> {
+    let inner: Vec<usize> = (0..net.links().len())
+        .filter(|&link| [net.links()[link].from, net.links()[link].to].iter().all(|&node| node as usize >= net.ends()))
+        .collect();
+    let inner = if inner.is_empty() { (0..net.links().len()).collect() } else { inner };
+    let end = workload.arrivals().last().expect("there are flows");
+    let change = |part: f64, place: usize, of: f64| {
+        let link = inner[place % inner.len()];
+        Change { time: part * end, link, capacity: of * net.capacities()[link] }
+    };
+    vec![
+        change(0.2, 0, 0.0),
+        change(0.3, 7, 0.4),
+        change(0.4, 3, 0.0),
+        change(0.5, 0, 1.0),
+        change(0.6, 3, 1.0),
+        change(0.8, 7, 1.0),
+    ]
+}
+
+/// Every routing, made anew by every call.
+fn routings(seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
+    let options = FlowBenderOptions { rtt: 1e-3, ..FlowBenderOptions::default() };
+    let dctcp = Marking::Dctcp { rtt: 100e-6, threshold: 90e3 };
+    let flow_bender = |options| -> Box<dyn Routing> { Box::new(FlowBender::new(seed, options).expect("in range")) };
+    vec![
+        ("ecmp", Box::new(Ecmp::new(seed))),
+        ("skewed ecmp", Box::new(Ecmp::with(seed, EcmpOptions { skew: 0.5 }).expect("in range"))),
+        ("spray", Box::new(Spray::new())),
+        ("flow-bender", flow_bender(options)),
+        ("dctcp", flow_bender(FlowBenderOptions { marking: dctcp, t: 0.25, skew: 0.5, ..options })),
+        ("utilization", flow_bender(FlowBenderOptions { marking: Marking::Utilization(0.9), n: 3, ..options })),
+        ("locked", flow_bender(FlowBenderOptions { lock_after: Some(2), lock_for: 4, n: 2, ..options })),
+        ("gradual", flow_bender(FlowBenderOptions { step: 0.3, ..options })),
+        ("adaptive", Box::new(Adaptive::new())),
+    ]
+}
+
+/// Every policy, by us and by others.
+fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
+    let thresholds: Vec<f64> = (0..RAX.levels as i32 - 1).map(|level| RAX.first * RAX.base.powi(level)).collect();
+    let rax = |knows| Scheduler::Rax { knows, thresholds: thresholds.clone(), interval: RAX.interval };
+    let pias = THRESHOLDS.iter().map(|bytes| 8.0 * bytes).collect();
+    vec![
+        (Box::new(MaxMin::new()), Scheduler::Fair),
+        (Box::new(Srpt::new()), Scheduler::Ordered(Order::Size)),
+        (Box::new(Srpt::by_time()), Scheduler::Ordered(Order::Time)),
+        (Box::new(Edf::new(SLACK).unwrap()), Scheduler::Ordered(Order::Deadline(SLACK))),
+        (Box::new(Strict::by(Pias::new(&THRESHOLDS).unwrap())), Scheduler::Pias(pias)),
+        (Box::new(Strict::by(Rax::new(&RAX).unwrap())), rax(false)),
+        (Box::new(Strict::by(Rax::plus(&RAX).unwrap())), rax(true)),
+    ]
+}
+
+/// Writes down how flows are split whenever their policy is asked: what [`Routing::balance`] says only the simulator hears.
+struct Watched<'a> {
+    policy: &'a mut dyn Policy,
+    splits: Splits,
+}
+
+impl Policy for Watched<'_> {
+    fn name(&self) -> &str {
+        self.policy.name()
+    }
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.policy.start(net, workload)
+    }
+    fn arrive(&mut self, slot: u32, flows: &Flows) {
+        self.policy.arrive(slot, flows);
+    }
+    fn leave(&mut self, slot: u32, flows: &Flows) {
+        self.policy.leave(slot, flows);
+    }
+    fn recap(&mut self, slot: u32, flows: &Flows) {
+        self.policy.recap(slot, flows);
+    }
+    fn reroute(&mut self, slot: u32, flows: &Flows) {
+        self.policy.reroute(slot, flows);
+    }
+    fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.policy.set_capacity(link, capacity);
+    }
+    fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
+        let route = |&slot: &u32| (flows.flow(slot).number as usize, flows.route(slot).clone());
+        self.splits.push((now, flows.active().iter().map(route).collect()));
+        self.policy.allocate(now, flows, rates)
+    }
+}
+
+fn assert_same(report: &Report, slow: &Outcome, net: &Topology, case: &str) {
+    let difference = largest_difference(&report.completion_times, &slow.times, slow.end);
+    assert!(difference <= 1e-9, "{case}: completion times differ by {difference:e}");
+    let sizes = report.workload.sizes();
+    assert_eq!(report.bytes_sent, sizes, "{case}");
+    let most = slow.link_bytes.iter().copied().fold(0.0, f64::max);
+    let close = |ours: &[f64], others: &[f64], least: f64, what: &str| {
+        for (place, (one, other)) in ours.iter().zip(others).enumerate() {
+            let same = (one - other).abs() <= 1e-9 * other.max(least) || (one.is_nan() && other.is_nan());
+            assert!(same, "{case}: {what} at {place} {one:e} and {other:e}");
+        }
+    };
+    close(sizes, &slow.sent, 0.0, "bytes sent");
+    close(sizes, &slow.produced, 0.0, "bytes produced");
+    close(&report.link_bytes, &slow.link_bytes, most, "bytes over a link");
+    close(&report.copy_rates, &slow.copy_rates, 0.0, "copy rate");
+    assert_eq!(report.route_changes, slow.moves as u64, "{case}: moves");
+    let peaks = report.peak_loads.iter().zip(net.capacities());
+    assert!(peaks.into_iter().all(|(peak, most)| *peak <= most * (1.0 + 1e-9)), "{case}: overloaded");
+    assert!(!report.overloads(), "{case}: overloaded while a link fails");
+}
+
+/// Every combination on a network; how many routes have changed.
+fn agree(seed: u64) -> usize {
+    let net = small_network(seed);
+    let mut moves = 0;
+    for (name, _) in routings(seed) {
+        let routing = || routings(seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
+        let flows = if name == "adaptive" { FEW } else { FLOWS };
+        for source in SOURCES {
+            let workload = workload(&net, source, flows, seed);
+            for changes in [vec![], failures(&net, &workload)] {
+                let failing = if changes.is_empty() { "" } else { ", failing links" };
+                let run = Run { changes, ..Run::default() };
+                for (mut policy, scheduler) in policies() {
+                    let case = format!("{} over {name}, {source}{failing}, seed {seed}", policy.name());
+                    let mut watched = Watched { policy: policy.as_mut(), splits: vec![] };
+                    let report =
+                        simulate(&net, &workload, routing().as_mut(), &mut watched, &run, &mut ()).expect(&case);
+                    let splits = if name == "adaptive" { watched.splits } else { vec![] };
+                    let slow = slowly(&net, &workload, routing().as_mut(), &scheduler, &run.changes, &splits);
+                    assert_same(&report, &slow, &net, &case);
+                    moves += slow.moves;
+                }
+            }
+        }
+    }
+    moves
+}
+
+#[test]
+fn a_seed_fixes_every_bit() {
+    let net = small_network(3);
+    for source in SOURCES {
+        let workload = workload(&net, source, FEW, 3);
+        let run = Run { changes: failures(&net, &workload), ..Run::default() };
+        for (name, mut routing) in routings(3) {
+            for (mut policy, _) in policies() {
+                let mut bits = || {
+                    let report = simulate(&net, &workload, routing.as_mut(), policy.as_mut(), &run, &mut ()).unwrap();
+                    let times: Vec<u64> = report.completion_times.iter().map(|time| time.to_bits()).collect();
+                    (times, report.events, report.rate_changes, report.route_changes)
+                };
+                // The second time by a routing and a policy that have run before.
+                assert_eq!(bits(), bits(), "{} over {name}, {source}", policy.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_combination_agrees_with_a_simulator_that_finds_all_anew() {
+    let moves: usize = (0..4).map(agree).sum();
+    assert!(moves > 10_000, "{moves} moves are too few to say anything");
+}
+
+#[test]
+#[ignore = "slow: more networks"]
+fn every_combination_agrees_on_more_networks() {
+    for seed in 4..12 {
+        agree(seed);
+    }
+}
