@@ -356,12 +356,13 @@ impl Levels {
     /// The place of the waiting link that may move at the lowest level, and the lowest level at which another one may.
     fn first_waiting(&self) -> Option<(usize, f64)> {
         let (mut first, mut lowest, mut others) = (0, self.waiting.first()?.from, f64::INFINITY);
-        for (place, waits) in self.waiting.iter().enumerate().skip(1) {
-            if waits.from < lowest {
-                (first, lowest, others) = (place, waits.from, lowest);
-            } else if waits.from < others {
-                others = waits.from;
-            }
+        for (place, &Waiting { from, .. }) in self.waiting.iter().enumerate().skip(1) {
+            // Without branches: which is the lowest cannot be predicted.
+            let lower = from < lowest;
+            let higher = if lower { lowest } else { from };
+            others = if higher < others { higher } else { others };
+            first = if lower { place } else { first };
+            lowest = if lower { from } else { lowest };
         }
         Some((first, others))
     }
