@@ -1,6 +1,7 @@
 //! The simulator that anyone would write first: at every event all levels, orders, rates and marks are found anew, from
 //! their definitions, and every flow is moved on by hand to the next event. It shares no code with the crate; but which
-//! path a flow takes is up to its routing, which is told what is found here.
+//! path a flow takes is up to its routing, which is told what is found here. Splits that a routing makes of all flows at
+//! once are replayed as they were.
 
 use netnum_core::Topology;
 use netnum_sim::{Change, Marking, Marks, Now, Route, Routing, Workload};
@@ -289,6 +290,7 @@ pub(crate) fn simulate(
         for (flow, &rate) in slow.flows.iter_mut().zip(&rates) {
             flow.empty &= rate >= flow.production * (1.0 - SAME);
             flow.full &= rate <= flow.production;
+            // Without a slack, a backlog counts with its first bit.
             flow.capped &= flow.empty || slack > 0.0;
         }
         let parts = slow.marked(marking, &rates);
