@@ -131,7 +131,7 @@ pub(crate) fn simulate(
     let routing = routing.cloned().unwrap_or_else(|| by_name("ecmp"));
     let mut routing = named::routing_of(&routing, seed_of(seed)?, net, workload)?;
     let mut policy = named::policy_of(&policy, net, workload)?;
-    let mut watch = Watch::new(progress, workload.get().core.len());
+    let mut watch = Watch::new(progress, workload.get().core.len(), until);
     let change = |(time, link, capacity)| Change { time, link, capacity };
     let run = Run { until, changes: changes.into_iter().flatten().map(change).collect() };
     let (net, flows) = (&net.get().core, &workload.get().core);
