@@ -86,14 +86,12 @@ pub enum Error {
         /// What it did, naming the flow.
         what: String,
     },
-    /// A flow that is given a route that cannot be used, or none.
-    #[error("routing {routing:?}: flow {flow} {what}")]
+    /// A flow that is given a route that cannot be used, or none, and a move where no flow is.
+    #[error("routing {routing:?}: {what}")]
     Routing {
         /// Name of the routing.
         routing: String,
-        /// Number of the flow.
-        flow: usize,
-        /// What is wrong with its route.
+        /// What is wrong with a route, naming the flow.
         what: String,
     },
 }

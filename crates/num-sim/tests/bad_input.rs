@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use netnum_core::Topology;
 use netnum_sim::{
-    Ecmp, Entry, Error, Flows, MaxMin, Observer, Options, POLICIES, Pairs, Poisson, Policy, Progress, ROUTINGS, Rates,
-    Report, Result, Route, Routing, Run, Sizes, Workload, policy, routing, simulate,
+    Ecmp, Entry, Error, Flows, MaxMin, Moves, Now, Observer, Options, POLICIES, Pairs, Poisson, Policy, Production,
+    Progress, ROUTINGS, Rates, Report, Result, Route, Routing, Run, Sizes, Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -349,4 +349,59 @@ fn a_routing_is_held_to_its_promises() {
         run(&[(&[0], -1.0)]),
         "routing \"astray\": flow 0 got a route with share -1 of link 0, expected a finite number > 0"
     );
+}
+
+/// Moves a flow where there is none.
+struct Ghost(Ecmp);
+
+impl Routing for Ghost {
+    fn name(&self) -> &str {
+        "ghost"
+    }
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.0.start(net, workload)
+    }
+    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+        self.0.route(flow, route)
+    }
+    fn balance(&mut self, _now: &Now<'_>, _flows: &Flows, moves: &mut Moves) -> Result<()> {
+        moves.set(9, Route::default());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_routing_moves_only_flows_that_are_there() {
+    let error = simulate(&link(), &two_flows(), &mut Ghost(Ecmp::new(0)), &mut MaxMin::new(), &Run::default(), &mut ());
+    assert!(matches!(error, Err(Error::Routing { .. })), "{error:?}");
+    assert_eq!(message(error), "routing \"ghost\": moved slot 9, where no flow is");
+}
+
+#[test]
+fn a_route_joins_the_ends_of_its_flow() {
+    // The links are 0: a→b, 1: b→a, 2: b→c, 3: c→b, 4: a→c, 5: c→a.
+    let net = Topology::from_edges("a b 8e6\nb c 8e6\na c 8e6").unwrap();
+    let workload = Workload::new(vec![0.0; 2], vec![0, 0], vec![2, 2], vec![1e6; 2]).unwrap();
+    let run = |paths: &[(&[u32], f64)]| {
+        let mut routing = Astray(paths.iter().map(|&(path, weight)| (path.to_vec(), weight)).collect());
+        simulate(&net, &workload, &mut routing, &mut MaxMin::new(), &Run::default(), &mut ())
+    };
+    for (paths, says) in [
+        (&[(&[0][..], 1.0)][..], "lost at b"),
+        (&[(&[2], 1.0)], "comes from nowhere at b"),
+        (&[(&[1], 1.0)], "comes from nowhere at b"),
+        (&[(&[5], 1.0)], "comes from nowhere at c"),
+        (&[(&[4, 2], 1.0)], "lost at c"),
+    ] {
+        let expected = "routing \"astray\": flow 0 got a route that does not lead from a to c: a share of";
+        let found = message(run(paths));
+        assert!(found.starts_with(expected) && found.ends_with(says), "{paths:?}: {found}");
+    }
+    assert_eq!(
+        message(run(&[(&[0], 0.25), (&[4], 0.75)])),
+        "routing \"astray\": flow 0 got a route that does not lead from a to c: a share of 0.25 is lost at b"
+    );
+    // Both ways at once, and the order in which links are named does not matter.
+    let report = run(&[(&[2, 0], 0.5), (&[4], 0.5)]).unwrap();
+    assert_eq!(report.completion_times, [1.0, 1.0]);
 }

@@ -99,13 +99,13 @@ impl UserRouting {
     }
 
     fn wrong(&self, flow: usize, what: String) -> Error {
-        Error::Routing { routing: self.name.clone(), flow, what }
+        Error::Routing { routing: self.name.clone(), what: format!("flow {flow} {what}") }
     }
 
     /// Keeps what it has raised; the error ends the simulation and is never seen.
     fn raised(&self, error: PyErr) -> Error {
         door::keep(error);
-        self.wrong(0, "raised".into())
+        Error::Routing { routing: self.name.clone(), what: "has raised".into() }
     }
 }
 
