@@ -110,7 +110,7 @@ pub fn simulate(
     if period.is_nan() || period <= 0.0 {
         return Err(Error::setting("period", period, "a number > 0"));
     }
-    routing.marking().check()?;
+    routing.marking().check(routing.name())?;
     policy.start(net, workload)?;
     let mut fluid = Fluid::new(net, workload, routing, policy, &run.changes);
     let status = fluid.run(run.until, observer, began)?;

@@ -49,7 +49,7 @@ impl UserRouting {
         let period = period
             .map_or(Ok(f64::INFINITY), |period| numbers::float(&format!("period of routing {name:?}"), &period))?;
         let marking = match object.getattr_opt("marking")? {
-            Some(marking) => Marking::from_json(plain("marking", &marking)?).map_err(raise)?,
+            Some(marking) => Marking::from_json(&name, &plain("marking", &marking)?).map_err(raise)?,
             None => Marking::Saturated,
         };
         let (object, net, workload) = (object.clone().unbind(), net.clone().unbind(), workload.clone().unbind());
