@@ -48,6 +48,25 @@ fn traces_name_the_line() {
     assert_eq!(read("0,0,-1,5"), "line 1 of the trace has destination \"-1\", expected the index of an end");
     assert_eq!(read("# x\nsoon,0,1,5"), "line 2 of the trace has arrival \"soon\", expected a number");
     assert_eq!(read("0,0,1,-5"), "flow 0 has size -5, expected a finite number > 0");
+    let known = "expected arrival,source,destination,size or arrival,source,destination,size,production";
+    for header in ["source,arrival,destination,size", "arrival,source,destination,bytes", "arrival"] {
+        let found = read(&format!("# x\n{header}\n0,0,1,5"));
+        assert_eq!(found, format!("line 2 of the trace has the header {header:?}, {known}"));
+    }
+    let fields = "line 2 of the trace has 5 fields, expected 4: arrival,source,destination,size";
+    assert_eq!(read("arrival, source, destination, size\n0,0,1,5,9"), fields);
+    let twice = "line 2 of the trace has arrival \"arrival\", expected a number";
+    assert_eq!(read("arrival,source,destination,size\narrival,source,destination,size"), twice);
+}
+
+#[test]
+fn rates_of_production_name_what_is_wrong_though_there_are_no_flows() {
+    for (bounds, shown) in [((5.0, 1.0), "5 to 1"), ((-1.0, 0.0), "-1 to 0"), ((f64::NAN, 1.0), "NaN to 1")] {
+        let found = message(Production::log_normal(0, 1.0, 1.0, bounds, 1.0, 0));
+        let expected = "a lowest and a highest number > 0, in this order";
+        assert_eq!(found, format!("bounds is {shown}, expected {expected}"));
+    }
+    assert!(Production::log_normal(0, 1.0, 1.0, (0.0, f64::INFINITY), 1.0, 0).unwrap().rates().is_empty());
 }
 
 #[test]
@@ -184,25 +203,6 @@ fn a_routing_names_the_option_that_is_out_of_range() {
 }
 
 #[test]
-fn every_routing_names_the_flow_that_it_cannot_route() {
-    let net = Topology::from_edges("a b 1\nc d 1").unwrap();
-    let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![1, 2], vec![1.0; 2]).unwrap();
-    for Entry { name, .. } in ROUTINGS {
-        let mut routing = routing(name, 0, &Options::new()).unwrap();
-        let error = message(simulate(&net, &workload, routing.as_mut(), &mut MaxMin::new(), &Run::default(), &mut ()));
-        let expected = match *name {
-            "ecmp" => "pair 1 from b to c: there is no route".to_owned(),
-            _ => format!("routing {name:?}, flow 1: paths from b to c: there is no route"),
-        };
-        assert_eq!(error, expected);
-    }
-}
-
-#[test]
-fn an_option_is_named_with_what_is_wrong_with_it() {
-    let refused = |name: &str, options: &str| policy(name, &json(options)).err().unwrap().to_string();
-    let flowtune = |options: &str| refused("flowtune", options);
-#[test]
 fn a_value_of_the_wrong_kind_is_told_what_is_expected() {
     let policies: [(&str, &str, &str); 8] = [
         ("flowtune", r#"{"interval": "soon"}"#, "\"soon\", expected a number"),
@@ -232,6 +232,25 @@ fn a_value_of_the_wrong_kind_is_told_what_is_expected() {
     }
 }
 
+#[test]
+fn every_routing_names_the_flow_that_it_cannot_route() {
+    let net = Topology::from_edges("a b 1\nc d 1").unwrap();
+    let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![1, 2], vec![1.0; 2]).unwrap();
+    for Entry { name, .. } in ROUTINGS {
+        let mut routing = routing(name, 0, &Options::new()).unwrap();
+        let error = message(simulate(&net, &workload, routing.as_mut(), &mut MaxMin::new(), &Run::default(), &mut ()));
+        let expected = match *name {
+            "ecmp" => "pair 1 from b to c: there is no route".to_owned(),
+            _ => format!("routing {name:?}, flow 1: paths from b to c: there is no route"),
+        };
+        assert_eq!(error, expected);
+    }
+}
+
+#[test]
+fn an_option_is_named_with_what_is_wrong_with_it() {
+    let refused = |name: &str, options: &str| policy(name, &json(options)).err().unwrap().to_string();
+    let flowtune = |options: &str| refused("flowtune", options);
     let utility = flowtune(r#"{"utility": "fair"}"#);
     assert!(
         utility.starts_with("option \"utility\" of policy \"flowtune\" is \"fair\", expected one of \"prop"),
