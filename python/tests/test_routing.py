@@ -73,6 +73,21 @@ def test_an_option_out_of_range_is_named(options, message):
         sim.Routing("flow-bender", **options)
 
 
+def test_links_that_are_never_full_mark_only_by_utilization():
+    # Flowtune leaves a hundredth of every link free.
+    net = netnum.topology.leaf_spine(racks=4, servers_per_rack=8, spines=2)
+    workload = sim.Workload.poisson(net, sim.sizes.web_search, load=0.8, flows=300, seed=1)
+
+    def moves(policy, marking):
+        bender = sim.Routing("flow-bender", marking=marking)
+        return sim.simulate(net, workload, policy, routing=bender).route_changes
+
+    dctcp = {"dctcp": {"rtt": 1e-4, "threshold": 1e5}}
+    assert moves("max-min", "saturated") > 0 and moves("max-min", dctcp) > 0
+    assert moves("flowtune", "saturated") == moves("flowtune", dctcp) == 0
+    assert moves("flowtune", {"utilization": 0.98}) > 0
+
+
 def test_a_link_fails_and_comes_back(pair):
     net, _ = pair
     workload = sim.Workload([0], [0], [2], [1e6])

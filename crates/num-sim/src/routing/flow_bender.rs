@@ -53,7 +53,9 @@ pub struct FlowBenderOptions {
     pub t: f64,
     /// The round-trip time in seconds, > 0. Default: 100 µs.
     pub rtt: f64,
-    /// How links mark. Default: congested ones mark everything.
+    /// How links mark. Default: congested ones mark everything. Those that count as congested are full, so that under a
+    /// policy that leaves a part of every link free, as `flowtune` does with its threshold, only
+    /// [`Marking::Utilization`] of less than the other part marks anything.
     pub marking: Marking,
     /// How much the hash prefers some paths, see [`EcmpOptions`](super::EcmpOptions).
     pub skew: f64,
@@ -82,11 +84,11 @@ impl Default for FlowBenderOptions {
 
 impl FlowBenderOptions {
     fn check(&self) -> Result<()> {
-        if self.n == 0 {
-            return wrong("n", self.n.into(), "at least 1");
         let wrong = |option: &str, value: f64, expected: &str| {
             Err(Error::option(&format!("routing {NAME:?}"), option, value, expected))
         };
+        if self.n == 0 {
+            return wrong("n", self.n.into(), "at least 1");
         }
         if !(0.0..=1.0).contains(&self.t) {
             return wrong("t", self.t, "a number from 0 to 1");
