@@ -53,6 +53,8 @@ def test_a_copy_rate_comes_close_to_the_rate_of_production():
     workload = sim.Workload([0, 1], [0, 0], [1, 1], [10e6, 10e6]).with_production([1e9, 20e9])
     report = sim.simulate(net, workload)
     assert report.copy_rates == pytest.approx([1e9, 20e9], rel=1e-9)
+    frame = report.to_pandas()
+    assert frame["production"].tolist() == [1e9, 20e9] and frame["copy_rate"].tolist() == report.copy_rates.tolist()
     assert np.isnan(sim.simulate(net, sim.Workload([0], [0], [1], [1e6])).copy_rates).all()
     # The second waits for the network when it may hold only a little.
     small = sim.simulate(net, workload.with_production([1e9, 20e9], buffer=1e6))
