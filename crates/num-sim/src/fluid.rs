@@ -339,13 +339,13 @@ impl<'a> Fluid<'a> {
 
     /// A flow takes another route, at the rate that it has.
     fn take_spare_route(&mut self, slot: u32) -> Result<()> {
+        if self.flows.route(slot) == &self.spare_route {
+            return Ok(());
+        }
         let flow = self.flows.flow(slot);
         let number = flow.number as usize;
         let fault = self.spare_route.fault(self.net, self.workload.pair(number), &mut self.balance);
         self.refuse(number, fault)?;
-        if self.flows.route(slot) == &self.spare_route {
-            return Ok(());
-        }
         let (rate, left) = (flow.rate, flow.left(self.now));
         let before = std::mem::replace(&mut self.left_before[slot as usize], left);
         std::mem::swap(self.flows.route_mut(slot), &mut self.spare_route);
