@@ -356,8 +356,8 @@ impl<'a> Fluid<'a> {
         self.told = true;
         self.route_changes += 1;
         if let Some(reviews) = &mut self.reviews {
-            reviews.marked.leave(slot, &self.spare_route);
-            reviews.marked.join(slot, self.flows.route(slot));
+            reviews.marked.leave(slot, &self.spare_route, rate);
+            reviews.marked.join(slot, self.flows.route(slot), rate);
         }
         Ok(())
     }
@@ -432,7 +432,7 @@ impl<'a> Fluid<'a> {
         self.ends.set(slot, f64::INFINITY);
         if let Some(reviews) = &mut self.reviews {
             reviews.calendar.set(slot, f64::INFINITY);
-            reviews.marked.leave(slot, route);
+            reviews.marked.leave(slot, route, flow.rate);
         }
         self.policy.leave(slot, &self.flows);
         self.told = true;
@@ -476,7 +476,7 @@ impl<'a> Fluid<'a> {
         self.ends.set(slot, end);
         self.ledger.change(self.flows.route(slot), rate - before, self.now);
         if let Some(reviews) = &mut self.reviews {
-            reviews.marked.change(slot, self.flows.route(slot));
+            reviews.marked.change(slot, self.flows.route(slot), rate - before);
         }
         self.rate_changes += 1;
     }

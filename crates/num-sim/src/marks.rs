@@ -27,6 +27,8 @@ use crate::routing::Route;
 
 /// Loads that are this close to a capacity, and rates this close to each other, are equal.
 const SAME: f64 = 1e-9;
+/// Loads are kept up by adding and subtracting, with less rounding than this part of a capacity.
+const DRIFT: f64 = 1e-6;
 
 /// How links mark what goes over them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -75,11 +77,17 @@ impl Marking {
         }
     }
 
+    /// The load of a link from which on it is full, as marks go.
+    fn full_from(&self, link: &Link) -> f64 {
+        let part = if let Self::Utilization(from) = *self { from } else { 1.0 };
+        part * link.capacity * (1.0 - SAME)
+    }
+
     /// m of a link.
     fn part(&self, link: &Link) -> f64 {
         match *self {
             _ if !link.of_switch => 0.0,
-            Self::Utilization(from) => f64::from(link.load >= from * link.capacity * (1.0 - SAME)),
+            Self::Utilization(_) => f64::from(link.holds_from < f64::INFINITY),
             _ if link.holds == 0 => 0.0,
             Self::Saturated => 1.0,
             Self::Dctcp { rtt, threshold } => {
@@ -112,6 +120,7 @@ struct Link {
     of_switch: bool,
     /// The slots that cross it, with the shares of them that do.
     through: Vec<(u32, f64)>,
+    /// What they send over it: exactly so while it is full.
     load: f64,
     /// The least rate of a flow that it would hold back: that of the fastest on it. ∞ unless it is full.
     holds_from: f64,
@@ -202,22 +211,24 @@ impl Marked {
             // Slots are handed out one after the other.
             None => self.heard.push(heard),
         }
-        self.join(slot, flows.route(slot));
+        self.join(slot, flows.route(slot), 0.0);
     }
 
-    /// A flow takes a route.
-    pub(crate) fn join(&mut self, slot: u32, route: &Route) {
+    /// A flow takes a route, at some rate.
+    pub(crate) fn join(&mut self, slot: u32, route: &Route, rate: f64) {
         for (link, share) in route.iter() {
             self.links[link].through.push((slot, share));
+            self.links[link].load += share * rate;
             self.touch(link);
         }
         self.hold(slot);
         self.hearing.push(slot);
     }
 
-    /// A flow leaves its route.
-    pub(crate) fn leave(&mut self, slot: u32, route: &Route) {
-        for (link, _) in route.iter() {
+    /// A flow leaves its route, and the rate that it had there.
+    pub(crate) fn leave(&mut self, slot: u32, route: &Route, rate: f64) {
+        for (link, share) in route.iter() {
+            self.links[link].load -= share * rate;
             let through = &mut self.links[link].through;
             if let Some(place) = through.iter().position(|&(other, _)| other == slot) {
                 through.swap_remove(place);
@@ -230,9 +241,12 @@ impl Marked {
         }
     }
 
-    /// A flow on a route has another rate.
-    pub(crate) fn change(&mut self, slot: u32, route: &Route) {
-        route.iter().for_each(|(link, _)| self.touch(link));
+    /// A flow on a route has another rate, by so much more.
+    pub(crate) fn change(&mut self, slot: u32, route: &Route, more: f64) {
+        for (link, share) in route.iter() {
+            self.links[link].load += share * more;
+            self.touch(link);
+        }
         self.hold(slot);
     }
 
@@ -248,22 +262,30 @@ impl Marked {
         let Self { marking, links, heard, touched, held, hearing } = self;
         for &link in &*touched {
             let link = &mut links[link as usize];
-            let (mut load, mut fastest) = (0.0, 0.0);
-            for &(slot, share) in &link.through {
-                let rate = flows.flow(slot).rate;
-                load += share * rate;
-                fastest = if rate > fastest { rate } else { fastest };
+            let full_from = marking.full_from(link);
+            let mut holds_from = f64::INFINITY;
+            if link.load >= full_from - DRIFT * link.capacity {
+                let (mut load, mut fastest) = (0.0, 0.0);
+                for &(slot, share) in &link.through {
+                    let rate = flows.flow(slot).rate;
+                    load += share * rate;
+                    fastest = if rate > fastest { rate } else { fastest };
+                }
+                link.load = load;
+                if load >= full_from {
+                    holds_from = fastest * (1.0 - SAME);
+                }
             }
-            let full = load >= link.capacity * (1.0 - SAME);
-            let holds_from = if full { fastest * (1.0 - SAME) } else { f64::INFINITY };
-            if holds_from != link.holds_from {
-                for &(slot, _) in &link.through {
+            let before = std::mem::replace(&mut link.holds_from, holds_from);
+            if holds_from != before {
+                // Those whose own rate has changed are listed already.
+                let otherwise = |rate: f64| (rate >= before) != (rate >= holds_from);
+                for &(slot, _) in link.through.iter().filter(|flow| otherwise(flows.flow(flow.0).rate)) {
                     if !std::mem::replace(&mut heard[slot as usize].held, true) {
                         held.push(slot);
                     }
                 }
             }
-            (link.load, link.holds_from) = (load, holds_from);
         }
         // One may have ended at the instant at which it changed.
         for slot in held.drain(..).filter(|&slot| flows.is_active(slot)) {

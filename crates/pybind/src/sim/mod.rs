@@ -154,7 +154,7 @@ pub(crate) fn simulate(
     let routing = routing.cloned().unwrap_or_else(|| by_name("ecmp"));
     let mut routing = named::routing_of(&routing, seed_of(seed)?, net, workload)?;
     let mut policy = named::policy_of(&policy, net, workload)?;
-    let mut watch = Watch::new(progress, workload.get().core.len());
+    let mut watch = Watch::new(progress, workload.get().core.len(), until);
     let run = Run { until, changes: changes.map_or(Ok(Vec::new()), changes_of)? };
     let (net, flows) = (&net.get().core, &workload.get().core);
     let report = door::detached(py, || {

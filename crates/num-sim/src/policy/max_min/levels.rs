@@ -73,20 +73,39 @@ pub(super) struct Link {
     /// While it holds no flow back, c_l − Σ_f a_fl m_fl, what they leave of it.
     pub(super) spare: f64,
     pub(super) through: Vec<Crossing>,
-    /// Whether it waits to be looked at.
-    waits: bool,
-    /// The lowest level at which it may move *(while it waits)*.
-    from: f64,
+    /// Its place among those that wait to be looked at; [`NONE`] if it does not.
+    waits_at: u32,
     /// The level it will move to; NaN unless computed from what is *(while it waits)*.
     next: f64,
 }
 
 impl Link {
+    /// It may move, at a level `from` or above.
+    #[inline]
+    fn wait(&mut self, link: u32, from: f64, waiting: &mut Vec<Waiting>) {
+        self.next = f64::NAN;
+        match waiting.get_mut(self.waits_at as usize) {
+            Some(waits) => waits.from = f64::min(waits.from, from),
+            None => {
+                self.waits_at = waiting.len() as u32;
+                waiting.push(Waiting { link, from });
+            }
+        }
+    }
+
     /// A link that holds no flow back is asked for more, or for less if that is negative; whether that settles it.
     fn bears(&mut self, level: f64, more: f64) -> bool {
         self.spare -= more;
-        level == f64::INFINITY && (more <= 0.0 || (!self.waits && self.spare > SPARE * self.capacity))
+        level == f64::INFINITY && (more <= 0.0 || (self.waits_at == NONE && self.spare > SPARE * self.capacity))
     }
+}
+
+/// A link that waits to be looked at.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    link: u32,
+    /// The lowest level at which it may move.
+    from: f64,
 }
 
 #[derive(Debug, Default)]
@@ -134,6 +153,13 @@ impl Member {
         if link == self.lowest_at { self.second } else { self.lowest }
     }
 
+    /// Lists it among those whose rate may have changed.
+    fn list(&mut self, slot: u32, listed: &mut Vec<u32>) {
+        if !std::mem::replace(&mut self.listed, true) {
+            listed.push(slot);
+        }
+    }
+
     /// The level of a link of its own has moved. Only one that rises past the second lowest has the others looked at.
     #[inline]
     fn follow(&mut self, link: u32, old: f64, new: f64, levels: &[f64]) {
@@ -173,8 +199,7 @@ pub(super) struct Levels {
     /// λ by link, ∞ for one that holds no flow back. Apart from the rest: they are what is read most, and stay in cache.
     pub(super) levels: Vec<f64>,
     pub(super) members: Vec<Member>,
-    /// The links that wait.
-    waiting: Vec<u32>,
+    waiting: Vec<Waiting>,
     /// The flows whose rate may have changed.
     listed: Vec<u32>,
     /// Whether to fill at every event.
@@ -187,14 +212,8 @@ impl Levels {
     }
 
     pub(super) fn start(&mut self, capacities: &[f64]) {
-        let link = |&capacity: &f64| Link {
-            capacity,
-            spare: capacity,
-            through: Vec::new(),
-            waits: false,
-            from: f64::INFINITY,
-            next: f64::NAN,
-        };
+        let link =
+            |&capacity: &f64| Link { capacity, spare: capacity, through: Vec::new(), waits_at: NONE, next: f64::NAN };
         *self = Self {
             links: capacities.iter().map(link).collect(),
             levels: vec![f64::INFINITY; capacities.len()],
@@ -205,7 +224,7 @@ impl Levels {
 
     /// A flow that has a rate already is one that takes another route.
     pub(super) fn insert(&mut self, slot: u32, route: &Route, cap: f64, rate: f64) {
-        let Self { links, levels, members, .. } = self;
+        let Self { links, levels, members, waiting, listed, .. } = self;
         if members.len() <= slot as usize {
             members.resize_with(slot as usize + 1, Member::default);
         }
@@ -218,15 +237,14 @@ impl Levels {
         }
         (member.cap, member.told) = (cap, rate);
         member.look(levels);
-        for hop in 0..self.members[slot as usize].hops.len() {
-            let member = &self.members[slot as usize];
-            let Hop { link, share, .. } = member.hops[hop];
+        member.list(slot, listed);
+        for &Hop { link, share, .. } in &member.hops {
             let asked = share * member.without(link);
-            if !self.links[link as usize].bears(self.levels[link as usize], asked) {
-                self.wait(link, 0.0);
+            let asks = &mut links[link as usize];
+            if !asks.bears(levels[link as usize], asked) {
+                asks.wait(link, 0.0, waiting);
             }
         }
-        self.list(slot);
     }
 
     pub(super) fn remove(&mut self, slot: u32) {
@@ -295,22 +313,22 @@ impl Levels {
             return self.fill_anew();
         }
         let mut moves = 0;
-        while let Some((position, others)) = self.first_waiting() {
-            let link = self.waiting[position];
+        while let Some((place, others)) = self.first_waiting() {
+            let link = self.waiting[place].link;
             let level = self.levels[link as usize];
             if self.links[link as usize].next.is_nan() {
                 self.links[link as usize].next = self.level(link);
             }
             let next = self.links[link as usize].next;
             if next == level || (next - level).abs() <= SAME * f64::min(next, level) {
-                self.forget(position);
+                self.forget(place);
             } else if f64::min(next, level) > others {
-                self.links[link as usize].from = f64::min(next, level);
+                self.waiting[place].from = f64::min(next, level);
             } else if moves == MOST_MOVES {
                 return self.fill_anew();
             } else {
                 moves += 1;
-                self.forget(position);
+                self.forget(place);
                 self.shift(link, next);
             }
         }
@@ -318,96 +336,84 @@ impl Levels {
 
     /// Computes all levels anew.
     fn fill_anew(&mut self) {
-        for link in self.waiting.drain(..) {
-            self.links[link as usize].waits = false;
+        for waits in self.waiting.drain(..) {
+            self.links[waits.link as usize].waits_at = NONE;
         }
         self.fill();
         for slot in 0..self.members.len() {
             if !self.members[slot].hops.is_empty() {
                 self.members[slot].look(&self.levels);
-                self.list(slot as u32);
+                self.members[slot].list(slot as u32, &mut self.listed);
             }
         }
     }
 
-    /// The waiting link that may move at the lowest level, and the lowest level at which another one may.
+    /// The place of the waiting link that may move at the lowest level, and the lowest level at which another one may.
     fn first_waiting(&self) -> Option<(usize, f64)> {
-        let (mut first, mut lowest, mut others) = (None, f64::INFINITY, f64::INFINITY);
-        for (position, &link) in self.waiting.iter().enumerate() {
-            let from = self.links[link as usize].from;
-            if from < lowest || first.is_none() {
-                (first, lowest, others) = (Some(position), from, lowest);
-            } else if from < others {
-                others = from;
-            }
+        let (mut first, mut lowest, mut others) = (0, self.waiting.first()?.from, f64::INFINITY);
+        for (place, &Waiting { from, .. }) in self.waiting.iter().enumerate().skip(1) {
+            // Without branches: which is the lowest cannot be predicted.
+            let lower = from < lowest;
+            let higher = if lower { lowest } else { from };
+            others = if higher < others { higher } else { others };
+            first = if lower { place } else { first };
+            lowest = if lower { from } else { lowest };
         }
-        first.map(|position| (position, others))
+        Some((first, others))
     }
 
     /// A link may move, at a level `from` or above.
     #[inline]
     fn wait(&mut self, link: u32, from: f64) {
-        let waits = &mut self.links[link as usize];
-        waits.next = f64::NAN;
-        if waits.waits {
-            waits.from = f64::min(waits.from, from);
-        } else {
-            (waits.waits, waits.from) = (true, from);
-            self.waiting.push(link);
-        }
+        self.links[link as usize].wait(link, from, &mut self.waiting);
     }
 
-    fn forget(&mut self, position: usize) {
-        let link = self.waiting.swap_remove(position);
-        self.links[link as usize].waits = false;
-    }
-
-    fn list(&mut self, slot: u32) {
-        let member = &mut self.members[slot as usize];
-        if !member.listed {
-            member.listed = true;
-            self.listed.push(slot);
+    fn forget(&mut self, place: usize) {
+        let gone = self.waiting.swap_remove(place);
+        self.links[gone.link as usize].waits_at = NONE;
+        if let Some(moved) = self.waiting.get(place) {
+            self.links[moved.link as usize].waits_at = place as u32;
         }
     }
 
     /// Moves a link's level, and has those links wait that see it move.
     fn shift(&mut self, link: u32, level: f64) {
         let moved_from = std::mem::replace(&mut self.levels[link as usize], level);
-        for place in 0..self.links[link as usize].through.len() {
-            let slot = self.links[link as usize].through[place].slot;
-            let member = &mut self.members[slot as usize];
+        let through = std::mem::take(&mut self.links[link as usize].through);
+        for crossing in &through {
+            let member = &mut self.members[crossing.slot as usize];
             let old = member.lows();
             member.follow(link, moved_from, level, &self.levels);
-            self.pass_on(slot, old);
+            self.pass_on(crossing.slot, old);
         }
+        self.links[link as usize].through = through;
     }
 
     /// A flow's two lowest levels may be others than they were: has those links of its route wait that see it.
     #[inline]
     fn pass_on(&mut self, slot: u32, old: (f64, f64, u32)) {
-        let member = &self.members[slot as usize];
+        let Self { links, levels, members, waiting, listed, .. } = self;
+        let member = &mut members[slot as usize];
         if member.lows() == old {
             return;
         }
         if member.lowest != old.0 {
-            self.list(slot);
+            member.list(slot, listed);
         }
-        for hop in 0..self.members[slot as usize].hops.len() {
-            let member = &self.members[slot as usize];
-            let Hop { link: other, share, .. } = member.hops[hop];
+        for &Hop { link: other, share, .. } in &member.hops {
             let before = if other == old.2 { old.1 } else { old.0 };
             let after = member.without(other);
             if after == before {
                 continue;
             }
-            let link = &mut self.links[other as usize];
+            let link = &mut links[other as usize];
             // What it was going to do may be something else now.
             link.next = f64::NAN;
-            let seen_below = self.levels[other as usize];
+            let seen_below = levels[other as usize];
             if link.bears(seen_below, share * (after - before)) || f64::min(before, after) >= seen_below {
                 continue;
             }
-            self.wait(other, if after > before { before } else { seen_below });
+            link.wait(other, if after > before { before } else { seen_below }, waiting);
         }
     }
 
@@ -420,14 +426,18 @@ impl Levels {
         let mut guess = levels[link as usize];
         let mut steps = 0;
         loop {
-            // What flows cut off elsewhere take, and the shares of those cut off here.
+            // What flows cut off elsewhere take, and the shares of those cut off here; the highest of those levels, and the
+            // lowest that these have elsewhere.
             let (mut taken, mut shares) = (0.0, 0.0);
+            let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
             for crossing in through {
                 let elsewhere = members[crossing.slot as usize].without(link);
                 if elsewhere < guess {
                     taken += crossing.share * elsewhere;
+                    below = if elsewhere > below { elsewhere } else { below };
                 } else {
                     shares += crossing.share;
+                    above = if elsewhere < above { elsewhere } else { above };
                 }
             }
             if shares == 0.0 {
@@ -443,6 +453,10 @@ impl Levels {
             let next = f64::max(0.0, (capacity - taken) / shares);
             if next == guess || (steps > 1 && next < guess) {
                 return guess;
+            }
+            if below < next && next <= above {
+                // The same flows are cut off here.
+                return next;
             }
             guess = next;
             steps += 1;
