@@ -415,30 +415,37 @@ fn a_routing_is_held_to_its_promises() {
     );
 }
 
-/// Moves a flow where there is none.
-struct Ghost(Ecmp);
+/// Moves the flow in a slot, whether there is one or not, to a path.
+struct Mover {
+    ecmp: Ecmp,
+    slot: u32,
+    path: Vec<u32>,
+}
 
-impl Routing for Ghost {
+impl Routing for Mover {
     fn name(&self) -> &str {
-        "ghost"
+        "mover"
     }
     fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.0.start(net, workload)
+        self.ecmp.start(net, workload)
     }
     fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
-        self.0.route(flow, route)
+        self.ecmp.route(flow, route)
     }
     fn balance(&mut self, _now: &Now<'_>, _flows: &Flows, moves: &mut Moves) -> Result<()> {
-        moves.set(9, Route::default());
+        let mut route = Route::default();
+        route.take(&self.path);
+        moves.set(self.slot, route);
         Ok(())
     }
 }
 
 #[test]
 fn a_routing_moves_only_flows_that_are_there() {
-    let error = simulate(&link(), &two_flows(), &mut Ghost(Ecmp::new(0)), &mut MaxMin::new(), &Run::default(), &mut ());
+    let mut mover = Mover { ecmp: Ecmp::new(0), slot: 9, path: vec![0] };
+    let error = simulate(&link(), &two_flows(), &mut mover, &mut MaxMin::new(), &Run::default(), &mut ());
     assert!(matches!(error, Err(Error::Routing { .. })), "{error:?}");
-    assert_eq!(message(error), "routing \"ghost\": moved slot 9, where no flow is");
+    assert_eq!(message(error), "routing \"mover\": moved slot 9, where no flow is");
 }
 
 #[test]
@@ -464,6 +471,12 @@ fn a_route_joins_the_ends_of_its_flow() {
     assert_eq!(
         message(run(&[(&[0], 0.25), (&[4], 0.75)])),
         "routing \"astray\": flow 0 got a route that does not lead from a to c: a share of 0.25 is lost at b"
+    );
+    // So it is of a flow that moves.
+    let mut mover = Mover { ecmp: Ecmp::new(0), slot: 0, path: vec![0] };
+    assert_eq!(
+        message(simulate(&net, &workload, &mut mover, &mut MaxMin::new(), &Run::default(), &mut ())),
+        "routing \"mover\": flow 0 got a route that does not lead from a to c: a share of 1 is lost at b"
     );
     // Both ways at once, and the order in which links are named does not matter.
     let report = run(&[(&[2, 0], 0.5), (&[4], 0.5)]).unwrap();
