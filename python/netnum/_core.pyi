@@ -69,8 +69,8 @@ class _UserPolicy(Protocol):
 class _UserRouting(Protocol):
     """What a routing of one's own has.
 
-    With a `period` it has a ``review(flow, marked, sent, paths, choice)`` as well. A `marking`, a `name` and a
-    ``start(net, workload)`` are read if there are any.
+    With a `period` it has a ``review(flow, marked, sent, paths, choice)`` as well. A `marking`, a `name`, a
+    ``start(net, workload)`` and a ``reroute(flow, works, paths, choice)`` are read if there are any.
     """
 
     def route(self, flow: int, source: int, destination: int, paths: Paths, /) -> int | ArrayLike: ...

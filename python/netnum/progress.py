@@ -1,12 +1,15 @@
 """The bars of ``progress=True``: for `solve` how much of the way from the first gap to the tolerance is done, for
 `solve_many` how many of the problems, for `simulate` how many of the flows.
 
-The way is measured in decades: from a gap of 1 to a tolerance of 1e-6 there are six, and each counts the same. Uses
-tqdm where that is installed, and one line on stderr where it is not.
+The way is measured in decades: from a gap of 1 to a tolerance of 1e-6 there are six, and each counts the same. A
+simulation's time left is what the rest takes at the speed of the last third of what is done: events become slower while
+a network fills up, so that it is short at first. Uses tqdm where that is installed, and one line on stderr where it is
+not.
 """
 
 from __future__ import annotations
 
+import bisect
 import math
 import sys
 import time
@@ -79,15 +82,30 @@ class _Count:
 
 
 class _Flows:
-    """How many of the flows have ended, and when that is in simulated time."""
+    """How many of the flows have ended, or how much of the time is over if that is more, and what the rest takes."""
 
     name = "simulate"
 
-    def __init__(self, total: int) -> None:
-        self.total = total
+    def __init__(self, total: int, until: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.total, self.until, self._clock = total, until, clock
+        # What was done when, in real seconds.
+        self._done, self._when = [0.0], [clock()]
 
     def look(self, ended: int, time: float) -> tuple[float, str]:
-        return 100.0 * ended / max(self.total, 1), f"{ended} of {self.total} flows, at {time:.4g} s"
+        done = ended / self.total if self.total else 1.0
+        if self.until > 0:
+            done = max(done, min(time / self.until, 1.0))
+        if done > self._done[-1]:
+            self._done.append(done)
+            self._when.append(self._clock())
+        text = f"{ended} of {self.total} flows, at {time:.4g} s"
+        return 100.0 * done, f"{text}, {self.left():.0f} s left" if 0.0 < done < 1.0 else text
+
+    def left(self) -> float:
+        """Seconds that the rest takes at the speed of the last third. Something must be done."""
+        done = self._done[-1]
+        last = bisect.bisect(self._done, 2 / 3 * done) - 1
+        return (1.0 - done) * (self._clock() - self._when[last]) / (done - self._done[last])
 
 
 class _Clock:
@@ -159,9 +177,9 @@ def count(total: int) -> Bar:
     return _of(_Count(total))
 
 
-def flows(total: int) -> Bar:
-    """A bar over the flows of a simulation."""
-    return _of(_Flows(total))
+def flows(total: int, until: float) -> Bar:
+    """A bar over the flows of a simulation that is over when its time is up."""
+    return _of(_Flows(total, until))
 
 
 def _of(work: _Work) -> Bar:

@@ -53,6 +53,8 @@ def test_a_copy_rate_comes_close_to_the_rate_of_production():
     workload = sim.Workload([0, 1], [0, 0], [1, 1], [10e6, 10e6]).with_production([1e9, 20e9])
     report = sim.simulate(net, workload)
     assert report.copy_rates == pytest.approx([1e9, 20e9], rel=1e-9)
+    frame = report.to_pandas()
+    assert frame["production"].tolist() == [1e9, 20e9] and frame["copy_rate"].tolist() == report.copy_rates.tolist()
     assert np.isnan(sim.simulate(net, sim.Workload([0], [0], [1], [1e6])).copy_rates).all()
     # The second waits for the network when it may hold only a little.
     small = sim.simulate(net, workload.with_production([1e9, 20e9], buffer=1e6))
@@ -62,15 +64,15 @@ def test_a_copy_rate_comes_close_to_the_rate_of_production():
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("pias", {"thresholds": []}, 'option "thresholds" of policy "pias": is empty, expected at least one'),
+        ("pias", {"thresholds": []}, 'option "thresholds" of policy "pias" is empty, expected at least one'),
         ("pias", {"thresholds": [2e4, 1e4]}, "is 10000 after 20000, expected finite numbers > 0 that increase"),
         ("pias", {"thresholds": [-1.0]}, "is -1 after 0"),
-        ("rax", {"levels": 0}, 'option "levels" of policy "rax": is 0, expected 1 to 64'),
-        ("rax", {"base": 1.0}, 'option "base" of policy "rax": is 1, expected a finite number > 1'),
-        ("rax+", {"first": -1.0}, r'option "first" of policy "rax\+": is -1, expected a finite number > 0'),
-        ("rax", {"interval": 0.0}, 'option "interval" of policy "rax": is 0'),
-        ("edf", {"slack": 0.0}, 'option "slack" of policy "edf": is 0, expected a finite number > 0'),
-        ("srpt", {"by": "age"}, 'option "by" of policy "srpt": .*age'),
+        ("rax", {"levels": 0}, 'option "levels" of policy "rax" is 0, expected 1 to 64'),
+        ("rax", {"base": 1.0}, 'option "base" of policy "rax" is 1, expected a finite number > 1'),
+        ("rax+", {"first": -1.0}, r'option "first" of policy "rax\+" is -1, expected a finite number > 0'),
+        ("rax", {"interval": 0.0}, 'option "interval" of policy "rax" is 0'),
+        ("edf", {"slack": 0.0}, 'option "slack" of policy "edf" is 0, expected a finite number > 0'),
+        ("srpt", {"by": "age"}, 'option "by" of policy "srpt" is "age", expected "size" or "time"'),
     ],
 )
 def test_wrong_options_name_the_policy_and_the_option(name, options, message):

@@ -54,16 +54,38 @@ def test_options_reach_the_routing(net, workload):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n": 0}, 'option "n" of routing "flow-bender": 0, expected at least 1'),
-        ({"t": 2.0}, 'option "t" of routing "flow-bender": 2, expected a number from 0 to 1'),
-        ({"rtt": -1.0}, 'option "rtt" of routing "flow-bender": -1, expected a finite number > 0'),
-        ({"marking": {"utilization": 2.0}}, "utilization is 2, expected a number > 0 and <= 1"),
-        ({"marking": "red"}, 'option "marking" of routing "flow-bender": unknown variant `red`'),
+        ({"n": 0}, 'option "n" of routing "flow-bender" is 0, expected at least 1'),
+        ({"t": 2.0}, 'option "t" of routing "flow-bender" is 2, expected a number from 0 to 1'),
+        ({"rtt": -1.0}, 'option "rtt" of routing "flow-bender" is -1, expected a finite number > 0'),
+        (
+            {"marking": {"utilization": 2.0}},
+            'option "marking.utilization" of routing "flow-bender" is 2, expected a number > 0',
+        ),
+        (
+            {"marking": {"dctcp": {"rtt": -1, "threshold": 0}}},
+            'option "marking.dctcp.rtt" of routing "flow-bender" is -1',
+        ),
+        ({"marking": "red"}, '"marking" of routing "flow-bender" is "red", expected one of "saturated", '),
     ],
 )
 def test_an_option_out_of_range_is_named(options, message):
     with pytest.raises(netnum.NumError, match=message):
         sim.Routing("flow-bender", **options)
+
+
+def test_links_that_are_never_full_mark_only_by_utilization():
+    # Flowtune leaves a hundredth of every link free.
+    net = netnum.topology.leaf_spine(racks=4, servers_per_rack=8, spines=2)
+    workload = sim.Workload.poisson(net, sim.sizes.web_search, load=0.8, flows=300, seed=1)
+
+    def moves(policy, marking):
+        bender = sim.Routing("flow-bender", marking=marking)
+        return sim.simulate(net, workload, policy, routing=bender).route_changes
+
+    dctcp = {"dctcp": {"rtt": 1e-4, "threshold": 1e5}}
+    assert moves("max-min", "saturated") > 0 and moves("max-min", dctcp) > 0
+    assert moves("flowtune", "saturated") == moves("flowtune", dctcp) == 0
+    assert moves("flowtune", {"utilization": 0.98}) > 0
 
 
 def test_a_link_fails_and_comes_back(pair):
@@ -133,7 +155,7 @@ def test_weights_spread_a_flow(net, workload):
         ([0.5], "flow 0 got 1 weights, expected one for each of 2 paths"),
         ([1.5, -0.5], "flow 0 got weight -0.5, expected finite numbers >= 0"),
         ([0.5, 0.4], "flow 0 got weights over paths that add up to 0.9, expected 1"),
-        ([0.0, 0.0], "flow 0 got a route without links"),
+        ([0.0, 0.0], "flow 0 got weights over paths that add up to 0, expected 1"),
     ],
 )
 def test_an_answer_that_cannot_be_used_names_the_flow(pair, answer, message):
@@ -152,8 +174,74 @@ def test_what_a_routing_raises_comes_through(pair):
 
     with pytest.raises(KeyError, match="mine"):
         sim.simulate(*pair, routing=Raises())
-    with pytest.raises(TypeError, match="weights of routing"):
-        sim.simulate(*pair, routing=type("Text", (), {"route": lambda *_: "first"})())
+    for answer in ("first", True, [True, False]):
+        with pytest.raises(
+            TypeError, match="weights of routing 'Odd' for flow 0 must be an array of numbers".replace("'", '"')
+        ):
+            sim.simulate(*pair, routing=type("Odd", (), {"route": lambda *_, answer=answer: answer})())
+
+
+def test_marking_is_held_to_its_range(pair):
+    class Marked(Bend):
+        marking = {"utilization": 0}  # noqa: RUF012
+
+    with pytest.raises(netnum.NumError, match=r'"marking.utilization" of routing "Marked" is 0, expected a number > 0'):
+        sim.simulate(*pair, routing=Marked())
+
+
+def test_a_choice_is_what_was_answered(pair):
+    class Shared(Bend):
+        def __init__(self):
+            self.weights, self.seen = [0.5, 0.5], []
+
+        def route(self, flow, source, destination, paths):
+            return self.weights
+
+        def review(self, flow, marked, sent, paths, choice):
+            self.weights[0] = 7.0
+            self.seen.append(choice)
+
+    routing = Shared()
+    sim.simulate(*pair, routing=routing)
+    assert len(routing.seen) > 1 and all(choice == [0.5, 0.5] for choice in routing.seen)
+
+
+class Around:
+    """Over the first path, and around links that have failed."""
+
+    def __init__(self):
+        self.asked = []
+
+    def route(self, flow, source, destination, paths):
+        return 0
+
+    def reroute(self, flow, works, paths, choice):
+        self.asked.append((flow, works.tolist(), choice))
+        return None if works[choice] or not works.any() else int(works.argmax())
+
+
+def test_a_routing_hears_of_links_that_fail(pair):
+    net, _ = pair
+    # The second arrives after the failure, and would take the first path as well.
+    workload = sim.Workload([0, 0.5], [0, 1], [2, 3], [1e6, 0.25e6])
+    up = int(net.paths(0, 2)[0][1])
+    routing = Around()
+    report = sim.simulate(net, workload, routing=routing, changes=[(0.25, up, 0.0), (0.8, up, 8e6)])
+    assert routing.asked == [(0, [False, True], 0), (1, [False, True], 0), (0, [True, True], 1), (1, [True, True], 1)]
+    assert (report.status, report.route_changes, report.link_bytes[up]) == ("finished", 1, pytest.approx(0.25e6))
+    # Both on the other path from 0.5 s on, until the second has ended.
+    np.testing.assert_allclose(report.completion_times, [1.25, 0.5])
+    # One that does not listen waits for the link.
+    deaf = type("Deaf", (), {"route": lambda *_: 0})()
+    report = sim.simulate(net, workload, routing=deaf, changes=[(0.25, up, 0.0), (0.8, up, 8e6)])
+    assert report.route_changes == 0 and report.completion_times[0] > 1.5
+
+    class Lost(Around):
+        def reroute(self, flow, works, paths, choice):
+            return 9
+
+    with pytest.raises(netnum.MethodError, match=r'routing "Lost": flow 0 got path 9, expected one in 0\.\.2'):
+        sim.simulate(net, workload, routing=Lost(), changes=[(0.25, up, 0.0)])
 
 
 def test_an_object_without_what_it_takes_is_refused(pair):

@@ -128,6 +128,15 @@ def test_bad_arrivals_are_errors_that_say_so(net, error, message, work):
         (netnum.ProblemError, "point 1 of the sizes has fraction 0.4", lambda: sim.Sizes([(1, 0.5), (2, 0.4)])),
         (netnum.ProblemError, "expected two columns", lambda: sim.Sizes([1, 2])),
         (netnum.MethodError, 'unknown sizes "web"', lambda: sim.Sizes.named("web")),
+        (FileNotFoundError, "'nofile'", lambda: sim.Workload.from_csv("nofile")),
+        (
+            netnum.ProblemError,
+            'line 1 of the trace has the header "size,',
+            lambda: csv("size,arrival,source,destination"),
+        ),
+        (netnum.NumError, "buffer is 5, expected rates of production beside it", lambda: trace(buffer=5)),
+        (TypeError, "rates must be an array of numbers, not of dtype bool", lambda: trace(production=True)),
+        (netnum.NumError, "bounds is 5 to 1, expected a lowest", lambda: sim.log_normal(0, 1.0, 1.0, bounds=(5, 1))),
     ],
 )
 def test_bad_traces_and_sizes_are_errors_that_name_the_place(error, message, work):
@@ -135,8 +144,40 @@ def test_bad_traces_and_sizes_are_errors_that_name_the_place(error, message, wor
         work()
 
 
+def csv(header):
+    return sim.Workload.from_csv(f"{header}\n1,0,0,1")
+
+
 def trace(**others):
     return sim.Workload(**{"arrivals": [0, 0], "sources": [0, 1], "destinations": [1, 0], "sizes": [1, 1], **others})
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        (5, TypeError, r"changes must be a sequence of \(time, link, capacity\), not int"),
+        ([5], TypeError, r"change 0 must be a \(time, link, capacity\), not int"),
+        ([(0, 0, 1), (0, 0)], TypeError, r"change 1 must be a \(time, link, capacity\), not tuple"),
+        ([("soon", 0, 1)], TypeError, "time of change 0 must be an array of numbers"),
+        ([(0, 0.5, 1)], TypeError, "link of change 0 must be an integer, not float"),
+        ([(0, 0, True)], TypeError, "capacity of change 0 must be an array of numbers"),
+        ([(0, -1, 1)], netnum.NumError, "link of change 0 is -1, expected at least 0"),
+        ([(0, 99, 1)], netnum.NumError, r"link of change 0 is 99, expected a link in 0\.\.80"),
+        ([(0, 0, -1)], netnum.NumError, "capacity of change 0 is -1, expected a finite number >= 0"),
+        ([(1, 0, 1), (0, 0, 1)], netnum.NumError, "time of change 1 is 0, expected changes in order of time"),
+    ],
+)
+def test_changes_that_are_none_are_named(net, changes, error, message):
+    with pytest.raises(error, match=message):
+        sim.simulate(net, trace(), changes=changes)
+
+
+def test_changes_may_be_any_rows(net):
+    workload = sim.Workload([0], [0], [1], [1e6])
+    one = sim.simulate(net, workload, changes=[(1e-4, 0, 1e9)])
+    for changes in ([[1e-4, 0, 1e9]], ((np.float64(1e-4), np.int64(0), np.float32(1e9)),), iter([(1e-4, 0, 1e9)])):
+        again = sim.simulate(net, workload, changes=changes)
+        assert again.completion_times[0] == one.completion_times[0] > 0.8e-3
 
 
 # --- what comes out ---
@@ -235,6 +276,7 @@ def test_frames_have_a_row_per_flow_and_per_link(net, workload, report):
     pandas = pytest.importorskip("pandas")
     flows = report.to_pandas()
     assert isinstance(flows, pandas.DataFrame) and len(flows) == 2000 and flows.index.name == "flow"
+    assert "production" not in flows
     np.testing.assert_array_equal(flows["size"], workload.sizes)
     np.testing.assert_array_equal(flows["slowdown"], report.slowdowns)
     links = report.to_pandas("links")
@@ -291,7 +333,37 @@ def test_a_bar_shows_the_flows(net, capsys, monkeypatch, tqdm):
     workload = sim.Workload.poisson(net, sim.sizes.web_search, load=0.6, flows=50)
     sim.simulate(net, workload, progress=True)
     shown = capsys.readouterr().err
-    assert "simulate" in shown and "100%" in shown and "50 of 50 flows" in shown
+    assert "simulate" in shown and "100%" in shown and "50 of 50 flows" in shown and "left" not in shown
+
+
+def test_a_bar_is_right_about_the_time_left_though_a_run_slows_down():
+    from netnum.progress import _Flows
+
+    # The network fills up during the first quarter: a flow takes up to three times as long.
+    took = [1 + 2 * min(1.0, flow / 25_000) for flow in range(100_000)]
+    seconds, left = [0.0], {}
+    flows = _Flows(100_000, float("inf"), lambda: seconds[-1])
+    for ended in range(100, 100_001, 100):
+        seconds.append(seconds[-1] + sum(took[ended - 100 : ended]))
+        percent, text = flows.look(ended, 1.0)
+        assert percent == pytest.approx(ended / 1000)
+        left[ended] = flows.left()
+    for ended in (50_000, 75_000, 90_000):
+        assert left[ended] == pytest.approx(sum(took[ended:]), rel=0.02)
+    assert left[20_000] == pytest.approx(sum(took[20_000:]), rel=0.3)
+    assert left[100_000] == 0 and "left" not in text
+
+
+def test_a_bar_ends_when_the_time_is_up():
+    from netnum.progress import _Flows
+
+    now = [0.0]
+    flows = _Flows(1000, 2.0, lambda: now[-1])
+    now.append(3.0)
+    assert flows.look(10, 0.5) == (25.0, "10 of 1000 flows, at 0.5 s, 9 s left")
+    assert flows.look(20, 2.0)[0] == 100.0
+    assert _Flows(0, float("inf")).look(0, 0.0) == (100.0, "0 of 0 flows, at 0 s")
+    assert _Flows(10, float("inf")).look(0, 0.1) == (0.0, "0 of 10 flows, at 0.1 s")
 
 
 def test_without_a_bar_nothing_is_shown(net, workload, capsys):

@@ -360,7 +360,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert_eq!(engine.feasible_rate(id).unwrap(), 0.0);
     assert_eq!(bits(&engine, &[id]), before);
     engine.remove(id).unwrap();
-    let gone = "there is no flow 0.1: it has ended, or belongs elsewhere";
+    let gone = "there is no flow 4294967296: it has ended, or belongs elsewhere";
     assert_eq!(nothing(engine.remove(id)), gone);
     let again = engine.add(&[0], Worth::log(1.0)).unwrap();
     assert_eq!(engine.rate(id).unwrap_err().to_string(), gone);

@@ -69,14 +69,16 @@ pub enum Error {
         known: String,
     },
     /// An option with a value that it cannot have.
-    #[error("option {option:?} of {of}: {what}")]
+    #[error("option {option:?} of {of} is {value}, expected {expected}")]
     Option {
         /// The policy or the routing.
         of: String,
-        /// The option.
+        /// The option, after a dot what in it is to blame.
         option: String,
-        /// What is wrong with its value.
-        what: String,
+        /// The value that was given.
+        value: String,
+        /// What would have been right.
+        expected: String,
     },
     /// An answer of a policy that cannot be used.
     #[error("policy {policy:?} {what}")]
@@ -86,14 +88,12 @@ pub enum Error {
         /// What it did, naming the flow.
         what: String,
     },
-    /// A flow that is given a route that cannot be used, or none.
-    #[error("routing {routing:?}: flow {flow} {what}")]
+    /// A flow that is given a route that cannot be used, or none, and a move where no flow is.
+    #[error("routing {routing:?}: {what}")]
     Routing {
         /// Name of the routing.
         routing: String,
-        /// Number of the flow.
-        flow: usize,
-        /// What is wrong with its route.
+        /// What is wrong with a route, naming the flow.
         what: String,
     },
 }
@@ -110,8 +110,8 @@ impl Error {
     }
 
     pub(crate) fn option(of: &str, option: &str, value: impl ToString, expected: &str) -> Self {
-        let what = format!("is {}, expected {expected}", value.to_string());
-        Self::Option { of: of.into(), option: option.into(), what }
+        let (value, expected) = (value.to_string(), expected.into());
+        Self::Option { of: of.into(), option: option.into(), value, expected }
     }
 
     pub(crate) fn unknown_option<'a>(of: String, option: &str, known: impl IntoIterator<Item = &'a str>) -> Self {

@@ -110,7 +110,7 @@ pub fn simulate(
     if period.is_nan() || period <= 0.0 {
         return Err(Error::setting("period", period, "a number > 0"));
     }
-    routing.marking().check()?;
+    routing.marking().check(routing.name())?;
     policy.start(net, workload)?;
     let mut fluid = Fluid::new(net, workload, routing, policy, &run.changes);
     let status = fluid.run(run.until, observer, began)?;
@@ -152,6 +152,8 @@ struct Fluid<'a> {
     reviews: Option<Reviews>,
     moves: Moves,
     spare_route: Route,
+    /// A zero for every node, to check routes with.
+    balance: Vec<f64>,
     /// By slot, what was left of the flow when it took its route.
     left_before: Vec<f64>,
     /// How many flows have arrived, and how many have ended.
@@ -212,6 +214,7 @@ impl<'a> Fluid<'a> {
             reviews,
             moves: Moves::default(),
             spare_route: Route::default(),
+            balance: vec![0.0; net.node_names().len()],
             left_before: Vec::new(),
             arrived: 0,
             ended: 0,
@@ -336,11 +339,13 @@ impl<'a> Fluid<'a> {
 
     /// A flow takes another route, at the rate that it has.
     fn take_spare_route(&mut self, slot: u32) -> Result<()> {
-        let flow = self.flows.flow(slot);
-        self.check_route(flow.number as usize, &self.spare_route)?;
         if self.flows.route(slot) == &self.spare_route {
             return Ok(());
         }
+        let flow = self.flows.flow(slot);
+        let number = flow.number as usize;
+        let fault = self.spare_route.fault(self.net, self.workload.pair(number), &mut self.balance);
+        self.refuse(number, fault)?;
         let (rate, left) = (flow.rate, flow.left(self.now));
         let before = std::mem::replace(&mut self.left_before[slot as usize], left);
         std::mem::swap(self.flows.route_mut(slot), &mut self.spare_route);
@@ -357,9 +362,12 @@ impl<'a> Fluid<'a> {
         Ok(())
     }
 
-    fn check_route(&self, flow: usize, route: &Route) -> Result<()> {
-        match route.fault(self.capacities.len()) {
-            Some(what) => Err(Error::Routing { routing: self.routing.name().into(), flow, what }),
+    /// The error for a flow with a route that has a fault, if it has one.
+    fn refuse(&self, flow: usize, fault: Option<String>) -> Result<()> {
+        match fault {
+            Some(what) => {
+                Err(Error::Routing { routing: self.routing.name().into(), what: format!("flow {flow} {what}") })
+            }
             None => Ok(()),
         }
     }
@@ -374,7 +382,8 @@ impl<'a> Fluid<'a> {
             let now = Now { net: self.net, capacities: &self.capacities };
             self.routing.reroute(flow, &now, route)?;
         }
-        self.check_route(flow, self.flows.route(slot))?;
+        let fault = self.flows.route(slot).fault(self.net, self.workload.pair(flow), &mut self.balance);
+        self.refuse(flow, fault)?;
         if self.left_before.len() <= slot as usize {
             self.left_before.resize(slot as usize + 1, 0.0);
         }
@@ -502,7 +511,7 @@ impl<'a> Fluid<'a> {
             for (slot, route) in moves.drain() {
                 if !self.flows.is_active(slot) {
                     let what = format!("moved slot {slot}, where no flow is");
-                    return Err(Error::Policy { policy: self.routing.name().into(), what });
+                    return Err(Error::Routing { routing: self.routing.name().into(), what });
                 }
                 self.spare_route = route;
                 self.take_spare_route(slot)?;

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::flows::{Flows, PACKET};
+use crate::options::mistyped;
 use crate::routing::Route;
 
 /// Loads that are this close to a capacity, and rates this close to each other, are equal.
@@ -48,30 +49,31 @@ pub enum Marking {
 }
 
 impl Marking {
-    /// From its name, or an object with its name and its numbers.
+    /// How a routing of that name wants its links to mark: a name, or an object with a name and its numbers.
     ///
     /// # Errors
-    /// [`Error::Option`] for one that does not exist, a setting's for a number out of its range.
-    pub fn from_json(value: serde_json::Value) -> Result<Self> {
-        let wrong = |error: serde_json::Error| Error::Option {
-            of: "a routing".into(),
-            option: "marking".into(),
-            what: error.to_string(),
-        };
-        let marking: Self = serde_json::from_value(value).map_err(wrong)?;
-        marking.check().map(|()| marking)
+    /// [`Error::Option`] for one that does not exist, or a number out of its range.
+    pub fn from_json(routing: &str, value: &serde_json::Value) -> Result<Self> {
+        let wrong = |error| mistyped(&format!("routing {routing:?}"), "marking", value, &error);
+        let marking = Self::deserialize(value).map_err(wrong)?;
+        marking.check(routing).map(|()| marking)
     }
 
-    pub(crate) fn check(&self) -> Result<()> {
-        let not_negative = |name, value: f64| match value >= 0.0 && value.is_finite() {
+    pub(crate) fn check(&self, routing: &str) -> Result<()> {
+        let wrong = |option: &str, value: f64, expected: &str| {
+            Err(Error::option(&format!("routing {routing:?}"), option, value, expected))
+        };
+        let not_negative = |option, value: f64| match value >= 0.0 && value.is_finite() {
             true => Ok(()),
-            false => Err(Error::setting(name, value, "a finite number >= 0")),
+            false => wrong(option, value, "a finite number >= 0"),
         };
         match *self {
             Self::Saturated => Ok(()),
-            Self::Dctcp { rtt, threshold } => not_negative("rtt", rtt).and(not_negative("threshold", threshold)),
+            Self::Dctcp { rtt, threshold } => {
+                not_negative("marking.dctcp.rtt", rtt).and(not_negative("marking.dctcp.threshold", threshold))
+            }
             Self::Utilization(from) if from > 0.0 && from <= 1.0 => Ok(()),
-            Self::Utilization(from) => Err(Error::setting("utilization", from, "a number > 0 and <= 1")),
+            Self::Utilization(from) => wrong("marking.utilization", from, "a number > 0 and <= 1"),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Options are the fields of a plain struct with defaults, written next to what they are for. By name they come as a
 //! JSON object; a name that does not exist is answered with those that do, a value that cannot be with its option.
 
+use netnum_core::Error as Core;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -53,26 +54,54 @@ pub(crate) fn find<'a, Make: Copy>(
 impl Given<'_> {
     /// The options as the fields of a struct, with its own defaults for the others.
     pub(crate) fn read<T: DeserializeOwned + Default + Serialize>(&self) -> Result<T> {
-        self.read_over(&T::default())
+        self.read_over(T::default())
     }
 
     /// The same with other defaults.
-    pub(crate) fn read_over<T: DeserializeOwned + Serialize>(&self, defaults: &T) -> Result<T> {
-        let take = |option: &str, fields: Options| {
-            let (of, option) = (self.of.clone(), option.to_owned());
-            serde_json::from_value::<T>(Value::Object(fields)).map_err(|error| Error::Option {
-                of,
-                option,
-                what: error.to_string(),
-            })
-        };
+    pub(crate) fn read_over<T: DeserializeOwned + Serialize>(&self, defaults: T) -> Result<T> {
+        let (mut fields, mut read) = (fields(&defaults), defaults);
         // One at a time, for an error that names the option.
         for (option, value) in self.options {
-            take(option, Options::from_iter([(option.clone(), value.clone())]))?;
+            fields.insert(option.clone(), value.clone());
+            read = T::deserialize(Value::Object(fields.clone()))
+                .map_err(|error| mistyped(&self.of, option, value, &error))?;
         }
-        let mut all = fields(defaults);
-        all.extend(self.options.clone());
-        take("", all)
+        Ok(read)
+    }
+
+    /// What has come of them, where the core names a setting of its own: that is one of these options.
+    pub(crate) fn named<T>(&self, made: Result<T>) -> Result<T> {
+        made.map_err(|error| match error {
+            Error::Core(Core::Setting { name, value, expected }) if self.options.contains_key(&name) => {
+                Error::Option { of: self.of.clone(), option: name, value, expected }
+            }
+            error => error,
+        })
+    }
+}
+
+/// The error for an option with a value of the wrong kind.
+pub(crate) fn mistyped(of: &str, option: &str, value: &Value, error: &serde_json::Error) -> Error {
+    Error::option(of, option, value, &expected(error))
+}
+
+/// What would have been right, by what serde says of it, which speaks of Rust's types.
+fn expected(error: &serde_json::Error) -> String {
+    let says = error.to_string();
+    if let Some(field) = says.strip_prefix("missing field ") {
+        return format!("{} as well", field.replace('`', "\""));
+    }
+    match says.rsplit_once("expected ").map_or(says.as_str(), |(_, expected)| expected) {
+        "f64" => "a number".into(),
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "usize" => "a whole number >= 0".into(),
+        "a boolean" => "true or false".into(),
+        "a string" => "text".into(),
+        "a sequence" => "a list".into(),
+        "string or map" => "a name".into(),
+        "unit" => "its name alone".into(),
+        variant if variant.contains(" variant") => "its name with its numbers".into(),
+        other => other.replace('`', "\""),
     }
 }
 

@@ -172,10 +172,15 @@ fn options_out_of_their_range_are_refused_by_name() {
     let refused = |name: &str, options: &str| {
         policy(name, &serde_json::from_str::<Options>(options).unwrap()).err().expect("an error").to_string()
     };
-    assert_eq!(refused("xwi", r#"{"interval": 0}"#), "interval is 0, expected a finite number > 0");
-    assert_eq!(refused("xwi", r#"{"beta": 1}"#), "beta is 1, expected a number >= 0 and < 1");
-    assert_eq!(refused("xwi", r#"{"heaviest": -2}"#), "heaviest is -2, expected a finite number > 0");
-    assert_eq!(refused("gradient", r#"{"delay": 2}"#), "delay is 2, expected 0 or 1");
+    for (name, option, value, expected) in [
+        ("xwi", "interval", 0, "a finite number > 0"),
+        ("xwi", "beta", 1, "a number >= 0 and < 1"),
+        ("xwi", "heaviest", -2, "a finite number > 0"),
+        ("gradient", "delay", 2, "0 or 1"),
+    ] {
+        let says = format!("option {option:?} of policy {name:?} is {value}, expected {expected}");
+        assert_eq!(refused(name, &format!("{{{option:?}: {value}}}")), says);
+    }
     let unknown = refused("xwi", r#"{"gamma": 1}"#);
     assert!(unknown.starts_with("policy \"xwi\" has no option \"gamma\"; known options: beta, "), "{unknown}");
     let names = [("gradient", "gradient"), ("rcp", "rcp")];

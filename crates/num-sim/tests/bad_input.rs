@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use netnum_core::Topology;
 use netnum_sim::{
-    Ecmp, Entry, Error, Flows, MaxMin, Observer, Options, POLICIES, Pairs, Poisson, Policy, Progress, ROUTINGS, Rates,
-    Report, Result, Route, Routing, Run, Sizes, Workload, policy, routing, simulate,
+    Ecmp, Entry, Error, Flows, MaxMin, Moves, Now, Observer, Options, POLICIES, Pairs, Poisson, Policy, Production,
+    Progress, ROUTINGS, Rates, Report, Result, Route, Routing, Run, Sizes, Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -48,6 +48,25 @@ fn traces_name_the_line() {
     assert_eq!(read("0,0,-1,5"), "line 1 of the trace has destination \"-1\", expected the index of an end");
     assert_eq!(read("# x\nsoon,0,1,5"), "line 2 of the trace has arrival \"soon\", expected a number");
     assert_eq!(read("0,0,1,-5"), "flow 0 has size -5, expected a finite number > 0");
+    let known = "expected arrival,source,destination,size or arrival,source,destination,size,production";
+    for header in ["source,arrival,destination,size", "arrival,source,destination,bytes", "arrival"] {
+        let found = read(&format!("# x\n{header}\n0,0,1,5"));
+        assert_eq!(found, format!("line 2 of the trace has the header {header:?}, {known}"));
+    }
+    let fields = "line 2 of the trace has 5 fields, expected 4: arrival,source,destination,size";
+    assert_eq!(read("arrival, source, destination, size\n0,0,1,5,9"), fields);
+    let twice = "line 2 of the trace has arrival \"arrival\", expected a number";
+    assert_eq!(read("arrival,source,destination,size\narrival,source,destination,size"), twice);
+}
+
+#[test]
+fn rates_of_production_name_what_is_wrong_though_there_are_no_flows() {
+    for (bounds, shown) in [((5.0, 1.0), "5 to 1"), ((-1.0, 0.0), "-1 to 0"), ((f64::NAN, 1.0), "NaN to 1")] {
+        let found = message(Production::log_normal(0, 1.0, 1.0, bounds, 1.0, 0));
+        let expected = "a lowest and a highest number > 0, in this order";
+        assert_eq!(found, format!("bounds is {shown}, expected {expected}"));
+    }
+    assert!(Production::log_normal(0, 1.0, 1.0, (0.0, f64::INFINITY), 1.0, 0).unwrap().rates().is_empty());
 }
 
 #[test]
@@ -152,30 +171,65 @@ fn every_option_has_a_default_that_may_be_given() {
 fn a_routing_names_the_option_that_is_out_of_range() {
     let wrong = |name: &str, options: &str| message(routing(name, 0, &json(options)));
     let bender = |options: &str| wrong("flow-bender", options);
-    let begins = "option \"n\" of routing \"flow-bender\": ";
-    assert_eq!(bender(r#"{"n": 0}"#), format!("{begins}0, expected at least 1"));
-    assert_eq!(bender(r#"{"n": -1}"#), format!("{begins}invalid value: integer `-1`, expected u32"));
     for (options, says) in [
-        (r#"{"t": 1.5}"#, "\"t\" of routing \"flow-bender\": 1.5, expected a number from 0 to 1"),
-        (r#"{"t": -0.1}"#, "\"t\" of routing \"flow-bender\": -0.1, expected a number from 0 to 1"),
-        (r#"{"rtt": 0.0}"#, "\"rtt\" of routing \"flow-bender\": 0, expected a finite number > 0"),
-        (r#"{"rtt": -1e-4}"#, "\"rtt\" of routing \"flow-bender\": -0.0001, expected a finite number > 0"),
-        (r#"{"step": 0.0}"#, "\"step\" of routing \"flow-bender\": 0, expected a number > 0 and <= 1"),
-        (r#"{"lock_after": 0}"#, "\"lock_after\" of routing \"flow-bender\": 0, expected at least 1"),
-        (r#"{"skew": 2.0}"#, "\"skew\" of routing \"flow-bender\": 2, expected a number from 0 to 1"),
+        (r#"{"n": 0}"#, "\"n\" of routing \"flow-bender\" is 0, expected at least 1"),
+        (r#"{"n": -1}"#, "\"n\" of routing \"flow-bender\" is -1, expected a whole number from 0 to 4294967295"),
+        (r#"{"t": 1.5}"#, "\"t\" of routing \"flow-bender\" is 1.5, expected a number from 0 to 1"),
+        (r#"{"t": -0.1}"#, "\"t\" of routing \"flow-bender\" is -0.1, expected a number from 0 to 1"),
+        (r#"{"rtt": 0.0}"#, "\"rtt\" of routing \"flow-bender\" is 0, expected a finite number > 0"),
+        (r#"{"rtt": -1e-4}"#, "\"rtt\" of routing \"flow-bender\" is -0.0001, expected a finite number > 0"),
+        (r#"{"step": 0.0}"#, "\"step\" of routing \"flow-bender\" is 0, expected a number > 0 and <= 1"),
+        (r#"{"lock_after": 0}"#, "\"lock_after\" of routing \"flow-bender\" is 0, expected at least 1"),
+        (r#"{"skew": 2.0}"#, "\"skew\" of routing \"flow-bender\" is 2, expected a number from 0 to 1"),
+        (
+            r#"{"marking": {"utilization": 1.5}}"#,
+            "\"marking.utilization\" of routing \"flow-bender\" is 1.5, expected a number > 0 and <= 1",
+        ),
+        (
+            r#"{"marking": {"dctcp": {"rtt": -1, "threshold": 1}}}"#,
+            "\"marking.dctcp.rtt\" of routing \"flow-bender\" is -1, expected a finite number >= 0",
+        ),
+        (
+            r#"{"marking": {"dctcp": {"rtt": 1, "threshold": -2}}}"#,
+            "\"marking.dctcp.threshold\" of routing \"flow-bender\" is -2, expected a finite number >= 0",
+        ),
     ] {
         assert_eq!(bender(options), format!("option {says}"));
     }
     assert_eq!(
         wrong("ecmp", r#"{"skew": -1.0}"#),
-        "option \"skew\" of routing \"ecmp\": -1, expected a number from 0 to 1"
+        "option \"skew\" of routing \"ecmp\" is -1, expected a number from 0 to 1"
     );
-    assert_eq!(bender(r#"{"marking": {"utilization": 1.5}}"#), "utilization is 1.5, expected a number > 0 and <= 1");
-    let unknown = bender(r#"{"marking": "red"}"#);
-    assert!(
-        unknown.contains("unknown variant `red`, expected one of `saturated`, `dctcp`, `utilization`"),
-        "{unknown}"
-    );
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_is_told_what_is_expected() {
+    let policies: [(&str, &str, &str); 8] = [
+        ("flowtune", r#"{"interval": "soon"}"#, "\"soon\", expected a number"),
+        ("flowtune", r#"{"gamma": [1]}"#, "[1], expected a number"),
+        ("flowtune", r#"{"at_once": 1}"#, "1, expected true or false"),
+        ("flowtune", r#"{"method": 3}"#, "3, expected text"),
+        ("flowtune", r#"{"utility": 3}"#, "3, expected a name"),
+        ("flowtune", r#"{"utility": "alpha-fair"}"#, "\"alpha-fair\", expected its name with its numbers"),
+        ("rax", r#"{"levels": 2.5}"#, "2.5, expected a whole number >= 0"),
+        ("pias", r#"{"thresholds": 5}"#, "5, expected a list"),
+    ];
+    for (name, options, says) in policies {
+        let found = message(policy(name, &json(options)));
+        assert!(found.starts_with("option ") && found.ends_with(&format!(" of policy {name:?} is {says}")), "{found}");
+    }
+    for (marking, says) in [
+        (r#""red""#, r#"one of "saturated", "dctcp", "utilization""#),
+        (r#""dctcp""#, "its name with its numbers"),
+        (r#"{"dctcp":3}"#, "its name with its numbers"),
+        (r#"{"dctcp":{"rtt":1}}"#, r#""threshold" as well"#),
+        (r#"{"dctcp":{"delay":1}}"#, r#""rtt" or "threshold""#),
+        (r#"{"saturated":1}"#, "its name alone"),
+        ("3", "a name"),
+    ] {
+        let found = message(routing("flow-bender", 0, &json(&format!("{{\"marking\": {marking}}}"))));
+        assert_eq!(found, format!("option \"marking\" of routing \"flow-bender\" is {marking}, expected {says}"));
+    }
 }
 
 #[test]
@@ -197,23 +251,33 @@ fn every_routing_names_the_flow_that_it_cannot_route() {
 fn an_option_is_named_with_what_is_wrong_with_it() {
     let refused = |name: &str, options: &str| policy(name, &json(options)).err().unwrap().to_string();
     let flowtune = |options: &str| refused("flowtune", options);
-    assert_eq!(
-        flowtune(r#"{"method": "ned", "interval": "soon"}"#),
-        "option \"interval\" of policy \"flowtune\": invalid type: string \"soon\", expected f64"
+    let utility = flowtune(r#"{"utility": "fair"}"#);
+    assert!(
+        utility.starts_with("option \"utility\" of policy \"flowtune\" is \"fair\", expected one of \"prop"),
+        "{utility}"
     );
-    assert_eq!(
-        flowtune(r#"{"gamma": [1]}"#),
-        "option \"gamma\" of policy \"flowtune\": invalid type: sequence, expected f64"
-    );
-    assert!(flowtune(r#"{"normalizer": "g-norm"}"#).contains("unknown variant `g-norm`, expected one of `f-norm`"));
-    assert!(flowtune(r#"{"utility": "fair"}"#).contains("option \"utility\" of policy \"flowtune\": unknown variant"));
-    assert_eq!(flowtune(r#"{"interval": -1}"#), "interval is -1, expected a finite number > 0");
-    assert_eq!(flowtune(r#"{"gamma": 0}"#), "gamma is 0, expected a finite number > 0");
-    assert_eq!(flowtune(r#"{"headroom": 1}"#), "headroom is 1, expected a number >= 0 and < 1");
+    let normalizer = flowtune(r#"{"normalizer": "g-norm"}"#);
+    assert!(normalizer.contains(" is \"g-norm\", expected one of \"f-norm\", "), "{normalizer}");
+    for (option, value, expected) in [
+        ("interval", -1, "a finite number > 0"),
+        ("gamma", 0, "a finite number > 0"),
+        ("headroom", 1, "a number >= 0 and < 1"),
+    ] {
+        assert_eq!(
+            flowtune(&format!("{{{option:?}: {value}}}")),
+            format!("option {option:?} of policy \"flowtune\" is {value}, expected {expected}")
+        );
+    }
     assert!(flowtune(r#"{"queue": 1}"#).starts_with("method \"ned\" has no option \"queue\""));
-    assert!(flowtune(r#"{"method": "newton"}"#).starts_with("method is \"newton\", expected \"ned\", "));
+    assert!(
+        flowtune(r#"{"method": "newton"}"#)
+            .contains("\"method\" of policy \"flowtune\" is \"newton\", expected \"ned\", ")
+    );
     assert!(flowtune(r#"{"utility": {"alpha-fair": 0}}"#).contains("alpha 0, expected"));
-    assert_eq!(refused("proportional", r#"{"tol": 0}"#), "tol is 0, expected a finite number > 0");
+    assert_eq!(
+        refused("proportional", r#"{"tol": 0}"#),
+        "option \"tol\" of policy \"proportional\" is 0, expected a finite number > 0"
+    );
     assert!(refused("alpha-fair", r#"{"alpha": -1}"#).contains("alpha -1, expected"));
 }
 
@@ -349,4 +413,72 @@ fn a_routing_is_held_to_its_promises() {
         run(&[(&[0], -1.0)]),
         "routing \"astray\": flow 0 got a route with share -1 of link 0, expected a finite number > 0"
     );
+}
+
+/// Moves the flow in a slot, whether there is one or not, to a path.
+struct Mover {
+    ecmp: Ecmp,
+    slot: u32,
+    path: Vec<u32>,
+}
+
+impl Routing for Mover {
+    fn name(&self) -> &str {
+        "mover"
+    }
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.ecmp.start(net, workload)
+    }
+    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+        self.ecmp.route(flow, route)
+    }
+    fn balance(&mut self, _now: &Now<'_>, _flows: &Flows, moves: &mut Moves) -> Result<()> {
+        let mut route = Route::default();
+        route.take(&self.path);
+        moves.set(self.slot, route);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_routing_moves_only_flows_that_are_there() {
+    let mut mover = Mover { ecmp: Ecmp::new(0), slot: 9, path: vec![0] };
+    let error = simulate(&link(), &two_flows(), &mut mover, &mut MaxMin::new(), &Run::default(), &mut ());
+    assert!(matches!(error, Err(Error::Routing { .. })), "{error:?}");
+    assert_eq!(message(error), "routing \"mover\": moved slot 9, where no flow is");
+}
+
+#[test]
+fn a_route_joins_the_ends_of_its_flow() {
+    // The links are 0: a→b, 1: b→a, 2: b→c, 3: c→b, 4: a→c, 5: c→a.
+    let net = Topology::from_edges("a b 8e6\nb c 8e6\na c 8e6").unwrap();
+    let workload = Workload::new(vec![0.0; 2], vec![0, 0], vec![2, 2], vec![1e6; 2]).unwrap();
+    let run = |paths: &[(&[u32], f64)]| {
+        let mut routing = Astray(paths.iter().map(|&(path, weight)| (path.to_vec(), weight)).collect());
+        simulate(&net, &workload, &mut routing, &mut MaxMin::new(), &Run::default(), &mut ())
+    };
+    for (paths, says) in [
+        (&[(&[0][..], 1.0)][..], "lost at b"),
+        (&[(&[2], 1.0)], "comes from nowhere at b"),
+        (&[(&[1], 1.0)], "comes from nowhere at b"),
+        (&[(&[5], 1.0)], "comes from nowhere at c"),
+        (&[(&[4, 2], 1.0)], "lost at c"),
+    ] {
+        let expected = "routing \"astray\": flow 0 got a route that does not lead from a to c: a share of";
+        let found = message(run(paths));
+        assert!(found.starts_with(expected) && found.ends_with(says), "{paths:?}: {found}");
+    }
+    assert_eq!(
+        message(run(&[(&[0], 0.25), (&[4], 0.75)])),
+        "routing \"astray\": flow 0 got a route that does not lead from a to c: a share of 0.25 is lost at b"
+    );
+    // So it is of a flow that moves.
+    let mut mover = Mover { ecmp: Ecmp::new(0), slot: 0, path: vec![0] };
+    assert_eq!(
+        message(simulate(&net, &workload, &mut mover, &mut MaxMin::new(), &Run::default(), &mut ())),
+        "routing \"mover\": flow 0 got a route that does not lead from a to c: a share of 1 is lost at b"
+    );
+    // Both ways at once, and the order in which links are named does not matter.
+    let report = run(&[(&[2, 0], 0.5), (&[4], 0.5)]).unwrap();
+    assert_eq!(report.completion_times, [1.0, 1.0]);
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard};
 
-use netnum_core::{Parameter, Paths};
+use netnum_core::{Error, Parameter, Paths};
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -340,5 +340,9 @@ fn numbers_of<'py>(py: Python<'py>, ids: &[FlowId]) -> Bound<'py, PyArray1<i64>>
 }
 
 fn flow_ids(ids: &Bound<'_, PyAny>) -> PyResult<Vec<FlowId>> {
-    Ok(numbers::integers("ids", ids)?.into_iter().map(|id| FlowId::from_bits(id as u64)).collect())
+    let id = |id: i64| {
+        let id = u64::try_from(id).map_err(|_| raise(Error::UnknownFlow { id: id.to_string() }))?;
+        Ok(FlowId::from_bits(id))
+    };
+    numbers::integers("ids", ids)?.into_iter().map(id).collect()
 }

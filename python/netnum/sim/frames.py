@@ -37,4 +37,6 @@ def report(report: Report, of: str) -> pandas.DataFrame:
         "slowdown": report.slowdowns,
         "bytes_sent": report.bytes_sent,
     }
+    if workload.production is not None:
+        columns |= {"production": workload.production, "copy_rate": report.copy_rates}
     return pandas.DataFrame(columns).rename_axis("flow")

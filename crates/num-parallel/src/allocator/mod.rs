@@ -191,6 +191,7 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
     /// [`Error::Capacity`], [`Error::Setting`].
     pub fn new(capacities: Vec<f64>, rule: Rule, settings: AllocatorSettings, threads: NonZeroUsize) -> Result<Self> {
         settings.check()?;
+        capacities.iter().enumerate().try_for_each(|(link, &capacity)| check_capacity(link, capacity))?;
         let used = capacities.iter().map(|&capacity| settings.used(capacity)).collect();
         let none = Paths::from_lists([[0; 0]; 0]);
         let mut engine = Engine::new(used, &none, rule, threads)?;

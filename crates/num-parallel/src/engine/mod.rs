@@ -153,9 +153,9 @@ impl FlowId {
 }
 
 impl fmt::Display for FlowId {
-    /// `slot.generation`.
+    /// As one number, as [`to_bits`](Self::to_bits).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.number(), self.generation())
+        self.0.fmt(f)
     }
 }
 

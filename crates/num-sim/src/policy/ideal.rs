@@ -28,6 +28,9 @@ pub(super) struct Moment<'a> {
 type Worth = Box<dyn Fn(&Moment<'_>) -> Result<Utilities> + Send>;
 
 /// The exact optimum of a utility at every change.
+///
+/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
+/// it arrives or moves.
 pub struct Ideal {
     name: String,
     worth: Worth,

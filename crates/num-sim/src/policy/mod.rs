@@ -201,13 +201,13 @@ pub const POLICIES: &[Entry<Make>] = &[
         name: "gradient",
         summary: "dual gradient descent at intervals, rates that follow the prices at once",
         options: || TickingOptions::gradient().known(),
-        make: |given| Ok(Box::new(Ticking::new(given.read_over(&TickingOptions::gradient())?)?)),
+        make: |given| Ok(Box::new(Ticking::new(given.read_over(TickingOptions::gradient())?)?)),
     },
     Entry {
         name: "rcp",
         summary: "RCP* likewise",
         options: || TickingOptions::rcp().known(),
-        make: |given| Ok(Box::new(Ticking::new(given.read_over(&TickingOptions::rcp())?)?)),
+        make: |given| Ok(Box::new(Ticking::new(given.read_over(TickingOptions::rcp())?)?)),
     },
 ];
 
@@ -217,5 +217,5 @@ pub const POLICIES: &[Entry<Make>] = &[
 /// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`]; others for values out of their range.
 pub fn policy(name: &str, options: &Options) -> Result<Box<dyn Policy + Send>> {
     let (make, given) = options::find(POLICIES, "policy", name, options)?;
-    make(&given)
+    given.named(make(&given))
 }

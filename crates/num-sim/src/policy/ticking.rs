@@ -135,6 +135,10 @@ impl TickingOptions {
 type OfFlow = Box<dyn Fn(&Flow, f64) -> Worth + Send>;
 
 /// An [`Allocator`](netnum_parallel::Allocator) on a clock.
+///
+/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
+/// it arrives or moves. It knows no caps: a flow whose application is slow keeps the rate that it is given, and nobody uses
+/// what it leaves.
 pub struct Ticking {
     name: String,
     options: TickingOptions,

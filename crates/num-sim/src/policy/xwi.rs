@@ -57,6 +57,9 @@ impl XwiOptions {
 const XWI: &str = "xwi";
 
 /// xWI on a clock.
+///
+/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
+/// it arrives or moves.
 pub struct Xwi {
     options: XwiOptions,
     clock: Clock,

@@ -22,10 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use super::choices::Choices;
 use super::hash::Hash;
-use super::{Route, Routing, wrong};
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use super::{Route, Routing};
+use crate::error::{Error, Result};
 use crate::marks::{Marking, Marks};
 use crate::workload::Workload;
 
@@ -55,7 +53,9 @@ pub struct FlowBenderOptions {
     pub t: f64,
     /// The round-trip time in seconds, > 0. Default: 100 µs.
     pub rtt: f64,
-    /// How links mark. Default: congested ones mark everything.
+    /// How links mark. Default: congested ones mark everything. Those that count as congested are full, so that under a
+    /// policy that leaves a part of every link free, as `flowtune` does with its threshold, only
+    /// [`Marking::Utilization`] of less than the other part marks anything.
     pub marking: Marking,
     /// How much the hash prefers some paths, see [`EcmpOptions`](super::EcmpOptions).
     pub skew: f64,
@@ -84,22 +84,25 @@ impl Default for FlowBenderOptions {
 
 impl FlowBenderOptions {
     fn check(&self) -> Result<()> {
+        let wrong = |option: &str, value: f64, expected: &str| {
+            Err(Error::option(&format!("routing {NAME:?}"), option, value, expected))
+        };
         if self.n == 0 {
-            return Err(wrong(NAME, "n", self.n, "at least 1"));
+            return wrong("n", self.n.into(), "at least 1");
         }
         if !(0.0..=1.0).contains(&self.t) {
-            return Err(wrong(NAME, "t", self.t, "a number from 0 to 1"));
+            return wrong("t", self.t, "a number from 0 to 1");
         }
         if !(self.rtt.is_finite() && self.rtt > 0.0) {
-            return Err(wrong(NAME, "rtt", self.rtt, "a finite number > 0"));
+            return wrong("rtt", self.rtt, "a finite number > 0");
         }
         if self.lock_after == Some(0) {
-            return Err(wrong(NAME, "lock_after", 0, "at least 1"));
+            return wrong("lock_after", 0.0, "at least 1");
         }
         if !(self.step > 0.0 && self.step <= 1.0) {
-            return Err(wrong(NAME, "step", self.step, "a number > 0 and <= 1"));
+            return wrong("step", self.step, "a number > 0 and <= 1");
         }
-        self.marking.check()
+        self.marking.check(NAME)
     }
 }
 

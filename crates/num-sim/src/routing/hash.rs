@@ -11,9 +11,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The hash function of all switches.
 #[derive(Debug, Clone)]
@@ -36,7 +34,7 @@ impl Hash {
     pub(super) fn new(routing: &str, seed: u64, skew: f64) -> Result<Self> {
         match (0.0..=1.0).contains(&skew) {
             true => Ok(Self { skew, ..Self::ideal(seed) }),
-            false => Err(super::wrong(routing, "skew", skew, "a number from 0 to 1")),
+            false => Err(Error::option(&format!("routing {routing:?}"), "skew", skew, "a number from 0 to 1")),
         }
     }
 

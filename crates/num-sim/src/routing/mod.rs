@@ -21,7 +21,9 @@ pub use spray::Spray;
 
 use netnum_core::Topology;
 
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::flows::Flows;
 use crate::marks::{Marking, Marks};
 use crate::options::{self, Entry, Given, Options};
@@ -123,12 +125,6 @@ impl Moves {
     }
 }
 
-/// An option of a routing that is out of its range.
-fn wrong(routing: &str, option: &str, value: impl ToString, expected: &str) -> Error {
-    let what = format!("{}, expected {expected}", value.to_string());
-    Error::Option { of: format!("routing {routing:?}"), option: option.into(), what }
-}
-
 /// Makes a routing from a seed and its options.
 type Make = fn(u64, &Given<'_>) -> Result<Box<dyn Routing + Send>>;
 
@@ -166,5 +162,5 @@ pub const ROUTINGS: &[Entry<Make>] = &[
 /// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`]; others for values out of their range.
 pub fn routing(name: &str, seed: u64, options: &Options) -> Result<Box<dyn Routing + Send>> {
     let (make, given) = options::find(ROUTINGS, "routing", name, options)?;
-    make(seed, &given)
+    given.named(make(seed, &given))
 }

@@ -3,6 +3,8 @@
 //! On a single path every share a_l is 1. A flow that spreads over several paths with weights w_p, Σ w_p = 1, has
 //! a_l = Σ_{p ∋ l} w_p: 1 on the links that all paths have in common, less elsewhere.
 
+use netnum_core::Topology;
+
 /// Links, each with the share of the flow's rate that it carries.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Route {
@@ -65,14 +67,17 @@ impl Route {
         self.iter().map(|(link, share)| capacities[link] / share).fold(f64::INFINITY, f64::min)
     }
 
-    /// What is wrong with it, if anything is.
-    pub(crate) fn fault(&self, links: usize) -> Option<String> {
+    /// What is wrong with it as the route of a flow from one node to another, if anything is: links that do not exist,
+    /// shares that are none, and a node where something is lost or comes from nowhere. `balance` is memory, with a zero for
+    /// every node, and zeros are left in it.
+    pub(crate) fn fault(&self, net: &Topology, (from, to): (usize, usize), balance: &mut [f64]) -> Option<String> {
         if self.links.is_empty() {
             return Some("got a route without links".into());
         }
+        let links = net.links();
         for (place, (link, share)) in self.iter().enumerate() {
-            if link >= links {
-                return Some(format!("got a route over link {link}, expected a link in 0..{links}"));
+            if link >= links.len() {
+                return Some(format!("got a route over link {link}, expected a link in 0..{}", links.len()));
             }
             if !(share.is_finite() && share > 0.0) {
                 return Some(format!("got a route with share {share} of link {link}, expected a finite number > 0"));
@@ -81,9 +86,28 @@ impl Route {
                 return Some(format!("got a route that visits link {link} twice"));
             }
         }
-        if (self.weight - 1.0).abs() > ROUNDING {
+        if self.weight.is_nan() || (self.weight - 1.0).abs() > ROUNDING {
             return Some(format!("got weights over paths that add up to {}, expected 1", self.weight));
         }
-        None
+        // Σ out − Σ in of every node is 1 where the flow begins, −1 where it ends, and 0 elsewhere.
+        balance[from] -= self.weight;
+        balance[to] += self.weight;
+        for (link, share) in self.iter() {
+            balance[links[link].from as usize] += share;
+            balance[links[link].to as usize] -= share;
+        }
+        let mut fault = None;
+        let nodes = self.links.iter().map(|&link| links[link as usize]).flat_map(|link| [link.from, link.to]);
+        for node in nodes.map(|node| node as usize).chain([from, to]) {
+            let more = std::mem::take(&mut balance[node]);
+            if more.abs() > ROUNDING && fault.is_none() {
+                fault = Some((node, more));
+            }
+        }
+        fault.map(|(node, more)| {
+            let [from, to, node] = [from, to, node].map(|node| &net.node_names()[node]);
+            let what = if more < 0.0 { "is lost at" } else { "comes from nowhere at" };
+            format!("got a route that does not lead from {from} to {to}: a share of {} {what} {node}", more.abs())
+        })
     }
 }

@@ -96,6 +96,11 @@ impl Workload {
         &self.destinations
     }
 
+    /// The two ends that a flow joins.
+    pub(crate) fn pair(&self, flow: usize) -> (usize, usize) {
+        (self.sources[flow], self.destinations[flow])
+    }
+
     /// How large it is, in bytes.
     pub fn sizes(&self) -> &[f64] {
         &self.sizes

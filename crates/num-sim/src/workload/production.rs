@@ -61,6 +61,10 @@ impl Production {
             Ok(normal) if sigma >= 0.0 => normal,
             _ => return Err(Error::setting("sigma", sigma, "a finite number >= 0")),
         };
+        if !(lowest <= highest && highest > 0.0) {
+            let expected = "a lowest and a highest number > 0, in this order";
+            return Err(Error::setting("bounds", format!("{lowest} to {highest}"), expected));
+        }
         let mut rng = rng(seed, Draw::Production);
         let mut draw = || {
             let within = |rate: &f64| (lowest..=highest).contains(rate);

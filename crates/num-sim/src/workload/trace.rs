@@ -22,21 +22,26 @@ impl Workload {
     /// no limit; [`with_production`](Self::with_production) may say otherwise afterwards.
     ///
     /// # Errors
-    /// [`Error::Trace`] naming the line that is not four numbers, or five if the first is; as [`new`](Self::new) and
+    /// [`Error::Trace`] naming the line that is not four numbers, or five if the first is or the header says so, and a header
+    /// of other columns or in another order; as [`new`](Self::new) and
     /// [`Production::new`] for what the numbers say.
     pub fn from_csv(text: &str) -> Result<Self> {
         let (mut arrivals, mut sources, mut destinations, mut sizes) = (vec![], vec![], vec![], vec![]);
         let (mut header, mut rates) = (None, vec![]);
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
-            if line.is_empty()
-                || line.starts_with('#')
-                || (arrivals.is_empty() && [HEADER, WITH_PRODUCTION].contains(&line))
-            {
+            if line.is_empty() || line.starts_with('#') {
                 continue;
             }
             let wrong = |what: String| Error::Trace { line: number, what };
             let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+            if header.is_none() && fields.iter().all(|field| field.parse::<f64>().is_err()) {
+                let names = fields.join(",");
+                let known = [HEADER, WITH_PRODUCTION].into_iter().find(|&known| known == names);
+                let expected = || format!("has the header {names:?}, expected {HEADER} or {WITH_PRODUCTION}");
+                header = Some(known.ok_or_else(|| wrong(expected()))?);
+                continue;
+            }
             let header = *header.get_or_insert(if fields.len() == 5 { WITH_PRODUCTION } else { HEADER });
             let expected = header.split(',').count();
             let (true, &[arrival, source, destination, size, ref rate @ ..]) =

@@ -11,6 +11,7 @@ mod watch;
 mod workload;
 
 use netnum_sim::{Change, Error, Run};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -23,6 +24,7 @@ pub(crate) use workload::{Workload, all_to_all, incast, log_normal, permutation}
 
 use crate::door;
 use crate::error::{self, MethodError, NumError, ProblemError};
+use crate::numbers::{count, float};
 use crate::topology::{Topology, seed_of};
 use watch::Watch;
 
@@ -37,6 +39,24 @@ fn raise(error: Error) -> PyErr {
         Error::Option { .. } => NumError::new_err(message),
         _ => ProblemError::new_err(message),
     }
+}
+
+/// Changes of links, from rows of time, link and capacity.
+fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
+    let mistyped = |what: &str, value: &Bound<'_, PyAny>| match value.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("{what} (time, link, capacity), not {kind}")),
+        Err(error) => error,
+    };
+    let rows = changes.try_iter().map_err(|_| mistyped("changes must be a sequence of", changes))?;
+    let change = |(place, row): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let row = row?;
+        let [time, link, capacity]: [Bound<'_, PyAny>; 3] =
+            row.extract().map_err(|_| mistyped(&format!("change {place} must be a"), &row))?;
+        let name = |what: &str| format!("{what} of change {place}");
+        let (time, capacity) = (float(&name("time"), &time)?, float(&name("capacity"), &capacity)?);
+        Ok(Change { time, link: count(&name("link"), &link, 0)?, capacity })
+    };
+    rows.enumerate().map(change).collect()
 }
 
 /// Let the flows of a workload pass through a network.
@@ -98,7 +118,10 @@ fn raise(error: Error) -> PyErr {
 /// fewest links. It returns the index of one, or weights over all of them that add up to 1. With a `period` in seconds,
 /// ``review(flow, marked, sent, paths, choice)`` is called whenever another one has passed since the flow arrived, with the
 /// bytes that it sent in it, those of them that were marked, and its last answer; it returns another one, or None to leave
-/// it at that. `marking` says how links mark, as in `Routing`. ``start(net, workload)`` and a `name` are optional.
+/// it at that. `marking` says how links mark, as in `Routing`. If it has a method ``reroute(flow, works, paths, choice)``,
+/// that is called for every flow when a link changes, and from then on for every one that arrives, after `route`: `works`
+/// is an array of bool, which of the paths have no failed link; it returns another answer, or None. Without it, flows of
+/// failed links wait. ``start(net, workload)`` and a `name` are optional.
 ///
 /// Each call of a Python method takes some microseconds.
 ///
@@ -123,7 +146,7 @@ pub(crate) fn simulate(
     routing: Option<&Bound<'_, PyAny>>,
     until: f64,
     seed: Option<&Bound<'_, PyAny>>,
-    changes: Option<Vec<(f64, usize, f64)>>,
+    changes: Option<&Bound<'_, PyAny>>,
     progress: bool,
 ) -> PyResult<Report> {
     let by_name = |name: &str| PyString::new(py, name).into_any();
@@ -131,9 +154,8 @@ pub(crate) fn simulate(
     let routing = routing.cloned().unwrap_or_else(|| by_name("ecmp"));
     let mut routing = named::routing_of(&routing, seed_of(seed)?, net, workload)?;
     let mut policy = named::policy_of(&policy, net, workload)?;
-    let mut watch = Watch::new(progress, workload.get().core.len());
-    let change = |(time, link, capacity)| Change { time, link, capacity };
-    let run = Run { until, changes: changes.into_iter().flatten().map(change).collect() };
+    let mut watch = Watch::new(progress, workload.get().core.len(), until);
+    let run = Run { until, changes: changes.map_or(Ok(Vec::new()), changes_of)? };
     let (net, flows) = (&net.get().core, &workload.get().core);
     let report = door::detached(py, || {
         Ok(netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch))

@@ -40,6 +40,10 @@ use crate::topology::Topology;
 /// - ``"xwi"``: NUMFabric. Prices move every `interval` seconds, rates are a weighted max-min at once; `eta`, `beta` and
 ///   `heaviest` are the method's, and `utility` is as above.
 ///
+/// Optima, ``"flowtune"``, ``"gradient"``, ``"rcp"`` and ``"xwi"`` take flows with one path each: the first that a routing
+/// spreads ends the simulation, with a MethodError that names it, when it arrives or moves. ``"flowtune"``, ``"gradient"``
+/// and ``"rcp"`` do not know which applications are slow: what those leave of their rates, nobody uses.
+///
 /// Parameters
 /// ----------
 /// name : str
@@ -73,7 +77,8 @@ pub(crate) struct Policy {
 /// - ``"flow-bender"``: a flow that is congested for `n` round trips of `rtt` seconds in a row draws a path anew, with the
 ///   same `skew`; it is when more than a part `t` of what it sent was marked, or when it sent nothing. `marking` is
 ///   ``"saturated"``, where congested links mark everything, ``{"dctcp": {"rtt": seconds, "threshold": bytes}}`` or
-///   ``{"utilization": part}``. After `lock_after` moves in a row it stays on the best of these paths for `lock_for` round
+///   ``{"utilization": part}``. Links that are never full mark only by utilization: under ``"flowtune"``, which leaves its
+///   `update_threshold` and `headroom` of every link free, choose a `part` below what is left. After `lock_after` moves in a row it stays on the best of these paths for `lock_for` round
 ///   trips; None for never. `step` is the part of a flow that moves at once, 1 for all of it.
 /// - ``"spray"``: an even split of every flow over all shortest paths that work.
 /// - ``"adaptive"``: at every moment the split at which max-min rates are highest, away from links with less free. Slow.

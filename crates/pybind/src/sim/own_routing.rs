@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use netnum_sim::{Error, Marking, Marks, Result, Route, Routing};
+use netnum_sim::{Error, Marking, Marks, Now, Result, Route, Routing};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyFloat;
+use pyo3::types::{PyBool, PyFloat};
 
 use super::named::plain;
 use super::own::name_of;
@@ -17,7 +17,7 @@ use crate::{door, numbers};
 /// Bits per byte: sizes are in the one, rates in the other.
 const BITS: f64 = 8.0;
 
-/// A Python object as a routing: a call at every arrival and at every review.
+/// A Python object as a routing: a call at every arrival and at every review, and for every flow when a link changes.
 ///
 /// What it raises is kept for the end of the simulation (see `door.rs`), which then ends at once.
 pub(super) struct UserRouting {
@@ -25,6 +25,8 @@ pub(super) struct UserRouting {
     name: String,
     period: f64,
     marking: Marking,
+    /// Whether it has a method for links that change.
+    reroutes: bool,
     net: Py<Topology>,
     workload: Py<Workload>,
     /// The paths of pairs of ends.
@@ -49,11 +51,12 @@ impl UserRouting {
         let period = period
             .map_or(Ok(f64::INFINITY), |period| numbers::float(&format!("period of routing {name:?}"), &period))?;
         let marking = match object.getattr_opt("marking")? {
-            Some(marking) => Marking::from_json(plain("marking", &marking)?).map_err(raise)?,
+            Some(marking) => Marking::from_json(&name, &plain("marking", &marking)?).map_err(raise)?,
             None => Marking::Saturated,
         };
+        let reroutes = object.hasattr("reroute")?;
         let (object, net, workload) = (object.clone().unbind(), net.clone().unbind(), workload.clone().unbind());
-        Ok(Self { object, name, period, marking, net, workload, paths: HashMap::new(), choices: Vec::new() })
+        Ok(Self { object, name, period, marking, reroutes, net, workload, paths: HashMap::new(), choices: Vec::new() })
     }
 
     /// The shortest paths of a flow.
@@ -70,9 +73,9 @@ impl UserRouting {
     }
 
     /// Follows an answer: the index of a path, or weights over them.
-    fn follow(&mut self, flow: usize, answer: Bound<'_, PyAny>, paths: &Paths, route: &mut Route) -> Result<()> {
+    fn follow(&mut self, flow: usize, mut answer: Bound<'_, PyAny>, paths: &Paths, route: &mut Route) -> Result<()> {
         let count = paths.core.len();
-        let index = match answer.is_instance_of::<PyFloat>() {
+        let index = match answer.is_instance_of::<PyFloat>() || answer.is_instance_of::<PyBool>() {
             true => None,
             false => answer.extract::<i64>().ok(),
         };
@@ -82,6 +85,9 @@ impl UserRouting {
             };
             route.take(paths.core.links(path));
         } else {
+            // What it may change afterwards is not what it has answered.
+            let copied = answer.py().import("copy").and_then(|copy| copy.call_method1("copy", (&answer,)));
+            answer = copied.map_err(|error| self.raised(error))?;
             let what = format!("weights of routing {:?} for flow {flow}", self.name);
             let weights = numbers::floats(&what, &answer).map_err(|error| self.raised(error))?;
             if weights.len() != count {
@@ -92,20 +98,37 @@ impl UserRouting {
             if let Some(weight) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
                 return Err(self.wrong(flow, format!("got weight {weight}, expected finite numbers >= 0")));
             }
+            if weights.iter().all(|&weight| weight == 0.0) {
+                return Err(self.wrong(flow, "got weights over paths that add up to 0, expected 1".into()));
+            }
             route.spread(paths.core.iter().zip(weights).filter(|path| path.1 > 0.0));
         }
         self.choices[flow] = Some(answer.unbind());
         Ok(())
     }
 
+    /// The same for an answer that may be None: whether there is one.
+    fn follow_if_any(
+        &mut self,
+        flow: usize,
+        answer: Bound<'_, PyAny>,
+        paths: &Paths,
+        route: &mut Route,
+    ) -> Result<bool> {
+        if answer.is_none() {
+            return Ok(false);
+        }
+        self.follow(flow, answer, paths, route).map(|()| true)
+    }
+
     fn wrong(&self, flow: usize, what: String) -> Error {
-        Error::Routing { routing: self.name.clone(), flow, what }
+        Error::Routing { routing: self.name.clone(), what: format!("flow {flow} {what}") }
     }
 
     /// Keeps what it has raised; the error ends the simulation and is never seen.
     fn raised(&self, error: PyErr) -> Error {
         door::keep(error);
-        self.wrong(0, "raised".into())
+        Error::Routing { routing: self.name.clone(), what: "has raised".into() }
     }
 }
 
@@ -148,11 +171,20 @@ impl Routing for UserRouting {
             let paths = self.paths(py, flow)?;
             let told = (flow, marks.marked / BITS, marks.sent / BITS, &paths, &self.choices[flow]);
             let answer = self.object.bind(py).call_method1("review", told).map_err(|error| self.raised(error))?;
-            if answer.is_none() {
-                return Ok(false);
-            }
-            self.follow(flow, answer, paths.get(), route)?;
-            Ok(true)
+            self.follow_if_any(flow, answer, paths.get(), route)
+        })
+    }
+
+    fn reroute(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+        if !self.reroutes {
+            return Ok(false);
+        }
+        Python::attach(|py| {
+            let paths = self.paths(py, flow)?;
+            let works: Vec<bool> = paths.get().core.iter().map(|path| now.works(path)).collect();
+            let told = (flow, numbers::read_only(py, works), &paths, &self.choices[flow]);
+            let answer = self.object.bind(py).call_method1("reroute", told).map_err(|error| self.raised(error))?;
+            self.follow_if_any(flow, answer, paths.get(), route)
         })
     }
 }

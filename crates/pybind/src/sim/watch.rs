@@ -9,15 +9,15 @@ use pyo3::prelude::*;
 use crate::door;
 
 pub(super) struct Watch {
-    /// The flows that the bar is over, where there is to be one.
-    total: Option<usize>,
+    /// The flows that the bar is over and when their time is up, where there is to be one.
+    work: Option<(usize, f64)>,
     /// The bar of `netnum.progress`, on the screen from its first look on.
     bar: Option<Py<PyAny>>,
 }
 
 impl Watch {
-    pub(super) fn new(progress: bool, flows: usize) -> Self {
-        Self { total: progress.then_some(flows), bar: None }
+    pub(super) fn new(progress: bool, flows: usize, until: f64) -> Self {
+        Self { work: progress.then_some((flows, until)), bar: None }
     }
 
     /// Shows the bar how it ended, flows and simulated seconds, and leaves it at that whatever happened.
@@ -27,10 +27,10 @@ impl Watch {
     }
 
     fn show(&mut self, py: Python<'_>, ended: usize, time: f64) -> PyResult<()> {
-        let Some(total) = self.total else { return Ok(()) };
+        let Some(work) = self.work else { return Ok(()) };
         let bar = match self.bar.take() {
             Some(bar) => bar,
-            None => py.import("netnum.progress")?.call_method1("flows", (total,))?.unbind(),
+            None => py.import("netnum.progress")?.call_method1("flows", work)?.unbind(),
         };
         self.bar.insert(bar).call_method1(py, "show", (ended, time)).map(drop)
     }

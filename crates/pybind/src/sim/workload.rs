@@ -1,14 +1,13 @@
 //! `Workload`, the pairs of ends that its flows join, and the rates at which their bytes are produced.
 
 use std::ffi::CString;
-use std::fs;
-use std::path::PathBuf;
 
+use netnum_core::Parameter;
 use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{IntoPyDict, PyString};
 
 use super::{Sizes, raise};
 use crate::door::{self, Watch};
@@ -71,7 +70,8 @@ impl Workload {
         let workload: Self = core.map(Into::into).map_err(raise)?;
         match production {
             Some(rates) => workload.with_production(rates, buffer),
-            None => Ok(workload),
+            None if buffer == f64::INFINITY => Ok(workload),
+            None => Err(setting("buffer", buffer, "rates of production beside it")),
         }
     }
 
@@ -194,9 +194,9 @@ impl Workload {
     ///     Naming the first flow with a rate that is wrong.
     #[pyo3(signature = (rates, buffer=f64::INFINITY), text_signature = "($self, rates, buffer=1e999)")]
     fn with_production(&self, rates: &Bound<'_, PyAny>, buffer: f64) -> PyResult<Self> {
-        let rates = match rates.extract::<f64>() {
-            Ok(rate) => vec![rate; self.core.len()],
-            Err(_) => numbers::floats("rates", rates)?,
+        let rates = match numbers::parameter("rates", rates)? {
+            Parameter::Same(rate) => vec![rate; self.core.len()],
+            Parameter::PerFlow(rates) => rates,
         };
         let production = Production::new(rates, buffer);
         let core = production.and_then(|production| self.core.clone().with_production(production));
@@ -219,13 +219,17 @@ impl Workload {
     /// ------
     /// ProblemError
     ///     Naming the line or flow that is wrong.
-    /// OSError
-    ///     When a file cannot be read.
+    /// OSError, UnicodeDecodeError
+    ///     When a file cannot be read, or is no UTF-8.
     #[staticmethod]
     fn from_csv(path_or_text: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = match path_or_text.cast::<PyString>() {
             Ok(text) if text.to_cow()?.contains([',', '\n']) => text.to_cow()?.into_owned(),
-            _ => fs::read_to_string(path_or_text.extract::<PathBuf>()?)?,
+            _ => {
+                // Python's own names the file in what it raises.
+                let path = path_or_text.py().import("pathlib")?.call_method1("Path", (path_or_text,))?;
+                path.call_method("read_text", (), Some(&[("encoding", "utf-8")].into_py_dict(path.py())?))?.extract()?
+            }
         };
         Core::from_csv(&text).map(Into::into).map_err(raise)
     }

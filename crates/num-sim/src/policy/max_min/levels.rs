@@ -212,13 +212,8 @@ impl Levels {
     }
 
     pub(super) fn start(&mut self, capacities: &[f64]) {
-        let link = |&capacity: &f64| Link {
-            capacity,
-            spare: capacity,
-            through: Vec::new(),
-            waits_at: NONE,
-            next: f64::NAN,
-        };
+        let link =
+            |&capacity: &f64| Link { capacity, spare: capacity, through: Vec::new(), waits_at: NONE, next: f64::NAN };
         *self = Self {
             links: capacities.iter().map(link).collect(),
             levels: vec![f64::INFINITY; capacities.len()],
