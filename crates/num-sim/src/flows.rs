@@ -25,6 +25,8 @@ pub struct Flow {
     pub arrival: f64,
     /// What its source can send at most at the moment, in bit/s: ∞ unless it waits for bytes to be produced.
     pub cap: f64,
+    /// What it would have if it had the route of its arrival for itself, in bit/s.
+    pub alone: f64,
     /// What was left at the time `since`.
     pub(crate) left: f64,
     /// When its rate last changed.
@@ -152,8 +154,8 @@ impl Flows {
     pub(crate) fn insert(&mut self, number: usize, size: f64, now: f64) -> (u32, &mut Route) {
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         let place = self.active.len() as u32;
-        let (number, cap) = (number as u32, f64::INFINITY);
-        let flow = Flow { number, size, rate: 0.0, arrival: now, cap, left: size, since: now, place };
+        let (number, cap, alone) = (number as u32, f64::INFINITY, f64::INFINITY);
+        let flow = Flow { number, size, rate: 0.0, arrival: now, cap, alone, left: size, since: now, place };
         match self.slots.get_mut(slot as usize) {
             Some(free) => {
                 *free = flow;

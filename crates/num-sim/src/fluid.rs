@@ -388,6 +388,7 @@ impl<'a> Fluid<'a> {
             self.left_before.resize(slot as usize + 1, 0.0);
         }
         self.left_before[slot as usize] = size;
+        self.flows.flow_mut(slot).alone = self.flows.route(slot).alone(self.net.capacities());
         if let Some(production) = self.workload.production() {
             let first = self.flows.route(slot).links()[0] as usize;
             let (rate, buffer) = (production.rates()[flow], BITS * production.buffer());

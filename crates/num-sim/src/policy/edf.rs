@@ -1,7 +1,7 @@
 //! Earliest deadline first: flows are served in the order of the moments by which they should have ended.
 //!
 //! ```text
-//! deadline = arrival + slack · (the time that the flow takes if it has its route for itself)
+//! deadline = arrival + slack · (the time that the flow takes if it has the route of its arrival for itself)
 //! ```
 //!
 //! Large flows have more time than small ones, and every flow's turn comes. The order of two flows never changes.
@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::ordered::{Key, Ordered};
 use crate::error::{Error, Result};
 use crate::flows::{Flow, Flows};
-use crate::routing::Route;
 
 /// Strict priority by deadline.
 pub type Edf = Ordered<Deadline>;
@@ -20,9 +19,6 @@ pub type Edf = Ordered<Deadline>;
 #[derive(Debug, Clone)]
 pub struct Deadline {
     slack: f64,
-    capacities: Vec<f64>,
-    /// By slot, in seconds.
-    deadlines: Vec<f64>,
 }
 
 impl Edf {
@@ -34,7 +30,7 @@ impl Edf {
         if !(slack.is_finite() && slack > 0.0) {
             return Err(Error::option(r#"policy "edf""#, "slack", slack, "a finite number > 0"));
         }
-        Ok(Self::by(Deadline { slack, capacities: Vec::new(), deadlines: Vec::new() }))
+        Ok(Self::by(Deadline { slack }))
     }
 }
 
@@ -58,8 +54,8 @@ impl EdfOptions {
 }
 
 /// By when a flow should have ended, in seconds.
-pub(super) fn deadline(flow: &Flow, route: &Route, slack: f64, capacities: &[f64]) -> f64 {
-    flow.arrival + slack * flow.size / route.alone(capacities)
+pub(super) fn deadline(flow: &Flow, slack: f64) -> f64 {
+    flow.arrival + slack * flow.size / flow.alone
 }
 
 impl Key for Deadline {
@@ -67,18 +63,8 @@ impl Key for Deadline {
         "edf"
     }
 
-    fn start(&mut self, capacities: &[f64]) {
-        self.capacities = capacities.to_vec();
-    }
-
-    fn arrive(&mut self, slot: u32, flows: &Flows) {
-        let flow = flows.flow(slot);
-        self.deadlines.resize(self.deadlines.len().max(slot as usize + 1), 0.0);
-        self.deadlines[slot as usize] = deadline(flow, flows.route(slot), self.slack, &self.capacities);
-    }
-
-    fn key(&self, slot: u32, _flows: &Flows, _now: f64) -> f64 {
-        self.deadlines[slot as usize]
+    fn key(&self, slot: u32, flows: &Flows, _now: f64) -> f64 {
+        deadline(flows.flow(slot), self.slack)
     }
 
     fn slope(&self, _slot: u32, _flows: &Flows, _rate: f64) -> f64 {

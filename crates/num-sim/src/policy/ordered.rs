@@ -33,9 +33,6 @@ pub trait Key {
     /// Called once before the first flow arrives, with the capacity of every link.
     fn start(&mut self, _capacities: &[f64]) {}
 
-    /// A flow has arrived.
-    fn arrive(&mut self, _slot: u32, _flows: &Flows) {}
-
     /// The key of a flow at a moment.
     fn key(&self, slot: u32, flows: &Flows, now: f64) -> f64;
 
@@ -108,7 +105,6 @@ impl<K: Key> Policy for Ordered<K> {
     }
 
     fn arrive(&mut self, slot: u32, flows: &Flows) {
-        self.by.arrive(slot, flows);
         self.order.push(Place { key: f64::INFINITY, number: flows.flow(slot).number, slot });
     }
 

@@ -87,14 +87,14 @@ impl Urgency {
     /// s.
     fn of(self, slot: u32, moment: &Moment<'_>, slack: f64) -> f64 {
         let &Moment { flows, now, capacities, .. } = moment;
-        let (flow, route) = (flows.flow(slot), flows.route(slot));
-        let capacity = capacities[route.links()[0] as usize];
+        let flow = flows.flow(slot);
+        let capacity = capacities[flows.route(slot).links()[0] as usize];
         let packet_time = PACKET / capacity;
         let urgency: f64 = match self {
             Self::Size => flow.size,
             Self::Remaining => f64::max(PACKET, flow.left(now)),
             Self::Time => f64::max(packet_time, Remaining::Time.of(slot, flows, now, capacity)),
-            Self::Deadline => f64::max(packet_time, deadline(flow, route, slack, capacities) - now),
+            Self::Deadline => f64::max(packet_time, deadline(flow, slack) - now),
         };
         urgency.min(FOREVER)
     }

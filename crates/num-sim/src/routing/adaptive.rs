@@ -21,6 +21,7 @@
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 
 use super::choices::Choices;
+use super::spray::evenly;
 use super::{Moves, Now, Route, Routing};
 use crate::error::Result;
 use crate::flows::Flows;
@@ -147,9 +148,9 @@ impl Routing for Adaptive {
         Ok(())
     }
 
-    /// Until [`balance`](Self::balance) is called, any will do.
+    /// For a moment, until [`balance`](Self::balance) is called.
     fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
-        route.take(self.choices.of(flow).links(0));
+        evenly(self.choices.of(flow).iter().collect(), route);
         Ok(())
     }
 

@@ -25,7 +25,8 @@ impl Spray {
     }
 }
 
-fn evenly(paths: Vec<&[u32]>, route: &mut Route) {
+/// Splits a flow evenly over paths.
+pub(super) fn evenly(paths: Vec<&[u32]>, route: &mut Route) {
     let weight = 1.0 / paths.len() as f64;
     route.spread(paths.into_iter().map(|path| (path, weight)));
 }
