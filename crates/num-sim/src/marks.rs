@@ -77,10 +77,10 @@ impl Marking {
         }
     }
 
-    /// The load of a link from which on it is full, as marks go.
-    fn full_from(&self, link: &Link) -> f64 {
+    /// The load from which on a link of some capacity is full, as marks go.
+    fn full_from(&self, capacity: f64) -> f64 {
         let part = if let Self::Utilization(from) = *self { from } else { 1.0 };
-        part * link.capacity * (1.0 - SAME)
+        part * capacity * (1.0 - SAME)
     }
 
     /// m of a link.
@@ -117,6 +117,8 @@ impl Marks {
 #[derive(Debug, Clone)]
 struct Link {
     capacity: f64,
+    /// The load from which on it is full.
+    full_from: f64,
     of_switch: bool,
     /// The slots that cross it, with the shares of them that do.
     through: Vec<(u32, f64)>,
@@ -128,8 +130,8 @@ struct Link {
     holds: u32,
     /// m.
     marks: f64,
-    /// Whether it is listed as touched.
-    touched: bool,
+    /// Whether it is listed, as touched or as one that may mark otherwise.
+    listed: bool,
 }
 
 /// No link.
@@ -167,8 +169,9 @@ pub(crate) struct Marked {
     links: Vec<Link>,
     /// By slot.
     heard: Vec<Heard>,
-    /// Links that flows have joined or left, or on which one has another rate.
+    /// Links that flows have joined or left, or on which one has another rate, and links that may mark otherwise than before.
     touched: Vec<u32>,
+    turned: Vec<u32>,
     /// Flows that may be held back elsewhere than before, and flows that may hear something else.
     held: Vec<u32>,
     hearing: Vec<u32>,
@@ -179,26 +182,28 @@ impl Marked {
         let all_are_ends = net.ends() == net.node_names().len();
         let link = |link: &netnum_core::Link| Link {
             capacity: link.capacity,
+            full_from: marking.full_from(link.capacity),
             of_switch: link.from as usize >= net.ends() || all_are_ends,
             through: Vec::new(),
             load: 0.0,
             holds_from: f64::INFINITY,
             holds: 0,
             marks: 0.0,
-            touched: false,
+            listed: false,
         };
         let links = net.links().iter().map(link).collect();
-        Self { marking, links, heard: Vec::new(), touched: Vec::new(), held: Vec::new(), hearing: Vec::new() }
+        let (heard, [touched, turned, held, hearing]) = (Vec::new(), [const { Vec::new() }; 4]);
+        Self { marking, links, heard, touched, turned, held, hearing }
     }
 
     fn touch(&mut self, link: usize) {
-        if !std::mem::replace(&mut self.links[link].touched, true) {
+        if !std::mem::replace(&mut self.links[link].listed, true) {
             self.touched.push(link as u32);
         }
     }
 
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.links[link].capacity = capacity;
+        (self.links[link].capacity, self.links[link].full_from) = (capacity, self.marking.full_from(capacity));
         self.touch(link);
     }
 
@@ -235,7 +240,9 @@ impl Marked {
             }
             self.touch(link);
         }
-        let first = std::mem::replace(&mut self.heard[slot as usize].first, NONE);
+        let heard = &mut self.heard[slot as usize];
+        heard.held = false;
+        let first = std::mem::replace(&mut heard.first, NONE);
         if first != NONE {
             self.links[first as usize].holds -= 1;
         }
@@ -259,12 +266,13 @@ impl Marked {
 
     /// Rates and routes of this instant are known. O(links of the flows that changed · flows on them · hops).
     pub(crate) fn look(&mut self, flows: &Flows, now: f64) {
-        let Self { marking, links, heard, touched, held, hearing } = self;
-        for &link in &*touched {
-            let link = &mut links[link as usize];
-            let full_from = marking.full_from(link);
+        let Self { marking, links, heard, touched, turned, held, hearing } = self;
+        // Of the others that one has joined or left changes nothing.
+        let counts = matches!(marking, Marking::Dctcp { .. });
+        for number in touched.drain(..) {
+            let link = &mut links[number as usize];
             let mut holds_from = f64::INFINITY;
-            if link.load >= full_from - DRIFT * link.capacity {
+            if link.load >= link.full_from - DRIFT * link.capacity {
                 let (mut load, mut fastest) = (0.0, 0.0);
                 for &(slot, share) in &link.through {
                     let rate = flows.flow(slot).rate;
@@ -272,12 +280,14 @@ impl Marked {
                     fastest = if rate > fastest { rate } else { fastest };
                 }
                 link.load = load;
-                if load >= full_from {
+                if load >= link.full_from {
                     holds_from = fastest * (1.0 - SAME);
                 }
             }
             let before = std::mem::replace(&mut link.holds_from, holds_from);
-            if holds_from != before {
+            link.listed = counts || holds_from != before;
+            if link.listed {
+                turned.push(number);
                 // Those whose own rate has changed are listed already.
                 let otherwise = |rate: f64| (rate >= before) != (rate >= holds_from);
                 for &(slot, _) in link.through.iter().filter(|flow| otherwise(flows.flow(flow.0).rate)) {
@@ -287,27 +297,28 @@ impl Marked {
                 }
             }
         }
-        // One may have ended at the instant at which it changed.
-        for slot in held.drain(..).filter(|&slot| flows.is_active(slot)) {
+        for slot in held.drain(..) {
+            // One may have ended, or be listed twice, if it has left a route since.
+            if !std::mem::take(&mut heard[slot as usize].held) {
+                continue;
+            }
             let rate = flows.flow(slot).rate;
             let holds = |link: &&u32| rate >= links[**link as usize].holds_from;
             let first = flows.route(slot).links().iter().find(holds).copied().unwrap_or(NONE);
-            let heard = &mut heard[slot as usize];
-            heard.held = false;
-            let before = std::mem::replace(&mut heard.first, first);
+            let before = std::mem::replace(&mut heard[slot as usize].first, first);
             if before != first {
                 for (link, more) in [(before, false), (first, true)].into_iter().filter(|link| link.0 != NONE) {
                     let held = &mut links[link as usize];
                     held.holds = if more { held.holds + 1 } else { held.holds - 1 };
-                    if !std::mem::replace(&mut held.touched, true) {
-                        touched.push(link);
+                    if !std::mem::replace(&mut held.listed, true) {
+                        turned.push(link);
                     }
                 }
             }
         }
-        for link in touched.drain(..) {
+        for link in turned.drain(..) {
             let link = &mut links[link as usize];
-            link.touched = false;
+            link.listed = false;
             let marks = marking.part(link);
             if marks != link.marks {
                 link.marks = marks;
