@@ -203,6 +203,24 @@ def test_a_report_is_columns(net, workload, report):
     assert report.rate_changes >= report.events / 2 > 0
 
 
+def test_a_quantile_is_of_a_fraction_or_of_several(net, report):
+    several = report.slowdown_quantile([0.0, 0.5, 1.0])
+    np.testing.assert_allclose(several, np.quantile(report.slowdowns, [0.0, 0.5, 1.0]))
+    assert report.slowdown_quantile(np.array([0.5])).shape == (1,) and isinstance(report.slowdown_quantile(1), float)
+    for wrong, message in [
+        (99, "fraction is 99, expected a number from 0 to 1"),
+        (-0.1, "fraction is -0.1, expected"),
+        (float("nan"), "fraction is NaN, expected"),
+        ([0.5, 99], r"fraction\[1\] is 99, expected"),
+    ]:
+        with pytest.raises(netnum.NumError, match=message):
+            report.slowdown_quantile(wrong)
+    with pytest.raises(TypeError, match="fraction must be an array of numbers"):
+        report.slowdown_quantile("half")
+    empty = sim.simulate(net, sim.Workload([], [], [], []))
+    assert np.isnan(empty.slowdown_quantile([0.5, 0.99])).all()
+
+
 def test_a_seed_fixes_every_bit(net, workload, report):
     again = sim.simulate(net, workload, seed=1)
     np.testing.assert_array_equal(again.completion_times, report.completion_times)

@@ -96,8 +96,8 @@ impl Report {
         mean(&self.slowdowns)
     }
 
-    /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none. Between two
-    /// flows it is interpolated. O(flows log flows).
+    /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none, and for a fraction
+    /// outside 0…1. Between two flows it is interpolated. O(flows log flows).
     pub fn slowdown_quantile(&self, fraction: f64) -> f64 {
         quantile(&mut self.slowdowns.clone(), fraction)
     }
@@ -155,13 +155,16 @@ fn mean(values: &[f64]) -> f64 {
     ended().sum::<f64>() / ended().count() as f64
 }
 
-/// A quantile of the values that are numbers, which are sorted; NaN if none is.
+/// A quantile of the values that are numbers, which are sorted; NaN if none is, and for a fraction that is none.
 fn quantile(values: &mut [f64], fraction: f64) -> f64 {
+    if !(0.0..=1.0).contains(&fraction) {
+        return f64::NAN;
+    }
     // NaN comes last.
     values.sort_unstable_by(f64::total_cmp);
     let count = values.partition_point(|value| !value.is_nan());
     let Some(last) = count.checked_sub(1) else { return f64::NAN };
-    let place = fraction.clamp(0.0, 1.0) * last as f64;
+    let place = fraction * last as f64;
     let (below, part) = (place as usize, place.fract());
     values[below] + part * (values[(below + 1).min(last)] - values[below])
 }

@@ -319,6 +319,8 @@ fn time_may_be_up_before_all_flows_have_ended() {
     let report = run(&two_flows(), f64::INFINITY).unwrap();
     assert_eq!(report.completion_times, [1.5, 1.5]);
     assert_eq!(report.slowdowns, [1.5, 1.5]);
+    assert_eq!([0.0, 1.0].map(|fraction| report.slowdown_quantile(fraction)), [1.5, 1.5]);
+    assert!([99.0, -0.1, f64::NAN].iter().all(|&fraction| report.slowdown_quantile(fraction).is_nan()));
     assert_eq!((report.time, report.ended(), report.peak_loads[0]), (2.0, 2, 8e6));
 }
 

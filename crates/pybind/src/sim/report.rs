@@ -1,5 +1,6 @@
 //! `Report`.
 
+use netnum_core::Parameter;
 use netnum_sim::{Report as Core, Status};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -8,6 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
 use super::{UpdateTraffic, Workload};
+use crate::error::setting;
 use crate::numbers;
 
 /// What came of a simulation. Columns over flows are in the order of the workload.
@@ -173,9 +175,35 @@ impl Report {
         self.core.mean_slowdown()
     }
 
-    /// The slowdown that this fraction of the flows that have ended do not exceed.
-    fn slowdown_quantile(&self, fraction: f64) -> f64 {
-        self.core.slowdown_quantile(fraction)
+    /// The slowdown that a fraction of the flows that have ended do not exceed, interpolated between two flows.
+    ///
+    /// Parameters
+    /// ----------
+    /// fraction : float, or array of float, shape (fractions,)
+    ///     From 0 to 1: 0.99, not 99.
+    ///
+    /// Returns
+    /// -------
+    /// float, or array of float, shape (fractions,)
+    ///     NaN if no flow has ended.
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For a fraction outside 0 to 1.
+    fn slowdown_quantile<'py>(&self, py: Python<'py>, fraction: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let quantile = |name: &str, fraction: f64| match (0.0..=1.0).contains(&fraction) {
+            true => Ok(self.core.slowdown_quantile(fraction)),
+            false => Err(setting(name, fraction, "a number from 0 to 1")),
+        };
+        let quantiles = match numbers::parameter("fraction", fraction)? {
+            Parameter::Same(fraction) => Parameter::Same(quantile("fraction", fraction)?),
+            Parameter::PerFlow(fractions) => {
+                let place = |(place, fraction)| quantile(&format!("fraction[{place}]"), fraction);
+                Parameter::PerFlow(fractions.into_iter().enumerate().map(place).collect::<PyResult<_>>()?)
+            }
+        };
+        Ok(numbers::parameter_out(py, &quantiles))
     }
 
     /// How flows fared by size, and how busy links were, as a table: str.
