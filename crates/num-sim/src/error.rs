@@ -1,5 +1,7 @@
 //! What can be wrong with a simulation's input. Every variant names the place; nothing is repaired silently.
 
+use netnum_core::solve::nearest;
+
 /// Bad input, naming the flow, point, line, policy or setting to blame. Nothing has been simulated when one is returned,
 /// but for [`Error::Policy`] and [`Error::Routing`]: what those answer is only seen as time passes.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -49,22 +51,26 @@ pub enum Error {
         what: String,
     },
     /// A name that nothing has.
-    #[error("unknown {kind} {name:?}; known: {known}")]
+    #[error("unknown {kind} {name:?}{nearest}; known: {known}")]
     UnknownName {
         /// What was asked for: a policy, a routing, sizes.
         kind: &'static str,
         /// The name that was given.
         name: String,
+        /// `, did you mean …?`, or nothing.
+        nearest: String,
         /// The names that exist.
         known: String,
     },
     /// An option that a policy or a routing does not have.
-    #[error("{of} has no option {option:?}; known options: {known}")]
+    #[error("{of} has no option {option:?}{nearest}; known options: {known}")]
     UnknownOption {
         /// The policy or the routing.
         of: String,
         /// The option that was given.
         option: String,
+        /// `, did you mean …?`, or nothing.
+        nearest: String,
         /// The names that exist.
         known: String,
     },
@@ -105,8 +111,8 @@ impl Error {
     }
 
     pub(crate) fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        let known = known.into_iter().collect::<Vec<_>>().join(", ");
-        Self::UnknownName { kind, name: name.into(), known }
+        let known: Vec<&str> = known.into_iter().collect();
+        Self::UnknownName { kind, name: name.into(), nearest: nearest(name, &known), known: known.join(", ") }
     }
 
     pub(crate) fn option(of: &str, option: &str, value: impl ToString, expected: &str) -> Self {
@@ -115,9 +121,10 @@ impl Error {
     }
 
     pub(crate) fn unknown_option<'a>(of: String, option: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        let known = known.into_iter().collect::<Vec<_>>().join(", ");
-        let known = if known.is_empty() { "none".into() } else { known };
-        Self::UnknownOption { of, option: option.into(), known }
+        let known: Vec<&str> = known.into_iter().collect();
+        let nearest = nearest(option, &known);
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        Self::UnknownOption { of, option: option.into(), nearest, known }
     }
 }
 

@@ -88,7 +88,7 @@ fn sizes_name_the_point() {
     );
     assert_eq!(message(Sizes::exponential(-1.0)), "mean is -1, expected a finite number > 0");
     assert!(message(Sizes::fixed(f64::INFINITY)).starts_with("point 0 of the sizes is at inf bytes"));
-    assert!(message(Sizes::named("web")).starts_with("unknown sizes \"web\"; known: web_search, enterprise"));
+    assert!(message(Sizes::named("pareto")).starts_with("unknown sizes \"pareto\"; known: web_search, enterprise"));
 }
 
 #[test]
@@ -137,6 +137,23 @@ fn names_that_nothing_has_are_answered_with_those_that_exist() {
     assert!(unknown.starts_with("unknown policy \"fair\"; known: max-min, srpt, "), "{unknown}");
     let unknown = message(routing("ospf", 0, &none));
     assert!(unknown.starts_with("unknown routing \"ospf\"; known: ecmp"), "{unknown}");
+    for (kind, name, near) in [
+        ("policy", "SRPT", "srpt"),
+        ("policy", "min_fct", "min-fct"),
+        ("routing", "flowbender", "flow-bender"),
+        ("sizes", "web-search", "web_search"),
+    ] {
+        let unknown = match kind {
+            "policy" => message(policy(name, &none)),
+            "routing" => message(routing(name, 0, &none)),
+            _ => message(Sizes::named(name)),
+        };
+        let expected = format!("unknown {kind} {name:?}, did you mean {near:?}?; known: ");
+        assert!(unknown.starts_with(&expected), "{unknown}");
+    }
+    let unknown = message(routing("flow-bender", 0, &json(r#"{"lockafter": 1}"#)));
+    let expected = r#"routing "flow-bender" has no option "lockafter", did you mean "lock_after"?; known options: "#;
+    assert!(unknown.starts_with(expected), "{unknown}");
     for Entry { name, .. } in POLICIES {
         assert!(policy(name, &none).unwrap().name().starts_with(name));
     }
@@ -148,19 +165,19 @@ fn names_that_nothing_has_are_answered_with_those_that_exist() {
 #[test]
 fn every_option_has_a_default_that_may_be_given() {
     for Entry { name, options, .. } in POLICIES {
-        let unknown = policy(name, &json(r#"{"colour": 1}"#)).err().unwrap();
+        let unknown = policy(name, &json(r#"{"zip": 1}"#)).err().unwrap();
         let known = options().keys().cloned().collect::<Vec<_>>().join(", ");
         let known = if known.is_empty() { "none".into() } else { known };
-        assert_eq!(unknown.to_string(), format!("policy {name:?} has no option \"colour\"; known options: {known}"));
+        assert_eq!(unknown.to_string(), format!("policy {name:?} has no option \"zip\"; known options: {known}"));
         let defaults: Options = options().into_iter().filter(|(_, value)| !value.is_null()).collect();
         let [given, plain] =
             [defaults, Options::new()].map(|options| policy(name, &options).unwrap().name().to_owned());
         assert_eq!(given, plain);
     }
     for Entry { name, options, .. } in ROUTINGS {
-        let unknown = routing(name, 0, &json(r#"{"colour": 1}"#)).err().unwrap().to_string();
+        let unknown = routing(name, 0, &json(r#"{"zip": 1}"#)).err().unwrap().to_string();
         assert!(
-            unknown.starts_with(&format!("routing {name:?} has no option \"colour\"; known options: ")),
+            unknown.starts_with(&format!("routing {name:?} has no option \"zip\"; known options: ")),
             "{unknown}"
         );
         assert_eq!(routing(name, 0, &options()).unwrap().name(), *name);

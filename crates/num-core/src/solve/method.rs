@@ -371,9 +371,10 @@ impl MethodInfo {
     }
 }
 
-/// `, did you mean …?` when a known name is near, else nothing.
-fn nearest(name: &str, known: &[&str]) -> String {
-    let scored = known.iter().map(|&other| (strsim::jaro_winkler(name, other), other));
+/// `, did you mean …?` when a known name, all of which are in small letters, is near; else nothing.
+pub fn nearest(name: &str, known: &[&str]) -> String {
+    let name = name.to_lowercase();
+    let scored = known.iter().map(|&other| (strsim::jaro_winkler(&name, other), other));
     match scored.max_by(|one, other| one.0.total_cmp(&other.0)) {
         Some((score, other)) if score > 0.7 => format!(", did you mean {other:?}?"),
         _ => String::new(),

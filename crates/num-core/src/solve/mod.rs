@@ -18,7 +18,7 @@ mod xwi;
 
 use std::collections::BTreeMap;
 
-pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange};
+pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange, nearest};
 pub(crate) use method::{Method, State};
 pub use price::{
     CEILING, Delayed, FastNed, Fgm, Gradient, LARGEST_PRICE, Late, LinkRecord, LinkState, MOST_REFUSALS, Ned,
