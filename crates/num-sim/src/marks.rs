@@ -49,6 +49,10 @@ pub enum Marking {
 }
 
 impl Marking {
+    /// How one is written.
+    pub(crate) const FORMS: &str =
+        r#""saturated", {"dctcp": {"rtt": seconds, "threshold": bytes}} or {"utilization": part}"#;
+
     /// How a routing of that name wants its links to mark: a name, or an object with a name and its numbers.
     ///
     /// # Errors

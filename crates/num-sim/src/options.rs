@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::marks::Marking;
+use crate::policy::Utility;
 
 /// Options by name.
 pub type Options = Map<String, Value>;
@@ -69,10 +71,12 @@ impl Given<'_> {
         Ok(read)
     }
 
-    /// What has come of them, where the core names a setting of its own: that is one of these options.
+    /// What has come of them, where the core names a setting of its own: that is one of these options, or after a dot what
+    /// in it is to blame.
     pub(crate) fn named<T>(&self, made: Result<T>) -> Result<T> {
+        let given = |name: &str| name.split('.').next().is_some_and(|option| self.options.contains_key(option));
         made.map_err(|error| match error {
-            Error::Core(Core::Setting { name, value, expected }) if self.options.contains_key(&name) => {
+            Error::Core(Core::Setting { name, value, expected }) if given(&name) => {
                 Error::Option { of: self.of.clone(), option: name, value, expected }
             }
             error => error,
@@ -82,15 +86,17 @@ impl Given<'_> {
 
 /// The error for an option with a value of the wrong kind.
 pub(crate) fn mistyped(of: &str, option: &str, value: &Value, error: &serde_json::Error) -> Error {
-    Error::option(of, option, value, &expected(error))
+    let expected = match option {
+        "marking" => Marking::FORMS.into(),
+        "utility" => Utility::FORMS.into(),
+        _ => expected(error),
+    };
+    Error::option(of, option, value, &expected)
 }
 
 /// What would have been right, by what serde says of it, which speaks of Rust's types.
 fn expected(error: &serde_json::Error) -> String {
     let says = error.to_string();
-    if let Some(field) = says.strip_prefix("missing field ") {
-        return format!("{} as well", field.replace('`', "\""));
-    }
     match says.rsplit_once("expected ").map_or(says.as_str(), |(_, expected)| expected) {
         "f64" => "a number".into(),
         "u32" => format!("a whole number from 0 to {}", u32::MAX),
@@ -98,9 +104,7 @@ fn expected(error: &serde_json::Error) -> String {
         "a boolean" => "true or false".into(),
         "a string" => "text".into(),
         "a sequence" => "a list".into(),
-        "string or map" => "a name".into(),
-        "unit" => "its name alone".into(),
-        variant if variant.contains(" variant") => "its name with its numbers".into(),
+        "string or map" | "map with a single key" => "a name".into(),
         other => other.replace('`', "\""),
     }
 }

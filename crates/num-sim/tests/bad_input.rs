@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use netnum_core::Topology;
 use netnum_sim::{
     Ecmp, Entry, Error, Flows, MaxMin, Moves, Now, Observer, Options, POLICIES, Pairs, Poisson, Policy, Production,
-    Progress, ROUTINGS, Rates, Report, Result, Route, Routing, Run, Sizes, Workload, policy, routing, simulate,
+    Progress, ROUTINGS, Rates, Report, Result, Route, Routing, Run, Sizes, Spray, Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -27,8 +27,8 @@ fn message<T>(result: Result<T>) -> String {
 #[test]
 fn workloads_name_the_flow() {
     let new = |arrivals: &[f64], sizes: &[f64]| {
-        let ends = vec![0; arrivals.len()];
-        message(Workload::new(arrivals.to_vec(), ends.clone(), ends, sizes.to_vec()))
+        let [sources, destinations] = [0, 1].map(|end| vec![end; arrivals.len()]);
+        message(Workload::new(arrivals.to_vec(), sources, destinations, sizes.to_vec()))
     };
     assert_eq!(new(&[0.0, -1.0], &[1.0, 1.0]), "flow 1 has arrival -1, expected a finite number >= 0");
     assert_eq!(new(&[0.0, f64::NAN], &[1.0, 1.0]), "flow 1 has arrival NaN, expected a finite number >= 0");
@@ -39,12 +39,15 @@ fn workloads_name_the_flow() {
         "flow 2 arrives at 1, before flow 1 at 2; expected flows in order of arrival"
     );
     assert_eq!(new(&[0.0, 2.0], &[1.0]), "sizes has 1 entries, expected 2, one per arrival");
+    let to_itself = message(Workload::new(vec![0.0; 2], vec![0, 2], vec![1, 2], vec![1.0; 2]));
+    assert_eq!(to_itself, "flow 1 has destination 2, expected another end than its source");
 }
 
 #[test]
 fn traces_name_the_line() {
     let read = |text: &str| message(Workload::from_csv(text));
     assert_eq!(read("0,0,1,5\n1,2,3"), "line 2 of the trace has 3 fields, expected 4: arrival,source,destination,size");
+    assert_eq!(read("\u{feff}0,0,1,5\n1,2,3"), read("0,0,1,5\n1,2,3"));
     assert_eq!(read("0,0,-1,5"), "line 1 of the trace has destination \"-1\", expected the index of an end");
     assert_eq!(read("# x\nsoon,0,1,5"), "line 2 of the trace has arrival \"soon\", expected a number");
     assert_eq!(read("0,0,1,-5"), "flow 0 has size -5, expected a finite number > 0");
@@ -67,6 +70,9 @@ fn rates_of_production_name_what_is_wrong_though_there_are_no_flows() {
         assert_eq!(found, format!("bounds is {shown}, expected {expected}"));
     }
     assert!(Production::log_normal(0, 1.0, 1.0, (0.0, f64::INFINITY), 1.0, 0).unwrap().rates().is_empty());
+    let never = message(Production::log_normal(1, 1e9, 0.0, (1e10, 2e10), 1.0, 0));
+    let expected = "some that rates with median 1000000000 and sigma 0 are likely to lie between";
+    assert_eq!(never, format!("bounds is 10000000000 to 20000000000, expected {expected}"));
 }
 
 #[test]
@@ -176,10 +182,7 @@ fn every_option_has_a_default_that_may_be_given() {
     }
     for Entry { name, options, .. } in ROUTINGS {
         let unknown = routing(name, 0, &json(r#"{"zip": 1}"#)).err().unwrap().to_string();
-        assert!(
-            unknown.starts_with(&format!("routing {name:?} has no option \"zip\"; known options: ")),
-            "{unknown}"
-        );
+        assert!(unknown.starts_with(&format!("routing {name:?} has no option \"zip\"; known options: ")), "{unknown}");
         assert_eq!(routing(name, 0, &options()).unwrap().name(), *name);
     }
 }
@@ -197,6 +200,7 @@ fn a_routing_names_the_option_that_is_out_of_range() {
         (r#"{"rtt": -1e-4}"#, "\"rtt\" of routing \"flow-bender\" is -0.0001, expected a finite number > 0"),
         (r#"{"step": 0.0}"#, "\"step\" of routing \"flow-bender\" is 0, expected a number > 0 and <= 1"),
         (r#"{"lock_after": 0}"#, "\"lock_after\" of routing \"flow-bender\" is 0, expected at least 1"),
+        (r#"{"lock_after": 2, "lock_for": 0}"#, "\"lock_for\" of routing \"flow-bender\" is 0, expected at least 1"),
         (r#"{"skew": 2.0}"#, "\"skew\" of routing \"flow-bender\" is 2, expected a number from 0 to 1"),
         (
             r#"{"marking": {"utilization": 1.5}}"#,
@@ -226,8 +230,12 @@ fn a_value_of_the_wrong_kind_is_told_what_is_expected() {
         ("flowtune", r#"{"gamma": [1]}"#, "[1], expected a number"),
         ("flowtune", r#"{"at_once": 1}"#, "1, expected true or false"),
         ("flowtune", r#"{"method": 3}"#, "3, expected text"),
-        ("flowtune", r#"{"utility": 3}"#, "3, expected a name"),
-        ("flowtune", r#"{"utility": "alpha-fair"}"#, "\"alpha-fair\", expected its name with its numbers"),
+        ("flowtune", r#"{"normalizer": {}}"#, "{}, expected a name"),
+        (
+            "flowtune",
+            r#"{"utility": "alpha-fair"}"#,
+            r#""alpha-fair", expected "proportional", "min-fct" or {"alpha-fair": alpha}"#,
+        ),
         ("rax", r#"{"levels": 2.5}"#, "2.5, expected a whole number >= 0"),
         ("pias", r#"{"thresholds": 5}"#, "5, expected a list"),
     ];
@@ -235,17 +243,39 @@ fn a_value_of_the_wrong_kind_is_told_what_is_expected() {
         let found = message(policy(name, &json(options)));
         assert!(found.starts_with("option ") && found.ends_with(&format!(" of policy {name:?} is {says}")), "{found}");
     }
-    for (marking, says) in [
-        (r#""red""#, r#"one of "saturated", "dctcp", "utilization""#),
-        (r#""dctcp""#, "its name with its numbers"),
-        (r#"{"dctcp":3}"#, "its name with its numbers"),
-        (r#"{"dctcp":{"rtt":1}}"#, r#""threshold" as well"#),
-        (r#"{"dctcp":{"delay":1}}"#, r#""rtt" or "threshold""#),
-        (r#"{"saturated":1}"#, "its name alone"),
-        ("3", "a name"),
+    let says = r#""saturated", {"dctcp": {"rtt": seconds, "threshold": bytes}} or {"utilization": part}"#;
+    for marking in [
+        r#""red""#,
+        r#""dctcp""#,
+        r#"{"dctcp":3}"#,
+        r#"{"dctcp":{"rtt":1}}"#,
+        r#"{"dctcp":{"delay":1}}"#,
+        r#"{"saturated":1}"#,
+        r#"{"saturated":null,"utilization":1}"#,
+        "{}",
+        "0.9",
     ] {
         let found = message(routing("flow-bender", 0, &json(&format!("{{\"marking\": {marking}}}"))));
         assert_eq!(found, format!("option \"marking\" of routing \"flow-bender\" is {marking}, expected {says}"));
+    }
+}
+
+#[test]
+fn a_policy_for_single_paths_names_those_that_take_several() {
+    let net = Topology::leaf_spine(2, 1, 2, 1e9, 1e9).unwrap();
+    let workload = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
+    let takes = |name: &str| {
+        let mut policy = policy(name, &Options::new()).unwrap();
+        simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &Run::default(), &mut ())
+    };
+    let (take, refuse): (Vec<&str>, Vec<&str>) =
+        POLICIES.iter().map(|entry| entry.name).partition(|name| takes(name).is_ok());
+    let others = take.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    assert!(!refuse.is_empty());
+    for name in refuse {
+        let what = "cannot take flow 0, which spreads over several paths; use routing \"ecmp\" or \"flow-bender\"";
+        let found = message(takes(name)).replace(" or \"rax+\"", ", \"rax+\"");
+        assert!(found.ends_with(&format!(" {what} (of step 1), or policy {others}")), "{name}: {found}");
     }
 }
 
@@ -269,10 +299,8 @@ fn an_option_is_named_with_what_is_wrong_with_it() {
     let refused = |name: &str, options: &str| policy(name, &json(options)).err().unwrap().to_string();
     let flowtune = |options: &str| refused("flowtune", options);
     let utility = flowtune(r#"{"utility": "fair"}"#);
-    assert!(
-        utility.starts_with("option \"utility\" of policy \"flowtune\" is \"fair\", expected one of \"prop"),
-        "{utility}"
-    );
+    let expected = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
+    assert_eq!(utility, format!("option \"utility\" of policy \"flowtune\" is \"fair\", expected {expected}"));
     let normalizer = flowtune(r#"{"normalizer": "g-norm"}"#);
     assert!(normalizer.contains(" is \"g-norm\", expected one of \"f-norm\", "), "{normalizer}");
     for (option, value, expected) in [
@@ -290,12 +318,20 @@ fn an_option_is_named_with_what_is_wrong_with_it() {
         flowtune(r#"{"method": "newton"}"#)
             .contains("\"method\" of policy \"flowtune\" is \"newton\", expected \"ned\", ")
     );
-    assert!(flowtune(r#"{"utility": {"alpha-fair": 0}}"#).contains("alpha 0, expected"));
+    for name in ["flowtune", "xwi"] {
+        assert_eq!(
+            refused(name, r#"{"utility": {"alpha-fair": 0}}"#),
+            format!("option \"utility.alpha-fair\" of policy {name:?} is 0, expected a finite number > 0")
+        );
+    }
     assert_eq!(
         refused("proportional", r#"{"tol": 0}"#),
         "option \"tol\" of policy \"proportional\" is 0, expected a finite number > 0"
     );
-    assert!(refused("alpha-fair", r#"{"alpha": -1}"#).contains("alpha -1, expected"));
+    assert_eq!(
+        refused("alpha-fair", r#"{"alpha": 0}"#),
+        "option \"alpha\" of policy \"alpha-fair\" is 0, expected a finite number > 0"
+    );
 }
 
 #[test]

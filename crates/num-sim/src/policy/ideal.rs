@@ -76,10 +76,12 @@ impl Ideal {
     /// Alpha-fairness with weights of 1.
     ///
     /// # Errors
-    /// A parameter's, for an α that is not > 0.
+    /// A setting's, for an α that is not finite and > 0.
     pub fn alpha_fair(alpha: f64) -> Result<Self> {
+        if !(alpha.is_finite() && alpha > 0.0) {
+            return Err(Error::setting("alpha", alpha, "a finite number > 0"));
+        }
         let utility = Utility::AlphaFair(alpha);
-        utility.check()?;
         Ok(Self::new(format!("alpha-fair({alpha})"), move |flows| utility.of(flows)))
     }
 

@@ -121,13 +121,18 @@ impl Rates {
     }
 }
 
+/// What to use where flows spread over several paths.
+const SPREADS: &str =
+    r#"use routing "ecmp" or "flow-bender" (of step 1), or policy "max-min", "srpt", "edf", "pias", "rax" or "rax+""#;
+
 /// The path of a flow, for policies that can take no flow with several.
 fn single_path<'a>(policy: &str, slot: u32, flows: &'a Flows) -> Result<&'a [u32]> {
     let route = flows.route(slot);
     if route.shares().iter().all(|&share| share == 1.0) {
         return Ok(route.links());
     }
-    let what = format!("cannot take flow {}, which spreads over several paths", flows.flow(slot).number);
+    let flow = flows.flow(slot).number;
+    let what = format!("cannot take flow {flow}, which spreads over several paths; {SPREADS}");
     Err(Error::Policy { policy: policy.into(), what })
 }
 

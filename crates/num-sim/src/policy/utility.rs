@@ -4,7 +4,7 @@ use netnum_core::{AlphaFair, MinFct, Utilities};
 use netnum_parallel::Worth;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flows::Flow;
 
 /// What the rate x of a flow is worth.
@@ -21,12 +21,20 @@ pub enum Utility {
 }
 
 impl Utility {
+    /// How one is written.
+    pub(crate) const FORMS: &str = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
+
     /// Whether its numbers are in their range.
     ///
     /// # Errors
-    /// A parameter's.
+    /// A setting's.
     pub(super) fn check(self) -> Result<()> {
-        self.of(&[]).map(|_| ())
+        match self {
+            Self::AlphaFair(alpha) if !(alpha.is_finite() && alpha > 0.0) => {
+                Err(Error::setting("utility.alpha-fair", alpha, "a finite number > 0"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The utilities of flows, with rates in bit/s.

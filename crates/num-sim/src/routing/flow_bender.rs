@@ -61,7 +61,7 @@ pub struct FlowBenderOptions {
     pub skew: f64,
     /// S, the moves in a row after which a flow stays where it was best; at least 1. Default: none, it goes on.
     pub lock_after: Option<u32>,
-    /// U, for how many round trips it stays there. Default: 10.
+    /// U, for how many round trips it stays there; at least 1. Default: 10.
     pub lock_for: u32,
     /// The part of a flow that moves at once, > 0 and at most 1, the default: all of it.
     pub step: f64,
@@ -98,6 +98,9 @@ impl FlowBenderOptions {
         }
         if self.lock_after == Some(0) {
             return wrong("lock_after", 0.0, "at least 1");
+        }
+        if self.lock_for == 0 {
+            return wrong("lock_for", 0.0, "at least 1");
         }
         if !(self.step > 0.0 && self.step <= 1.0) {
             return wrong("step", self.step, "a number > 0 and <= 1");

@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 /// Flows in order of arrival, as columns.
 ///
 /// What holds of every workload, however it was made (deserialized ones pass the same checks): all columns have one
-/// entry per flow; arrivals are finite, not negative and do not decrease; sizes are finite and > 0.
+/// entry per flow; arrivals are finite, not negative and do not decrease; sizes are finite and > 0; no flow goes to where
+/// it comes from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Plain", into = "Plain")]
 pub struct Workload {
@@ -44,7 +45,8 @@ impl Workload {
     ///
     /// # Errors
     /// [`Error::Core`] for columns of different lengths; [`Error::Flow`] naming the first flow with an arrival that is
-    /// negative or not finite, or a size that is not finite and > 0; [`Error::Unsorted`].
+    /// negative or not finite, a size that is not finite and > 0, or a destination that is its source;
+    /// [`Error::Unsorted`].
     pub fn new(arrivals: Vec<f64>, sources: Vec<usize>, destinations: Vec<usize>, sizes: Vec<f64>) -> Result<Self> {
         let flows = arrivals.len();
         let columns = [("sources", sources.len()), ("destinations", destinations.len()), ("sizes", sizes.len())];
@@ -65,6 +67,10 @@ impl Workload {
             }
             if !(size.is_finite() && size > 0.0) {
                 return Err(Error::Flow { flow, what: "size", value: size, expected: "a finite number > 0" });
+            }
+            if sources[flow] == destinations[flow] {
+                let value = destinations[flow] as f64;
+                return Err(Error::Flow { flow, what: "destination", value, expected: "another end than its source" });
             }
             previous = time;
         }
@@ -118,7 +124,7 @@ impl Workload {
     pub fn with_production(self, production: Production) -> Result<Self> {
         let (found, expected) = (production.rates().len(), self.len());
         if found != expected {
-            let what = "production rates".into();
+            let what = "production".into();
             return Err(netnum_core::Error::Length { what, found, expected, per: "flow" }.into());
         }
         Ok(Self { production: Some(production), ..self })

@@ -72,8 +72,8 @@ impl Production {
         };
         let rates = (0..flows).map(|_| draw()).collect::<Option<Vec<f64>>>();
         let Some(rates) = rates else {
-            let expected = "bounds that a rate is likely to lie between";
-            return Err(Error::setting("bounds", format!("{lowest} to {highest}"), expected));
+            let expected = format!("some that rates with median {median} and sigma {sigma} are likely to lie between");
+            return Err(Error::setting("bounds", format!("{lowest} to {highest}"), &expected));
         };
         Self::new(rates, buffer)
     }

@@ -28,6 +28,8 @@ impl Workload {
     pub fn from_csv(text: &str) -> Result<Self> {
         let (mut arrivals, mut sources, mut destinations, mut sizes) = (vec![], vec![], vec![], vec![]);
         let (mut header, mut rates) = (None, vec![]);
+        // Spreadsheets begin a file with a byte-order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
