@@ -102,13 +102,33 @@ def test_options_change_what_a_policy_does(net, workload):
             '"interval" of policy "flowtune" is -1, expected a finite',
             lambda: sim.Policy("flowtune", interval=-1),
         ),
-        (netnum.NumError, "interval is inf, expected", lambda: sim.Policy("flowtune", interval=float("inf"))),
+        (
+            netnum.NumError,
+            'option "interval" of policy "flowtune" is inf, expected a finite number',
+            lambda: sim.Policy("flowtune", interval=float("inf")),
+        ),
+        (
+            netnum.NumError,
+            'option "alpha" of policy "alpha-fair" is inf, expected a finite number',
+            lambda: sim.Policy("alpha-fair", alpha=float("inf")),
+        ),
+        (
+            netnum.NumError,
+            'option "alpha" of policy "alpha-fair" is 0, expected a finite number > 0',
+            lambda: sim.Policy("alpha-fair", alpha=0),
+        ),
+        (
+            netnum.NumError,
+            'option "utility" of policy "xwi" is "alpha-fair", expected .* or {"alpha-fair": alpha}',
+            lambda: sim.Policy("xwi", utility="alpha-fair"),
+        ),
+        (netnum.MethodError, 'unknown policy "SRPT", did you mean "srpt"', lambda: sim.Policy("SRPT")),
         (
             netnum.NumError,
             'option "tol" of policy "proportional" is 0, expected',
             lambda: sim.Policy("proportional", tol=0),
         ),
-        (TypeError, 'option "gamma" must be a number', lambda: sim.Policy("flowtune", gamma=object())),
+        (TypeError, 'option "gamma" of policy "flowtune" must be a number', lambda: sim.Policy("flowtune", gamma=object())),
         (TypeError, "str", lambda: sim.Policy(3)),
     ],
 )

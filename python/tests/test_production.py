@@ -28,6 +28,11 @@ def test_a_workload_says_what_it_is_produced_at():
     assert bare.production is None and bare != workload
     assert np.array_equal(bare.with_production(5e9, buffer=1e6).production, [5e9, 5e9])
     assert bare.with_production(5e9, 1e6).buffer == 1e6
+    assert repr(bare) == "Workload(2 flows within 0.0000 s, 125000.0000 kB each)"
+    assert repr(workload) == repr(bare)[:-1] + ", produced at 7.5000 Gbit/s)"
+    small = "produced at 5.0000 Gbit/s into buffers of 1000.0000 kB)"
+    assert repr(bare.with_production(5e9, 1e6)).endswith(small)
+    assert repr(sim.Workload([], [], [], []).with_production([])) == "Workload(0 flows)"
     for one in (workload, bare, bare.with_production(5e9, 1e6)):
         assert pickle.loads(pickle.dumps(one)) == one
 
@@ -84,7 +89,7 @@ def test_wrong_options_name_the_policy_and_the_option(name, options, message):
     ("rates", "buffer", "message"),
     [
         ([1e9, -1.0], 1e6, "flow 1 has production rate -1, expected a finite number > 0"),
-        ([1e9], 1e6, "production rates has 1 entries, expected 2, one per flow"),
+        ([1e9], 1e6, "production has 1 entries, expected 2, one per flow"),
         (1e9, 0.0, "send buffer is 0, expected a number > 0"),
     ],
 )

@@ -65,7 +65,13 @@ def test_options_reach_the_routing(net, workload):
             {"marking": {"dctcp": {"rtt": -1, "threshold": 0}}},
             'option "marking.dctcp.rtt" of routing "flow-bender" is -1',
         ),
-        ({"marking": "red"}, '"marking" of routing "flow-bender" is "red", expected one of "saturated", '),
+        ({"t": float("nan")}, 'option "t" of routing "flow-bender" is NaN, expected a finite number'),
+        (
+            {"marking": {"dctcp": {"rtt": float("inf"), "threshold": 0}}},
+            'option "marking" of routing "flow-bender" is inf, expected a finite number',
+        ),
+        ({"marking": "red"}, '"marking" of routing "flow-bender" is "red", expected "saturated", {"dctcp": {"rtt": '),
+        ({"lock_after": 2, "lock_for": 0}, 'option "lock_for" of routing "flow-bender" is 0, expected at least 1'),
     ],
 )
 def test_an_option_out_of_range_is_named(options, message):

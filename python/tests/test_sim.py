@@ -65,6 +65,8 @@ def test_a_trace_is_read_from_text_and_from_a_file(workload, tmp_path):
     file.write_text(workload.to_csv())
     assert sim.Workload.from_csv(file) == workload
     assert sim.Workload.from_csv(str(file)) == workload
+    file.write_text(workload.to_csv(), encoding="utf-8-sig")
+    assert sim.Workload.from_csv(file) == workload
     with pytest.raises(FileNotFoundError):
         sim.Workload.from_csv(tmp_path / "nowhere.csv")
     with pytest.raises(netnum.ProblemError, match="line 1 of the trace has 3 fields, expected 4"):
@@ -106,7 +108,11 @@ def test_a_load_that_is_too_much_warns_and_goes_on(net):
         (netnum.ProblemError, r"pairs\[0\] names end -1", lambda p: p(flows=1, pairs=[(-1, 3)])),
         (netnum.NumError, "links is 9999, expected links in 0..80", lambda p: p(flows=1, links=[9999])),
         (netnum.NumError, "seed is -1, expected an integer", lambda p: p(flows=1, seed=-1)),
-        (TypeError, "Sizes", lambda p: p(sizes="web_search", flows=1)),
+        (
+            TypeError,
+            "sizes must be a Sizes, as netnum.sim.sizes has, not str",
+            lambda p: p(sizes="web_search", flows=1),
+        ),
     ],
 )
 def test_bad_arrivals_are_errors_that_say_so(net, error, message, work):
@@ -127,7 +133,7 @@ def test_bad_arrivals_are_errors_that_say_so(net, error, message, work):
         (TypeError, "sources must be an array of integers", lambda: trace(sources=[0.5, 1])),
         (netnum.ProblemError, "point 1 of the sizes has fraction 0.4", lambda: sim.Sizes([(1, 0.5), (2, 0.4)])),
         (netnum.ProblemError, "expected two columns", lambda: sim.Sizes([1, 2])),
-        (netnum.MethodError, 'unknown sizes "web"', lambda: sim.Sizes.named("web")),
+        (netnum.MethodError, 'unknown sizes "web", did you mean "web_search"', lambda: sim.Sizes.named("web")),
         (FileNotFoundError, "'nofile'", lambda: sim.Workload.from_csv("nofile")),
         (
             netnum.ProblemError,
@@ -136,6 +142,17 @@ def test_bad_arrivals_are_errors_that_say_so(net, error, message, work):
         ),
         (netnum.NumError, "buffer is 5, expected rates of production beside it", lambda: trace(buffer=5)),
         (TypeError, "rates must be an array of numbers, not of dtype bool", lambda: trace(production=True)),
+        (
+            netnum.ProblemError,
+            "flow 1 has destination 1, expected another end than its source",
+            lambda: trace(destinations=[1, 1]),
+        ),
+        (netnum.NumError, "path_or_text is empty, expected the name of a file", lambda: sim.Workload.from_csv("")),
+        (
+            TypeError,
+            r"bounds must be two numbers \(lowest, highest\), not 1000000000.0",
+            lambda: sim.log_normal(1, 1e9, 1.0, bounds=1e9),
+        ),
         (netnum.NumError, "bounds is 5 to 1, expected a lowest", lambda: sim.log_normal(0, 1.0, 1.0, bounds=(5, 1))),
     ],
 )
@@ -145,7 +162,7 @@ def test_bad_traces_and_sizes_are_errors_that_name_the_place(error, message, wor
 
 
 def csv(header):
-    return sim.Workload.from_csv(f"{header}\n1,0,0,1")
+    return sim.Workload.from_csv(f"{header}\n1,0,1,1")
 
 
 def trace(**others):
@@ -155,9 +172,9 @@ def trace(**others):
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        (5, TypeError, r"changes must be a sequence of \(time, link, capacity\), not int"),
-        ([5], TypeError, r"change 0 must be a \(time, link, capacity\), not int"),
-        ([(0, 0, 1), (0, 0)], TypeError, r"change 1 must be a \(time, link, capacity\), not tuple"),
+        (5, TypeError, r"changes must be a sequence of \(time, link, capacity\), not 5"),
+        ([5], TypeError, r"change 0 must be a \(time, link, capacity\), not 5"),
+        ([(0, 0, 1), (1e-3, 2)], TypeError, r"change 1 must be a \(time, link, capacity\), not \(0.001, 2\)"),
         ([("soon", 0, 1)], TypeError, "time of change 0 must be an array of numbers"),
         ([(0, 0.5, 1)], TypeError, "link of change 0 must be an integer, not float"),
         ([(0, 0, True)], TypeError, "capacity of change 0 must be an array of numbers"),

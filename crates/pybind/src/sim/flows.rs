@@ -143,7 +143,8 @@ impl Flows {
     }
 
     fn __repr__(&self) -> String {
-        let bytes: f64 = self.left.iter().sum();
+        // An empty sum is -0.
+        let bytes = 0.0 + self.left.iter().sum::<f64>();
         format!("Flows({} flows, {:.4} kB left)", self.numbers.len(), bytes / 1e3)
     }
 }

@@ -43,8 +43,8 @@ fn raise(error: Error) -> PyErr {
 
 /// Changes of links, from rows of time, link and capacity.
 fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
-    let mistyped = |what: &str, value: &Bound<'_, PyAny>| match value.get_type().name() {
-        Ok(kind) => PyTypeError::new_err(format!("{what} (time, link, capacity), not {kind}")),
+    let mistyped = |what: &str, value: &Bound<'_, PyAny>| match value.repr() {
+        Ok(shown) => PyTypeError::new_err(format!("{what} (time, link, capacity), not {shown}")),
         Err(error) => error,
     };
     let rows = changes.try_iter().map_err(|_| mistyped("changes must be a sequence of", changes))?;

@@ -111,7 +111,7 @@ impl Policy {
     #[new]
     #[pyo3(signature = (name, /, **options))]
     fn new(name: String, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let policy = Self { named: Named::new(name, options)? };
+        let policy = Self { named: Named::new("policy", name, options)? };
         policy.core()?;
         Ok(policy)
     }
@@ -142,7 +142,7 @@ impl Routing {
     #[new]
     #[pyo3(signature = (name, /, **options))]
     fn new(name: String, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let routing = Self { named: Named::new(name, options)? };
+        let routing = Self { named: Named::new("routing", name, options)? };
         routing.core(0)?;
         Ok(routing)
     }
@@ -255,8 +255,9 @@ struct Named {
 }
 
 impl Named {
-    fn new(name: String, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let options = options.map_or(Ok(Options::new()), |options| fields(options, None))?;
+    fn new(kind: &str, name: String, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let place = |option: &str| format!("option {option:?} of {kind} {name:?}");
+        let options = options.map_or(Ok(Options::new()), |options| fields(options, place))?;
         Ok(Self { name, options })
     }
 
@@ -270,19 +271,19 @@ impl Named {
     }
 }
 
-/// A dict with text for keys, as plain data. `of` is the option that it is the value of.
-fn fields(dict: &Bound<'_, PyDict>, of: Option<&str>) -> PyResult<Options> {
+/// A dict with text for keys, as plain data. `place` says where a value stands.
+fn fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String) -> PyResult<Options> {
     let mut fields = Map::new();
     for (name, value) in dict {
         let name: String = name.extract()?;
-        let value = plain(of.unwrap_or(&name), &value)?;
+        let value = plain(&place(&name), &value)?;
         fields.insert(name, value);
     }
     Ok(fields)
 }
 
-/// The value of an option as plain data.
-pub(super) fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+/// A value as plain data. `place` is where it stands, for messages.
+pub(super) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_none() {
         return Ok(Value::Null);
     }
@@ -293,22 +294,20 @@ pub(super) fn plain(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(text.to_str()?.into());
     }
     if let Ok(dict) = value.cast::<PyDict>() {
-        return Ok(Value::Object(fields(dict, Some(option))?));
+        return Ok(Value::Object(fields(dict, |_| place.to_owned())?));
     }
     if let Ok(values) = value.extract::<Vec<Bound<'_, PyAny>>>() {
-        return values.iter().map(|value| plain(option, value)).collect();
+        return values.iter().map(|value| plain(place, value)).collect();
     }
     if let Ok(whole) = value.extract::<i64>() {
         return Ok(whole.into());
     }
     if let Ok(number) = value.extract::<f64>() {
         let finite = Number::from_f64(number).map(Value::Number);
-        return finite.ok_or_else(|| setting(option, number, "a finite number"));
+        return finite.ok_or_else(|| setting(place, number, "a finite number"));
     }
     let kind = value.get_type().name()?;
-    Err(PyTypeError::new_err(format!(
-        "option {option:?} must be a number, text, a list or dict of them or None, not {kind}"
-    )))
+    Err(PyTypeError::new_err(format!("{place} must be a number, text, a list or dict of them or None, not {kind}")))
 }
 
 fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use netnum_core::Parameter;
 use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyUserWarning;
+use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyString};
 
@@ -22,7 +22,7 @@ use crate::topology::{Topology, seed_of};
 /// arrivals : array of float, shape (flows,)
 ///     In seconds, >= 0 and in order.
 /// sources, destinations : array of int, shape (flows,)
-///     Ends of the network, by index.
+///     Two different ends of the network, by index.
 /// sizes : array of float, shape (flows,)
 ///     In bytes, > 0.
 /// production : array of float, shape (flows,), or float, optional
@@ -118,7 +118,7 @@ impl Workload {
     fn poisson(
         py: Python<'_>,
         net: &Bound<'_, Topology>,
-        sizes: &Bound<'_, Sizes>,
+        sizes: &Bound<'_, PyAny>,
         load: f64,
         flows: Option<&Bound<'_, PyAny>>,
         duration: Option<f64>,
@@ -132,7 +132,7 @@ impl Workload {
             .map(|links| numbers::integers("links", links)?.into_iter().map(index).collect::<PyResult<Vec<_>>>())
             .transpose()?;
         let duration = duration.unwrap_or(f64::INFINITY);
-        let arrivals = Poisson { sizes: sizes.get().core.clone(), load, flows, duration, links };
+        let arrivals = Poisson { sizes: sizes_of(sizes)?.get().core.clone(), load, flows, duration, links };
         let pairs = pairs.map_or(Ok(Pairs::Uniform), pairs_of)?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
         let mut watch = Watch::new(None, None);
@@ -165,10 +165,11 @@ impl Workload {
     fn at_once(
         net: &Bound<'_, Topology>,
         pairs: &Bound<'_, PyAny>,
-        sizes: &Bound<'_, Sizes>,
+        sizes: &Bound<'_, PyAny>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let core = Core::at_once(&net.get().core, &pairs_of(pairs)?, &sizes.get().core, seed_of(seed)?);
+        let sizes = &sizes_of(sizes)?.get().core;
+        let core = Core::at_once(&net.get().core, &pairs_of(pairs)?, sizes, seed_of(seed)?);
         core.map(Into::into).map_err(raise)
     }
 
@@ -219,11 +220,17 @@ impl Workload {
     /// ------
     /// ProblemError
     ///     Naming the line or flow that is wrong.
+    /// NumError
+    ///     For an empty str.
     /// OSError, UnicodeDecodeError
     ///     When a file cannot be read, or is no UTF-8.
     #[staticmethod]
     fn from_csv(path_or_text: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = match path_or_text.cast::<PyString>() {
+            Ok(text) if text.is_empty()? => {
+                let expected = "the name of a file, or lines arrival,source,destination,size";
+                return Err(setting("path_or_text", "empty", expected));
+            }
             Ok(text) if text.to_cow()?.contains([',', '\n']) => text.to_cow()?.into_owned(),
             _ => {
                 // Python's own names the file in what it raises.
@@ -297,11 +304,27 @@ impl Workload {
 
     fn __repr__(&self) -> String {
         let flows = self.core.len();
-        let last = self.core.arrivals().last().copied().unwrap_or(0.0);
-        let bytes: f64 = self.core.sizes().iter().sum();
+        let Some(last) = self.core.arrivals().last() else { return "Workload(0 flows)".into() };
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / flows as f64;
         let word = if flows == 1 { "flow" } else { "flows" };
-        format!("Workload({flows} {word} within {last:.4} s, {:.4} kB each)", bytes / 1e3 / flows.max(1) as f64)
+        let mut shown =
+            format!("Workload({flows} {word} within {last:.4} s, {:.4} kB each", mean(self.core.sizes()) / 1e3);
+        if let Some(production) = self.core.production() {
+            shown += &format!(", produced at {:.4} Gbit/s", mean(production.rates()) / 1e9);
+            if production.buffer() < f64::INFINITY {
+                shown += &format!(" into buffers of {:.4} kB", production.buffer() / 1e3);
+            }
+        }
+        shown + ")"
     }
+}
+
+/// Sizes, or a `TypeError` that says where to find some.
+fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Sizes>> {
+    sizes.cast().map_err(|_| match sizes.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("sizes must be a Sizes, as netnum.sim.sizes has, not {kind}")),
+        Err(error) => error,
+    })
 }
 
 /// Pairs that are listed, from an array of two columns.
@@ -398,17 +421,23 @@ pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> Py
 /// -------
 /// array of float, shape (flows,)
 #[pyfunction]
-#[pyo3(signature = (flows, median, sigma, *, bounds=(0.0, f64::INFINITY), seed=None))]
+#[pyo3(signature = (flows, median, sigma, *, bounds=None, seed=None))]
 #[pyo3(text_signature = "(flows, median, sigma, *, bounds=(0, 1e999), seed=0)")]
 pub(crate) fn log_normal<'py>(
     py: Python<'py>,
     flows: &Bound<'py, PyAny>,
     median: f64,
     sigma: f64,
-    bounds: (f64, f64),
+    bounds: Option<&Bound<'py, PyAny>>,
     seed: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let flows = count("flows", flows, 0)?;
+    let bounds = bounds.map_or(Ok((0.0, f64::INFINITY)), |bounds| match bounds.extract::<(f64, f64)>() {
+        Ok(bounds) => Ok(bounds),
+        Err(_) => {
+            Err(PyTypeError::new_err(format!("bounds must be two numbers (lowest, highest), not {}", bounds.repr()?)))
+        }
+    })?;
     let production = Production::log_normal(flows, median, sigma, bounds, f64::INFINITY, seed_of(seed)?);
     Ok(numbers::read_only(py, production.map_err(raise)?.rates().to_vec()))
 }
