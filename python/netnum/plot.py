@@ -61,7 +61,7 @@ def slowdowns(report: Report, ax: Axes | None = None, label: str | None = None) 
     order = np.argsort(sizes, kind="stable")
     groups = [group for group in np.array_split(order, max(1, min(GROUPS, len(order) // CROWD))) if len(group)]
     middle = [np.median(sizes[group]) for group in groups]
-    name = report.policy if label is None else label
+    name = f"{report.policy} over {report.routing}" if label is None else label
     (line,) = ax.plot(middle, [values[group].mean() for group in groups], label=f"{name}, mean")
     tail = [np.quantile(values[group], 0.99) for group in groups]
     ax.plot(middle, tail, ":", color=line.get_color(), label=f"{name}, 99 %")

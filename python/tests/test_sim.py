@@ -338,7 +338,8 @@ def test_several_reports_on_the_same_axes(net, workload, report):
     axes = report.plot_fct()
     assert sim.simulate(net, workload, "srpt").plot_fct(axes, label="shortest first") is axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["max-min, mean", "max-min, 99 %", "shortest first, mean", "shortest first, 99 %"]
+    name = "max-min over ecmp"
+    assert labels == [f"{name}, mean", f"{name}, 99 %", "shortest first, mean", "shortest first, 99 %"]
     mean, tail = axes.get_lines()[:2]
     assert (mean.get_ydata() <= tail.get_ydata()).all()
     assert (np.diff(mean.get_xdata()) >= 0).all()

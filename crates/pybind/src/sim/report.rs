@@ -238,7 +238,7 @@ impl Report {
     /// ax : matplotlib.axes.Axes, optional
     ///     Where to draw; by default a new figure. Several reports on the same axes make a comparison.
     /// label : str, optional
-    ///     What to call this report; by default its policy.
+    ///     What to call this report; by default its policy over its routing.
     ///
     /// Returns
     /// -------
