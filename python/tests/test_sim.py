@@ -178,6 +178,8 @@ def trace(**others):
         ([("soon", 0, 1)], TypeError, "time of change 0 must be an array of numbers"),
         ([(0, 0.5, 1)], TypeError, "link of change 0 must be an integer, not float"),
         ([(0, 0, True)], TypeError, "capacity of change 0 must be an array of numbers"),
+        (np.array([[0, 0.5, 1]]), TypeError, "link of change 0 must be an integer, not float64"),
+        ([(0, float("inf"), 1)], TypeError, "link of change 0 must be an integer, not float"),
         ([(0, -1, 1)], netnum.NumError, "link of change 0 is -1, expected at least 0"),
         ([(0, 99, 1)], netnum.NumError, r"link of change 0 is 99, expected a link in 0\.\.80"),
         ([(0, 0, -1)], netnum.NumError, "capacity of change 0 is -1, expected a finite number >= 0"),
@@ -192,7 +194,8 @@ def test_changes_that_are_none_are_named(net, changes, error, message):
 def test_changes_may_be_any_rows(net):
     workload = sim.Workload([0], [0], [1], [1e6])
     one = sim.simulate(net, workload, changes=[(1e-4, 0, 1e9)])
-    for changes in ([[1e-4, 0, 1e9]], ((np.float64(1e-4), np.int64(0), np.float32(1e9)),), iter([(1e-4, 0, 1e9)])):
+    rows = np.array([[1e-4, 0, 1e9]])
+    for changes in (rows, list(rows), rows.tolist(), [[1e-4, 0, 1e9]], ((np.float64(1e-4), np.int64(0), np.float32(1e9)),), iter([(1e-4, 0, 1e9)])):
         again = sim.simulate(net, workload, changes=changes)
         assert again.completion_times[0] == one.completion_times[0] > 0.8e-3
 

@@ -54,6 +54,11 @@ fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
             row.extract().map_err(|_| mistyped(&format!("change {place} must be a"), &row))?;
         let name = |what: &str| format!("{what} of change {place}");
         let (time, capacity) = (float(&name("time"), &time)?, float(&name("capacity"), &capacity)?);
+        // A row of an array of floats has the link as one, too.
+        let link = match link.extract::<f64>() {
+            Ok(whole) if whole.fract() == 0.0 => link.call_method0("__int__")?,
+            _ => link,
+        };
         Ok(Change { time, link: count(&name("link"), &link, 0)?, capacity })
     };
     rows.enumerate().map(change).collect()
