@@ -19,6 +19,7 @@ __all__ = [
     "Linear",
     "MethodError",
     "MinFct",
+    "Network",
     "NumError",
     "Paths",
     "Policy",
@@ -73,9 +74,7 @@ class _UserRouting(Protocol):
     ``start(net, workload)`` and a ``reroute(flow, works, paths, choice, network)`` are read if there are any.
     """
 
-    def route(
-        self, flow: int, source: int, destination: int, paths: Paths, network: Network, /
-    ) -> int | ArrayLike: ...
+    def route(self, flow: int, source: int, destination: int, paths: Paths, network: Network, /) -> int | ArrayLike: ...
 
 class _UserUtility(Protocol):
     """What a utility of one's own has: four methods on arrays over flows. An optional `saturation` is read as well."""

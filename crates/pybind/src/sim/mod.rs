@@ -113,6 +113,7 @@ fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
 ///
 /// ``flows.max_min()`` are the rates of fair sharing, to begin with. One that computes its own must heed that a flow may wait
 /// for its application (`flows.caps`), and that one that spreads puts only a share of its rate on a link (`flows.shares`).
+///
 /// If it has a method ``start(net, workload)``, that is called before the first flow arrives; if it has a `name`, reports use it in
 /// place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells. A call
 /// takes 1 to 2 microseconds and 10 to 20 nanoseconds per flow, besides what it does itself.
