@@ -36,8 +36,8 @@ class Page:
 
         `paper` is text; `ours` a number; `accept` the lowest and the highest number that a faithful fluid model should
         give (None: not bounded on that side), or None where there is nothing to hold it against. `small` is the same
-        for ``--small``, where fewer samples allow less to be said; it is `accept` unless given. `misses` is for one that
-        is known not to be accepted in the full form, for a reason that a note gives.
+        for ``--small``, where fewer samples allow less to be said; it is `accept` unless given. `misses` is for one
+        that is known not to be accepted in the full form, for a reason that a note gives.
         """
         if small is not None and accept is None:
             raise ValueError(f"{what}: bounds for the small form only")
