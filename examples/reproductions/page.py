@@ -36,7 +36,7 @@ class Page:
 
         `paper` is text; `ours` a number; `accept` the lowest and the highest number that a faithful fluid model should
         give (None: not bounded on that side), or None where there is nothing to hold it against. `small` is the same
-        for ``--small``, where fewer samples allow less to be said; it is `accept` unless given. `misses` is for a figure
+        for ``--small``, where fewer samples allow less to be said; it is `accept` unless given. `misses` is for one
         that is known not to be accepted in the full form, for a reason that a note gives.
         """
         if small is not None and accept is None:
@@ -61,8 +61,10 @@ class Page:
         self.plots.append((file, alt))
 
     def finish(self):
-        """Prints the page, and writes it if asked to. Ends with a failure if a figure is not within its bounds, or one is
-        that was known not to be."""
+        """Prints the page, and writes it if asked to.
+
+        Ends with a failure if a figure is not within its bounds, or one is that was known not to be.
+        """
         head = ("", "paper", "accepted", "netnum", "holds")
         widths = [max(len(row[column]) for row in [head, *self.rows]) for column in range(5)]
         print(f"{self.title}\n")

@@ -19,6 +19,7 @@ __all__ = [
     "Linear",
     "MethodError",
     "MinFct",
+    "Network",
     "NumError",
     "Paths",
     "Policy",
@@ -62,18 +63,18 @@ _Integers: TypeAlias = NDArray[np.int64]
 _Ends: TypeAlias = Sequence[int] | Sequence[str] | Sequence[int | str] | NDArray[np.integer[Any]]
 
 class _UserPolicy(Protocol):
-    """What a policy of one's own has. An optional ``start(net)`` and an optional `name` are read as well."""
+    """What a policy of one's own has. An optional ``start(net, workload)`` and an optional `name` are read as well."""
 
     def allocate(self, now: float, flows: Flows, /) -> ArrayLike | tuple[ArrayLike | None, float | None] | None: ...
 
 class _UserRouting(Protocol):
     """What a routing of one's own has.
 
-    With a `period` it has a ``review(flow, marked, sent, paths, choice)`` as well. A `marking`, a `name`, a
-    ``start(net, workload)`` and a ``reroute(flow, works, paths, choice)`` are read if there are any.
+    With a `period` it has a ``review(flow, marked, sent, paths, choice, network)`` as well. A `marking`, a `name`, a
+    ``start(net, workload)`` and a ``reroute(flow, works, paths, choice, network)`` are read if there are any.
     """
 
-    def route(self, flow: int, source: int, destination: int, paths: Paths, /) -> int | ArrayLike: ...
+    def route(self, flow: int, source: int, destination: int, paths: Paths, network: Network, /) -> int | ArrayLike: ...
 
 class _UserUtility(Protocol):
     """What a utility of one's own has: four methods on arrays over flows. An optional `saturation` is read as well."""
@@ -647,7 +648,17 @@ class Flows:
     def shares(self) -> _Floats: ...
     @property
     def capacities(self) -> _Floats: ...
+    def max_min(self) -> _Floats: ...
     def __len__(self) -> int: ...
+
+@final
+class Network:
+    @property
+    def time(self) -> float: ...
+    @property
+    def capacities(self) -> _Floats: ...
+    @property
+    def loads(self) -> _Floats: ...
 
 def simulate(
     net: Topology,

@@ -121,11 +121,11 @@ class Bend:
         self.heard = []
         assert (net.ends, len(workload)) == (4, 2)
 
-    def route(self, flow, source, destination, paths):
+    def route(self, flow, source, destination, paths, network):
         assert isinstance(paths, netnum.Paths) and destination == source + 2 == flow + 2
         return len(paths) - 1
 
-    def review(self, flow, marked, sent, paths, choice):
+    def review(self, flow, marked, sent, paths, choice, network):
         self.heard.append((flow, marked, sent))
         return choice - 1 if marked > 0.5 * sent else None
 
@@ -141,11 +141,43 @@ def test_a_routing_of_ones_own_moves_flows(pair):
     np.testing.assert_allclose(report.completion_times, 1.05)
 
 
+class LeastLoaded:
+    """Over the path whose fullest link is the least full."""
+
+    def __init__(self):
+        self.seen = []
+
+    def route(self, flow, source, destination, paths, network):
+        self.seen.append(network)
+        used = network.loads / network.capacities
+        return min(range(len(paths)), key=lambda path: used[paths[path]].max())
+
+
+def test_a_routing_sees_the_loads_of_the_moment(pair):
+    net, _ = pair
+    # The first has one spine for itself, the second takes the other, the third joins when the first has ended.
+    workload = sim.Workload([0, 0.25, 1.0], [0, 1, 0], [2, 3, 2], [1e6, 1e6, 1e6])
+    routing = LeastLoaded()
+    first, second = net.paths(0, 2)[0], net.paths(1, 3)[1]
+    idle = next(link for link in range(16) if link not in (*first, *second))
+    report = sim.simulate(net, workload, routing=routing, changes=[(0.5, idle, 4e6)])
+    assert [network.time for network in routing.seen] == [0, 0.25, 1.0]
+    for network, carrying in zip(routing.seen, [[], first, second], strict=True):
+        expected = np.zeros(len(net.capacities))
+        expected[list(carrying)] = 8e6
+        np.testing.assert_allclose(network.loads, expected)
+    assert [network.capacities[idle] for network in routing.seen] == [8e6, 8e6, 4e6]
+    assert repr(routing.seen[1]) == "Network(at 0.25 s, 16 links, 4 of them full)"
+    np.testing.assert_allclose(report.completion_times, 1.0)
+    with pytest.raises(ValueError, match="read-only"):
+        routing.seen[0].loads[0] = 1.0
+
+
 def test_weights_spread_a_flow(net, workload):
     class Spray:
         name = "mine"
 
-        def route(self, flow, source, destination, paths):
+        def route(self, flow, source, destination, paths, network):
             return np.full(len(paths), 1 / len(paths))
 
     report = sim.simulate(net, workload, routing=Spray())
@@ -166,7 +198,7 @@ def test_weights_spread_a_flow(net, workload):
 )
 def test_an_answer_that_cannot_be_used_names_the_flow(pair, answer, message):
     class Wrong:
-        def route(self, flow, source, destination, paths):
+        def route(self, flow, source, destination, paths, network):
             return answer
 
     with pytest.raises(netnum.MethodError, match=f'routing "Wrong": {message}'):
@@ -175,7 +207,7 @@ def test_an_answer_that_cannot_be_used_names_the_flow(pair, answer, message):
 
 def test_what_a_routing_raises_comes_through(pair):
     class Raises(Bend):
-        def review(self, flow, marked, sent, paths, choice):
+        def review(self, flow, marked, sent, paths, choice, network):
             raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
@@ -200,10 +232,10 @@ def test_a_choice_is_what_was_answered(pair):
         def __init__(self):
             self.weights, self.seen = [0.5, 0.5], []
 
-        def route(self, flow, source, destination, paths):
+        def route(self, flow, source, destination, paths, network):
             return self.weights
 
-        def review(self, flow, marked, sent, paths, choice):
+        def review(self, flow, marked, sent, paths, choice, network):
             self.weights[0] = 7.0
             self.seen.append(choice)
 
@@ -218,10 +250,10 @@ class Around:
     def __init__(self):
         self.asked = []
 
-    def route(self, flow, source, destination, paths):
+    def route(self, flow, source, destination, paths, network):
         return 0
 
-    def reroute(self, flow, works, paths, choice):
+    def reroute(self, flow, works, paths, choice, network):
         self.asked.append((flow, works.tolist(), choice))
         return None if works[choice] or not works.any() else int(works.argmax())
 
@@ -243,7 +275,7 @@ def test_a_routing_hears_of_links_that_fail(pair):
     assert report.route_changes == 0 and report.completion_times[0] > 1.5
 
     class Lost(Around):
-        def reroute(self, flow, works, paths, choice):
+        def reroute(self, flow, works, paths, choice, network):
             return 9
 
     with pytest.raises(netnum.MethodError, match=r'routing "Lost": flow 0 got path 9, expected one in 0\.\.2'):

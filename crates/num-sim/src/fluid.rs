@@ -20,7 +20,7 @@ use crate::marks::Marked;
 use crate::policy::{Policy, Rates};
 use crate::progress::{Observer, Progress};
 use crate::report::{Report, Status};
-use crate::routing::{Moves, Now, Route, Routing};
+use crate::routing::{Moves, Route, Routing};
 use crate::source::Source;
 use crate::workload::Workload;
 
@@ -134,8 +134,7 @@ struct Fluid<'a> {
     policy: &'a mut dyn Policy,
     /// Changes of capacity that are still to come.
     changes: &'a [Change],
-    /// Of every link at the moment, and whether there has been a change.
-    capacities: Vec<f64>,
+    /// Whether there has been one.
     changed: bool,
     now: f64,
     flows: Flows,
@@ -201,7 +200,6 @@ impl<'a> Fluid<'a> {
             routing,
             policy,
             changes,
-            capacities: net.capacities().to_vec(),
             changed: false,
             now: 0.0,
             flows: Flows::default(),
@@ -282,7 +280,7 @@ impl<'a> Fluid<'a> {
     fn can_move(&self) -> bool {
         let flows = self.flows.active();
         let moves = |reviews: &Reviews| reviews.idle <= PATIENCE * flows.len();
-        flows.iter().any(|&slot| self.flows.route(slot).alone(&self.capacities) > 0.0)
+        flows.iter().any(|&slot| self.flows.route(slot).alone(self.ledger.capacities()) > 0.0)
             || self.reviews.as_ref().is_some_and(moves)
     }
 
@@ -291,7 +289,6 @@ impl<'a> Fluid<'a> {
             && time <= self.now
         {
             self.changes = rest;
-            self.capacities[link] = capacity;
             self.ledger.set_capacity(link, capacity, self.now);
             if let Some(reviews) = &mut self.reviews {
                 reviews.marked.set_capacity(link, capacity);
@@ -302,7 +299,7 @@ impl<'a> Fluid<'a> {
         for place in 0..self.flows.active().len() {
             let slot = self.flows.active()[place];
             self.spare_route.clone_from(self.flows.route(slot));
-            let now = Now { net: self.net, capacities: &self.capacities };
+            let now = self.ledger.now(self.net, self.now);
             if self.routing.reroute(self.flows.flow(slot).number as usize, &now, &mut self.spare_route)? {
                 self.take_spare_route(slot)?;
             }
@@ -330,7 +327,8 @@ impl<'a> Fluid<'a> {
             reviews.calendar.set(slot, time);
             let number = flow.number as usize;
             self.spare_route.clone_from(self.flows.route(slot));
-            if self.routing.review(number, marks, &mut self.spare_route)? {
+            let now = self.ledger.now(self.net, self.now);
+            if self.routing.review(number, marks, &now, &mut self.spare_route)? {
                 self.take_spare_route(slot)?;
             }
         }
@@ -377,9 +375,9 @@ impl<'a> Fluid<'a> {
         self.arrived += 1;
         let size = BITS * self.workload.sizes()[flow];
         let (slot, route) = self.flows.insert(flow, size, self.now);
-        self.routing.route(flow, route)?;
+        let now = self.ledger.now(self.net, self.now);
+        self.routing.route(flow, &now, route)?;
         if self.changed {
-            let now = Now { net: self.net, capacities: &self.capacities };
             self.routing.reroute(flow, &now, route)?;
         }
         let fault = self.flows.route(slot).fault(self.net, self.workload.pair(flow), &mut self.balance);
@@ -506,7 +504,7 @@ impl<'a> Fluid<'a> {
     fn allocate(&mut self) -> Result<()> {
         let now = self.now;
         if self.told {
-            let network = Now { net: self.net, capacities: &self.capacities };
+            let network = self.ledger.now(self.net, now);
             self.routing.balance(&network, &self.flows, &mut self.moves)?;
             let mut moves = std::mem::take(&mut self.moves);
             for (slot, route) in moves.drain() {

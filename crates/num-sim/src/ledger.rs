@@ -4,12 +4,12 @@
 //! Loads are looked at when time has passed, not while the rates of one instant are set one after the other. Bits are
 //! added up flow by flow, and do not drift.
 
-use crate::routing::Route;
+use netnum_core::Topology;
 
-#[derive(Debug, Clone)]
+use crate::routing::{Now, Route};
+
+#[derive(Debug, Clone, Default)]
 struct Link {
-    capacity: f64,
-    load: f64,
     since: f64,
     peak: f64,
     bits: f64,
@@ -23,31 +23,33 @@ struct Link {
 /// The accounts of all links.
 #[derive(Debug)]
 pub(crate) struct Ledger {
+    /// Of every link at the moment, in bit/s.
+    capacities: Vec<f64>,
+    loads: Vec<f64>,
     links: Vec<Link>,
 }
 
 impl Ledger {
     pub(crate) fn new(capacities: &[f64]) -> Self {
-        let link = |&capacity: &f64| Link {
-            capacity,
-            load: 0.0,
-            since: 0.0,
-            peak: 0.0,
-            bits: 0.0,
-            offered: 0.0,
-            changed: 0.0,
-            excess: 0.0,
-        };
-        Self { links: capacities.iter().map(link).collect() }
+        let (loads, links) = (vec![0.0; capacities.len()], vec![Link::default(); capacities.len()]);
+        Self { capacities: capacities.to_vec(), loads, links }
+    }
+
+    pub(crate) fn capacities(&self) -> &[f64] {
+        &self.capacities
+    }
+
+    /// The network of the moment.
+    pub(crate) fn now<'a>(&'a self, net: &'a Topology, time: f64) -> Now<'a> {
+        Now { net, time, capacities: &self.capacities, loads: &self.loads }
     }
 
     /// The rate of a flow on a route changes.
     #[inline]
     pub(crate) fn change(&mut self, route: &Route, change: f64, now: f64) {
         for (link, share) in route.iter() {
-            let link = &mut self.links[link];
-            link.settle(now);
-            link.load += share * change;
+            self.settle(link, now);
+            self.loads[link] += share * change;
         }
     }
 
@@ -60,16 +62,17 @@ impl Ledger {
 
     /// The capacity of a link changes.
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64, now: f64) {
-        let link = &mut self.links[link];
-        link.settle(now);
-        link.offered += link.capacity * (now - link.changed);
-        (link.capacity, link.changed) = (capacity, now);
+        self.settle(link, now);
+        let account = &mut self.links[link];
+        account.offered += self.capacities[link] * (now - account.changed);
+        account.changed = now;
+        self.capacities[link] = capacity;
     }
 
     /// The time is over: nothing changes any more.
     pub(crate) fn close(&mut self, now: f64) {
         for link in 0..self.links.len() {
-            self.set_capacity(link, self.links[link].capacity, now);
+            self.set_capacity(link, self.capacities[link], now);
         }
     }
 
@@ -89,20 +92,19 @@ impl Ledger {
     pub(crate) fn excess_bits(&self) -> f64 {
         self.links.iter().map(|link| link.excess).sum()
     }
-}
 
-impl Link {
     /// Writes down the load of the time that has passed.
     #[inline]
-    fn settle(&mut self, now: f64) {
-        if now > self.since {
-            if self.load > self.peak {
-                self.peak = self.load;
+    fn settle(&mut self, link: usize, now: f64) {
+        let (account, load, capacity) = (&mut self.links[link], self.loads[link], self.capacities[link]);
+        if now > account.since {
+            if load > account.peak {
+                account.peak = load;
             }
-            if self.load > self.capacity {
-                self.excess += (self.load - self.capacity) * (now - self.since);
+            if load > capacity {
+                account.excess += (load - capacity) * (now - account.since);
             }
-            self.since = now;
+            account.since = now;
         }
     }
 }

@@ -57,7 +57,7 @@ pub use options::{Entry, Given, Options};
 pub use policy::{
     Deadline, Edf, Ideal, Key, Left, MaxMin, MinFctOptions, Ordered, POLICIES, Pias, Policy, Rank, Rates, Rax,
     RaxOptions, Remaining, Srpt, Strict, Ticking, TickingOptions, UpdateTraffic, Urgency, Utility, Xwi, XwiOptions,
-    policy,
+    fair_rates, policy,
 };
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};

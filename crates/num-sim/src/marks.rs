@@ -271,8 +271,6 @@ impl Marked {
     /// Rates and routes of this instant are known. O(links of the flows that changed · flows on them · hops).
     pub(crate) fn look(&mut self, flows: &Flows, now: f64) {
         let Self { marking, links, heard, touched, turned, held, hearing } = self;
-        // Of the others that one has joined or left changes nothing.
-        let counts = matches!(marking, Marking::Dctcp { .. });
         for number in touched.drain(..) {
             let link = &mut links[number as usize];
             let mut holds_from = f64::INFINITY;
@@ -289,9 +287,12 @@ impl Marked {
                 }
             }
             let before = std::mem::replace(&mut link.holds_from, holds_from);
-            link.listed = counts || holds_from != before;
+            // It may also have lost a flow that it held back, or count them.
+            link.listed = holds_from != before || marking.part(link) != link.marks;
             if link.listed {
                 turned.push(number);
+            }
+            if holds_from != before {
                 // Those whose own rate has changed are listed already.
                 let otherwise = |rate: f64| (rate >= before) != (rate >= holds_from);
                 for &(slot, _) in link.through.iter().filter(|flow| otherwise(flows.flow(flow.0).rate)) {

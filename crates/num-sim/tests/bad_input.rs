@@ -446,7 +446,7 @@ impl Routing for Astray {
     fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
         Ok(())
     }
-    fn route(&mut self, _flow: usize, route: &mut Route) -> Result<()> {
+    fn route(&mut self, _flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
         route.spread(self.0.iter().map(|(path, weight)| (path.as_slice(), *weight)));
         Ok(())
     }
@@ -484,8 +484,8 @@ impl Routing for Mover {
     fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.ecmp.start(net, workload)
     }
-    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
-        self.ecmp.route(flow, route)
+    fn route(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<()> {
+        self.ecmp.route(flow, now, route)
     }
     fn balance(&mut self, _now: &Now<'_>, _flows: &Flows, moves: &mut Moves) -> Result<()> {
         let mut route = Route::default();

@@ -7,11 +7,11 @@ mod common;
 
 use common::slow::{Order, Outcome, Scheduler, Splits, simulate as slowly};
 use common::{largest_difference, small_network};
-use netnum_core::Topology;
+use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    Adaptive, Change, Ecmp, EcmpOptions, Edf, FlowBender, FlowBenderOptions, Flows, Marking, MaxMin, Pairs, Pias,
-    Poisson, Policy, Production, Rates, Rax, RaxOptions, Report, Result, Routing, Run, Sizes, Spray, Srpt, Strict,
-    Workload, simulate,
+    Adaptive, Change, Ecmp, EcmpOptions, Edf, FlowBender, FlowBenderOptions, Flows, Marking, Marks, MaxMin, Now, Pairs,
+    Pias, Poisson, Policy, Production, Rates, Rax, RaxOptions, Report, Result, Route, Routing, Run, Sizes, Spray, Srpt,
+    Strict, Workload, simulate,
 };
 
 /// How many there are, and how many where every arrival costs some linear programs.
@@ -67,7 +67,42 @@ fn failures(net: &Topology, workload: &Workload) -> Vec<Change> {
     ]
 }
 
-/// Every routing, made anew by every call.
+/// To the path whose fullest link is the least full, when a flow arrives and at every review.
+struct LeastLoaded(Vec<Paths>);
+
+impl LeastLoaded {
+    fn choose(&self, flow: usize, now: &Now<'_>) -> usize {
+        // In steps, lest rounding decides between what is equal.
+        let full = |&link: &u32| (1e6 * now.loads[link as usize] / now.capacities[link as usize]).round() as u64;
+        let fullest = |path: &usize| self.0[flow].links(*path).iter().map(full).max();
+        (0..self.0[flow].len()).filter(|&path| now.works(self.0[flow].links(path))).min_by_key(fullest).unwrap_or(0)
+    }
+}
+
+impl Routing for LeastLoaded {
+    fn name(&self) -> &str {
+        "least loaded"
+    }
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        let pairs = workload.sources().iter().zip(workload.destinations());
+        self.0 = pairs
+            .map(|(&source, &destination)| net.paths(source, destination))
+            .collect::<std::result::Result<_, _>>()?;
+        Ok(())
+    }
+    fn route(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<()> {
+        route.take(self.0[flow].links(self.choose(flow, now)));
+        Ok(())
+    }
+    fn period(&self) -> f64 {
+        1e-3
+    }
+    fn review(&mut self, flow: usize, _marks: Marks, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+        self.route(flow, now, route).map(|()| true)
+    }
+}
+
+/// Every routing, made anew by every call, and one that looks at loads.
 fn routings(seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
     let options = FlowBenderOptions { rtt: 1e-3, ..FlowBenderOptions::default() };
     let dctcp = Marking::Dctcp { rtt: 100e-6, threshold: 90e3 };
@@ -82,6 +117,7 @@ fn routings(seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
         ("locked", flow_bender(FlowBenderOptions { lock_after: Some(2), lock_for: 4, n: 2, ..options })),
         ("gradual", flow_bender(FlowBenderOptions { step: 0.3, ..options })),
         ("adaptive", Box::new(Adaptive::new())),
+        ("least loaded", Box::new(LeastLoaded(vec![]))),
     ]
 }
 

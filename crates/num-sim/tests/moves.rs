@@ -34,7 +34,7 @@ impl Routing for Down {
         self.at = (0..workload.len()).map(|flow| self.paths(flow).len() - 1).collect();
         Ok(())
     }
-    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
         route.take(self.paths(flow).links(self.at[flow]));
         Ok(())
     }
@@ -44,12 +44,12 @@ impl Routing for Down {
     fn marking(&self) -> Marking {
         Marking::Saturated
     }
-    fn review(&mut self, flow: usize, marks: Marks, route: &mut Route) -> Result<bool> {
+    fn review(&mut self, flow: usize, marks: Marks, now: &Now<'_>, route: &mut Route) -> Result<bool> {
         self.heard.push((flow, marks.fraction()));
         let moves = marks.fraction() > 0.5 && self.at[flow] > 0;
         if moves {
             self.at[flow] -= 1;
-            self.route(flow, route)?;
+            self.route(flow, now, route)?;
         }
         Ok(moves)
     }
@@ -57,7 +57,7 @@ impl Routing for Down {
         let fails = !now.works(route.links()) && self.at[flow] > 0;
         if fails {
             self.at[flow] -= 1;
-            self.route(flow, route)?;
+            self.route(flow, now, route)?;
         }
         Ok(fails)
     }

@@ -53,7 +53,7 @@ mod _core {
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]
-    use crate::sim::{Flows, Policy, Report, Routing, Sizes, UpdateTraffic, Workload};
+    use crate::sim::{Flows, Network, Policy, Report, Routing, Sizes, UpdateTraffic, Workload};
     #[pymodule_export]
     use crate::sim::{all_to_all, incast, log_normal, permutation, policies, routings, simulate};
     #[pymodule_export]

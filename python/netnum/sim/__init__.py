@@ -14,6 +14,7 @@ bytes, capacities and rates in bit/s, times in seconds.
 
 from .._core import (
     Flows,
+    Network,
     Policy,
     Report,
     Routing,
@@ -32,6 +33,7 @@ from . import sizes
 
 __all__ = [
     "Flows",
+    "Network",
     "Policy",
     "Report",
     "Routing",

@@ -23,7 +23,7 @@ mod xwi;
 
 pub use edf::{Deadline, Edf};
 pub use ideal::Ideal;
-pub use max_min::MaxMin;
+pub use max_min::{MaxMin, fair_rates};
 pub use ordered::{Key, Ordered};
 pub use pias::Pias;
 pub use rax::{Rax, RaxOptions};

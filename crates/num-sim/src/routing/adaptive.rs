@@ -149,7 +149,7 @@ impl Routing for Adaptive {
     }
 
     /// For a moment, until [`balance`](Self::balance) is called.
-    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
         evenly(self.choices.of(flow).iter().collect(), route);
         Ok(())
     }

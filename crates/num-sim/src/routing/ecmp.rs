@@ -73,7 +73,7 @@ impl Routing for Ecmp {
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
         if self.skewed {
             let paths = self.choices.of(flow);
             route.take(paths.links(self.hash.pick(flow, 0, paths.len())));

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choices::Choices;
 use super::hash::Hash;
-use super::{Route, Routing};
+use super::{Now, Route, Routing};
 use crate::error::{Error, Result};
 use crate::marks::{Marking, Marks};
 use crate::workload::Workload;
@@ -150,7 +150,7 @@ impl Routing for FlowBender {
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
         let paths = self.choices.of(flow);
         let path = self.hash.pick(flow, 0, paths.len());
         self.flows[flow].settle(path as u32);
@@ -166,7 +166,7 @@ impl Routing for FlowBender {
         self.options.marking
     }
 
-    fn review(&mut self, flow: usize, marks: Marks, route: &mut Route) -> Result<bool> {
+    fn review(&mut self, flow: usize, marks: Marks, _now: &Now<'_>, route: &mut Route) -> Result<bool> {
         let Self { options, hash, choices, flows } = self;
         let (paths, bender) = (choices.of(flow), &mut flows[flow]);
         let heard = if marks.sent > 0.0 { marks.fraction() } else { 1.0 };

@@ -40,11 +40,12 @@ pub trait Routing {
     /// Naming the first flow that cannot be routed.
     fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()>;
 
-    /// Leaves the route of a flow that arrives now in `route`. Flows are asked about in order of arrival.
+    /// Leaves the route of a flow that arrives in `route`, given the network of the moment. Flows are asked about in order of
+    /// arrival.
     ///
     /// # Errors
     /// Of the routing's own.
-    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()>;
+    fn route(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<()>;
 
     /// Seconds of a flow's own clock, which starts when it arrives: after each of them it is [reviewed](Self::review).
     /// ∞, the default, for never.
@@ -61,7 +62,7 @@ pub trait Routing {
     ///
     /// # Errors
     /// Of the routing's own.
-    fn review(&mut self, _flow: usize, _marks: Marks, _route: &mut Route) -> Result<bool> {
+    fn review(&mut self, _flow: usize, _marks: Marks, _now: &Now<'_>, _route: &mut Route) -> Result<bool> {
         Ok(false)
     }
 
@@ -97,8 +98,13 @@ pub trait Routing {
 pub struct Now<'a> {
     /// As it was at the start.
     pub net: &'a Topology,
+    /// The moment, in seconds.
+    pub time: f64,
     /// Of every link at the moment, in bit/s; 0 if it has failed.
     pub capacities: &'a [f64],
+    /// What every link carries, in bit/s: flows that have ended at this instant are gone, the others have the rates from
+    /// before it.
+    pub loads: &'a [f64],
 }
 
 impl Now<'_> {

@@ -41,7 +41,7 @@ impl Routing for Spray {
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
         evenly(self.choices.of(flow).iter().collect(), route);
         Ok(())
     }

@@ -60,6 +60,8 @@ struct Live {
     arrival: f64,
     deadline: f64,
     size: f64,
+    /// Until now.
+    rate: f64,
     sent: f64,
     produced: f64,
     /// ∞ if all is at hand.
@@ -257,6 +259,17 @@ impl Slow<'_> {
     }
 }
 
+impl Slow<'_> {
+    /// What every link carries at the rates until now.
+    fn loads(&self) -> Vec<f64> {
+        let mut loads = vec![0.0; self.capacities.len()];
+        for flow in &self.flows {
+            flow.route.iter().for_each(|(link, share)| loads[link] += share * flow.rate);
+        }
+        loads
+    }
+}
+
 /// Lets the flows of a workload pass, under changes of capacities.
 pub(crate) fn simulate(
     net: &Topology,
@@ -319,6 +332,7 @@ pub(crate) fn simulate(
         let mut loads = vec![0.0; slow.capacities.len()];
         for ((flow, &rate), part) in slow.flows.iter_mut().zip(&rates).zip(&parts) {
             let (number, pace) = (flow.number, flow.pace(rate));
+            flow.rate = rate;
             flow.route.iter().for_each(|(link, share)| loads[link] += share * rate);
             flow.heard.sent += rate * step;
             flow.heard.marked += part * rate * step;
@@ -364,15 +378,20 @@ pub(crate) fn simulate(
             }
             !ends
         });
-        let network = Now { net, capacities: &slow.capacities };
-        for flow in &mut slow.flows {
+        for place in 0..slow.flows.len() {
+            if change > now && review(&slow.flows[place]) > now {
+                continue;
+            }
+            let loads = slow.loads();
+            let network = Now { net, time: now, capacities: &slow.capacities, loads: &loads };
+            let flow = &mut slow.flows[place];
             let before = flow.route.clone();
             if change <= now {
                 routing.reroute(flow.number, &network, &mut flow.route).expect("there is a route");
             }
             if review(flow) <= now {
                 let heard = std::mem::replace(&mut flow.heard, Marks { sent: 0.0, marked: 0.0 });
-                routing.review(flow.number, heard, &mut flow.route).expect("there is a route");
+                routing.review(flow.number, heard, &network, &mut flow.route).expect("there is a route");
                 flow.reviews += 1;
             }
             outcome.moves += usize::from(flow.route != before);
@@ -381,8 +400,9 @@ pub(crate) fn simulate(
         while arrivals.get(arrived).is_some_and(|&arrival| arrival <= now) {
             let (number, size) = (arrived, 8.0 * workload.sizes()[arrived]);
             arrived += 1;
-            let mut route = Route::default();
-            routing.route(number, &mut route).expect("there is a route");
+            let (mut route, loads) = (Route::default(), slow.loads());
+            let network = Now { net, time: now, capacities: &slow.capacities, loads: &loads };
+            routing.route(number, &network, &mut route).expect("there is a route");
             if changed > 0 {
                 routing.reroute(number, &network, &mut route).expect("there is a route");
             }
@@ -399,6 +419,7 @@ pub(crate) fn simulate(
                 arrival: now,
                 deadline: now + slack * size / alone,
                 size,
+                rate: 0.0,
                 sent: 0.0,
                 produced,
                 production,

@@ -1,8 +1,8 @@
 //! `Flows`: what a policy written in Python sees.
 
 use netnum_core::Paths as Core;
-use netnum_sim::Flows as Live;
-use numpy::PyArray1;
+use netnum_sim::{Flows as Live, Route, fair_rates};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -136,6 +136,21 @@ impl Flows {
     #[getter]
     fn capacities(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.capacities.clone_ref(py)
+    }
+
+    /// The rates of fair sharing on their routes, within their caps: array of float in bit/s, shape (flows,).
+    ///
+    /// What the policy ``"max-min"`` gives, to begin an idea of your own with. O(hops · log(links)).
+    fn max_min<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let capacities = self.capacities.bind(py).to_vec()?;
+        let flow = |(hops, &cap): (&[usize], &f64)| {
+            let on = hops[0]..hops[1];
+            let mut route = Route::default();
+            let links = self.links[on.clone()].iter().map(std::slice::from_ref);
+            route.spread(links.zip(self.shares[on].iter().copied()));
+            (route, cap)
+        };
+        Ok(PyArray1::from_vec(py, fair_rates(&capacities, self.indptr.windows(2).zip(&self.caps).map(flow))))
     }
 
     fn __len__(&self) -> usize {

@@ -2,6 +2,7 @@
 
 mod flows;
 mod named;
+mod network;
 mod own;
 mod own_routing;
 mod report;
@@ -17,6 +18,7 @@ use pyo3::types::PyString;
 
 pub(crate) use flows::Flows;
 pub(crate) use named::{Policy, Routing, policies, routings};
+pub(crate) use network::Network;
 pub(crate) use report::Report;
 pub(crate) use sizes::Sizes;
 pub(crate) use traffic::UpdateTraffic;
@@ -114,19 +116,29 @@ fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
 /// - or a tuple ``(rates, next_time)``, where `rates` may be None as well, and `next_time`, in seconds and after `now`, is
 ///   when to call it again if nothing happens before. The last answer counts: None, or rates alone, is for never.
 ///
-/// If it has a method ``start(net)``, that is called before the first flow arrives; if it has a `name`, reports use it in
+/// ``flows.max_min()`` are the rates of fair sharing, to begin with. One that computes its own must heed that a flow may wait
+/// for its application (`flows.caps`), and that one that spreads puts only a share of its rate on a link (`flows.shares`).
+///
+/// If it has a method ``start(net, workload)``, that is called before the first flow arrives; if it has a `name`, reports use it in
 /// place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells. A call
 /// takes 1 to 2 microseconds and 10 to 20 nanoseconds per flow, besides what it does itself.
 ///
-/// A routing of your own is any object with a method ``route(flow, source, destination, paths)``. It is called when a flow
-/// arrives; `flow` is its place in the workload, `paths` are the `netnum.Paths` from the one end to the other with the
-/// fewest links. It returns the index of one, or weights over all of them that add up to 1. With a `period` in seconds,
-/// ``review(flow, marked, sent, paths, choice)`` is called whenever another one has passed since the flow arrived, with the
-/// bytes that it sent in it, those of them that were marked, and its last answer; it returns another one, or None to leave
-/// it at that. `marking` says how links mark, as in `Routing`. If it has a method ``reroute(flow, works, paths, choice)``,
-/// that is called for every flow when a link changes, and from then on for every one that arrives, after `route`: `works`
-/// is an array of bool, which of the paths have no failed link; it returns another answer, or None. Without it, flows of
-/// failed links wait. ``start(net, workload)`` and a `name` are optional.
+/// A routing of your own is any object with a method ``route(flow, source, destination, paths, network)``. It is called
+/// when a flow arrives; `flow` is its place in the workload, `paths` are the `netnum.Paths` from the one end to the other
+/// with the fewest links, `network` is the `Network` of the moment, with the load of every link. It returns the index of a
+/// path, or weights over all of them that add up to 1. With a `period` in seconds,
+/// ``review(flow, marked, sent, paths, choice, network)`` is called whenever another one has passed since the flow arrived,
+/// with the bytes that it sent in it, those of them that were marked, and its last answer; it returns another one, or None
+/// to leave it at that. `marking` says how links mark, as in `Routing`. If it has a method
+/// ``reroute(flow, works, paths, choice, network)``, that is called for every flow when a link changes, and from then on for
+/// every one that arrives, after `route`: `works` is an array of bool, which of the paths have no failed link; it returns
+/// another answer, or None. Without it, flows of failed links wait. ``start(net, workload)`` and a `name` are optional.
+/// This one takes the path whose fullest link is the least full::
+///
+///     class LeastLoaded:
+///         def route(self, flow, source, destination, paths, network):
+///             used = network.loads / network.capacities
+///             return min(range(len(paths)), key=lambda path: used[paths[path]].max())
 ///
 /// Each call of a Python method takes some microseconds.
 ///

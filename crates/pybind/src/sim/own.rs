@@ -106,7 +106,7 @@ impl Policy for UserPolicy {
     fn start(&mut self, net: &netnum_core::Topology, _workload: &netnum_sim::Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
         Python::attach(|py| match self.object.bind(py).getattr_opt("start")? {
-            Some(start) => start.call1((&self.net,)).map(drop),
+            Some(start) => start.call1((&self.net, &self.workload)).map(drop),
             None => Ok(()),
         })
         .map_err(|error| self.raised(error))

@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyFloat};
 
 use super::named::plain;
 use super::own::name_of;
-use super::{Workload, raise};
+use super::{Network, Workload, raise};
 use crate::paths::Paths;
 use crate::topology::Topology;
 use crate::{door, numbers};
@@ -41,11 +41,12 @@ impl UserRouting {
         net: &Bound<'_, Topology>,
         workload: &Bound<'_, Workload>,
     ) -> PyResult<Self> {
-        let known = "a name, a netnum.sim.Routing or an object with a method route(flow, source, destination, paths)";
+        let known =
+            "a name, a netnum.sim.Routing or an object with a method route(flow, source, destination, paths, network)";
         let name = name_of(object, "routing", "route", known)?;
         let period = object.getattr_opt("period")?.filter(|period| !period.is_none());
         if period.is_some() && !object.hasattr("review")? {
-            let method = "review(flow, marked, sent, paths, choice)";
+            let method = "review(flow, marked, sent, paths, choice, network)";
             return Err(PyTypeError::new_err(format!("routing {name:?} has a period, and no method {method}")));
         }
         let period = period
@@ -148,12 +149,13 @@ impl Routing for UserRouting {
         .map_err(|error| self.raised(error))
     }
 
-    fn route(&mut self, flow: usize, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<()> {
         Python::attach(|py| {
             let paths = self.paths(py, flow)?;
             let workload = &self.workload.get().core;
             let (source, destination) = (workload.sources()[flow], workload.destinations()[flow]);
-            let answer = self.object.bind(py).call_method1("route", (flow, source, destination, &paths));
+            let told = (flow, source, destination, &paths, Network::new(now));
+            let answer = self.object.bind(py).call_method1("route", told);
             self.follow(flow, answer.map_err(|error| self.raised(error))?, paths.get(), route)
         })
     }
@@ -166,10 +168,11 @@ impl Routing for UserRouting {
         self.marking
     }
 
-    fn review(&mut self, flow: usize, marks: Marks, route: &mut Route) -> Result<bool> {
+    fn review(&mut self, flow: usize, marks: Marks, now: &Now<'_>, route: &mut Route) -> Result<bool> {
         Python::attach(|py| {
             let paths = self.paths(py, flow)?;
-            let told = (flow, marks.marked / BITS, marks.sent / BITS, &paths, &self.choices[flow]);
+            let (marked, sent) = (marks.marked / BITS, marks.sent / BITS);
+            let told = (flow, marked, sent, &paths, &self.choices[flow], Network::new(now));
             let answer = self.object.bind(py).call_method1("review", told).map_err(|error| self.raised(error))?;
             self.follow_if_any(flow, answer, paths.get(), route)
         })
@@ -182,7 +185,7 @@ impl Routing for UserRouting {
         Python::attach(|py| {
             let paths = self.paths(py, flow)?;
             let works: Vec<bool> = paths.get().core.iter().map(|path| now.works(path)).collect();
-            let told = (flow, numbers::read_only(py, works), &paths, &self.choices[flow]);
+            let told = (flow, numbers::read_only(py, works), &paths, &self.choices[flow], Network::new(now));
             let answer = self.object.bind(py).call_method1("reroute", told).map_err(|error| self.raised(error))?;
             self.follow_if_any(flow, answer, paths.get(), route)
         })

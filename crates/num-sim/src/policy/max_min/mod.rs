@@ -13,6 +13,7 @@ use netnum_core::Topology;
 use super::{Policy, Rates};
 use crate::error::Result;
 use crate::flows::Flows;
+use crate::routing::Route;
 use crate::workload::Workload;
 use levels::Levels;
 pub(super) use tiers::Tiers;
@@ -33,6 +34,22 @@ impl MaxMin {
     pub fn full() -> Self {
         Self { levels: Levels::full() }
     }
+}
+
+/// The rates of flows that share a network fairly, each with its route and its cap, in bit/s. O(crossings · log(links)).
+///
+/// # Panics
+/// For a route over a link that does not exist.
+pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f64)>) -> Vec<f64> {
+    let mut levels = Levels::full();
+    levels.start(capacities);
+    let mut count = 0;
+    for (route, cap) in flows {
+        levels.insert(count, &route, cap, 0.0);
+        count += 1;
+    }
+    levels.settle();
+    (0..count).map(|slot| levels.member(slot).rate()).collect()
 }
 
 impl Policy for MaxMin {
