@@ -70,17 +70,17 @@ fn wrong_production_names_the_flow() {
     assert_eq!(message(&[1.0], -1.0), "send buffer is -1, expected a number > 0");
     let one = Workload::new(vec![0.0], vec![0], vec![1], vec![1.0]).unwrap();
     let two = Production::new(vec![1.0; 2], f64::INFINITY).unwrap();
-    assert_eq!(
-        one.with_production(two).unwrap_err().to_string(),
-        "production rates has 2 entries, expected 1, one per flow"
-    );
+    assert_eq!(one.with_production(two).unwrap_err().to_string(), "production has 2 entries, expected 1, one per flow");
     let drawn =
         |median, sigma, bounds| Production::log_normal(3, median, sigma, bounds, 1e6, 1).map(|it| it.rates().to_vec());
     assert!(drawn(1e9, 1.0, (1e8, 1e10)).unwrap().iter().all(|rate| (1e8..=1e10).contains(rate)));
     assert_eq!(drawn(-1.0, 1.0, (0.0, 1.0)).unwrap_err().to_string(), "median is -1, expected a finite number > 0");
     assert_eq!(drawn(1.0, -1.0, (0.0, 1.0)).unwrap_err().to_string(), "sigma is -1, expected a finite number >= 0");
     let far = drawn(1e9, 0.1, (1e3, 1e4)).unwrap_err().to_string();
-    assert_eq!(far, "bounds is 1000 to 10000, expected bounds that a rate is likely to lie between");
+    assert_eq!(
+        far,
+        "bounds is 1000 to 10000, expected some that rates with median 1000000000 and sigma 0.1 are likely to lie between"
+    );
 }
 
 /// A solve to a gap leaves a flow that only its cap holds back a little short of it, of which no clock may stand still.
