@@ -94,6 +94,22 @@ def test_links_that_are_never_full_mark_only_by_utilization():
     assert moves("flowtune", {"utilization": 0.98}) > 0
 
 
+def test_a_flow_alone_is_marked_by_the_first_link_that_holds_it_back():
+    def moves(server, **options):
+        net = netnum.topology.leaf_spine(2, 2, 4, server_capacity=server, fabric_capacity=10e9)
+        routing = sim.Routing("flow-bender", **options)
+        return sim.simulate(net, sim.Workload([0], [0], [2], [10e6]), routing=routing).route_changes
+
+    # 12.6 % where the fabric holds it back.
+    dctcp = {"dctcp": {"rtt": 100e-6, "threshold": 65e3}}
+    assert moves(40e9, marking=dctcp, t=0.05) > 0 and moves(40e9, marking=dctcp, t=0.12) > 0
+    assert moves(40e9, marking=dctcp, t=0.13) == 0
+    assert moves(40e9, marking="saturated") > 0
+    # Its own server does.
+    assert moves(10e9, marking=dctcp, t=0.05) == moves(10e9, marking="saturated") == 0
+    assert moves(10e9, marking={"utilization": 0.9}) > 0
+
+
 def test_a_link_fails_and_comes_back(pair):
     net, _ = pair
     workload = sim.Workload([0], [0], [2], [1e6])

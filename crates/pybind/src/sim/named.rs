@@ -40,6 +40,9 @@ use crate::topology::Topology;
 /// - ``"xwi"``: NUMFabric. Prices move every `interval` seconds, rates are a weighted max-min at once; `eta`, `beta` and
 ///   `heaviest` are the method's, and `utility` is as above.
 ///
+/// Optima solve a problem at every change: with the 300 flows of a load of 0.6 on 144 servers in some 0.2 ms, for
+/// ``"min-fct"`` in 1 ms, where fair sharing and priorities take microseconds.
+///
 /// Optima, ``"flowtune"``, ``"gradient"``, ``"rcp"`` and ``"xwi"`` take flows with one path each: the first that a routing
 /// spreads ends the simulation, with a MethodError that names it, when it arrives or moves. ``"flowtune"``, ``"gradient"``
 /// and ``"rcp"`` do not know which applications are slow: what those leave of their rates, nobody uses.
@@ -75,13 +78,26 @@ pub(crate) struct Policy {
 ///   the hash prefers some paths, and the same ones for all flows: from (1 + s)/P to (1 - s)/P of them take each of P.
 ///   When a link fails its flows are hashed over the paths that are left.
 /// - ``"flow-bender"``: a flow that is congested for `n` round trips of `rtt` seconds in a row draws a path anew, with the
-///   same `skew`; it is when more than a part `t` of what it sent was marked, or when it sent nothing. `marking` is
-///   ``"saturated"``, where congested links mark everything, ``{"dctcp": {"rtt": seconds, "threshold": bytes}}`` or
-///   ``{"utilization": part}``. Links that are never full mark only by utilization: under ``"flowtune"``, which leaves its
-///   `update_threshold` and `headroom` of every link free, choose a `part` below what is left. After `lock_after` moves in a row it stays on the best of these paths for `lock_for` round
-///   trips; None for never. `step` is the part of a flow that moves at once, 1 for all of it.
+///   same `skew`; it is when more than a part `t` of what it sent was marked, or when it sent nothing. `marking` says what
+///   links mark:
+///
+///   - ``"saturated"``: a congested link marks everything. It is congested while it is full, is a switch's, and is the first
+///     on the route of a flow to hold it back; what its server's link holds back already, no other marks.
+///   - ``{"dctcp": {"rtt": seconds, "threshold": bytes}}``: a congested link marks the part sqrt(2 n / W) of what n flows
+///     send over it, W = (capacity * rtt + threshold) / 1500 bytes. That is 13 % for a single one that fills a link of
+///     10 Gbit/s, with 100 µs and 65 kB: choose a `t` of about 0.25, as at 0.05 no full link is ever calm.
+///   - ``{"utilization": part}``: a switch's link marks everything while it carries this part of its capacity or more, be
+///     it of a flow alone.
+///
+///   Links that are never full mark only by utilization: under ``"flowtune"``, which leaves its `update_threshold` and
+///   `headroom` of every link free, choose a `part` below what is left.
+///
+///   After `lock_after` moves in a row a flow stays on the best of these paths for `lock_for` round trips; None for never.
+///   `step` is the part of a flow that moves at once, 1 for all of it.
 /// - ``"spray"``: an even split of every flow over all shortest paths that work.
-/// - ``"adaptive"``: at every moment the split at which max-min rates are highest, away from links with less free. Slow.
+/// - ``"adaptive"``: at every moment the split at which max-min rates are highest, away from links with less free. On a
+///   symmetric fabric that is ``"spray"``, found by linear programs at every arrival and end: in milliseconds on 144
+///   servers at a load of 0.6, a thousand times as long.
 ///
 /// Parameters
 /// ----------
