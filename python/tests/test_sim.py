@@ -283,6 +283,9 @@ def test_time_may_be_up(net, workload):
     assert report.status == "time_up"
     assert 0 < report.ended < 1001
     assert np.isnan(report.completion_times[1001:]).all()
+    # What has not ended is in no mean.
+    assert report.mean_slowdown == pytest.approx(np.nanmean(report.slowdowns))
+    assert report.slowdown_quantile(0.9) == pytest.approx(np.nanquantile(report.slowdowns, 0.9))
     assert repr(report).startswith(f"Report(time_up, {report.ended} of 2000 flows")
     assert pickle.loads(pickle.dumps(report)).ended == report.ended
 
