@@ -128,7 +128,11 @@ def test_options_change_what_a_policy_does(net, workload):
             'option "tol" of policy "proportional" is 0, expected',
             lambda: sim.Policy("proportional", tol=0),
         ),
-        (TypeError, 'option "gamma" of policy "flowtune" must be a number', lambda: sim.Policy("flowtune", gamma=object())),
+        (
+            TypeError,
+            'option "gamma" of policy "flowtune" must be a number',
+            lambda: sim.Policy("flowtune", gamma=object()),
+        ),
         (TypeError, "str", lambda: sim.Policy(3)),
     ],
 )

@@ -195,7 +195,8 @@ def test_changes_may_be_any_rows(net):
     workload = sim.Workload([0], [0], [1], [1e6])
     one = sim.simulate(net, workload, changes=[(1e-4, 0, 1e9)])
     rows = np.array([[1e-4, 0, 1e9]])
-    for changes in (rows, list(rows), rows.tolist(), [[1e-4, 0, 1e9]], ((np.float64(1e-4), np.int64(0), np.float32(1e9)),), iter([(1e-4, 0, 1e9)])):
+    scalars = ((np.float64(1e-4), np.int64(0), np.float32(1e9)),)
+    for changes in (rows, list(rows), rows.tolist(), [[1e-4, 0, 1e9]], scalars, iter([(1e-4, 0, 1e9)])):
         again = sim.simulate(net, workload, changes=changes)
         assert again.completion_times[0] == one.completion_times[0] > 0.8e-3
 
