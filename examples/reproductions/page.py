@@ -31,20 +31,21 @@ class Page:
         self.name = Path(sys.argv[0]).stem
         self.rows, self.notes, self.plots, self.unexpected = [], [], [], []
 
-    def row(self, what, paper, ours, *, accept=None, small=None, form=".3g", misses=False):
+    def row(self, what, paper, ours, *, accept=None, small=None, form=".3g", misses=None):
         """A line of the table.
 
         `paper` is text; `ours` a number; `accept` the lowest and the highest number that a faithful fluid model should
         give (None: not bounded on that side), or None where there is nothing to hold it against. `small` is the same
         for ``--small``, where fewer samples allow less to be said; it is `accept` unless given. `misses` is for one
-        that is known not to be accepted in the full form, for a reason that a note gives.
+        that is known not to be accepted in the full form, for a reason that a note gives: between what it lies instead.
         """
         if small is not None and accept is None:
             raise ValueError(f"{what}: bounds for the small form only")
         bounds = small if self.small and small is not None else accept
         said = "" if accept is None else bounds_text(bounds, form)
         holds = not math.isnan(ours) and (bounds is None or within(ours, *bounds))
-        if holds == (misses and not self.small):
+        expected = holds if misses is None or self.small else not holds and within(ours, *misses)
+        if not expected:
             self.unexpected.append(what)
         self.rows.append((what, paper, said, format(ours, form), "" if bounds is None else ("yes" if holds else "NO")))
 

@@ -2,8 +2,8 @@
 `solve_many` how many of the problems, for `simulate` how many of the flows.
 
 The way is measured in decades: from a gap of 1 to a tolerance of 1e-6 there are six, and each counts the same. A
-simulation's time left is what the rest takes at the speed of the last third of what is done: events become slower while
-a network fills up, so that it is short at first. Uses tqdm where that is installed, and one line on stderr where it is
+simulation's time left is what the rest takes at the speed of the last third of what is done. Events become slower while
+flows pile up, so that it is short then, and long while a crowd leaves. Uses tqdm where that is installed, and one line on stderr where it is
 not.
 """
 

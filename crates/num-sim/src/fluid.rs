@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! now ← the first of: an arrival, an end, a turn of a source, a review of a route, a change of capacity, the policy's clock
-//! links change; flows that end now leave; sources turn; routes are reviewed; flows that arrive now are routed and join
+//! flows that end now leave; sources turn; links change; routes are reviewed; flows that arrive now are routed and join
 //! the policy says which rates change; only those flows are looked at
 //! ```
 
@@ -253,12 +253,12 @@ impl<'a> Fluid<'a> {
             }
             self.now = next;
             self.events += 1;
-            if change <= next {
-                self.change_capacities()?;
-            }
             if end <= next {
                 self.ends.due(next, &mut due);
                 due.iter().for_each(|&slot| self.end_or_turn(slot));
+            }
+            if change <= next {
+                self.change_capacities()?;
             }
             if review <= next {
                 self.review(&mut due)?;
@@ -422,7 +422,7 @@ impl<'a> Fluid<'a> {
         // its digits left.
         let time = (flow.since - self.workload.arrivals()[number]) + flow.left / flow.rate;
         self.completion_times[number] = time;
-        self.slowdowns[number] = time * route.alone(self.net.capacities()) / flow.size;
+        self.slowdowns[number] = time * flow.alone / flow.size;
         self.bytes_sent[number] = self.workload.sizes()[number];
         if self.flows.source(slot).is_some() {
             self.copy_rates[number] = self.flows.copy_rate(slot, self.now);

@@ -48,8 +48,9 @@ impl Ledger {
     #[inline]
     pub(crate) fn change(&mut self, route: &Route, change: f64, now: f64) {
         for (link, share) in route.iter() {
-            self.settle(link, now);
-            self.loads[link] += share * change;
+            let (account, load) = (&mut self.links[link], &mut self.loads[link]);
+            account.settle(*load, self.capacities[link], now);
+            *load += share * change;
         }
     }
 
@@ -62,8 +63,8 @@ impl Ledger {
 
     /// The capacity of a link changes.
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64, now: f64) {
-        self.settle(link, now);
         let account = &mut self.links[link];
+        account.settle(self.loads[link], self.capacities[link], now);
         account.offered += self.capacities[link] * (now - account.changed);
         account.changed = now;
         self.capacities[link] = capacity;
@@ -92,19 +93,20 @@ impl Ledger {
     pub(crate) fn excess_bits(&self) -> f64 {
         self.links.iter().map(|link| link.excess).sum()
     }
+}
 
+impl Link {
     /// Writes down the load of the time that has passed.
     #[inline]
-    fn settle(&mut self, link: usize, now: f64) {
-        let (account, load, capacity) = (&mut self.links[link], self.loads[link], self.capacities[link]);
-        if now > account.since {
-            if load > account.peak {
-                account.peak = load;
+    fn settle(&mut self, load: f64, capacity: f64, now: f64) {
+        if now > self.since {
+            if load > self.peak {
+                self.peak = load;
             }
             if load > capacity {
-                account.excess += (load - capacity) * (now - account.since);
+                self.excess += (load - capacity) * (now - self.since);
             }
-            account.since = now;
+            self.since = now;
         }
     }
 }

@@ -126,7 +126,7 @@ struct Link {
     of_switch: bool,
     /// The slots that cross it, with the shares of them that do.
     through: Vec<(u32, f64)>,
-    /// What they send over it: exactly so while it is full.
+    /// What they send over it; ∞ if that is to be added up.
     load: f64,
     /// The least rate of a flow that it would hold back: that of the fastest on it. ∞ unless it is full.
     holds_from: f64,
@@ -134,6 +134,8 @@ struct Link {
     holds: u32,
     /// m.
     marks: f64,
+    /// Whether flows have joined or left it, or its capacity has changed, since it was last looked at.
+    is_other: bool,
     /// Whether it is listed, as touched or as one that may mark otherwise.
     listed: bool,
 }
@@ -193,6 +195,7 @@ impl Marked {
             holds_from: f64::INFINITY,
             holds: 0,
             marks: 0.0,
+            is_other: false,
             listed: false,
         };
         let links = net.links().iter().map(link).collect();
@@ -207,7 +210,10 @@ impl Marked {
     }
 
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64) {
-        (self.links[link].capacity, self.links[link].full_from) = (capacity, self.marking.full_from(capacity));
+        let changed = &mut self.links[link];
+        (changed.capacity, changed.full_from) = (capacity, self.marking.full_from(capacity));
+        // To be added up.
+        (changed.load, changed.is_other) = (f64::INFINITY, true);
         self.touch(link);
     }
 
@@ -226,8 +232,10 @@ impl Marked {
     /// A flow takes a route, at some rate.
     pub(crate) fn join(&mut self, slot: u32, route: &Route, rate: f64) {
         for (link, share) in route.iter() {
-            self.links[link].through.push((slot, share));
-            self.links[link].load += share * rate;
+            let joins = &mut self.links[link];
+            joins.through.push((slot, share));
+            joins.load += share * rate;
+            joins.is_other = true;
             self.touch(link);
         }
         self.hold(slot);
@@ -237,10 +245,11 @@ impl Marked {
     /// A flow leaves its route, and the rate that it had there.
     pub(crate) fn leave(&mut self, slot: u32, route: &Route, rate: f64) {
         for (link, share) in route.iter() {
-            self.links[link].load -= share * rate;
-            let through = &mut self.links[link].through;
-            if let Some(place) = through.iter().position(|&(other, _)| other == slot) {
-                through.swap_remove(place);
+            let leaves = &mut self.links[link];
+            leaves.load -= share * rate;
+            leaves.is_other = true;
+            if let Some(place) = leaves.through.iter().position(|&(other, _)| other == slot) {
+                leaves.through.swap_remove(place);
             }
             self.touch(link);
         }
@@ -274,7 +283,8 @@ impl Marked {
         for number in touched.drain(..) {
             let link = &mut links[number as usize];
             let mut holds_from = f64::INFINITY;
-            if link.load >= link.full_from - DRIFT * link.capacity {
+            // One that was full may have lost what its load had no digits left beside.
+            if link.load >= link.full_from - DRIFT * link.capacity || link.holds_from < f64::INFINITY {
                 let (mut load, mut fastest) = (0.0, 0.0);
                 for &(slot, share) in &link.through {
                     let rate = flows.flow(slot).rate;
@@ -287,8 +297,7 @@ impl Marked {
                 }
             }
             let before = std::mem::replace(&mut link.holds_from, holds_from);
-            // It may also have lost a flow that it held back, or count them.
-            link.listed = holds_from != before || marking.part(link) != link.marks;
+            link.listed = std::mem::take(&mut link.is_other) || holds_from != before;
             if link.listed {
                 turned.push(number);
             }
@@ -352,5 +361,110 @@ impl Marked {
         let marks = Marks { sent: heard.left_then - left, marked: heard.marked };
         (heard.left_then, heard.marked) = (left, 0.0);
         marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// The part of every active flow that is marked, from the definitions.
+    fn parts(net: &Topology, marking: Marking, capacities: &[f64], flows: &Flows) -> Vec<f64> {
+        let on = |link: usize| {
+            let hop = move |slot: u32| flows.route(slot).iter().find(|hop| hop.0 == link);
+            flows.active().iter().filter_map(move |&slot| hop(slot).map(|hop| (slot, hop.1)))
+        };
+        let rate = |slot: u32| flows.flow(slot).rate;
+        let load = |link: usize| on(link).map(|(slot, share)| share * rate(slot)).sum::<f64>();
+        let full = |link: usize, part: f64| load(link) >= part * capacities[link] * (1.0 - SAME);
+        let fastest = |link: usize| on(link).map(|flow| rate(flow.0)).fold(0.0, f64::max);
+        let holds = |link: usize, slot| full(link, 1.0) && rate(slot) >= fastest(link) * (1.0 - SAME);
+        let first = |slot: u32| flows.route(slot).iter().map(|hop| hop.0).find(|&link| holds(link, slot));
+        let congested = |link: usize| on(link).any(|flow| first(flow.0) == Some(link));
+        let marks = |link: usize| match marking {
+            _ if (net.links()[link].from as usize) < net.ends() => 0.0,
+            Marking::Utilization(part) => f64::from(full(link, part)),
+            _ if !congested(link) => 0.0,
+            Marking::Saturated => 1.0,
+            Marking::Dctcp { rtt, threshold } => {
+                let packets = (capacities[link] * rtt / 8.0 + threshold) / 1500.0;
+                (2.0 * on(link).count() as f64 / packets).sqrt().min(1.0)
+            }
+        };
+        let all: Vec<f64> = (0..capacities.len()).map(marks).collect();
+        let part = |&slot: &u32| {
+            let (whole, split): (Vec<_>, Vec<_>) = flows.route(slot).iter().partition(|hop| hop.1 >= 1.0);
+            let apart = split.iter().map(|&(link, share)| share * all[link]).sum::<f64>();
+            1.0 - whole.iter().map(|hop| 1.0 - all[hop.0]).product::<f64>() * (1.0 - apart.min(1.0))
+        };
+        flows.active().iter().map(part).collect()
+    }
+
+    #[test]
+    fn marks_follow_every_change() {
+        let net = Topology::leaf_spine(3, 2, 3, 1.0, 1.0).unwrap();
+        let markings = [Marking::Saturated, Marking::Dctcp { rtt: 1e3, threshold: 1e4 }, Marking::Utilization(0.7)];
+        let mut heard_of = 0;
+        for seed in 0..30 {
+            let (mut rng, marking) = (ChaCha8Rng::seed_from_u64(seed), markings[seed as usize % 3]);
+            let (mut marked, mut flows, mut capacities) = (Marked::new(&net, marking), Flows::default(), vec![1.0; 30]);
+            assert_eq!(net.links().len(), capacities.len());
+            let path = |rng: &mut ChaCha8Rng, route: &mut Route| {
+                let from = rng.random_range(0..6u32) as usize;
+                let paths = net.paths(from, (from + 1 + rng.random_range(0..5u32) as usize) % 6).unwrap();
+                let mut one = || paths.links(rng.random_range(0..paths.len() as u32) as usize);
+                let (one, other) = (one(), one());
+                if one == other { route.take(one) } else { route.spread([(one, 0.25), (other, 0.75)]) }
+            };
+            for number in 0..1500 {
+                for _ in 0..rng.random_range(1..5) {
+                    let some = flows.active().get(rng.random_range(0..20u32) as usize).copied();
+                    let does = rng.random_range(0..6u32);
+                    match some {
+                        None if does < 3 => {
+                            let (slot, route) = flows.insert(number, 1e9, 0.0);
+                            path(&mut rng, route);
+                            marked.arrive(slot, &flows);
+                        }
+                        Some(slot) if does == 0 => {
+                            marked.leave(slot, flows.route(slot), flows.flow(slot).rate);
+                            flows.remove(slot);
+                        }
+                        Some(slot) if does == 1 => {
+                            let (rate, old) = (flows.flow(slot).rate, flows.route(slot).clone());
+                            path(&mut rng, flows.route_mut(slot));
+                            marked.leave(slot, &old, rate);
+                            marked.join(slot, flows.route(slot), rate);
+                        }
+                        Some(slot) => {
+                            // Tenths, so that links are full at times; now and then one beside which others are nothing.
+                            let tenths = f64::from(rng.random_range(0..6u32)) / 10.0;
+                            let rate = if rng.random_bool(0.01) { 1e26 } else { tenths };
+                            let more = rate - flows.flow(slot).rate;
+                            flows.flow_mut(slot).rate = rate;
+                            marked.change(slot, flows.route(slot), more);
+                            if rate > 1.0 {
+                                break;
+                            }
+                        }
+                        None => {
+                            let link = rng.random_range(0..30u32) as usize;
+                            capacities[link] = f64::from(rng.random_range(0..11u32)) / 10.0;
+                            marked.set_capacity(link, capacities[link]);
+                        }
+                    }
+                }
+                marked.look(&flows, 0.0);
+                for (&slot, part) in flows.active().iter().zip(parts(&net, marking, &capacities, &flows)) {
+                    let heard = marked.heard[slot as usize].part;
+                    assert!((heard - part).abs() < 1e-12, "seed {seed}, slot {slot}: {heard} and {part}");
+                    heard_of += usize::from(part > 0.0);
+                }
+            }
+        }
+        assert!(heard_of > 10_000, "{heard_of} marked flows are too few to say anything");
     }
 }

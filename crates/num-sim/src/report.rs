@@ -44,9 +44,9 @@ pub struct Report {
     pub workload: Workload,
     /// Seconds from each flow's arrival to its end; NaN for those that have not ended.
     pub completion_times: Vec<f64>,
-    /// That time over the time that the flow would take if it had its route (the last one, if it took several) for itself,
-    /// all its bytes at hand, on links as they were at the start: at least 1, to rounding, unless links grew since. NaN for
-    /// those that have not ended.
+    /// That time over the time that the flow would take if it had the route of its arrival for itself, all its bytes at hand,
+    /// on links as they were at the start: at least 1, to rounding, unless it moved to a wider route or links grew since. NaN
+    /// for those that have not ended.
     pub slowdowns: Vec<f64>,
     /// Bytes that each flow has sent: its size, if it has ended.
     pub bytes_sent: Vec<f64>,

@@ -466,7 +466,7 @@ fn a_routing_is_held_to_its_promises() {
     );
     assert_eq!(
         run(&[(&[0], -1.0)]),
-        "routing \"astray\": flow 0 got a route with share -1 of link 0, expected a finite number > 0"
+        "routing \"astray\": flow 0 got a route with share -1 of link 0, expected a number > 0 and <= 1"
     );
 }
 
@@ -533,7 +533,11 @@ fn a_route_joins_the_ends_of_its_flow() {
         message(simulate(&net, &workload, &mut mover, &mut MaxMin::new(), &Run::default(), &mut ())),
         "routing \"mover\": flow 0 got a route that does not lead from a to c: a share of 1 is lost at b"
     );
-    // Both ways at once, and the order in which links are named does not matter.
-    let report = run(&[(&[2, 0], 0.5), (&[4], 0.5)]).unwrap();
+    assert_eq!(
+        message(run(&[(&[4, 5, 4], 1.0)])),
+        "routing \"astray\": flow 0 got a route with share 2 of link 4, expected a number > 0 and <= 1"
+    );
+    // Both ways at once.
+    let report = run(&[(&[0, 2], 0.5), (&[4], 0.5)]).unwrap();
     assert_eq!(report.completion_times, [1.0, 1.0]);
 }

@@ -18,7 +18,7 @@ pub struct Route {
 const ROUNDING: f64 = 1e-9;
 
 impl Route {
-    /// Takes one path, instead of what was there before.
+    /// Takes one path, its links in order from the sender, instead of what was there before.
     pub fn take(&mut self, path: &[u32]) {
         self.links.clear();
         self.links.extend_from_slice(path);
@@ -27,7 +27,7 @@ impl Route {
         self.weight = 1.0;
     }
 
-    /// Spreads over paths, a part `weight` of the rate on each, instead of what was there before. Links in common are
+    /// Spreads over paths likewise, a part `weight` of the rate on each, instead of what was there before. Links in common are
     /// merged. Weights must add up to 1: a flow's rate is then the rate at which its bytes arrive.
     pub fn spread<'a>(&mut self, paths: impl IntoIterator<Item = (&'a [u32], f64)>) {
         self.links.clear();
@@ -79,8 +79,8 @@ impl Route {
             if link >= links.len() {
                 return Some(format!("got a route over link {link}, expected a link in 0..{}", links.len()));
             }
-            if !(share.is_finite() && share > 0.0) {
-                return Some(format!("got a route with share {share} of link {link}, expected a finite number > 0"));
+            if !(share > 0.0 && share <= 1.0 + ROUNDING) {
+                return Some(format!("got a route with share {share} of link {link}, expected a number > 0 and <= 1"));
             }
             if self.links[..place].contains(&(link as u32)) {
                 return Some(format!("got a route that visits link {link} twice"));

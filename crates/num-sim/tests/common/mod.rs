@@ -1,5 +1,4 @@
-//! A simulator that anyone would write first: at every event all rates are computed anew by progressive filling, and every
-//! flow is moved on to the next event. It shares no code with the crate but the routes.
+//! What tests compare with: progressive filling, a loop over arrivals and ends for rates of any kind, networks of all sorts.
 #![allow(dead_code, reason = "every test uses its part")]
 
 pub(crate) mod slow;

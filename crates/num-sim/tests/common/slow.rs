@@ -120,6 +120,15 @@ struct Slow<'a> {
 }
 
 impl Slow<'_> {
+    /// What every link carries at the rates until now.
+    fn loads(&self) -> Vec<f64> {
+        let mut loads = vec![0.0; self.capacities.len()];
+        for flow in &self.flows {
+            flow.route.iter().for_each(|(link, share)| loads[link] += share * flow.rate);
+        }
+        loads
+    }
+
     /// The capacity that the first link of a flow has at the start.
     fn first(&self, flow: &Live) -> f64 {
         self.net.capacities()[flow.route.links()[0] as usize]
@@ -256,17 +265,6 @@ impl Slow<'_> {
             1.0 - common * (1.0 - apart.min(1.0))
         };
         self.flows.iter().map(part).collect()
-    }
-}
-
-impl Slow<'_> {
-    /// What every link carries at the rates until now.
-    fn loads(&self) -> Vec<f64> {
-        let mut loads = vec![0.0; self.capacities.len()];
-        for flow in &self.flows {
-            flow.route.iter().for_each(|(link, share)| loads[link] += share * flow.rate);
-        }
-        loads
     }
 }
 

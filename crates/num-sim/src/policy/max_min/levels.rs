@@ -96,7 +96,7 @@ impl Link {
     /// A link that holds no flow back is asked for more, or for less if that is negative; whether that settles it.
     fn bears(&mut self, level: f64, more: f64) -> bool {
         self.spare -= more;
-        level == f64::INFINITY && (more <= 0.0 || (self.waits_at == NONE && self.spare > SPARE * self.capacity))
+        level == f64::INFINITY && (more <= 0.0 || self.spare > SPARE * self.capacity)
     }
 }
 
@@ -498,11 +498,11 @@ mod tests {
     }
 
     #[test]
-    fn flows_with_caps_and_shares_that_come_and_go_get_the_rates_of_a_fill() {
+    fn flows_with_caps_and_shares_that_come_and_go_get_the_rates_of_a_fill_under_any_change() {
         for seed in 0..40 {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let links = rng.random_range(2..12u32);
-            let capacities: Vec<f64> = (0..links).map(|_| f64::from(rng.random_range(0..6u32))).collect();
+            let mut capacities: Vec<f64> = (0..links).map(|_| f64::from(rng.random_range(0..6u32))).collect();
             let (mut levels, mut anew) = (Levels::default(), Levels::full());
             levels.start(&capacities);
             anew.start(&capacities);
@@ -528,6 +528,19 @@ mod tests {
                         continue;
                     }
                     let cap = if rng.random_bool(0.3) { rng.random_range(0.0..2.0) } else { f64::INFINITY };
+                    if rng.random_bool(0.2) {
+                        let (link, capacity) = (rng.random_range(0..links), f64::from(rng.random_range(0..6u32)));
+                        capacities[link as usize] = capacity;
+                        levels.set_capacity(link, capacity);
+                        anew.set_capacity(link, capacity);
+                    }
+                    let place = rng.random_range(0..40u32) as usize;
+                    if let Some((slot, _, its_cap)) = flows.get_mut(place).filter(|_| rng.random_bool(0.5)) {
+                        *its_cap = cap;
+                        levels.set_cap(*slot, cap);
+                        anew.set_cap(*slot, cap);
+                        continue;
+                    }
                     let slot = free.pop().expect("there is room");
                     levels.insert(slot, &route, cap, 0.0);
                     anew.insert(slot, &route, cap, 0.0);
