@@ -223,7 +223,7 @@ def test_a_policy_sees_the_flows_of_the_moment(pair):
     assert both.left is both.left and both.paths is both.paths
     # The second one is left when the first has ended, and then none.
     np.testing.assert_array_equal(seen[2][1].numbers, [1])
-    assert len(seen[3][1]) == 0
+    assert len(seen[3][1]) == 0 and repr(seen[3][1]) == "Flows(0 flows, 0.0000 kB left)"
 
 
 def test_a_policy_is_asked_again_when_it_wants_to_be(pair):
