@@ -3,8 +3,8 @@
 
 The way is measured in decades: from a gap of 1 to a tolerance of 1e-6 there are six, and each counts the same. A
 simulation's time left is what the rest takes at the speed of the last third of what is done. Events become slower while
-flows pile up, so that it is short then, and long while a crowd leaves. Uses tqdm where that is installed, and one line on stderr where it is
-not.
+flows pile up, so that it is short then, and long while a crowd leaves. Uses tqdm where that is installed, and one line
+on stderr where it is not.
 """
 
 from __future__ import annotations
