@@ -78,8 +78,8 @@ def main():
     page.note(
         """The paper says only that all three schemes are much better than ECMP, and close to each other. In a fluid
         spraying is better by far: a flow that shares a path has no queue to suffer from, it is only slower, and
-        FlowBender draws paths without looking. Where links mark as DCTCP does, flows on a link with few others stay. Gains
-        grow from load 0.2 to 0.8, but not at every step: each load is one workload."""
+        FlowBender draws paths without looking. Where links mark as DCTCP does, flows on a link with few others stay.
+        Gains grow from load 0.2 to 0.8, but not at every step: each load is one workload."""
     )
     page.note(
         """Loads are relative to the bisection. What crosses it is not said: with servers of any pod a quarter of the
