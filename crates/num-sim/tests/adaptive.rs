@@ -107,3 +107,16 @@ fn splits_and_backlogs_do_not_follow_each_other_without_end() {
         assert_eq!(report.status.name(), "finished", "{report}");
     }
 }
+
+#[test]
+fn a_split_makes_room_for_those_who_can_use_it() {
+    // Two spines; the one flow may use both, the other only the first, and that at a fifth of what it would get.
+    let net = Topology::leaf_spine(3, 2, 2, 2e9, 1e9).unwrap();
+    let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![2, 4], vec![1.8e9 / 8.0, 0.4e9 / 8.0]).unwrap();
+    let waits = Production::new(vec![1e12, 0.2e9], f64::INFINITY).unwrap();
+    let workload = workload.with_production(waits).unwrap();
+    let down = Change { time: 0.0, link: net.paths(1, 4).unwrap().links(1)[2] as usize, capacity: 0.0 };
+    let report = run(&net, &workload, &mut Adaptive::new(), &[down]);
+    assert!((report.completion_times[0] - 1.0).abs() < 1e-3, "{:?}", report.completion_times);
+    assert!((report.completion_times[1] - 2.0).abs() < 1e-3, "{:?}", report.completion_times);
+}
