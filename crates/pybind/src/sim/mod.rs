@@ -119,9 +119,9 @@ fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
 /// ``flows.max_min()`` are the rates of fair sharing, to begin with. One that computes its own must heed that a flow may wait
 /// for its application (`flows.caps`), and that one that spreads puts only a share of its rate on a link (`flows.shares`).
 ///
-/// If it has a method ``start(net, workload)``, that is called before the first flow arrives; if it has a `name`, reports use it in
-/// place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells. A call
-/// takes 1 to 2 microseconds and 10 to 20 nanoseconds per flow, besides what it does itself.
+/// If it has a method ``start(net, workload)``, that is called before the first flow arrives; if it has a `name`, reports
+/// use it in place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells.
+/// A call takes 1 to 2 microseconds and 10 to 20 nanoseconds per flow, besides what it does itself.
 ///
 /// A routing of your own is any object with a method ``route(flow, source, destination, paths, network)``. It is called
 /// when a flow arrives; `flow` is its place in the workload, `paths` are the `netnum.Paths` from the one end to the other
