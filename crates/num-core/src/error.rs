@@ -205,6 +205,9 @@ pub enum Error {
     /// Two ends that no path can join, or a network that cannot be built.
     #[error("{0}")]
     Topology(String),
+    /// Work that a [`StopToken`](crate::StopToken) stopped before it had anything to return.
+    #[error("stopped before there was an answer")]
+    Stopped,
     /// Text that is not a problem in JSON.
     #[error("not a problem in JSON: {0}")]
     Json(String),

@@ -36,6 +36,7 @@
 
 mod certificate;
 mod error;
+pub mod interrupt;
 mod max_min;
 mod normalize;
 mod paths;
@@ -48,6 +49,7 @@ pub mod utility;
 
 pub use certificate::{Certificate, certify};
 pub use error::{Error, Result};
+pub use interrupt::StopToken;
 pub use max_min::max_min;
 pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};
 pub use paths::Paths;

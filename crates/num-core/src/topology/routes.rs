@@ -15,6 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Link, Topology};
 use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
 use crate::paths::Paths;
 
 /// More shortest paths than this between one pair of ends are not listed.
@@ -158,6 +159,7 @@ impl Topology {
     /// - [`Error::Length`] unless there are as many destinations as sources.
     /// - [`Error::Topology`], naming the pair and both ends, when an end does not exist, both are the same, or no path
     ///   joins them. The first such pair is named.
+    /// - [`Error::Stopped`].
     pub fn ecmp(&self, sources: &[usize], destinations: &[usize], seed: u64) -> Result<Paths> {
         if sources.len() != destinations.len() {
             return Err(Error::Length {
@@ -182,9 +184,11 @@ impl Topology {
         let mut spans = vec![(0, 0); sources.len()]; // by pair, where its path lies in `found`
         let mut found: Vec<u32> = Vec::new();
         let mut lost: Option<usize> = None;
+        let mut pacer = Pacer::new();
         for group in order.chunk_by(|one, other| one.0 == other.0) {
             let target = group[0].0;
             routes.aim(target);
+            pacer.did(routes.reached.len())?;
             for &(_, pair) in group {
                 let (first, last) = (attachments[sources[pair]], attachments[destinations[pair]]);
                 if routes.hops(first.node).is_none() {
@@ -207,6 +211,7 @@ impl Topology {
                 }
                 found.extend(last.up_down.map(|(_, down)| down));
                 spans[pair] = (start, found.len());
+                pacer.did(found.len() - start)?;
             }
         }
         if let Some(pair) = lost {
