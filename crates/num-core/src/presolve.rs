@@ -19,6 +19,9 @@ use crate::utility::{Curvature, Rescaled, Units, Utility};
 /// The part of a path's price that may be lost where floats do not hold it.
 const LOST: f64 = 1e-9;
 
+/// The smallest number that floats hold to that part of it.
+const SMALLEST_PRICE: f64 = 5e-315;
+
 /// Paths that are treated at a time: their prices, rates and slopes stay in the first-level cache.
 pub(crate) const CHUNK: usize = 128;
 
@@ -157,7 +160,7 @@ impl Presolved {
     /// Whether floats hold, in the caller's units, every price that is more than the part 1e−9 of what a path pays.
     pub(crate) fn holds_prices(&self, prices: &[f64]) -> bool {
         let unit = self.units.price();
-        let is_lost = |price: f64| price > 0.0 && !(f64::MIN_POSITIVE..=f64::MAX).contains(&(price * unit));
+        let is_lost = |price: f64| price > 0.0 && !(SMALLEST_PRICE..=f64::MAX).contains(&(price * unit));
         if !prices.iter().any(|&price| is_lost(price)) {
             return true;
         }
