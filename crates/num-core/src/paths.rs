@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -125,13 +126,19 @@ impl Paths {
     }
 
     /// Some of the paths, in the order given, with links by other numbers.
-    pub(crate) fn select(&self, paths: &[u32], number: &[u32]) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(crate) fn select(&self, paths: &[u32], number: &[u32]) -> Result<Self> {
         let mut selected = Self::with_capacity(paths.len(), self.indices.len());
+        let mut pacer = Pacer::new();
         for &path in paths {
-            selected.indices.extend(self.links(path as usize).iter().map(|&link| number[link as usize]));
+            let links = self.links(path as usize);
+            selected.indices.extend(links.iter().map(|&link| number[link as usize]));
             selected.indptr.push(selected.indices.len());
+            pacer.did(links.len())?;
         }
-        selected
+        Ok(selected)
     }
 
     fn check_range(&self, links: usize) -> Result<()> {
