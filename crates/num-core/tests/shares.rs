@@ -27,7 +27,7 @@ const CASES: &[&str] = &[
 
 /// `flows` random flows between different racks or pods, each over `paths` of its shortest paths, in turn.
 fn pooled(net: &Topology, flows: usize, paths: usize, alpha: f64) -> Problem {
-    let (sources, destinations) = net.random_pairs(4 * flows, 1);
+    let (sources, destinations) = net.random_pairs(4 * flows, 1).unwrap();
     let routes = sources.iter().zip(&destinations).map(|(&from, &to)| net.paths(from, to).unwrap());
     let (mut chosen, mut group) = (Paths::from_lists::<[u32; 0]>([]), vec![]);
     for (flow, routes) in routes.filter(|routes| routes.len() > 1).take(flows).enumerate() {
