@@ -22,17 +22,24 @@
 //! Sources: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2; for bandwidth functions Kumar et al., *BwE*, SIGCOMM
 //! 2015; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2.
 
+mod basis;
 mod blocked;
 mod bottleneck;
 mod curves;
-mod cuts;
+mod direction;
 mod earliest;
-mod lexicographic;
-mod route;
+mod levels;
+mod network;
+mod parametric;
+mod row;
+mod several_paths;
+mod twofold;
 mod water_fill;
+mod witness;
 
 pub(crate) use blocked::Witness;
 pub(crate) use bottleneck::{bottleneck_links, bottleneck_residual};
+pub(crate) use several_paths::SeveralPaths;
 pub(crate) use water_fill::WaterFill;
 
 use crate::error::{Error, Result};
@@ -81,7 +88,9 @@ pub(crate) fn max_min_with_witness(problem: &Problem) -> Result<(Vec<f64>, Witne
     if problem.is_single_path() {
         Ok((by_links(problem)?, Witness::new()))
     } else {
-        lexicographic::lexicographic(problem)
+        let mut search = SeveralPaths::new(problem)?;
+        while !search.advance(usize::MAX)? {}
+        Ok((search.rates(), search.witness()))
     }
 }
 

@@ -30,7 +30,7 @@ use crate::paths::Paths;
 /// A link with this part of its capacity left is full.
 pub(super) const FULL: f64 = 16.0 * f64::EPSILON;
 /// The least weight, as a part of the largest: a level is then a number.
-const LEAST: f64 = 1e-290;
+pub(super) const LEAST: f64 = 1e-290;
 /// When W has fallen to this part of what it was, what is left may be rounding, and W is summed afresh.
 const LOST: f64 = 1e-25;
 

@@ -178,6 +178,11 @@ impl Curve {
         &self.fair_share
     }
 
+    /// Fair share, bandwidth and slope from there on, of every point.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = [f64; 3]> + use<'_> {
+        self.fair_share.iter().zip(&self.bandwidth).zip(&self.slope).map(|((&f, &b), &slope)| [f, b, slope])
+    }
+
     /// The smallest fair share that gives a rate: F(x).
     pub(super) fn fair_share(&self, rate: f64) -> f64 {
         let piece = self.rising(rate);
