@@ -15,7 +15,7 @@ use crate::interrupt;
 use crate::problem::Problem;
 
 /// Rates are proven when no flow is further than this from its bottleneck.
-const PROVEN: f64 = 1e-9;
+const PROVEN: f64 = 1e-8;
 /// Runs after which the best one stands.
 const RUNS: u64 = 4;
 /// Operations between two looks at whether to stop: about a millisecond.
