@@ -1,10 +1,9 @@
 //! Paths as lists of links, in compressed rows.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -18,6 +17,9 @@ pub struct Paths {
 }
 
 impl Paths {
+    /// Entries between two looks at whether to stop.
+    const CHUNK: usize = 4096;
+
     /// Paths from row offsets (one more than there are paths) and link indices.
     ///
     /// # Errors
@@ -98,16 +100,19 @@ impl Paths {
     ///
     /// # Errors
     /// [`Error::LinkOutOfRange`] when a path names a link that is not in `0..links`, [`Error::Setting`] for more links
-    /// than can be numbered.
+    /// than can be numbered, [`Error::Stopped`].
     pub fn transpose(&self, links: usize) -> Result<Self> {
         if links > u32::MAX as usize {
             let (name, value) = ("links".into(), links.to_string());
             return Err(Error::Setting { name, value, expected: format!("at most {}", u32::MAX) });
         }
         self.check_range(links)?;
-        let mut indptr = vec![0; links + 1];
-        for &link in &self.indices {
-            indptr[link as usize + 1] += 1;
+        let (mut indptr, mut pacer) = (vec![0; links + 1], Pacer::new());
+        for chunk in self.indices.chunks(Self::CHUNK) {
+            pacer.did(chunk.len())?;
+            for &link in chunk {
+                indptr[link as usize + 1] += 1;
+            }
         }
         for link in 0..links {
             indptr[link + 1] += indptr[link];
@@ -115,6 +120,7 @@ impl Paths {
         let mut next = indptr.clone();
         let mut indices = vec![0; self.indices.len()];
         for (path, row) in self.iter().enumerate() {
+            pacer.did(row.len())?;
             for &link in row {
                 let slot = &mut next[link as usize];
                 indices[*slot] = path as u32;
@@ -160,12 +166,6 @@ impl Paths {
             }
         }
         Ok(())
-    }
-}
-
-impl<'a> From<&'a Paths> for Cow<'a, Paths> {
-    fn from(paths: &'a Paths) -> Self {
-        Cow::Borrowed(paths)
     }
 }
 

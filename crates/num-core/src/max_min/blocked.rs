@@ -16,7 +16,7 @@
 //!
 //! Cost: O(reasons · (flows + crossings of their links)).
 
-use super::curves::Curve;
+use super::curves::Curves;
 use super::flow_shares;
 use super::network::Network;
 use super::water_fill::FULL;
@@ -53,17 +53,17 @@ pub(super) fn blocked_residual(problem: &Problem, rates: &[f64], witness: &[Reas
     let natural: Vec<f64> = rates.iter().map(|rate| rate / network.unit).collect();
     let rates = problem.flow_rates(&natural)?;
     let widths: Vec<f64> = (0..rates.len()).map(|flow| network.width(flow)).collect();
-    let curve = |(&share, &width): (_, &f64)| Curve::new(share, (width * network.unit).min(f64::MAX), network.unit);
-    let curves: Vec<Curve> = shares.iter().zip(&widths).map(curve).collect();
+    let mut curves = Curves::new(network.unit);
+    shares.iter().zip(&widths).for_each(|(share, width)| curves.push(share, (width * network.unit).min(f64::MAX)));
     let below = |flow: usize, most: f64| {
         let whole = most.max(NEGLIGIBLE * widths[flow]);
         if most > rates[flow] { (most - rates[flow]) / whole } else { 0.0 }
     };
-    let mut residuals: Vec<f64> = (0..rates.len()).map(|flow| below(flow, curves[flow].ceiling())).collect();
+    let mut residuals: Vec<f64> = (0..rates.len()).map(|flow| below(flow, curves.ceiling(flow))).collect();
     let (mut prices, mut pacer) = (vec![0.0; network.capacities.len()], Pacer::new());
     for Reason { fair_share, prices: priced, factors } in witness {
         let above = fair_share * (1.0 + ROUNDING);
-        let kept = |flow: u32| rates[flow as usize].min(curves[flow as usize].bandwidth(above));
+        let kept = |flow: u32| rates[flow as usize].min(curves.bandwidth(flow as usize, above));
         let taken: f64 = factors.iter().map(|&(flow, factor)| factor * kept(flow)).sum();
         priced.iter().for_each(|&(link, price)| prices[link as usize] = price);
         let worth: f64 = priced.iter().map(|&(link, price)| price * network.capacities[link as usize]).sum();
@@ -80,7 +80,7 @@ pub(super) fn blocked_residual(problem: &Problem, rates: &[f64], witness: &[Reas
         let bound = worth + rents;
         let slack = bound - taken - FULL * bound;
         for &(flow, factor) in factors.iter().filter(|(_, factor)| *factor > 0.0) {
-            let (rate, most) = (rates[flow as usize], curves[flow as usize].bandwidth(*fair_share));
+            let (rate, most) = (rates[flow as usize], curves.bandwidth(flow as usize, *fair_share));
             let slack = slack - factor * (rate - kept(flow));
             let whole = rate.max(NEGLIGIBLE * widths[flow as usize]);
             let gain = if slack > 0.0 { slack / (slack + factor * whole) } else { 0.0 };

@@ -16,8 +16,6 @@ pub(super) struct Network {
     pub(super) unit: f64,
     /// Of the problem's links, and of those that stand for caps.
     pub(super) capacities: Vec<f64>,
-    /// Number of the problem's links.
-    pub(super) links: usize,
     /// The links of every open path, the paths of a flow one after the other.
     pub(super) paths: Paths,
     /// The paths of flow `f` are `flow_paths[f]..flow_paths[f + 1]`.
@@ -59,7 +57,6 @@ impl Network {
         Ok(Self {
             unit,
             capacities,
-            links: problem.links(),
             paths,
             flow_paths: open.indptr().to_vec(),
             owners,

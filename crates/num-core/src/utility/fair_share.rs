@@ -63,12 +63,4 @@ impl<'a> FairShare<'a> {
         };
         weight.into_iter().chain(curve.into_iter().flatten())
     }
-
-    /// The fair shares at which the slope of B changes, increasing.
-    pub(crate) fn kinks(&self) -> &'a [f64] {
-        match self.0 {
-            Kind::Weight(_) => &[],
-            Kind::Curve(curve) => curve.points(),
-        }
-    }
 }
