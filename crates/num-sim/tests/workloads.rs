@@ -122,7 +122,7 @@ fn patterns_join_whom_they_should() {
         assert_eq!((senders.len(), senders.contains(&7)), (5, false));
         assert!(pairs.iter().all(|pair| pair.1 == 7));
     }
-    let Pairs::Listed(pairs) = Pairs::all_to_all(&net) else { panic!("listed") };
+    let Pairs::Listed(pairs) = Pairs::all_to_all(&net).unwrap() else { panic!("listed") };
     assert_eq!(pairs.len(), 12 * 11);
     let drawn = poisson(20_000, 0.5, &Pairs::Uniform, 2);
     let mut counts = [[0; 12]; 12];

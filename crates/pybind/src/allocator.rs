@@ -1,7 +1,7 @@
 //! `Allocator`.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use netnum_core::{Error, Parameter, Paths};
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator};
@@ -159,7 +159,7 @@ impl Allocator {
         rate_cap: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let mut core = self.core()?;
-        let paths: Paths = paths::paths(paths, core.capacities().len())?;
+        let paths: Arc<Paths> = paths::paths(paths, core.capacities().len())?;
         let column = |name: &'static str, given: Option<&Bound<'py, PyAny>>, default: f64| {
             let parameter = given.map_or(Ok(Parameter::Same(default)), |given| numbers::parameter(name, given))?;
             match &parameter {

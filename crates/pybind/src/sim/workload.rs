@@ -2,8 +2,8 @@
 
 use std::ffi::CString;
 
-use netnum_core::{Parameter, interrupt};
-use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
+use netnum_core::{Parameter, interrupt, memory};
+use netnum_sim::{Error, Pairs, Poisson, Production, Workload as Core};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -133,7 +133,7 @@ impl Workload {
             .transpose()?;
         let duration = duration.unwrap_or(f64::INFINITY);
         let arrivals = Poisson { sizes: sizes_of(sizes)?.get().core.clone(), load, flows, duration, links };
-        let pairs = pairs.map_or(Ok(Pairs::Uniform), pairs_of)?;
+        let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| pairs_of(net.get(), pairs))?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
         let draw = || Core::poisson_while(net, &arrivals, &pairs, seed, || interrupt::check().is_ok());
         let core = door::detached(py, || Ok(draw()))?.map_err(raise)?;
@@ -168,7 +168,7 @@ impl Workload {
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let sizes = &sizes_of(sizes)?.get().core;
-        let core = Core::at_once(&net.get().core, &pairs_of(pairs)?, sizes, seed_of(seed)?);
+        let core = Core::at_once(&net.get().core, &pairs_of(net.get(), pairs)?, sizes, seed_of(seed)?);
         core.map(Into::into).map_err(raise)
     }
 
@@ -327,19 +327,17 @@ fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Si
 }
 
 /// Pairs that are listed, from an array of two columns.
-fn pairs_of(pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
-    let end = |pair: usize, end: i64| {
-        let message = || format!("pairs[{pair}] names end {end}, expected the index of an end, >= 0");
-        usize::try_from(end).map_err(|_| ProblemError::new_err(message()))
-    };
+fn pairs_of(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+    let end = |pair: usize, end: i64| net.index_of(|| format!("an end of pairs[{pair}]"), end);
     let pair = |(pair, [source, destination]): (usize, [i64; 2])| Ok((end(pair, source)?, end(pair, destination)?));
     numbers::pairs("pairs", pairs)?.into_iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
 }
 
 /// Listed pairs as an array of two columns.
-fn columns(py: Python<'_>, pairs: Pairs) -> PyResult<Bound<'_, PyArray2<i64>>> {
+fn columns<'py>(net: &Bound<'py, Topology>, pairs: Pairs) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let (py, net) = (net.py(), net.get());
     let Pairs::Listed(pairs) = pairs else { unreachable!("only listed pairs come here") };
-    let ends = pairs.iter().flat_map(|&(source, destination)| [source as i64, destination as i64]).collect();
+    let ends = pairs.iter().flat_map(|&(source, destination)| [net.shown(source), net.shown(destination)]).collect();
     PyArray1::from_vec(py, ends).reshape([pairs.len(), 2])
 }
 
@@ -356,11 +354,10 @@ fn columns(py: Python<'_>, pairs: Pairs) -> PyResult<Bound<'_, PyArray2<i64>>> {
 #[pyfunction]
 #[pyo3(signature = (net, seed=None), text_signature = "(net, seed=0)")]
 pub(crate) fn permutation<'py>(
-    py: Python<'py>,
     net: &Bound<'py, Topology>,
     seed: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    columns(py, Pairs::permutation(&net.get().core, seed_of(seed)?))
+    columns(net, Pairs::permutation(&net.get().core, seed_of(seed)?))
 }
 
 /// Pairs from random senders to one receiver.
@@ -379,14 +376,13 @@ pub(crate) fn permutation<'py>(
 #[pyfunction]
 #[pyo3(signature = (net, receiver, senders, seed=None), text_signature = "(net, receiver, senders, seed=0)")]
 pub(crate) fn incast<'py>(
-    py: Python<'py>,
     net: &Bound<'py, Topology>,
     receiver: &Bound<'py, PyAny>,
     senders: &Bound<'py, PyAny>,
     seed: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (receiver, senders) = (count("receiver", receiver, 0)?, count("senders", senders, 1)?);
-    columns(py, Pairs::incast(&net.get().core, receiver, senders, seed_of(seed)?).map_err(raise)?)
+    let (receiver, senders) = (net.get().end_of("receiver", receiver)?, count("senders", senders, 1)?);
+    columns(net, Pairs::incast(&net.get().core, receiver, senders, seed_of(seed)?).map_err(raise)?)
 }
 
 /// Pairs from every end to every other one.
@@ -400,7 +396,17 @@ pub(crate) fn incast<'py>(
 /// array of int, shape (ends * (ends - 1), 2)
 #[pyfunction]
 pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    columns(py, Pairs::all_to_all(&net.get().core))
+    let this = net.get();
+    let ends = door::detached(py, || {
+        let mut ends = memory::room("ends of pairs", 2 * this.core.ends() * (this.core.ends() - 1))?;
+        let take = |source, destination| ends.extend([this.shown(source), this.shown(destination)]);
+        match Pairs::each_to_each(&this.core, take) {
+            Err(Error::Core(error)) => Err(error),
+            _ => Ok(ends),
+        }
+    })?;
+    let pairs = ends.len() / 2;
+    PyArray1::from_vec(py, ends).reshape([pairs, 2])
 }
 
 /// Random rates of production, whose logarithms are normal.
