@@ -205,6 +205,14 @@ pub enum Error {
     /// Two ends that no path can join, or a network that cannot be built.
     #[error("{0}")]
     Topology(String),
+    /// More of something than memory holds.
+    #[error("no memory for {what}: {bytes} bytes")]
+    Memory {
+        /// What there are too many of, with their number.
+        what: String,
+        /// What they would take.
+        bytes: usize,
+    },
     /// Work that a [`StopToken`](crate::StopToken) stopped before it had anything to return.
     #[error("stopped before there was an answer")]
     Stopped,

@@ -10,22 +10,28 @@ use crate::workload::Workload;
 pub enum Status {
     /// All flows have ended.
     Finished,
-    /// The time was up.
+    /// The simulated time was up.
     TimeUp,
-    /// The observer said so.
+    /// The observer said so, or a [`StopToken`](netnum_core::StopToken).
     Stopped,
+    /// The limit of wall-clock time was reached.
+    TimeLimit,
     /// Nothing will happen any more, but some flows have not ended: their links have failed, or the policy gives them no
     /// rate.
     Starved,
 }
 
 impl Status {
-    /// In one word: `finished`, `time_up`, `stopped`, `starved`.
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Finished, Self::TimeUp, Self::Stopped, Self::TimeLimit, Self::Starved];
+
+    /// In one word: `finished`, `time_up`, `stopped`, `time_limit`, `starved`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Finished => "finished",
             Self::TimeUp => "time_up",
             Self::Stopped => "stopped",
+            Self::TimeLimit => "time_limit",
             Self::Starved => "starved",
         }
     }

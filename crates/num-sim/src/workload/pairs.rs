@@ -1,6 +1,7 @@
 //! Who sends to whom.
 
 use netnum_core::Topology;
+use netnum_core::interrupt::Pacer;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
@@ -46,10 +47,18 @@ impl Pairs {
     }
 
     /// Every end sends to every other one.
-    pub fn all_to_all(net: &Topology) -> Self {
-        let ends = 0..net.ends();
-        let to_others = |source| ends.clone().filter(move |&end| end != source).map(move |end| (source, end));
-        Self::Listed(ends.clone().flat_map(to_others).collect())
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Memory`] for more pairs than memory holds; [`netnum_core::Error::Stopped`].
+    pub fn all_to_all(net: &Topology) -> Result<Self> {
+        let ends = net.ends();
+        let count = ends.saturating_mul(ends.saturating_sub(1));
+        let (mut pairs, mut pacer) = (room("pairs of ends", count)?, Pacer::new());
+        for source in 0..ends {
+            pairs.extend((0..ends).filter(|&end| end != source).map(|end| (source, end)));
+            pacer.did(ends)?;
+        }
+        Ok(Self::Listed(pairs))
     }
 
     /// Draws one.
@@ -108,6 +117,21 @@ impl Pairs {
     }
 }
 
+/// Memory for so many of something.
+///
+/// # Errors
+/// [`netnum_core::Error::Memory`] where there is none.
+pub(super) fn room<T>(what: &str, count: usize) -> Result<Vec<T>> {
+    let mut room = Vec::new();
+    match room.try_reserve_exact(count) {
+        Ok(()) => Ok(room),
+        Err(_) => {
+            let bytes = count.saturating_mul(size_of::<T>());
+            Err(netnum_core::Error::Memory { what: format!("{count} {what}"), bytes }.into())
+        }
+    }
+}
+
 impl Workload {
     /// One flow for each listed pair, all at time 0.
     ///
@@ -119,8 +143,9 @@ impl Workload {
             return Err(Error::setting("pairs", "uniform", "a list of pairs"));
         };
         let (sources, destinations) = pairs.iter().copied().unzip();
-        let mut rng = rng(seed, Draw::Sizes);
-        let sizes = pairs.iter().map(|_| sizes.sample(&mut rng)).collect();
+        let (mut rng, mut pacer) = (rng(seed, Draw::Sizes), Pacer::new());
+        let mut draw = |_: &(usize, usize)| pacer.did(1).map(|()| sizes.sample(&mut rng));
+        let sizes = pairs.iter().map(&mut draw).collect::<netnum_core::Result<_>>()?;
         Self::new(vec![0.0; pairs.len()], sources, destinations, sizes)
     }
 }
