@@ -95,7 +95,9 @@ pub enum Error {
         what: String,
     },
     /// A clock that does not get on: see [`Run`](crate::Run).
-    #[error("the clock stands still at {time} s, after {events} events without an arrival or an end; the last was {last}")]
+    #[error(
+        "the clock stands still at {time} s, after {events} events without an arrival or an end; the last was {last}"
+    )]
     StandsStill {
         /// The moment, in seconds.
         time: f64,

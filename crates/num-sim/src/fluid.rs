@@ -156,12 +156,7 @@ pub fn simulate(
 }
 
 /// All that is done before the first event.
-fn prepare(
-    net: &Topology,
-    workload: &Workload,
-    routing: &mut dyn Routing,
-    policy: &mut dyn Policy,
-) -> Result<()> {
+fn prepare(net: &Topology, workload: &Workload, routing: &mut dyn Routing, policy: &mut dyn Policy) -> Result<()> {
     check_ends(net, workload)?;
     routing.start(net, workload)?;
     let period = routing.period();

@@ -211,7 +211,9 @@ fn simulate_all(seeds: std::ops::Range<u64>, decades: f64) -> (Vec<String>, usiz
             Err(error @ Error::StandsStill { .. }) => endless.push(blame(error.to_string())),
             Err(error) => {
                 refused += 1;
-                if !error.to_string().contains("spreads over") { eprintln!("{}", blame(error.to_string()).chars().take(300).collect::<String>()); }
+                if !error.to_string().contains("spreads over") {
+                    eprintln!("{}", blame(error.to_string()).chars().take(300).collect::<String>());
+                }
             }
         }
     }

@@ -75,7 +75,8 @@ impl Production {
         while rates.len() < flows {
             let within = |(_, rate): &(usize, f64)| (lowest..=highest).contains(rate);
             let Some((draws, rate)) = (1..=DRAWS).map(|draw| (draw, normal.sample(&mut rng))).find(within) else {
-                let expected = format!("some that rates with median {median} and sigma {sigma} are likely to lie between");
+                let expected =
+                    format!("some that rates with median {median} and sigma {sigma} are likely to lie between");
                 return Err(Error::setting("bounds", format!("{lowest} to {highest}"), &expected));
             };
             rates.push(rate);
