@@ -2,6 +2,7 @@
 
 use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
+use netnum_core::memory::room;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
@@ -113,21 +114,6 @@ impl Pairs {
                 Err(Error::setting(&name, value, &format!("two different ends in 0..{ends}")))
             }
             None => Ok(()),
-        }
-    }
-}
-
-/// Memory for so many of something.
-///
-/// # Errors
-/// [`netnum_core::Error::Memory`] where there is none.
-pub(super) fn room<T>(what: &str, count: usize) -> Result<Vec<T>> {
-    let mut room = Vec::new();
-    match room.try_reserve_exact(count) {
-        Ok(()) => Ok(room),
-        Err(_) => {
-            let bytes = count.saturating_mul(size_of::<T>());
-            Err(netnum_core::Error::Memory { what: format!("{count} {what}"), bytes }.into())
         }
     }
 }

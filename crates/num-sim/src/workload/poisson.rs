@@ -13,11 +13,11 @@
 
 use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
+use netnum_core::memory::room;
 use netnum_core::utility::elementary::ln;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::pairs::room;
 use super::{Pairs, Workload};
 use crate::error::{Error, Result};
 use crate::sizes::Sizes;

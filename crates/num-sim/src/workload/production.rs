@@ -2,10 +2,10 @@
 //! when it is full. What a flow can send follows from these; see `source.rs`.
 
 use netnum_core::interrupt::Pacer;
+use netnum_core::memory::room;
 use rand_distr::{Distribution, LogNormal};
 use serde::{Deserialize, Serialize};
 
-use super::pairs::room;
 use super::poisson::{Draw, rng};
 use crate::error::{Error, Result};
 
