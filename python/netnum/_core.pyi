@@ -563,7 +563,7 @@ class UpdateTraffic:
 @final
 class Report:
     @property
-    def status(self) -> Literal["finished", "time_up", "starved"]: ...
+    def status(self) -> Literal["finished", "time_up", "time_limit", "starved"]: ...
     @property
     def policy(self) -> str: ...
     @property
@@ -675,6 +675,7 @@ def simulate(
     until: float = ...,
     seed: int = 0,
     changes: Sequence[tuple[float, int, float]] = (),
+    time_limit: float | None = None,
     progress: bool = False,
 ) -> Report: ...
 def policies() -> dict[str, dict[str, Any]]: ...
