@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use netnum_core::interrupt::Tokens;
 use netnum_core::solve::{Cadence, Observer};
 use netnum_core::{Error, Problem, Progress, Result, Settings, Solution};
 use rayon::prelude::*;
@@ -94,10 +95,10 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
             expected: format!("as many as the system can start ({refusal})"),
         })?;
         // One at a time: how long a problem takes says nothing about its neighbours.
-        let numbers = (0..problems).into_par_iter().with_max_len(1);
+        let (numbers, tokens) = ((0..problems).into_par_iter().with_max_len(1), Tokens::in_force());
         pool.install(|| {
             numbers.filter(|&problem| overseer.wants(problem)).for_each(|problem| {
-                overseer.take(problem, self.solve_one(problem, overseer));
+                overseer.take(problem, tokens.clone().scope(|| self.solve_one(problem, overseer)));
             });
         });
         Ok(())
