@@ -477,14 +477,13 @@ def judge_max_min(case: Case, own, solution, outcome: Outcome):
 def judge_utility(own, problem, solution, outcome: Outcome, accuracy: float):
     prices = second_opinion.Prices(own, solution.prices)
     rates = own.feasible(solution.rates)
-    gap = prices.gap(rates)
-    scale = prices.scale(rates)
-    # The gap is between feasible rates and any prices: where the answer's own prices leave one, better prices may not.
-    if not gap <= 2 * GAP * scale:
-        outcome.false, outcome.detail = "false: gap", f"relative gap {float(gap / scale):.1e}, said {solution.gap:.1e}"
+    gap = prices.relative_gap(rates)
+    # Not >, which would let pass what is not a number.
+    if not gap <= 2 * GAP:
+        outcome.false, outcome.detail = "false: gap", f"relative gap {float(gap):.1e}, said {solution.gap:.1e}"
         return
     # Prices of any origin will do as a witness: the answer's, these made better here, those of a longer solve.
-    witness = second_opinion.Witness(prices, gap)
+    witness = second_opinion.Witness(prices, prices.gap(rates))
     verdict = second_opinion.judge_rates(own, solution.rates, witness, accuracy)
     for better in (lambda: solution, lambda: solve_longer(problem, solution)):
         if len(verdict.wrong) or not len(verdict.open):

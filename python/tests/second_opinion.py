@@ -21,6 +21,9 @@ from scipy.optimize import linprog
 Fields = dict[str, Any]
 Real = np.longdouble
 
+#: Where U' is flat a price that differs by the accuracy over this explains a rate.
+PRICES = 10
+
 # --- what rates are worth ---
 
 
@@ -379,27 +382,45 @@ class Prices:
         loss = np.maximum(self.problem.worth.gain(y, self.best) - cost, 0)
         return np.where(self.problem.served, loss, 0)
 
-    def gap(self, rates):
-        """What is missing at most: D(p) − Σ U of feasible rates."""
+    def missing(self, rates):
+        """What every flow lacks, and pays, with what its links idle by at their prices: D(p) − Σ U by flows."""
         problem = self.problem
         y = problem.flow_rates(rates)
         extra = np.append(rates, Real(0))[self.slots]
         cost = (np.where(self.filled != extra, self.price, 0) * (self.filled - extra)).sum(axis=0)
-        missing = np.where(problem.served, np.maximum(problem.worth.gain(y, self.best) - cost, 0), 0)
-        idle = np.where(self.link > 0, self.link * np.maximum(problem.capacity - problem.loads(rates), 0), 0)
-        return missing.sum() + idle.sum()
+        lacks = np.where(problem.served, np.maximum(problem.worth.gain(y, self.best) - cost, 0), 0)
+        loads, link, path = problem.loads(rates), problem.cross_link, problem.cross_path
+        users = np.bincount(link[problem.ceiling[path] > 0], minlength=len(loads))
+        with np.errstate(all="ignore"):
+            part = np.where(loads[link] > 0, rates[path] / loads[link], 1 / np.maximum(users[link], 1))
+        part = np.where(problem.ceiling[path] > 0, part, 0)
+        pays = np.zeros(problem.flows, Real)
+        np.add.at(pays, problem.group[path], part * self.link[link] * problem.capacity[link])
+        idle = np.where(self.link > 0, np.maximum(problem.capacity - loads, 0) * self.link, 0)
+        np.add.at(lacks, problem.group[path], part * idle[link])
+        return lacks, pays
 
-    def scale(self, rates):
-        """What a gap is relative to: the smaller one of Σ y U'(y) and c·p + Σ r (U' − q)₊."""
+    def gap(self, rates):
+        """What is missing at most: D(p) − Σ U of feasible rates."""
+        lacks, _ = self.missing(rates)
+        return lacks.sum()
+
+    def relative_gap(self, rates):
+        """The gap in units of what raising rates by 100 % gains; flows held by a cap or a saturation by themselves."""
         problem = self.problem
+        lacks, pays = self.missing(rates)
         y = problem.flow_rates(rates)
         with np.errstate(all="ignore"):
-            revenue = np.where((y > 0) & problem.served, y * problem.worth.marginal(y), 0).sum()
-            rent = np.maximum(problem.worth.marginal(self.best) - self.price, 0)
-            at_bound = (self.filled >= self.ceiling) & (self.ceiling > 0) & problem.served
-            bounds = np.where(at_bound, self.ceiling * rent, 0).sum()
-        priced = (self.link * problem.capacity).sum() + bounds
-        return min(revenue, priced) if priced > 0 else revenue
+            revenue = np.where((y > 0) & problem.served, y * problem.worth.marginal(y), 0)
+            rent = np.where(self.filled > 0, np.maximum(problem.worth.marginal(self.best) - self.price, 0), 0)
+        rents = np.where(problem.served, np.where(self.filled > 0, self.filled * rent, 0).sum(axis=0), 0)
+        held = rents > pays
+        scale = min(revenue[~held].sum(), pays[~held].sum())
+        alone = held & (rents > scale)
+        together, worst = lacks[~alone].sum(), (lacks[alone] / rents[alone]).max(initial=0)
+        if together == 0:
+            return worst
+        return max(worst, together / scale if scale > 0 else Real(np.inf))
 
 
 class Witness(NamedTuple):
@@ -500,7 +521,8 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     beyond_high = (high >= problem.most) | (proof.prices.loss(high) > proof.gap)
     right = ~problem.served | ((low <= best) & (best <= high) & beyond_low & beyond_high)
     marginal, (more, less) = problem.worth.marginal(y), proof.prices.marginal_prices()
-    soft = wrong & np.where(y < best, marginal <= less * factor, more <= marginal * factor)
+    tilt = 1 + Real(accuracy) / PRICES
+    soft = wrong & np.where(y < best, marginal <= less * tilt, more <= marginal * tilt)
     return Rates(np.flatnonzero(wrong & ~soft), np.flatnonzero(soft), np.flatnonzero(~wrong & ~right))
 
 
