@@ -558,8 +558,10 @@ def has_bottleneck(problem: Own, y, accuracy):
 def can_be_raised(problem: Own, y, flow, accuracy):
     """Several paths: a linear program for the most that a flow can have."""
     unit = y[flow] if y[flow] > 0 else problem.most[flow]
-    own_share = problem.worth.shares(y, "share_above")[flow]
-    keeps = np.flatnonzero((problem.worth.shares(y) <= own_share * (1 + Real(accuracy))) & problem.served)
+    # Read a little high, and others a little low: beside a flat piece a share may be anything.
+    own_share = problem.worth.shares(y * (1 + Real(accuracy)), "share_above")[flow]
+    shares = problem.worth.shares(y * (1 - Real(accuracy)))
+    keeps = np.flatnonzero((shares <= own_share) & problem.served)
     keeps = keeps[keeps != flow]
     count = len(problem.paths)
     routing = np.zeros((len(problem.capacity), count))
