@@ -8,6 +8,15 @@ use pyo3::types::{PyBool, PyFloat, PyInt};
 
 use crate::error::{ProblemError, setting};
 
+/// Loads what arrays are made with, once and for all. At the first array it would be too late: a Ctrl-C that arrives
+/// there would come out of the middle of rust-numpy, as a panic.
+pub(crate) fn load_numpy(py: Python<'_>) -> PyResult<()> {
+    py.import("numpy")?;
+    py.check_signals()?;
+    read_only(py, vec![0.0]);
+    Ok(())
+}
+
 /// A NumPy array of numbers, or a `TypeError`.
 fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: &[u8], what: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = value.py();

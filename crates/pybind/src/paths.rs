@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyRange;
 
+use crate::door::Pacer;
 use crate::error::{ProblemError, raise};
-use crate::{door, numbers};
+use crate::numbers;
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -126,14 +127,12 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
         PyTypeError::new_err(format!("paths must be {what}, not {kind}"))
     })?;
     let mut paths = Core::from_lists::<[u32; 0]>([]);
-    let mut row = Vec::new();
+    let (mut row, mut pacer) = (Vec::new(), Pacer::new(value.py()));
     for (path, links_of_path) in rows.enumerate() {
-        if path % door::PATIENCE == 0 {
-            value.py().check_signals()?;
-        }
         row.clear();
         push_row(path, &links_of_path?, links, &mut row)?;
         paths.push(&row);
+        pacer.did(1 + row.len())?;
     }
     Ok(paths)
 }

@@ -396,7 +396,7 @@ impl Topology {
         if pairs > MOST {
             return Err(setting("count", pairs, &format!("at most {MOST}")));
         }
-        let (sources, destinations) = py.detach(|| self.core.random_pairs(pairs, seed));
+        let (sources, destinations) = crate::door::detached(py, || self.core.random_pairs(pairs, seed))?;
         Ok((numbers::indices(py, &sources), numbers::indices(py, &destinations)))
     }
 

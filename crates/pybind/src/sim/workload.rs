@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use netnum_core::Parameter;
+use netnum_core::{Parameter, interrupt};
 use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyString};
 
 use super::{Sizes, raise};
-use crate::door::{self, Watch};
+use crate::door;
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
 use crate::topology::{Topology, seed_of};
@@ -135,8 +135,7 @@ impl Workload {
         let arrivals = Poisson { sizes: sizes_of(sizes)?.get().core.clone(), load, flows, duration, links };
         let pairs = pairs.map_or(Ok(Pairs::Uniform), pairs_of)?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
-        let mut watch = Watch::new(None, None);
-        let mut draw = || Core::poisson_while(net, &arrivals, &pairs, seed, || !watch.interrupted());
+        let draw = || Core::poisson_while(net, &arrivals, &pairs, seed, || interrupt::check().is_ok());
         let core = door::detached(py, || Ok(draw()))?.map_err(raise)?;
         if load >= 1.0 {
             let message = format!("load {load} is not below 1: flows pile up without bound for as long as they arrive");

@@ -18,8 +18,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PySequence, PyTuple, PyType};
 
+use crate::door::{self, Pacer};
 use crate::error::{ProblemError, raise, setting};
-use crate::{door, numbers};
+use crate::numbers;
 
 pub(crate) use alpha_fair::AlphaFair;
 pub(crate) use bandwidth_function::BandwidthFunction;
@@ -156,10 +157,9 @@ pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<(Utilities, Py<PyA
     // An object that several flows share is asked about all of them in one call.
     let mut known: HashMap<*mut pyo3::ffi::PyObject, Arc<dyn Core>> = HashMap::new();
     let mut utilities = Vec::with_capacity(list.len());
+    let mut pacer = Pacer::new(value.py());
     for (flow, value) in list.iter().enumerate() {
-        if flow % door::PATIENCE == 0 {
-            value.py().check_signals()?;
-        }
+        pacer.did(1)?;
         let utility = match known.get(&value.as_ptr()) {
             Some(utility) => Arc::clone(utility),
             None => one(value).map_err(|error| about_flow(flow, error, value.py()))?,
