@@ -243,9 +243,7 @@ def main() -> int:
         return interruption(call, flows, options.tries, rng) if flows <= call.most else ""
 
     table("ms from Ctrl-C to KeyboardInterrupt, flows:", list(calls), options.flows, cut)
-    print(
-        f"Worst of {options.tries}. In parentheses: the whole call, where that is all it takes. Ends: it was over before."
-    )
+    print(f"Worst of {options.tries}. In parentheses: the whole call, where that is all. Ends: it was over before.")
     return 0
 
 

@@ -14,27 +14,30 @@ use rand_chacha::ChaCha8Rng;
 const NO_END: Duration = Duration::from_secs(60);
 
 /// Something that is fed with text.
-pub struct Target {
+pub(crate) struct Target {
     /// Its folder in the corpus.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Inputs to begin with, besides those of the corpus.
-    pub seeds: fn() -> Vec<String>,
+    pub(crate) seeds: fn() -> Vec<String>,
     /// Another input, from some of those there are.
-    pub mutate: fn(&mut ChaCha8Rng, &[String]) -> String,
+    pub(crate) mutate: fn(&mut ChaCha8Rng, &[String]) -> String,
     /// What is done with an input: an error is a promise that was broken.
-    pub run: fn(&str) -> Result<(), String>,
+    pub(crate) run: fn(&str) -> Result<(), String>,
 }
 
 impl Target {
     /// Every input of the corpus as it is.
-    pub fn replay(&self) {
-        let wrong: Vec<String> =
-            self.corpus().iter().filter_map(|(path, text)| self.judge(text).map(|what| format!("{path}: {what}"))).collect();
+    pub(crate) fn replay(&self) {
+        let wrong: Vec<String> = self
+            .corpus()
+            .iter()
+            .filter_map(|(path, text)| self.judge(text).map(|what| format!("{path}: {what}")))
+            .collect();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
     /// Mutated inputs, for `NETNUM_FUZZ_SECONDS`, from `NETNUM_FUZZ_SEED`.
-    pub fn fuzz(&self) {
+    pub(crate) fn fuzz(&self) {
         let seconds = number_of("NETNUM_FUZZ_SECONDS").unwrap_or(60);
         let seed = number_of("NETNUM_FUZZ_SEED").unwrap_or(1);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -45,7 +48,8 @@ impl Target {
         let guard = thread::spawn(move || end_what_does_not(name, &watch));
 
         let (began, mut count) = (Instant::now(), 0);
-        let mut found: BTreeMap<String, String> = BTreeMap::new();
+        // One input of every kind, the shortest: numbers in a message make no other kind.
+        let mut found: BTreeMap<String, (String, String)> = BTreeMap::new();
         while began.elapsed() < Duration::from_secs(seconds) {
             let input = (self.mutate)(&mut rng, &inputs);
             watched.send(Some(input.clone())).unwrap();
@@ -53,18 +57,17 @@ impl Target {
             watched.send(None).unwrap();
             count += 1;
             if let Some(what) = wrong {
-                // One input of every kind, the shortest: numbers in a message make no other kind.
                 let kind = what.chars().filter(|c| !c.is_ascii_digit()).collect();
-                let shortest = found.entry(kind).or_insert_with(|| input.clone());
-                if input.len() < shortest.len() {
-                    *shortest = input;
+                let shortest = found.entry(kind).or_insert_with(|| (what.clone(), input.clone()));
+                if input.len() < shortest.1.len() {
+                    *shortest = (what, input);
                 }
             }
         }
         drop(watched);
         guard.join().unwrap();
         println!("{name}: {count} inputs in {seconds} s from seed {seed}, {} wrong", found.len());
-        let kept: Vec<String> = found.into_iter().map(|(what, input)| format!("{}: {what}", keep(name, &input))).collect();
+        let kept: Vec<String> = found.values().map(|(what, input)| format!("{}: {what}", keep(name, input))).collect();
         assert!(kept.is_empty(), "{}", kept.join("\n"));
     }
 
@@ -108,7 +111,9 @@ fn end_what_does_not(name: &str, watch: &Receiver<Option<String>>) {
 
 /// Writes an input where it is found again, by what is in it.
 fn keep(name: &str, input: &str) -> String {
-    let hash = input.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let hash = input
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/fuzz");
     let path = folder.join(format!("{name}-{hash:016x}.txt"));
     fs::create_dir_all(folder).and_then(|()| fs::write(&path, input)).unwrap();
@@ -116,6 +121,7 @@ fn keep(name: &str, input: &str) -> String {
 }
 
 fn number_of(variable: &str) -> Option<u64> {
-    env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is {text:?}, expected a number")))
+    env::var(variable)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is {text:?}, expected a number")))
 }
-

@@ -7,13 +7,43 @@ use serde_json::Value;
 
 /// Numbers, and what stands where a number should.
 const TOKENS: &[&str] = &[
-    "0", "-0", "1", "-1", "2", "3", "0.5", "1e-9", "1e9", "1e-300", "1e300", "5e-324", "1.7976931348623157e308", "1e400",
-    "-1e400", "NaN", "inf", "-inf", "Infinity", "4294967295", "4294967296", "9223372036854775807",
-    "18446744073709551615", "18446744073709551616", "null", "true", "[]", "{}", "\"\"", "\"0\"", "", "é", "\u{feff}",
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "2",
+    "3",
+    "0.5",
+    "1e-9",
+    "1e9",
+    "1e-300",
+    "1e300",
+    "5e-324",
+    "1.7976931348623157e308",
+    "1e400",
+    "-1e400",
+    "NaN",
+    "inf",
+    "-inf",
+    "Infinity",
+    "4294967295",
+    "4294967296",
+    "9223372036854775807",
+    "18446744073709551615",
+    "18446744073709551616",
+    "null",
+    "true",
+    "[]",
+    "{}",
+    "\"\"",
+    "\"0\"",
+    "",
+    "é",
+    "\u{feff}",
 ];
 
 /// Some damages to a document.
-pub fn json(rng: &mut ChaCha8Rng, inputs: &[String]) -> String {
+pub(crate) fn json(rng: &mut ChaCha8Rng, inputs: &[String]) -> String {
     let text = inputs.choose(rng).unwrap();
     let Ok(mut value) = serde_json::from_str::<Value>(text) else { return bytes(rng, text) };
     for _ in 0..rng.random_range(1..6) {
@@ -32,7 +62,7 @@ pub fn json(rng: &mut ChaCha8Rng, inputs: &[String]) -> String {
 }
 
 /// Some damages to lines of fields.
-pub fn lines(rng: &mut ChaCha8Rng, inputs: &[String]) -> String {
+pub(crate) fn lines(rng: &mut ChaCha8Rng, inputs: &[String]) -> String {
     let text = inputs.choose(rng).unwrap();
     let mut lines: Vec<String> = text.lines().map(String::from).collect();
     for _ in 0..rng.random_range(1..6) {
