@@ -36,7 +36,11 @@ impl InteriorPoint {
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
         let least = LEAST_PRICE * mean.max(LEAST_PRICE * self.revenue_at_half_shares(problem)).max(LEAST);
         self.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
-        self.respond(problem);
+        if strict {
+            self.respond(problem);
+        } else {
+            self.take_half_shares(problem);
+        }
         let loads = &mut self.link_residuals;
         loads.fill(0.0);
         self.incidence.scatter(&problem.paths, 0..self.rates.len(), &self.rates, loads);

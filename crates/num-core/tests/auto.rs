@@ -1,0 +1,79 @@
+//! What `auto` answers to problems of every kind: nearly all end `optimal`, by gap and by KKT residual.
+
+mod common;
+#[path = "common/kinds.rs"]
+mod kinds;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use common::*;
+use kinds::{KINDS, draw};
+use netnum_core::*;
+
+/// How a solve ended, in short, if not well.
+fn fails(problem: &Problem, stop: Stop, tol: f64) -> Option<String> {
+    let settings = Settings { tol, stop, max_iterations: 5000, ..Settings::default() };
+    match Solver::new(problem, "auto", &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ())) {
+        Err(error) => Some(format!("error: {error}")),
+        Ok(solution) => {
+            let kkt = solution.certificate.kkt_residual;
+            let well = solution.status == Status::Optimal;
+            (!well).then(|| format!("{:?} {solution} kkt {kkt:.1e}", solution.status))
+        }
+    }
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Prints the share of problems that do not end `optimal`, by kind, and every such problem's seed. `PROBLEMS` says how
+/// many of each kind (1000), `FIRST` the first seed (0), `KIND` a part of the kinds' names, `STOP` the criterion; `KEEP`
+/// a folder for the files of those that failed.
+#[test]
+#[ignore = "slow: prints a table"]
+fn the_share_that_does_not_end_optimal_by_kind() {
+    let (problems, first) = (number("PROBLEMS", 1000), number("FIRST", 0));
+    let only = std::env::var("KIND").unwrap_or_default();
+    let chosen = std::env::var("STOP").unwrap_or_default();
+    let stops = [("gap", Stop::Gap), ("kkt", Stop::Kkt)];
+    println!("{:36} {:4} {:>7} {:>12} {:>12} {:>8}", "kind", "stop", "number", "<= 8 decades", "more", "seconds");
+    for kind in KINDS.into_iter().filter(|kind| kind.contains(&only)) {
+        for (name, stop) in stops.into_iter().filter(|(name, _)| name.contains(&chosen)) {
+            let (mut failed, mut drawn, began) = ([0, 0], [0, 0], Instant::now());
+            for seed in first..first + problems {
+                let problem = draw(kind, seed);
+                let far = usize::from(problem.decades > 8.0);
+                drawn[far] += 1;
+                let Some(how) = fails(&problem.problem, stop, 1e-6) else { continue };
+                failed[far] += 1;
+                println!("  {name} {} -> {how}", problem.name);
+                if let (Ok(folder), Ok(text)) = (std::env::var("KEEP"), problem.problem.to_json()) {
+                    let file = format!("{folder}/{}-{name}-{seed}.json", kind.replace([' ', ','], "-"));
+                    std::fs::write(file, text).unwrap();
+                }
+            }
+            let share = |i: usize| format!("{}/{}", failed[i], drawn[i]);
+            let seconds = began.elapsed().as_secs_f64();
+            println!("{kind:36} {name:4} {problems:>7} {:>12} {:>12} {seconds:>8.1}", share(0), share(1));
+        }
+    }
+}
+
+#[test]
+#[ignore]
+fn one() {
+    let seed = number("SEED", 0);
+    let kind = std::env::var("KIND").unwrap();
+    let problem = match std::env::var("FILE") {
+        Ok(file) => Problem::from_json(&std::fs::read_to_string(file).unwrap()).unwrap(),
+        _ => draw(&kind, seed).problem,
+    };
+    let stop = if std::env::var("STOP").unwrap_or_default() == "kkt" { Stop::Kkt } else { Stop::Gap };
+    let method = std::env::var("METHOD").unwrap_or("auto".into());
+    let settings = Settings { tol: 1e-6, stop, max_iterations: 5000, ..Settings::default() };
+    let solution = Solver::new(&problem, &method, &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ()));
+    println!("{}", draw(&kind, seed).name);
+    println!("{:?}", solution.map(|s| (s.to_string(), s.certificate)));
+}
