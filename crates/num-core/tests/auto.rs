@@ -12,11 +12,14 @@ use kinds::{KINDS, draw};
 use netnum_core::*;
 
 /// How a solve ended, in short, if not well.
-fn fails(problem: &Problem, stop: Stop, tol: f64) -> Option<String> {
-    let settings = Settings { tol, stop, max_iterations: 5000, ..Settings::default() };
-    match Solver::new(problem, "auto", &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ())) {
+/// METHOD instead of auto.
+fn fails(problem: &Problem, stop: Stop, tol: f64, iterations: &mut Vec<usize>) -> Option<String> {
+    let most = number("ITERATIONS", 5000) as usize;
+    let settings = Settings { tol, stop, max_iterations: most, ..Settings::default() };
+    match Solver::new(problem, &std::env::var("METHOD").unwrap_or("auto".into()), &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ())) {
         Err(error) => Some(format!("error: {error}")),
         Ok(solution) => {
+            iterations.push(solution.iterations);
             let kkt = solution.certificate.kkt_residual;
             let well = solution.status == Status::Optimal;
             (!well).then(|| format!("{:?} {solution} kkt {kkt:.1e}", solution.status))
@@ -38,15 +41,18 @@ fn the_share_that_does_not_end_optimal_by_kind() {
     let only = std::env::var("KIND").unwrap_or_default();
     let chosen = std::env::var("STOP").unwrap_or_default();
     let stops = [("gap", Stop::Gap), ("kkt", Stop::Kkt)];
-    println!("{:36} {:4} {:>7} {:>12} {:>12} {:>8}", "kind", "stop", "number", "<= 8 decades", "more", "seconds");
+    println!(
+        "{:36} {:4} {:>7} {:>12} {:>12} {:>10} {:>6} {:>8}",
+        "kind", "stop", "number", "<= 8 decades", "more", "median", "90 %", "seconds"
+    );
     for kind in KINDS.into_iter().filter(|kind| kind.contains(&only)) {
         for (name, stop) in stops.into_iter().filter(|(name, _)| name.contains(&chosen)) {
-            let (mut failed, mut drawn, began) = ([0, 0], [0, 0], Instant::now());
+            let (mut failed, mut drawn, mut iterations, began) = ([0, 0], [0, 0], Vec::new(), Instant::now());
             for seed in first..first + problems {
                 let problem = draw(kind, seed);
                 let far = usize::from(problem.decades > 8.0);
                 drawn[far] += 1;
-                let Some(how) = fails(&problem.problem, stop, 1e-6) else { continue };
+                let Some(how) = fails(&problem.problem, stop, 1e-6, &mut iterations) else { continue };
                 failed[far] += 1;
                 println!("  {name} {} -> {how}", problem.name);
                 if let (Ok(folder), Ok(text)) = (std::env::var("KEEP"), problem.problem.to_json()) {
@@ -56,7 +62,15 @@ fn the_share_that_does_not_end_optimal_by_kind() {
             }
             let share = |i: usize| format!("{}/{}", failed[i], drawn[i]);
             let seconds = began.elapsed().as_secs_f64();
-            println!("{kind:36} {name:4} {problems:>7} {:>12} {:>12} {seconds:>8.1}", share(0), share(1));
+            iterations.sort_unstable();
+            let of = |part: f64| iterations[(part * (iterations.len() - 1) as f64) as usize];
+            println!(
+                "{kind:36} {name:4} {problems:>7} {:>12} {:>12} {:>10} {:>6} {seconds:>8.1}",
+                share(0),
+                share(1),
+                of(0.5),
+                of(0.9)
+            );
         }
     }
 }
@@ -72,7 +86,7 @@ fn one() {
     };
     let stop = if std::env::var("STOP").unwrap_or_default() == "kkt" { Stop::Kkt } else { Stop::Gap };
     let method = std::env::var("METHOD").unwrap_or("auto".into());
-    let settings = Settings { tol: 1e-6, stop, max_iterations: 5000, ..Settings::default() };
+    let settings = Settings { tol: 1e-6, stop, max_iterations: number("ITERATIONS", 5000) as usize, ..Settings::default() };
     let solution = Solver::new(&problem, &method, &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ()));
     println!("{}", draw(&kind, seed).name);
     println!("{:?}", solution.map(|s| (s.to_string(), s.certificate)));

@@ -124,7 +124,10 @@ impl System {
         // One refinement: what is small beside the rest is then as exact as the rest.
         self.gradients.pairs.iter_mut().zip(&*solution).for_each(|(pair, &value)| pair[0] = value);
         self.multiply(problem, incidence);
+        let norm: f64 = right.iter().zip(&self.preconditioner).map(|(r, p)| r * r * p).sum();
         right.iter_mut().zip(&self.gradients.pairs).for_each(|(right, pair)| *right -= pair[1]);
+        let left: f64 = right.iter().zip(&self.preconditioner).map(|(r, p)| r * r * p).sum();
+        if std::env::var("IPM").is_ok() { println!("   residual before refinement {:.1e}", (left / norm).sqrt()); }
         factor.solve(right);
         solution.iter_mut().zip(&*right).for_each(|(solution, correction)| *solution += correction);
         self.factor = Some(factor);
@@ -232,6 +235,7 @@ impl System {
                 matrix[(i, i)] = value + shift;
             }
             if let Ok(lower) = matrix.llt(Side::Lower) {
+                if std::env::var("IPM").is_ok() && shift > 1e-15 { println!("   shift {shift:e}"); }
                 self.factor = Some(Factor { scale, lower });
                 return;
             }

@@ -11,6 +11,8 @@ use crate::utility::elementary::{ln, vectorized};
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
 const TINY_RATE: f64 = 0.1;
 const TINY_DEMAND: f64 = 1e-2;
+/// A λ below this part of its flow's price is free to rise.
+const FREE: f64 = 0.1;
 /// A λ shrinks by no more than e^−this at a time.
 const SHRINK: f64 = 12.0;
 
@@ -135,6 +137,29 @@ impl InteriorPoint {
         for (bend, rate) in bends.iter_mut().zip(rates) {
             *bend /= rate;
         }
+        let brackets = &mut self.brackets[flows.clone()];
+        if super::chunk::flag('b') && block.utility.alpha(0).is_none() {
+            let all = residuals.iter().zip(&*marginals).zip(rates).zip(bends.iter_mut()).zip(brackets);
+            for ((((&log, &marginal), &rate), bend), [below, above]) in all {
+                let log_marginal = marginal.ln();
+                let away = log - log_marginal;
+                if away > 0.0 {
+                    if below[0] < rate || below[1] <= log_marginal {
+                        *below = [rate, log];
+                    }
+                    if above[1] < log_marginal && above[0] > rate {
+                        *bend = bend.max(2.0 * away / (above[0] - rate));
+                    } 
+                } else {
+                    if above[0] > rate || above[1] >= log_marginal {
+                        *above = [rate, log];
+                    }
+                    if below[1] > log_marginal && below[0] < rate {
+                        *bend = bend.max(-2.0 * away / (rate - below[0]));
+                    }
+                }
+            }
+        }
         vectorized(|| {
             for (residual, marginal) in residuals.iter_mut().zip(marginals) {
                 *residual -= ln(*marginal);
@@ -149,6 +174,15 @@ impl InteriorPoint {
         let Chunk { flows, paths, .. } = chunk;
         let (residuals, prices) = (&mut self.path_residuals, &mut self.scratch.paths[..paths.len()]);
         self.incidence.gather(&problem.paths, paths.clone(), &self.prices, prices);
+        if !chunk.linear {
+            let (marginals, logs) = (&mut self.marginals, &mut self.log_residuals);
+            for flow in flows.clone().filter(|&flow| !self.snaps[flow]) {
+                let own = problem.paths_of(flow);
+                let own = &prices[own.start - paths.start..own.end - paths.start];
+                let least = own.iter().copied().fold(f64::INFINITY, f64::min);
+                raise(&mut marginals[flow], &mut logs[flow], FREE * least);
+            }
+        }
         chunk.spread(problem, &self.marginals[flows.clone()], &mut residuals[paths.clone()]);
         for (residual, price) in residuals[paths.clone()].iter_mut().zip(prices) {
             *residual -= *price;
@@ -173,5 +207,15 @@ fn step(values: &mut [f64], changes: &[f64], length: f64) {
 
 /// 1 + t, bent so that it stays positive: λ of a steep utility may have to fall by decades, and is not to hold up the rest.
 fn factor(change: f64) -> f64 {
-    if change > -0.5 { 1.0 + change } else { 0.5 * (2.0 * (change + 0.5)).max(-SHRINK).exp() }
+    if change > -0.9 { 1.0 + change } else { 0.1 * (10.0 * (change + 0.9)).max(-SHRINK).exp() }
+}
+
+/// Raises a λ to U', but no higher than given. Where λ is far below its flow's price, z or v makes up for the rest, and its
+/// own Newton steps would take it up by a small factor at a time while the rate, and with it U', moves by decades.
+fn raise(marginal: &mut f64, log_residual: &mut f64, most: f64) {
+    if *log_residual > 0.0 && *marginal < most {
+        let rise = log_residual.min(ln(most / *marginal));
+        *marginal *= rise.exp();
+        *log_residual -= rise;
+    }
 }
