@@ -16,6 +16,9 @@ use crate::problem::{Block, Problem};
 use crate::utility::elementary::{exp, ln, vectorized};
 use crate::utility::{Curvature, Rescaled, Units, Utility};
 
+/// The part of a path's price that may be lost where floats do not hold it.
+const LOST: f64 = 1e-9;
+
 /// Paths that are treated at a time: their prices, rates and slopes stay in the first-level cache.
 pub(crate) const CHUNK: usize = 128;
 
@@ -149,6 +152,20 @@ impl Presolved {
             all[link as usize] = if price == 0.0 { 0.0 } else { (price * unit).min(f64::MAX) };
         }
         all
+    }
+
+    /// Whether floats hold, in the caller's units, every price that is more than the part 1e−9 of what a path pays.
+    pub(crate) fn holds_prices(&self, prices: &[f64]) -> bool {
+        let unit = self.units.price();
+        let is_lost = |price: f64| price > 0.0 && !(f64::MIN_POSITIVE..=f64::MAX).contains(&(price * unit));
+        if !prices.iter().any(|&price| is_lost(price)) {
+            return true;
+        }
+        self.paths.iter().all(|links| {
+            let own = links.iter().map(|&link| prices[link as usize]);
+            let lost: f64 = own.clone().filter(|&price| is_lost(price)).sum();
+            lost <= LOST * own.sum::<f64>()
+        })
     }
 
     /// Rates of all paths in the caller's units; closed paths carry nothing.

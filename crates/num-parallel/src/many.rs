@@ -12,11 +12,12 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use netnum_core::solve::{Cadence, Observer};
+use netnum_core::interrupt::Tokens;
+use netnum_core::solve::{Cadence, Observer, solve_by};
 use netnum_core::{Error, Problem, Progress, Result, Settings, Solution};
 use rayon::prelude::*;
 
-use crate::solve::solver;
+use crate::solve::solver_from;
 
 /// Solves problems on `threads` threads. Answers come in the order of the problems, a problem that has none with its
 /// error, and do not depend on `threads`.
@@ -25,7 +26,7 @@ use crate::solve::solver;
 ///
 /// # Errors
 /// [`Error::Setting`] when the system does not give that many threads. What is wrong with a problem, or with the
-/// method or an option for it, is in the problem's own result: see [`solver`] and [`Solver::run`](netnum_core::Solver::run).
+/// method or an option for it, is in the problem's own result: see [`solver`](crate::solver) and [`Solver::run`](netnum_core::Solver::run).
 pub fn solve_many<P: Borrow<Problem> + Sync>(
     problems: &[P],
     method: &str,
@@ -95,20 +96,19 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
         })?;
         // One at a time: how long a problem takes says nothing about its neighbours.
         let numbers = (0..problems).into_par_iter().with_max_len(1);
+        let tokens = Tokens::in_force();
         pool.install(|| {
             numbers.filter(|&problem| overseer.wants(problem)).for_each(|problem| {
-                overseer.take(problem, self.solve_one(problem, overseer));
+                overseer.take(problem, tokens.clone().scope(|| self.solve_one(problem, overseer)));
             });
         });
         Ok(())
     }
 
     fn solve_one(&self, problem: usize, overseer: &impl Overseer) -> Result<Solution> {
-        let mut solver = solver(self.problems[problem].borrow(), self.method, self.options, NonZeroUsize::MIN)?;
-        if let Some(prices) = self.warm_starts.and_then(|starts| starts[problem]) {
-            solver.warm_start(prices)?;
-        }
-        solver.run(self.settings, &mut Eye { problem, overseer })
+        let (one, prices) = (self.problems[problem].borrow(), self.warm_starts.and_then(|starts| starts[problem]));
+        let make = || solver_from(one, self.method, self.options, NonZeroUsize::MIN, prices);
+        solve_by(one, self.settings, &mut Eye { problem, overseer }, make)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use netnum_core::solve::{Cadence, Observer, Progress};
-use netnum_core::{Certificate, Settings, Solution, Stop};
+use netnum_core::{Certificate, Settings, Solution};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -165,8 +165,7 @@ pub(crate) struct Bar {
 
 impl Bar {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let stop = if settings.stop == Stop::Kkt { "kkt" } else { "gap" };
-        Self { tol: settings.tol, stop, shown: None }
+        Self { tol: settings.tol, stop: settings.stop.name(), shown: None }
     }
 
     fn show(&mut self, py: Python<'_>, iteration: usize, gap: f64, kkt_residual: f64) -> PyResult<()> {
