@@ -16,13 +16,14 @@ use netnum_core::*;
 fn fails(problem: &Problem, stop: Stop, tol: f64, iterations: &mut Vec<usize>) -> Option<String> {
     let most = number("ITERATIONS", 5000) as usize;
     let settings = Settings { tol, stop, max_iterations: most, ..Settings::default() };
-    match Solver::new(problem, &std::env::var("METHOD").unwrap_or("auto".into()), &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ())) {
+    match Solver::new(problem, &std::env::var("METHOD").unwrap_or("auto".into()), &BTreeMap::new())
+        .and_then(|mut solver| solver.run(&settings, &mut ()))
+    {
         Err(error) => Some(format!("error: {error}")),
         Ok(solution) => {
             iterations.push(solution.iterations);
-            let kkt = solution.certificate.kkt_residual;
             let well = solution.status == Status::Optimal;
-            (!well).then(|| format!("{:?} {solution} kkt {kkt:.1e}", solution.status))
+            (!well).then(|| solution.to_string())
         }
     }
 }
@@ -40,13 +41,14 @@ fn the_share_that_does_not_end_optimal_by_kind() {
     let (problems, first) = (number("PROBLEMS", 1000), number("FIRST", 0));
     let only = std::env::var("KIND").unwrap_or_default();
     let chosen = std::env::var("STOP").unwrap_or_default();
-    let stops = [("gap", Stop::Gap), ("kkt", Stop::Kkt)];
+    let stops = [Stop::Rates, Stop::Kkt];
     println!(
         "{:36} {:4} {:>7} {:>12} {:>12} {:>10} {:>6} {:>8}",
         "kind", "stop", "number", "<= 8 decades", "more", "median", "90 %", "seconds"
     );
     for kind in KINDS.into_iter().filter(|kind| kind.contains(&only)) {
-        for (name, stop) in stops.into_iter().filter(|(name, _)| name.contains(&chosen)) {
+        for stop in stops.into_iter().filter(|stop| stop.name().contains(&chosen)) {
+            let name = stop.name();
             let (mut failed, mut drawn, mut iterations, began) = ([0, 0], [0, 0], Vec::new(), Instant::now());
             for seed in first..first + problems {
                 let problem = draw(kind, seed);
@@ -84,10 +86,20 @@ fn one() {
         Ok(file) => Problem::from_json(&std::fs::read_to_string(file).unwrap()).unwrap(),
         _ => draw(&kind, seed).problem,
     };
-    let stop = if std::env::var("STOP").unwrap_or_default() == "kkt" { Stop::Kkt } else { Stop::Gap };
+    let stop = if std::env::var("STOP").unwrap_or_default() == "kkt" { Stop::Kkt } else { Stop::Rates };
     let method = std::env::var("METHOD").unwrap_or("auto".into());
-    let settings = Settings { tol: 1e-6, stop, max_iterations: number("ITERATIONS", 5000) as usize, ..Settings::default() };
-    let solution = Solver::new(&problem, &method, &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ()));
+    let settings = Settings {
+        tol: 1e-6,
+        stop,
+        max_iterations: number("ITERATIONS", 5000) as usize,
+        trace: true,
+        ..Settings::default()
+    };
+    let solution =
+        Solver::new(&problem, &method, &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ()));
+    for row in solution.as_ref().map(|s| s.trace.clone()).unwrap_or_default() {
+        println!("ROW {} gap {:.1e} over {:.1e} kkt {:.1e}", row.iteration, row.gap, row.overload, row.kkt_residual);
+    }
     println!("{}", draw(&kind, seed).name);
     println!("{:?}", solution.map(|s| (s.to_string(), s.certificate)));
 }

@@ -56,7 +56,10 @@ impl Chunk {
     pub(super) fn flow_of(&self, problem: &Presolved, path: usize) -> usize {
         match self.is_single() {
             true => self.flows.start + path - self.paths.start,
-            false => problem.flow_paths[self.flows.start..=self.flows.end].partition_point(|&first| first <= path) - 1 + self.flows.start,
+            false => {
+                problem.flow_paths[self.flows.start..=self.flows.end].partition_point(|&first| first <= path) - 1
+                    + self.flows.start
+            }
         }
     }
 
@@ -108,9 +111,4 @@ pub(super) fn largest(values: &[f64]) -> f64 {
         }
     }
     largest.into_iter().chain(last.iter().copied()).fold(0.0, f64::max)
-}
-
-pub(super) fn flag(c: char) -> bool {
-    static FLAGS: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    FLAGS.get_or_init(|| std::env::var("FLAGS").unwrap_or_default()).contains(c)
 }

@@ -54,21 +54,6 @@ impl InteriorPoint {
         self.begin_right();
         for chunk in Arc::clone(&self.chunks).iter() {
             self.aim(chunk, part);
-            if super::chunk::flag('e') && !chunk.linear && problem.blocks[chunk.block].utility.alpha(0).is_none() {
-                // exact
-                let block = &problem.blocks[chunk.block];
-                let flows = chunk.flows.clone();
-                let rates: Vec<f64> = flows.clone().map(|f| (self.flow_rates[f] + part * self.direction.flow_rates[f]).max(0.01 * self.flow_rates[f])).collect();
-                let mut logs = vec![0.0; rates.len()];
-                block.utility.log_marginal_into(block.places(&flows), &rates, &mut logs);
-                for (i, f) in flows.clone().enumerate() {
-                    let now = self.log_residuals[f] + self.marginals[f].ln();
-                    let real = logs[i] - now + self.bends[f] * (rates[i] - self.flow_rates[f]);
-                    let inm = 0.5 * part * part * self.direction.log_marginals[f].powi(2);
-                    let extra = (real + inm).clamp(-2.0, 2.0);
-                    if extra.is_finite() { self.aims[f] = self.log_residuals[f] + part * extra; }
-                }
-            }
             self.push(problem, chunk);
         }
         self.direct(problem, tolerance);
@@ -248,12 +233,6 @@ impl InteriorPoint {
         let of_flows = [self.tops.falls(flow_rates), self.kinks.falls(flow_rates)];
         for (primal_fall, dual_fall) in of_paths.into_iter().chain(of_flows) {
             (primal, dual) = (primal.max(primal_fall), dual.max(dual_fall));
-        }
-        if std::env::var("IPM").is_ok() && fraction < 1.0 {
-            let of = [self.floors.falls(rates), self.caps.falls(rates), self.tops.falls(flow_rates), self.kinks.falls(flow_rates)];
-            let s = self.slacks.iter().zip(&direction.slacks).map(|(s, d)| -d / s).fold(0.0, f64::max);
-            let p = self.prices.iter().zip(&direction.unknowns).map(|(s, d)| -d / s).fold(0.0, f64::max);
-            println!("IPMb rates {:.1e} slacks {s:.1e} prices {p:.1e} floors {:.1?} caps {:.1?} tops {:.1?} kinks {:.1?}", direction.fall, of[0], of[1], of[2], of[3]);
         }
         let length = |fall: f64| if fall > fraction { fraction / fall } else { 1.0 };
         (length(primal), length(dual))

@@ -137,29 +137,6 @@ impl InteriorPoint {
         for (bend, rate) in bends.iter_mut().zip(rates) {
             *bend /= rate;
         }
-        let brackets = &mut self.brackets[flows.clone()];
-        if super::chunk::flag('b') && block.utility.alpha(0).is_none() {
-            let all = residuals.iter().zip(&*marginals).zip(rates).zip(bends.iter_mut()).zip(brackets);
-            for ((((&log, &marginal), &rate), bend), [below, above]) in all {
-                let log_marginal = marginal.ln();
-                let away = log - log_marginal;
-                if away > 0.0 {
-                    if below[0] < rate || below[1] <= log_marginal {
-                        *below = [rate, log];
-                    }
-                    if above[1] < log_marginal && above[0] > rate {
-                        *bend = bend.max(2.0 * away / (above[0] - rate));
-                    } 
-                } else {
-                    if above[0] > rate || above[1] >= log_marginal {
-                        *above = [rate, log];
-                    }
-                    if below[1] > log_marginal && below[0] < rate {
-                        *bend = bend.max(-2.0 * away / (rate - below[0]));
-                    }
-                }
-            }
-        }
         vectorized(|| {
             for (residual, marginal) in residuals.iter_mut().zip(marginals) {
                 *residual -= ln(*marginal);

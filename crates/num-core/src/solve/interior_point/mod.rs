@@ -71,8 +71,6 @@ pub(super) struct InteriorPoint {
     log_residuals: Vec<f64>,
     largest_log: f64,
     bends: Vec<f64>,
-    /// Per flow, where any U' is no power law, the nearest rates found with U' above and below λ, and log U' there *(iterate)*.
-    brackets: Vec<[[f64; 2]; 2]>,
     /// λ − q + z − v − t *(derived)*.
     path_residuals: Vec<f64>,
     /// λ ε/y + t/(saturation − y) *(derived)*.
@@ -131,7 +129,8 @@ const FINEST: f64 = 1e-9;
 const FRACTION: f64 = 0.99;
 /// ε below which rates may reach 0.
 const SHALLOW: f64 = 0.45;
-/// A path is idle when its rate is this part of its flow's, and its price this part of λ too high.
+/// A path is idle when its rate is this part of its flow's or of what it could carry, and its price this part of λ too
+/// high.
 const IDLE_RATE: f64 = 1e-8;
 const IDLE_EXCESS: f64 = 1e-4;
 /// Iterations without progress after which it gives up.
@@ -213,7 +212,6 @@ impl InteriorPoint {
             log_residuals: zeros(flows),
             largest_log: 0.0,
             bends: zeros(flows),
-            brackets: vec![[[0.0, f64::INFINITY], [f64::INFINITY, f64::NEG_INFINITY]]; flows],
             path_residuals: zeros(paths),
             stiffness: zeros(flows),
             complementarity: 0.0,
@@ -258,16 +256,7 @@ impl Method for InteriorPoint {
         let accuracy = (0.1 * (self.complementarity + self.infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
         self.correct(problem, self.lengths(1.0), accuracy);
         let lengths = self.direction.sum.is_finite().then(|| self.lengths(FRACTION));
-        let aff = self.lengths(1.0);
         let estimate = self.look(problem, lengths);
-        if std::env::var("IPM").is_ok() {
-            println!("IPM est {estimate:.1e} compl {:.1e} infeas {:.1e} rev {:.1e} steps {lengths:?} sum {:.1e} log {:.1e} {:.2?} fin {:.1e}", self.complementarity, self.infeasibility, self.revenue, self.direction.sum, self.largest_log, aff, accuracy);
-        }
-        if std::env::var("IPM").is_ok() {
-            let worst = (0..self.flow_rates.len()).max_by(|&a, &b| self.log_residuals[a].abs().total_cmp(&self.log_residuals[b].abs())).unwrap_or(0);
-            let paths = problem.paths_of(worst);
-            println!("IPMw flow {worst} y {:.3e} lam {:.2e} rho {:.2e} eps {:.2e} dy/y {:.1e} dlog {:.1e} x {:?} res {:?} ceil {:.1e} stiff {:.1e}", self.flow_rates[worst], self.marginals[worst], self.log_residuals[worst], self.bends[worst] * self.flow_rates[worst], self.direction.flow_rates[worst] / self.flow_rates[worst], self.direction.log_marginals[worst], &self.rates[paths.clone()], &self.path_residuals[paths.clone()], problem.ceilings[paths.start], self.stiffness[worst]);
-        }
         self.show(problem, state);
         let estimate = if estimate.is_finite() { estimate } else { f64::MAX };
         self.watch(estimate);
@@ -291,31 +280,30 @@ impl InteriorPoint {
         self.clear_idle_paths(problem, &mut state.rates);
     }
 
-    /// Paths that may be empty and all but are: those of a flow with several carry nothing when they are too expensive, and
-    /// the only one of a flow what that demands.
+    /// Paths that may be empty, are too expensive and all but empty carry nothing, beside what their flow has, or what it
+    /// would demand at their price, beside what they could carry.
     fn clear_idle_paths(&self, problem: &Presolved, rates: &mut [f64]) {
+        let (mut prices, mut demands) = (Vec::new(), Vec::new());
         for chunk in self.chunks.iter() {
-            let (mut prices, mut demands) = (Vec::new(), Vec::new());
+            let first = chunk.paths.start;
+            let mut asked = false;
             self.floors.duals(chunk.floors.clone(), |path, dual| {
-                let flow = chunk.flow_of(problem, path);
+                let (flow, rate) = (chunk.flow_of(problem, path), &mut rates[path]);
                 // λ − q is minus the excess of the price.
-                let excess = dual - self.path_residuals[path];
-                if excess <= IDLE_EXCESS * self.marginals[flow] {
+                if dual - self.path_residuals[path] <= IDLE_EXCESS * self.marginals[flow] {
                     return;
                 }
-                if !chunk.is_single() {
-                    if rates[path] < IDLE_RATE * self.flow_rates[flow] {
-                        rates[path] = 0.0;
-                    }
-                } else if rates[path] < IDLE_RATE * problem.ceilings[path] {
-                    if demands.is_empty() {
-                        demands.resize(chunk.paths.len(), 0.0);
+                if *rate < IDLE_RATE * self.flow_rates[flow] {
+                    *rate = 0.0;
+                } else if *rate < IDLE_RATE * problem.ceilings[path] {
+                    if !asked {
+                        asked = true;
                         prices.resize(chunk.paths.len(), 0.0);
+                        demands.resize(chunk.paths.len(), 0.0);
                         self.incidence.gather(&problem.paths, chunk.paths.clone(), &self.prices, &mut prices);
-                        let block = &problem.blocks[chunk.block];
-                        problem.path_demands_into(block, &chunk.flows, &prices, &mut demands);
+                        problem.path_demands_into(&problem.blocks[chunk.block], &chunk.flows, &prices, &mut demands);
                     }
-                    rates[path] = rates[path].min(demands[path - chunk.paths.start]);
+                    *rate = rate.min(demands[path - first]);
                 }
             });
         }
