@@ -7,6 +7,9 @@ mod kinds;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+#[path = "common/random.rs"]
+mod random;
+
 use common::*;
 use kinds::{KINDS, draw};
 use netnum_core::*;
@@ -83,6 +86,7 @@ fn one() {
     let seed = number("SEED", 0);
     let kind = std::env::var("KIND").unwrap();
     let problem = match std::env::var("FILE") {
+        _ if kind == "random" => random::random_problem(seed).1,
         Ok(file) => Problem::from_json(&std::fs::read_to_string(file).unwrap()).unwrap(),
         _ => draw(&kind, seed).problem,
     };
@@ -100,6 +104,33 @@ fn one() {
     for row in solution.as_ref().map(|s| s.trace.clone()).unwrap_or_default() {
         println!("ROW {} gap {:.1e} over {:.1e} kkt {:.1e}", row.iteration, row.gap, row.overload, row.kkt_residual);
     }
-    println!("{}", draw(&kind, seed).name);
+    if kind != "random" {
+        println!("{}", draw(&kind, seed).name);
+    }
     println!("{:?}", solution.map(|s| (s.to_string(), s.certificate)));
+}
+
+#[test]
+#[ignore]
+fn all_cases() {
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases")).unwrap() {
+        let path = entry.unwrap().path();
+        let problem = Problem::from_json(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        if problem.curvature() == Curvature::MaxMin {
+            continue;
+        }
+        for (stop, tol) in [(Stop::Gap, 1e-9), (Stop::Rates, 1e-6), (Stop::Kkt, 1e-9)] {
+            let settings = Settings { tol, stop, ..Settings::default() };
+            let s = Solver::new(&problem, &std::env::var("METHOD").unwrap_or("auto".into()), &BTreeMap::new())
+                .unwrap()
+                .run(&settings, &mut ())
+                .unwrap();
+            println!(
+                "CASE {} {} {tol:e} {} {s}",
+                path.file_name().unwrap().to_str().unwrap(),
+                stop.name(),
+                s.iterations
+            );
+        }
+    }
 }

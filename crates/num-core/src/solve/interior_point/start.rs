@@ -36,11 +36,7 @@ impl InteriorPoint {
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
         let least = LEAST_PRICE * mean.max(LEAST_PRICE * self.revenue_at_half_shares(problem)).max(LEAST);
         self.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
-        if strict {
-            self.respond(problem);
-        } else {
-            self.take_half_shares(problem);
-        }
+        self.respond(problem);
         let loads = &mut self.link_residuals;
         loads.fill(0.0);
         self.incidence.scatter(&problem.paths, 0..self.rates.len(), &self.rates, loads);
@@ -98,6 +94,7 @@ impl InteriorPoint {
         let (prices, demands) = (&self.forces, &mut self.direction.rates);
         let mut order: Vec<usize> = Vec::new();
         for block in &problem.blocks {
+            let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
                 let paths = problem.paths_of_all(&flows);
                 problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
@@ -109,7 +106,10 @@ impl InteriorPoint {
                     for &path in &order {
                         let most = INSIDE * problem.ceilings[path].min(saturations[flow] / count);
                         let least = if self.floors.holds(path) { LEAST_RATE / count * most } else { LEAST };
-                        self.rates[path] = (demands[path] - total).min(most).max(least);
+                        // All or nothing is no place to begin.
+                        let most = if linear { 0.5 * problem.equal_shares[path].min(most) } else { most };
+                        self.rates[path] =
+                            (demands[path] - total).max(if linear { f64::INFINITY } else { least }).min(most);
                         total += self.rates[path];
                     }
                 }
