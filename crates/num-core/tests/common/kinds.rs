@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{Deadline, Logarithmic};
 
 /// The kinds of problems, by name.
-pub const KINDS: [&str; 13] = [
+pub const KINDS: [&str; 14] = [
     "linear on lines",
     "linear on rings",
     "linear on meshes",
@@ -21,6 +21,7 @@ pub const KINDS: [&str; 13] = [
     "mixed alpha",
     "mixed alpha, several paths",
     "completion times",
+    "deadline",
     "bandwidth functions",
     "bandwidth functions, several paths",
     "everything",
@@ -137,9 +138,10 @@ fn utility(rng: &mut ChaCha8Rng, family: &str, alpha: f64, decades: f64, scale: 
         "logarithmic" => Arc::new(Logarithmic { weight, scale: scale * 10f64.powf(rng.random_range(-2.0..2.0)) }),
         "deadline" => Arc::new(Deadline { need: scale * 10f64.powf(rng.random_range(-1.5..1.0)) }),
         _ => {
-            let family = *["alpha", "mixed", "completion", "bandwidth", "bandwidth", "logarithmic", "deadline"]
-                .choose(rng)
-                .unwrap();
+            let family =
+                *["alpha", "mixed", "linear", "completion", "bandwidth", "bandwidth", "logarithmic", "deadline"]
+                    .choose(rng)
+                    .unwrap();
             utility(rng, family, alpha, decades, scale)
         }
     }

@@ -15,6 +15,10 @@ const TINY_DEMAND: f64 = 1e-2;
 const FREE: f64 = 0.1;
 /// A λ shrinks by no more than e^−this at a time.
 const SHRINK: f64 = 12.0;
+/// The least elasticity of a flow that is not linear: one that does not bend at all has no curvature to divide by.
+const LEAST_ELASTIC: f64 = 1e-10;
+/// log of the least marginal that counts.
+const LEAST_LOG: f64 = -570.0;
 
 /// Sums over paths.
 #[derive(Default)]
@@ -124,6 +128,8 @@ impl InteriorPoint {
         let (rates, marginals) = (&self.flow_rates[flows.clone()], &mut marginals[flows.clone()]);
         let (residuals, bends) = (&mut self.log_residuals[flows.clone()], &mut self.bends[flows.clone()]);
         block.utility.log_marginal_into(block.places(flows), rates, residuals);
+        // What no float can hold is worth next to nothing.
+        residuals.iter_mut().for_each(|log| *log = at_least(*log, LEAST_LOG));
         for (marginal, residual) in marginals.iter_mut().zip(&*residuals) {
             if *marginal == 0.0 {
                 *marginal = residual.exp().clamp(LEAST, MOST);
@@ -135,7 +141,7 @@ impl InteriorPoint {
         }
         block.utility.elasticity_into(block.places(flows), rates, bends);
         for (bend, rate) in bends.iter_mut().zip(rates) {
-            *bend /= rate;
+            *bend = at_least(*bend, LEAST_ELASTIC) / rate;
         }
         vectorized(|| {
             for (residual, marginal) in residuals.iter_mut().zip(marginals) {
