@@ -145,6 +145,8 @@ class Problem:
     def links(self) -> int: ...
     def flow_rates(self, rates: ArrayLike) -> _Floats: ...
     def loads(self, rates: ArrayLike) -> _Floats: ...
+    def values(self, flow_rates: ArrayLike) -> _Floats: ...
+    def with_capacities(self, capacities: ArrayLike) -> Problem: ...
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]: ...
 
 # --- what rates are worth ---
@@ -236,7 +238,7 @@ def solve(
     method: str = "auto",
     *,
     tol: float = 1e-6,
-    stop: Literal["gap", "kkt"] = "gap",
+    stop: Literal["rates", "gap", "kkt"] = "rates",
     max_iterations: int = 20000,
     time_limit: float | None = None,
     warm_start: Solution | ArrayLike | None = None,
@@ -251,7 +253,7 @@ def solve_many(
     method: str = "auto",
     *,
     tol: float = 1e-6,
-    stop: Literal["gap", "kkt"] = "gap",
+    stop: Literal["rates", "gap", "kkt"] = "rates",
     max_iterations: int = 20000,
     time_limit: float | None = None,
     warm_start: Solution | ArrayLike | Sequence[Solution | ArrayLike | None] | None = None,

@@ -264,6 +264,67 @@ impl Problem {
         Ok(PyArray1::from_vec(rates.py(), loads))
     }
 
+    /// What every flow's rate is worth to it.
+    ///
+    /// `Solution.objective` is their sum over the flows that are not in `Solution.failed_flows`. A failure that cuts
+    /// flows off takes their worth out of that sum, so that two networks are compared on the flows that both serve;
+    /// `failure_study` does that.
+    ///
+    /// Parameters
+    /// ----------
+    /// flow_rates : array of float, shape (flows,)
+    ///
+    /// Returns
+    /// -------
+    /// array of float, shape (flows,)
+    ///     U_f(y_f), -inf for a flow without a rate whose utility says so; for max-min problems the fair shares, whose
+    ///     smallest is the objective.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one rate per flow.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([2.0, 0.0], [[0], [0], [1]], netnum.AlphaFair(1.0))
+    /// >>> solution = netnum.solve(problem)
+    /// >>> problem.values(solution.flow_rates), solution.failed_flows
+    /// (array([  0.,   0., -inf]), array([2]))
+    fn values<'py>(&self, flow_rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (py, rates) = (flow_rates.py(), numbers::floats("flow_rates", flow_rates)?);
+        let values = door::detached(py, || self.core.values(&rates))?;
+        Ok(PyArray1::from_vec(py, values))
+    }
+
+    /// The same problem with other capacities, sharing all else.
+    ///
+    /// Parameters
+    /// ----------
+    /// capacities : array of float, shape (links,)
+    ///     Finite and >= 0; 0 for a link that has failed.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///     Its `network` is the array of capacities.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one capacity per link, finite and >= 0.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([1.0, 1.0], [[0], [1]], netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem.with_capacities([1.0, 3.0])).rates
+    /// array([1., 3.])
+    fn with_capacities(&self, py: Python<'_>, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let core = self.core.clone().with_capacities(numbers::floats("capacities", capacities)?).map_err(raise)?;
+        let utility = self.utility(py)?.into();
+        Ok(Self { utility, users: self.users.clone(), ..Self::from(core) })
+    }
+
     #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
     fn __getnewargs_ex__<'py>(
         &self,
