@@ -104,8 +104,15 @@ fn explore() {
         ("c12", Kind { capacities: 12.0, caps: true, ..PLAIN }),
         ("w12", Kind { weights: 12.0, ..PLAIN }),
     ] {
+        if std::env::var("ONLY").is_ok_and(|only| only != name) {
+            continue;
+        }
+        if let Ok(seed) = std::env::var("SEED") {
+            std::fs::write("/tmp/seed.json", draw(kind, &mut Rng::seed_from_u64(seed.parse().unwrap())).to_json().unwrap()).unwrap();
+        }
         let (mut not, mut worst, mut seconds) = (Vec::new(), 0.0f64, 0.0f64);
-        for seed in 0..count {
+        let only: Option<u64> = std::env::var("SEED").ok().map(|text| text.parse().unwrap());
+        for seed in only.map_or(0..count, |only| only..only + 1) {
             let problem = draw(kind, &mut Rng::seed_from_u64(seed));
             let solution = solve(&problem, &Settings::default()).unwrap();
             seconds = seconds.max(solution.seconds);
@@ -115,6 +122,7 @@ fn explore() {
             }
             assert!(solution.rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0));
         }
+        not.sort_by(|one: &(u64, f64), other| other.1.total_cmp(&one.1));
         println!(
             "{name}: not optimal {} of {count}, worst {worst:.1e}, slowest {seconds:.3}: {:?}",
             not.len(),

@@ -45,6 +45,8 @@ const TIDY: usize = 200;
 /// shortened while it is small.
 const DRIFT: f64 = 1e-10;
 const SMALL: usize = 400;
+/// A row that is no further from 0 than this part of its terms is at 0.
+const FULL: f64 = 1e-9;
 /// Part of the costs that is random.
 const RANDOM: f64 = 0.5;
 /// Turns, per path, link and kink, after which a run has broken off.
@@ -257,7 +259,9 @@ impl Parametric {
 
     fn pass_kink(&mut self, network: &Network) {
         let (flow, before, after) = self.levels.pass_kink();
-        self.tilt(network, flow, after - before);
+        // Not the difference, which would be rounded.
+        self.tilt(network, flow, -before);
+        self.tilt(network, flow, after);
     }
 
     /// The load of a flow's key path rises by so much more with the fair share.
@@ -337,15 +341,14 @@ impl Parametric {
 
     /// Nothing can enter: the flows that pay in this row are held, and what would have to enter is shut out.
     fn cut(&mut self, network: &Network, row: &Row, leaving: Leaving) {
-        if let Some(above) = self.level_of(row) {
-            self.levels.set_above(above);
-        }
-        let fair_share = self.levels.fair_share();
+        // Only for these flows: what is exact for light ones may be far off for heavy ones elsewhere.
+        let above = self.level_of(row).unwrap_or(self.levels.above());
+        let fair_share = self.levels.fair_share(above);
         for (flow, _) in row.paying() {
             let flow = flow as usize;
             if !self.levels.is_held(flow) {
                 let slope = self.levels.slope(flow);
-                self.levels.hold(flow);
+                self.levels.hold(flow, above);
                 self.tilt(network, flow, -slope);
             }
         }
@@ -372,25 +375,26 @@ impl Parametric {
         }
     }
 
-    /// How far above the last kink the fair share fills a row's cut; none if that is no number, or past the next kink.
+    /// How far above the last kink the fair share fills a row's cut exactly; none if that is past the next kink, or not
+    /// what the values of the basis say.
     fn level_of(&mut self, row: &Row) -> Option<f64> {
-        let (mut rest, mut slope) = (Twofold::default(), 0.0);
+        let (mut rest, mut slope, mut terms) = (Twofold::default(), 0.0, 0.0);
         for (link, price) in row.priced() {
-            rest.add_product(price, self.left[link as usize].value());
+            let left = self.left[link as usize].value();
+            rest.add_product(price, left);
+            terms += (price * left).abs();
         }
         for (flow, factor) in row.factors() {
             let flow = flow as usize;
-            match self.levels.is_held(flow) {
-                true => rest.add_product(-factor, self.levels.rate(flow)),
-                false => {
-                    rest.add_product(-factor, self.levels.start(flow));
-                    slope += factor * self.levels.slope(flow);
-                }
-            }
+            let rises = self.levels.slope(flow);
+            let start = if self.levels.is_held(flow) { self.levels.rate(flow) } else { self.levels.start(flow) };
+            rest.add_product(-factor, start);
+            slope += factor * rises;
         }
-        let above = rest.value() / slope;
-        let next = self.levels.to_next_kink().map_or(f64::INFINITY, |kink| self.levels.above() + kink);
-        (above >= 0.0 && above <= next && above.is_finite()).then_some(above)
+        let (above, now) = (rest.value() / slope, self.levels.above());
+        let next = self.levels.to_next_kink().map_or(f64::INFINITY, |kink| now + kink);
+        let agrees = (above - now).abs() * slope <= FULL * terms;
+        (agrees && above >= 0.0 && above <= next).then_some(above)
     }
 
     /// Shortens lists, and makes anew what has been updated many times. Returns whether the basis has an inverse.
