@@ -11,7 +11,7 @@ sparse = pytest.importorskip("scipy.sparse")
 
 def filled(capacities, routing, owner, weights, demands):
     """Raises the common share t by a program, and holds every flow that a second one says cannot have more."""
-    links, paths = routing.shape
+    paths = routing.shape[1]
     flows = len(weights)
     sums = sparse.csr_matrix((np.ones(paths), (owner, np.arange(paths))), shape=(flows, paths))
     held = np.full(flows, np.nan)
@@ -33,7 +33,7 @@ def filled(capacities, routing, owner, weights, demands):
         stuck = []
         for flow in np.flatnonzero(free):
             objective = np.zeros(paths + 1)
-            objective[:paths] = -(owner == flow)
+            objective[:paths] = np.where(owner == flow, -1.0, 0.0)
             most = -objective[:paths] @ best(objective, least, np.zeros(flows))[:paths]
             if weights[flow] * level >= demands[flow] * (1 - 1e-9) or most <= weights[flow] * level * (1 + 1e-6):
                 stuck.append(flow)
@@ -42,7 +42,10 @@ def filled(capacities, routing, owner, weights, demands):
     return held
 
 
-@pytest.mark.parametrize("seed", range(25))
+SEEDS = [seed if seed < 4 else pytest.param(seed, marks=pytest.mark.slow) for seed in range(25)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("capped", [False, True])
 def test_rates_are_those_of_a_sequence_of_linear_programs(seed, capped):
     rng = np.random.default_rng([seed, capped])

@@ -133,7 +133,7 @@ impl Levels {
     }
 
     /// How far it is from the present fair share to the next kink of a flow that rises.
-    pub(super) fn to_next_kink(&mut self) -> Option<f64> {
+    pub(super) fn distance_to_kink(&mut self) -> Option<f64> {
         while self.passed < self.kinks.len() && self.is_held(self.kinks[self.passed].1 as usize) {
             self.passed += 1;
         }

@@ -206,7 +206,7 @@ impl Parametric {
         let mut row = mem::take(&mut self.row);
         self.work += direction.find(self, network);
         let went = loop {
-            let kink = self.levels.to_next_kink();
+            let kink = self.levels.distance_to_kink();
             let leaving = direction.first(self, network);
             let (leaving, step) = match (leaving, kink) {
                 (Some((_, step)), Some(kink)) if kink <= step => (None, kink),
@@ -392,7 +392,7 @@ impl Parametric {
             slope += factor * rises;
         }
         let (above, now) = (rest.value() / slope, self.levels.above());
-        let next = self.levels.to_next_kink().map_or(f64::INFINITY, |kink| now + kink);
+        let next = self.levels.distance_to_kink().map_or(f64::INFINITY, |kink| now + kink);
         let agrees = (above - now).abs() * slope <= FULL * terms;
         (agrees && above >= 0.0 && above <= next).then_some(above)
     }
