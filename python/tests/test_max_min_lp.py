@@ -30,15 +30,15 @@ def filled(capacities, routing, owner, weights, demands):
         objective[-1] = -1.0
         level = min(best(objective, least, np.where(free, weights, 0.0))[-1], np.min((demands / weights)[free]))
         least = np.where(free, weights * level, held) * (1 - 1e-10)
-        stuck = []
+        blocked = []
         for flow in np.flatnonzero(free):
             objective = np.zeros(paths + 1)
             objective[:paths] = np.where(owner == flow, -1.0, 0.0)
             most = -objective[:paths] @ best(objective, least, np.zeros(flows))[:paths]
             if weights[flow] * level >= demands[flow] * (1 - 1e-9) or most <= weights[flow] * level * (1 + 1e-6):
-                stuck.append(flow)
-        assert stuck
-        held[stuck] = weights[stuck] * level
+                blocked.append(flow)
+        assert blocked
+        held[blocked] = weights[blocked] * level
     return held
 
 

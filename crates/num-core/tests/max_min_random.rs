@@ -186,7 +186,7 @@ impl Backbone {
         Self::of(side * side, right.chain(down))
     }
 
-    /// Points in a square: each with its three nearest, and all in a row so that nobody is cut off.
+    /// Points in a square: each with its three nearest, and every third with the one before it.
     fn geometric(nodes: usize, rng: &mut Rng) -> Self {
         let points: Vec<[f64; 2]> =
             (0..nodes).map(|_| [rng.random_range(0.0..1.0), rng.random_range(0.0..1.0)]).collect();
