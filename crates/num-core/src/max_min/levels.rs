@@ -6,8 +6,8 @@
 //! t = base + above                base: the last kink of any flow that was passed
 //! ```
 //!
-//! As t is kept relative to the last kink, rates are exact to rounding however steep a piece is. Fair shares are counted
-//! in a unit in which the steepest slope is about 1.
+//! As t is kept relative to the last kink, rates are exact to rounding however steep a piece is. Fair shares are
+//! counted in a unit in which the steepest slope is about 1.
 
 use super::water_fill::{LEAST, power_of_two};
 use crate::utility::FairShare;
@@ -140,8 +140,8 @@ impl Levels {
         self.kinks.get(self.passed).map(|&(kink, _)| (kink - self.base - self.above).max(0.0))
     }
 
-    /// Goes to the next kink. Returns its flow, its slope before and its slope from there on; one that has all it can use
-    /// is held.
+    /// Goes to the next kink. Returns its flow, its slope before and its slope from there on; one that has all it can
+    /// use is held.
     pub(super) fn pass_kink(&mut self) -> (usize, f64, f64) {
         let (kink, flow) = self.kinks[self.passed];
         let flow = flow as usize;

@@ -122,8 +122,8 @@ impl Search {
         }))
     }
 
-    /// Goes on for about so many elementary operations of some nanoseconds each, or until it is done. Returns whether it
-    /// is.
+    /// Goes on for about so many elementary operations of some nanoseconds each, or until it is done. Returns whether
+    /// it is.
     ///
     /// # Errors
     /// [`Error::Stopped`]; it may go on all the same.

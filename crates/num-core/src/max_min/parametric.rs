@@ -12,19 +12,19 @@
 //! Σ λ_f y_f(t) ≤ π·c       π the row's prices of links, λ_f = π(k_f): a cut, full at this t
 //! ```
 //!
-//! Its flows with λ_f > 0 are held there, exactly at the t that fills the cut; what has a positive coefficient in the row
-//! (links with π_l > 0, paths with π(p) > λ_f) is 0 for good and never enters again, and the variable that was to leave
-//! never leaves. Then t rises on, until all flows are held or have all they can use. One run finds all levels.
+//! Its flows with λ_f > 0 are held there, exactly at the t that fills the cut; what has a positive coefficient in the
+//! row (links with π_l > 0, paths with π(p) > λ_f) is 0 for good and never enters again, and the variable that was to
+//! leave never leaves. Then t rises on, until all flows are held or have all they can use. One run finds all levels.
 //!
 //! Costs of paths only serve to choose who enters: their number of links and a random part, without which pivots could
-//! go round in circles. Cost of a pivot: O(n²) for n full links, and the crossings of the links that have a price in the
-//! row; some 1 to 5 pivots per flow. What goes wrong: rounding, in the end. Every result is checked by
+//! go round in circles. Cost of a pivot: O(n²) for n full links, and the crossings of the links that have a price in
+//! the row; some 1 to 5 pivots per flow. What goes wrong: rounding, in the end. Every result is checked by
 //! [`blocked`](super::blocked), and a run that breaks off or fails the check is repeated with other costs
 //! (`several_paths.rs`).
 //!
 //! Source: parametric right-hand sides, Gass and Saaty, *Naval Research Logistics Quarterly* 1955; the ratio tests with
-//! tolerances after Harris, *Mathematical Programming* 1973; key paths: generalized upper bounds, Dantzig and Van Slyke,
-//! 1967. Their use for max-min is ours.
+//! tolerances after Harris, *Mathematical Programming* 1973; key paths: generalized upper bounds, Dantzig and Van
+//! Slyke, 1967. Their use for max-min is ours.
 
 use std::mem;
 

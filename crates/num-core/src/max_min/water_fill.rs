@@ -150,8 +150,8 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         }
     }
 
-    /// Lets the water rise until all paths have stopped, or about so many paths have been looked at. Returns whether all
-    /// have. `rates` is what [`start`](Self::start) and this have left there.
+    /// Lets the water rise until all paths have stopped, or about so many paths have been looked at. Returns whether
+    /// all have. `rates` is what [`start`](Self::start) and this have left there.
     pub(crate) fn rise(&mut self, caps: &[f64], rates: &mut [f64], most: usize) -> bool {
         let mut looked = 0;
         while let Some((link, bound)) = self.earliest.first() {
