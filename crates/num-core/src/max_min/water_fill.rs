@@ -26,6 +26,7 @@ use std::borrow::Borrow;
 
 use super::earliest::Earliest;
 use crate::error::Result;
+use crate::interrupt::Pacer;
 use crate::paths::Paths;
 
 /// A link with this part of its capacity left is full.
@@ -142,12 +143,16 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     ///
     /// A path of weight 0 gets rate 0, and so does one through a failed link.
     pub(crate) fn fill(&mut self, weights: &[f64], caps: &[f64], rates: &mut [f64]) {
-        self.start(weights, rates);
-        self.rise(caps, rates, usize::MAX);
+        if self.start(weights, rates).is_ok() {
+            self.rise(caps, rates, usize::MAX);
+        } else {
+            // Stopped on the way.
+            rates.fill(0.0);
+        }
     }
 
-    /// Lets the water rise until all paths have stopped, or about so many paths have been looked at. Returns whether all
-    /// have. `rates` is what [`start`](Self::start) and this have left there.
+    /// Lets the water rise until all paths have stopped, or about so many paths have been looked at. Returns whether
+    /// all have. `rates` is what [`start`](Self::start) and this have left there.
     pub(crate) fn rise(&mut self, caps: &[f64], rates: &mut [f64], most: usize) -> bool {
         let mut looked = 0;
         while let Some((link, bound)) = self.earliest.first() {
@@ -187,11 +192,16 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     }
 
     /// Leaves in `rates` the weight of every path as a part of the largest, which stays there until it stops.
-    pub(crate) fn start(&mut self, weights: &[f64], rates: &mut [f64]) {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(crate) fn start(&mut self, weights: &[f64], rates: &mut [f64]) -> Result<()> {
         self.water = 0.0;
+        let mut pacer = Pacer::new();
         let unit = power_of_two(weights.iter().copied().fold(0.0, f64::max));
         self.stopped.0.fill(0);
         for (path, (rate, &weight)) in rates.iter_mut().zip(weights).enumerate() {
+            pacer.did(1)?;
             // A path without links would never stop.
             let rises = weight > 0.0 && !self.paths.borrow().links(path).is_empty();
             *rate = if rises { (weight / unit).clamp(LEAST, 2.0) } else { 0.0 };
@@ -201,12 +211,14 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         }
         self.links.clear();
         for (&capacity, paths) in self.capacities.iter().zip(self.through.iter()) {
+            pacer.did(paths.len())?;
             let mut link = Link::new(capacity);
             paths.iter().for_each(|&path| link.add(rates[path as usize]));
             link.lost = LOST * link.weight();
             self.links.push(link);
         }
         self.earliest.set_all(self.links.iter().map(|link| link.level(0.0)));
+        Ok(())
     }
 
     /// Lists the paths through a link that have not stopped, and returns how many there are.
