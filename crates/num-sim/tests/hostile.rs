@@ -262,7 +262,7 @@ fn a_turn_of_a_source_is_no_step_of_an_allocator() {
     assert_eq!(report.status, Status::Finished);
 }
 
-/// Asks to be asked again as soon as the clock can tell, and gives nobody a rate.
+/// Asks to be asked again as soon as the clock can tell, at the same rate for all.
 struct Restless {
     step: fn(f64) -> f64,
     rate: f64,
