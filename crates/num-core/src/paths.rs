@@ -20,6 +20,9 @@ pub struct Paths {
 }
 
 impl Paths {
+    /// Entries between two looks at whether to stop.
+    const CHUNK: usize = 4096;
+
     /// Paths from row offsets (one more than there are paths) and link indices.
     ///
     /// # Errors
@@ -108,11 +111,11 @@ impl Paths {
         }
         self.check_range(links)?;
         let (mut indptr, mut pacer) = (vec![0; links + 1], Pacer::new());
-        for row in self.iter() {
-            for &link in row {
+        for chunk in self.indices.chunks(Self::CHUNK) {
+            pacer.did(chunk.len())?;
+            for &link in chunk {
                 indptr[link as usize + 1] += 1;
             }
-            pacer.did(row.len())?;
         }
         for link in 0..links {
             indptr[link + 1] += indptr[link];

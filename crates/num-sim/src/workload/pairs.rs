@@ -1,8 +1,7 @@
 //! Who sends to whom.
 
-use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
-use netnum_core::memory::room;
+use netnum_core::{Topology, memory};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
@@ -50,16 +49,24 @@ impl Pairs {
     /// Every end sends to every other one.
     ///
     /// # Errors
-    /// [`netnum_core::Error::Memory`] for more pairs than memory holds; [`netnum_core::Error::Stopped`].
+    /// The core's, when the pairs do not fit in memory or the work is stopped.
     pub fn all_to_all(net: &Topology) -> Result<Self> {
-        let ends = net.ends();
-        let count = ends.saturating_mul(ends.saturating_sub(1));
-        let (mut pairs, mut pacer) = (room("pairs of ends", count)?, Pacer::new());
+        let mut pairs = memory::room("pairs of ends", net.ends() * (net.ends() - 1))?;
+        Self::each_to_each(net, |source, destination| pairs.push((source, destination)))?;
+        Ok(Self::Listed(pairs))
+    }
+
+    /// Hands over every end with every other one, without a list of them.
+    ///
+    /// # Errors
+    /// The core's, when the work is stopped.
+    pub fn each_to_each(net: &Topology, mut take: impl FnMut(usize, usize)) -> Result<()> {
+        let (ends, mut pacer) = (net.ends(), Pacer::new());
         for source in 0..ends {
-            pairs.extend((0..ends).filter(|&end| end != source).map(|end| (source, end)));
+            (0..source).chain(source + 1..ends).for_each(|destination| take(source, destination));
             pacer.did(ends)?;
         }
-        Ok(Self::Listed(pairs))
+        Ok(())
     }
 
     /// Draws one.

@@ -135,7 +135,7 @@ impl Workload {
             .transpose()?;
         let duration = duration.unwrap_or(f64::INFINITY);
         let arrivals = Poisson { sizes: sizes_of(sizes)?.get().core.clone(), load, flows, duration, links };
-        let pairs = pairs.map_or(Ok(Pairs::Uniform), pairs_of)?;
+        let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| pairs_of(net.get(), pairs))?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
         let core = detached(py, || Core::poisson(net, &arrivals, &pairs, seed))?;
         if load >= 1.0 {
@@ -168,8 +168,9 @@ impl Workload {
         sizes: &Bound<'_, PyAny>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (py, net, sizes) = (net.py(), &net.get().core, &sizes_of(sizes)?.get().core);
-        let (pairs, seed) = (pairs_of(pairs)?, seed_of(seed)?);
+        let (py, sizes) = (net.py(), &sizes_of(sizes)?.get().core);
+        let (pairs, seed) = (pairs_of(net.get(), pairs)?, seed_of(seed)?);
+        let net = &net.get().core;
         detached(py, || Core::at_once(net, &pairs, sizes, seed)).map(Into::into)
     }
 
@@ -329,25 +330,23 @@ fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Si
 }
 
 /// Pairs that are listed, from an array of two columns.
-fn pairs_of(pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
-    let end = |pair: usize, end: i64| {
-        let message = || format!("pairs[{pair}] names end {end}, expected the index of an end, >= 0");
-        usize::try_from(end).map_err(|_| ProblemError::new_err(message()))
-    };
+fn pairs_of(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+    let end = |pair: usize, end: i64| net.index_of(|| format!("an end of pairs[{pair}]"), end);
     let pair = |(pair, [source, destination]): (usize, [i64; 2])| Ok((end(pair, source)?, end(pair, destination)?));
     numbers::pairs("pairs", pairs)?.into_iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
 }
 
 /// Listed pairs as an array of two columns.
-fn columns(
-    py: Python<'_>,
-    pairs: impl FnOnce() -> netnum_sim::Result<Pairs> + Send,
-) -> PyResult<Bound<'_, PyArray2<i64>>> {
+fn columns<'py>(
+    net: &Bound<'py, Topology>,
+    pairs: impl FnOnce(&netnum_core::Topology) -> netnum_sim::Result<Pairs> + Send,
+) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let (py, net) = (net.py(), net.get());
     let ends = detached(py, || {
-        let Pairs::Listed(pairs) = pairs()? else { unreachable!("only listed pairs come here") };
-        let (mut ends, mut pacer) = (room("indices of ends", 2 * pairs.len())?, Pacer::new());
+        let Pairs::Listed(pairs) = pairs(&net.core)? else { unreachable!("only listed pairs come here") };
+        let (mut ends, mut pacer) = (room("ends of pairs", 2 * pairs.len())?, Pacer::new());
         for (source, destination) in pairs {
-            ends.extend([source as i64, destination as i64]);
+            ends.extend([net.shown(source), net.shown(destination)]);
             pacer.did(1)?;
         }
         Ok(ends)
@@ -369,12 +368,11 @@ fn columns(
 #[pyfunction]
 #[pyo3(signature = (net, seed=None), text_signature = "(net, seed=0)")]
 pub(crate) fn permutation<'py>(
-    py: Python<'py>,
     net: &Bound<'py, Topology>,
     seed: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (net, seed) = (&net.get().core, seed_of(seed)?);
-    columns(py, || Ok(Pairs::permutation(net, seed)))
+    let seed = seed_of(seed)?;
+    columns(net, |net| Ok(Pairs::permutation(net, seed)))
 }
 
 /// Pairs from random senders to one receiver.
@@ -393,15 +391,14 @@ pub(crate) fn permutation<'py>(
 #[pyfunction]
 #[pyo3(signature = (net, receiver, senders, seed=None), text_signature = "(net, receiver, senders, seed=0)")]
 pub(crate) fn incast<'py>(
-    py: Python<'py>,
     net: &Bound<'py, Topology>,
     receiver: &Bound<'py, PyAny>,
     senders: &Bound<'py, PyAny>,
     seed: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (receiver, senders) = (count("receiver", receiver, 0)?, count("senders", senders, 1)?);
-    let (net, seed) = (&net.get().core, seed_of(seed)?);
-    columns(py, || Pairs::incast(net, receiver, senders, seed))
+    let (receiver, senders) = (net.get().end_of("receiver", receiver)?, count("senders", senders, 1)?);
+    let seed = seed_of(seed)?;
+    columns(net, |net| Pairs::incast(net, receiver, senders, seed))
 }
 
 /// Pairs from every end to every other one.
@@ -415,8 +412,14 @@ pub(crate) fn incast<'py>(
 /// array of int, shape (ends * (ends - 1), 2)
 #[pyfunction]
 pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let net = &net.get().core;
-    columns(py, || Pairs::all_to_all(net))
+    let net = net.get();
+    let ends = detached(py, || {
+        let mut ends = room("ends of pairs", 2 * net.core.ends() * (net.core.ends() - 1))?;
+        Pairs::each_to_each(&net.core, |source, destination| ends.extend([net.shown(source), net.shown(destination)]))?;
+        Ok(ends)
+    })?;
+    let pairs = ends.len() / 2;
+    PyArray1::from_vec(py, ends).reshape([pairs, 2])
 }
 
 /// Random rates of production, whose logarithms are normal.
