@@ -189,7 +189,7 @@ def test_an_unknown_method_or_option_comes_with_the_known_ones(make, message):
     [
         ({"tol": 0.0}, "tol is 0, expected a finite number > 0"),
         ({"tol": NAN}, "tol is NaN, expected a finite number > 0"),
-        ({"stop": "gaps"}, 'stop is "gaps", expected "gap" or "kkt"'),
+        ({"stop": "gaps"}, 'stop is "gaps", expected "rates", "gap" or "kkt"'),
         ({"max_iterations": -1}, "max_iterations is -1, expected at least 0"),
         ({"time_limit": -0.5}, "time_limit is -0.5, expected a number of seconds >= 0"),
         ({"time_limit": NAN}, "time_limit is NaN, expected a number of seconds >= 0"),
