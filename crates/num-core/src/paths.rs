@@ -20,6 +20,9 @@ pub struct Paths {
 }
 
 impl Paths {
+    /// Entries between two looks at whether to stop.
+    const CHUNK: usize = 4096;
+
     /// Paths from row offsets (one more than there are paths) and link indices.
     ///
     /// # Errors
@@ -100,16 +103,19 @@ impl Paths {
     ///
     /// # Errors
     /// [`Error::LinkOutOfRange`] when a path names a link that is not in `0..links`, [`Error::Setting`] for more links
-    /// than can be numbered.
+    /// than can be numbered, [`Error::Stopped`].
     pub fn transpose(&self, links: usize) -> Result<Self> {
         if links > u32::MAX as usize {
             let (name, value) = ("links".into(), links.to_string());
             return Err(Error::Setting { name, value, expected: format!("at most {}", u32::MAX) });
         }
         self.check_range(links)?;
-        let mut indptr = vec![0; links + 1];
-        for &link in &self.indices {
-            indptr[link as usize + 1] += 1;
+        let (mut indptr, mut pacer) = (vec![0; links + 1], Pacer::new());
+        for chunk in self.indices.chunks(Self::CHUNK) {
+            pacer.did(chunk.len())?;
+            for &link in chunk {
+                indptr[link as usize + 1] += 1;
+            }
         }
         for link in 0..links {
             indptr[link + 1] += indptr[link];
@@ -117,6 +123,7 @@ impl Paths {
         let mut next = indptr.clone();
         let mut indices = vec![0; self.indices.len()];
         for (path, row) in self.iter().enumerate() {
+            pacer.did(row.len())?;
             for &link in row {
                 let slot = &mut next[link as usize];
                 indices[*slot] = path as u32;
@@ -127,13 +134,19 @@ impl Paths {
     }
 
     /// Some of the paths, in the order given, with links by other numbers.
-    pub(crate) fn select(&self, paths: &[u32], number: &[u32]) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(crate) fn select(&self, paths: &[u32], number: &[u32]) -> Result<Self> {
         let mut selected = Self::with_capacity(paths.len(), self.indices.len());
+        let mut pacer = Pacer::new();
         for &path in paths {
-            selected.indices.extend(self.links(path as usize).iter().map(|&link| number[link as usize]));
+            let links = self.links(path as usize);
+            selected.indices.extend(links.iter().map(|&link| number[link as usize]));
             selected.indptr.push(selected.indices.len());
+            pacer.did(links.len())?;
         }
-        selected
+        Ok(selected)
     }
 
     fn check_range(&self, links: usize) -> Result<()> {

@@ -14,7 +14,7 @@ fn run(problem: &Problem, method: &str, list: &[(&str, f64)], settings: &Setting
 }
 
 fn to(tol: f64) -> Settings {
-    Settings { tol, ..Settings::default() }
+    Settings { tol, stop: Stop::Gap, ..Settings::default() }
 }
 
 /// Prices of link 0 after each of the first steps from a given price of every link.
@@ -240,7 +240,8 @@ fn a_thousandth_on_the_leaf_spine_takes_each_rule_about_as_long_as_it_did() {
         ("gradient", 1.0, &[("queue", 0.06)], 192),
     ];
     for (method, alpha, list, count) in measured {
-        let settings = Settings { tol: 1e-3, max_iterations: 2 * count, trace: true, ..Settings::default() };
+        let settings =
+            Settings { tol: 1e-3, stop: Stop::Gap, max_iterations: 2 * count, trace: true, ..Settings::default() };
         let solution = run(&leaf_spine(1000, alpha, 1), method, list, &settings);
         assert_eq!(solution.status, Status::Optimal, "{method} {list:?}, alpha {alpha}: {solution}");
     }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use netnum_core::*;
 use proptest::prelude::*;
 
+/// Solves to a gap by a method.
 pub fn solve_with(problem: &Problem, method: &str, tol: f64) -> Solution {
-    let settings = Settings { tol, ..Settings::default() };
+    let settings = Settings { tol, stop: Stop::Gap, ..Settings::default() };
     Solver::new(problem, method, &BTreeMap::new()).unwrap().run(&settings, &mut ()).unwrap()
 }
 
