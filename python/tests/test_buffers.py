@@ -1,4 +1,4 @@
-"""Arrays in every form that NumPy has: copied as they are meant, or refused with a clear word, wherever arrays go in."""
+"""Arrays in every form that NumPy has: copied as they are meant, or refused in clear words, wherever they go in."""
 
 import pickle
 

@@ -32,7 +32,7 @@ def test_pairs_that_no_memory_holds_are_a_memory_error(count):
     ],
 )
 def test_networks_that_no_memory_holds_are_refused(make, count):
-    with pytest.raises((MemoryError, netnum.ProblemError), match="no memory for a network|numbered by u32"):
+    with pytest.raises((MemoryError, netnum.ProblemError), match=r"no memory for a network|numbered by u32"):
         make(count)
 
 
