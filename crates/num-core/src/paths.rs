@@ -150,10 +150,12 @@ impl Paths {
     }
 
     fn check_range(&self, links: usize) -> Result<()> {
+        let mut pacer = Pacer::new();
         for (path, row) in self.iter().enumerate() {
             if let Some(&link) = row.iter().find(|&&link| link as usize >= links) {
                 return Err(Error::LinkOutOfRange { path, link: i64::from(link), links });
             }
+            pacer.did(1 + row.len())?;
         }
         Ok(())
     }

@@ -136,8 +136,9 @@ impl Workload {
             return Err(Error::setting("pairs", "uniform", "a list of pairs"));
         };
         let (sources, destinations) = pairs.iter().copied().unzip();
-        let mut rng = rng(seed, Draw::Sizes);
-        let sizes = pairs.iter().map(|_| sizes.sample(&mut rng)).collect();
+        let (mut rng, mut pacer) = (rng(seed, Draw::Sizes), Pacer::new());
+        let mut draw = |_: &(usize, usize)| pacer.did(1).map(|()| sizes.sample(&mut rng));
+        let sizes = pairs.iter().map(&mut draw).collect::<netnum_core::Result<_>>()?;
         Self::new(vec![0.0; pairs.len()], sources, destinations, sizes)
     }
 }
