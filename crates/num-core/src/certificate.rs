@@ -1,34 +1,60 @@
 //! How good an answer can be proven to be, whatever method it came from.
 //!
+//! # The gap
+//!
 //! Weak duality: for any prices p ≥ 0 and any feasible rates x̂,
 //!
 //! ```text
 //! Σ U_f(ŷ_f) ≤ D(p) = c·p + Σ_f V_f(p),     V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ r_p }
 //! ```
 //!
-//! where r_p is the smallest of cap_p, min_{l ∈ p} c_l and the rate that saturates U_f;
-//! so D(p) − Σ U(ŷ) is at least the utility that is still missing. V_f fills the paths of a flow in order of price until
-//! U' meets it; the bound by the path's smallest capacity keeps D finite when a path is free. With y, x where V_f
-//! is attained, the gap is a sum of terms that are not negative, so that rounding cannot push it below 0:
+//! where r_p is the smallest of cap_p, min_{l ∈ p} c_l and the rate that saturates U_f; so D(p) − Σ U(ŷ) is at least the
+//! utility that is still missing. V_f fills the paths of a flow in order of price until U' meets it; the bound by the
+//! path's smallest capacity keeps D finite when a path is free. With y, x where V_f is attained, the missing utility is a
+//! sum over flows of terms that are not negative, so that rounding cannot push it below 0:
 //!
 //! ```text
-//! D(p) − Σ U(ŷ) = Σ_l p_l (c_l − load_l(x̂)) + Σ_f [U_f(y_f) − U_f(ŷ_f) − Σ q_p (x_p − x̂_p)]
+//! D(p) − Σ U(ŷ) = Σ_f Δ_f,    Δ_f = U_f(y_f) − U_f(ŷ_f) − Σ_p q_p (x_p − x̂_p) + Σ_p Σ_{l ∈ p} x̂_p p_l (c_l/load_l − 1)
 //! ```
 //!
-//! It is reported relative to min(Σ ŷ U'(ŷ), c·p + Σ r_p μ_p), with μ_p = (U'(y) − q_p)₊ what the
-//! bound is worth: the first-order gain of raising every rate by 100 %. That does not change with the units, with a
-//! scaling of U or with constants added to it. For log utilities it is the mean loss of log rate.
+//! The last term is what the links idle by, at their prices, each path with its part of the load (every path through
+//! a link without load with an equal part). It is reported relative to what raising rates by 100 % would gain. A flow at a
+//! cap or a saturation gains nothing by that, however large U' is just below: it is *held* when the rent of its bounds,
+//! R_f = Σ x_p (U'(y_f) − q_p)₊, is more than what it pays. Over the flows that are not held
 //!
-//! A small gap does not make every rate exact: |Δy/y| ≤ √(2 gap/(α e)) with e the flow's share of the revenue, the rent
-//! of caps included. The KKT residual looks at every path on its own: its distance from its best response, relative in
-//! price or in rate, whichever is smaller; and on every link of it min(the link's share of the path's price, the link's
-//! idle share).
+//! ```text
+//! S = min(Σ ŷ_f U'(ŷ_f), Σ_p x̂_p Σ_{l ∈ p} p_l c_l/load_l),    gap = max { Σ Δ_f/S, max_f Δ_f/R_f }
+//! ```
+//!
+//! where a held flow with R_f > S is judged by itself, on the right, and any other flow is in the sum on the left. So at a
+//! gap ε the missing utility is at most ε (S + Σ R_f), and what held flows are worth does not hide that others starve.
+//! The gap does not change with the units, with a scaling of U or with constants added to it. For log utilities it is
+//! the mean loss of log rate.
+//!
+//! # Single rates
+//!
+//! The gap is about a total: by concavity it leaves every flow an interval of rates, |Δy/y| ≤ √(2 gap/(α e)) with e its
+//! share of S, which says nothing about flows that matter little to the total, as rich ones do at large α. The KKT
+//! residual is about every flow. It is the smallest ε ≥ 0 (up to the factor of its last item) for which x̂ is the exact
+//! optimum of a problem in which
+//!
+//! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate (or the prices
+//!   by ε/10, where U' is so flat that a small change of price moves the rate a lot: α < 0.1, linear utilities);
+//! - no path that is too expensive carries more than the part ε of its flow;
+//! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or its
+//!   price is at most the part ε of the price of every path through it.
+//!
+//! The smallest rate *beside* a link is that of any flow, neither held nor linear, that shares a priced link with a flow
+//! through it. Why that, and not the capacity: rates change by at most χ(R) times what capacities change by, with a
+//! constant of the routing matrix only (Stewart 1989, Todd 1990), absolutely: what a wide link idles by may be several
+//! times what a small flow gets somewhere else, whose price then is that link's by mistake. A link that idles by less than
+//! what rounding leaves of a sum (10⁻¹³) is full. Rates below 10⁻⁹ of what their path could carry are relative to that
+//! (completion times may ask for rates over forty decades), and rates that should be 0 to 10⁻³ of it.
 //!
 //! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
 //! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck stands for both gap
 //! and residual.
 
-use std::iter::repeat_n;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -80,11 +106,9 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     let presolved = Presolved::new(problem)?;
     let overload = overload(problem, rates);
     let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
-    let answer = Answer::new(&presolved, &natural, &prices);
-    let settled = answer.settled();
+    let settled = Settled::new(&presolved, &natural, &prices);
     settled.check_demands()?;
-    let kkt_residual = settled.kkt_residual().max(answer.overload).max(overload);
-    Ok(Certificate { relative_gap: answer.relative_gap(), overload, kkt_residual })
+    Ok(settled.certificate(overload.max(settled.overload)))
 }
 
 /// The bottleneck property in place of a gap.
@@ -102,155 +126,12 @@ fn overload(problem: &Problem, rates: &[f64]) -> f64 {
     (links.chain(caps).fold(0.0, f64::max) - 1.0).max(0.0)
 }
 
-/// Rates and prices to be judged.
-pub(crate) struct Answer<'a> {
-    problem: &'a Presolved,
-    /// Of all paths, as they were given.
-    rates: &'a [f64],
-    prices: &'a [f64],
-    /// load/c of every link under the rates, cut to their caps.
-    relative_loads: Vec<f64>,
-    /// By how much the fullest link is over its capacity; 0 if none is.
-    pub(crate) overload: f64,
-}
-
-impl<'a> Answer<'a> {
-    pub(crate) fn new(problem: &'a Presolved, rates: &'a [f64], prices: &'a [f64]) -> Self {
-        let cut = rates.iter().zip(&problem.caps).map(|(&rate, &cap)| cut(rate, cap));
-        let relative_loads = relative_loads(&problem.capacities, &problem.paths, cut);
-        let overload = most_over_one(&relative_loads);
-        Self { problem, rates, prices, relative_loads, overload }
-    }
-
-    /// The proof for the rates and prices that were given.
-    pub(crate) fn certificate(&self) -> Certificate {
-        let kkt_residual = self.settled().kkt_residual().max(self.overload);
-        Certificate { relative_gap: self.relative_gap(), overload: self.overload, kkt_residual }
-    }
-
-    /// The feasible rates x̂, and everything about them that is worth keeping.
-    pub(crate) fn settled(&self) -> Settled<'a> {
-        let Self { problem, prices, .. } = *self;
-        let mut path_prices = vec![0.0; self.rates.len()];
-        let mut rates = path_prices.clone();
-        self.settle(0..self.rates.len(), &self.quoted(), &mut path_prices, &mut rates);
-        let relative_loads = match self.overload > 0.0 {
-            true => relative_loads(&problem.capacities, &problem.paths, rates.iter().copied()),
-            false => self.relative_loads.clone(),
-        };
-        let flow_rates = problem.flow_totals(&rates);
-        Settled { problem, prices, path_prices, rates, flow_rates, relative_loads }
-    }
-
-    /// [price, load/c] of every link, side by side: a path asks for both.
-    fn quoted(&self) -> Vec<[f64; 2]> {
-        self.prices.iter().zip(&self.relative_loads).map(|(&price, &load)| [price, load]).collect()
-    }
-
-    /// q_p and x̂_p of some paths.
-    fn settle(&self, paths: Range<usize>, links: &[[f64; 2]], path_prices: &mut [f64], rates: &mut [f64]) {
-        for ((path, path_price), rate) in paths.zip(path_prices).zip(rates) {
-            let (mut sum, mut fullest) = (0.0, 0.0);
-            for &link in self.problem.paths.links(path) {
-                let [price, load] = links[link as usize];
-                sum += price;
-                fullest = if load > fullest { load } else { fullest };
-            }
-            *path_price = sum;
-            *rate = FNorm::default().divided(cut(self.rates[path], self.problem.caps[path]), fullest);
-        }
-    }
-
-    /// (D(p) − Σ U(ŷ)) / min(Σ ŷ U'(ŷ), c·p + Σ r μ). One pass over the paths, a chunk at a time.
-    pub(crate) fn relative_gap(&self) -> f64 {
-        let problem = self.problem;
-        let (mut gap, mut priced, mut revenue) = (0.0, 0.0, 0.0);
-        let (mut best, links) = (Best::default(), self.quoted());
-        let (mut path_prices, mut rates) = (Vec::new(), Vec::new());
-        let (mut flow_rates, mut costs) = (Vec::new(), Vec::new());
-        let mut loads = vec![0.0; links.len()];
-        for block in &problem.blocks {
-            for flows in block.chunks() {
-                let paths = problem.paths_of_all(&flows);
-                path_prices.resize(paths.len(), 0.0);
-                rates.resize(paths.len(), 0.0);
-                self.settle(paths.clone(), &links, &mut path_prices, &mut rates);
-                if self.overload > 0.0 {
-                    for (path, &rate) in paths.clone().zip(&rates) {
-                        for &link in problem.paths.links(path) {
-                            loads[link as usize] += rate;
-                        }
-                    }
-                }
-                flow_rates.clear();
-                costs.clear();
-                let starts = &problem.flow_paths[flows.start..=flows.end];
-                let single = paths.len() == flows.len();
-                if single {
-                    flow_rates.extend_from_slice(&rates);
-                } else {
-                    let own = starts.windows(2).map(|pair| pair[0] - paths.start..pair[1] - paths.start);
-                    flow_rates.extend(own.map(|own| rates[own].iter().sum::<f64>()));
-                }
-
-                let places = block.places(&flows);
-                let bounded = best.respond(problem, block, flows.clone(), &path_prices);
-                let scratch = &mut best.scratch;
-                block.utility.gain_into(places.clone(), &flow_rates, &best.rates, scratch);
-                let cost = best
-                    .path_rates
-                    .iter()
-                    .zip(&rates)
-                    .zip(&path_prices)
-                    .map(|((best, now), price)| price * (best - now));
-                if single {
-                    costs.extend(cost);
-                } else {
-                    costs.resize(flows.len(), 0.0);
-                    let owners =
-                        starts.windows(2).enumerate().flat_map(|(flow, pair)| repeat_n(flow, pair[1] - pair[0]));
-                    owners.zip(cost).for_each(|(flow, cost)| costs[flow] += cost);
-                }
-                for (gain, cost) in scratch.iter().zip(&costs) {
-                    // Not max, which would hide an answer that is not a number.
-                    gap += if gain - cost < 0.0 { 0.0 } else { gain - cost };
-                }
-                block.utility.marginal_into(places.clone(), &flow_rates, scratch);
-                let worth = |(&rate, &marginal): (&f64, &f64)| if rate == 0.0 { 0.0 } else { rate * marginal };
-                revenue += flow_rates.iter().zip(&*scratch).map(worth).sum::<f64>();
-                if bounded {
-                    block.utility.marginal_into(places, &best.rates, scratch);
-                    priced += worth_of_bounds(problem, flows, &path_prices, scratch);
-                }
-            }
-        }
-        let loads =
-            if self.overload > 0.0 { relative(loads, &problem.capacities) } else { self.relative_loads.clone() };
-        for ((price, capacity), load) in self.prices.iter().zip(&problem.capacities).zip(loads) {
-            priced += price * capacity;
-            gap += price * capacity * (1.0 - load).max(0.0);
-        }
-        let scale = if priced > 0.0 { priced.min(revenue) } else { revenue };
-        if gap == 0.0 { 0.0 } else { gap / scale }
-    }
-}
-
-/// Σ r_p (U' − q_p)₊ over the paths of some flows.
-fn worth_of_bounds(problem: &Presolved, flows: Range<usize>, path_prices: &[f64], marginals: &[f64]) -> f64 {
-    let first = problem.flow_paths[flows.start];
-    let mut total = 0.0;
-    for (flow, &marginal) in flows.zip(marginals) {
-        for path in problem.paths_of(flow) {
-            total += problem.ceilings[path] * (marginal - path_prices[path - first]).max(0.0);
-        }
-    }
-    total
-}
-
-/// Rates made feasible by F-NORM, and what goes with them.
+/// Rates made feasible by F-NORM, with their prices, and what goes with them.
 pub(crate) struct Settled<'a> {
     problem: &'a Presolved,
     prices: &'a [f64],
+    /// By how much the fullest link was over its capacity before; 0 if none was.
+    pub(crate) overload: f64,
     /// q_p of every path.
     path_prices: Vec<f64>,
     /// x̂_p of every path, ŷ_f of every flow.
@@ -260,11 +141,120 @@ pub(crate) struct Settled<'a> {
     pub(crate) relative_loads: Vec<f64>,
 }
 
-impl Settled<'_> {
-    /// The proof for the feasible rates x̂ and the prices; their gap is that of the rates that were given.
-    pub(crate) fn certificate(&self, relative_gap: f64) -> Certificate {
-        let overload = most_over_one(&self.relative_loads);
-        Certificate { relative_gap, overload, kkt_residual: self.kkt_residual().max(overload) }
+impl<'a> Settled<'a> {
+    /// Two passes over the paths. Rates and prices are as they were found; the caps are imposed here.
+    pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &'a [f64]) -> Self {
+        let mut rates: Vec<f64> =
+            raw_rates.iter().zip(&problem.caps).map(|(&rate, &cap)| if rate > cap { cap } else { rate }).collect();
+        let mut loads = relative_loads(&problem.capacities, &problem.paths, rates.iter().copied());
+        let overload = most_over_one(&loads);
+        // [price, load/c] of every link, side by side: a path asks for both.
+        let quoted: Vec<[f64; 2]> = prices.iter().zip(&loads).map(|(&price, &load)| [price, load]).collect();
+        let mut path_prices = Vec::with_capacity(rates.len());
+        let mut normalized = vec![0.0; if overload > 0.0 { loads.len() } else { 0 }];
+        for (links, rate) in problem.paths.iter().zip(&mut rates) {
+            let (mut sum, mut fullest) = (0.0, 0.0);
+            for &link in links {
+                let [price, load] = quoted[link as usize];
+                sum += price;
+                fullest = if load > fullest { load } else { fullest };
+            }
+            path_prices.push(sum);
+            if overload > 0.0 {
+                *rate = FNorm::default().divided(*rate, fullest);
+                for &link in links {
+                    normalized[link as usize] += *rate;
+                }
+            }
+        }
+        if overload > 0.0 {
+            loads = relative(normalized, &problem.capacities);
+        }
+        let flow_rates = problem.flow_totals(&rates);
+        Self { problem, prices, overload, path_prices, rates, flow_rates, relative_loads: loads }
+    }
+
+    /// The proof for x̂ and the prices, with the overload that the rates had before.
+    pub(crate) fn certificate(&self, overload: f64) -> Certificate {
+        let kkt_residual = self.kkt_residual().max(overload);
+        Certificate { relative_gap: self.relative_gap(), overload, kkt_residual }
+    }
+
+    /// By how much x̂ is over a capacity, at most: rounding.
+    pub(crate) fn overload_left(&self) -> f64 {
+        most_over_one(&self.relative_loads)
+    }
+
+    /// The gap as defined above. One pass over the paths, a chunk at a time.
+    pub(crate) fn relative_gap(&self) -> f64 {
+        let problem = self.problem;
+        let idle = self.idle_worth();
+        let (mut best, mut marginals) = (Best::default(), Vec::new());
+        let mut free = Free::default();
+        let mut held: Vec<[f64; 2]> = Vec::new();
+        for block in &problem.blocks {
+            for flows in block.chunks() {
+                let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
+                let first = problem.flow_paths[flows.start];
+                let bounded = best.respond(problem, block, flows.clone(), &self.path_prices[first..]) || block.may_jump;
+                block.utility.gain_into(places.clone(), rates, &best.rates, &mut best.scratch);
+                marginals.resize(flows.len(), 0.0);
+                block.utility.marginal_into(places.clone(), rates, &mut marginals);
+                best.marginals.clear();
+                if bounded {
+                    best.marginals.resize(flows.len(), 0.0);
+                    block.utility.marginal_into(places, &best.rates, &mut best.marginals);
+                }
+                for (number, flow) in flows.enumerate() {
+                    let (mut cost, mut paid, mut idled, mut would_pay, mut rent) = (0.0, 0.0, 0.0, 0.0, 0.0);
+                    for path in problem.paths_of(flow) {
+                        let (price, now, then) =
+                            (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
+                        cost += price * (then - now);
+                        paid += price * now;
+                        would_pay += price * then;
+                        let links = problem.paths.links(path).iter().map(|&link| idle.of(link as usize, now));
+                        idled += links.sum::<f64>();
+                        if bounded && then > 0.0 && best.marginals[number] > price {
+                            rent += then * (best.marginals[number] - price);
+                        }
+                    }
+                    let missing = best.scratch[number] - cost;
+                    // Not max, which would hide an answer that is not a number.
+                    let missing = if missing < 0.0 { 0.0 } else { missing } + idled;
+                    if rent > would_pay {
+                        held.push([missing, rent]);
+                    } else {
+                        let rate = rates[number];
+                        free.missing += missing;
+                        free.revenue += if rate == 0.0 { 0.0 } else { rate * marginals[number] };
+                        free.paid += paid + idled;
+                    }
+                }
+            }
+        }
+        free.relative_gap(&held)
+    }
+
+    /// What links idle by, at their prices.
+    fn idle_worth(&self) -> IdleWorth {
+        let problem = self.problem;
+        let mut this = IdleWorth { per_rate: vec![0.0; self.prices.len()], even: Vec::new() };
+        let links = self.prices.iter().zip(&problem.capacities).zip(&self.relative_loads);
+        for (link, ((price, capacity), &load)) in links.enumerate() {
+            if load > f64::MIN_POSITIVE {
+                this.per_rate[link] = price * (1.0 / load - 1.0).max(0.0);
+            } else if *price > 0.0 {
+                this.even.resize(self.prices.len(), 0.0);
+                this.even[link] = price * capacity;
+            }
+        }
+        if !this.even.is_empty() {
+            let mut counts = vec![0.0; self.prices.len()];
+            problem.paths.indices().iter().for_each(|&link| counts[link as usize] += 1.0);
+            this.even.iter_mut().zip(counts).for_each(|(worth, count)| *worth /= f64::max(count, 1.0));
+        }
+        this
     }
 
     /// The dual bound rests on demands being best responses. For utilities of a user's own that is not a given, so it is
@@ -313,12 +303,16 @@ impl Settled<'_> {
         Ok(())
     }
 
-    /// The largest violation of the optimality conditions by x̂, which is feasible, and the prices.
+    /// The KKT residual as defined above.
     pub(crate) fn kkt_residual(&self) -> f64 {
         let problem = self.problem;
         let mut residual = 0.0f64;
+        // Not max, which would hide an answer that is not a number.
+        let mut count = |violation: f64| residual = if violation <= residual { residual } else { violation };
         let (mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new());
+        let mut links = Slackness::new(self);
         for block in &problem.blocks {
+            let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
                 let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
                 marginals.resize(flows.len(), 0.0);
@@ -334,47 +328,41 @@ impl Settled<'_> {
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
-                    let saturation = block.utility.saturation(place);
+                    let saturated = self.flow_rates[flow] >= block.utility.saturation(place);
                     for path in problem.paths_of(flow) {
-                        let held = self.rates[path] >= problem.caps[path] || self.flow_rates[flow] >= saturation;
-                        let response = match lost && self.path_prices[path] == 0.0 {
-                            true => {
-                                if held {
-                                    0.0
-                                } else {
-                                    1.0
-                                }
-                            }
-                            false => self.response_residual(
-                                path,
-                                self.flow_rates[flow],
-                                marginal,
-                                demands[path - paths.start],
-                            ),
-                        };
+                        let held = saturated || self.rates[path] >= problem.caps[path];
+                        count(match lost && self.path_prices[path] == 0.0 {
+                            true if held => 0.0,
+                            true => 1.0,
+                            false => self.response_residual(path, flow, marginal, demands[path - paths.start]),
+                        });
                         // What the path is worth: where more of it is worth less at once, that.
-                        let worth = if held { marginal } else { above };
-                        for violation in [response, self.slackness_residual(path, worth)] {
-                            // Not max, which would hide an answer that is not a number.
-                            residual = if violation <= residual { residual } else { violation };
-                        }
+                        let worth = self.path_prices[path].max(if held { marginal } else { above });
+                        links.count(path, worth, (!linear && !held).then_some(self.flow_rates[flow]));
                     }
                 }
             }
         }
+        links.residuals().for_each(count);
         residual
     }
 
-    /// How far a path is from its best response: too dear and still used, or worth more and still not at its cap.
-    fn response_residual(&self, path: usize, flow_rate: f64, marginal: f64, demand: f64) -> f64 {
-        let (price, rate, cap) = (self.path_prices[path], self.rates[path], self.problem.caps[path]);
-        let in_price = |excess: f64| if excess.is_infinite() { 1.0 } else { excess / price.max(marginal) };
+    /// How far a path is from its best response: too expensive and still used, or worth more and still not at its cap.
+    fn response_residual(&self, path: usize, flow: usize, marginal: f64, demand: f64) -> f64 {
+        let (price, rate, flow_rate) = (self.path_prices[path], self.rates[path], self.flow_rates[flow]);
+        let cap = self.problem.caps[path];
+        let least = if demand == 0.0 { NONE } else { TINY } * self.problem.ceilings[path];
+        let in_price = |excess: f64| if excess.is_infinite() { 1.0 } else { excess / price.max(marginal) / FLAT };
         if price > marginal {
-            let in_rate = (flow_rate - demand).max(0.0) / flow_rate.max(f64::MIN_POSITIVE);
-            let used = rate / flow_rate.max(NEGLIGIBLE * self.problem.ceilings[path]);
-            in_price(price - marginal).min(used).min(in_rate)
+            if rate == 0.0 {
+                return 0.0;
+            }
+            let whole = flow_rate.max(least);
+            let in_rate = (flow_rate - demand).max(0.0) / whole;
+            in_price(price - marginal).min(rate / whole).min(in_rate)
         } else if marginal > price {
-            let in_rate = (1.0 - flow_rate / demand).max(0.0);
+            let in_rate = (demand - flow_rate).max(0.0) / demand.max(least);
+            let in_rate = if demand == f64::INFINITY { 1.0 } else { in_rate };
             let below_cap = if cap.is_finite() { 1.0 - rate / cap } else { f64::INFINITY };
             in_price(marginal - price).min(below_cap).min(in_rate)
         } else {
@@ -382,18 +370,110 @@ impl Settled<'_> {
             marginal - price
         }
     }
+}
 
-    /// Whether a path pays for links that are not full: the largest min(share of its price, idle share).
-    fn slackness_residual(&self, path: usize, marginal: f64) -> f64 {
-        let whole = self.path_prices[path].max(marginal);
-        let mut residual = 0.0f64;
-        for &link in self.problem.paths.links(path) {
-            let price = self.prices[link as usize];
-            if price > 0.0 {
-                residual = residual.max((price / whole).min((1.0 - self.relative_loads[link as usize]).max(0.0)));
+/// What the links idle by, at their prices.
+struct IdleWorth {
+    /// Per unit of load.
+    per_rate: Vec<f64>,
+    /// Of links without load, for each path through them; empty where there are none.
+    even: Vec<f64>,
+}
+
+impl IdleWorth {
+    /// The part of a path with this rate.
+    fn of(&self, link: usize, rate: f64) -> f64 {
+        let loaded = if rate > 0.0 { rate * self.per_rate[link] } else { 0.0 };
+        loaded + if self.even.is_empty() { 0.0 } else { self.even[link] }
+    }
+}
+
+/// Sums over the flows that are not held.
+#[derive(Default)]
+struct Free {
+    /// Σ Δ.
+    missing: f64,
+    /// Σ ŷ U'(ŷ).
+    revenue: f64,
+    /// What they pay, with their part of what the links idle by.
+    paid: f64,
+}
+
+impl Free {
+    /// The gap, given [Δ, R] of the held flows.
+    fn relative_gap(self, held: &[[f64; 2]]) -> f64 {
+        let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
+        let (mut missing, mut alone) = (self.missing, 0.0f64);
+        for &[own, rent] in held {
+            if own == f64::INFINITY {
+                return own;
+            }
+            if rent > scale {
+                let own = own / rent;
+                alone = if own <= alone { alone } else { own };
+            } else {
+                missing += own;
             }
         }
-        residual
+        let together = match missing {
+            0.0 | f64::INFINITY => missing,
+            _ => missing / scale,
+        };
+        if together <= alone { alone } else { together }
+    }
+}
+
+/// Whether links with prices are full.
+struct Slackness<'a> {
+    settled: &'a Settled<'a>,
+    /// By path: its flow's rate where that moves with the price; ∞ where it is held, linear or 0.
+    moving: Vec<f64>,
+    /// By link: the smallest of these.
+    smallest: Vec<f64>,
+    /// By link: the largest part of the price of a path that is its own.
+    shares: Vec<f64>,
+}
+
+impl<'a> Slackness<'a> {
+    fn new(settled: &'a Settled<'a>) -> Self {
+        let (paths, links) = (settled.rates.len(), settled.prices.len());
+        let smallest = vec![f64::INFINITY; links];
+        Self { settled, moving: vec![f64::INFINITY; paths], smallest, shares: vec![0.0; links] }
+    }
+
+    /// Counts a path, given what it is worth, and its flow's rate if that moves.
+    fn count(&mut self, path: usize, worth: f64, moving: Option<f64>) {
+        let Settled { problem, rates, .. } = self.settled;
+        let tiny = TINY * problem.ceilings[path];
+        let moving = moving.filter(|_| rates[path] > 0.0).map_or(f64::INFINITY, |rate| rate.max(tiny));
+        self.moving[path] = moving;
+        for &link in problem.paths.links(path) {
+            let link = link as usize;
+            let (share, smallest) = (self.settled.prices[link] / worth, &mut self.smallest[link]);
+            *smallest = if moving < *smallest { moving } else { *smallest };
+            // A path that is worth nothing pays for nothing.
+            self.shares[link] = if share > self.shares[link] { share } else { self.shares[link] };
+        }
+    }
+
+    /// min(largest share, what it idles by ÷ the smallest rate beside it) of every link.
+    fn residuals(self) -> impl Iterator<Item = f64> {
+        let Settled { problem, prices, path_prices, relative_loads, .. } = self.settled;
+        let mut beside = problem.capacities.clone();
+        for (path, links) in problem.paths.iter().enumerate().filter(|&(path, _)| self.moving[path].is_finite()) {
+            let priced = |link: &&u32| prices[**link as usize] > FREE * path_prices[path];
+            let smallest = links.iter().filter(priced).map(|&link| self.smallest[link as usize]);
+            let smallest = smallest.fold(f64::INFINITY, f64::min);
+            for &link in links {
+                let beside = &mut beside[link as usize];
+                *beside = if smallest < *beside { smallest } else { *beside };
+            }
+        }
+        let links = self.shares.into_iter().zip(relative_loads.iter().zip(&problem.capacities)).zip(beside);
+        links.map(|((share, (load, capacity)), beside)| match 1.0 - load {
+            idle if idle <= FULL => 0.0,
+            idle => share.min(idle * capacity / beside),
+        })
     }
 }
 
@@ -408,13 +488,16 @@ const NOTHING: f64 = 1e-12;
 /// How far above a rate the marginal is looked at, to tell whether it jumps there.
 const JUST_ABOVE: f64 = 1e-9;
 
-/// A rate below this part of what its path could carry counts as none.
-const NEGLIGIBLE: f64 = 1e-6;
-
-/// A rate, at most its cap; what is not a number stays none.
-fn cut(rate: f64, cap: f64) -> f64 {
-    if rate > cap { cap } else { rate }
-}
+/// U' is flat where its elasticity is below this: a price off by ε may then move a rate by more than ε over this.
+const FLAT: f64 = 0.1;
+/// A rate below this part of what its path could carry is tiny: an error is relative to that.
+const TINY: f64 = 1e-9;
+/// The same where no rate at all is right.
+const NONE: f64 = 1e-3;
+/// A link that idles by this part of its capacity or less is full: rounding of the sum of its rates.
+const FULL: f64 = 1e-13;
+/// A link whose price is this part of a path's or less is free.
+const FREE: f64 = 1e-9;
 
 /// max(v) − 1, at least 0.
 fn most_over_one(values: &[f64]) -> f64 {
@@ -427,6 +510,8 @@ struct Best {
     /// y_f of every flow of the chunk, and x_p of every path.
     rates: Vec<f64>,
     path_rates: Vec<f64>,
+    /// U' there, where it was asked for.
+    marginals: Vec<f64>,
     scratch: Vec<f64>,
 }
 

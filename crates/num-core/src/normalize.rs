@@ -92,7 +92,11 @@ impl Normalizer for Fill {
 
     fn normalize_capped(&self, capacities: &[f64], paths: &Paths, caps: &[f64], rates: &mut [f64]) {
         let weights = rates.to_vec();
-        WaterFill::new(capacities, paths).fill(&weights, caps, rates);
+        match WaterFill::new(capacities, paths) {
+            Ok(mut fill) => fill.fill(&weights, caps, rates),
+            // Stopped on the way: feasible all the same.
+            Err(_) => FNorm::default().normalize_capped(capacities, paths, caps, rates),
+        }
     }
 }
 

@@ -49,4 +49,4 @@ pub use allocator::{
 pub use crew::{Crew, Member};
 pub use engine::{Engine, FlowId, Real, Snapshot, Worth};
 pub use many::{Batch, Overseer, solve_many};
-pub use solve::solver;
+pub use solve::{solver, solver_from};

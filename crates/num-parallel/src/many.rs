@@ -13,11 +13,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use netnum_core::interrupt::Tokens;
-use netnum_core::solve::{Cadence, Observer};
+use netnum_core::solve::{Cadence, Observer, solve_by};
 use netnum_core::{Error, Problem, Progress, Result, Settings, Solution};
 use rayon::prelude::*;
 
-use crate::solve::solver;
+use crate::solve::solver_from;
 
 /// Solves problems on `threads` threads. Answers come in the order of the problems, a problem that has none with its
 /// error, and do not depend on `threads`.
@@ -26,7 +26,7 @@ use crate::solve::solver;
 ///
 /// # Errors
 /// [`Error::Setting`] when the system does not give that many threads. What is wrong with a problem, or with the
-/// method or an option for it, is in the problem's own result: see [`solver`] and [`Solver::run`](netnum_core::Solver::run).
+/// method or an option for it, is in the problem's own result: see [`solver`](crate::solver) and [`Solver::run`](netnum_core::Solver::run).
 pub fn solve_many<P: Borrow<Problem> + Sync>(
     problems: &[P],
     method: &str,
@@ -105,11 +105,9 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
     }
 
     fn solve_one(&self, problem: usize, overseer: &impl Overseer) -> Result<Solution> {
-        let mut solver = solver(self.problems[problem].borrow(), self.method, self.options, NonZeroUsize::MIN)?;
-        if let Some(prices) = self.warm_starts.and_then(|starts| starts[problem]) {
-            solver.warm_start(prices)?;
-        }
-        solver.run(self.settings, &mut Eye { problem, overseer })
+        let (one, prices) = (self.problems[problem].borrow(), self.warm_starts.and_then(|starts| starts[problem]));
+        let make = || solver_from(one, self.method, self.options, NonZeroUsize::MIN, prices);
+        solve_by(one, self.settings, &mut Eye { problem, overseer }, make)
     }
 }
 

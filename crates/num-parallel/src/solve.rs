@@ -39,6 +39,24 @@ pub fn solver(
     Solver::with_engine(problem, method, options, Some(Arc::new(LaneEngine { threads })))
 }
 
+/// The same, at the prices of a similar problem's solution where they are given.
+///
+/// # Errors
+/// Those of [`solver`] and of [`Solver::warm_start`].
+pub fn solver_from(
+    problem: &Problem,
+    method: &str,
+    options: &BTreeMap<String, f64>,
+    threads: NonZeroUsize,
+    prices: Option<&[f64]>,
+) -> Result<Solver> {
+    let mut solver = solver(problem, method, options, threads)?;
+    if let Some(prices) = prices {
+        solver.warm_start(prices)?;
+    }
+    Ok(solver)
+}
+
 /// Responds by lanes.
 struct LaneEngine {
     threads: NonZeroUsize,

@@ -354,7 +354,7 @@ fn links_are_priced_for_those_who_use_them() {
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
-    let (sources, destinations) = net.random_pairs(50_000, 3);
+    let (sources, destinations) = net.random_pairs(50_000, 3).unwrap();
     let paths = net.ecmp(&sources, &destinations, 3).unwrap();
     let rates = |threads| {
         let threads = NonZeroUsize::new(threads).unwrap();

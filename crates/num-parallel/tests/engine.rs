@@ -25,7 +25,7 @@ struct Instance {
 impl Instance {
     fn new(net: &Topology, flows: usize, alphas: &[f64], seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let (sources, destinations) = net.random_pairs(flows, seed);
+        let (sources, destinations) = net.random_pairs(flows, seed).unwrap();
         Self {
             capacities: net.capacities().iter().map(|capacity| capacity * rng.random_range(0.8..1.2)).collect(),
             paths: net.ecmp(&sources, &destinations, seed).unwrap(),

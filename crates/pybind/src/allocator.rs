@@ -1,7 +1,7 @@
 //! `Allocator`.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use netnum_core::{Error, Parameter, Paths};
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator};
@@ -159,7 +159,7 @@ impl Allocator {
         rate_cap: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let mut core = self.core()?;
-        let paths: Paths = paths::paths(paths, core.capacities().len())?;
+        let paths: Arc<Paths> = paths::paths(paths, core.capacities().len())?;
         let column = |name, given: Option<&Bound<'py, PyAny>>, default| match given {
             Some(given) => column(name, given, paths.len(), "path"),
             None => Ok(Parameter::Same(default)),
@@ -228,7 +228,7 @@ impl Allocator {
                 Ok(Worth { weight: of(&weights, old.weight), alpha: of(&alphas, old.alpha), cap: of(&caps, old.cap) })
             };
             let worths = given.then(|| ids.iter().enumerate().map(worth).collect::<netnum_core::Result<Vec<_>>>());
-            core.change_all(&ids, paths.as_ref(), worths.transpose()?.as_deref())
+            core.change_all(&ids, paths.as_deref(), worths.transpose()?.as_deref())
         })
     }
 

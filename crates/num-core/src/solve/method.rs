@@ -281,7 +281,7 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
-        make: |options, setup| Ok(Box::new(Xwi::new([options[0], options[1], options[2]], setup.presolved))),
+        make: |options, setup| Ok(Box::new(Xwi::new([options[0], options[1], options[2]], setup.presolved)?)),
     },
     MethodInfo {
         name: "interior-point",
@@ -295,7 +295,7 @@ pub static METHODS: &[MethodInfo] = &[
         summary: "water-filling: the max-min fair rates, exactly",
         options: &[],
         takes: Takes { curvatures: &[Curvature::MaxMin], several_paths: true },
-        make: |_, setup| Ok(Box::new(WaterFilling::new(setup.problem, setup.presolved)?)),
+        make: |_, setup| Ok(Box::new(WaterFilling::new(setup.problem)?)),
     },
 ];
 

@@ -2,6 +2,8 @@
 
 mod auto;
 mod bottlenecks;
+mod deadline;
+mod goal;
 mod incidence;
 mod interior_point;
 mod method;
@@ -17,7 +19,10 @@ mod water_filling;
 mod xwi;
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
+use deadline::Deadline;
+use goal::Goal;
 pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange, nearest};
 pub(crate) use method::{Method, State};
 pub use price::{
@@ -29,7 +34,8 @@ pub use settings::{Settings, Stop};
 pub use solution::{Solution, Status};
 pub use solver::Solver;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::interrupt::{self, StopToken};
 use crate::problem::Problem;
 
 /// Solves a problem with the best method for it.
@@ -37,5 +43,30 @@ use crate::problem::Problem;
 /// # Errors
 /// See [`Solver::new`] and [`Solver::run`]. Not reaching the tolerance is no error but a [`Status`].
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution> {
-    Solver::new(problem, auto::AUTO, &BTreeMap::new())?.run(settings, &mut ())
+    solve_by(problem, settings, &mut (), || Solver::new(problem, auto::AUTO, &BTreeMap::new()))
+}
+
+/// Makes a solver for a problem and runs it, both within the time limit. Where the time is up before there is any
+/// answer, the rates are 0, the gap and the KKT residual ∞ and the objective NaN.
+///
+/// # Errors
+/// Those of `make` and of [`Solver::run`].
+pub fn solve_by(
+    problem: &Problem,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+    make: impl FnOnce() -> Result<Solver>,
+) -> Result<Solution> {
+    settings.check()?;
+    let began = Instant::now();
+    let made = match settings.time_limit.and_then(|limit| limit.checked_add(Deadline::GRACE)) {
+        Some(limit) => StopToken::with_timeout(limit).scope(make),
+        None => make(),
+    };
+    match made {
+        Ok(mut solver) => solver.run_since(began, settings, observer),
+        // Either the time is up, or the token of somebody else has stopped it.
+        Err(Error::Stopped) => interrupt::check().map(|()| Solution::unsolved(problem, began.elapsed())),
+        Err(error) => Err(error),
+    }
 }

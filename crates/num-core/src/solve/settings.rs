@@ -9,13 +9,27 @@ use crate::error::{Error, Result};
 /// What the certificate must show before a solve may say `optimal`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Stop {
-    /// The relative duality gap is at most the tolerance: the total worth is right, relative to what raising every rate
-    /// by 100 % would gain. Flows that matter little to that total (a tiny weight, or beside caps that matter much) may
-    /// still be far from their rates.
+    /// The relative gap is at most the tolerance, and the KKT residual at most 1e−3 (or the tolerance, where that is
+    /// larger): the total worth is right to the tolerance, and every single rate to a thousandth of itself.
     #[default]
+    Rates,
+    /// The relative gap is at most the tolerance: the total worth is right, relative to what raising every rate by 100 %
+    /// would gain. Flows that matter little to that total (rich ones at large α, tiny weights) may still be far from
+    /// their rates.
     Gap,
-    /// The KKT residual is at most the tolerance: every path is near its best response, and no path pays for idle links.
+    /// The KKT residual is at most the tolerance: every single rate is right, relative to itself.
     Kkt,
+}
+
+impl Stop {
+    /// The name that Python and files use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rates => "rates",
+            Self::Gap => "gap",
+            Self::Kkt => "kkt",
+        }
+    }
 }
 
 /// When a solve stops.
@@ -23,11 +37,12 @@ pub enum Stop {
 pub struct Settings {
     /// Tolerance that the certificate must meet. Relative, > 0. Default 1e−6.
     pub tol: f64,
-    /// What the tolerance is about. Default: the gap.
+    /// What the tolerance is about. Default: the gap, with single rates to a moderate accuracy.
     pub stop: Stop,
     /// Iterations after which the best answer so far is returned. Default 20 000.
     pub max_iterations: usize,
-    /// Time after which the best answer so far is returned. Default: none.
+    /// Time after which the best answer so far is returned. What finishing takes is allowed for, and a solve that
+    /// [`solve`](super::solve()) or [`solve_by`](super::solve_by) begins counts the making of its solver. Default: none.
     pub time_limit: Option<Duration>,
     /// Whether to keep one row of [`Progress`](super::Progress) per iteration. Certifies every iteration, which makes
     /// it several times as expensive. Default: no.
@@ -36,7 +51,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tol: 1e-6, stop: Stop::Gap, max_iterations: 20_000, time_limit: None, trace: false }
+        Self { tol: 1e-6, stop: Stop::Rates, max_iterations: 20_000, time_limit: None, trace: false }
     }
 }
 

@@ -1,11 +1,13 @@
 //! What comes out of a solve.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::Progress;
 use crate::certificate::Certificate;
+use crate::problem::Problem;
 
 /// How a solve ended. Only [`Optimal`](Self::Optimal) is a claim, and only a passed certificate makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,15 +83,42 @@ pub struct Solution {
     pub trace: Vec<Progress>,
 }
 
+impl Solution {
+    /// What there is when the time was up before there was an answer: no rates, and no proof of anything.
+    pub(super) fn unsolved(problem: &Problem, took: Duration) -> Self {
+        let (paths, links) = (problem.paths().len(), problem.links());
+        let certificate = Certificate { relative_gap: f64::INFINITY, overload: 0.0, kkt_residual: f64::INFINITY };
+        Self {
+            status: Status::TimeLimit,
+            method: "none",
+            rates: vec![0.0; paths],
+            flow_rates: vec![0.0; problem.flows()],
+            prices: vec![0.0; links],
+            loads: vec![0.0; links],
+            bottlenecks: vec![None; paths],
+            objective: f64::NAN,
+            certificate,
+            iterations: 0,
+            seconds: took.as_secs_f64(),
+            failed_flows: Vec::new(),
+            trace: Vec::new(),
+        }
+    }
+}
+
 impl fmt::Display for Solution {
-    /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, 70 iterations, 0.3 ms)`.
+    /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, rates to 2.0e-4, 70 iterations, 0.3 ms)`: the relative gap,
+    /// and the KKT residual, to which every single rate is right.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (flows, links) = (self.flow_rates.len(), self.prices.len());
         write!(f, "Solution({}, {flows} flows, {links} links, ", self.status)?;
         if !self.failed_flows.is_empty() {
-            write!(f, "{} flows failed, ", self.failed_flows.len())?;
+            let failed = self.failed_flows.len();
+            write!(f, "{failed} {} failed, ", if failed == 1 { "flow" } else { "flows" })?;
         }
-        write!(f, "gap {:.1e}, {} iterations, ", self.certificate.relative_gap, self.iterations)?;
+        let Certificate { relative_gap, kkt_residual, .. } = self.certificate;
+        write!(f, "gap {relative_gap:.1e}, rates to {kkt_residual:.1e}, ")?;
+        write!(f, "{} iterations, ", self.iterations)?;
         match self.seconds {
             seconds if seconds < 0.1 => write!(f, "{:.1} ms)", 1e3 * seconds),
             seconds => write!(f, "{seconds:.1} s)"),

@@ -9,9 +9,12 @@ use std::time::{Duration, Instant};
 use super::auto::{AUTO, Auto};
 use super::method::{Method, MethodInfo, SMOOTH, Setup, State};
 use super::price::{PriceEngine, PriceMethod};
-use super::{Cadence, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, bottlenecks, start};
-use crate::certificate::{Answer, Certificate, certify_max_min};
+use super::{
+    Cadence, Deadline, Goal, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, bottlenecks, start,
+};
+use crate::certificate::{Certificate, Settled, certify_max_min};
 use crate::error::{Error, Result};
+use crate::interrupt;
 use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
@@ -158,7 +161,7 @@ impl Solver {
 
     /// The same rates made feasible by F-NORM.
     pub fn rates(&self) -> Vec<f64> {
-        self.presolved.caller_rates(&self.answer().settled().rates)
+        self.presolved.caller_rates(&self.settled().rates)
     }
 
     /// How good these rates and prices are.
@@ -168,7 +171,10 @@ impl Solver {
     pub fn certificate(&self) -> Result<Certificate> {
         match self.problem.curvature() {
             Curvature::MaxMin => certify_max_min(&self.problem, &self.raw_rates(), &self.state.witness),
-            _ => Ok(self.answer().certificate()),
+            _ => {
+                let settled = self.settled();
+                Ok(settled.certificate(settled.overload))
+            }
         }
     }
 
@@ -176,13 +182,37 @@ impl Solver {
     ///
     /// Certificates cost several iterations, so they are taken when the method's own estimate says that the tolerance
     /// may be met, every now and then in any case, and after every iteration only for a trace or an observer that looks
-    /// that often.
+    /// that often. An answer whose prices or objective no float can hold in the caller's units is not `optimal`, however
+    /// right its rates: it ends as [`Status::Stalled`].
     ///
     /// # Errors
-    /// [`Error::Setting`], [`Error::Utility`]. Not reaching the tolerance is no error but a [`Status`].
+    /// [`Error::Setting`], [`Error::Utility`], and [`Error::Stopped`] when a token in force on this thread says so. Not
+    /// reaching the tolerance is no error but a [`Status`].
     pub fn run(&mut self, settings: &Settings, observer: &mut dyn Observer) -> Result<Solution> {
         settings.check()?;
-        let began = Instant::now();
+        let now = Instant::now();
+        let limit = settings.time_limit.and_then(|limit| now.checked_add(limit));
+        self.run_until(now.checked_sub(self.made).unwrap_or(now), limit, settings, observer)
+    }
+
+    /// The same, with the time counted from when the making of this solver began.
+    pub(super) fn run_since(
+        &mut self,
+        began: Instant,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        let limit = settings.time_limit.and_then(|limit| began.checked_add(limit));
+        self.run_until(began, limit, settings, observer)
+    }
+
+    fn run_until(
+        &mut self,
+        began: Instant,
+        limit: Option<Instant>,
+        settings: &Settings,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
         let at_once = |auto: &Auto| auto.instead(self.method_name, &self.problem, settings.stop, settings.tol);
         if let Some(method) = self.auto.as_ref().and_then(at_once) {
             self.hand_over(method)?;
@@ -191,6 +221,8 @@ impl Solver {
         if let Some(auto) = &mut self.auto {
             auto.begin(first);
         }
+        let goal = Goal::new(settings);
+        let mut deadline = Deadline::new(limit, self.made);
         let every_iteration = settings.trace || observer.cadence() == Cadence::EveryIteration;
         let pause = if self.warm { 0 } else { Pace::PAUSE };
         let mut pace = Pace { next: first + pause, calibration: 1.0 };
@@ -200,13 +232,14 @@ impl Solver {
         let mut progress =
             Progress { iteration: first, gap: f64::INFINITY, overload: f64::NAN, kkt_residual: f64::NAN, seconds: 0.0 };
         let status = loop {
+            interrupt::check()?;
             progress.iteration = self.iteration;
             let due = every_iteration || self.is_due(&pace, settings);
             if due {
-                let score = self.certify(settings.stop, &mut progress, &mut best)?;
+                let score = deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
                 pace.certified(self.iteration, self.estimate, score, settings.tol);
             }
-            progress.seconds = (self.made + began.elapsed()).as_secs_f64();
+            progress.seconds = began.elapsed().as_secs_f64();
             if settings.trace {
                 trace.push(progress);
             }
@@ -220,8 +253,8 @@ impl Solver {
             } else {
                 ControlFlow::Continue(())
             };
-            if best.as_ref().is_some_and(|best| best.score <= settings.tol) {
-                break Status::Optimal;
+            if let Some(status) = self.verdict(&goal, best.as_ref()) {
+                break status;
             }
             let stuck = self.method.is_stuck();
             if let Some(method) = self.better(stuck, due, &best, settings.tol) {
@@ -235,20 +268,27 @@ impl Solver {
                 ControlFlow::Break(()) => Some(Status::Stopped),
                 _ if stuck => Some(Status::Stalled),
                 _ if self.iteration - first >= settings.max_iterations => Some(Status::MaxIterations),
-                _ if settings.time_limit.is_some_and(|limit| began.elapsed() >= limit) => Some(Status::TimeLimit),
+                _ if deadline.has_come() => Some(Status::TimeLimit),
                 _ => None,
             };
             if let Some(status) = limit {
-                if !due {
-                    self.certify(settings.stop, &mut progress, &mut best)?;
+                if !due && deadline.allows_certificate() {
+                    self.certify(&goal, &mut progress, &mut best)?;
                 }
-                let passed = best.as_ref().is_some_and(|best| best.score <= settings.tol);
-                break if passed { Status::Optimal } else { status };
+                break self.verdict(&goal, best.as_ref()).unwrap_or(status);
             }
-            self.advance()?;
+            deadline.step(|| self.advance())?;
         };
-        let best = best.expect("every way out of the loop has certified");
-        self.solution(status, &best, self.iteration - first, trace, began)
+        match &best {
+            Some(best) => self.solution(status, best, self.iteration - first, trace, began),
+            None => Ok(Solution { trace, ..Solution::unsolved(&self.problem, began.elapsed()) }),
+        }
+    }
+
+    /// How it has ended, when the best answer meets the goal.
+    fn verdict(&self, goal: &Goal, best: Option<&Best>) -> Option<Status> {
+        let best = best.filter(|best| goal.is_met(best.gap, best.kkt_residual))?;
+        Some(if self.presolved.holds_prices(&best.prices) { Status::Optimal } else { Status::Stalled })
     }
 
     /// What `auto` would rather go on with.
@@ -280,50 +320,51 @@ impl Solver {
         }
     }
 
-    fn answer(&self) -> Answer<'_> {
-        Answer::new(&self.presolved, &self.state.rates, &self.state.prices)
+    fn settled(&self) -> Settled<'_> {
+        Settled::new(&self.presolved, &self.state.rates, &self.state.prices)
     }
 
-    /// Certifies where it stands, and keeps that if it is the best so far. Returns what the solve stops on.
-    fn certify(&mut self, stop: Stop, progress: &mut Progress, best: &mut Option<Best>) -> Result<f64> {
+    /// Certifies where it stands, and keeps that if it is the best so far. Returns how far it is from the goal: the
+    /// tolerance when it meets it, more when it does not.
+    fn certify(&mut self, goal: &Goal, progress: &mut Progress, best: &mut Option<Best>) -> Result<f64> {
         self.method.settle(&mut self.state);
+        progress.kkt_residual = f64::NAN;
         if self.problem.curvature() == Curvature::MaxMin {
             let certificate = certify_max_min(&self.problem, &self.raw_rates(), &self.state.witness)?;
             (progress.gap, progress.overload) = (certificate.relative_gap, certificate.overload);
             progress.kkt_residual = certificate.kkt_residual;
-            return Ok(self.keep(certificate.relative_gap, progress, best));
+        } else {
+            let settled = self.settled();
+            progress.gap = settled.relative_gap();
+            progress.overload = settled.overload;
+            if goal.asks_for_rates(progress.gap) {
+                progress.kkt_residual = settled.kkt_residual();
+            }
+            // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
+            let own = self.presolved.blocks.iter().any(|block| block.whole);
+            if progress.gap.is_nan() && own {
+                return Err(self.not_numbers());
+            }
         }
-        let answer = self.answer();
-        progress.gap = answer.relative_gap();
-        progress.overload = answer.overload;
-        if stop == Stop::Kkt {
-            progress.kkt_residual = answer.settled().kkt_residual();
-        }
-        let on_kkt = stop == Stop::Kkt;
-        let score = if on_kkt { &mut progress.kkt_residual } else { &mut progress.gap };
-        // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
-        if score.is_nan() && !self.presolved.blocks.iter().any(|block| block.whole) {
-            *score = f64::INFINITY;
-        }
-        let score = *score;
-        if score.is_nan() {
-            return Err(self.not_numbers());
-        }
-        Ok(self.keep(score, progress, best))
-    }
-
-    /// Keeps where it stands if that is the best so far.
-    fn keep(&self, score: f64, progress: &Progress, best: &mut Option<Best>) -> f64 {
+        let Progress { gap, kkt_residual, .. } = *progress;
+        let score = goal.score(gap, kkt_residual);
         let State { prices, rates, .. } = &self.state;
         let usable = prices.iter().chain(rates).all(|value| value.is_finite());
-        if usable && best.as_ref().is_none_or(|best| score < best.score) {
-            *best = Some(Best { score, gap: progress.gap, prices: prices.clone(), rates: rates.clone() });
+        let rank = goal.rank(gap, kkt_residual);
+        if usable && best.as_ref().is_none_or(|best| rank < best.rank) {
+            *best = Some(Best { score, rank, gap, kkt_residual, prices: prices.clone(), rates: rates.clone() });
         } else if best.is_none() {
             // Nothing that an answer could be made of: the equal shares, which prove nothing, until there is.
-            let (prices, rates) = (vec![0.0; prices.len()], self.presolved.equal_shares.clone());
-            *best = Some(Best { score: f64::INFINITY, gap: f64::INFINITY, prices, rates });
+            *best = Some(Best {
+                score: f64::INFINITY,
+                rank: [f64::INFINITY; 2],
+                gap: f64::INFINITY,
+                kkt_residual: f64::INFINITY,
+                prices: vec![0.0; prices.len()],
+                rates: self.presolved.equal_shares.clone(),
+            });
         }
-        score
+        Ok(score)
     }
 
     /// User utilities are asked for rates at every step; an answer that is none ends the solve.
@@ -363,7 +404,7 @@ impl Solver {
         trace: Vec<Progress>,
         began: Instant,
     ) -> Result<Solution> {
-        let settled = Answer::new(&self.presolved, &best.rates, &best.prices).settled();
+        let settled = Settled::new(&self.presolved, &best.rates, &best.prices);
         settled.check_demands()?;
         let rates = self.presolved.caller_rates(&settled.rates);
         let (certificate, bottlenecks) = match self.problem.curvature() {
@@ -371,7 +412,14 @@ impl Solver {
                 certify_max_min(&self.problem, &rates, &self.state.witness)?,
                 bottlenecks::by_fair_share(&self.problem, &rates)?,
             ),
-            _ => (settled.certificate(best.gap), bottlenecks::by_price(&self.presolved, &settled, &best.prices)),
+            _ => {
+                let found = best.kkt_residual;
+                let kkt_residual = if found.is_nan() { settled.kkt_residual() } else { found };
+                let overload = settled.overload_left();
+                let kkt_residual = kkt_residual.max(overload);
+                let certificate = Certificate { relative_gap: best.gap, overload, kkt_residual };
+                (certificate, bottlenecks::by_price(&self.presolved, &settled, &best.prices))
+            }
         };
         let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");
         let loads = self.problem.loads(&rates).expect("one rate per path");
@@ -380,6 +428,7 @@ impl Solver {
         if objective.is_nan() {
             return Err(self.not_numbers());
         }
+        let status = if status == Status::Optimal && objective.is_infinite() { Status::Stalled } else { status };
         let prices = self.presolved.caller_prices(&best.prices);
         Ok(Solution {
             status,
@@ -408,9 +457,12 @@ impl fmt::Debug for Solver {
 
 /// The best answer certified so far, in natural units.
 struct Best {
-    /// What the solve stops on: gap or KKT residual.
+    /// How far from the goal.
     score: f64,
+    rank: [f64; 2],
     gap: f64,
+    /// Not a number where it was not found.
+    kkt_residual: f64,
     prices: Vec<f64>,
     rates: Vec<f64>,
 }

@@ -60,11 +60,11 @@ use crate::problem::Problem;
 /// [12.0, 6.0, 4.0]
 #[pyfunction]
 #[pyo3(signature = (
-    problems, method="auto", *, tol=1e-6, stop="gap", max_iterations=None, time_limit=None, warm_start=None,
+    problems, method="auto", *, tol=1e-6, stop="rates", max_iterations=None, time_limit=None, warm_start=None,
     progress=false, threads=None, **options
 ))]
 #[pyo3(
-    text_signature = "(problems, method=\"auto\", *, tol=1e-06, stop=\"gap\", max_iterations=20000, time_limit=None, \
+    text_signature = "(problems, method=\"auto\", *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, \
                          warm_start=None, progress=False, threads=None, **options)"
 )]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use netnum_core::solve::METHODS;
+use netnum_core::solve::{METHODS, solve_by};
 use netnum_core::{Settings, Stop};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -39,13 +39,16 @@ pub(crate) use trace::Trace;
 ///     ``"auto"`` for the best method for the problem (see Notes), or one that `methods` lists.
 /// tol : float
 ///     What the certificate must show before the status may be ``"optimal"``; relative, > 0.
-/// stop : {"gap", "kkt"}
-///     What the tolerance is about: ``"gap"``, the relative duality gap (the total worth is right), or ``"kkt"``, the KKT
-///     residual (every rate is right).
+/// stop : {"rates", "gap", "kkt"}
+///     What the tolerance is about. ``"rates"``: the relative duality gap is at most `tol`, and the KKT residual at most
+///     1e-3 (or `tol`, where that is larger): the total worth is right to `tol`, every single rate to a thousandth.
+///     ``"gap"``: the gap alone, which may leave flows that matter little to the total far from their rates. ``"kkt"``: the
+///     KKT residual is at most `tol`, so that every single rate is right to `tol`.
 /// max_iterations : int
 /// time_limit : float, optional
-///     Seconds, >= 0, looked at between iterations. At 0 the starting point is certified and returned. Making the solver
-///     comes before the first iteration and the answer after the last, half a microsecond a flow each.
+///     Seconds, >= 0, for everything: making the solver, the iterations, the last certificate and the answer. At 0 the
+///     starting point is certified and returned where that takes no more than some milliseconds. Where the time is up
+///     before there is any answer, rates are 0, the gap is inf and the objective nan.
 /// warm_start : Solution, or array of float of shape (links,), optional
 ///     Prices to start from: those of any problem on the same links. Its flows, weights and capacities may have been
 ///     others; the fewer of them, the shorter the way of a price method. The interior point gains little.
@@ -100,11 +103,11 @@ pub(crate) use trace::Trace;
 /// array([2.5, 7.5])
 #[pyfunction]
 #[pyo3(signature = (
-    problem, method="auto", *, tol=1e-6, stop="gap", max_iterations=None, time_limit=None, warm_start=None,
+    problem, method="auto", *, tol=1e-6, stop="rates", max_iterations=None, time_limit=None, warm_start=None,
     callback=None, progress=false, trace=false, threads=None, **options
 ))]
 #[pyo3(
-    text_signature = "(problem, method=\"auto\", *, tol=1e-06, stop=\"gap\", max_iterations=20000, time_limit=None, \
+    text_signature = "(problem, method=\"auto\", *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, \
                          warm_start=None, callback=None, progress=False, trace=False, threads=1, **options)"
 )]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
@@ -135,11 +138,8 @@ pub(crate) fn solve(
     let bar = progress.then(|| Bar::new(&settings));
     let mut watch = Watch::new(callback.map(|callback| callback.clone().unbind()), bar);
     let solution = door::detached(py, || {
-        let mut solver = netnum_parallel::solver(&problem.core, method, &options, threads)?;
-        if let Some(prices) = &prices {
-            solver.warm_start(prices)?;
-        }
-        solver.run(&settings, &mut watch)
+        let make = || netnum_parallel::solver_from(&problem.core, method, &options, threads, prices.as_deref());
+        solve_by(&problem.core, &settings, &mut watch, make)
     });
     let closed = watch.close(py, solution.as_ref().ok());
     let solution = solution?;
@@ -192,14 +192,15 @@ fn settings_of(
 
 fn stop_of(name: &str) -> PyResult<Stop> {
     match name {
+        "rates" => Ok(Stop::Rates),
         "gap" => Ok(Stop::Gap),
         "kkt" => Ok(Stop::Kkt),
-        _ => Err(setting("stop", format!("{name:?}"), "\"gap\" or \"kkt\"")),
+        _ => Err(setting("stop", format!("{name:?}"), "\"rates\", \"gap\" or \"kkt\"")),
     }
 }
 
 /// A time limit; none when it is longer than can be counted.
-fn seconds(limit: f64) -> PyResult<Option<Duration>> {
+pub(crate) fn seconds(limit: f64) -> PyResult<Option<Duration>> {
     if limit >= 0.0 {
         return Ok(Duration::try_from_secs_f64(limit).ok());
     }

@@ -1,0 +1,74 @@
+//! What the certificate must show, and which of two answers is nearer to that.
+//!
+//! | stop | gap ≤ | KKT residual ≤ |
+//! |---|---|---|
+//! | rates | tol | max(tol, 10⁻³) |
+//! | gap | tol | |
+//! | kkt | any number | tol |
+//!
+//! The KKT residual costs another pass over the flows; with `rates` it is only found where the gap is near.
+
+use super::{Settings, Stop};
+
+/// How right every single rate must be where the tolerance is about the total.
+const RATES: f64 = 1e-3;
+
+/// What a solve is to reach.
+pub(super) struct Goal {
+    stop: Stop,
+    tol: f64,
+    /// What the gap and the KKT residual must be at most; ∞ for what need only be a number.
+    gap: f64,
+    kkt_residual: f64,
+}
+
+impl Goal {
+    /// A gap within this factor of the tolerance is near.
+    const NEAR: f64 = 30.0;
+
+    pub(super) fn new(settings: &Settings) -> Self {
+        let (stop, tol) = (settings.stop, settings.tol);
+        let (gap, kkt_residual) = match stop {
+            Stop::Rates => (tol, tol.max(RATES)),
+            Stop::Gap => (tol, f64::INFINITY),
+            Stop::Kkt => (f64::MAX, tol),
+        };
+        Self { stop, tol, gap, kkt_residual }
+    }
+
+    /// Whether the KKT residual matters, given the gap.
+    pub(super) fn asks_for_rates(&self, gap: f64) -> bool {
+        match self.stop {
+            Stop::Rates => gap <= Self::NEAR * self.tol,
+            Stop::Gap => false,
+            Stop::Kkt => true,
+        }
+    }
+
+    /// Whether the certificate is good enough. A residual that was not found is not a number, and not.
+    pub(super) fn is_met(&self, gap: f64, kkt_residual: f64) -> bool {
+        gap <= self.gap && (self.stop == Stop::Gap || kkt_residual <= self.kkt_residual)
+    }
+
+    /// How far from good enough, times the tolerance: at most that when it is met.
+    pub(super) fn score(&self, gap: f64, kkt_residual: f64) -> f64 {
+        if self.is_met(gap, kkt_residual) {
+            return self.tol.min((gap / self.gap).max(kkt_residual / self.kkt_residual) * self.tol);
+        }
+        let rates = if self.asks_for_rates(gap) { kkt_residual / self.kkt_residual } else { 0.0 };
+        let score = (gap / self.gap).max(rates) * self.tol;
+        // What is not a number proves nothing.
+        if gap.is_nan() || rates.is_nan() { f64::INFINITY } else { score }
+    }
+
+    /// Smaller for the better of two answers: first the gap, until that is good enough, then single rates. A residual
+    /// of nearly 1 says little; where it alone counts, the gap breaks ties.
+    pub(super) fn rank(&self, gap: f64, kkt_residual: f64) -> [f64; 2] {
+        let rates = if kkt_residual.is_nan() { f64::INFINITY } else { kkt_residual };
+        match self.stop {
+            Stop::Rates if gap <= self.gap => [0.0, rates],
+            Stop::Rates | Stop::Gap => [1.0, gap],
+            Stop::Kkt => [0.0, rates.max(gap)],
+        }
+    }
+}
