@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 
@@ -130,12 +131,12 @@ def test_what_is_wrong_changes_nothing():
         (netnum.ProblemError, "link 1 has capacity -1, expected", lambda: allocator.set_capacity(1, -1.0)),
         (netnum.ProblemError, "link 1 has capacity NaN, expected", lambda: allocator.set_capacity([0, 1], [1, np.nan])),
         (netnum.ProblemError, "link 1 is named twice", lambda: allocator.set_capacity([0, 1, 1], 2.0)),
-        (netnum.ProblemError, "there is no link -1, expected one in 0..2", lambda: allocator.set_capacity([0, -1], 2.0)),
+        (netnum.ProblemError, "there is no link -1, expected one in", lambda: allocator.set_capacity([0, -1], 2.0)),
         (netnum.ProblemError, "capacity has 3 entries, expected 1", lambda: allocator.set_capacity([1], [1, 2, 3])),
         (netnum.UtilityError, f"flow {ids[1]} has weight 0, expected", lambda: allocator.change(ids, [1.0, 0.0])),
         (netnum.UtilityError, f"flow {ids[0]} has cap -1, expected", lambda: allocator.change(ids, rate_cap=-1.0)),
         (netnum.ProblemError, "path 1 names link 2", lambda: allocator.change(ids, paths=[[0], [2]])),
-        (netnum.ProblemError, "paths has 1 entries, expected 2, one per id", lambda: allocator.change(ids, paths=[[0]])),
+        (netnum.ProblemError, "paths has 1 entries, expected 2", lambda: allocator.change(ids, paths=[[0]])),
         (netnum.ProblemError, "weight has 3 entries, expected 2, one per id", lambda: allocator.change(ids, [1, 2, 3])),
         (netnum.ProblemError, "there is no flow", lambda: allocator.change([ids[0], ids[0]], 2.0)),
         (TypeError, "ids must be an array of integers", lambda: allocator.end(["a"])),
@@ -305,3 +306,29 @@ assert first == second == use(0)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_threads_that_were_used_before_a_fork_are_started_again_in_the_child():
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=True, timeout=300)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer of signals")
+def test_ctrl_c_while_many_start_starts_none(net):
+    paths = net.ecmp(*net.random_pairs(300_000, seed=1), seed=1)
+    allocator = netnum.Allocator(net)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for delay in [0.001, 0.01, 0.03]:
+            with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                for _ in range(100):
+                    allocator.end(allocator.start(paths, 1e9))
+            # Stopped in a start, or between one and its end.
+            if len(allocator):
+                assert len(allocator) == 300_000
+                allocator.end(allocator.ids)
+            assert len(allocator) == 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+    allocator.tick()

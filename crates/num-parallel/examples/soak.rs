@@ -6,8 +6,9 @@
 //! ```
 //!
 //! The numbers are events, links, flows at a time, and events per tick. Paths are random, so that hardly any two flows
-//! are alike. After every tenth tick the loads of all links are added up anew, and none may be over its capacity. Each line is a twentieth of the events: the
-//! median tick, the time of an event, and the memory of the process. All three must stay level.
+//! are alike. After every tenth tick the loads of all links are added up anew, and none may be over its capacity. Each
+//! line is a twentieth of the events: the median tick, the time of an event, and the memory of the process. All three
+//! must stay level.
 
 use std::collections::BTreeMap;
 use std::error::Error;
