@@ -106,8 +106,11 @@ impl Link {
         self.high[1] + self.low[1]
     }
 
-    fn set_weight(&mut self, weight: f64) {
-        (self.high[1], self.low[1], self.lost) = (weight, 0.0, LOST * weight);
+    /// W afresh, in both parts: what heavy paths leave later would be lost in the rounding of one.
+    fn set_weights(&mut self, weights: impl Iterator<Item = f64>) {
+        (self.high[1], self.low[1]) = (0.0, 0.0);
+        weights.for_each(|weight| self.add(weight));
+        self.lost = LOST * self.weight();
     }
 
     /// The level at which it fills, or a bound of it; at least the present one.
@@ -170,8 +173,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             if rising == 0 {
                 self.earliest.set(link, f64::INFINITY);
             } else if self.links[link].weight() <= self.links[link].lost {
-                let weight = self.rising[..rising].iter().map(|&path| rates[path as usize]).sum();
-                self.links[link].set_weight(weight);
+                self.links[link].set_weights(self.rising[..rising].iter().map(|&path| rates[path as usize]));
             } else if caps.is_empty() || !self.stop_at_caps(rising, level, caps, rates) {
                 self.stop(link, rising, level, rates);
                 self.earliest.set(link, f64::INFINITY);
@@ -213,8 +215,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         for (&capacity, paths) in self.capacities.iter().zip(self.through.iter()) {
             pacer.did(paths.len())?;
             let mut link = Link::new(capacity);
-            paths.iter().for_each(|&path| link.add(rates[path as usize]));
-            link.lost = LOST * link.weight();
+            link.set_weights(paths.iter().map(|&path| rates[path as usize]));
             self.links.push(link);
         }
         self.earliest.set_all(self.links.iter().map(|link| link.level(0.0)));
