@@ -67,9 +67,8 @@ def test_the_other_networks_have_the_sizes_they_should():
             lambda: topology.single_link().paths(0, "nowhere"),
             'destination is "nowhere", expected the name of one of the 2 ends',
         ),
-        (lambda: topology.single_link().ecmp([0], [1], seed=-1), "seed is -1, expected an integer in 0..2**64"),
+        (lambda: topology.single_link().ecmp([0], [1], seed=-1), "seed is -1, expected an integer from 0 to 2**64 - 1"),
         (lambda: topology.single_link().random_pairs(-1), "count is -1, expected at least 0"),
-        (lambda: topology.single_link().random_pairs(2**60), f"count is {2**60}, expected at most 4294967295"),
     ],
 )
 def test_a_network_or_route_that_cannot_be_is_refused(make, message):

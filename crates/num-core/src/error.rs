@@ -201,6 +201,20 @@ pub enum Error {
         /// Which method can.
         instead: &'static str,
     },
+    /// A link that does not exist.
+    #[error("there is no link {link}, expected one in 0..{links}")]
+    UnknownLink {
+        /// The link that was named.
+        link: i64,
+        /// How many links there are.
+        links: usize,
+    },
+    /// A link that is given two values at once.
+    #[error("link {link} is named twice, expected every link once")]
+    LinkTwice {
+        /// Index of the link.
+        link: usize,
+    },
     /// A flow that has ended, or that never was one of this engine's.
     #[error("there is no flow {id}: it has ended, or belongs elsewhere")]
     UnknownFlow {

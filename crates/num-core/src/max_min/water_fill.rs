@@ -32,8 +32,9 @@ use crate::paths::Paths;
 pub(super) const FULL: f64 = 16.0 * f64::EPSILON;
 /// The least weight, as a part of the largest: a level is then a number.
 pub(super) const LEAST: f64 = 1e-290;
-/// When W has fallen to this part of what it was, what is left may be rounding, and W is summed afresh.
-const LOST: f64 = 1e-25;
+/// When W has fallen to this part of what it was, W is summed afresh: its two parts hold 32 digits of what it was, so
+/// that 16 of what is left are right.
+const LOST: f64 = 1e-16;
 
 /// Weighted max-min over a fixed network; made once, filled many times.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ mod json;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::interrupt::{self, Pacer};
+use crate::interrupt;
 use crate::paths::Paths;
 use crate::utility::{Curvature, Utilities, Utility};
 pub(crate) use blocks::Block;
@@ -61,6 +61,7 @@ impl Problem {
         }
         // Promise 2.
         let paths = paths.into();
+        interrupt::check()?;
         paths.check(capacities.len())?;
         // Promise 3.
         interrupt::check()?;
@@ -191,13 +192,12 @@ impl Problem {
     /// Rate of every flow: the sum over its paths.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is one rate per path; [`Error::Stopped`].
+    /// [`Error::Length`] unless there is one rate per path.
     pub fn flow_rates(&self, rates: &[f64]) -> Result<Vec<f64>> {
         self.check_rates(rates)?;
-        let (mut flow_rates, mut pacer) = (vec![0.0; self.flows], Pacer::new());
+        let mut flow_rates = vec![0.0; self.flows];
         for (&flow, &rate) in self.group.iter().zip(rates) {
             flow_rates[flow as usize] += rate;
-            pacer.did(1)?;
         }
         Ok(flow_rates)
     }
@@ -205,15 +205,14 @@ impl Problem {
     /// Load of every link: the sum of the rates of the paths through it.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is one rate per path; [`Error::Stopped`].
+    /// [`Error::Length`] unless there is one rate per path.
     pub fn loads(&self, rates: &[f64]) -> Result<Vec<f64>> {
         self.check_rates(rates)?;
-        let (mut loads, mut pacer) = (vec![0.0; self.links()], Pacer::new());
+        let mut loads = vec![0.0; self.links()];
         for (links, &rate) in self.paths.iter().zip(rates) {
             for &link in links {
                 loads[link as usize] += rate;
             }
-            pacer.did(links.len())?;
         }
         Ok(loads)
     }

@@ -3,15 +3,17 @@
 //! | problem | method |
 //! |---|---|
 //! | max-min | water-filling, exact |
-//! | one path per flow, strictly concave | fast NED; the interior point when the gap stops falling |
+//! | one path per flow, strictly concave | fast NED; the interior point when the score stops falling |
 //! | the same, few power laws of different α ≤ 8 | the interior point, in a quarter to three quarters of the time |
 //! | the same, stopping on the KKT residual | the interior point |
-//! | several paths per flow | the interior point, then fast NED when stuck; the other way round if large |
+//! | several paths per flow | the interior point; fast NED first if large |
 //! | linear | the interior point |
 //!
 //! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and a problem that fast NED can take goes
-//! and stays there. Where the interior point is stuck, or with one path per flow not done after [`MOST_STEPS`] steps, fast
-//! NED goes on to the end. From prices that the caller gave it is fast NED wherever flows have one path.
+//! and stays there. Where the interior point makes no progress, or with one path per flow is not done after [`MOST_STEPS`]
+//! steps, fast NED goes on, and the interior point again where that slows down: from new prices it takes another way. The
+//! last word is fast NED's, after [`MOST_RETURNS`] returns. From prices that the caller gave it is fast NED wherever flows
+//! have one path.
 
 use crate::problem::Problem;
 use crate::solve::Stop;
@@ -37,7 +39,9 @@ const EASY_KKT: f64 = 1e-4;
 /// Hand over when this many more iterations would be needed at the present rate.
 const MANY: f64 = 400.0;
 /// The interior point is done in fewer steps where it gets on at all.
-const MOST_STEPS: usize = 60;
+const MOST_STEPS: usize = 120;
+/// How often the interior point is tried again.
+const MOST_RETURNS: usize = 2;
 /// Iterations between two looks at the rate.
 const LOOK: usize = 48;
 
@@ -45,15 +49,15 @@ const LOOK: usize = 48;
 pub(super) struct Auto {
     /// The iteration from which the method at work has been at it.
     since: usize,
-    /// Whether it took over because another did not get on.
-    handed_over: bool,
+    /// How often the interior point took over because fast NED did not get on.
+    returns: usize,
     /// Iteration and score at the last look.
     last: Option<(usize, f64)>,
 }
 
 impl Auto {
     pub(super) fn new() -> Self {
-        Self { since: 0, handed_over: false, last: None }
+        Self { since: 0, returns: 0, last: None }
     }
 
     /// The method to begin with.
@@ -98,17 +102,21 @@ impl Auto {
     ) -> Option<&'static str> {
         let crawls = iteration >= self.since + MOST_STEPS;
         let next = match method {
-            INTERIOR_POINT if stuck || (crawls && problem.is_single_path()) => Some(FAST_NED),
-            FAST_NED if !self.handed_over && fits(problem) && self.has_slowed(iteration, score, tol) => {
-                Some(INTERIOR_POINT)
-            }
-            _ => None,
+            INTERIOR_POINT if stuck || (crawls && problem.is_single_path()) => FAST_NED,
+            FAST_NED if self.may_return() && fits(problem) && self.has_slowed(iteration, score, tol) => INTERIOR_POINT,
+            _ => return None,
         };
-        let next = next.filter(|_| problem.curvature() == Curvature::Strict);
-        if next.is_some() {
-            (self.handed_over, self.since) = (true, iteration);
+        if problem.curvature() != Curvature::Strict {
+            return None;
         }
-        next
+        self.returns += usize::from(next == INTERIOR_POINT);
+        (self.since, self.last) = (iteration, None);
+        Some(next)
+    }
+
+    /// Whether the interior point is to be tried, or tried again.
+    fn may_return(&self) -> bool {
+        self.returns < MOST_RETURNS
     }
 
     /// Whether, as the score fell since the last look, it would take many more iterations.
@@ -160,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interior_point_has_sixty_steps_from_where_it_began() {
+    fn the_interior_point_has_so_many_steps_from_where_it_began_and_comes_back() {
         let next = |auto: &mut Auto, iteration| auto.next(INTERIOR_POINT, &shared_link(), false, iteration, 1.0, 1e-6);
         let mut auto = Auto::new();
         assert_eq!(next(&mut auto, MOST_STEPS - 1), None);
@@ -170,7 +178,17 @@ mod tests {
         auto.begin(100);
         assert_eq!(next(&mut auto, 100 + MOST_STEPS - 1), None);
         assert_eq!(next(&mut auto, 100 + MOST_STEPS), Some(FAST_NED));
-        // And back it does not go.
-        assert_eq!(auto.next(FAST_NED, &shared_link(), true, 1000, 1.0, 1e-6), None);
+        // And back where that slows down, so often and no more.
+        let mut iteration = 1000;
+        for _ in 0..MOST_RETURNS {
+            assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), None);
+            iteration += LOOK;
+            assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), Some(INTERIOR_POINT));
+            assert_eq!(auto.next(INTERIOR_POINT, &shared_link(), true, iteration, 1.0, 1e-6), Some(FAST_NED));
+        }
+        for _ in 0..3 {
+            iteration += LOOK;
+            assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), None);
+        }
     }
 }

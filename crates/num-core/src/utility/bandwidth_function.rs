@@ -72,6 +72,11 @@ impl BandwidthFunction {
         self.curve(flow).bandwidth(fair_share)
     }
 
+    /// The exponent α of a flow; ∞ for max-min.
+    pub fn exponent(&self, flow: usize) -> f64 {
+        self.curve(flow).alpha
+    }
+
     fn curve(&self, flow: usize) -> &Curve {
         &self.curves[if self.shared { 0 } else { flow }]
     }

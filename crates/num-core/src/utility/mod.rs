@@ -147,13 +147,17 @@ pub trait Utility: fmt::Debug + Send + Sync {
         }
     }
 
-    /// −d log U'(x) / d log x of a block, the elasticity of U' at rates > 0: α for α-fair utilities, 0 for linear ones.
+    /// −d log U'(x) / d log x of a block, the elasticity of U' at rates > 0: α for α-fair utilities, 0 for linear ones. By a
+    /// difference of logarithms, which is right where a demand stays at 0 or a tail is all but flat, too.
     fn elasticity_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        let mut slopes = vec![0.0; rates.len()];
-        self.marginal_into(flows.clone(), rates, out);
-        self.demand_slope_into(flows, out, &mut slopes);
-        for ((out, slope), rate) in out.iter_mut().zip(slopes).zip(rates) {
-            *out = (rate / (-slope * *out)).min(MOST_ELASTIC);
+        let beside = |factor: f64| rates.iter().map(|rate| rate * factor).collect::<Vec<_>>();
+        let mut above = vec![0.0; rates.len()];
+        self.log_marginal_into(flows.clone(), &beside(1.0 - STEP), out);
+        self.log_marginal_into(flows, &beside(1.0 + STEP), &mut above);
+        for (out, above) in out.iter_mut().zip(above) {
+            let fall = *out - above;
+            // Where U' is 0 on both sides, it does not fall.
+            *out = if fall > 0.0 { (fall / (2.0 * STEP)).min(MOST_ELASTIC) } else { 0.0 };
         }
     }
 
@@ -205,6 +209,9 @@ const FLAT: f64 = 1e-3;
 /// What a flat demand counts as instead: this part of the ceiling, per relative change of the price. That is a step which
 /// halvings by a slope test bring down to any size; a step without a bound would not be.
 const RISE: f64 = 0.02;
+
+/// How far from a rate, relative, its neighbours for a difference are.
+const STEP: f64 = 1e-5;
 
 /// Elasticities are cut here, where a demand does not move at all.
 const MOST_ELASTIC: f64 = 1e12;

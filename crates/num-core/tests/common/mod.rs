@@ -111,6 +111,27 @@ impl Utility for Logarithmic {
     }
 }
 
+/// U(x) = 1 − e^(−4x/need): a user's own family, all but flat beyond the rate that meets a deadline.
+#[derive(Debug)]
+pub struct Deadline {
+    pub need: f64,
+}
+
+impl Utility for Deadline {
+    fn value(&self, _flow: usize, rate: f64) -> f64 {
+        -(-4.0 * rate / self.need).exp_m1()
+    }
+    fn marginal(&self, _flow: usize, rate: f64) -> f64 {
+        4.0 / self.need * (-4.0 * rate / self.need).exp()
+    }
+    fn demand(&self, _flow: usize, price: f64) -> f64 {
+        (self.need / 4.0 * (4.0 / (self.need * price)).ln()).max(0.0)
+    }
+    fn demand_slope(&self, _flow: usize, price: f64) -> f64 {
+        if price * self.need >= 4.0 { 0.0 } else { -self.need / (4.0 * price) }
+    }
+}
+
 /// One flow's utility, of any strictly concave family, with parameters over `decades` decades.
 pub fn any_utility(span: i32) -> impl Strategy<Value = Arc<dyn Utility>> {
     fn boxed(utility: impl Utility + 'static) -> Arc<dyn Utility> {

@@ -93,10 +93,10 @@ impl BandwidthFunction {
         numbers::read_only(py, self.column(1))
     }
 
-    /// The exponent α.
+    /// The exponent α; inf is max-min fairness.
     #[getter]
     fn alpha(&self) -> f64 {
-        self.spec().alpha.unwrap_or(Core::ALPHA)
+        self.core.exponent(0)
     }
 
     /// How the curve goes on after its last point.

@@ -36,9 +36,11 @@ impl Bounds {
         before(entries.start)..before(entries.end)
     }
 
-    /// Multiplier of an entry; 0 where it has no bound.
-    pub(super) fn dual_of(&self, entry: usize) -> f64 {
-        self.at.binary_search(&(entry as u32)).map_or(0.0, |i| self.dual[i])
+    /// Calls with every bounded entry of a part and its multiplier.
+    pub(super) fn duals(&self, part: Range<usize>, mut visit: impl FnMut(usize, f64)) {
+        for i in part {
+            visit(self.at[i] as usize, self.dual[i]);
+        }
     }
 
     /// Takes the slack of one entry from its value.

@@ -52,6 +52,17 @@ impl Chunk {
         self.paths.len() == self.flows.len()
     }
 
+    /// The flow of one of the paths.
+    pub(super) fn flow_of(&self, problem: &Presolved, path: usize) -> usize {
+        match self.is_single() {
+            true => self.flows.start + path - self.paths.start,
+            false => {
+                problem.flow_paths[self.flows.start..=self.flows.end].partition_point(|&first| first <= path) - 1
+                    + self.flows.start
+            }
+        }
+    }
+
     /// y_f = Σ x_p, for slices of the chunk.
     pub(super) fn add_up(&self, problem: &Presolved, per_path: &[f64], per_flow: &mut [f64]) {
         if self.is_single() {

@@ -71,12 +71,19 @@ impl Kinks {
         }
     }
 
-    /// Notices which side the rates of a part are on. Calls for every jump that was crossed with its flow and by how much
+    /// Takes b + t − y and t from the rates of a part, the larger from the smaller: added up step by step, what they differ
+    /// by is lost while both are large. Notices which side the rates are on, too. Calls for every jump that was crossed with its flow and by how much
     /// what λ stands for has changed: −J on the way up.
     pub(super) fn cross(&mut self, part: Range<usize>, rates: &[f64], mut change: impl FnMut(usize, f64)) {
         for i in part {
             let flow = self.flow[i];
-            let above = rates[flow as usize] > self.rate[i];
+            let over = rates[flow as usize] - self.rate[i];
+            let above = over > 0.0;
+            if above {
+                self.overshoot[i] = self.room[i] + over;
+            } else {
+                self.room[i] = self.overshoot[i] - over;
+            }
             if above != self.above[i] {
                 self.above[i] = above;
                 change(flow as usize, if above { -self.fall[i] } else { self.fall[i] });

@@ -11,8 +11,14 @@ use crate::utility::elementary::{ln, vectorized};
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
 const TINY_RATE: f64 = 0.1;
 const TINY_DEMAND: f64 = 1e-2;
+/// A λ below this part of its flow's price is free to rise.
+const FREE: f64 = 0.1;
 /// A λ shrinks by no more than e^−this at a time.
 const SHRINK: f64 = 12.0;
+/// The least elasticity of a flow that is not linear: one that does not bend at all has no curvature to divide by.
+const LEAST_ELASTIC: f64 = 1e-10;
+/// log of the least marginal that counts.
+const LEAST_LOG: f64 = -570.0;
 
 /// Sums over paths.
 #[derive(Default)]
@@ -122,6 +128,8 @@ impl InteriorPoint {
         let (rates, marginals) = (&self.flow_rates[flows.clone()], &mut marginals[flows.clone()]);
         let (residuals, bends) = (&mut self.log_residuals[flows.clone()], &mut self.bends[flows.clone()]);
         block.utility.log_marginal_into(block.places(flows), rates, residuals);
+        // What no float can hold is worth next to nothing.
+        residuals.iter_mut().for_each(|log| *log = at_least(*log, LEAST_LOG));
         for (marginal, residual) in marginals.iter_mut().zip(&*residuals) {
             if *marginal == 0.0 {
                 *marginal = residual.exp().clamp(LEAST, MOST);
@@ -133,7 +141,7 @@ impl InteriorPoint {
         }
         block.utility.elasticity_into(block.places(flows), rates, bends);
         for (bend, rate) in bends.iter_mut().zip(rates) {
-            *bend /= rate;
+            *bend = at_least(*bend, LEAST_ELASTIC) / rate;
         }
         vectorized(|| {
             for (residual, marginal) in residuals.iter_mut().zip(marginals) {
@@ -149,6 +157,15 @@ impl InteriorPoint {
         let Chunk { flows, paths, .. } = chunk;
         let (residuals, prices) = (&mut self.path_residuals, &mut self.scratch.paths[..paths.len()]);
         self.incidence.gather(&problem.paths, paths.clone(), &self.prices, prices);
+        if !chunk.linear {
+            let (marginals, logs) = (&mut self.marginals, &mut self.log_residuals);
+            for flow in flows.clone().filter(|&flow| !self.snaps[flow]) {
+                let own = problem.paths_of(flow);
+                let own = &prices[own.start - paths.start..own.end - paths.start];
+                let least = own.iter().copied().fold(f64::INFINITY, f64::min);
+                raise(&mut marginals[flow], &mut logs[flow], FREE * least);
+            }
+        }
         chunk.spread(problem, &self.marginals[flows.clone()], &mut residuals[paths.clone()]);
         for (residual, price) in residuals[paths.clone()].iter_mut().zip(prices) {
             *residual -= *price;
@@ -173,5 +190,15 @@ fn step(values: &mut [f64], changes: &[f64], length: f64) {
 
 /// 1 + t, bent so that it stays positive: λ of a steep utility may have to fall by decades, and is not to hold up the rest.
 fn factor(change: f64) -> f64 {
-    if change > -0.5 { 1.0 + change } else { 0.5 * (2.0 * (change + 0.5)).max(-SHRINK).exp() }
+    if change > -0.9 { 1.0 + change } else { 0.1 * (10.0 * (change + 0.9)).max(-SHRINK).exp() }
+}
+
+/// Raises a λ to U', but no higher than given. Where λ is far below its flow's price, z or v makes up for the rest, and its
+/// own Newton steps would take it up by a small factor at a time while the rate, and with it U', moves by decades.
+fn raise(marginal: &mut f64, log_residual: &mut f64, most: f64) {
+    if *log_residual > 0.0 && *marginal < most {
+        let rise = log_residual.min(ln(most / *marginal));
+        *marginal *= rise.exp();
+        *log_residual -= rise;
+    }
 }

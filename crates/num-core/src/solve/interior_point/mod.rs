@@ -129,7 +129,8 @@ const FINEST: f64 = 1e-9;
 const FRACTION: f64 = 0.99;
 /// ε below which rates may reach 0.
 const SHALLOW: f64 = 0.45;
-/// A path is idle when its rate is this part of its flow's, and its price this part of λ too high.
+/// A path is idle when its rate is this part of its flow's or of what it could carry, and its price this part of λ too
+/// high.
 const IDLE_RATE: f64 = 1e-8;
 const IDLE_EXCESS: f64 = 1e-4;
 /// Iterations without progress after which it gives up.
@@ -279,17 +280,32 @@ impl InteriorPoint {
         self.clear_idle_paths(problem, &mut state.rates);
     }
 
-    /// Paths that all but vanish beside their flow, being too dear, carry nothing.
+    /// Paths that may be empty, are too expensive and all but empty carry nothing, beside what their flow has, or what it
+    /// would demand at their price, beside what they could carry.
     fn clear_idle_paths(&self, problem: &Presolved, rates: &mut [f64]) {
-        let several = self.chunks.iter().filter(|chunk| !chunk.is_single()).flat_map(|chunk| chunk.flows.clone());
-        for flow in several {
-            for path in problem.paths_of(flow) {
+        let (mut prices, mut demands) = (Vec::new(), Vec::new());
+        for chunk in self.chunks.iter() {
+            let first = chunk.paths.start;
+            let mut asked = false;
+            self.floors.duals(chunk.floors.clone(), |path, dual| {
+                let (flow, rate) = (chunk.flow_of(problem, path), &mut rates[path]);
                 // λ − q is minus the excess of the price.
-                let excess = -self.path_residuals[path] + self.floors.dual_of(path);
-                if rates[path] < IDLE_RATE * self.flow_rates[flow] && excess > IDLE_EXCESS * self.marginals[flow] {
-                    rates[path] = 0.0;
+                if dual - self.path_residuals[path] <= IDLE_EXCESS * self.marginals[flow] {
+                    return;
                 }
-            }
+                if *rate < IDLE_RATE * self.flow_rates[flow] {
+                    *rate = 0.0;
+                } else if *rate < IDLE_RATE * problem.ceilings[path] {
+                    if !asked {
+                        asked = true;
+                        prices.resize(chunk.paths.len(), 0.0);
+                        demands.resize(chunk.paths.len(), 0.0);
+                        self.incidence.gather(&problem.paths, chunk.paths.clone(), &self.prices, &mut prices);
+                        problem.path_demands_into(&problem.blocks[chunk.block], &chunk.flows, &prices, &mut demands);
+                    }
+                    *rate = rate.min(demands[path - first]);
+                }
+            });
         }
     }
 

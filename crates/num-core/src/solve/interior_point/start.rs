@@ -94,6 +94,7 @@ impl InteriorPoint {
         let (prices, demands) = (&self.forces, &mut self.direction.rates);
         let mut order: Vec<usize> = Vec::new();
         for block in &problem.blocks {
+            let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
                 let paths = problem.paths_of_all(&flows);
                 problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
@@ -105,7 +106,10 @@ impl InteriorPoint {
                     for &path in &order {
                         let most = INSIDE * problem.ceilings[path].min(saturations[flow] / count);
                         let least = if self.floors.holds(path) { LEAST_RATE / count * most } else { LEAST };
-                        self.rates[path] = (demands[path] - total).min(most).max(least);
+                        // All or nothing is no place to begin.
+                        let most = if linear { 0.5 * problem.equal_shares[path].min(most) } else { most };
+                        self.rates[path] =
+                            (demands[path] - total).max(if linear { f64::INFINITY } else { least }).min(most);
                         total += self.rates[path];
                     }
                 }
