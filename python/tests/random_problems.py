@@ -497,7 +497,7 @@ def judge_utility(own, problem, solution, outcome: Outcome, accuracy: float):
         y, best = own.flow_rates(solution.rates.astype(np.longdouble)), witness.prices.best
         off = {flow: abs(float(np.log(max(y[flow], 1e-300) / max(best[flow], 1e-300)))) for flow in verdict.wrong}
         worst = max(off, key=off.__getitem__)
-        size = f"has {y[worst]:.4g}, not {best[worst]:.4g} (off by {np.expm1(off[worst]):.1e})"
+        size = f"has {y[worst]:.6g}, not {best[worst]:.6g}"
         outcome.false, outcome.detail = "false: rates", f"{len(off)} flows, flow {worst} {size}"
 
 

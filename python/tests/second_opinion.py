@@ -23,6 +23,8 @@ Real = np.longdouble
 
 #: Rates below this part of what their paths could carry are relative to that.
 TINY = Real(1e-9)
+#: The same of rates that should be 0.
+NONE = Real(1e-3)
 
 # --- what rates are worth ---
 
@@ -500,7 +502,7 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     y = problem.flow_rates(np.asarray(rates, Real))
     best, factor = proof.prices.best, 1 + Real(accuracy)
     # Next to nothing, beside what the paths could carry, is relative to that.
-    margin = Real(accuracy) * TINY * problem.most
+    margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most
     low, high = np.maximum((y - margin) / factor, 0), np.minimum(y * factor + margin, problem.most)
     towards = np.clip(best, low, high)
     wrong = problem.served & (towards != best) & (proof.prices.loss(towards) > proof.gap * (1 + 1e-9))
