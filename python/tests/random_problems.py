@@ -495,9 +495,10 @@ def judge_utility(own, problem, solution, outcome: Outcome, accuracy: float):
     outcome.open, outcome.soft = len(verdict.open), len(verdict.soft)
     if len(verdict.wrong):
         y, best = own.flow_rates(solution.rates.astype(np.longdouble)), witness.prices.best
-        worst = max(verdict.wrong, key=lambda flow: abs(np.log(max(y[flow], 1e-300) / max(best[flow], 1e-300))))
-        outcome.false = "false: rates"
-        outcome.detail = f"{len(verdict.wrong)} flows, flow {worst} has {y[worst]:.4g}, not {best[worst]:.4g}"
+        off = {flow: abs(float(np.log(max(y[flow], 1e-300) / max(best[flow], 1e-300)))) for flow in verdict.wrong}
+        worst = max(off, key=off.__getitem__)
+        size = f"has {y[worst]:.6g}, not {best[worst]:.6g}"
+        outcome.false, outcome.detail = "false: rates", f"{len(off)} flows, flow {worst} {size}"
 
 
 def solve_longer(problem: netnum.Problem, solution: netnum.Solution) -> netnum.Solution:

@@ -21,16 +21,16 @@ from scipy.optimize import linprog
 Fields = dict[str, Any]
 Real = np.longdouble
 
-#: Where U' is flat a price that differs by the accuracy over this explains a rate.
-PRICES = 10
+#: Rates below this part of what their paths could carry are relative to that.
+TINY = Real(1e-9)
+#: The same of rates that should be 0.
+NONE = Real(1e-3)
 
 # --- what rates are worth ---
 
 
 class PowerLaw:
     """U' = k y^(−a): α-fair with k = w^α, and MinFct with a = ε and k = (1 − ε)/size."""
-
-    is_steep = True
 
     def __init__(self, log_k, a):
         self.log_k, self.a = np.asarray(log_k, Real), np.asarray(a, Real)
@@ -51,8 +51,6 @@ class PowerLaw:
 class Affine:
     """U' = w."""
 
-    is_steep = False
-
     def __init__(self, weight):
         self.weight = np.asarray(weight, Real)
 
@@ -72,8 +70,6 @@ class Affine:
 class UserLog:
     """U = w log(1 + y/s)."""
 
-    is_steep = False
-
     def __init__(self, weight, size):
         self.weight, self.size = np.asarray(weight, Real), np.asarray(size, Real)
 
@@ -92,8 +88,6 @@ class UserLog:
 
 class UserDeadline:
     """U = w (1 − exp(−4y/s)): nearly everything is had at the rate s, and more is worth next to nothing."""
-
-    is_steep = False
 
     def __init__(self, weight, size):
         self.weight, self.size = np.asarray(weight, Real), np.asarray(size, Real)
@@ -119,7 +113,6 @@ class Curve:
         rises = np.append(np.diff(self.b) / np.diff(self.f), Real(tail_slope))
         self.rises, self.alpha = rises, Real(alpha)
         self.saturation = Real(np.inf) if tail_slope > 0 else self.b[-1]
-        self.is_steep = bool(self.share_above(Real(0)) == 0)
 
     def bandwidth(self, f):
         f = np.asarray(f, Real)
@@ -194,8 +187,6 @@ class Worth:
         self.is_max_min = bool(np.isin(kinds, ["max_min", "max_min_bandwidth_function"]).any())
         self.saturation = np.full(flows, Real(np.inf))
         self.weight, self.curves = weight, {}
-        #: Whether U'(0) is ∞, so that nothing is no answer.
-        self.is_steep = np.zeros(flows, bool)
         self.parts: list[tuple[Any, Any]] = []
         for kind in dict.fromkeys(kinds):
             of = np.flatnonzero(kinds == kind)
@@ -216,8 +207,6 @@ class Worth:
                     self.parts.append((np.array([flow]), curve))
                     self.curves[int(flow)] = curve
                     self.saturation[flow] = curve.saturation
-        for of, family in self.parts:
-            self.is_steep[of] = family.is_steep
 
     def marginal(self, y):
         return self._each("marginal", y)
@@ -512,8 +501,8 @@ class Rates(NamedTuple):
 def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     y = problem.flow_rates(np.asarray(rates, Real))
     best, factor = proof.prices.best, 1 + Real(accuracy)
-    # Where U'(0) is finite a flow may have nothing, and next to nothing is as good.
-    margin = np.where(problem.worth.is_steep, 0, 1e-6 * problem.most)
+    # Next to nothing, beside what the paths could carry, is relative to that.
+    margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most
     low, high = np.maximum((y - margin) / factor, 0), np.minimum(y * factor + margin, problem.most)
     towards = np.clip(best, low, high)
     wrong = problem.served & (towards != best) & (proof.prices.loss(towards) > proof.gap * (1 + 1e-9))
@@ -521,8 +510,7 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     beyond_high = (high >= problem.most) | (proof.prices.loss(high) > proof.gap)
     right = ~problem.served | ((low <= best) & (best <= high) & beyond_low & beyond_high)
     marginal, (more, less) = problem.worth.marginal(y), proof.prices.marginal_prices()
-    tilt = 1 + Real(accuracy) / PRICES
-    soft = wrong & np.where(y < best, marginal <= less * tilt, more <= marginal * tilt)
+    soft = wrong & np.where(y < best, marginal <= less * factor, more <= marginal * factor)
     return Rates(np.flatnonzero(wrong & ~soft), np.flatnonzero(soft), np.flatnonzero(~wrong & ~right))
 
 

@@ -26,13 +26,12 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Every input of the corpus as it is.
+    /// Every input of the corpus as it is, and the seeds.
     pub(crate) fn replay(&self) {
-        let wrong: Vec<String> = self
-            .corpus()
-            .iter()
-            .filter_map(|(path, text)| self.judge(text).map(|what| format!("{path}: {what}")))
-            .collect();
+        let mut inputs = self.corpus();
+        inputs.extend((self.seeds)().into_iter().map(|text| (format!("a seed of {}", self.name), text)));
+        let judged = inputs.iter().filter_map(|(path, text)| self.judge(text).map(|what| format!("{path}: {what}")));
+        let wrong: Vec<String> = judged.collect();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 

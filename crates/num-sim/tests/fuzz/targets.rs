@@ -129,29 +129,10 @@ fn snapshots() -> Vec<String> {
             }
             allocator.end(ids[1]).unwrap();
             allocator.updates();
-            texts.push(saved(method, single, &allocator.to_json()));
+            texts.push(allocator.to_json());
         }
     }
     texts
-}
-
-/// A snapshot, with what a reader has to be told besides.
-fn saved(method: &str, single: bool, state: &str) -> String {
-    json!({ "method": method, "single": single, "state": serde_json::from_str::<Value>(state).unwrap() }).to_string()
-}
-
-/// A file as [`saved`] makes it.
-#[derive(serde::Deserialize)]
-struct Saved {
-    method: String,
-    single: bool,
-    state: Value,
-}
-
-impl Saved {
-    fn restored(&self) -> Result<Box<dyn Allocate>, netnum_core::Error> {
-        restore_allocator(&self.state.to_string(), &self.method, self.single, one())
-    }
 }
 
 fn one() -> NonZeroUsize {
@@ -159,8 +140,7 @@ fn one() -> NonZeroUsize {
 }
 
 fn restore_and_go_on(text: &str) -> Result<(), String> {
-    let Ok(mut file) = serde_json::from_str::<Saved>(text) else { return Ok(()) };
-    let Ok(mut allocator) = file.restored() else { return Ok(()) };
+    let Ok(mut allocator) = restore_allocator(text, one()) else { return Ok(()) };
     let links = allocator.capacities().len();
     for round in 0..4 {
         if allocator.tick().is_err() {
@@ -177,8 +157,8 @@ fn restore_and_go_on(text: &str) -> Result<(), String> {
             _ => allocator.respond(),
         }
     }
-    file.state = serde_json::from_str(&allocator.to_json()).map_err(|_| "a snapshot of it is no JSON")?;
-    let again = file.restored().map_err(|error| format!("a snapshot of it is refused: {error}"))?;
+    let again = restore_allocator(&allocator.to_json(), one());
+    let again = again.map_err(|error| format!("a snapshot of it is refused: {error}"))?;
     expect(again.to_json() == allocator.to_json(), || "restored, it differs".into())
 }
 
