@@ -5,10 +5,18 @@
 #   PYTHON=python3.12 make test     with that interpreter
 #   SLOW=1 make test                the slow tests too
 #   FULL=1 make bench               the largest sizes too
+#   MINUTES=60 make fuzz            for an hour
+#   COUNT=1000000 make random-problems
 
 PYTHON ?= python3
 PY     := .venv/bin/python
 slow   := $(filter-out 0,$(SLOW))
+MINUTES ?= 10
+COUNT   ?= 100000
+SEED    ?= 1
+JOBS    ?= 2
+# Cargo runs what it has built for tests under it.
+MEMCHECK := cargo --config "target.'cfg(all())'.runner = ['valgrind', '-q', '--error-exitcode=9']" test
 
 # Whatever environment is active outside, build for and install into ours.
 unexport CONDA_PREFIX PYTHONHOME
@@ -31,12 +39,15 @@ sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/s
 , := ,
 say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
-.PHONY: help demo test lint bench peers reproductions docs clean need-cargo
+.PHONY: help demo test fuzz random-problems valgrind lint bench peers reproductions docs clean need-cargo
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo    set everything up in .venv, build netnum, run examples/quickstart.py'
 	@echo 'make test    all tests: Rust, Python, stubs, README, examples (SLOW=1: the slow ones too)'
+	@echo 'make fuzz    damaged inputs of every kind, for MINUTES=10; what is found lies in target/fuzz'
+	@echo 'make random-problems  COUNT=100000 of them, with SEED=1, judged by a second opinion; the odd ones in target/random-problems'
+	@echo 'make valgrind  tests of each crate under memcheck'
 	@echo 'make lint    formatting, clippy, rustdoc, ruff'
 	@echo 'make bench   the benchmarks, into docs/benchmarks.md (FULL=1: the largest sizes too)'
 	@echo 'make peers   netnum beside other solvers, in .venv-peers (long; benches/peers.py --help says how to have less)'
@@ -52,7 +63,8 @@ test: $(BUILT) $(TESTS)
 	$(call say,Rust: unit$(,) integration$(,) documentation tests; the threads of a crew in every order)
 	cargo test --workspace --features netnum-parallel/loom $(if $(slow),-- --include-ignored)
 	$(call say,Python: pytest)
-	$(PY) -m pytest $(if $(slow),--slow) --ignore=python/tests/test_readme.py --ignore=python/tests/test_examples.py
+	$(if $(slow),NETNUM_FUZZ_EXAMPLES=500) $(PY) -m pytest $(if $(slow),--slow) \
+		--ignore=python/tests/test_readme.py --ignore=python/tests/test_examples.py
 	$(call say,Stubs: _core.pyi says what _core is)
 	$(PY) -m mypy.stubtest netnum._core
 	$(call say,README: its Python runs (its Rust ran as a documentation test))
@@ -60,6 +72,24 @@ test: $(BUILT) $(TESTS)
 	$(call say,Examples: each one runs$(,) in Rust and in Python)
 	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_examples.py
 	$(call say,All tests passed)
+
+# Of the time a half is for Rust, in five parts, and a half for Python.
+fuzz: $(BUILT) $(TESTS)
+	$(call say,Fuzzing: Rust)
+	NETNUM_FUZZ_SECONDS=$$(($(MINUTES) * 6)) NETNUM_FUZZ_SEED=$${SEED:-$$(date +%s)} \
+		cargo test -p netnum-sim --test fuzz -- --ignored --nocapture --test-threads=1
+	$(call say,Fuzzing: Python)
+	NETNUM_FUZZ_EXAMPLES=$$(($(MINUTES) * 150)) $(PY) -m pytest python/tests/test_any_input.py
+
+random-problems: $(BUILT) $(TESTS)
+	$(PY) python/tests/random_problems.py --count $(COUNT) --seed $(SEED) --jobs $(JOBS) --keep target/random-problems
+
+# Tests stand for small programs: a few of each crate that move memory, threads and vectors.
+valgrind: | need-cargo
+	$(call say,valgrind: netnum-core$(,) netnum-parallel$(,) netnum-sim)
+	$(MEMCHECK) -p netnum-core --test closed_forms
+	$(MEMCHECK) -p netnum-parallel --test allocator
+	$(MEMCHECK) -p netnum-sim --test one_link
 
 lint: $(TESTS)
 	$(call say,Rust: rustfmt$(,) clippy$(,) rustdoc)

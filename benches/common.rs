@@ -145,7 +145,7 @@ impl Instance {
     }
 
     fn random(net: &Topology, flows: usize) -> Self {
-        let (sources, destinations) = net.random_pairs(flows, SEED);
+        let (sources, destinations) = net.random_pairs(flows, SEED).unwrap();
         Self::new(net, &sources, &destinations)
     }
 

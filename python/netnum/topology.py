@@ -7,6 +7,7 @@ are numbered rack by rack from 0.
 from __future__ import annotations
 
 import os
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,11 +71,13 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
     """A network from a networkx graph.
 
     Every edge of a `DiGraph` is a link; every edge of a `Graph` is two, one each way, the first in the edge's
-    direction. All nodes are ends, in the graph's order and named by ``str(node)``. Where every node has an attribute
-    ``pos``, it is where it is drawn.
+    direction. All nodes are ends, named by ``str(node)``, in the graph's order; where their labels are the integers from
+    0 to n - 1, in the order of these. Where every node has an attribute ``pos``, it is where it is drawn.
 
-    An end is named by its place in that order or by its name, never by an integer label: where the labels are 1 to 4,
-    ``ecmp([1], [3])`` goes from the second node to the fourth, and ``ecmp(["1"], ["3"])`` from node 1 to node 3.
+    Where all labels are integers, an integer is a label and never a place in that order: with the labels 10, 20 and 30,
+    ``ecmp([10], [30])`` goes from node 10 to node 30, ``ecmp([0], [1])`` is refused, and `random_pairs` gives labels.
+    Where some are, an integer that is one of them is refused as well: write ``"10"``. Otherwise it is an index.
+    `Workload` counts its ends by index always.
 
     Parameters
     ----------
@@ -91,7 +94,12 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
     ProblemError
         Naming an edge without a capacity, or with a bad one, or two nodes of one name.
     """
-    number = {node: index for index, node in enumerate(g.nodes)}
+    nodes = list(g.nodes)
+    integers = [isinstance(node, Integral) and not isinstance(node, bool) for node in nodes]
+    if all(integers) and set(nodes) == set(range(len(nodes))):
+        nodes.sort()
+        integers = [False] * len(nodes)
+    number = {node: index for index, node in enumerate(nodes)}
     links: list[tuple[int, int]] = []
     capacities: list[float] = []
     for source, target, attributes in g.edges(data=True):
@@ -110,11 +118,12 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
             ways.append((number[target], number[source]))
         links += ways
         capacities += [carries] * len(ways)
-    places = [attributes.get("pos") for _, attributes in g.nodes(data=True)]
+    places = [g.nodes[node].get("pos") for node in nodes]
     return Topology(
-        [str(node) for node in g.nodes],
+        [str(node) for node in nodes],
         links,
         capacities,
         name=str(g.name) or "graph",
         positions=None if any(place is None or len(place) != 2 for place in places) else places,
+        integer_names=any(integers),
     )

@@ -112,7 +112,7 @@ def test_what_is_wrong_changes_nothing():
     allocator.tick()
     before = allocator.__getstate__()
     wrong = [
-        (netnum.ProblemError, "path 1 names link 2, expected a link in 0..2", lambda: allocator.start([[0], [2]])),
+        (netnum.ProblemError, "path 1 names link 2, expected a link from 0 to 1", lambda: allocator.start([[0], [2]])),
         (netnum.ProblemError, "path 1 is empty", lambda: allocator.start([[0], []])),
         (netnum.UtilityError, "flow 1 has weight 0, expected", lambda: allocator.start([[0], [1]], [1.0, 0.0])),
         (netnum.UtilityError, "flow 0 has alpha inf, expected", lambda: allocator.start([[0]], alpha=np.inf)),

@@ -27,24 +27,24 @@ def refused(kind, message, make):
         (lambda: problem([1.0, INF]), "link 1 has capacity inf, expected a finite number >= 0"),
         (lambda: problem([NAN, 1.0]), "link 0 has capacity NaN, expected a finite number >= 0"),
         (lambda: problem(paths=[[0], []]), "path 1 is empty, expected at least one link"),
-        (lambda: problem(paths=[[0], [1, 3]]), "path 1 names link 3, expected a link in 0..3"),
-        (lambda: problem(paths=[[0], [-1]]), "path 1 names link -1, expected a link in 0..3"),
+        (lambda: problem(paths=[[0], [1, 3]]), "path 1 names link 3, expected a link from 0 to 2"),
+        (lambda: problem(paths=[[0], [-1]]), "path 1 names link -1, expected a link from 0 to 2"),
         (
             lambda: problem(paths=[[0], np.array([2, -5])]),
-            "path 1 names link -5, expected a link in 0..3",
+            "path 1 names link -5, expected a link from 0 to 2",
         ),
         (
             lambda: problem(paths=[[2**70]]),
-            "path 0 names link 1180591620717411303424, expected a link in 0..3",
+            "path 0 names link 1180591620717411303424, expected a link from 0 to 2",
         ),
-        (lambda: problem(paths=netnum.Paths([0, 1], [7])), "path 0 names link 7, expected a link in 0..3"),
+        (lambda: problem(paths=netnum.Paths([0, 1], [7])), "path 0 names link 7, expected a link from 0 to 2"),
         (lambda: problem(paths=[[0], [2, 1, 2]]), "path 1 visits link 2 twice"),
         (lambda: problem(group=[0]), "group has 1 entries, expected 2, one per path"),
         (lambda: problem(group=[0, -1]), "group[1] is -1, expected a flow number >= 0 and below the number of paths"),
         (lambda: problem(group=[0, 2]), "group[1] is 2, expected a flow number >= 0 and below the number of paths"),
         (
             lambda: problem(group=[1, 1]),
-            "group has no path for flow 0, expected every flow in 0..2 to own at least one",
+            "group has no path for flow 0, expected at least one for every flow up to 1",
         ),
         (lambda: problem(rate_cap=[1.0]), "rate_cap has 1 entries, expected 2, one per path"),
         (lambda: problem(rate_cap=[1.0, -1.0]), "path 1 has rate cap -1, expected a number >= 0 (inf for none)"),
@@ -65,7 +65,7 @@ def refused(kind, message, make):
         (lambda: netnum.Paths([0, 2, 1], [0, 0]), "indptr[2] is 1, expected at least 2"),
         (lambda: netnum.Paths([0, 1], [0, 0]), "indptr[1] is 1, expected 2, the number of indices"),
         (lambda: netnum.Paths([0, -1], []), "indptr[1] is -1, expected at least 0"),
-        (lambda: netnum.Paths([0, 1, 2], [0, -1]), "path 1 names link -1, expected a link in 0..4294967296"),
+        (lambda: netnum.Paths([0, 1, 2], [0, -1]), "path 1 names link -1, expected a link from 0 to 4294967295"),
         (lambda: problem().flow_rates([1.0]), "rates has 1 entries, expected 2, one per path"),
         (lambda: problem().loads([1.0]), "rates has 1 entries, expected 2, one per path"),
         (lambda: netnum.f_norm(problem(), [1.0, -1.0]), "path 1 has rate -1, expected a finite number >= 0"),
@@ -277,7 +277,7 @@ def test_every_error_is_a_value_error():
 
 
 def test_a_path_that_does_not_exist_is_an_index_error():
-    with pytest.raises(IndexError, match=r"expected one in 0\.\.2"):
+    with pytest.raises(IndexError, match="path 2 does not exist, expected a path from 0 to 1"):
         problem().paths[2]
 
 

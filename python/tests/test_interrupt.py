@@ -2,6 +2,7 @@
 
 import io
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -101,6 +102,53 @@ def test_a_signal_handler_that_does_not_raise_does_not_stop(problem):
         timer.join()
         signal.signal(signal.SIGINT, old)
     assert seen == [signal.SIGINT]
+
+
+FIRST_CALLS = {
+    "pairs": ("net = netnum.topology.fat_tree(8)", "net.random_pairs(50_000_000)"),
+    "routes": ("net = netnum.topology.fat_tree(8)", "net.ecmp([0] * 3_000_000, [99] * 3_000_000)"),
+    "arrivals": (
+        "net, sizes = netnum.topology.fat_tree(8), netnum.sim.sizes.web_search",
+        "netnum.sim.Workload.poisson(net, sizes, flows=50_000_000)",
+    ),
+}
+
+
+@pytest.mark.parametrize("call", FIRST_CALLS)
+def test_ctrl_c_in_the_first_call_of_a_process_is_a_keyboard_interrupt(call):
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("needs POSIX timers")
+    before, work = FIRST_CALLS[call]
+    code = f"import signal, netnum\n{before}\nsignal.signal(signal.SIGALRM, signal.default_int_handler)\n"
+    code += f"signal.setitimer(signal.ITIMER_REAL, 0.05)\ntry:\n    {work}\nexcept BaseException as error:\n"
+    code += "    print(type(error).__name__)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == ("KeyboardInterrupt\n", "")
+
+
+def test_a_caught_ctrl_c_stops_the_call_in_a_callback_and_not_the_solve_around_it(problem):
+    caught = []
+
+    def callback(progress):
+        if not caught:
+            caught.append(seconds_until_interrupted(lambda: netnum.solve(problem, **ENDLESS)))
+
+    assert netnum.solve(problem, callback=callback).is_optimal
+    assert len(caught) == 1
+
+
+def test_what_a_call_in_a_callback_raises_does_not_stop_the_solve_around_it(problem):
+    class Broken(Log):
+        def demand(self, prices):
+            raise ZeroDivisionError
+
+    broken = netnum.Problem(problem.network, problem.paths, Broken())
+
+    def callback(progress):
+        with pytest.raises(ZeroDivisionError):
+            netnum.solve(broken)
+
+    assert netnum.solve(problem, callback=callback).is_optimal
 
 
 # --- callbacks ---

@@ -48,11 +48,11 @@ def test_a_notebook_shows_a_small_table():
         (PROBLEM, "Problem(1000 flows, 360 links, AlphaFair(alpha=1.0, weight=1.0))"),
         (
             netnum.Problem([1.0], [[0], [0]], [netnum.AlphaFair(1.0), netnum.Linear(1.0)]),
-            "Problem(2 flows, 1 links, 2 utilities)",
+            "Problem(2 flows, 1 link, 2 utilities)",
         ),
         (
             netnum.Problem([1.0], [[0], [0]], netnum.Linear(1.0), group=[0, 0]),
-            "Problem(1 flows, 2 paths, 1 links, Linear(weight=1.0))",
+            "Problem(1 flow, 2 paths, 1 link, Linear(weight=1.0))",
         ),
         (
             netnum.Certificate(1.5e-7, 0.0, 2e-3),

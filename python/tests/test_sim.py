@@ -105,7 +105,7 @@ def test_a_load_that_is_too_much_warns_and_goes_on(net):
         (netnum.NumError, "duration is -1, expected a number >= 0", lambda p: p(duration=-1)),
         (netnum.NumError, "flows is -1, expected at least 0", lambda p: p(flows=-1)),
         (netnum.NumError, r"pairs\[0\] is \(3, 3\), expected two different ends", lambda p: p(flows=1, pairs=[(3, 3)])),
-        (netnum.ProblemError, r"pairs\[0\] names end -1", lambda p: p(flows=1, pairs=[(-1, 3)])),
+        (netnum.ProblemError, r"an end of pairs\[0\] is -1, expected an end from 0 to", lambda p: p(flows=1, pairs=[(-1, 3)])),
         (netnum.NumError, "links is 9999, expected links in 0..80", lambda p: p(flows=1, links=[9999])),
         (netnum.NumError, "seed is -1, expected an integer", lambda p: p(flows=1, seed=-1)),
         (

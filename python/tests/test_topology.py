@@ -49,15 +49,15 @@ def test_the_other_networks_have_the_sizes_they_should():
         ),
         (
             lambda: netnum.Topology(["a", "b"], [[0, -1]], [1.0]),
-            "link 0 names node -1, expected a node in 0..2",
+            "link 0 names node -1, expected a node from 0 to 1",
         ),
         (lambda: netnum.Topology(["a", "b"], [[0, 1]], []), "capacities has 0 entries, expected 1, one per link"),
         (lambda: netnum.Topology(["a", "b"], [0, 1], [1.0]), "links has shape (2,), expected two columns"),
-        (lambda: topology.single_link().ecmp([0], [-1]), "destinations[0] is -1, expected an end in 0..2"),
+        (lambda: topology.single_link().ecmp([0], [-1]), "destinations[0] is -1, expected an end from 0 to 1"),
         (lambda: topology.single_link().ecmp([0, 1], [1]), "destinations has 1 entries, expected 2, one per source"),
         (
             lambda: topology.single_link().ecmp([0, 0], [1, 5]),
-            "pair 1 from node 0 to end 5: end 5 does not exist, expected one in 0..2",
+            "pair 1 from node 0 to end 5: end 5 does not exist, expected an end from 0 to 1",
         ),
         (
             lambda: topology.single_link().ecmp([1], [0]),
@@ -67,9 +67,8 @@ def test_the_other_networks_have_the_sizes_they_should():
             lambda: topology.single_link().paths(0, "nowhere"),
             'destination is "nowhere", expected the name of one of the 2 ends',
         ),
-        (lambda: topology.single_link().ecmp([0], [1], seed=-1), "seed is -1, expected an integer in 0..2**64"),
+        (lambda: topology.single_link().ecmp([0], [1], seed=-1), "seed is -1, expected an integer from 0 to 2**64 - 1"),
         (lambda: topology.single_link().random_pairs(-1), "count is -1, expected at least 0"),
-        (lambda: topology.single_link().random_pairs(2**60), f"count is {2**60}, expected at most 4294967295"),
     ],
 )
 def test_a_network_or_route_that_cannot_be_is_refused(make, message):

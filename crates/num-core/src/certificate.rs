@@ -38,7 +38,7 @@
 //! residual is about every flow. It is the smallest ε ≥ 0 (up to the factor of its last item) for which x̂ is the exact
 //! optimum of a problem in which
 //!
-//! - every flow's best response to its path prices is changed by at most ε, relative to the flow's own rate (or the prices
+//! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate (or the prices
 //!   by ε/10, where U' is so flat that a small change of price moves the rate a lot: α < 0.1, linear utilities);
 //! - no path that is too expensive carries more than the part ε of its flow;
 //! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or its
@@ -48,7 +48,8 @@
 //! through it. Why that, and not the capacity: rates change by at most χ(R) times what capacities change by, with a
 //! constant of the routing matrix only (Stewart 1989, Todd 1990), absolutely: what a wide link idles by may be several
 //! times what a small flow gets somewhere else, whose price then is that link's by mistake. A link that idles by less than
-//! what rounding leaves of a sum ([`FULL`]) is full.
+//! what rounding leaves of a sum (10⁻¹³) is full. Rates below 10⁻⁹ of what their path could carry are relative to that
+//! (completion times may ask for rates over forty decades), and rates that should be 0 to 10⁻³ of it.
 //!
 //! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
 //! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck stands for both gap
@@ -241,7 +242,7 @@ impl<'a> Settled<'a> {
         let mut this = IdleWorth { per_rate: vec![0.0; self.prices.len()], even: Vec::new() };
         let links = self.prices.iter().zip(&problem.capacities).zip(&self.relative_loads);
         for (link, ((price, capacity), &load)) in links.enumerate() {
-            if load > 0.0 {
+            if load > f64::MIN_POSITIVE {
                 this.per_rate[link] = price * (1.0 / load - 1.0).max(0.0);
             } else if *price > 0.0 {
                 this.even.resize(self.prices.len(), 0.0);
@@ -350,15 +351,18 @@ impl<'a> Settled<'a> {
     fn response_residual(&self, path: usize, flow: usize, marginal: f64, demand: f64) -> f64 {
         let (price, rate, flow_rate) = (self.path_prices[path], self.rates[path], self.flow_rates[flow]);
         let cap = self.problem.caps[path];
+        let least = if demand == 0.0 { NONE } else { TINY } * self.problem.ceilings[path];
         let in_price = |excess: f64| if excess.is_infinite() { 1.0 } else { excess / price.max(marginal) / FLAT };
         if price > marginal {
             if rate == 0.0 {
                 return 0.0;
             }
-            let in_rate = (1.0 - demand / flow_rate).max(0.0);
-            in_price(price - marginal).min(rate / flow_rate).min(in_rate)
+            let whole = flow_rate.max(least);
+            let in_rate = (flow_rate - demand).max(0.0) / whole;
+            in_price(price - marginal).min(rate / whole).min(in_rate)
         } else if marginal > price {
-            let in_rate = (1.0 - flow_rate / demand).max(0.0);
+            let in_rate = (demand - flow_rate).max(0.0) / demand.max(least);
+            let in_rate = if demand == f64::INFINITY { 1.0 } else { in_rate };
             let below_cap = if cap.is_finite() { 1.0 - rate / cap } else { f64::INFINITY };
             in_price(marginal - price).min(below_cap).min(in_rate)
         } else {
@@ -379,7 +383,8 @@ struct IdleWorth {
 impl IdleWorth {
     /// The part of a path with this rate.
     fn of(&self, link: usize, rate: f64) -> f64 {
-        rate * self.per_rate[link] + if self.even.is_empty() { 0.0 } else { self.even[link] }
+        let loaded = if rate > 0.0 { rate * self.per_rate[link] } else { 0.0 };
+        loaded + if self.even.is_empty() { 0.0 } else { self.even[link] }
     }
 }
 
@@ -400,6 +405,9 @@ impl Free {
         let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
         let (mut missing, mut alone) = (self.missing, 0.0f64);
         for &[own, rent] in held {
+            if own == f64::INFINITY {
+                return own;
+            }
             if rent > scale {
                 let own = own / rent;
                 alone = if own <= alone { alone } else { own };
@@ -407,7 +415,10 @@ impl Free {
                 missing += own;
             }
         }
-        let together = if missing == 0.0 { 0.0 } else { missing / scale };
+        let together = match missing {
+            0.0 | f64::INFINITY => missing,
+            _ => missing / scale,
+        };
         if together <= alone { alone } else { together }
     }
 }
@@ -432,9 +443,11 @@ impl<'a> Slackness<'a> {
 
     /// Counts a path, given what it is worth, and its flow's rate if that moves.
     fn count(&mut self, path: usize, worth: f64, moving: Option<f64>) {
-        let moving = moving.filter(|_| self.settled.rates[path] > 0.0).unwrap_or(f64::INFINITY);
+        let Settled { problem, rates, .. } = self.settled;
+        let tiny = TINY * problem.ceilings[path];
+        let moving = moving.filter(|_| rates[path] > 0.0).map_or(f64::INFINITY, |rate| rate.max(tiny));
         self.moving[path] = moving;
-        for &link in self.settled.problem.paths.links(path) {
+        for &link in problem.paths.links(path) {
             let link = link as usize;
             let (share, smallest) = (self.settled.prices[link] / worth, &mut self.smallest[link]);
             *smallest = if moving < *smallest { moving } else { *smallest };
@@ -477,6 +490,10 @@ const JUST_ABOVE: f64 = 1e-9;
 
 /// U' is flat where its elasticity is below this: a price off by ε may then move a rate by more than ε over this.
 const FLAT: f64 = 0.1;
+/// A rate below this part of what its path could carry is tiny: an error is relative to that.
+const TINY: f64 = 1e-9;
+/// The same where no rate at all is right.
+const NONE: f64 = 1e-3;
 /// A link that idles by this part of its capacity or less is full: rounding of the sum of its rates.
 const FULL: f64 = 1e-13;
 /// A link whose price is this part of a path's or less is free.

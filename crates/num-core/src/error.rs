@@ -24,7 +24,7 @@ pub enum Error {
         path: usize,
     },
     /// A path through a link that does not exist.
-    #[error("path {path} names link {link}, expected a link in 0..{links}")]
+    #[error("path {path} names link {link}, {}", expected_below("link", *links))]
     LinkOutOfRange {
         /// Index of the path.
         path: usize,
@@ -32,6 +32,14 @@ pub enum Error {
         link: i64,
         /// How many links there are.
         links: usize,
+    },
+    /// A path whose links do not follow on each other in the network that it is for.
+    #[error("path {path} is no walk of the network: {what}")]
+    NoWalk {
+        /// Index of the path.
+        path: usize,
+        /// Two links of it that do not meet, by name.
+        what: String,
     },
     /// A path that crosses one link twice.
     #[error("path {path} visits link {link} twice")]
@@ -64,7 +72,7 @@ pub enum Error {
         per: &'static str,
     },
     /// A flow number that leaves a flow without paths, or is out of range.
-    #[error("group has no path for flow {flow}, expected every flow in 0..{flows} to own at least one")]
+    #[error("group has no path for flow {flow}, expected at least one for every flow up to {}", flows - 1)]
     GroupGap {
         /// The flow without a path.
         flow: usize,
@@ -193,6 +201,20 @@ pub enum Error {
         /// Which method can.
         instead: &'static str,
     },
+    /// A link that does not exist.
+    #[error("there is no link {link}, expected one in 0..{links}")]
+    UnknownLink {
+        /// The link that was named.
+        link: i64,
+        /// How many links there are.
+        links: usize,
+    },
+    /// A link that is given two values at once.
+    #[error("link {link} is named twice, expected every link once")]
+    LinkTwice {
+        /// Index of the link.
+        link: usize,
+    },
     /// A flow that has ended, or that never was one of this engine's.
     #[error("there is no flow {id}: it has ended, or belongs elsewhere")]
     UnknownFlow {
@@ -205,12 +227,32 @@ pub enum Error {
     /// Two ends that no path can join, or a network that cannot be built.
     #[error("{0}")]
     Topology(String),
+    /// More of something than memory holds.
+    #[error("no memory for {what}, {bytes} bytes")]
+    Memory {
+        /// What there are too many of, with their number.
+        what: String,
+        /// What they would take.
+        bytes: u128,
+    },
     /// Work that a [`StopToken`](crate::StopToken) stopped before it had anything to return.
     #[error("stopped before there was an answer")]
     Stopped,
     /// Text that is not a problem in JSON.
     #[error("not a problem in JSON: {0}")]
     Json(String),
+}
+
+/// What was expected of an index: `expected a link from 0 to 7`, in words that read well for any number of them.
+pub fn expected_below(what: &str, count: usize) -> String {
+    match count {
+        0 => format!("but there are no {what}s"),
+        1 => format!("expected {what} 0, the only one"),
+        _ => {
+            let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+            format!("expected {article} {what} from 0 to {}", count - 1)
+        }
+    }
 }
 
 impl Error {

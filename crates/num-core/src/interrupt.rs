@@ -22,6 +22,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -46,6 +47,8 @@ struct Inner {
 
 struct Poll {
     look: fn() -> bool,
+    /// Where the look is taken.
+    thread: ThreadId,
     pause: Duration,
     began: Instant,
     /// When the next look is due, in nanoseconds since it began.
@@ -63,9 +66,11 @@ impl StopToken {
         Self::of(Instant::now().checked_add(timeout), None)
     }
 
-    /// A token that also asks `look` whether to stop, on whichever thread works, no more often than once per `pause`.
+    /// A token that also asks `look` whether to stop, no more often than once per `pause`, and only on the thread that
+    /// makes the token: signals are often shown to one thread alone. Others see what it answered there.
     pub fn with_poll(pause: Duration, look: fn() -> bool) -> Self {
-        Self::of(None, Some(Poll { look, pause, began: Instant::now(), next: AtomicU64::new(0) }))
+        let thread = thread::current().id();
+        Self::of(None, Some(Poll { look, thread, pause, began: Instant::now(), next: AtomicU64::new(0) }))
     }
 
     fn of(deadline: Option<Instant>, poll: Option<Poll>) -> Self {
@@ -93,6 +98,20 @@ impl StopToken {
     pub fn scope<T>(&self, work: impl FnOnce() -> T) -> T {
         Tokens(vec![self.clone()]).scope(work)
     }
+
+    /// Does some work that this token alone may stop: the tokens of scopes around it are set aside until it ends. For
+    /// code that is called back and calls again: what stops its caller is not what it asked for.
+    pub fn scope_alone<T>(&self, work: impl FnOnce() -> T) -> T {
+        /// Puts the tokens back, whatever way the work ends.
+        struct SetAside(Vec<StopToken>);
+        impl Drop for SetAside {
+            fn drop(&mut self) {
+                IN_FORCE.set(std::mem::take(&mut self.0));
+            }
+        }
+        let _set_aside = SetAside(IN_FORCE.replace(vec![self.clone()]));
+        work()
+    }
 }
 
 impl Default for StopToken {
@@ -115,6 +134,7 @@ impl Poll {
         // One thread looks at a time.
         let after = now.saturating_add(self.pause.as_nanos() as u64);
         now >= next
+            && thread::current().id() == self.thread
             && self.next.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok()
             && (self.look)()
     }
@@ -267,6 +287,32 @@ mod tests {
             assert_eq!(check(), Err(Error::Stopped));
             assert_eq!(check(), Err(Error::Stopped));
         });
+    }
+
+    #[test]
+    fn a_look_is_taken_on_the_thread_of_its_token_and_heeded_on_all() {
+        let token = StopToken::with_poll(Duration::ZERO, || true);
+        let elsewhere = || thread::scope(|scope| scope.spawn(|| token.scope(check)).join().unwrap());
+        assert_eq!(elsewhere(), Ok(()));
+        assert_eq!(token.scope(check), Err(Error::Stopped));
+        assert_eq!(elsewhere(), Err(Error::Stopped));
+    }
+
+    #[test]
+    fn alone_a_token_sets_those_around_it_aside_until_its_work_ends() {
+        let (outer, inner) = (StopToken::new(), StopToken::with_timeout(Duration::from_secs(3600)));
+        outer.stop();
+        outer.scope(|| {
+            inner.scope_alone(|| {
+                assert_eq!(check(), Ok(()));
+                assert!(time_left().is_some());
+                inner.stop();
+                assert_eq!(check(), Err(Error::Stopped));
+            });
+            assert_eq!(time_left(), None);
+            assert_eq!(check(), Err(Error::Stopped));
+        });
+        assert_eq!(check(), Ok(()));
     }
 
     #[test]

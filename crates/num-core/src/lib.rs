@@ -38,6 +38,7 @@ mod certificate;
 mod error;
 pub mod interrupt;
 mod max_min;
+pub mod memory;
 mod normalize;
 mod paths;
 mod presolve;
@@ -48,7 +49,7 @@ pub mod topology;
 pub mod utility;
 
 pub use certificate::{Certificate, certify};
-pub use error::{Error, Result};
+pub use error::{Error, Result, expected_below};
 pub use interrupt::StopToken;
 pub use max_min::max_min;
 pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};

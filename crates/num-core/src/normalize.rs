@@ -8,8 +8,9 @@
 //! FILL     x ← weighted max-min, weights x  every path has a full link
 //! ```
 //!
-//! After either of the first two no link is over its capacity (to rounding):
-//! Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l / r_l = c_l. A factor below 1 would raise rates and counts as 1, unless raising is asked for; that is the papers'
+//! After any of them no link is over its capacity, to the rounding of its sum: the loads, added up path by path, are at
+//! most c (1 + (n + 4) 2⁻⁵²) with n paths on the link. For the first two, Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l / r_l
+//! = c_l. A factor below 1 would raise rates and counts as 1, unless raising is asked for; that is the papers'
 //! literal formula. Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3. FILL is ours: it keeps the
 //! proportions of the rates where they compete, and wastes nothing.
 
@@ -91,7 +92,11 @@ impl Normalizer for Fill {
 
     fn normalize_capped(&self, capacities: &[f64], paths: &Paths, caps: &[f64], rates: &mut [f64]) {
         let weights = rates.to_vec();
-        WaterFill::new(capacities, paths).fill(&weights, caps, rates);
+        match WaterFill::new(capacities, paths) {
+            Ok(mut fill) => fill.fill(&weights, caps, rates),
+            // Stopped on the way: feasible all the same.
+            Err(_) => FNorm::default().normalize_capped(capacities, paths, caps, rates),
+        }
     }
 }
 

@@ -1,23 +1,28 @@
 //! Paths as lists of links, in compressed rows.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
+use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
 
 /// The links of every path, in compressed sparse rows.
 ///
 /// Path `p` crosses the links `indices[indptr[p]..indptr[p + 1]]`, in any order. The same structure serves as its own
 /// [transpose](Paths::transpose), the paths of every link.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<Vec<u32>>", into = "Vec<Vec<u32>>")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
     indptr: Vec<usize>,
     indices: Vec<u32>,
 }
 
 impl Paths {
+    /// Entries between two looks at whether to stop.
+    const CHUNK: usize = 4096;
+
     /// Paths from row offsets (one more than there are paths) and link indices.
     ///
     /// # Errors
@@ -98,16 +103,19 @@ impl Paths {
     ///
     /// # Errors
     /// [`Error::LinkOutOfRange`] when a path names a link that is not in `0..links`, [`Error::Setting`] for more links
-    /// than can be numbered.
+    /// than can be numbered, [`Error::Stopped`].
     pub fn transpose(&self, links: usize) -> Result<Self> {
         if links > u32::MAX as usize {
             let (name, value) = ("links".into(), links.to_string());
             return Err(Error::Setting { name, value, expected: format!("at most {}", u32::MAX) });
         }
         self.check_range(links)?;
-        let mut indptr = vec![0; links + 1];
-        for &link in &self.indices {
-            indptr[link as usize + 1] += 1;
+        let (mut indptr, mut pacer) = (vec![0; links + 1], Pacer::new());
+        for chunk in self.indices.chunks(Self::CHUNK) {
+            pacer.did(chunk.len())?;
+            for &link in chunk {
+                indptr[link as usize + 1] += 1;
+            }
         }
         for link in 0..links {
             indptr[link + 1] += indptr[link];
@@ -115,6 +123,7 @@ impl Paths {
         let mut next = indptr.clone();
         let mut indices = vec![0; self.indices.len()];
         for (path, row) in self.iter().enumerate() {
+            pacer.did(row.len())?;
             for &link in row {
                 let slot = &mut next[link as usize];
                 indices[*slot] = path as u32;
@@ -125,20 +134,28 @@ impl Paths {
     }
 
     /// Some of the paths, in the order given, with links by other numbers.
-    pub(crate) fn select(&self, paths: &[u32], number: &[u32]) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(crate) fn select(&self, paths: &[u32], number: &[u32]) -> Result<Self> {
         let mut selected = Self::with_capacity(paths.len(), self.indices.len());
+        let mut pacer = Pacer::new();
         for &path in paths {
-            selected.indices.extend(self.links(path as usize).iter().map(|&link| number[link as usize]));
+            let links = self.links(path as usize);
+            selected.indices.extend(links.iter().map(|&link| number[link as usize]));
             selected.indptr.push(selected.indices.len());
+            pacer.did(links.len())?;
         }
-        selected
+        Ok(selected)
     }
 
     fn check_range(&self, links: usize) -> Result<()> {
+        let mut pacer = Pacer::new();
         for (path, row) in self.iter().enumerate() {
             if let Some(&link) = row.iter().find(|&&link| link as usize >= links) {
                 return Err(Error::LinkOutOfRange { path, link: i64::from(link), links });
             }
+            pacer.did(1 + row.len())?;
         }
         Ok(())
     }
@@ -146,8 +163,9 @@ impl Paths {
     /// Every path has a link, every link exists, and no path crosses one twice.
     pub(crate) fn check(&self, links: usize) -> Result<()> {
         self.check_range(links)?;
-        let mut last_path = vec![usize::MAX; links];
+        let (mut last_path, mut pacer) = (vec![usize::MAX; links], Pacer::new());
         for (path, row) in self.iter().enumerate() {
+            pacer.did(row.len())?;
             if row.is_empty() {
                 return Err(Error::EmptyPath { path });
             }
@@ -169,14 +187,37 @@ impl<'a> From<&'a Paths> for Cow<'a, Paths> {
     }
 }
 
-impl From<Vec<Vec<u32>>> for Paths {
-    fn from(lists: Vec<Vec<u32>>) -> Self {
-        Self::from_lists(lists)
+/// Written as a list of lists of links.
+impl Serialize for Paths {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (mut rows, mut pacer) = (serializer.serialize_seq(Some(self.len()))?, Pacer::new());
+        for row in self.iter() {
+            rows.serialize_element(row)?;
+            pacer.did(1 + row.len()).map_err(S::Error::custom)?;
+        }
+        rows.end()
     }
 }
 
-impl From<Paths> for Vec<Vec<u32>> {
-    fn from(paths: Paths) -> Self {
-        paths.iter().map(<[u32]>::to_vec).collect()
+impl<'de> Deserialize<'de> for Paths {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Rows;
+        impl<'de> Visitor<'de> for Rows {
+            type Value = Paths;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of lists of links")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<Paths, A::Error> {
+                let (mut paths, mut pacer) = (Paths::with_capacity(0, 0), Pacer::new());
+                while let Some(row) = rows.next_element::<Vec<u32>>()? {
+                    paths.push(&row);
+                    pacer.did(1 + row.len()).map_err(A::Error::custom)?;
+                }
+                Ok(paths)
+            }
+        }
+        deserializer.deserialize_seq(Rows)
     }
 }

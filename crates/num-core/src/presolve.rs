@@ -11,13 +11,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::interrupt::{Pacer, check};
 use crate::paths::Paths;
 use crate::problem::{Block, Problem};
 use crate::utility::elementary::{exp, ln, vectorized};
 use crate::utility::{Curvature, Rescaled, Units, Utility};
 
+/// Paths, or links that they cross, between two looks whether to stop.
+const CHECKED: usize = 1 << 16;
+
 /// The part of a path's price that may be lost where floats do not hold it.
 const LOST: f64 = 1e-9;
+
+/// The smallest number that floats hold to that part of it.
+const SMALLEST_PRICE: f64 = 5e-315;
 
 /// Paths that are treated at a time: their prices, rates and slopes stay in the first-level cache.
 pub(crate) const CHUNK: usize = 128;
@@ -75,24 +82,25 @@ impl NaturalBlock {
 
 impl Presolved {
     /// # Errors
-    /// [`Error::Utility`] when a utility's answers cannot be used.
+    /// [`Error::Utility`] when a utility's answers cannot be used, [`Error::Stopped`].
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
-        let Order { paths: original_paths, flow_paths, blocks, left_out } = Order::of(problem);
+        let Order { paths: original_paths, flow_paths, blocks, left_out } = Order::of(problem)?;
         let mut original_flows = Vec::with_capacity(flow_paths.len() - 1);
         for (number, places) in &blocks {
             let flows = &problem.blocks()[*number].flows;
             original_flows.extend(places.iter().map(|&place| flows[place as usize]));
         }
-        let (links, number) = used_links(problem, &original_paths);
+        let (links, number) = used_links(problem, &original_paths)?;
         let in_order = original_paths.iter().enumerate().all(|(path, &original)| original as usize == path);
         let paths = match in_order && original_paths.len() == problem.paths().len() && links.len() == problem.links() {
             true => problem.shared_paths(),
-            false => Arc::new(problem.paths().select(&original_paths, &number)),
+            false => Arc::new(problem.paths().select(&original_paths, &number)?),
         };
         let mut capacities: Vec<f64> = links.iter().map(|&link| problem.capacities()[link as usize]).collect();
         let mut caps: Vec<f64> = original_paths.iter().map(|&path| problem.rate_cap(path as usize)).collect();
-        let mut ceilings: Vec<f64> = paths.iter().map(|links| smallest(&capacities, links)).collect();
+        let mut ceilings = each_path(&paths, |_, links| smallest(&capacities, links))?;
         let rate = rate_unit(&ceilings);
+        check()?;
         capacities.iter_mut().chain(&mut caps).chain(&mut ceilings).for_each(|value| *value /= rate);
         for (ceiling, &cap) in ceilings.iter_mut().zip(&caps) {
             *ceiling = ceiling.min(cap);
@@ -115,7 +123,7 @@ impl Presolved {
             total_links: problem.links(),
             total_paths: problem.paths().len(),
         };
-        this.equal_shares = this.shares();
+        this.equal_shares = this.shares()?;
         if problem.curvature() == Curvature::MaxMin {
             // No marginals, no prices: its methods ask the problem itself.
             this.log_marginals = vec![0.0; this.original_flows.len()];
@@ -128,8 +136,9 @@ impl Presolved {
             this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
         }
         this.log_marginals.iter_mut().for_each(|log| *log -= this.units.log_price);
+        check()?;
         this.blocks = natural_blocks(problem, &blocks, this.units);
-        this.bound_by_saturation();
+        this.bound_by_saturation()?;
         Ok(this)
     }
 
@@ -157,7 +166,7 @@ impl Presolved {
     /// Whether floats hold, in the caller's units, every price that is more than the part 1e−9 of what a path pays.
     pub(crate) fn holds_prices(&self, prices: &[f64]) -> bool {
         let unit = self.units.price();
-        let is_lost = |price: f64| price > 0.0 && !(f64::MIN_POSITIVE..=f64::MAX).contains(&(price * unit));
+        let is_lost = |price: f64| price > 0.0 && !(SMALLEST_PRICE..=f64::MAX).contains(&(price * unit));
         if !prices.iter().any(|&price| is_lost(price)) {
             return true;
         }
@@ -255,25 +264,29 @@ impl Presolved {
         }
     }
 
-    fn bound_by_saturation(&mut self) {
+    fn bound_by_saturation(&mut self) -> Result<()> {
+        let mut pacer = Pacer::new();
         for block in &self.blocks {
             for (place, flow) in block.flows.clone().enumerate() {
                 let saturation = block.utility.saturation(place);
                 for ceiling in &mut self.ceilings[self.flow_paths[flow]..self.flow_paths[flow + 1]] {
                     *ceiling = ceiling.min(saturation);
                 }
+                pacer.did(1)?;
             }
         }
+        Ok(())
     }
 
     /// Per path the smallest c_l/n_l along it, n_l being the number of paths through a link, or its cap.
-    fn shares(&self) -> Vec<f64> {
+    fn shares(&self) -> Result<Vec<f64>> {
         let mut counts = vec![0.0; self.capacities.len()];
-        for &link in self.paths.indices() {
-            counts[link as usize] += 1.0;
+        for links in self.paths.indices().chunks(CHECKED) {
+            links.iter().for_each(|&link| counts[link as usize] += 1.0);
+            check()?;
         }
         let shares: Vec<f64> = self.capacities.iter().zip(counts).map(|(capacity, count)| capacity / count).collect();
-        self.paths.iter().zip(&self.caps).map(|(links, &cap)| smallest(&shares, links).min(cap)).collect()
+        each_path(&self.paths, |path, links| smallest(&shares, links).min(self.caps[path]))
     }
 
     /// log U' of every flow at its equal share, in the caller's units of price.
@@ -288,7 +301,9 @@ impl Presolved {
             }
             start += places.len();
             let mut all = vec![0.0; flows.len()];
+            check()?;
             utility.log_marginal_into(0..flows.len(), &rates, &mut all);
+            check()?;
             // A flow that is satiated at its equal share has a marginal of 0 there, and its logarithm is −∞.
             let wrong = |&&place: &&u32| all[place as usize].is_nan() || all[place as usize] == f64::INFINITY;
             if let Some(&place) = places.iter().find(wrong) {
@@ -336,8 +351,8 @@ struct Order {
 }
 
 impl Order {
-    fn of(problem: &Problem) -> Self {
-        let open = open_paths(problem);
+    fn of(problem: &Problem) -> Result<Self> {
+        let open = open_paths(problem)?;
         let mut this = Self {
             paths: Vec::with_capacity(problem.paths().len()),
             flow_paths: Vec::with_capacity(problem.flows() + 1),
@@ -346,23 +361,26 @@ impl Order {
         };
         this.flow_paths.push(0);
         for (number, block) in problem.blocks().iter().enumerate() {
-            let places = this.sorted_places(problem, block, &open);
-            for &place in &places {
-                this.paths.extend_from_slice(open.links(block.flows[place as usize] as usize));
-                this.flow_paths.push(this.paths.len());
+            let places = this.sorted_places(problem, block, &open)?;
+            for some in places.chunks(CHECKED) {
+                for &place in some {
+                    this.paths.extend_from_slice(open.links(block.flows[place as usize] as usize));
+                    this.flow_paths.push(this.paths.len());
+                }
+                check()?;
             }
             if !places.is_empty() {
                 this.blocks.push((number, places));
             }
         }
         this.left_out.sort_unstable();
-        this
+        Ok(this)
     }
 
     /// Flows with one path come first, by path length; then those with several.
-    fn sorted_places(&mut self, problem: &Problem, block: &Block, open: &Paths) -> Vec<u32> {
+    fn sorted_places(&mut self, problem: &Problem, block: &Block, open: &Paths) -> Result<Vec<u32>> {
         let mut by_length: Vec<Vec<u32>> = Vec::new();
-        let mut several = Vec::new();
+        let (mut several, mut pacer) = (Vec::new(), Pacer::new());
         for (place, &flow) in block.flows.iter().enumerate() {
             match open.links(flow as usize) {
                 [] => self.left_out.push(flow),
@@ -375,20 +393,30 @@ impl Order {
                 }
                 _ => several.push(place as u32),
             }
+            pacer.did(1)?;
         }
         by_length.push(several);
-        by_length.concat()
+        Ok(by_length.concat())
     }
 }
 
 /// The open paths of every flow.
-pub(crate) fn open_paths(problem: &Problem) -> Paths {
+///
+/// # Errors
+/// [`Error::Stopped`].
+pub(crate) fn open_paths(problem: &Problem) -> Result<Paths> {
     let count = problem.paths().len();
     let none_is_closed = !problem.has_rate_caps() && problem.capacities().iter().all(|&capacity| capacity > 0.0);
     if none_is_closed && problem.pairs_flows_with_paths() {
-        return Paths::new((0..=count).collect(), (0..count as u32).collect()).expect("one each");
+        return Ok(Paths::new((0..=count).collect(), (0..count as u32).collect()).expect("one each"));
     }
-    let open: Vec<u32> = (0..count as u32).filter(|&path| !problem.is_closed(path as usize)).collect();
+    let (mut open, mut pacer) = (Vec::with_capacity(count), Pacer::new());
+    for path in 0..count as u32 {
+        if !problem.is_closed(path as usize) {
+            open.push(path);
+        }
+        pacer.did(problem.paths().links(path as usize).len())?;
+    }
     let mut indptr = vec![0; problem.flows() + 1];
     for &path in &open {
         indptr[problem.group()[path as usize] as usize + 1] += 1;
@@ -403,23 +431,37 @@ pub(crate) fn open_paths(problem: &Problem) -> Paths {
         indices[*slot] = path;
         *slot += 1;
     }
-    Paths::new(indptr, indices).expect("offsets are running sums")
+    Ok(Paths::new(indptr, indices).expect("offsets are running sums"))
 }
 
 /// The links that the paths use, and the new number of every link.
-fn used_links(problem: &Problem, paths: &[u32]) -> (Vec<u32>, Vec<u32>) {
+fn used_links(problem: &Problem, paths: &[u32]) -> Result<(Vec<u32>, Vec<u32>)> {
     let mut used = vec![false; problem.links()];
-    for &path in paths {
-        for &link in problem.paths().links(path as usize) {
-            used[link as usize] = true;
+    for some in paths.chunks(CHECKED) {
+        for &path in some {
+            for &link in problem.paths().links(path as usize) {
+                used[link as usize] = true;
+            }
         }
+        check()?;
     }
     let links: Vec<u32> = (0..problem.links() as u32).filter(|&link| used[link as usize]).collect();
     let mut number = vec![u32::MAX; problem.links()];
     for (new, &link) in links.iter().enumerate() {
         number[link as usize] = new as u32;
     }
-    (links, number)
+    Ok((links, number))
+}
+
+/// A number for every path.
+fn each_path(paths: &Paths, number: impl Fn(usize, &[u32]) -> f64) -> Result<Vec<f64>> {
+    let mut numbers = Vec::with_capacity(paths.len());
+    while numbers.len() < paths.len() {
+        let (start, end) = (numbers.len(), paths.len().min(numbers.len() + CHECKED));
+        numbers.extend((start..end).map(|path| number(path, paths.links(path))));
+        check()?;
+    }
+    Ok(numbers)
 }
 
 /// The smallest of a path's links' values.

@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn fast_ned_solves_what_is_not_extreme(problem in any_problem(2, false)) {
-        let settings = Settings { tol: 1e-6, ..Settings::default() };
+        let settings = Settings { tol: 1e-6, stop: Stop::Gap, ..Settings::default() };
         let mut solver = Solver::new(&problem, "fast-ned", &Default::default()).unwrap();
         let solution = solver.run(&settings, &mut ()).unwrap();
         prop_assert_eq!(solution.status, Status::Optimal, "{}", solution);

@@ -29,7 +29,7 @@ fn a_capacity_must_be_finite_and_not_negative() {
 #[test]
 fn a_path_must_have_links_that_exist_and_none_twice() {
     assert_eq!(message(problem(&[1.0], &[&[0], &[]])), "path 1 is empty, expected at least one link");
-    assert_eq!(message(problem(&[1.0, 1.0], &[&[0, 2]])), "path 0 names link 2, expected a link in 0..2");
+    assert_eq!(message(problem(&[1.0, 1.0], &[&[0, 2]])), "path 0 names link 2, expected a link from 0 to 1");
     assert_eq!(message(problem(&[1.0, 1.0], &[&[0], &[1, 0, 1]])), "path 1 visits link 1 twice");
 }
 
@@ -102,7 +102,7 @@ fn groups_have_no_gaps_and_caps_are_numbers() {
     let paths = || Paths::from_lists([[0], [0], [0]]);
     let grouped = |group: &[u32]| Problem::grouped(vec![1.0], paths(), group.to_vec(), AlphaFair::proportional());
     let error = message(grouped(&[0, 2, 2]));
-    assert_eq!(error, "group has no path for flow 1, expected every flow in 0..3 to own at least one");
+    assert_eq!(error, "group has no path for flow 1, expected at least one for every flow up to 2");
     assert_eq!(message(grouped(&[0, 1])), "group has 2 entries, expected 3, one per path");
     let error = message(grouped(&[0, 1, 9]));
     assert_eq!(error, "group[2] is 9, expected a flow number >= 0 and below the number of paths");
@@ -119,7 +119,7 @@ fn json_is_checked_like_everything_else() {
     assert!(read("{}").contains("missing field `capacity`"));
     let utility = r#""utility": {"kind": ["alpha_fair"], "alpha": [1.0], "weight": [1.0]}"#;
     let text = format!(r#"{{"capacity": [1.0], "paths": [[3]], {utility}}}"#);
-    assert_eq!(read(&text), "path 0 names link 3, expected a link in 0..1");
+    assert_eq!(read(&text), "path 0 names link 3, expected link 0, the only one");
     let of = |columns: &str| read(&format!(r#"{{"capacity": [1.0], "paths": [[0]], "utility": {{{columns}}}}}"#));
     assert!(of(r#""kind": ["alpha_fare"]"#).contains("unknown utility kind \"alpha_fare\"; known kinds: alpha_fair"));
     assert_eq!(of(r#""kind": ["fct"], "size": [1.0]"#), "flow 0 of kind \"fct\" has no \"eps\"");
@@ -301,7 +301,7 @@ fn transposing_lists_the_paths_of_every_link() {
     let paths = Paths::from_lists([vec![0, 2], vec![2], vec![0]]);
     let expected = Paths::from_lists([vec![0, 2], vec![], vec![0, 1], vec![]]);
     assert_eq!(paths.transpose(4).unwrap(), expected);
-    assert_eq!(message(paths.transpose(2)), "path 0 names link 2, expected a link in 0..2");
+    assert_eq!(message(paths.transpose(2)), "path 0 names link 2, expected a link from 0 to 1");
     assert!(message(paths.transpose(usize::MAX)).starts_with("links is 18446744073709551615"));
 }
 

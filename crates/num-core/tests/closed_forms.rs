@@ -135,3 +135,76 @@ fn fast_ned_reaches_a_millionth_with_a_hundred_thousand_flows() {
         assert_eq!(solution.status, Status::Optimal, "alpha {alpha}: {solution}");
     }
 }
+
+// --- the textbook's factor in place of a weight ---
+
+#[test]
+fn by_scale_on_one_link_rates_go_as_its_root() {
+    // s x^(-alpha) is the same for all: x ~ s^(1/alpha).
+    let scales = [0.5, 1.0, 2.5, 40.0];
+    for alpha in [0.25, 0.5, 1.0, 2.0, 5.0] {
+        let utility = AlphaFair::with_scale(alpha, scales.to_vec()).unwrap();
+        let problem = Problem::new(vec![10.0], Paths::from_lists(vec![vec![0]; 4]), utility).unwrap();
+        let solution = solve_with(&problem, "fast-ned", 1e-9);
+        assert_eq!(solution.status, Status::Optimal);
+        let roots = scales.map(|scale: f64| scale.powf(1.0 / alpha));
+        for (rate, root) in solution.rates.iter().zip(roots) {
+            close(*rate, 10.0 * root / roots.iter().sum::<f64>(), 1e-6);
+        }
+        // The price is every flow's s x^(-alpha), in the textbook's unit of utility.
+        close(solution.prices[0], 2.5 * solution.rates[2].powf(-alpha), 1e-6);
+    }
+}
+
+#[test]
+fn a_scale_is_the_weight_to_the_power_of_alpha() {
+    for alpha in [0.1, 0.5, 1.0, 2.0, 7.5, 30.0] {
+        for weight in [1e-3, 1.0, 2.0, 1e4] {
+            let by_weight = AlphaFair::new(alpha, weight).unwrap();
+            let by_scale = AlphaFair::with_scale(alpha, weight.powf(alpha)).unwrap();
+            close(by_scale.weight().of(0), weight, 1e-13);
+            for x in [1e-2, 1.0, 3e3] {
+                close(by_scale.marginal(0, x), by_weight.marginal(0, x), 1e-12);
+                close(by_scale.value(0, x), by_weight.value(0, x), 1e-12);
+                close(by_scale.demand(0, x), by_weight.demand(0, x), 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_scale_out_of_range_names_its_flow() {
+    let message = |alpha: f64, scale: Vec<f64>| AlphaFair::with_scale(alpha, scale).unwrap_err().to_string();
+    assert_eq!(message(1.0, vec![1.0, 0.0]), "flow 1 has scale 0, expected a finite number > 0");
+    assert_eq!(
+        message(1e-3, vec![1.0, 1e10]),
+        "flow 1 has scale 10000000000, expected one whose weight, scale**(1/alpha), is between 1e-307 and 1e308"
+    );
+    assert!(message(1e-3, vec![1e-10]).starts_with("flow 0 has scale 0.0000000001, expected one whose weight"));
+    let infinite = message(f64::INFINITY, vec![1.0]);
+    assert_eq!(infinite, "flow 0 has alpha inf, expected a finite number > 0 beside a scale (max-min takes a weight)");
+    assert!(AlphaFair::with_scale(1e-3, 1.0).is_ok());
+    assert!(AlphaFair::with_scale(1.0, f64::MIN_POSITIVE).is_ok());
+}
+
+#[test]
+fn scales_are_written_and_read_beside_weights() {
+    let utilities: Vec<std::sync::Arc<dyn Utility>> = vec![
+        std::sync::Arc::new(AlphaFair::with_scale(2.0, 9.0).unwrap()),
+        std::sync::Arc::new(AlphaFair::new(2.0, 3.0).unwrap()),
+        std::sync::Arc::new(AlphaFair::with_scale(0.5, 2.0).unwrap()),
+    ];
+    let problem = Problem::new(vec![6.0], Paths::from_lists([[0], [0], [0]]), utilities).unwrap();
+    let text = problem.to_json().unwrap();
+    assert!(text.contains(r#""weight":[null,3.0,null],"scale":[9.0,null,2.0]"#), "{text}");
+    let again = Problem::from_json(&text).unwrap();
+    for flow in 0..3 {
+        let ((one, place), (other, again)) = (problem.utility(flow), again.utility(flow));
+        assert_eq!(one.spec(place), other.spec(again));
+    }
+    let solution = solve_with(&again, "fast-ned", 1e-9);
+    close(solution.rates[0], solution.rates[1], 1e-6);
+    let both = text.replace("[null,3.0,null]", "[1.0,3.0,null]");
+    let told = Problem::from_json(&both).unwrap_err().to_string();
+    assert_eq!(told, "flow 0 has scale 9, expected a weight or a scale, not both");
+}

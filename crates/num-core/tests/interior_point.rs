@@ -156,7 +156,7 @@ fn auto_takes_the_method_that_fits_and_hands_over_when_it_does_not_get_on() {
     // A mesh of bandwidth functions where the gap of fast NED stops falling.
     let (name, slow) = random_problem(482);
     assert!(name.contains("bandwidth"), "{name}");
-    let solution = used(&slow, &Settings { tol: 1e-8, ..Settings::default() });
+    let solution = used(&slow, &Settings { tol: 1e-8, stop: Stop::Gap, ..Settings::default() });
     assert_eq!((solution.method, solution.status), ("interior-point", Status::Optimal), "{solution}");
     assert!(solution.iterations > 48, "{solution}");
     // Weights over sixty decades stall the interior point; fast NED then proves it.

@@ -71,7 +71,7 @@ fn every_case_that_it_takes_is_solved_to_a_billionth() {
     for entry in std::fs::read_dir(format!("{}/tests/cases", env!("CARGO_MANIFEST_DIR"))).unwrap() {
         let path = entry.unwrap().path();
         let problem = Problem::from_json(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        let settings = Settings { tol: 1e-9, max_iterations: 120, ..Settings::default() };
+        let settings = Settings { tol: 1e-9, stop: Stop::Gap, max_iterations: 120, ..Settings::default() };
         let Ok(mut solver) = Solver::new(&problem, "newton", &options(&[])) else { continue };
         let solution = solver.run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::Optimal, "{}: {solution}", path.display());

@@ -39,6 +39,44 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Up to the rounding of a sum: the loads, added up path by path, are at most c (1 + (n + 4) 2⁻⁵²) with n paths on the
+    /// link. Rates over hundreds of decades are what steep or flat utilities ask for.
+    #[test]
+    fn no_normalizer_overloads_a_link_whatever_the_rates_are(
+        problem in any_problem(12, true), seeds in prop::collection::vec(common::decades(-6, 6), 40),
+        power in prop_oneof![Just(1.0), Just(4.0), 0.1f64..20.0],
+    ) {
+        let rates: Vec<f64> = seeds[..problem.paths().len()].iter().map(|seed| seed.powf(power)).collect();
+        let mut counts = vec![0; problem.links()];
+        problem.paths().indices().iter().for_each(|&link| counts[link as usize] += 1);
+        for (name, feasible) in [
+            ("u-norm", normalize(&problem, &rates, &UNorm::default()).unwrap()),
+            ("f-norm", normalize(&problem, &rates, &FNorm::default()).unwrap()),
+            ("fill", normalize(&problem, &rates, &Fill).unwrap()),
+        ] {
+            let loads = problem.loads(&feasible).unwrap();
+            for (link, ((load, capacity), count)) in loads.iter().zip(problem.capacities()).zip(&counts).enumerate() {
+                let most = capacity * (1.0 + f64::from(count + 4) * f64::EPSILON);
+                prop_assert!(*load <= most, "{name}: link {link} has {load:e} of {capacity:e}, {count} paths");
+            }
+        }
+    }
+}
+
+/// Light paths beside heavy ones of 30 decades: what they share is what the heavy ones leave.
+#[test]
+fn fill_tells_light_paths_apart_beside_heavy_ones() {
+    for decades in 1..60 {
+        let lists = [vec![0, 1], vec![0], vec![0], vec![0], vec![0]];
+        let problem = Problem::new(vec![1.0, 0.1], Paths::from_lists(lists), AlphaFair::proportional()).unwrap();
+        let light = 10f64.powi(-decades);
+        let rates = normalize(&problem, &[1.0, light, 2.0 * light, 3.0 * light, 7.0 * light], &Fill).unwrap();
+        let load: f64 = rates.iter().sum();
+        assert!(load <= 1.0 + 9.0 * f64::EPSILON && load >= 1.0 - 1e-12, "{decades} decades: {load:e}");
+    }
+}
+
 #[test]
 fn u_norm_divides_all_rates_alike_and_f_norm_only_those_on_full_links() {
     let problem =

@@ -245,8 +245,8 @@ fn bad_capacities_are_refused_with_the_first_link_that_has_them() {
 
 #[test]
 fn links_between_nodes_that_do_not_exist_are_refused() {
-    assert_eq!(message(network(2, 2, &[(0, 1), (1, 2)])), "link 1 names node 2, expected a node in 0..2");
-    assert_eq!(message(network(2, 2, &[(7, 1)])), "link 0 names node 7, expected a node in 0..2");
+    assert_eq!(message(network(2, 2, &[(0, 1), (1, 2)])), "link 1 names node 2, expected a node from 0 to 1");
+    assert_eq!(message(network(2, 2, &[(7, 1)])), "link 0 names node 7, expected a node from 0 to 1");
 }
 
 #[test]
@@ -356,9 +356,12 @@ fn paths_that_do_not_exist_are_refused_with_both_ends() {
     assert_eq!(message(net.paths(2, 1)), "paths from node 2 to node 1: there is no route");
     assert_eq!(message(net.paths(1, 1)), "paths from node 1 to node 1: source and destination are the same");
     let told = message(flowtune().paths(3, 144)); // a rack is no end
-    assert_eq!(told, "paths from server 3 to end 144: end 144 does not exist, expected one in 0..144");
+    assert_eq!(told, "paths from server 3 to end 144: end 144 does not exist, expected an end from 0 to 143");
     let (told, most) = (message(flowtune().paths(usize::MAX, 0)), usize::MAX);
-    assert_eq!(told, format!("paths from end {most} to server 0: end {most} does not exist, expected one in 0..144"));
+    assert_eq!(
+        told,
+        format!("paths from end {most} to server 0: end {most} does not exist, expected an end from 0 to 143")
+    );
 }
 
 #[test]
@@ -459,14 +462,14 @@ fn the_paths_of_a_seed_are_the_same_everywhere() {
     let spines: Vec<Option<u32>> =
         paths.iter().map(|path| if path.len() == 4 { Some((path[1] - 288) % 4) } else { None }).collect();
     assert_eq!(spines, [Some(2), Some(3), Some(2), None, Some(1), Some(0)]);
-    let (sources, destinations) = flowtune().random_pairs(4, 1);
+    let (sources, destinations) = flowtune().random_pairs(4, 1).unwrap();
     assert_eq!((sources, destinations), (vec![130, 96, 82, 44], vec![53, 134, 119, 137]));
 }
 
 #[test]
 fn a_pair_keeps_its_path_whatever_other_pairs_there_are() {
     let net = flowtune();
-    let (sources, destinations) = net.random_pairs(1000, 3);
+    let (sources, destinations) = net.random_pairs(1000, 3).unwrap();
     let all = net.ecmp(&sources, &destinations, 9).unwrap();
     let some = net.ecmp(&sources[..100], &destinations[..100], 9).unwrap();
     assert_eq!(lists(&all)[..100], lists(&some));
@@ -479,7 +482,7 @@ fn a_pair_keeps_its_path_whatever_other_pairs_there_are() {
 #[test]
 fn every_ecmp_path_of_a_large_fabric_joins_its_pair() {
     let net = Topology::leaf_spine(512, 32, 16, 10.0, 40.0).unwrap();
-    let (sources, destinations) = net.random_pairs(100_000, 5);
+    let (sources, destinations) = net.random_pairs(100_000, 5).unwrap();
     let paths = net.ecmp(&sources, &destinations, 5).unwrap();
     assert_eq!(paths.len(), 100_000);
     for (pair, path) in paths.iter().enumerate() {
@@ -504,7 +507,7 @@ fn a_pair_without_a_route_is_refused_by_number() {
     let told = message(net.ecmp(&[0, 2], &[3, 2], 0));
     assert_eq!(told, "pair 1 from node 2 to node 2: source and destination are the same");
     let told = message(net.ecmp(&[0, 4], &[3, 2], 0));
-    assert_eq!(told, "pair 1 from end 4 to node 2: end 4 does not exist, expected one in 0..4");
+    assert_eq!(told, "pair 1 from end 4 to node 2: end 4 does not exist, expected an end from 0 to 3");
     let told = message(net.ecmp(&[0, 1], &[3], 0));
     assert_eq!(told, "destinations has 1 entries, expected 2, one per source");
     assert!(net.ecmp(&[], &[], 0).unwrap().is_empty());
@@ -513,7 +516,7 @@ fn a_pair_without_a_route_is_refused_by_number() {
 #[test]
 fn random_pairs_are_uniform_over_pairs_of_different_ends() {
     let net = Topology::star(3, 1.0).unwrap();
-    let (sources, destinations) = net.random_pairs(60_000, 8);
+    let (sources, destinations) = net.random_pairs(60_000, 8).unwrap();
     let mut seen: HashMap<(usize, usize), usize> = HashMap::new();
     for pair in sources.into_iter().zip(destinations) {
         *seen.entry(pair).or_default() += 1;
@@ -522,6 +525,78 @@ fn random_pairs_are_uniform_over_pairs_of_different_ends() {
     assert_eq!(pairs, HashSet::from([(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]));
     // The standard deviation is 91.
     assert!(seen.values().all(|count| count.abs_diff(10_000) < 455), "{seen:?}");
-    assert_eq!(net.random_pairs(0, 8), (vec![], vec![]));
-    assert_ne!(net.random_pairs(50, 8), net.random_pairs(50, 9));
+    assert_eq!(net.random_pairs(0, 8).unwrap(), (vec![], vec![]));
+    assert_ne!(net.random_pairs(50, 8).unwrap(), net.random_pairs(50, 9).unwrap());
+}
+
+// --- counts that no memory holds ---
+
+#[test]
+fn counts_that_no_memory_holds_are_errors() {
+    let net = Topology::star(3, 1.0).unwrap();
+    for count in [1 << 40, 1 << 60, usize::MAX] {
+        let told = net.random_pairs(count, 1).unwrap_err().to_string();
+        assert_eq!(told, format!("no memory for {count} pairs of ends, {} bytes", count as u128 * 16));
+    }
+    let most = u32::MAX as usize;
+    let told = message(Topology::parking_lot(most - 1, 1.0));
+    assert!(told.starts_with("no memory for a network of 4294967295 nodes and 4294967294 links, "), "{told}");
+    for count in [most, 10_usize.pow(12), usize::MAX] {
+        assert!(Topology::parking_lot(count, 1.0).is_err());
+        assert!(Topology::star(count, 1.0).is_err());
+        assert!(Topology::leaf_spine(count, count, count, 1.0, 1.0).is_err());
+        assert!(Topology::leaf_spine(1, 2, count, 1.0, 1.0).is_err());
+        assert!(Topology::fat_tree(count & !1, 1.0).is_err());
+    }
+}
+
+// --- walks ---
+
+proptest! {
+    /// The links of routes are walks in whatever order, and with one link left out of the middle are not.
+    #[test]
+    fn routes_are_walks_and_with_a_gap_are_not(seed: u64, pairs in 1_usize..20) {
+        use rand::{SeedableRng, seq::SliceRandom};
+        let net = Topology::fat_tree(4, 1.0).unwrap();
+        let (sources, destinations) = net.random_pairs(pairs, seed).unwrap();
+        let paths = net.ecmp(&sources, &destinations, seed).unwrap();
+        prop_assert_eq!(net.check_walks(&paths), Ok(()));
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+        let mixed = Paths::from_lists(paths.iter().map(|links| {
+            let mut links = links.to_vec();
+            links.shuffle(&mut rng);
+            links
+        }));
+        prop_assert_eq!(net.check_walks(&mixed), Ok(()));
+        let last = paths.len() - 1;
+        let broken = Paths::from_lists(mixed.iter().enumerate().map(|(path, links)| {
+            let gap = paths.links(path)[1];
+            links.iter().copied().filter(|&link| path < last || link != gap || links.len() < 3).collect::<Vec<_>>()
+        }));
+        let whole = paths.links(last).len() < 3;
+        match net.check_walks(&broken) {
+            Ok(()) => prop_assert!(whole),
+            Err(error) => {
+                prop_assert!(!whole);
+                let told = error.to_string();
+                prop_assert!(told.starts_with(&format!("path {last} is no walk of the network: link ")), "{}", told);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_walk_may_be_closed_or_cross_itself_but_not_come_in_parts() {
+    // 0 -> 1 -> 2 -> 0, and 3 -> 4 -> 3 beside it.
+    let net = network(5, 5, &[(0, 1), (1, 2), (2, 0), (3, 4), (4, 3)]).unwrap();
+    for walk in [vec![0, 1, 2], vec![2, 0], vec![1, 0, 2], vec![4], vec![3, 4]] {
+        assert_eq!(net.check_walks(&Paths::from_lists([walk])), Ok(()));
+    }
+    let told = message(net.check_walks(&Paths::from_lists([vec![0, 1], vec![0, 1, 2, 3, 4]])));
+    assert_eq!(told, "path 1 is no walk of the network: link 2 (n2 -> n0) does not lead to link 3 (n3 -> n4)");
+    let told = message(net.check_walks(&Paths::from_lists([[5]])));
+    assert_eq!(told, "path 0 names link 5, expected a link from 0 to 4");
+    // Both ways out of a node.
+    let fork = network(3, 3, &[(0, 1), (0, 2)]).unwrap();
+    assert!(fork.check_walks(&Paths::from_lists([[0, 1]])).is_err());
 }

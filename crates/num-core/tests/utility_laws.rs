@@ -59,6 +59,7 @@ proptest! {
 fn every_kind_that_a_file_may_name_is_written_by_its_family() {
     let utilities: Vec<Box<dyn Utility>> = vec![
         Box::new(AlphaFair::new(2.0, 1.5).unwrap()),
+        Box::new(AlphaFair::with_scale(2.0, 1.5).unwrap()),
         Box::new(AlphaFair::new(f64::INFINITY, 1.5).unwrap()),
         Box::new(Linear::new(2.0).unwrap()),
         Box::new(MinFct::new(3.0, 0.2).unwrap()),

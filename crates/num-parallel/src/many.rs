@@ -95,8 +95,7 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
             expected: format!("as many as the system can start ({refusal})"),
         })?;
         // One at a time: how long a problem takes says nothing about its neighbours.
-        let numbers = (0..problems).into_par_iter().with_max_len(1);
-        let tokens = Tokens::in_force();
+        let (numbers, tokens) = ((0..problems).into_par_iter().with_max_len(1), Tokens::in_force());
         pool.install(|| {
             numbers.filter(|&problem| overseer.wants(problem)).for_each(|problem| {
                 overseer.take(problem, tokens.clone().scope(|| self.solve_one(problem, overseer)));

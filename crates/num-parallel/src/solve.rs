@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, RwLock};
 
+use netnum_core::interrupt::Pacer;
 use netnum_core::solve::{LinkRecord, PowerFlows, PowerLaw, PriceEngine, Responder};
 use netnum_core::{Problem, Result, Solver};
 
@@ -27,8 +28,8 @@ const FEW_PAIRS: f64 = 1.5;
 /// flow after the other also where that is one. The answer has the same bits for any number of threads.
 ///
 /// # Errors
-/// Those of [`Solver::new`], and [`Error::Setting`](netnum_core::Error::Setting) when the system does not give that many
-/// threads.
+/// Those of [`Solver::new`], [`Error::Setting`](netnum_core::Error::Setting) when the system does not give that many
+/// threads, and [`Error::Stopped`](netnum_core::Error::Stopped) while the flows are laid out.
 pub fn solver(
     problem: &Problem,
     method: &str,
@@ -66,18 +67,19 @@ impl PriceEngine for LaneEngine {
         if flows.paths.len() < FEWEST_FLOWS {
             return Ok(None);
         }
-        let sample = Sample::of(flows.links, flows.paths.len(), |flow| flows.paths.links(flow));
-        let partition = Partition::new(flows.links, &sample);
+        let sample = Sample::of(flows.links, flows.paths.len(), |flow| flows.paths.links(flow))?;
+        let partition = Partition::new(flows.links, &sample)?;
         if flows.links > MOST_SCATTERED && partition.links_per_segment(&sample) < FEW_PAIRS {
             return Ok(None);
         }
         let crew = Crew::new(self.threads.min(partition.lanes()))?;
         let mut lanes: Vec<Lane<f64>> = (0..partition.lanes().get()).map(|_| Lane::new(&partition)).collect();
-        let mut segments = Vec::new();
+        let (mut segments, mut pacer) = (Vec::new(), Pacer::new());
         let mut add = |flow: usize, response: Response| {
             let path = flows.paths.links(flow);
             partition.segments_of(path, &mut segments);
             lanes[partition.lane_of(path)].add(flow as u32, &segments, &response);
+            pacer.did(path.len())
         };
         for (range, law) in &flows.laws {
             for (place, flow) in range.clone().enumerate() {
@@ -93,7 +95,7 @@ impl PriceEngine for LaneEngine {
                             Response { law: Law::Power, scale: log_k[place] * exponent, exponent, floor }
                         }
                     },
-                );
+                )?;
             }
         }
         let shared = Arc::new(Shared {

@@ -118,18 +118,24 @@ fn workers_that_sleep_hear_of_the_next_job_and_of_the_end() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn workers_have_a_core_each_if_there_are_enough_and_the_caller_keeps_its_own() {
+fn workers_run_where_the_system_likes_until_they_are_pinned_and_the_caller_always() {
     let allowed = || -> String {
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
         status.lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap().to_string()
     };
     let cores = std::thread::available_parallelism().unwrap().get();
     let before = allowed();
-    for threads in [cores, cores + 1] {
-        let seen = Arc::new(Mutex::new(vec![String::new(); threads]));
-        let here = seen.clone();
-        crew(threads).run(Arc::new(move |member| here.lock().unwrap()[member.number()] = allowed()));
-        let mut workers = Arc::try_unwrap(seen).unwrap().into_inner().unwrap();
+    for threads in [1, cores, cores + 1] {
+        let of_members = |crew: &mut Crew| {
+            let seen = Arc::new(Mutex::new(vec![String::new(); threads]));
+            let here = seen.clone();
+            crew.run(Arc::new(move |member| here.lock().unwrap()[member.number()] = allowed()));
+            Arc::try_unwrap(seen).unwrap().into_inner().unwrap()
+        };
+        let mut crew = crew(threads);
+        assert!(of_members(&mut crew).iter().all(|member| *member == before));
+        crew.pin();
+        let mut workers = of_members(&mut crew);
         let caller = workers.remove(0);
         assert_eq!(caller, before);
         if threads > cores {
@@ -141,6 +147,28 @@ fn workers_have_a_core_each_if_there_are_enough_and_the_caller_keeps_its_own() {
             assert!(workers.iter().all(|worker| !worker.contains(['-', ','])));
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn workers_end_with_their_crew() {
+    let tasks = Arc::new(Mutex::new(Vec::new()));
+    let mut crew = crew(3);
+    let here = tasks.clone();
+    crew.run(Arc::new(move |member| {
+        if member.number() > 0 {
+            here.lock().unwrap().push(std::fs::read_link("/proc/thread-self").unwrap());
+        }
+    }));
+    let tasks: Vec<_> = tasks.lock().unwrap().iter().map(|task| std::path::Path::new("/proc").join(task)).collect();
+    assert!(tasks.len() == 2 && tasks.iter().all(|task| task.exists()));
+    drop(crew);
+    // The system takes a moment to forget a thread that has been waited for.
+    let gone = |_: &u32| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        tasks.iter().all(|task| !task.exists())
+    };
+    assert!((0..10_000).find(gone).is_some(), "{tasks:?}");
 }
 
 /// A process of its own has room for the stacks of some hundred threads; without that, it would take all that there is.

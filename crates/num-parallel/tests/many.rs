@@ -16,7 +16,7 @@ fn threads(count: usize) -> NonZeroUsize {
 fn problems() -> Vec<Problem> {
     let of_size = |(seed, flows): (u64, usize)| {
         let net = Topology::leaf_spine(4, 8, 2, 10e9, 40e9).unwrap();
-        let (sources, destinations) = net.random_pairs(flows, seed);
+        let (sources, destinations) = net.random_pairs(flows, seed).unwrap();
         let paths = net.ecmp(&sources, &destinations, seed).unwrap();
         Problem::new(net.capacities().to_vec(), paths, AlphaFair::proportional()).unwrap()
     };

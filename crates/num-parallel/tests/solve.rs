@@ -22,7 +22,7 @@ enum Alphas {
 }
 
 fn problem(net: &Topology, flows: usize, alphas: Alphas, capped: bool, seed: u64) -> Problem {
-    let (sources, destinations) = net.random_pairs(flows, seed);
+    let (sources, destinations) = net.random_pairs(flows, seed).unwrap();
     with_paths(net.capacities().to_vec(), net.ecmp(&sources, &destinations, seed).unwrap(), alphas, capped, seed)
 }
 
@@ -141,7 +141,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 #[test]
 fn what_is_not_for_lanes_is_solved_as_ever() {
     let net = Topology::leaf_spine(4, 8, 2, 10.0, 40.0).unwrap();
-    let (sources, destinations) = net.random_pairs(1200, 1);
+    let (sources, destinations) = net.random_pairs(1200, 1).unwrap();
     let paths = net.ecmp(&sources, &destinations, 1).unwrap();
     let curve = BandwidthFunction::new(&[0.0, 1.0, 2.0], &[0.0, 3.0, 9.0], 2.0, 1.0).unwrap();
     let group = (0..1200).map(|path| path / 2).collect();

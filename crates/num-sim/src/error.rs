@@ -3,7 +3,7 @@
 use netnum_core::solve::nearest;
 
 /// Bad input, naming the flow, point, line, policy or setting to blame. Nothing has been simulated when one is returned,
-/// but for [`Error::Policy`] and [`Error::Routing`]: what those answer is only seen as time passes.
+/// but for [`Error::Policy`], [`Error::Routing`] and [`Error::StandsStill`]: what leads to those is only seen as time passes.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -94,6 +94,18 @@ pub enum Error {
         /// What it did, naming the flow.
         what: String,
     },
+    /// A clock that does not get on: see [`Run`](crate::Run).
+    #[error(
+        "the clock stands still at {time} s, after {events} events without an arrival or an end; the last was {last}"
+    )]
+    StandsStill {
+        /// The moment, in seconds.
+        time: f64,
+        /// How many events there have been since it last moved noticeably.
+        events: u64,
+        /// What happened at the last of them, naming the flow or the policy.
+        last: String,
+    },
     /// A flow that is given a route that cannot be used, or none, and a move where no flow is.
     #[error("routing {routing:?}: {what}")]
     Routing {
@@ -105,6 +117,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether this is a wish to stop, and not a fault.
+    pub(crate) fn is_stop(&self) -> bool {
+        matches!(self, Self::Core(netnum_core::Error::Stopped))
+    }
+
     pub(crate) fn setting(name: &str, value: impl ToString, expected: &str) -> Self {
         let (name, value, expected) = (name.into(), value.to_string(), expected.into());
         Self::Core(netnum_core::Error::Setting { name, value, expected })

@@ -6,11 +6,20 @@
 //! flows that end now leave; sources turn; links change; routes are reviewed; flows that arrive now are routed and join
 //! the policy says which rates change; only those flows are looked at
 //! ```
+//!
+//! Arrivals, ends and changes of capacity are finite in number. Between two of them sources turn, routes are reviewed and
+//! policies are asked again as often as they wish, and each of these may lead to another one at once. So these are counted,
+//! from the last moment at which the clock had moved by [`TICK`] of itself for each of them: if it has not done so after
+//! [`PATIENCE`] of them and [`PER_FLOW`] for every flow, the run is refused with [`Error::StandsStill`]. Hence any number n
+//! of events takes the clock at least n · `TICK` of itself further, but for a number that is bounded by that of flows and
+//! changes, and no run stays at a moment, or creeps towards one. Where nothing is sent and nothing is to come but the clock
+//! of a policy, [`PATIENCE`] ticks for every flow are enough to call them starved.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use netnum_core::Topology;
+use netnum_core::interrupt::{self, Pacer};
+use netnum_core::{StopToken, Topology};
 
 use crate::calendar::Calendar;
 use crate::error::{Error, Result};
@@ -29,8 +38,22 @@ const BITS: f64 = 8.0;
 
 /// An end and a turn of a source that are this close, relative to the time until then, are one.
 const TOGETHER: f64 = 1e-9;
-/// Reviews of every flow while none sends, after which none will any more, wherever it goes.
+/// Ends that are this close, relative to the time, are at the same moment: what is between them is rounding.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// Reviews of every flow while none sends, and ticks of the policy, after which none will any more, wherever it goes.
 const PATIENCE: usize = 10_000;
+/// Events for each flow, beside [`PATIENCE`], without an arrival or an end for which the clock may stand still.
+const PER_FLOW: usize = 16;
+/// The part of itself by which the clock moves from one event to the next if it does not.
+const TICK: f64 = 8.0 * f64::EPSILON;
+/// What an event costs at least, an arrival or an end, and a rate, in units of a [`Pacer`].
+const EVENT: usize = 64;
+const ARRIVAL: usize = 16;
+const RATE: usize = 2;
+/// Units between two looks at whether to stop.
+const LOOK: usize = 8192;
+/// How long a report may take for every flow that is still on its way.
+const REPORTED: Duration = Duration::from_nanos(150);
 
 /// A link's capacity from some time on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,17 +67,22 @@ pub struct Change {
 }
 
 /// What happens to a network while flows pass, and when a simulation stops.
+///
+/// A run whose policy, sources and routing answer each other for ever at one moment ends with [`Error::StandsStill`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// Simulated seconds after which it is over, whatever is still on the way. Default: ∞, until all flows have ended.
     pub until: f64,
     /// Links whose capacities change, in order of time. Default: none.
     pub changes: Vec<Change>,
+    /// Real time after which it is over, with a report of what has happened so far. It counts from the first instruction
+    /// on, and all that a report takes is part of it. Default: none.
+    pub time_limit: Option<Duration>,
 }
 
 impl Default for Run {
     fn default() -> Self {
-        Self { until: f64::INFINITY, changes: Vec::new() }
+        Self { until: f64::INFINITY, changes: Vec::new(), time_limit: None }
     }
 }
 
@@ -88,12 +116,17 @@ impl Run {
 
 /// Lets the flows of a workload pass through a network.
 ///
-/// The same arguments give the same report, bit for bit, but for its [`seconds`](Report::seconds).
+/// The same arguments give the same report, bit for bit, but for its [`seconds`](Report::seconds); one that stops by the
+/// real clock is the beginning of it.
+///
+/// A [`StopToken`] in force ends it with [`Status::Stopped`], a [limit of time](Run::time_limit) with
+/// [`Status::TimeLimit`]: what has happened by then is in the report, though it be nothing.
 ///
 /// # Errors
 /// [`Error::Flow`] naming a flow between ends that the network does not have; a setting's, for a time, a link or a
 /// capacity of the run that cannot be; what the routing says of flows that it cannot route and the policy of the network,
-/// before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be used.
+/// before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be used;
+/// [`Error::StandsStill`].
 pub fn simulate(
     net: &Topology,
     workload: &Workload,
@@ -102,9 +135,29 @@ pub fn simulate(
     run: &Run,
     observer: &mut dyn Observer,
 ) -> Result<Report> {
-    run.check(net.capacities().len())?;
-    check_ends(net, workload)?;
     let began = Instant::now();
+    run.check(net.capacities().len())?;
+    let limit = run.time_limit.map_or_else(StopToken::new, StopToken::with_timeout);
+    limit.scope(|| {
+        let ready = match prepare(net, workload, routing, policy) {
+            Err(error) if !error.is_stop() => return Err(error),
+            ready => ready,
+        };
+        let mut fluid = Fluid::new(net, workload, routing, policy, &run.changes, began, run.time_limit);
+        let status = match ready.and_then(|()| fluid.run(run.until, observer)) {
+            Err(error) if error.is_stop() => match fluid.ran_out_of_time || limit.is_stopped() {
+                true => Status::TimeLimit,
+                false => Status::Stopped,
+            },
+            other => other?,
+        };
+        Ok(fluid.report(status))
+    })
+}
+
+/// All that is done before the first event.
+fn prepare(net: &Topology, workload: &Workload, routing: &mut dyn Routing, policy: &mut dyn Policy) -> Result<()> {
+    check_ends(net, workload)?;
     routing.start(net, workload)?;
     let period = routing.period();
     if period.is_nan() || period <= 0.0 {
@@ -112,16 +165,18 @@ pub fn simulate(
     }
     routing.marking().check(routing.name())?;
     policy.start(net, workload)?;
-    let mut fluid = Fluid::new(net, workload, routing, policy, &run.changes);
-    let status = fluid.run(run.until, observer, began)?;
-    Ok(fluid.report(status, began))
+    Ok(interrupt::check()?)
 }
 
 /// Whether every flow joins ends of the network.
 fn check_ends(net: &Topology, workload: &Workload) -> Result<()> {
+    let mut pacer = Pacer::new();
     for (what, ends) in [("source", workload.sources()), ("destination", workload.destinations())] {
-        if let Some(flow) = ends.iter().position(|&end| end >= net.ends()) {
-            return Err(Error::Flow { flow, what, value: ends[flow] as f64, expected: "an end of the network" });
+        for (flow, &end) in ends.iter().enumerate() {
+            if end >= net.ends() {
+                return Err(Error::Flow { flow, what, value: end as f64, expected: "an end of the network" });
+            }
+            pacer.did(1)?;
         }
     }
     Ok(())
@@ -159,12 +214,39 @@ struct Fluid<'a> {
     arrived: usize,
     ended: usize,
     events: u64,
+    /// Since the clock last moved noticeably, or a flow arrived or ended.
+    still: Still,
+    /// Events since anything was sent, while nothing is to come.
+    idle: usize,
     rate_changes: u64,
     route_changes: u64,
+    began: Instant,
+    /// When the time is over, and whether it is, but for what the report takes.
+    deadline: Option<Instant>,
+    ran_out_of_time: bool,
+    /// Units of work since the last look at whether to stop.
+    paced: usize,
     completion_times: Vec<f64>,
     slowdowns: Vec<f64>,
     bytes_sent: Vec<f64>,
     copy_rates: Vec<f64>,
+}
+
+/// Events while the clock stands still.
+#[derive(Debug, Clone, Copy, Default)]
+struct Still {
+    since: f64,
+    events: u64,
+}
+
+/// What an event began with, unless that was an arrival, an end or a change.
+#[derive(Debug, Clone, Copy)]
+enum Last {
+    /// A turn of the source of a flow.
+    Turn(u32),
+    Review,
+    /// Of the policy to be asked again.
+    Wish,
 }
 
 /// The clocks of flows whose routes are reviewed.
@@ -185,6 +267,8 @@ impl<'a> Fluid<'a> {
         routing: &'a mut dyn Routing,
         policy: &'a mut dyn Policy,
         changes: &'a [Change],
+        began: Instant,
+        time_limit: Option<Duration>,
     ) -> Self {
         let period = routing.period();
         let reviews = (period < f64::INFINITY).then(|| Reviews {
@@ -217,8 +301,14 @@ impl<'a> Fluid<'a> {
             arrived: 0,
             ended: 0,
             events: 0,
+            still: Still::default(),
+            idle: 0,
             rate_changes: 0,
             route_changes: 0,
+            began,
+            deadline: time_limit.and_then(|limit| began.checked_add(limit)),
+            ran_out_of_time: false,
+            paced: 0,
             completion_times: vec![f64::NAN; workload.len()],
             slowdowns: vec![f64::NAN; workload.len()],
             bytes_sent: vec![0.0; workload.len()],
@@ -226,9 +316,9 @@ impl<'a> Fluid<'a> {
         }
     }
 
-    fn run(&mut self, until: f64, observer: &mut dyn Observer, began: Instant) -> Result<Status> {
+    fn run(&mut self, until: f64, observer: &mut dyn Observer) -> Result<Status> {
         let pause = observer.pause();
-        let mut last_look = began;
+        let mut last_look = self.began;
         let mut due = Vec::new();
         loop {
             if self.ended == self.workload.len() {
@@ -245,6 +335,7 @@ impl<'a> Fluid<'a> {
             }
             // A clock may tick on though nothing is on the way, and nothing can be.
             let stands = arrival == f64::INFINITY && end == f64::INFINITY && change == f64::INFINITY;
+            self.idle = if stands { self.idle + 1 } else { 0 };
             if let Some(reviews) = self.reviews.as_mut().filter(|_| !stands) {
                 reviews.idle = 0;
             }
@@ -253,34 +344,82 @@ impl<'a> Fluid<'a> {
             }
             self.now = next;
             self.events += 1;
+            self.pace(EVENT + self.flows.active().len())?;
+            let before = (self.arrived, self.ended);
+            let mut last = Last::Wish;
             if end <= next {
-                self.ends.due(next, &mut due);
-                due.iter().for_each(|&slot| self.end_or_turn(slot));
+                self.ends.due(next * (1.0 + ROUNDING), &mut due);
+                last = Last::Turn(self.flows.flow(due[0]).number);
+                for &slot in &due {
+                    self.end_or_turn(slot);
+                    self.pace(ARRIVAL)?;
+                }
             }
             if change <= next {
                 self.change_capacities()?;
             }
             if review <= next {
                 self.review(&mut due)?;
+                last = Last::Review;
             }
             while self.workload.arrivals().get(self.arrived).is_some_and(|&arrival| arrival <= next) {
                 self.arrive()?;
+                self.pace(ARRIVAL)?;
             }
             self.allocate()?;
+            if before != (self.arrived, self.ended) || change <= next {
+                self.still = Still { since: next, events: 0 };
+            } else {
+                self.stand_still(last)?;
+            }
             if pause < Duration::MAX && last_look.elapsed() >= pause {
                 last_look = Instant::now();
-                if observer.observe(&self.progress(began)) == ControlFlow::Break(()) {
+                if observer.observe(&self.progress()) == ControlFlow::Break(()) {
                     return Ok(Status::Stopped);
                 }
             }
         }
     }
 
+    /// Another event without an arrival, an end or a change.
+    fn stand_still(&mut self, last: Last) -> Result<()> {
+        let Still { since, events } = &mut self.still;
+        *events += 1;
+        if self.now - *since > *events as f64 * TICK * self.now {
+            self.still = Still { since: self.now, events: 0 };
+            return Ok(());
+        }
+        if *events <= (PATIENCE + PER_FLOW * self.flows.active().len()) as u64 {
+            return Ok(());
+        }
+        let last = match last {
+            Last::Turn(flow) => format!("a turn of the source of flow {flow}"),
+            Last::Review => format!("a review of routes by routing {:?}", self.routing.name()),
+            Last::Wish => format!("one that policy {:?} had asked for", self.policy.name()),
+        };
+        Err(Error::StandsStill { time: self.now, events: *events, last })
+    }
+
+    /// Counts units of work, and looks now and then whether to stop, early enough for a report.
+    #[inline]
+    fn pace(&mut self, units: usize) -> Result<()> {
+        self.paced += units;
+        if self.paced < LOOK {
+            return Ok(());
+        }
+        self.paced = 0;
+        interrupt::check()?;
+        let report = REPORTED * self.flows.active().len() as u32;
+        self.ran_out_of_time = self.deadline.is_some_and(|deadline| Instant::now() + report >= deadline);
+        if self.ran_out_of_time { Err(netnum_core::Error::Stopped.into()) } else { Ok(()) }
+    }
+
     /// Whether there is a flow over links that all have a capacity, or one that may yet be moved to such.
     fn can_move(&self) -> bool {
         let flows = self.flows.active();
-        let moves = |reviews: &Reviews| reviews.idle <= PATIENCE * flows.len();
-        flows.iter().any(|&slot| self.flows.route(slot).alone(self.ledger.capacities()) > 0.0)
+        let patience = PATIENCE * flows.len();
+        let moves = |reviews: &Reviews| reviews.idle <= patience;
+        self.idle <= patience && flows.iter().any(|&slot| self.flows.route(slot).alone(self.ledger.capacities()) > 0.0)
             || self.reviews.as_ref().is_some_and(moves)
     }
 
@@ -297,6 +436,7 @@ impl<'a> Fluid<'a> {
         }
         (self.told, self.changed) = (true, true);
         for place in 0..self.flows.active().len() {
+            self.pace(ARRIVAL)?;
             let slot = self.flows.active()[place];
             self.spare_route.clone_from(self.flows.route(slot));
             let now = self.ledger.now(self.net, self.now);
@@ -326,6 +466,7 @@ impl<'a> Fluid<'a> {
             }
             reviews.calendar.set(slot, time);
             let number = flow.number as usize;
+            self.pace(ARRIVAL)?;
             self.spare_route.clone_from(self.flows.route(slot));
             let now = self.ledger.now(self.net, self.now);
             if self.routing.review(number, marks, &now, &mut self.spare_route)? {
@@ -375,6 +516,10 @@ impl<'a> Fluid<'a> {
         self.arrived += 1;
         let size = BITS * self.workload.sizes()[flow];
         let (slot, route) = self.flows.insert(flow, size, self.now);
+        if self.left_before.len() <= slot as usize {
+            self.left_before.resize(slot as usize + 1, 0.0);
+        }
+        self.left_before[slot as usize] = size;
         let now = self.ledger.now(self.net, self.now);
         self.routing.route(flow, &now, route)?;
         if self.changed {
@@ -382,10 +527,6 @@ impl<'a> Fluid<'a> {
         }
         let fault = self.flows.route(slot).fault(self.net, self.workload.pair(flow), &mut self.balance);
         self.refuse(flow, fault)?;
-        if self.left_before.len() <= slot as usize {
-            self.left_before.resize(slot as usize + 1, 0.0);
-        }
-        self.left_before[slot as usize] = size;
         self.flows.flow_mut(slot).alone = self.flows.route(slot).alone(self.net.capacities());
         if let Some(production) = self.workload.production() {
             let first = self.flows.route(slot).links()[0] as usize;
@@ -528,6 +669,7 @@ impl<'a> Fluid<'a> {
         }
         let mut rates = std::mem::take(&mut self.rates);
         for (slot, rate) in rates.drain() {
+            self.pace(RATE)?;
             if !self.flows.is_active(slot) {
                 let what = format!("gave slot {slot} a rate, where no flow is");
                 return Err(Error::Policy { policy: self.policy.name().into(), what });
@@ -550,6 +692,7 @@ impl<'a> Fluid<'a> {
         self.rates = rates;
         let mut touched = std::mem::take(&mut self.touched);
         for slot in touched.drain(..) {
+            self.pace(RATE)?;
             if self.flows.is_active(slot) {
                 self.foresee(slot);
             }
@@ -561,21 +704,24 @@ impl<'a> Fluid<'a> {
         Ok(())
     }
 
-    fn progress(&self, began: Instant) -> Progress {
+    fn progress(&self) -> Progress {
         Progress {
             time: self.now,
             flows: self.workload.len(),
             arrived: self.arrived,
             ended: self.ended,
             events: self.events,
-            seconds: began.elapsed().as_secs_f64(),
+            seconds: self.began.elapsed().as_secs_f64(),
         }
     }
 
-    fn report(mut self, status: Status, began: Instant) -> Report {
+    fn report(mut self, status: Status) -> Report {
         for &slot in self.flows.active() {
             let flow = self.flows.flow(slot);
             let left = flow.left(self.now);
+            if left == self.left_before[slot as usize] && left == flow.size {
+                continue;
+            }
             self.bytes_sent[flow.number as usize] = (flow.size - left) / BITS;
             self.ledger.sent(self.flows.route(slot), self.left_before[slot as usize] - left);
         }
@@ -599,7 +745,7 @@ impl<'a> Fluid<'a> {
             events: self.events,
             rate_changes: self.rate_changes,
             route_changes: self.route_changes,
-            seconds: began.elapsed().as_secs_f64(),
+            seconds: self.began.elapsed().as_secs_f64(),
         }
     }
 }

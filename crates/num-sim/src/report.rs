@@ -10,22 +10,28 @@ use crate::workload::Workload;
 pub enum Status {
     /// All flows have ended.
     Finished,
-    /// The time was up.
+    /// The simulated time was up.
     TimeUp,
-    /// The observer said so.
+    /// The observer said so, or a [`StopToken`](netnum_core::StopToken).
     Stopped,
+    /// The limit of wall-clock time was reached.
+    TimeLimit,
     /// Nothing will happen any more, but some flows have not ended: their links have failed, or the policy gives them no
     /// rate.
     Starved,
 }
 
 impl Status {
-    /// In one word: `finished`, `time_up`, `stopped`, `starved`.
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Finished, Self::TimeUp, Self::Stopped, Self::TimeLimit, Self::Starved];
+
+    /// In one word: `finished`, `time_up`, `stopped`, `time_limit`, `starved`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Finished => "finished",
             Self::TimeUp => "time_up",
             Self::Stopped => "stopped",
+            Self::TimeLimit => "time_limit",
             Self::Starved => "starved",
         }
     }
@@ -97,9 +103,9 @@ impl Report {
     }
 
     /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none, and for a fraction
-    /// outside 0…1. Between two flows it is interpolated. O(flows log flows).
+    /// outside 0…1. Between two flows it is interpolated. O(flows).
     pub fn slowdown_quantile(&self, fraction: f64) -> f64 {
-        quantile(&mut self.slowdowns.clone(), fraction)
+        quantile(&self.slowdowns, fraction)
     }
 
     /// Whether links were asked for more than they can carry, by more than rounding: completion times are then of a network
@@ -127,14 +133,14 @@ impl Report {
             let sizes = self.workload.sizes().iter();
             let of_class = |(&size, value): (&f64, &f64)| (size > above && size <= most).then_some(*value);
             let times: Vec<f64> = sizes.clone().zip(&self.completion_times).filter_map(of_class).collect();
-            let mut slowdowns: Vec<f64> = sizes.zip(&self.slowdowns).filter_map(of_class).collect();
+            let slowdowns: Vec<f64> = sizes.zip(&self.slowdowns).filter_map(of_class).collect();
             let ended = times.iter().filter(|time| !time.is_nan()).count();
             if ended == 0 {
                 let _ = writeln!(text, "{class:<14}{ended:>9}");
                 continue;
             }
             let (time, slowdown) = (1e3 * mean(&times), mean(&slowdowns));
-            let [median, tail] = [0.5, 0.99].map(|fraction| quantile(&mut slowdowns, fraction));
+            let [median, tail] = [0.5, 0.99].map(|fraction| quantile(&slowdowns, fraction));
             let _ = writeln!(text, "{class:<14}{ended:>9}{time:>12.4} ms{slowdown:>11.3}{median:>9.3}{tail:>9.2}");
         }
         let used = || self.link_utilization.iter().copied().filter(|used| !used.is_nan());
@@ -155,18 +161,17 @@ fn mean(values: &[f64]) -> f64 {
     ended().sum::<f64>() / ended().count() as f64
 }
 
-/// A quantile of the values that are numbers, which are sorted; NaN if none is, and for a fraction that is none.
-fn quantile(values: &mut [f64], fraction: f64) -> f64 {
+/// A quantile of the values that are numbers; NaN if none is, and for a fraction that is none.
+fn quantile(values: &[f64], fraction: f64) -> f64 {
     if !(0.0..=1.0).contains(&fraction) {
         return f64::NAN;
     }
-    // NaN comes last.
-    values.sort_unstable_by(f64::total_cmp);
-    let count = values.partition_point(|value| !value.is_nan());
-    let Some(last) = count.checked_sub(1) else { return f64::NAN };
+    let mut values: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+    let Some(last) = values.len().checked_sub(1) else { return f64::NAN };
     let place = fraction * last as f64;
-    let (below, part) = (place as usize, place.fract());
-    values[below] + part * (values[(below + 1).min(last)] - values[below])
+    let (_, &mut below, above) = values.select_nth_unstable_by(place as usize, f64::total_cmp);
+    let above = above.iter().copied().min_by(f64::total_cmp).unwrap_or(below);
+    below + place.fract() * (above - below)
 }
 
 /// A line that says how it went: `Report(finished, 2000 flows, mean slowdown 1.93, 99 % below 9.61, max-min over ecmp,

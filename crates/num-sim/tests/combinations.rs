@@ -38,7 +38,7 @@ fn workload(net: &Topology, source: &str, flows: usize, seed: u64) -> Workload {
         "a trace" => {
             let rate = |flow: usize| [2.9e8, 6.7e8, 5e9][flow % 3] * (1.0 + 0.003 * flow as f64);
             let line = |(flow, line): (usize, &str)| format!("{line},{}\n", rate(flow));
-            let text: String = workload.to_csv().lines().skip(1).enumerate().map(line).collect();
+            let text: String = workload.to_csv().unwrap().lines().skip(1).enumerate().map(line).collect();
             return Workload::from_csv(&text).unwrap();
         }
         other => panic!("no source {other}"),

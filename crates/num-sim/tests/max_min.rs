@@ -47,7 +47,8 @@ fn random_networks_agree_with_brute_force() {
 fn equal_flows_on_equal_links_agree_with_brute_force() {
     // Everything ties: links fill together, flows end together.
     let net = Topology::leaf_spine(3, 4, 2, 10e9, 10e9).unwrap();
-    for pairs in [Pairs::all_to_all(&net), Pairs::permutation(&net, 3), Pairs::incast(&net, 2, 8, 1).unwrap()] {
+    for pairs in [Pairs::all_to_all(&net).unwrap(), Pairs::permutation(&net, 3), Pairs::incast(&net, 2, 8, 1).unwrap()]
+    {
         let workload = Workload::at_once(&net, &pairs, &Sizes::fixed(1e6).unwrap(), 1).unwrap();
         let expected = expected(&net, &workload, &mut Ecmp::new(5));
         let report = fair(&net, &workload, &mut Ecmp::new(5), &mut MaxMin::new());

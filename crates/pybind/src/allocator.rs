@@ -1,16 +1,16 @@
 //! `Allocator`.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use netnum_core::{Error, Parameter, Paths};
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyInt, PyTuple};
 
 use crate::door;
-use crate::error::{ProblemError, raise, setting};
+use crate::error::{raise, setting};
 use crate::numbers;
 use crate::paths;
 use crate::solve::{options_of, threads_of};
@@ -159,24 +159,77 @@ impl Allocator {
         rate_cap: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let mut core = self.core()?;
-        let paths: Paths = paths::paths(paths, core.capacities().len())?;
-        let column = |name: &'static str, given: Option<&Bound<'py, PyAny>>, default: f64| {
-            let parameter = given.map_or(Ok(Parameter::Same(default)), |given| numbers::parameter(name, given))?;
-            match &parameter {
-                Parameter::PerFlow(values) if values.len() != paths.len() => {
-                    let (found, expected) = (values.len(), paths.len());
-                    Err(ProblemError::new_err(format!("{name} has {found} entries, expected {expected}, one per path")))
-                }
-                _ => Ok(parameter),
-            }
+        let paths: Arc<Paths> = paths::paths(paths, core.capacities().len())?;
+        let column = |name, given: Option<&Bound<'py, PyAny>>, default| match given {
+            Some(given) => column(name, given, paths.len(), "path"),
+            None => Ok(Parameter::Same(default)),
         };
         let weights = column("weight", weight, 1.0)?;
         let alphas = column("alpha", alpha, 1.0)?;
         let caps = column("rate_cap", rate_cap, f64::INFINITY)?;
         let of = |flow| Worth { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
         let worths: Vec<Worth> = (0..paths.len()).map(of).collect();
-        let ids = core.start_all(&paths, &worths).map_err(raise)?;
+        let core = &mut *core;
+        let ids = door::detached(py, || core.start_all(&paths, &worths))?;
         Ok(numbers_of(py, &ids))
+    }
+
+    /// Change the weight, alpha, cap or path of flowlets, from the next tick on: what is not given stays, and so do ids
+    /// and prices. On another path a flowlet has no rate before the next tick. One is wrong: none changes.
+    ///
+    /// Parameters
+    /// ----------
+    /// ids : array of int
+    ///     As `start` gave them.
+    /// weight, alpha, rate_cap : float, or array of float of shape (ids,), optional
+    ///     As for `start`.
+    /// paths : sequence of sequences of int, or Paths, optional
+    ///     The links of every flowlet.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For an id of no flowlet, of one that has ended, or named twice; for a bad path, by its place.
+    /// UtilityError
+    ///     For a weight, alpha or cap out of its range, by the id of its flowlet.
+    ///
+    /// Examples
+    /// --------
+    /// >>> allocator = netnum.Allocator([12.0], update_threshold=0.0)
+    /// >>> ids = allocator.start([[0], [0]])
+    /// >>> allocator.change(ids[:1], weight=3.0)
+    /// >>> allocator.tick(100)
+    /// >>> allocator.rates(ids).round(3)
+    /// array([9., 3.])
+    #[pyo3(signature = (ids, weight=None, *, alpha=None, rate_cap=None, paths=None))]
+    fn change(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        weight: Option<&Bound<'_, PyAny>>,
+        alpha: Option<&Bound<'_, PyAny>>,
+        rate_cap: Option<&Bound<'_, PyAny>>,
+        paths: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let mut core = self.core()?;
+        let ids = flow_ids(ids)?;
+        let paths = paths.map(|paths| paths::paths(paths, core.capacities().len())).transpose()?;
+        let column = |name, given: Option<&Bound<'_, PyAny>>| {
+            given.map(|given| column(name, given, ids.len(), "id")).transpose()
+        };
+        let (weights, alphas, caps) =
+            (column("weight", weight)?, column("alpha", alpha)?, column("rate_cap", rate_cap)?);
+        let given = weights.is_some() || alphas.is_some() || caps.is_some();
+        let core = &mut *core;
+        door::detached(py, || {
+            let worth = |(flow, &id): (usize, &FlowId)| {
+                let old = core.worth(id)?;
+                let of = |column: &Option<Parameter>, old| column.as_ref().map_or(old, |column| column.of(flow));
+                Ok(Worth { weight: of(&weights, old.weight), alpha: of(&alphas, old.alpha), cap: of(&caps, old.cap) })
+            };
+            let worths = given.then(|| ids.iter().enumerate().map(worth).collect::<netnum_core::Result<Vec<_>>>());
+            core.change_all(&ids, paths.as_deref(), worths.transpose()?.as_deref())
+        })
     }
 
     /// End flowlets. One is not there, or named twice: none ends.
@@ -190,28 +243,49 @@ impl Allocator {
     /// ------
     /// ProblemError
     ///     For an id of no flowlet, or of one that has ended.
-    fn end(&self, ids: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.core()?.end_all(&flow_ids(ids)?).map_err(raise)
+    fn end(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut core = self.core()?;
+        let (core, ids) = (&mut *core, flow_ids(ids)?);
+        door::detached(py, || core.end_all(&ids))
     }
 
-    /// Change the capacity of a link, from the next tick on. At 0 it has failed: its flowlets get nothing until it returns.
+    /// Change the capacity of a link, or of many at once, from the next tick on. At 0 a link has failed: its flowlets get
+    /// nothing until it returns. One is wrong: none changes.
     ///
     /// Parameters
     /// ----------
-    /// link : int
-    /// capacity : float
+    /// link : int, or array of int
+    /// capacity : float, or array of float
+    ///     One for each link, or one for all.
     ///
     /// Raises
     /// ------
     /// ProblemError
-    ///     For a link that does not exist, or a capacity that is negative or not finite.
-    fn set_capacity(&self, link: &Bound<'_, PyAny>, capacity: f64) -> PyResult<()> {
+    ///     For a link that does not exist or is named twice, or a capacity that is negative or not finite.
+    /// UtilityError
+    ///     When the prices of a flowlet, named by its id, would go out of what numbers hold.
+    ///
+    /// Examples
+    /// --------
+    /// >>> allocator = netnum.Allocator([10.0, 10.0, 10.0])
+    /// >>> allocator.set_capacity([0, 2], 0.0)
+    /// >>> allocator.set_capacity(0, 5.0)
+    /// >>> allocator.capacities
+    /// array([ 5., 10.,  0.])
+    fn set_capacity(&self, py: Python<'_>, link: &Bound<'_, PyAny>, capacity: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut core = self.core()?;
-        let (link, links) = (numbers::count("link", link, 0)?, core.capacities().len());
-        match u32::try_from(link) {
-            Ok(number) if link < links => core.set_capacity(number, capacity).map_err(raise),
-            _ => Err(ProblemError::new_err(format!("there is no link {link}, expected one in 0..{links}"))),
-        }
+        let count = core.capacities().len();
+        let named = match link.is_instance_of::<PyInt>() && !link.is_instance_of::<PyBool>() {
+            true => vec![link.extract::<i64>().unwrap_or(-1)],
+            false => numbers::integers("link", &link.py().import("numpy")?.call_method1("atleast_1d", (link,))?)?,
+        };
+        let unknown = |link| raise(Error::UnknownLink { link, links: count });
+        let known = named.into_iter().map(|link| u32::try_from(link).map_err(|_| unknown(link)));
+        let links = known.collect::<PyResult<Vec<u32>>>()?;
+        let capacity = column("capacity", capacity, links.len(), "link")?;
+        let capacities: Vec<f64> = (0..links.len()).map(|link| capacity.of(link)).collect();
+        let core = &mut *core;
+        door::detached(py, || core.set_capacities(&links, &capacities))
     }
 
     /// Do n iterations, each on the flowlets of this moment, and make the rates feasible. Ctrl-C stops between two.
@@ -234,8 +308,10 @@ impl Allocator {
     fn respond(&self, py: Python<'_>) -> PyResult<()> {
         let mut guard = self.core()?;
         let core = &mut *guard;
-        py.detach(|| core.respond());
-        Ok(())
+        door::detached(py, || {
+            core.respond();
+            Ok(())
+        })
     }
 
     /// What the last tick or response gave flowlets; 0 for those that started after it.
@@ -317,13 +393,22 @@ impl Allocator {
         Ok((PyTuple::new(py, [self.capacities(py)?])?, others))
     }
 
-    fn __getstate__(&self) -> PyResult<String> {
-        Ok(self.core()?.to_json())
+    fn __getstate__(&self, py: Python<'_>) -> PyResult<String> {
+        let core = self.core()?;
+        let core = &*core;
+        door::detached(py, || core.to_json())
     }
 
-    fn __setstate__(&self, state: &str) -> PyResult<()> {
+    fn __setstate__(&self, py: Python<'_>, state: &str) -> PyResult<()> {
+        let mut core = self.core()?;
         let threads = NonZeroUsize::new(self.threads).expect("at least one was checked");
-        *self.core()? = restore_allocator(state, &self.method, self.single, threads).map_err(raise)?;
+        let restored = door::detached(py, || restore_allocator(state, threads))?;
+        let (method, bits) = (restored.method(), restored.bits());
+        if method != self.method || (bits == 32) != self.single {
+            let what = format!("it is of method {method:?} in float{bits}, expected {:?}", self.method);
+            return Err(raise(Error::Snapshot(what)));
+        }
+        *core = restored;
         Ok(())
     }
 }
@@ -332,6 +417,17 @@ impl Allocator {
     /// The allocator, unless it is at work in another thread.
     fn core(&self) -> PyResult<MutexGuard<'_, Box<dyn Allocate>>> {
         door::at_rest(&self.core, "allocator")
+    }
+}
+
+/// A number for all, or one for each of so many.
+fn column(name: &'static str, given: &Bound<'_, PyAny>, count: usize, per: &'static str) -> PyResult<Parameter> {
+    let parameter = numbers::parameter(name, given)?;
+    match &parameter {
+        Parameter::PerFlow(values) if values.len() != count => {
+            Err(raise(Error::Length { what: name.into(), found: values.len(), expected: count, per }))
+        }
+        _ => Ok(parameter),
     }
 }
 

@@ -2,8 +2,9 @@
 //! code raised on the way comes out as it was raised.
 //!
 //! The core knows no Python exceptions. Code that is called back (a utility, a callback, a progress bar) leaves its
-//! exception here, in a slot of the thread that the call runs on, and answers with NaN or "stop". The call then ends in
-//! some way or other, and what is raised is what was left.
+//! exception here, in a slot of the thread that the call runs on, and answers with NaN or "stop". A token looks for
+//! signals while the call runs, whatever of it asks (`netnum_core::interrupt`), and leaves what a signal handler raised in
+//! the same slot. The call then ends in some way or other, and what is raised is what was left.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -11,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use netnum_core::solve::{Cadence, Observer, Progress};
-use netnum_core::{Certificate, Settings, Solution};
+use netnum_core::{Certificate, Settings, Solution, StopToken, interrupt};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -20,21 +21,26 @@ use crate::error::raise;
 /// How often a running call looks whether a signal has arrived.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
-/// After how many items a conversion, which is not detached, looks for one.
-pub(crate) const PATIENCE: usize = 10_000;
-
 thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Does the work without the interpreter.
+/// Does the work without the interpreter. What looks whether to stop (`interrupt::check`) heeds signals meanwhile.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> netnum_core::Result<T> + Send) -> PyResult<T> {
-    // A call within a call (a utility that solves a problem of its own) has a slot of its own.
+    // A call within a call (a utility that solves a problem of its own) has a slot and a token of its own.
     let outer = RAISED.take();
-    let result = py.detach(work);
+    let result = py.detach(|| StopToken::with_poll(PAUSE, has_raised_or_signal).scope_alone(work));
     let result = came_out(result);
     RAISED.set(outer);
     result
+}
+
+/// Looks for signals, and says whether there is an exception by now.
+fn has_raised_or_signal() -> bool {
+    if let Err(raised) = Python::attach(|py| py.check_signals()) {
+        keep(raised);
+    }
+    has_raised()
 }
 
 /// What came out of work on this thread: what Python code raised meanwhile, before what the work returns.
@@ -60,16 +66,32 @@ pub(crate) fn repeated(
     times: usize,
     mut work: impl FnMut() -> netnum_core::Result<()> + Send,
 ) -> PyResult<()> {
-    let mut watch = Watch::new(None, None);
-    detached(py, || {
-        for _ in 0..times {
-            work()?;
-            if watch.interrupted() {
-                break;
-            }
+    detached(py, || (0..times).try_for_each(|_| work().and_then(|()| interrupt::check())))
+}
+
+/// Looks for signals once per so many items, in a conversion, which is not detached.
+pub(crate) struct Pacer<'py> {
+    py: Python<'py>,
+    done: usize,
+}
+
+impl<'py> Pacer<'py> {
+    /// Items between two looks: a microsecond each at most, where they are Python objects.
+    const PAUSE: usize = 16_384;
+
+    pub(crate) fn new(py: Python<'py>) -> Self {
+        Self { py, done: 0 }
+    }
+
+    /// Counts some items, and looks when enough are done.
+    pub(crate) fn did(&mut self, items: usize) -> PyResult<()> {
+        self.done += items;
+        if self.done < Self::PAUSE {
+            return Ok(());
         }
-        Ok(())
-    })
+        self.done = 0;
+        self.py.check_signals()
+    }
 }
 
 /// Keeps an exception for the end of the call. The first one is the cause of the others.
@@ -94,17 +116,6 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn new(callback: Option<Py<PyAny>>, bar: Option<Bar>) -> Self {
         Self { callback, bar, last_look: Instant::now() }
-    }
-
-    /// Whether to stop because of a signal (or of what other code raised), by the clock.
-    pub(crate) fn interrupted(&mut self) -> bool {
-        if self.last_look.elapsed() >= PAUSE {
-            self.last_look = Instant::now();
-            if let Err(interrupt) = Python::attach(|py| py.check_signals()) {
-                keep(interrupt);
-            }
-        }
-        has_raised()
     }
 
     /// Shows the bar how it ended, and leaves it at that whatever happened.

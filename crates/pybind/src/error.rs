@@ -2,7 +2,7 @@
 
 use netnum_core::Error;
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -42,7 +42,8 @@ pub(crate) fn raise(error: Error) -> PyErr {
         | Error::BandwidthFunction { .. }
         | Error::MissingField { .. }
         | Error::Utility { .. } => UtilityError::new_err(message),
-        Error::Setting { .. } => NumError::new_err(message),
+        Error::Setting { .. } | Error::Stopped => NumError::new_err(message),
+        Error::Memory { .. } => PyMemoryError::new_err(message),
         _ => ProblemError::new_err(message),
     }
 }

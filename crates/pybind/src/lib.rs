@@ -38,6 +38,11 @@ mod _core {
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::numbers::load_numpy(module.py())
+    }
+
     #[pymodule_export]
     use crate::allocator::Allocator;
     #[pymodule_export]

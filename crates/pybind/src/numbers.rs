@@ -1,71 +1,162 @@
 //! Array-likes → `Vec`, checked; `Vec` → NumPy arrays without a copy.
 
 use netnum_core::Parameter;
-use numpy::{Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use numpy::{
+    BorrowError, Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PySequence, PySlice, PyTuple};
 
 use crate::error::{ProblemError, setting};
 
+/// Loads what arrays are made with, once and for all. At the first array it would be too late: a Ctrl-C that arrives
+/// there would come out of the middle of rust-numpy, as a panic.
+pub(crate) fn load_numpy(py: Python<'_>) -> PyResult<()> {
+    py.import("numpy")?;
+    py.check_signals()?;
+    read_only(py, vec![0.0]);
+    Ok(())
+}
+
+/// What entries an array may have.
+#[derive(Clone, Copy)]
+struct Kinds {
+    /// NumPy's letters for them.
+    letters: &'static [u8],
+    word: &'static str,
+}
+
+const NUMBERS: Kinds = Kinds { letters: b"fiu", word: "numbers" };
+const INTEGERS: Kinds = Kinds { letters: b"iu", word: "integers" };
+
+/// Entries that are converted between two looks for signals.
+const PIECE: usize = 1 << 20;
+
 /// A NumPy array of numbers, or a `TypeError`.
-fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: &[u8], what: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
+fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = value.py();
+    // What it most likely is needs no detour by NumPy's own conversions.
+    if value.is_exact_instance_of::<PyUntypedArray>() {
+        let array = value.cast::<PyUntypedArray>()?;
+        if kinds.letters.contains(&array.dtype().kind()) {
+            return Ok(array.clone());
+        }
+    } else if value.hasattr("mask")? && value.hasattr("filled")? {
+        let instead = "fill its masked entries (filled) or leave them out (compressed)";
+        return Err(PyTypeError::new_err(format!(
+            "{name} is a masked array, expected plain {}: {instead}",
+            kinds.word
+        )));
+    }
     let array = py.import("numpy")?.call_method1("asarray", (value,)).map_err(|error| {
         // NumPy's word for nested lists of different lengths.
         if !error.is_instance_of::<PyValueError>(py) {
             return error;
         }
-        let ours = ProblemError::new_err(format!("{name} is not an array of {what}: {}", error.value(py)));
+        let ours = ProblemError::new_err(format!("{name} is not an array of {}: {}", kinds.word, error.value(py)));
         ours.set_cause(py, Some(error));
         ours
     })?;
     let array = array.cast_into::<PyUntypedArray>()?;
-    if kinds.contains(&array.dtype().kind()) || array.len() == 0 {
+    if kinds.letters.contains(&array.dtype().kind()) || array.len() == 0 {
         return Ok(array);
     }
-    Err(PyTypeError::new_err(format!("{name} must be an array of {what}, not of dtype {}", array.dtype())))
+    let dtype = array.dtype();
+    Err(PyTypeError::new_err(format!("{name} must be an array of {}, not of dtype {dtype}", kinds.word)))
 }
 
-fn vector<T: Element>(name: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<Vec<T>> {
+/// All entries of something with one dimension.
+fn vector<T: Element + Copy>(name: &str, value: &Bound<'_, PyAny>, kinds: Kinds) -> PyResult<Vec<T>> {
+    if let Some(entries) = list_in_pieces(name, value, kinds)? {
+        return Ok(entries);
+    }
+    let array = array(name, value, kinds)?;
     if array.ndim() != 1 {
         let shape = array.getattr("shape")?;
         return Err(ProblemError::new_err(format!("{name} has shape {shape}, expected one dimension")));
     }
-    flat(array)
+    flat(name, &array)
 }
 
-/// All entries, row by row.
-fn flat<T: Element>(array: &Bound<'_, PyUntypedArray>) -> PyResult<Vec<T>> {
-    let numbers = array.call_method1("astype", (T::get_dtype(array.py()), "C", "unsafe", false, false))?;
+/// A long list or tuple piece by piece, since NumPy does not look for signals while it converts one. None for anything
+/// else, and for a list that is not as it should be, which is then for NumPy to say.
+fn list_in_pieces<T: Element + Copy>(name: &str, value: &Bound<'_, PyAny>, kinds: Kinds) -> PyResult<Option<Vec<T>>> {
+    let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    let Ok(list) = value.cast::<PySequence>() else { return Ok(None) };
+    if !is_list || list.len()? <= PIECE / 4 {
+        return Ok(None);
+    }
+    let (length, mut entries) = (list.len()?, Vec::new());
+    for start in (0..length).step_by(PIECE / 4) {
+        value.py().check_signals()?;
+        match array(name, list.get_slice(start, length.min(start + PIECE / 4))?.as_any(), kinds) {
+            Ok(piece) if piece.ndim() == 1 => entries.extend(flat::<T>(name, &piece)?),
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(entries))
+}
+
+/// All entries, row by row. Whatever NumPy has is copied: of any width, order of bytes and strides, aligned or not.
+fn flat<T: Element + Copy>(name: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<Vec<T>> {
+    let py = array.py();
+    if array.ndim() == 1 && array.len() > PIECE {
+        let mut entries = Vec::with_capacity(array.len());
+        for start in (0..array.len()).step_by(PIECE) {
+            py.check_signals()?;
+            let end = array.len().min(start + PIECE);
+            let piece = array.get_item(PySlice::new(py, start as isize, end as isize, 1))?;
+            entries.extend(flat::<T>(name, &piece.cast_into()?)?);
+        }
+        return Ok(entries);
+    }
+    // What NumPy would turn into negative ones.
+    if array.dtype().kind() == b'u' && array.dtype().itemsize() == 8 && T::get_dtype(py).kind() == b'i' {
+        let most = if array.len() == 0 { 0 } else { array.call_method0("max")?.extract::<u64>()? };
+        if i64::try_from(most).is_err() {
+            return Err(ProblemError::new_err(format!("{name} has an entry of {most}, expected at most {}", i64::MAX)));
+        }
+    }
+    // Rows of numbers that lie as a slice does can be read as one; anything else NumPy copies first.
+    if let Ok(plain) = array.cast::<PyArray1<T>>() {
+        if array.is_contiguous() && (plain.data() as usize).is_multiple_of(align_of::<T>()) {
+            return Ok(plain.try_readonly().map_err(in_use)?.to_vec()?);
+        }
+    }
+    let numbers = array.call_method1("astype", (T::get_dtype(py), "C", "unsafe", false, true))?;
     let numbers = numbers.call_method1("reshape", (-1,))?;
-    Ok(numbers.cast::<PyArray1<T>>()?.readonly().to_vec()?)
+    Ok(numbers.cast::<PyArray1<T>>()?.try_readonly().map_err(in_use)?.to_vec()?)
+}
+
+fn in_use(error: BorrowError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
 }
 
 /// Numbers, one-dimensional.
 pub(crate) fn floats(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-    vector(name, &array(name, value, b"fiu", "numbers")?)
+    vector(name, value, NUMBERS)
 }
 
 /// Numbers of any shape, row by row, and the shape.
 pub(crate) fn floats_of_any_shape(name: &str, value: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, Vec<usize>)> {
-    let array = array(name, value, b"fiu", "numbers")?;
-    Ok((flat(&array)?, array.shape().to_vec()))
+    let array = array(name, value, NUMBERS)?;
+    Ok((flat(name, &array)?, array.shape().to_vec()))
 }
 
 /// Integers, one-dimensional.
 pub(crate) fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    vector(name, &array(name, value, b"iu", "integers")?)
+    vector(name, value, INTEGERS)
 }
 
 /// Pairs of integers: an array of shape (rows, 2).
 pub(crate) fn pairs(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<[i64; 2]>> {
-    let array = array(name, value, b"iu", "integers")?;
+    let array = array(name, value, INTEGERS)?;
     if array.len() > 0 && (array.ndim() != 2 || array.shape()[1] != 2) {
         let shape = array.getattr("shape")?;
         return Err(ProblemError::new_err(format!("{name} has shape {shape}, expected two columns")));
     }
-    Ok(flat::<i64>(&array)?.as_chunks::<2>().0.to_vec())
+    Ok(flat::<i64>(name, &array)?.as_chunks::<2>().0.to_vec())
 }
 
 /// A parameter of a utility: a number, or one number per flow.
@@ -73,11 +164,14 @@ pub(crate) fn parameter(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Parame
     if value.is_instance_of::<PyFloat>() || is_integer(value) {
         return Ok(Parameter::Same(value.extract()?));
     }
-    let array = array(name, value, b"fiu", "numbers")?;
-    if array.ndim() == 0 {
-        return Ok(Parameter::Same(flat(&array)?[0]));
+    if let Some(values) = list_in_pieces(name, value, NUMBERS)? {
+        return Ok(Parameter::PerFlow(values));
     }
-    Ok(Parameter::PerFlow(vector(name, &array)?))
+    let array = array(name, value, NUMBERS)?;
+    if array.ndim() == 0 {
+        return Ok(Parameter::Same(flat(name, &array)?[0]));
+    }
+    Ok(Parameter::PerFlow(vector(name, array.as_any(), NUMBERS)?))
 }
 
 /// The parameter as Python sees it: a float, or an array that cannot be written to.
@@ -127,6 +221,24 @@ pub(crate) fn read_only<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_,
 /// Indices as NumPy's own index type.
 pub(crate) fn indices<'py, T: TryInto<i64> + Copy>(py: Python<'py>, values: &[T]) -> Bound<'py, PyArray1<i64>> {
     read_only(py, values.iter().map(|&value| value.try_into().unwrap_or(i64::MAX)).collect())
+}
+
+/// The same for many, with an eye on signals.
+pub(crate) fn long_indices<'py, T: TryInto<i64> + Copy>(
+    py: Python<'py>,
+    values: &[T],
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let mut all = Vec::with_capacity(values.len());
+    for piece in values.chunks(PIECE) {
+        py.check_signals()?;
+        all.extend(piece.iter().map(|&value| value.try_into().unwrap_or(i64::MAX)));
+    }
+    Ok(read_only(py, all))
+}
+
+/// So many of something, in words: `1 link`, `2 links`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn is_integer(value: &Bound<'_, PyAny>) -> bool {

@@ -1,14 +1,17 @@
 //! Paths: lists of lists, `Paths`, or the columns of a sparse matrix → the core's compressed rows.
 
-use netnum_core::{Error, Paths as Core};
+use std::sync::Arc;
+
+use netnum_core::{Error, Paths as Core, expected_below};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyRange;
 
+use crate::door::{self, Pacer};
 use crate::error::{ProblemError, raise};
-use crate::{door, numbers};
+use crate::numbers::{self, counted};
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -33,7 +36,7 @@ use crate::{door, numbers};
 /// array([0, 1])
 #[pyclass(frozen, eq, module = "netnum")]
 pub(crate) struct Paths {
-    pub(crate) core: Core,
+    pub(crate) core: Arc<Core>,
     indptr: PyOnceLock<Py<PyArray1<i64>>>,
     indices: PyOnceLock<Py<PyArray1<i64>>>,
 }
@@ -46,6 +49,12 @@ impl PartialEq for Paths {
 
 impl From<Core> for Paths {
     fn from(core: Core) -> Self {
+        Arc::new(core).into()
+    }
+}
+
+impl From<Arc<Core>> for Paths {
+    fn from(core: Arc<Core>) -> Self {
         Self { core, indptr: PyOnceLock::new(), indices: PyOnceLock::new() }
     }
 }
@@ -65,20 +74,23 @@ impl Paths {
             let path = offsets.partition_point(|&start| start <= position).saturating_sub(1);
             return Err(raise(Error::LinkOutOfRange { path, link: links[position], links: MOST_LINKS }));
         }
-        let links = links.into_iter().map(|link| link as u32).collect();
-        Ok(Core::new(offsets, links).map_err(raise)?.into())
+        let links: Vec<u32> = links.into_iter().map(|link| link as u32).collect();
+        let core = door::detached(indices.py(), || Core::new(offsets, links))?;
+        Ok(core.into())
     }
 
     /// Where every path begins in `indices`: array of int, shape (paths + 1,).
     #[getter]
-    fn indptr(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
-        self.indptr.get_or_init(py, || numbers::indices(py, self.core.indptr()).unbind()).clone_ref(py)
+    fn indptr(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
+        let make = || numbers::long_indices(py, self.core.indptr()).map(Bound::unbind);
+        Ok(self.indptr.get_or_try_init(py, make)?.clone_ref(py))
     }
 
     /// The links of all paths, one path after the other: array of int.
     #[getter]
-    fn indices(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
-        self.indices.get_or_init(py, || numbers::indices(py, self.core.indices()).unbind()).clone_ref(py)
+    fn indices(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
+        let make = || numbers::long_indices(py, self.core.indices()).map(Bound::unbind);
+        Ok(self.indices.get_or_try_init(py, make)?.clone_ref(py))
     }
 
     fn __len__(&self) -> usize {
@@ -90,7 +102,10 @@ impl Paths {
         let from_start = if path < 0 { path.saturating_add_unsigned(paths) } else { path };
         match usize::try_from(from_start) {
             Ok(path) if path < paths => Ok(numbers::indices(py, self.core.links(path))),
-            _ => Err(PyIndexError::new_err(format!("path {path} does not exist, expected one in 0..{paths}"))),
+            _ => {
+                let expected = expected_below("path", paths);
+                Err(PyIndexError::new_err(format!("path {path} does not exist, {expected}")))
+            }
         }
     }
 
@@ -99,13 +114,15 @@ impl Paths {
         slf.py().import("builtins")?.call_method1("map", (slf.getattr("__getitem__")?, range))
     }
 
-    fn __getnewargs__(&self, py: Python<'_>) -> (Py<PyArray1<i64>>, Py<PyArray1<i64>>) {
-        (self.indptr(py), self.indices(py))
+    #[expect(clippy::type_complexity, reason = "what pickle asks for: the arguments")]
+    fn __getnewargs__(&self, py: Python<'_>) -> PyResult<(Py<PyArray1<i64>>, Py<PyArray1<i64>>)> {
+        Ok((self.indptr(py)?, self.indices(py)?))
     }
 
     fn __repr__(&self) -> String {
         let (paths, crossings) = (self.core.len(), self.core.indices().len());
-        format!("Paths({paths} paths, {:.1} links each)", crossings as f64 / paths.max(1) as f64)
+        let mean = crossings as f64 / paths.max(1) as f64;
+        format!("Paths({}, {mean:.1} links each)", counted(paths, "path"))
     }
 }
 
@@ -113,12 +130,15 @@ impl Paths {
 const MOST_LINKS: usize = u32::MAX as usize + 1;
 
 /// Paths over so many links, from any of the forms that a problem takes.
-pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
+pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize) -> PyResult<Arc<Core>> {
     if let Ok(paths) = value.cast::<Paths>() {
-        return Ok(paths.get().core.clone());
+        return Ok(Arc::clone(&paths.get().core));
     }
     if value.hasattr("tocsc")? {
-        return columns(value, links);
+        return columns(value, links).map(Arc::new);
+    }
+    if value.hasattr("mask")? && value.hasattr("filled")? {
+        return Err(PyTypeError::new_err("paths are a masked array, expected plain integers"));
     }
     let kind = value.get_type().name()?;
     let rows = value.try_iter().map_err(|_| {
@@ -126,16 +146,14 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
         PyTypeError::new_err(format!("paths must be {what}, not {kind}"))
     })?;
     let mut paths = Core::from_lists::<[u32; 0]>([]);
-    let mut row = Vec::new();
+    let (mut row, mut pacer) = (Vec::new(), Pacer::new(value.py()));
     for (path, links_of_path) in rows.enumerate() {
-        if path % door::PATIENCE == 0 {
-            value.py().check_signals()?;
-        }
         row.clear();
         push_row(path, &links_of_path?, links, &mut row)?;
         paths.push(&row);
+        pacer.did(1 + row.len())?;
     }
-    Ok(paths)
+    Ok(Arc::new(paths))
 }
 
 /// Appends the links of one path.
@@ -161,7 +179,7 @@ fn push_row(path: usize, value: &Bound<'_, PyAny>, links: usize, row: &mut Vec<u
             Ok(link) => push(link)?,
             Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => return wrong("of integers", &entry),
             Err(_) => {
-                let expected = format!("expected a link in 0..{links}");
+                let expected = expected_below("link", links);
                 return Err(ProblemError::new_err(format!("path {path} names link {entry}, {expected}")));
             }
         }
@@ -192,5 +210,6 @@ fn columns(matrix: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
         return Err(ProblemError::new_err(format!("{what}, expected 1 where the path crosses the link")));
     }
     let indptr = indptr.into_iter().map(|offset| offset as usize).collect();
-    Core::new(indptr, rows.into_iter().map(|row| row as u32).collect()).map_err(raise)
+    let links = rows.into_iter().map(|row| row as u32).collect();
+    door::detached(matrix.py(), || Core::new(indptr, links))
 }

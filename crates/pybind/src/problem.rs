@@ -1,15 +1,20 @@
 //! `Problem`.
 
+use std::sync::{Arc, OnceLock};
+
 use netnum_core::Problem as Core;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::error::raise;
+use crate::numbers::{self, counted};
 use crate::paths::{self, Paths};
 use crate::topology::Topology;
-use crate::{numbers, utility};
+use crate::utility::{Given, UserUtility};
+use crate::{door, utility};
 
 /// Links with capacities, paths over them, flows that own paths, and what every flow's rate is worth.
 ///
@@ -46,7 +51,8 @@ use crate::{numbers, utility};
 /// Raises
 /// ------
 /// ProblemError
-///     Naming the link, path or flow that is wrong.
+///     Naming the link, path or flow that is wrong. With a `Topology`, a path is wrong as well whose links do not follow on
+///     each other in it, in whatever order they are listed.
 /// UtilityError
 ///     For a parameter out of its range in one of several utilities.
 /// TypeError
@@ -68,8 +74,11 @@ pub(crate) struct Problem {
     pub(crate) core: Core,
     /// The topology, when it was made from one.
     topology: Option<Py<Topology>>,
-    /// What was given as utility; made from the core's plain data when it was read from JSON.
-    utility: PyOnceLock<Py<PyAny>>,
+    /// What was given as utility; made from the core's plain data when it was read from JSON. Python's garbage collector
+    /// looks at it without the interpreter, as a `PyOnceLock` cannot be.
+    utility: OnceLock<Py<PyAny>>,
+    /// The utilities that are Python objects, each of which holds its object.
+    users: Vec<Arc<UserUtility>>,
     capacities: PyOnceLock<Py<PyArray1<f64>>>,
     paths: PyOnceLock<Py<Paths>>,
     group: PyOnceLock<Py<PyArray1<i64>>>,
@@ -81,7 +90,8 @@ impl From<Core> for Problem {
         Self {
             core,
             topology: None,
-            utility: PyOnceLock::new(),
+            utility: OnceLock::new(),
+            users: Vec::new(),
             capacities: PyOnceLock::new(),
             paths: PyOnceLock::new(),
             group: PyOnceLock::new(),
@@ -101,24 +111,27 @@ impl Problem {
         group: Option<&Bound<'_, PyAny>>,
         rate_cap: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let py = network.py();
         let topology = network.cast::<Topology>().ok();
         let capacities = match topology {
             Some(topology) => topology.get().core.capacities().to_vec(),
             None => numbers::floats("capacities", network)?,
         };
         let paths = paths::paths(paths, capacities.len())?;
-        let (utilities, given) = utility::utilities(utility)?;
-        let mut core = match group {
-            None => Core::new(capacities, paths, utilities),
-            Some(group) => Core::grouped(capacities, paths, flow_numbers(group)?, utilities),
-        };
-        if let Some(rate_cap) = rate_cap {
-            let rate_cap = numbers::floats("rate_cap", rate_cap)?;
-            core = core.and_then(|core| core.with_rate_caps(rate_cap));
-        }
-        let this = Self::from(core.map_err(raise)?);
-        let _ = this.utility.set(network.py(), given);
-        Ok(Self { topology: topology.map(|topology| topology.clone().unbind()), ..this })
+        let Given { utilities, shown, users } = utility::utilities(utility)?;
+        let group = group.map(flow_numbers).transpose()?;
+        let rate_cap = rate_cap.map(|rate_cap| numbers::floats("rate_cap", rate_cap)).transpose()?;
+        let net = topology.map(|topology| &topology.get().core);
+        let core = door::detached(py, move || {
+            let core = match group {
+                None => Core::new(capacities, paths, utilities),
+                Some(group) => Core::grouped(capacities, paths, group, utilities),
+            }?;
+            net.map_or(Ok(()), |net| net.check_walks(core.paths()))?;
+            rate_cap.map_or(Ok(core.clone()), |rate_cap| core.with_rate_caps(rate_cap))
+        })?;
+        let topology = topology.map(|topology| topology.clone().unbind());
+        Ok(Self { topology, utility: shown.into(), users, ..Self::from(core) })
     }
 
     /// Read a problem from JSON text.
@@ -138,8 +151,8 @@ impl Problem {
     /// NumError
     ///     When the text is not JSON or lacks a field, and everything that `Problem` itself finds.
     #[staticmethod]
-    fn from_json(text: &str) -> PyResult<Self> {
-        Ok(Core::from_json(text).map_err(raise)?.into())
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        door::detached(py, || Core::from_json(text)).map(Into::into)
     }
 
     /// Write the problem as JSON text that `from_json` reads back.
@@ -148,8 +161,8 @@ impl Problem {
     /// ------
     /// ProblemError
     ///     Naming the first flow whose utility is Python code.
-    fn to_json(&self) -> PyResult<String> {
-        self.core.to_json().map_err(raise)
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        door::detached(py, || self.core.to_json())
     }
 
     /// The `Topology` that it was made from, or else the capacities.
@@ -171,7 +184,7 @@ impl Problem {
     /// The links of every path: `Paths`.
     #[getter]
     fn paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
-        let make = || Py::new(py, Paths::from(self.core.paths().clone()));
+        let make = || Py::new(py, Paths::from(self.core.shared_paths()));
         Ok(self.paths.get_or_try_init(py, make)?.clone_ref(py))
     }
 
@@ -194,7 +207,12 @@ impl Problem {
     /// The utility of all flows, or a tuple with one per flow.
     #[getter]
     fn utility(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        Ok(self.utility.get_or_try_init(py, || utility::of_problem(py, &self.core))?.clone_ref(py))
+        if let Some(utility) = self.utility.get() {
+            return Ok(utility.clone_ref(py));
+        }
+        let utility = utility::of_problem(py, &self.core)?;
+        // Another thread may have been faster; then what it made is what everyone gets.
+        Ok(self.utility.get_or_init(|| utility).clone_ref(py))
     }
 
     /// Number of flows.
@@ -266,8 +284,16 @@ impl Problem {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (flows, paths, links) = (self.core.flows(), self.core.paths().len(), self.core.links());
         let utility = utility::repr(self.utility(py)?.bind(py))?;
-        let paths = if paths == flows { String::new() } else { format!("{paths} paths, ") };
-        Ok(format!("Problem({flows} flows, {paths}{links} links, {utility})"))
+        let paths = if paths == flows { String::new() } else { format!("{}, ", counted(paths, "path")) };
+        Ok(format!("Problem({}, {paths}{}, {utility})", counted(flows, "flow"), counted(links, "link")))
+    }
+
+    /// What a cycle of references may pass through: a utility of the user's that holds a problem is found by it. It need
+    /// not be cut here, since a problem never changes: some other object of the cycle does.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(self.topology.as_ref())?;
+        visit.call(self.utility.get())?;
+        self.users.iter().try_for_each(|user| user.visit(&visit))
     }
 }
 

@@ -1,12 +1,15 @@
 //! `Topology`.
 
-use netnum_core::{Error, Link, Topology as Core};
+use std::collections::HashMap;
+
+use netnum_core::{Error, Link, Topology as Core, expected_below};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
+use crate::door::{self, Pacer};
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers::{self, count};
 use crate::paths::Paths;
@@ -32,6 +35,10 @@ use crate::paths::Paths;
 ///     What to call it when it is shown.
 /// positions : array of float, shape (nodes, 2), optional
 ///     Where to draw every node.
+/// integer_names : bool
+///     Whether an integer that is given for an end is its name, as in a graph whose nodes are the numbers 1 to n, and not its
+///     index; `random_pairs` gives such names then. Where only some names are integers, one that is a name is refused:
+///     give it as text.
 ///
 /// Raises
 /// ------
@@ -41,39 +48,83 @@ use crate::paths::Paths;
 pub(crate) struct Topology {
     pub(crate) core: Core,
     positions: Option<Vec<[f64; 2]>>,
+    /// The nodes by their names, where names are integers.
+    labels: Option<Labels>,
     capacities: PyOnceLock<Py<PyArray1<f64>>>,
     link_names: PyOnceLock<Py<PyAny>>,
 }
 
+/// The nodes that are named by an integer, by that integer.
+struct Labels {
+    nodes: HashMap<i64, usize>,
+    /// Whether all ends are.
+    are_all: bool,
+}
+
+impl Labels {
+    fn of(core: &Core) -> Self {
+        let label = |(node, name): (usize, &String)| {
+            let label: i64 = name.parse().ok()?;
+            (label.to_string() == *name).then_some((label, node))
+        };
+        let nodes: HashMap<i64, usize> =
+            core.node_names()[..core.ends()].iter().enumerate().filter_map(label).collect();
+        Self { are_all: nodes.len() == core.ends(), nodes }
+    }
+}
+
 impl PartialEq for Topology {
     fn eq(&self, other: &Self) -> bool {
-        self.core == other.core && self.positions == other.positions
+        self.core == other.core && self.positions == other.positions && self.labels.is_some() == other.labels.is_some()
     }
 }
 
 impl From<Core> for Topology {
     fn from(core: Core) -> Self {
-        Self { core, positions: None, capacities: PyOnceLock::new(), link_names: PyOnceLock::new() }
+        Self { core, positions: None, labels: None, capacities: PyOnceLock::new(), link_names: PyOnceLock::new() }
     }
 }
 
-fn made(core: netnum_core::Result<Core>) -> PyResult<Topology> {
-    core.map(Into::into).map_err(raise)
+fn made(py: Python<'_>, make: impl FnOnce() -> netnum_core::Result<Core> + Send) -> PyResult<Topology> {
+    door::detached(py, make).map(Into::into)
+}
+
+/// Names of nodes.
+fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if names.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("node_names must be a sequence of str, not a str"));
+    }
+    let (mut all, mut pacer) = (Vec::new(), Pacer::new(names.py()));
+    for (node, name) in names.try_iter()?.enumerate() {
+        let name = name?;
+        all.push(name.extract().map_err(|_| {
+            let kind = name.get_type().name().map_or_else(|_| "that".into(), |kind| kind.to_string());
+            PyTypeError::new_err(format!("the name of node {node} must be a str, not {kind}"))
+        })?);
+        pacer.did(1)?;
+    }
+    Ok(all)
 }
 
 #[pymethods]
 impl Topology {
     #[new]
-    #[pyo3(signature = (node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None))]
+    #[pyo3(signature = (
+        node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None, integer_names=false
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
     fn new(
-        node_names: Vec<String>,
+        node_names: &Bound<'_, PyAny>,
         links: &Bound<'_, PyAny>,
         capacities: &Bound<'_, PyAny>,
         ends: Option<&Bound<'_, PyAny>>,
         tiers: Option<&Bound<'_, PyAny>>,
         name: &str,
         positions: Option<&Bound<'_, PyAny>>,
+        integer_names: bool,
     ) -> PyResult<Self> {
+        let py = links.py();
+        let node_names = names(node_names)?;
         let nodes = node_names.len();
         let (joined, capacities) = (numbers::pairs("links", links)?, numbers::floats("capacities", capacities)?);
         if capacities.len() != joined.len() {
@@ -81,7 +132,7 @@ impl Topology {
             return Err(raise(Error::Length { what, found, expected, per: "link" }));
         }
         let node = |link: usize, node: i64| {
-            let message = format!("link {link} names node {node}, expected a node in 0..{nodes}");
+            let message = format!("link {link} names node {node}, {}", expected_below("node", nodes));
             u32::try_from(node).map_err(|_| raise(Error::Topology(message)))
         };
         let link = |(link, (&[from, to], &capacity)): (usize, (&[i64; 2], &f64))| {
@@ -90,7 +141,7 @@ impl Topology {
         let links = joined.iter().zip(&capacities).enumerate().map(link).collect::<PyResult<_>>()?;
         let ends = ends.map_or(Ok(nodes), |ends| count("ends", ends, 0))?;
         let tier = |(node, tier): (usize, i64)| {
-            u8::try_from(tier).map_err(|_| setting(&format!("the tier of node {node}"), tier, "a number in 0..256"))
+            u8::try_from(tier).map_err(|_| setting(&format!("the tier of node {node}"), tier, "a number from 0 to 255"))
         };
         let tiers = match tiers {
             Some(tiers) => {
@@ -108,7 +159,12 @@ impl Topology {
                 Some(values.as_chunks().0.to_vec())
             }
         };
-        Ok(Self { positions, ..made(Core::new(name, node_names, ends, tiers, links))? })
+        let (core, labels) = door::detached(py, || {
+            let core = Core::new(name, node_names, ends, tiers, links)?;
+            let labels = integer_names.then(|| Labels::of(&core));
+            Ok((core, labels))
+        })?;
+        Ok(Self { positions, labels, ..Self::from(core) })
     }
 
     /// Racks of servers, every rack joined to every spine.
@@ -145,10 +201,11 @@ impl Topology {
         server_capacity: f64,
         fabric_capacity: f64,
     ) -> PyResult<Self> {
+        let py = racks.py();
         let racks = count("racks", racks, 1)?;
         let servers_per_rack = count("servers_per_rack", servers_per_rack, 1)?;
         let spines = count("spines", spines, 1)?;
-        made(Core::leaf_spine(racks, servers_per_rack, spines, server_capacity, fabric_capacity))
+        made(py, || Core::leaf_spine(racks, servers_per_rack, spines, server_capacity, fabric_capacity))
     }
 
     /// The fat tree of k-port switches: k pods, k³/4 servers, (k/2)² shortest paths between pods.
@@ -176,9 +233,9 @@ impl Topology {
     #[pyo3(signature = (k, capacity=1.0))]
     fn fat_tree(k: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Self> {
         let even = "an even number >= 2";
-        let k = count("k", k, 2)
+        let ports = count("k", k, 2)
             .map_err(|error| if k.lt(2).is_ok_and(|small| small) { setting("k", k, even) } else { error })?;
-        made(Core::fat_tree(k, capacity))
+        made(k.py(), || Core::fat_tree(ports, capacity))
     }
 
     /// Two nodes and one link, from node 0 to node 1.
@@ -192,8 +249,8 @@ impl Topology {
     /// Topology
     #[staticmethod]
     #[pyo3(signature = (capacity=1.0))]
-    fn single_link(capacity: f64) -> PyResult<Self> {
-        made(Core::single_link(capacity))
+    fn single_link(py: Python<'_>, capacity: f64) -> PyResult<Self> {
+        made(py, || Core::single_link(capacity))
     }
 
     /// n links in a chain: link i runs from node i to node i + 1.
@@ -211,7 +268,8 @@ impl Topology {
     #[staticmethod]
     #[pyo3(signature = (n, capacity=1.0))]
     fn parking_lot(n: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Self> {
-        made(Core::parking_lot(count("n", n, 1)?, capacity))
+        let links = count("n", n, 1)?;
+        made(n.py(), || Core::parking_lot(links, capacity))
     }
 
     /// Servers around one hub, each with a link up and a link down.
@@ -231,7 +289,8 @@ impl Topology {
     #[staticmethod]
     #[pyo3(signature = (servers, capacity=1.0))]
     fn star(servers: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Self> {
-        made(Core::star(count("servers", servers, 2)?, capacity))
+        let ends = count("servers", servers, 2)?;
+        made(servers.py(), || Core::star(ends, capacity))
     }
 
     /// A network from text with one edge per line, ``node node capacity``.
@@ -254,8 +313,8 @@ impl Topology {
     ///     With the number of the line that is wrong.
     #[staticmethod]
     #[pyo3(signature = (text, name="graph"))]
-    fn from_edges(text: &str, name: &str) -> PyResult<Self> {
-        made(Core::from_edges(text).map(|core| core.named(name)))
+    fn from_edges(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
+        made(py, || Core::from_edges(text).map(|core| core.named(name)))
     }
 
     /// What the network is called.
@@ -345,8 +404,7 @@ impl Topology {
     ) -> PyResult<Paths> {
         let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
         let seed = seed_of(seed)?;
-        let paths = py.detach(|| self.core.ecmp(&sources, &destinations, seed));
-        paths.map(Into::into).map_err(raise)
+        door::detached(py, || self.core.ecmp(&sources, &destinations, seed)).map(Into::into)
     }
 
     /// All shortest paths (fewest links) from one end to another.
@@ -368,7 +426,7 @@ impl Topology {
     ///     1 000 000 paths.
     fn paths(&self, py: Python<'_>, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<Paths> {
         let (source, destination) = (self.end_of("source", source)?, self.end_of("destination", destination)?);
-        py.detach(|| self.core.paths(source, destination)).map(Into::into).map_err(raise)
+        door::detached(py, || self.core.paths(source, destination)).map(Into::into)
     }
 
     /// Pairs of two different ends, uniform among all such pairs.
@@ -382,6 +440,12 @@ impl Topology {
     /// Returns
     /// -------
     /// sources, destinations : array of int, shape (count,)
+    ///     Indices of ends; their names, where those are integers.
+    ///
+    /// Raises
+    /// ------
+    /// MemoryError
+    ///     When the pairs do not fit in memory.
     #[pyo3(signature = (count, seed=None))]
     #[pyo3(text_signature = "($self, count, seed=0)")]
     #[expect(clippy::type_complexity, reason = "two arrays")]
@@ -391,13 +455,15 @@ impl Topology {
         count: &Bound<'py, PyAny>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
-        const MOST: usize = u32::MAX as usize;
         let (pairs, seed) = (numbers::count("count", count, 0)?, seed_of(seed)?);
-        if pairs > MOST {
-            return Err(setting("count", pairs, &format!("at most {MOST}")));
-        }
-        let (sources, destinations) = py.detach(|| self.core.random_pairs(pairs, seed));
-        Ok((numbers::indices(py, &sources), numbers::indices(py, &destinations)))
+        let (sources, destinations) = door::detached(py, || self.core.random_pairs(pairs, seed))?;
+        let column = |ends: Vec<usize>| {
+            if self.labels.as_ref().is_some_and(|labels| labels.are_all) {
+                return numbers::long_indices(py, &ends.iter().map(|&end| self.shown(end)).collect::<Vec<_>>());
+            }
+            numbers::long_indices(py, &ends)
+        };
+        Ok((column(sources)?, column(destinations)?))
     }
 
     /// Draw the network, fabrics tier by tier, other graphs by their positions or networkx's layout.
@@ -440,6 +506,7 @@ impl Topology {
         others.set_item("tiers", self.tiers(py))?;
         others.set_item("name", self.name())?;
         others.set_item("positions", self.positions(py)?)?;
+        others.set_item("integer_names", self.labels.is_some())?;
         Ok(((self.node_names(), self.links(py)?, self.capacities(py)), others))
     }
 
@@ -450,24 +517,55 @@ impl Topology {
 
 impl Topology {
     /// An end by index or by name. Whether there are so many ends is for the core to say.
-    fn end_of(&self, what: &str, end: &Bound<'_, PyAny>) -> PyResult<usize> {
+    pub(crate) fn end_of(&self, what: &str, end: &Bound<'_, PyAny>) -> PyResult<usize> {
         if let Ok(name) = end.cast::<PyString>() {
             let name = name.to_cow()?;
             let message = || format!("{what} is {name:?}, expected the name of one of the {} ends", self.core.ends());
             return self.core.end(&name).ok_or_else(|| ProblemError::new_err(message()));
         }
-        let index: i64 = end.extract().map_err(|error: PyErr| {
+        let number: i64 = end.extract().map_err(|error: PyErr| {
             if !error.is_instance_of::<PyTypeError>(end.py()) {
                 return self.no_end(what, end);
             }
             let kind = end.get_type().name().map_or_else(|_| "that".into(), |name| name.to_string());
             PyTypeError::new_err(format!("{what} must be an end's index or name, not {kind}"))
         })?;
-        usize::try_from(index).map_err(|_| self.no_end(what, end))
+        self.index_of(|| what.into(), number)
+    }
+
+    /// The end that an integer stands for: the one of that name where names are integers, else the one of that index.
+    pub(crate) fn index_of(&self, what: impl Fn() -> String, number: i64) -> PyResult<usize> {
+        if let Some(labels) = &self.labels {
+            match labels.nodes.get(&number) {
+                Some(&end) if labels.are_all => return Ok(end),
+                Some(&end) if usize::try_from(number) != Ok(end) => {
+                    let what = what();
+                    let message =
+                        format!("{what} is {number}, the name of node {end}: write it as a name, \"{number}\"");
+                    return Err(ProblemError::new_err(message));
+                }
+                None if labels.are_all => {
+                    let (name, what) = (self.core.name(), what());
+                    return Err(ProblemError::new_err(format!(
+                        "{what} is {number}, and no node of {name} is called that"
+                    )));
+                }
+                _ => {}
+            }
+        }
+        usize::try_from(number).map_err(|_| self.no_end(&what(), number))
+    }
+
+    /// The integer that stands for an end.
+    pub(crate) fn shown(&self, end: usize) -> i64 {
+        match &self.labels {
+            Some(Labels { are_all: true, .. }) => self.core.node_names()[end].parse().unwrap_or(end as i64),
+            _ => end as i64,
+        }
     }
 
     fn no_end(&self, what: &str, end: impl std::fmt::Display) -> PyErr {
-        ProblemError::new_err(format!("{what} is {end}, expected an end in 0..{}", self.core.ends()))
+        ProblemError::new_err(format!("{what} is {end}, {}", expected_below("end", self.core.ends())))
     }
 
     /// Ends by index or by name, one after the other.
@@ -476,13 +574,32 @@ impl Topology {
         if ends.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err(format!("{what} must be a sequence of ends, not a str")));
         }
-        if ends.hasattr("dtype")? && ends.getattr("dtype")?.getattr("kind")?.eq("i")? {
-            let checked =
-                |(index, end): (usize, i64)| usize::try_from(end).map_err(|_| self.no_end(&place(index), end));
+        let mut pacer = Pacer::new(ends.py());
+        if ends.hasattr("dtype")? && ends.getattr("dtype")?.getattr("kind")?.extract::<char>().is_ok_and(is_integer) {
+            let checked = |(index, end): (usize, i64)| {
+                pacer.did(1)?;
+                self.index_of(|| place(index), end)
+            };
             return numbers::integers(what, ends)?.into_iter().enumerate().map(checked).collect();
         }
-        ends.try_iter()?.enumerate().map(|(index, end)| self.end_of(&place(index), &end?)).collect()
+        if ends.hasattr("mask")? && ends.hasattr("filled")? {
+            return Err(PyTypeError::new_err(format!("{what} is a masked array, expected plain ends")));
+        }
+        let checked = |(index, end): (usize, PyResult<Bound<'_, PyAny>>)| {
+            pacer.did(1)?;
+            let end = end?;
+            match end.extract::<i64>() {
+                Ok(number) if !end.is_instance_of::<PyString>() => self.index_of(|| place(index), number),
+                _ => self.end_of(&place(index), &end),
+            }
+        };
+        ends.try_iter()?.enumerate().map(checked).collect()
     }
+}
+
+/// Whether NumPy's letter for a kind of numbers stands for integers.
+fn is_integer(kind: char) -> bool {
+    matches!(kind, 'i' | 'u')
 }
 
 /// A seed, 0 by default.
@@ -490,6 +607,6 @@ pub(crate) fn seed_of(seed: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
     let Some(seed) = seed else { return Ok(0) };
     seed.extract().map_err(|error: PyErr| match error.is_instance_of::<PyTypeError>(seed.py()) {
         true => PyTypeError::new_err("seed must be an integer"),
-        false => setting("seed", seed, "an integer in 0..2**64"),
+        false => setting("seed", seed, "an integer from 0 to 2**64 - 1"),
     })
 }

@@ -7,7 +7,7 @@
 //! residual_f = min( 1 − y_f/r_f,  min over reasons with λ_f > 0 of max(1 − y_f/B_f(t), slack_f/(slack_f + λ_f y_f)) )
 //! ```
 //!
-//! with r_f its saturation or what all its caps and capacities allow. By weak duality (`cuts.rs`) any feasible rates
+//! with r_f its saturation or what all its caps and capacities allow. By weak duality (Σ λ_f y_f ≤ c·p + Σ r_p (λ_f − q_p)₊, as λ_f x_p ≤ q_p x_p + r_p (λ_f − q_p)₊) any feasible rates
 //! that leave every other flow g at least m_g give f at most y_f + slack_f/λ_f. So a residual of ε says that f has all
 //! but a part ε of B_f(t), and could gain no more than a part ε of what it would then have without taking from a flow
 //! that has no more than its own B_g(t). No reason, however wrong, makes a wrong answer look right; one that is missing
@@ -16,10 +16,12 @@
 //!
 //! Cost: O(reasons · (flows + crossings of their links)).
 
-use super::cuts::Network;
+use super::curves::Curves;
 use super::flow_shares;
+use super::network::Network;
 use super::water_fill::FULL;
 use crate::error::Result;
+use crate::interrupt::Pacer;
 use crate::problem::Problem;
 
 /// What a flow lacks is relative to its rate, and at least to this part of what its paths could carry: rates
@@ -36,7 +38,7 @@ pub(crate) type Witness = Vec<Reason>;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reason {
     pub(super) fair_share: f64,
-    /// p_l ≥ 0 of some links, each once.
+    /// p_l ≥ 0 of some links, each once; those that stand for caps among them.
     pub(super) prices: Vec<(u32, f64)>,
     /// λ_f ≥ 0 of some flows, each once.
     pub(super) factors: Vec<(u32, f64)>,
@@ -45,27 +47,42 @@ pub(crate) struct Reason {
 /// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible, one per path.
 ///
 /// # Errors
-/// As [`bottleneck_residual`](super::bottleneck_residual).
+/// As [`bottleneck_residual`](super::bottleneck_residual), and [`Error::Stopped`](crate::Error::Stopped).
 pub(super) fn blocked_residual(problem: &Problem, rates: &[f64], witness: &[Reason], method: &str) -> Result<f64> {
-    let network = Network::new(problem, &flow_shares(problem, method)?);
+    let (network, shares) = (Network::new(problem)?, flow_shares(problem, method)?);
     let natural: Vec<f64> = rates.iter().map(|rate| rate / network.unit).collect();
     let rates = problem.flow_rates(&natural)?;
+    let widths: Vec<f64> = (0..rates.len()).map(|flow| network.width(flow)).collect();
+    let mut curves = Curves::new(network.unit);
+    shares.iter().zip(&widths).for_each(|(share, width)| curves.push(share, (width * network.unit).min(f64::MAX)));
     let below = |flow: usize, most: f64| {
-        let whole = most.max(NEGLIGIBLE * network.width(flow));
+        let whole = most.max(NEGLIGIBLE * widths[flow]);
         if most > rates[flow] { (most - rates[flow]) / whole } else { 0.0 }
     };
-    let mut residuals: Vec<f64> =
-        network.curves.iter().enumerate().map(|(flow, curve)| below(flow, curve.ceiling())).collect();
-    for Reason { fair_share, prices, factors } in witness {
+    let mut residuals: Vec<f64> = (0..rates.len()).map(|flow| below(flow, curves.ceiling(flow))).collect();
+    let (mut prices, mut pacer) = (vec![0.0; network.capacities.len()], Pacer::new());
+    for Reason { fair_share, prices: priced, factors } in witness {
         let above = fair_share * (1.0 + ROUNDING);
-        let kept = |flow: u32| rates[flow as usize].min(network.curves[flow as usize].bandwidth(above));
+        let kept = |flow: u32| rates[flow as usize].min(curves.bandwidth(flow as usize, above));
         let taken: f64 = factors.iter().map(|&(flow, factor)| factor * kept(flow)).sum();
-        let bound = network.bound(prices, factors);
+        priced.iter().for_each(|&(link, price)| prices[link as usize] = price);
+        let worth: f64 = priced.iter().map(|&(link, price)| price * network.capacities[link as usize]).sum();
+        let mut rents = 0.0;
+        for &(flow, factor) in factors {
+            for path in network.paths_of(flow as usize) {
+                let above = factor - network.path_price(path, &prices);
+                // Not a product with 0, which would spoil a ceiling that is not finite.
+                rents += if above > 0.0 { network.ceilings[path] * above } else { 0.0 };
+                pacer.did(network.paths.links(path).len())?;
+            }
+        }
+        priced.iter().for_each(|&(link, _)| prices[link as usize] = 0.0);
+        let bound = worth + rents;
         let slack = bound - taken - FULL * bound;
         for &(flow, factor) in factors.iter().filter(|(_, factor)| *factor > 0.0) {
-            let (rate, most) = (rates[flow as usize], network.curves[flow as usize].bandwidth(*fair_share));
+            let (rate, most) = (rates[flow as usize], curves.bandwidth(flow as usize, *fair_share));
             let slack = slack - factor * (rate - kept(flow));
-            let whole = rate.max(NEGLIGIBLE * network.width(flow as usize));
+            let whole = rate.max(NEGLIGIBLE * widths[flow as usize]);
             let gain = if slack > 0.0 { slack / (slack + factor * whole) } else { 0.0 };
             let residual = &mut residuals[flow as usize];
             *residual = residual.min(gain.max(below(flow as usize, most)));

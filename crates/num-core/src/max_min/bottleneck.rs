@@ -17,6 +17,7 @@
 use super::blocked::{Reason, blocked_residual};
 use super::flow_shares;
 use crate::error::Result;
+use crate::interrupt::Pacer;
 use crate::normalize::relative_loads;
 use crate::problem::Problem;
 
@@ -57,13 +58,16 @@ fn each_path(problem: &Problem, rates: &[f64], mut show: impl FnMut(usize, f64, 
     let shares = || problem.group().iter().map(|&flow| &of_flow[flow as usize]);
     let loads = relative_loads(problem.capacities(), problem.paths(), rates.iter().copied());
     let mut largest = vec![0.0f64; problem.links()];
+    let mut pacer = Pacer::new();
     for ((links, share), &rate) in problem.paths().iter().zip(shares()).zip(rates) {
+        pacer.did(links.len())?;
         let fair_share = share.least(rate * (1.0 - ROUNDING));
         for &link in links {
             largest[link as usize] = largest[link as usize].max(fair_share);
         }
     }
     for (path, (links, share)) in problem.paths().iter().zip(shares()).enumerate() {
+        pacer.did(links.len())?;
         if problem.is_closed(path) {
             continue;
         }

@@ -6,8 +6,6 @@
 //! B_p(f)              the flow's curve, cut at r_p, the smallest of its saturation, its cap and the capacities on p
 //! ```
 //!
-//! A link is one kind of row Σ λ x ≤ c, with every λ = 1; flows with several paths have others (`cuts.rs`).
-//!
 //! Between the kinks of its curves the sum is linear, so a level is exact: the kinks are sorted, the piece with the
 //! level is found by bisection, and rates are interpolated on it, so that they add up to the capacity however steep
 //! the curves are. Levels only rise, as in [`water_fill`](super::water_fill), and the links are looked at in the same
@@ -20,39 +18,63 @@
 
 use super::earliest::Earliest;
 use super::water_fill::{FULL, power_of_two};
+use crate::error::Result;
 use crate::paths::Paths;
 use crate::presolve::smallest;
 use crate::utility::FairShare;
 
-/// One flow's curve in the unit of the fill, cut at its ceiling.
+/// Curves in the unit of the fill, each cut at its ceiling.
 #[derive(Debug)]
-pub(super) struct Curve<'a> {
-    share: FairShare<'a>,
+pub(super) struct Curves {
+    /// Fair share, rate and slope from there on of every straight piece; those of curve `i` begin at `first[i]`.
+    pieces: Vec<[f64; 3]>,
+    first: Vec<usize>,
+    /// The ceiling of every curve, and the fair share at which it is reached.
+    ceilings: Vec<f64>,
+    ends: Vec<f64>,
     unit: f64,
-    ceiling: f64,
-    /// The fair share at which it reaches the ceiling.
-    end: f64,
 }
 
-impl<'a> Curve<'a> {
-    /// For a ceiling in the caller's unit.
-    pub(super) fn new(share: FairShare<'a>, ceiling: f64, unit: f64) -> Self {
+impl Curves {
+    pub(super) fn new(unit: f64) -> Self {
+        Self { pieces: Vec::new(), first: vec![0], ceilings: Vec::new(), ends: Vec::new(), unit }
+    }
+
+    /// Adds a curve with a ceiling in the caller's unit.
+    pub(super) fn push(&mut self, share: &FairShare, ceiling: f64) {
         let ceiling = ceiling.min(share.saturation());
-        Self { share, unit, ceiling: ceiling / unit, end: share.least(ceiling) }
+        self.pieces.extend(share.pieces());
+        self.first.push(self.pieces.len());
+        self.ceilings.push(ceiling / self.unit);
+        self.ends.push(share.least(ceiling));
     }
 
-    /// The most that the flow can have.
-    pub(super) fn ceiling(&self) -> f64 {
-        self.ceiling
+    /// The most that a flow can have.
+    pub(super) fn ceiling(&self, curve: usize) -> f64 {
+        self.ceilings[curve]
     }
 
-    pub(super) fn bandwidth(&self, fair_share: f64) -> f64 {
-        let whole = fair_share >= self.end;
-        if whole { self.ceiling } else { (self.share.bandwidth(fair_share) / self.unit).min(self.ceiling) }
+    pub(super) fn bandwidth(&self, curve: usize, fair_share: f64) -> f64 {
+        if fair_share >= self.ends[curve] {
+            return self.ceilings[curve];
+        }
+        let pieces = self.pieces(curve);
+        let rate = match pieces.partition_point(|piece| piece[0] <= fair_share) {
+            0 => 0.0,
+            after => {
+                let [from, rate, slope] = pieces[after - 1];
+                if slope == 0.0 { rate } else { rate + slope * (fair_share - from) }
+            }
+        };
+        (rate / self.unit).min(self.ceilings[curve])
+    }
+
+    fn pieces(&self, curve: usize) -> &[[f64; 3]] {
+        &self.pieces[self.first[curve]..self.first[curve + 1]]
     }
 }
 
-/// Where a row fills: a part of the way from one kink to the next.
+/// Where a link fills: a part of the way from one kink to the next.
 struct Level {
     fair_share: f64,
     before: f64,
@@ -60,105 +82,109 @@ struct Level {
     part: f64,
 }
 
-/// Rows Σ λ x ≤ bound over flows.
-#[derive(Debug, Default)]
-pub(super) struct Rows {
-    pub(super) bounds: Vec<f64>,
-    /// The flows of every row, λ > 0 for each.
-    pub(super) flows: Vec<Vec<(u32, f64)>>,
-}
-
-/// Where the water stands when every flow has stopped.
-pub(super) struct Filled {
-    /// Rate of every flow.
-    pub(super) rates: Vec<f64>,
-    /// The fair share at which every row stopped flows; ∞ for one that did not.
-    pub(super) levels: Vec<f64>,
-}
-
-struct Fill<'a> {
-    rows: &'a Rows,
-    curves: &'a [Curve<'a>],
-    /// Rate of every flow that has stopped.
+/// Max-min over curves; goes on where it was stopped.
+#[derive(Debug)]
+pub(super) struct CurveFill {
+    capacities: Vec<f64>,
+    through: Paths,
+    curves: Curves,
+    /// Rate of every path that has stopped.
     stopped: Vec<Option<f64>>,
-    /// The flows in the row at hand that have not, each with its λ, and their kinks.
-    rising: Vec<(usize, f64)>,
+    earliest: Earliest,
+    /// The fair share that has been reached.
+    water: f64,
+    /// The paths through the link at hand that have not stopped, and their kinks.
+    rising: Vec<usize>,
     kinks: Vec<f64>,
 }
 
-/// The rate of every path, for its curve and its cap. Capacities and caps are not negative, paths name links among
-/// them.
-pub(super) fn fill(capacities: &[f64], paths: &Paths, shares: &[FairShare], caps: &[f64]) -> Vec<f64> {
-    let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
-    let curve =
-        |((links, &share), &cap): ((&[u32], _), &f64)| Curve::new(share, smallest(capacities, links).min(cap), unit);
-    let curves: Vec<Curve> = paths.iter().zip(shares).zip(caps).map(curve).collect();
-    let through = paths.transpose(capacities.len()).expect("paths name links that exist");
-    let rows = Rows {
-        bounds: capacities.iter().map(|capacity| capacity / unit).collect(),
-        flows: through.iter().map(|paths| paths.iter().map(|&path| (path, 1.0)).collect()).collect(),
-    };
-    fill_rows(&rows, &curves).rates.into_iter().map(|rate| rate * unit).collect()
-}
-
-/// The same for any rows; in the unit of the curves.
-pub(super) fn fill_rows(rows: &Rows, curves: &[Curve]) -> Filled {
-    let stopped = vec![None; curves.len()];
-    let mut fill = Fill { rows, curves, stopped, rising: Vec::new(), kinks: Vec::new() };
-    let mut levels = vec![f64::INFINITY; rows.bounds.len()];
-    let mut earliest = Earliest::new(levels.len());
-    earliest.set_all(levels.iter().map(|_| 0.0));
-    let mut water = 0.0;
-    while let Some((row, bound)) = earliest.first() {
-        match fill.level(row, water) {
-            Some(level) if level.fair_share > bound => earliest.set(row, level.fair_share),
-            Some(level) => {
-                fill.stop(&level);
-                earliest.set(row, f64::INFINITY);
-                levels[row] = level.fair_share;
-                water = level.fair_share.max(water);
-            }
-            None => earliest.set(row, f64::INFINITY),
+impl CurveFill {
+    /// One curve and one cap per path. Capacities and caps are not negative, paths name links among them.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(capacities: &[f64], paths: &Paths, shares: &[FairShare], caps: &[f64]) -> Result<Self> {
+        let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
+        let mut curves = Curves::new(unit);
+        for ((links, share), &cap) in paths.iter().zip(shares).zip(caps) {
+            curves.push(share, smallest(capacities, links).min(cap));
         }
+        let mut earliest = Earliest::new(capacities.len());
+        earliest.set_all(capacities.iter().map(|_| 0.0));
+        Ok(Self {
+            capacities: capacities.iter().map(|capacity| capacity / unit).collect(),
+            through: paths.transpose(capacities.len())?,
+            stopped: vec![None; paths.len()],
+            curves,
+            earliest,
+            water: 0.0,
+            rising: Vec::new(),
+            kinks: Vec::new(),
+        })
     }
-    let rates = fill.stopped.iter().zip(curves).map(|(stopped, curve)| stopped.unwrap_or(curve.ceiling)).collect();
-    Filled { rates, levels }
-}
 
-impl Fill<'_> {
-    /// Where a row fills, from the present fair share on; `None` if it never does. Lists its flows that still rise.
-    fn level(&mut self, row: usize, water: f64) -> Option<Level> {
-        self.rising.clear();
-        let bound = self.rows.bounds[row];
-        let mut left = bound;
-        for &(flow, factor) in &self.rows.flows[row] {
-            match self.stopped[flow as usize] {
-                Some(rate) => left -= factor * rate,
-                None => self.rising.push((flow as usize, factor)),
+    /// Lets the fair share rise until all paths have stopped, or about so many paths have been looked at. Returns whether
+    /// all have.
+    pub(super) fn rise(&mut self, most: usize) -> bool {
+        let mut looked = 0;
+        while let Some((link, bound)) = self.earliest.first() {
+            if looked >= most {
+                return false;
+            }
+            looked += 1 + self.through.links(link).len();
+            match self.level(link) {
+                Some(level) if level.fair_share > bound => self.earliest.set(link, level.fair_share),
+                Some(level) => {
+                    self.stop(&level);
+                    self.earliest.set(link, f64::INFINITY);
+                    self.water = level.fair_share.max(self.water);
+                }
+                None => self.earliest.set(link, f64::INFINITY),
             }
         }
-        let Self { curves, rising, kinks, .. } = self;
+        self.water = f64::INFINITY;
+        true
+    }
+
+    /// The rates so far: those that have not stopped are at the present fair share.
+    pub(super) fn so_far(&self) -> Vec<f64> {
+        let now = |(path, stopped): (usize, &Option<f64>)| {
+            stopped.unwrap_or_else(|| self.curves.bandwidth(path, self.water)) * self.curves.unit
+        };
+        self.stopped.iter().enumerate().map(now).collect()
+    }
+
+    /// Where a link fills, from the present fair share on; `None` if it never does. Lists its paths that still rise.
+    fn level(&mut self, link: usize) -> Option<Level> {
+        self.rising.clear();
+        let capacity = self.capacities[link];
+        let mut left = capacity;
+        for &path in self.through.links(link) {
+            match self.stopped[path as usize] {
+                Some(rate) => left -= rate,
+                None => self.rising.push(path as usize),
+            }
+        }
+        let Self { curves, rising, kinks, water, .. } = self;
+        let water = *water;
         if rising.is_empty() {
             return None;
         }
         let left = left.max(0.0);
-        let demand = |fair_share: f64| -> f64 {
-            rising.iter().map(|&(flow, factor)| factor * curves[flow].bandwidth(fair_share)).sum()
-        };
+        let demand = |fair_share: f64| -> f64 { rising.iter().map(|&path| curves.bandwidth(path, fair_share)).sum() };
         let now = demand(water);
-        if (now - left).abs() <= FULL * bound {
-            // Full with another row: at one level, whatever was rounded on the way there.
+        if (now - left).abs() <= FULL * capacity {
+            // Full with another link: at one level, whatever was rounded on the way there.
             return Some(Level { fair_share: water, before: water, after: water, part: 0.0 });
         }
-        // Where curves are so steep that the present level of another row is too much for this one, from the
+        // Where curves are so steep that the present level of another link is too much for this one, from the
         // beginning.
         let low = if now < left { water } else { 0.0 };
         kinks.clear();
-        for &(flow, _) in rising.iter() {
-            let Curve { share, end, .. } = &curves[flow];
-            let own = share.kinks();
-            let inner = own.partition_point(|&kink| kink <= low)..own.partition_point(|&kink| kink < *end);
-            kinks.extend(own.get(inner).unwrap_or_default());
+        for &path in rising.iter() {
+            let end = curves.ends[path];
+            let inner = curves.pieces(path).iter().map(|piece| piece[0]);
+            kinks.extend(inner.filter(|&kink| kink > low && kink < end));
             kinks.push(end.max(low));
         }
         kinks.sort_unstable_by(f64::total_cmp);
@@ -170,12 +196,11 @@ impl Fill<'_> {
         Some(Level { fair_share: before + part * (after - before), before, after, part })
     }
 
-    /// Stops the flows that [`level`](Self::level) has listed.
+    /// Stops the paths that [`level`](Self::level) has listed.
     fn stop(&mut self, level: &Level) {
-        for &(flow, _) in &self.rising {
-            let curve = &self.curves[flow];
-            let (least, most) = (curve.bandwidth(level.before), curve.bandwidth(level.after));
-            self.stopped[flow] = Some(least + level.part * (most - least));
+        for &path in &self.rising {
+            let (least, most) = (self.curves.bandwidth(path, level.before), self.curves.bandwidth(path, level.after));
+            self.stopped[path] = Some(least + level.part * (most - least));
         }
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Network<'a> {
     /// `shares` has one entry per flow.
     pub(super) fn new(problem: &'a Problem, shares: &[FairShare<'a>]) -> Self {
         let unit = power_of_two(problem.capacities().iter().copied().fold(0.0, f64::max));
-        let (paths, open) = (problem.paths(), open_paths(problem));
+        let (paths, open) = (problem.paths(), open_paths(problem).expect("not stopped"));
         let ceiling =
             |(path, links): (usize, &[u32])| smallest(problem.capacities(), links).min(problem.rate_cap(path));
         let ceilings: Vec<f64> = paths.iter().enumerate().map(ceiling).map(|ceiling| ceiling / unit).collect();

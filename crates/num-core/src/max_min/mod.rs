@@ -10,40 +10,55 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `one_path.rs` | one path per flow, a slice of work at a time |
 //! | `water_fill.rs` | weights: fast, reusable |
 //! | `curves.rs` | bandwidth functions, and weights among them |
 //! | `earliest.rs` | which link fills first |
 //! | `bottleneck.rs` | how far any rates are from the equivalence above |
-//! | `lexicographic.rs` | flows with several paths: water-filling over cuts |
-//! | `cuts.rs` | what flows with several paths can have together |
-//! | `route.rs` | whether rates of flows can be routed, and if not, which cut says so |
-//! | `blocked.rs` | the bottleneck of a flow with several paths |
+//! | `several_paths.rs` | several paths per flow: runs of the simplex method until one is proven |
+//! | `parametric.rs` | a run: turns, pivots and cuts while the fair share rises |
+//! | `network.rs`, `levels.rs` | what it runs on: open paths and caps, rates over the fair share |
+//! | `basis.rs`, `direction.rs`, `row.rs` | full links and the inverse, which row leaves, what enters |
+//! | `twofold.rs` | sums to twice the precision |
+//! | `witness.rs` | from cuts to reasons that stand alone |
+//! | `blocked.rs` | the bottleneck of a flow with several paths: checks the reasons |
 //!
 //! Sources: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2; for bandwidth functions Kumar et al., *BwE*, SIGCOMM
 //! 2015; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2.
 
+mod basis;
 mod blocked;
 mod bottleneck;
 mod curves;
-mod cuts;
+mod direction;
 mod earliest;
-mod lexicographic;
-mod route;
+mod levels;
+mod network;
+mod one_path;
+mod parametric;
+mod row;
+mod several_paths;
+mod twofold;
 mod water_fill;
+mod witness;
 
 pub(crate) use blocked::Witness;
 pub(crate) use bottleneck::{bottleneck_links, bottleneck_residual};
 pub(crate) use water_fill::WaterFill;
 
 use crate::error::{Error, Result};
-use crate::normalize::{FNorm, Normalizer};
+use crate::interrupt::{self, Pacer};
 use crate::problem::Problem;
 use crate::utility::FairShare;
+use one_path::OnePath;
+use several_paths::SeveralPaths;
 
 /// What errors call it.
 const METHOD: &str = "max-min";
 /// With several paths per flow, rates this near to being proven are an answer.
 const SETTLED: f64 = 1e-5;
+/// Operations between two looks at whether to stop.
+const SLICE: usize = 1 << 20;
 
 /// The rate of every path of the max-min fair allocation, in the units of the capacities: over rates per weight for
 /// [`AlphaFair`](crate::AlphaFair), over fair shares for [`BandwidthFunction`](crate::BandwidthFunction), whatever
@@ -78,30 +93,61 @@ pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
 
 /// The same, and why no flow can have more; with one path per flow that needs no witness.
 pub(crate) fn max_min_with_witness(problem: &Problem) -> Result<(Vec<f64>, Witness)> {
-    if problem.is_single_path() {
-        Ok((by_links(problem)?, Witness::new()))
-    } else {
-        lexicographic::lexicographic(problem)
+    let mut search = Search::new(problem)?;
+    while !search.advance(SLICE)? {
+        interrupt::check()?;
     }
+    Ok((search.rates(), search.witness()))
 }
 
-/// With one path per flow.
-fn by_links(problem: &Problem) -> Result<Vec<f64>> {
-    let (capacities, paths) = (problem.capacities(), problem.paths());
-    let caps = || (0..paths.len()).map(|path| problem.rate_cap(path)).collect::<Vec<_>>();
-    if let Some(of_flow) = flow_weights(problem)? {
-        let weights: Vec<f64> = problem.group().iter().map(|&flow| of_flow[flow as usize]).collect();
-        let mut rates = vec![0.0; weights.len()];
-        let caps = if problem.has_rate_caps() { caps() } else { Vec::new() };
-        WaterFill::new(capacities, paths).fill(&weights, &caps, &mut rates);
-        return Ok(rates);
+/// Max-min rates in the making; it goes on where it was left.
+#[derive(Debug)]
+pub(crate) struct Search(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    OnePath(OnePath),
+    SeveralPaths(Box<SeveralPaths>),
+}
+
+impl Search {
+    /// # Errors
+    /// Those of [`max_min`].
+    pub(crate) fn new(problem: &Problem) -> Result<Self> {
+        Ok(Self(match problem.is_single_path() {
+            true => Kind::OnePath(OnePath::new(problem)?),
+            false => Kind::SeveralPaths(Box::new(SeveralPaths::new(problem)?)),
+        }))
     }
-    let of_flow = flow_shares(problem, METHOD)?;
-    let shares: Vec<FairShare> = problem.group().iter().map(|&flow| of_flow[flow as usize]).collect();
-    let mut rates = curves::fill(capacities, paths, &shares, &caps());
-    // Fair shares that no float can hold would leave a link too full.
-    FNorm::default().normalize(capacities, paths, &mut rates);
-    Ok(rates)
+
+    /// Goes on for about so many elementary operations of some nanoseconds each, or until it is done. Returns whether it
+    /// is.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]; it may go on all the same.
+    pub(crate) fn advance(&mut self, operations: usize) -> Result<bool> {
+        match &mut self.0 {
+            Kind::OnePath(fill) => Ok(fill.advance(operations)),
+            Kind::SeveralPaths(runs) => runs.advance(operations),
+        }
+    }
+
+    /// Feasible rates of all paths, in the caller's units: what has stopped has its rate, the rest what it has at the
+    /// fair share that has been reached.
+    pub(crate) fn rates(&mut self) -> Vec<f64> {
+        match &mut self.0 {
+            Kind::OnePath(fill) => fill.rates(),
+            Kind::SeveralPaths(runs) => runs.rates(),
+        }
+    }
+
+    /// Why no flow can have more, once it is done; with one path per flow that needs no witness.
+    pub(crate) fn witness(&self) -> Witness {
+        match &self.0 {
+            Kind::OnePath(_) => Witness::new(),
+            Kind::SeveralPaths(runs) => runs.witness(),
+        }
+    }
 }
 
 /// The weight of every flow, if each has one.
@@ -123,8 +169,10 @@ fn flow_shares<'a>(problem: &'a Problem, method: &str) -> Result<Vec<FairShare<'
 
 /// Calls with every flow and its fair share.
 fn each_share<'a>(problem: &'a Problem, method: &str, mut take: impl FnMut(usize, FairShare<'a>)) -> Result<()> {
+    let mut pacer = Pacer::new();
     for block in problem.blocks() {
         for (place, &flow) in block.flows.iter().enumerate() {
+            pacer.did(1)?;
             let flow = flow as usize;
             let share = block.utility.fair_share(place).ok_or_else(|| {
                 let kind = block.utility.spec(place).map_or("user's own".into(), |spec| spec.kind);

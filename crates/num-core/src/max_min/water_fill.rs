@@ -22,22 +22,24 @@
 //!
 //! Source: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2, for the definition and the round-by-round algorithm.
 
-use std::borrow::Cow;
+use std::borrow::Borrow;
 
 use super::earliest::Earliest;
+use crate::error::Result;
 use crate::paths::Paths;
 
 /// A link with this part of its capacity left is full.
 pub(super) const FULL: f64 = 16.0 * f64::EPSILON;
 /// The least weight, as a part of the largest: a level is then a number.
-const LEAST: f64 = 1e-290;
-/// When W has fallen to this part of what it was, what is left may be rounding, and W is summed afresh.
-const LOST: f64 = 1e-25;
+pub(super) const LEAST: f64 = 1e-290;
+/// When W has fallen to this part of what it was, W is summed afresh: its two parts hold 32 digits of what it was, so
+/// that 16 of what is left are right.
+const LOST: f64 = 1e-16;
 
 /// Weighted max-min over a fixed network; made once, filled many times.
 #[derive(Debug)]
-pub(crate) struct WaterFill<'a> {
-    paths: Cow<'a, Paths>,
+pub(crate) struct WaterFill<P> {
+    paths: P,
     /// The paths through every link.
     through: Paths,
     /// The rate that counts as 1, so that no sum overflows: a power of two near the largest capacity.
@@ -46,6 +48,8 @@ pub(crate) struct WaterFill<'a> {
     links: Vec<Link>,
     stopped: Stopped,
     earliest: Earliest,
+    /// The level that has been reached.
+    water: f64,
     /// The paths through the link at hand that have not stopped.
     rising: Vec<u32>,
 }
@@ -112,23 +116,26 @@ impl Link {
     }
 }
 
-impl<'a> WaterFill<'a> {
+impl<P: Borrow<Paths>> WaterFill<P> {
     /// Capacities are finite and not negative, and every path names links among them.
-    pub(crate) fn new(capacities: &[f64], paths: impl Into<Cow<'a, Paths>>) -> Self {
-        let paths = paths.into();
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(crate) fn new(capacities: &[f64], paths: P) -> Result<Self> {
         let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
-        let through = paths.transpose(capacities.len()).expect("paths name links that exist");
+        let through = paths.borrow().transpose(capacities.len())?;
         let busiest = through.iter().map(<[u32]>::len).max().unwrap_or(0);
-        Self {
+        Ok(Self {
             through,
             unit,
             capacities: capacities.iter().map(|capacity| capacity / unit).collect(),
             links: Vec::with_capacity(capacities.len()),
-            stopped: Stopped(vec![0; paths.len().div_ceil(64)]),
+            stopped: Stopped(vec![0; paths.borrow().len().div_ceil(64)]),
             paths,
             earliest: Earliest::new(capacities.len()),
+            water: 0.0,
             rising: vec![0; busiest],
-        }
+        })
     }
 
     /// The rate of every path, for its weight ≥ 0 and its cap ≥ 0 (`caps` may be empty when there are none).
@@ -136,13 +143,24 @@ impl<'a> WaterFill<'a> {
     /// A path of weight 0 gets rate 0, and so does one through a failed link.
     pub(crate) fn fill(&mut self, weights: &[f64], caps: &[f64], rates: &mut [f64]) {
         self.start(weights, rates);
-        let mut water = 0.0;
+        self.rise(caps, rates, usize::MAX);
+    }
+
+    /// Lets the water rise until all paths have stopped, or about so many paths have been looked at. Returns whether all
+    /// have. `rates` is what [`start`](Self::start) and this have left there.
+    pub(crate) fn rise(&mut self, caps: &[f64], rates: &mut [f64], most: usize) -> bool {
+        let mut looked = 0;
         while let Some((link, bound)) = self.earliest.first() {
-            let level = self.links[link].level(water);
+            if looked >= most {
+                return false;
+            }
+            looked += 1;
+            let level = self.links[link].level(self.water);
             if level > bound {
                 self.earliest.set(link, level);
                 continue;
             }
+            looked += self.through.links(link).len();
             let rising = self.rising(link);
             if rising == 0 {
                 self.earliest.set(link, f64::INFINITY);
@@ -152,18 +170,30 @@ impl<'a> WaterFill<'a> {
             } else if caps.is_empty() || !self.stop_at_caps(rising, level, caps, rates) {
                 self.stop(link, rising, level, rates);
                 self.earliest.set(link, f64::INFINITY);
-                water = level;
+                self.water = level;
             }
         }
+        true
+    }
+
+    /// The rates so far: those that have not stopped are at the present level, or at their caps.
+    pub(crate) fn so_far(&self, caps: &[f64], rates: &[f64]) -> Vec<f64> {
+        let cap = |path: usize| caps.get(path).copied().unwrap_or(f64::INFINITY);
+        let rate = |(path, &rate): (usize, &f64)| match self.stopped.contains(path) {
+            true => rate,
+            false => (rate * self.water * self.unit).min(cap(path)),
+        };
+        rates.iter().enumerate().map(rate).collect()
     }
 
     /// Leaves in `rates` the weight of every path as a part of the largest, which stays there until it stops.
-    fn start(&mut self, weights: &[f64], rates: &mut [f64]) {
+    pub(crate) fn start(&mut self, weights: &[f64], rates: &mut [f64]) {
+        self.water = 0.0;
         let unit = power_of_two(weights.iter().copied().fold(0.0, f64::max));
         self.stopped.0.fill(0);
         for (path, (rate, &weight)) in rates.iter_mut().zip(weights).enumerate() {
             // A path without links would never stop.
-            let rises = weight > 0.0 && !self.paths.links(path).is_empty();
+            let rises = weight > 0.0 && !self.paths.borrow().links(path).is_empty();
             *rate = if rises { (weight / unit).clamp(LEAST, 2.0) } else { 0.0 };
             if *rate == 0.0 {
                 self.stopped.insert(path);
@@ -200,7 +230,7 @@ impl<'a> WaterFill<'a> {
                 any = true;
                 rates[path] = caps[path];
                 self.stopped.insert(path);
-                for &link in self.paths.links(path) {
+                for &link in self.paths.borrow().links(path) {
                     self.links[link as usize].take([cap, weight]);
                 }
             }
@@ -220,7 +250,7 @@ impl<'a> WaterFill<'a> {
             let weight = rates[path];
             let rate = weight * level;
             rates[path] = rate * self.unit;
-            for &link in self.paths.links(path) {
+            for &link in self.paths.borrow().links(path) {
                 // The full link is done; the others do not wait for it.
                 if link as usize != full {
                     self.links[link as usize].take([rate, weight]);

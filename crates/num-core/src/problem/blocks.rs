@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
 use crate::utility::{Family, Spec, Utilities, Utility};
 
 /// One utility object and the flows it serves: `flows[i]`, in increasing order, has its parameters number `i`.
@@ -20,14 +21,20 @@ pub(super) fn of(utilities: Utilities, flows: usize) -> Result<Vec<Block>> {
             Some(found) if found != flows => return Err(wrong_flows("utility".into(), found, flows)),
             _ => return Ok(vec![Block { utility, flows: (0..flows as u32).collect() }]),
         },
-        Utilities::PerFlow(list) => list.into_iter().enumerate().map(Part::of).collect::<Result<_>>()?,
+        Utilities::PerFlow(list) => {
+            let mut pacer = Pacer::new();
+            let part = |utility| pacer.did(8).and_then(|()| Part::of(utility));
+            list.into_iter().enumerate().map(part).collect::<Result<_>>()?
+        }
         Utilities::Specs(list) => list.into_iter().map(Part::Spec).collect(),
     };
     if parts.len() != flows {
         return Err(wrong_flows("utility".into(), parts.len(), flows));
     }
     let (mut groups, mut places): (Vec<Group>, HashMap<Key, usize>) = (Vec::new(), HashMap::new());
+    let mut pacer = Pacer::new();
     for (flow, part) in parts.into_iter().enumerate() {
+        pacer.did(8)?;
         let place = *places.entry(part.key(flow)).or_insert_with(|| {
             groups.push(Group::default());
             groups.len() - 1
@@ -53,6 +60,8 @@ enum Part {
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Kind(String),
+    /// Flows of a kind that give a scale where others give a weight.
+    Scaled(String),
     /// Address of an object that serves any number of flows.
     Object(usize),
     /// A flow whose object serves one flow only.
@@ -69,6 +78,7 @@ impl Part {
 
     fn key(&self, flow: usize) -> Key {
         match self {
+            Self::Spec(spec) if spec.scale.is_some() && spec.weight.is_none() => Key::Scaled(spec.kind.clone()),
             Self::Spec(spec) => Key::Kind(spec.kind.clone()),
             Self::Object(utility) if utility.flows().is_some() => Key::Alone(flow),
             Self::Object(utility) => Key::Object(Arc::as_ptr(utility).cast::<()>() as usize),

@@ -1,43 +1,100 @@
 //! Problems as JSON text, with the fields `capacity`, `paths`, `group`, `utility` and `cap`.
 //!
 //! `utility` holds one column per field of [`Spec`], `null` where a kind has no use for it; `cap` holds `null` for no
-//! cap. `capacities` and `rate_cap` are read as
-//! well. Other fields (a name, an expected answer) are ignored when reading.
+//! cap. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when reading.
 
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::Problem;
 use crate::error::{Error, Result};
+use crate::interrupt::{self, Pacer};
 use crate::paths::Paths;
 use crate::utility::{Spec, Utilities};
 
 #[derive(Serialize, Deserialize)]
 struct File {
-    #[serde(alias = "capacities")]
+    #[serde(alias = "capacities", deserialize_with = "column")]
     capacity: Vec<f64>,
     paths: Paths,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_column")]
     group: Option<Vec<u32>>,
     utility: Columns,
-    #[serde(default, alias = "rate_cap", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "rate_cap",
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "optional_column"
+    )]
     cap: Option<Vec<Option<f64>>>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 struct Columns {
+    #[serde(deserialize_with = "column")]
     kind: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "column")]
     weight: Vec<Option<f64>>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "has_none", deserialize_with = "column")]
+    scale: Vec<Option<f64>>,
+    #[serde(default, deserialize_with = "column")]
     alpha: Vec<Option<f64>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "column")]
     size: Vec<Option<f64>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "column")]
     eps: Vec<Option<f64>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "column")]
     breakpoints: Vec<Option<Vec<[f64; 2]>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "column")]
     tail_slope: Vec<Option<f64>>,
+}
+
+/// Whether a column that few files need is empty.
+fn has_none(column: &[Option<f64>]) -> bool {
+    column.iter().all(Option::is_none)
+}
+
+/// A list, read with an eye on whether to stop.
+fn column<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    struct Entries<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Vec<T>, A::Error> {
+            let (mut column, mut pacer) = (Vec::new(), Pacer::new());
+            while let Some(entry) = entries.next_element()? {
+                column.push(entry);
+                pacer.did(1).map_err(A::Error::custom)?;
+            }
+            Ok(column)
+        }
+    }
+    deserializer.deserialize_seq(Entries(PhantomData))
+}
+
+/// The same, or null.
+fn optional_column<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    struct Column<T>(Vec<T>);
+    impl<'de, T: Deserialize<'de>> Deserialize<'de> for Column<T> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            column(deserializer).map(Self)
+        }
+    }
+    Ok(Option::<Column<T>>::deserialize(deserializer)?.map(|column| column.0))
+}
+
+/// What JSON could not be read or written for, unless it is that the work was stopped.
+fn wrong(error: serde_json::Error) -> Error {
+    interrupt::check().err().unwrap_or_else(|| Error::Json(error.to_string()))
 }
 
 impl Columns {
@@ -45,6 +102,7 @@ impl Columns {
         let flows = self.kind.len();
         let lengths = [
             ("weight", self.weight.len()),
+            ("scale", self.scale.len()),
             ("alpha", self.alpha.len()),
             ("size", self.size.len()),
             ("eps", self.eps.len()),
@@ -55,21 +113,27 @@ impl Columns {
             return Err(Error::Length { what: format!("utility.{name}"), found, expected: flows, per: "flow" });
         }
         let at = |column: &[Option<f64>], flow: usize| column.get(flow).copied().flatten();
-        let spec = |(flow, kind): (usize, String)| Spec {
-            kind,
-            weight: at(&self.weight, flow),
-            alpha: at(&self.alpha, flow),
-            size: at(&self.size, flow),
-            eps: at(&self.eps, flow),
-            breakpoints: self.breakpoints.get(flow).cloned().flatten(),
-            tail_slope: at(&self.tail_slope, flow),
+        let mut pacer = Pacer::new();
+        let spec = |(flow, kind): (usize, String)| {
+            pacer.did(1)?;
+            Ok(Spec {
+                kind,
+                weight: at(&self.weight, flow),
+                scale: at(&self.scale, flow),
+                alpha: at(&self.alpha, flow),
+                size: at(&self.size, flow),
+                eps: at(&self.eps, flow),
+                breakpoints: self.breakpoints.get(flow).cloned().flatten(),
+                tail_slope: at(&self.tail_slope, flow),
+            })
         };
-        Ok(self.kind.into_iter().enumerate().map(spec).collect())
+        self.kind.into_iter().enumerate().map(spec).collect()
     }
 
     fn push(&mut self, spec: Spec) {
         self.kind.push(spec.kind);
         self.weight.push(spec.weight);
+        self.scale.push(spec.scale);
         self.alpha.push(spec.alpha);
         self.size.push(spec.size);
         self.eps.push(spec.eps);
@@ -83,12 +147,14 @@ impl Problem {
     ///
     /// # Errors
     /// [`Error::Json`] when the text is not JSON or lacks a field, and everything that [`Problem::grouped`] and
-    /// [`Problem::with_rate_caps`] find.
+    /// [`Problem::with_rate_caps`] find; [`Error::Stopped`].
     pub fn from_json(text: &str) -> Result<Self> {
-        let file: File = serde_json::from_str(text).map_err(|error| Error::Json(error.to_string()))?;
-        let group = file.group.unwrap_or_else(|| (0..file.paths.len() as u32).collect());
+        let file: File = serde_json::from_str(text).map_err(wrong)?;
         let utilities = Utilities::Specs(file.utility.into_specs()?);
-        let problem = Self::grouped(file.capacity, file.paths, group, utilities)?;
+        let problem = match file.group {
+            Some(group) => Self::grouped(file.capacity, file.paths, group, utilities)?,
+            None => Self::new(file.capacity, file.paths, utilities)?,
+        };
         match file.cap {
             None => Ok(problem),
             Some(caps) => problem.with_rate_caps(caps.into_iter().map(|cap| cap.unwrap_or(f64::INFINITY)).collect()),
@@ -98,11 +164,13 @@ impl Problem {
     /// The problem as JSON text that [`from_json`](Self::from_json) reads back to the same problem.
     ///
     /// # Errors
-    /// [`Error::Json`] naming the first flow whose utility exists only as code.
+    /// [`Error::Json`] naming the first flow whose utility exists only as code; [`Error::Stopped`].
     pub fn to_json(&self) -> Result<String> {
         let mut specs = vec![None; self.flows()];
+        let mut pacer = Pacer::new();
         for block in self.blocks() {
             for (place, &flow) in block.flows.iter().enumerate() {
+                pacer.did(1)?;
                 specs[flow as usize] = block.utility.spec(place);
             }
         }
@@ -110,6 +178,7 @@ impl Problem {
         for (flow, spec) in specs.into_iter().enumerate() {
             let only_code = || Error::Json(format!("the utility of flow {flow} is code and cannot be written"));
             utility.push(spec.ok_or_else(only_code)?);
+            pacer.did(1)?;
         }
         let caps = (0..self.paths.len()).map(|path| Some(self.rate_cap(path)).filter(|cap| cap.is_finite()));
         let file = File {
@@ -119,6 +188,6 @@ impl Problem {
             utility,
             cap: Some(caps.collect()),
         };
-        serde_json::to_string(&file).map_err(|error| Error::Json(error.to_string()))
+        serde_json::to_string(&file).map_err(wrong)
     }
 }

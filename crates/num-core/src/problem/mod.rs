@@ -6,6 +6,7 @@ mod json;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::interrupt;
 use crate::paths::Paths;
 use crate::utility::{Curvature, Utilities, Utility};
 pub(crate) use blocks::Block;
@@ -36,7 +37,8 @@ impl Problem {
     ///
     /// # Errors
     /// See [`Problem::grouped`].
-    pub fn new(capacities: Vec<f64>, paths: Paths, utilities: impl Into<Utilities>) -> Result<Self> {
+    pub fn new(capacities: Vec<f64>, paths: impl Into<Arc<Paths>>, utilities: impl Into<Utilities>) -> Result<Self> {
+        let paths = paths.into();
         let group = (0..paths.len() as u32).collect();
         Self::grouped(capacities, paths, group, utilities)
     }
@@ -46,10 +48,10 @@ impl Problem {
     /// # Errors
     /// [`Error::Capacity`], [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`],
     /// [`Error::Group`], [`Error::GroupGap`], or [`Error::Length`] when `group` or the utilities have the wrong number
-    /// of entries.
+    /// of entries; [`Error::Stopped`].
     pub fn grouped(
         capacities: Vec<f64>,
-        paths: Paths,
+        paths: impl Into<Arc<Paths>>,
         group: Vec<u32>,
         utilities: impl Into<Utilities>,
     ) -> Result<Self> {
@@ -58,8 +60,11 @@ impl Problem {
             return Err(Error::Capacity { link, value: capacities[link] });
         }
         // Promise 2.
+        let paths = paths.into();
+        interrupt::check()?;
         paths.check(capacities.len())?;
         // Promise 3.
+        interrupt::check()?;
         if group.len() != paths.len() {
             return Err(Error::Length { what: "group".into(), found: group.len(), expected: paths.len(), per: "path" });
         }
@@ -75,10 +80,10 @@ impl Problem {
             return Err(Error::GroupGap { flow, flows });
         }
         // Promise 5.
+        interrupt::check()?;
         let blocks = blocks::of(utilities.into(), flows)?;
-        let (paths, rate_caps) = (Arc::new(paths), Arc::default());
         let (capacities, group, blocks) = (Arc::new(capacities), Arc::new(group), Arc::new(blocks));
-        Ok(Self { capacities, paths, group, flows, rate_caps, blocks })
+        Ok(Self { capacities, paths, group, flows, rate_caps: Arc::default(), blocks })
     }
 
     /// The same problem with a cap on the rate of every path, ∞ for none. A path capped at 0 is closed, as one over a
@@ -244,7 +249,7 @@ impl Problem {
     }
 
     /// The links of every path, to be kept.
-    pub(crate) fn shared_paths(&self) -> Arc<Paths> {
+    pub fn shared_paths(&self) -> Arc<Paths> {
         Arc::clone(&self.paths)
     }
 

@@ -122,6 +122,15 @@ impl OptionRange {
             Self::Switch => value == 0.0 || value == 1.0,
         }
     }
+
+    /// # Errors
+    /// [`Error::Setting`] with this name for a value out of the range.
+    pub(super) fn check(self, name: &str, value: f64) -> Result<()> {
+        if self.holds(value) {
+            return Ok(());
+        }
+        Err(Error::Setting { name: name.into(), value: value.to_string(), expected: self.to_string() })
+    }
 }
 
 impl fmt::Display for OptionRange {
@@ -272,7 +281,7 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
-        make: |options, setup| Ok(Box::new(Xwi::new([options[0], options[1], options[2]], setup.presolved))),
+        make: |options, setup| Ok(Box::new(Xwi::new([options[0], options[1], options[2]], setup.presolved)?)),
     },
     MethodInfo {
         name: "interior-point",
@@ -286,7 +295,7 @@ pub static METHODS: &[MethodInfo] = &[
         summary: "water-filling: the max-min fair rates, exactly",
         options: &[],
         takes: Takes { curvatures: &[Curvature::MaxMin], several_paths: true },
-        make: |_, setup| Ok(Box::new(WaterFilling::new(setup.problem, setup.presolved)?)),
+        make: |_, setup| Ok(Box::new(WaterFilling::new(setup.problem)?)),
     },
 ];
 
@@ -353,10 +362,7 @@ impl MethodInfo {
             let Some(option) = self.options.iter().find(|option| option.name == name) else {
                 return Err(self.unknown_option(name));
             };
-            if !option.range.holds(value) {
-                let expected = option.range.to_string();
-                return Err(Error::Setting { name: name.clone(), value: value.to_string(), expected });
-            }
+            option.range.check(name, value)?;
         }
         let value = |option: &OptionInfo| options.get(option.name).copied().unwrap_or(option.default);
         Ok(self.options.iter().map(value).collect())

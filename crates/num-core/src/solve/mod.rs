@@ -26,8 +26,8 @@ use goal::Goal;
 pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange, nearest};
 pub(crate) use method::{Method, State};
 pub use price::{
-    CEILING, Delayed, FastNed, Fgm, Gradient, LARGEST_PRICE, Late, LinkRecord, LinkState, MOST_REFUSALS, Ned,
-    NewtonLike, PowerFlows, PowerLaw, PriceEngine, PriceRule, Rcp, Responder, Sums,
+    CEILING, Delayed, FastNed, Fgm, Gradient, LARGEST_PRICE, LARGEST_SUM, Late, LinkRecord, LinkState, MOST_REFUSALS,
+    Ned, NewtonLike, PowerFlows, PowerLaw, PriceEngine, PriceRule, Rcp, Responder, Sums,
 };
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};

@@ -1,42 +1,53 @@
-//! Water-filling as a method: one step, and the rates are max-min fair.
+//! Water-filling as a method: a step raises the fair share by some milliseconds of work, and when all flows have stopped
+//! the rates are max-min fair.
 //!
-//! Nothing is iterated, there are no prices (all stay 0), and a second step changes nothing. What it does is in
+//! There are no prices (all stay 0). Until it is done the rates are those of the fair share that has been reached, with
+//! what has stopped before it left where it is: feasible, and far from proven. What it does is in
 //! [`max_min`](crate::max_min).
 
 use super::{Method, State};
 use crate::error::Result;
-use crate::max_min::{Witness, max_min_with_witness};
+use crate::max_min::Search;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
+/// Elementary operations in a step: some five milliseconds.
+const STEP: usize = 1 << 22;
+
 /// Max-min fair rates.
 pub(super) struct WaterFilling {
-    /// In natural units *(given)*.
-    rates: Vec<f64>,
-    witness: Witness,
-    done: bool,
+    search: Search,
+    /// Whether the search is done, and whether the rates in the state are its.
+    is_found: bool,
+    is_done: bool,
 }
 
 impl WaterFilling {
-    pub(super) fn new(problem: &Problem, presolved: &Presolved) -> Result<Self> {
-        let (rates, witness) = max_min_with_witness(problem)?;
-        Ok(Self { rates: presolved.natural_rates(&rates), witness, done: false })
+    /// # Errors
+    /// Those of [`max_min`](crate::max_min()).
+    pub(super) fn new(problem: &Problem) -> Result<Self> {
+        Ok(Self { search: Search::new(problem)?, is_found: false, is_done: false })
     }
 }
 
 impl Method for WaterFilling {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
-        self.done = false;
+        self.is_done = false;
         state.prices.fill(0.0);
-        state.witness.clone_from(&self.witness);
         state.rates.copy_from_slice(&problem.equal_shares);
         f64::MAX
     }
 
-    fn step(&mut self, _problem: &Presolved, state: &mut State) -> f64 {
-        self.done = true;
-        state.rates.copy_from_slice(&self.rates);
-        0.0
+    fn step(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+        // Stopped on the way it stays where it is; the loop looks for itself.
+        self.is_found = self.is_found || self.search.advance(STEP).unwrap_or(false);
+        state.rates = problem.natural_rates(&self.search.rates());
+        self.is_done = self.is_found;
+        if self.is_done {
+            state.witness = self.search.witness();
+            return 0.0;
+        }
+        f64::MAX
     }
 
     fn is_dear(&self) -> bool {
@@ -44,6 +55,6 @@ impl Method for WaterFilling {
     }
 
     fn is_stuck(&self) -> bool {
-        self.done
+        self.is_done
     }
 }

@@ -21,11 +21,12 @@
 //! accuracy, use "interior-point".
 //! Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §4.2, and §6.3 for several paths.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::incidence::Incidence;
 use super::price::LARGEST_PRICE;
 use super::{Method, State};
+use crate::error::Result;
 use crate::max_min::WaterFill;
 use crate::paths::Paths;
 use crate::presolve::{Presolved, smallest};
@@ -35,7 +36,7 @@ pub(super) struct Xwi {
     eta: f64,
     beta: f64,
     incidence: Incidence,
-    fill: WaterFill<'static>,
+    fill: WaterFill<Arc<Paths>>,
     /// The cap of every path or the saturation of its flow; empty when there are none *(given)*.
     limits: Vec<f64>,
     /// The largest weight of every path *(given)*.
@@ -55,7 +56,10 @@ const NEAR: f64 = 1e-9;
 
 impl Xwi {
     /// Weights are cut at `heaviest` times the path's smallest capacity: a free path would have an infinite one.
-    pub(super) fn new([eta, beta, heaviest]: [f64; 3], problem: &Presolved) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new([eta, beta, heaviest]: [f64; 3], problem: &Presolved) -> Result<Self> {
         let paths = problem.paths.len();
         let mut limits = problem.caps.clone();
         for block in &problem.blocks {
@@ -69,18 +73,18 @@ impl Xwi {
         }
         let heaviest = problem.paths.iter().map(|links| heaviest * smallest(&problem.capacities, links)).collect();
         let links = vec![0.0; problem.capacities.len()];
-        Self {
+        Ok(Self {
             eta,
             beta,
             incidence: Incidence::new(&problem.paths),
-            fill: WaterFill::new(&problem.capacities, Cow::Owned(Paths::clone(&problem.paths))),
+            fill: WaterFill::new(&problem.capacities, Arc::clone(&problem.paths))?,
             limits,
             heaviest,
             weights: vec![0.0; paths],
             path_prices: vec![0.0; paths],
             loads: links.clone(),
             residuals: links,
-        }
+        })
     }
 
     /// Rates at the prices in `state`, from the shares that its rates have, and what the links see of them. Returns the

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 
 use super::{Link, Topology, too_many};
 use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
+use crate::memory;
 
 impl Topology {
     /// Two nodes and one link, from node 0 to node 1.
@@ -23,11 +25,11 @@ impl Topology {
     /// [`new`](Self::new).
     pub fn parking_lot(n: usize, capacity: f64) -> Result<Self> {
         at_least(1, "n", n)?;
-        fits("nodes", n as u128 + 1)?;
+        fits(n as u128 + 1, n as u128)?;
         let mut plan = Plan::new("parking lot");
-        plan.nodes("node", n + 1, 0);
+        plan.nodes("node", n + 1, 0)?;
         for node in 0..n {
-            plan.link(node, node + 1, capacity);
+            plan.link(node, node + 1, capacity)?;
         }
         plan.finish(n + 1)
     }
@@ -41,12 +43,12 @@ impl Topology {
     /// [`Error::Capacity`] as in [`new`](Self::new).
     pub fn star(servers: usize, capacity: f64) -> Result<Self> {
         at_least(2, "servers", servers)?;
-        fits("links", 2 * servers as u128)?;
+        fits(servers as u128 + 1, 2 * servers as u128)?;
         let mut plan = Plan::new("star");
-        plan.nodes("server", servers, 0);
+        plan.nodes("server", servers, 0)?;
         plan.names.push("hub".into());
         plan.tiers.push(1);
-        plan.both_ways((0..servers).map(|server| (server, servers)), capacity);
+        plan.both_ways((0..servers).map(|server| (server, servers)), capacity)?;
         plan.finish(servers)
     }
 
@@ -77,16 +79,16 @@ impl Topology {
         at_least(1, "racks", racks)?;
         at_least(1, "servers_per_rack", servers_per_rack)?;
         at_least(1, "spines", spines)?;
-        let per_rack = servers_per_rack as u128 + spines as u128;
-        fits("links", (racks as u128).saturating_mul(2 * per_rack))?;
+        let [r, h, s] = [racks, servers_per_rack, spines].map(|count| count as u128);
+        fits((r.saturating_mul(h + 1)).saturating_add(s), r.saturating_mul(2 * (h + s)))?;
         let servers = racks * servers_per_rack;
         let (rack, spine) = (|r: usize| servers + r, |s: usize| servers + racks + s);
         let mut plan = Plan::new("leaf-spine");
-        plan.nodes("server", servers, 0);
-        plan.nodes("rack", racks, 1);
-        plan.nodes("spine", spines, 2);
-        plan.both_ways((0..servers).map(|server| (server, rack(server / servers_per_rack))), server_capacity);
-        plan.both_ways(grid(racks, spines).map(|(r, s)| (rack(r), spine(s))), fabric_capacity);
+        plan.nodes("server", servers, 0)?;
+        plan.nodes("rack", racks, 1)?;
+        plan.nodes("spine", spines, 2)?;
+        plan.both_ways((0..servers).map(|server| (server, rack(server / servers_per_rack))), server_capacity)?;
+        plan.both_ways(grid(racks, spines).map(|(r, s)| (rack(r), spine(s))), fabric_capacity)?;
         plan.finish(servers)
     }
 
@@ -116,18 +118,20 @@ impl Topology {
             return Err(setting("k", k, "an even number >= 2"));
         }
         let m = k / 2;
-        fits("links", (k as u128 * k as u128).saturating_mul(3 * m as u128))?;
+        let (ports, half) = (k as u128, m as u128);
+        let links = (ports * ports).saturating_mul(3 * half);
+        fits((links / 6).saturating_add(ports.saturating_mul(3 * half)), links)?; // at most so many nodes
         let (servers, switches) = (k * m * m, k * m);
         let (edge, aggregation) = (|e: usize| servers + e, |g: usize| servers + switches + g);
         let core = |c: usize| servers + 2 * switches + c;
         let mut plan = Plan::new("fat tree");
-        plan.nodes("server", servers, 0);
-        plan.nodes("edge", switches, 1);
-        plan.nodes("aggregation", switches, 2);
-        plan.nodes("core", m * m, 3);
-        plan.both_ways((0..servers).map(|server| (server, edge(server / m))), capacity);
-        plan.both_ways(grid(switches, m).map(|(e, a)| (edge(e), aggregation(e / m * m + a))), capacity);
-        plan.both_ways(grid(switches, m).map(|(g, j)| (aggregation(g), core(g % m * m + j))), capacity);
+        plan.nodes("server", servers, 0)?;
+        plan.nodes("edge", switches, 1)?;
+        plan.nodes("aggregation", switches, 2)?;
+        plan.nodes("core", m * m, 3)?;
+        plan.both_ways((0..servers).map(|server| (server, edge(server / m))), capacity)?;
+        plan.both_ways(grid(switches, m).map(|(e, a)| (edge(e), aggregation(e / m * m + a))), capacity)?;
+        plan.both_ways(grid(switches, m).map(|(g, j)| (aggregation(g), core(g % m * m + j))), capacity)?;
         plan.finish(servers)
     }
 
@@ -153,6 +157,7 @@ impl Topology {
         let mut plan = Plan::new("graph");
         let mut nodes: HashMap<&str, usize> = HashMap::new();
         for (number, line) in text.lines().enumerate() {
+            plan.pacer.did(NAME)?;
             let wrong = |what: String| Err(Error::Topology(format!("line {}: {what}", number + 1)));
             let fields: Vec<&str> = line.split_whitespace().collect();
             if fields.first().is_none_or(|field| field.starts_with('#')) {
@@ -176,8 +181,8 @@ impl Topology {
                     plan.names.len() - 1
                 })
             });
-            plan.link(a, b, capacity);
-            plan.link(b, a, capacity);
+            plan.link(a, b, capacity)?;
+            plan.link(b, a, capacity)?;
         }
         if plan.links.is_empty() {
             return Err(Error::Topology("the text has no edges, expected lines of node node capacity".into()));
@@ -194,27 +199,33 @@ struct Plan {
     names: Vec<String>,
     tiers: Vec<u8>,
     links: Vec<Link>,
+    pacer: Pacer,
 }
 
 impl Plan {
     fn new(name: &'static str) -> Self {
-        Self { name, names: Vec::new(), tiers: Vec::new(), links: Vec::new() }
+        Self { name, names: Vec::new(), tiers: Vec::new(), links: Vec::new(), pacer: Pacer::new() }
     }
 
     /// Appends `count` nodes named `kind 0`, `kind 1`, …
-    fn nodes(&mut self, kind: &str, count: usize, tier: u8) {
-        self.names.extend((0..count).map(|number| format!("{kind} {number}")));
+    fn nodes(&mut self, kind: &str, count: usize, tier: u8) -> Result<()> {
+        for number in 0..count {
+            self.names.push(format!("{kind} {number}"));
+            self.pacer.did(NAME)?;
+        }
         self.tiers.extend(std::iter::repeat_n(tier, count));
+        Ok(())
     }
 
-    fn link(&mut self, from: usize, to: usize, capacity: f64) {
+    fn link(&mut self, from: usize, to: usize, capacity: f64) -> Result<()> {
         self.links.push(Link { from: from as u32, to: to as u32, capacity });
+        self.pacer.did(1)
     }
 
     /// Appends a link for every pair, and then one in the opposite direction for every pair.
-    fn both_ways(&mut self, pairs: impl Iterator<Item = (usize, usize)> + Clone, capacity: f64) {
-        pairs.clone().for_each(|(from, to)| self.link(from, to, capacity));
-        pairs.for_each(|(from, to)| self.link(to, from, capacity));
+    fn both_ways(&mut self, mut pairs: impl Iterator<Item = (usize, usize)> + Clone, capacity: f64) -> Result<()> {
+        pairs.clone().try_for_each(|(from, to)| self.link(from, to, capacity))?;
+        pairs.try_for_each(|(from, to)| self.link(to, from, capacity))
     }
 
     fn finish(self, ends: usize) -> Result<Topology> {
@@ -235,7 +246,20 @@ fn setting(name: &str, value: usize, expected: &str) -> Error {
     Error::Setting { name: name.into(), value: value.to_string(), expected: expected.into() }
 }
 
-/// Refuses a count that a `u32` cannot hold, before anything of that size is built.
-fn fits(what: &str, count: u128) -> Result<()> {
-    if count > u128::from(u32::MAX) { Err(too_many(what, count)) } else { Ok(()) }
+/// Refuses counts that a `u32` or memory cannot hold, before anything of that size is built.
+fn fits(nodes: u128, links: u128) -> Result<()> {
+    for (what, count) in [("links", links), ("nodes", nodes)] {
+        if count > u128::from(u32::MAX) {
+            return Err(too_many(what, count));
+        }
+    }
+    memory::check(&format!("a network of {nodes} nodes and {links} links"), nodes * NODE_BYTES + links * LINK_BYTES)
 }
+
+/// What a node takes: its name, and its places in the lists of a topology.
+const NODE_BYTES: u128 = 100;
+/// What a link takes.
+const LINK_BYTES: u128 = 48;
+
+/// A name is made, or a line read, in the time of so many units of work.
+const NAME: usize = 8;

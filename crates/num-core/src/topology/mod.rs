@@ -1,18 +1,20 @@
 //! Networks by name: which links there are, what they join, and the paths between two ends.
 //!
-//! A [`Topology`] is a directed graph whose edges are the links of a [`Problem`](crate::Problem). Three files share the
+//! A [`Topology`] is a directed graph whose edges are the links of a [`Problem`](crate::Problem). Four files share the
 //! work: this one is the type and its promises, `fabrics.rs` builds the networks that papers use, `routes.rs` finds
-//! shortest paths.
+//! shortest paths, `walks.rs` says whether given paths are any.
 
 mod fabrics;
 mod routes;
+mod walks;
 
 use std::collections::HashMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expected_below};
+use crate::interrupt::{self, Pacer};
 use routes::Routing;
 
 /// One directed link.
@@ -86,6 +88,7 @@ impl Topology {
     /// # Errors
     /// - [`Error::Length`] unless there is one tier per node.
     /// - [`Error::Capacity`] for a capacity that is negative, infinite or not a number.
+    /// - [`Error::Stopped`].
     /// - [`Error::Topology`] for fewer than two ends or more than there are nodes, two nodes of one name, a link from
     ///   or to a node that does not exist, a link from a node to itself, and more nodes or links than a `u32` can
     ///   number.
@@ -112,8 +115,7 @@ impl Topology {
         if tiers.len() != nodes {
             return Err(Error::Length { what: "tiers".into(), found: tiers.len(), expected: nodes, per: "node" });
         }
-        let mut by_name: Vec<u32> = (0..nodes as u32).collect();
-        by_name.sort_by_key(|&node| &node_names[node as usize]);
+        let by_name = by_name(&node_names)?;
         for pair in by_name.windows(2) {
             let (one, other) = (pair[0] as usize, pair[1] as usize);
             if node_names[one] == node_names[other] {
@@ -121,10 +123,13 @@ impl Topology {
                 return Err(Error::Topology(format!("nodes {one} and {other} are both named {shared:?}")));
             }
         }
+        let mut pacer = Pacer::new();
         for (link, &Link { from, to, capacity }) in links.iter().enumerate() {
+            pacer.did(1)?;
             // Promise 3: links.
             if let Some(node) = [from, to].into_iter().find(|&node| node as usize >= nodes) {
-                return Err(Error::Topology(format!("link {link} names node {node}, expected a node in 0..{nodes}")));
+                let expected = expected_below("node", nodes);
+                return Err(Error::Topology(format!("link {link} names node {node}, {expected}")));
             }
             if from == to {
                 let node = &node_names[from as usize];
@@ -136,6 +141,7 @@ impl Topology {
             }
         }
         let capacities = links.iter().map(|link| link.capacity).collect();
+        interrupt::check()?;
         let routing = Routing::new(nodes, ends, &links);
         Ok(Self { name: name.into(), node_names, ends, tiers, links, capacities, by_name, routing })
     }
@@ -223,6 +229,39 @@ impl From<Topology> for Plain {
         let Topology { name, node_names, ends, tiers, links, .. } = net;
         Self { name, node_names, ends, tiers, links }
     }
+}
+
+/// The nodes in the order of their names.
+fn by_name(names: &[String]) -> Result<Vec<u32>> {
+    // Sorted in pieces that are then merged: a sort of millions of names would not look whether to stop.
+    const PIECE: usize = 1 << 15;
+    let name = |node: u32| &names[node as usize];
+    let mut nodes: Vec<u32> = (0..names.len() as u32).collect();
+    for piece in nodes.chunks_mut(PIECE) {
+        interrupt::check()?;
+        piece.sort_by_key(|&node| name(node));
+    }
+    let (mut width, mut pacer) = (PIECE, Pacer::new());
+    while width < nodes.len() {
+        let mut merged = Vec::with_capacity(nodes.len());
+        for two in nodes.chunks(2 * width) {
+            let (mut one, mut other) = two.split_at(width.min(two.len()));
+            while let (Some((&first, ones)), Some((&second, others))) = (one.split_first(), other.split_first()) {
+                pacer.did(4)?;
+                if name(second) < name(first) {
+                    merged.push(second);
+                    other = others;
+                } else {
+                    merged.push(first);
+                    one = ones;
+                }
+            }
+            merged.extend_from_slice(one);
+            merged.extend_from_slice(other);
+        }
+        (nodes, width) = (merged, 2 * width);
+    }
+    Ok(nodes)
 }
 
 fn too_many(what: &str, count: impl fmt::Display) -> Error {

@@ -14,8 +14,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Link, Topology};
-use crate::error::{Error, Result};
-use crate::interrupt::Pacer;
+use crate::error::{Error, Result, expected_below};
+use crate::interrupt::{self, Pacer};
+use crate::memory;
 use crate::paths::Paths;
 
 /// More shortest paths than this between one pair of ends are not listed.
@@ -106,13 +107,15 @@ impl Topology {
     ///
     /// # Errors
     /// [`Error::Topology`], naming both ends, when an end does not exist, both are the same, no path joins them, or
-    /// there are more than 1 000 000 paths (or 100 000 000 links on them), which are counted before they are listed.
+    /// there are more than 1 000 000 paths (or 100 000 000 links on them), which are counted before they are listed;
+    /// [`Error::Stopped`].
     pub fn paths(&self, source: usize, destination: usize) -> Result<Paths> {
         let blame = |reason: &str| self.blame("paths", source, destination, reason);
         self.check_pair(source, destination).map_err(|reason| blame(&reason))?;
         let (first, last) = (self.routing.attachments[source], self.routing.attachments[destination]);
         let mut routes = Routes::new(self);
         routes.aim(last.node);
+        interrupt::check()?;
         let Some(hops) = routes.hops(first.node) else { return Err(blame("there is no route")) };
         let count = routes.count(first.node);
         if count > MOST_PATHS || count * u64::from(hops) > MOST_CROSSINGS {
@@ -122,7 +125,7 @@ impl Topology {
             )));
         }
 
-        let mut paths = Paths::from_lists([[0; 0]; 0]);
+        let (mut paths, mut pacer) = (Paths::from_lists([[0; 0]; 0]), Pacer::new());
         let mut path: Vec<u32> = first.up_down.map(|(up, _)| up).into_iter().collect();
         let mut walk = vec![(first.node, 0)]; // the nodes so far, and how many next links of each have been tried
         while let Some((node, tried)) = walk.last_mut() {
@@ -136,6 +139,7 @@ impl Topology {
             if *node == last.node {
                 path.extend(last.up_down.map(|(_, down)| down));
                 paths.push(&path);
+                pacer.did(path.len())?;
                 path.truncate(path.len() - usize::from(last.up_down.is_some()));
             }
             walk.pop();
@@ -171,25 +175,27 @@ impl Topology {
         }
         let blame =
             |pair: usize, reason: &str| self.blame(&format!("pair {pair}"), sources[pair], destinations[pair], reason);
+        let mut pacer = Pacer::new();
         for (pair, (&source, &destination)) in sources.iter().zip(destinations).enumerate() {
             self.check_pair(source, destination).map_err(|reason| blame(pair, &reason))?;
+            pacer.did(1)?;
         }
 
         let attachments = &self.routing.attachments;
-        let mut order: Vec<(u32, usize)> =
-            destinations.iter().enumerate().map(|(pair, &destination)| (attachments[destination].node, pair)).collect();
-        order.sort_unstable();
+        let (starts, order) = self.by_target(destinations)?;
         let streams = ChaCha8Rng::seed_from_u64(seed);
         let mut routes = Routes::new(self);
         let mut spans = vec![(0, 0); sources.len()]; // by pair, where its path lies in `found`
         let mut found: Vec<u32> = Vec::new();
         let mut lost: Option<usize> = None;
-        let mut pacer = Pacer::new();
-        for group in order.chunk_by(|one, other| one.0 == other.0) {
-            let target = group[0].0;
+        for (target, bounds) in starts.windows(2).enumerate() {
+            let (target, group) = (target as u32, &order[bounds[0]..bounds[1]]);
+            if group.is_empty() {
+                continue;
+            }
             routes.aim(target);
             pacer.did(routes.reached.len())?;
-            for &(_, pair) in group {
+            for &pair in group {
                 let (first, last) = (attachments[sources[pair]], attachments[destinations[pair]]);
                 if routes.hops(first.node).is_none() {
                     lost = Some(lost.map_or(pair, |earlier| earlier.min(pair)));
@@ -217,24 +223,52 @@ impl Topology {
         if let Some(pair) = lost {
             return Err(blame(pair, "there is no route"));
         }
-        Ok(Paths::from_lists(spans.into_iter().map(|(start, end)| &found[start..end])))
+        let mut paths = Paths::with_capacity(sources.len(), found.len());
+        for (start, end) in spans {
+            paths.push(&found[start..end]);
+            pacer.did(1 + end - start)?;
+        }
+        Ok(paths)
+    }
+
+    /// The pairs by the node that their routes lead to: those of node n are `order[starts[n]..starts[n + 1]]`.
+    fn by_target(&self, destinations: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
+        let node = |destination: usize| self.routing.attachments[destination].node as usize;
+        let (mut starts, mut pacer) = (vec![0; self.node_names.len() + 1], Pacer::new());
+        for &destination in destinations {
+            starts[node(destination) + 1] += 1;
+            pacer.did(1)?;
+        }
+        for node in 1..starts.len() {
+            starts[node] += starts[node - 1];
+        }
+        let (mut free, mut order) = (starts.clone(), vec![0; destinations.len()]);
+        for (pair, &destination) in destinations.iter().enumerate() {
+            let place = &mut free[node(destination)];
+            order[*place] = pair;
+            *place += 1;
+            pacer.did(1)?;
+        }
+        Ok((starts, order))
     }
 
     /// `count` pairs of two different ends, as (sources, destinations), uniform among all such pairs. The same seed
     /// gives the same pairs on every platform. Whether a route joins them is not looked at.
     ///
-    /// # Panics
-    /// If the pairs do not fit in memory, as `Vec` does.
+    /// # Errors
+    /// [`Error::Memory`] when the pairs do not fit in memory, [`Error::Stopped`].
     ///
     /// ```
     /// # use netnum_core::{Topology, Error};
     /// let net = Topology::fat_tree(4, 10.0)?;
-    /// let (sources, destinations) = net.random_pairs(1000, 7);
+    /// let (sources, destinations) = net.random_pairs(1000, 7)?;
     /// let paths = net.ecmp(&sources, &destinations, 7)?;
     /// assert_eq!(paths.len(), 1000);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn random_pairs(&self, count: usize, seed: u64) -> (Vec<usize>, Vec<usize>) {
+    pub fn random_pairs(&self, count: usize, seed: u64) -> Result<(Vec<usize>, Vec<usize>)> {
+        memory::check(&format!("{count} pairs of ends"), count as u128 * size_of::<[usize; 2]>() as u128)?;
+        let (mut sources, mut destinations) = (memory::room("sources", count)?, memory::room("destinations", count)?);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(u64::MAX); // ecmp of the same seed draws from streams 0, 1, …
         let ends = self.ends as u32; // at least 2, by promise
@@ -243,13 +277,20 @@ impl Topology {
             let other = rng.random_range(0..ends - 1);
             (source as usize, (other + u32::from(other >= source)) as usize)
         };
-        (0..count).map(|_| pair()).unzip()
+        let mut pacer = Pacer::new();
+        for _ in 0..count {
+            let (source, destination) = pair();
+            sources.push(source);
+            destinations.push(destination);
+            pacer.did(1)?;
+        }
+        Ok((sources, destinations))
     }
 
     fn check_pair(&self, source: usize, destination: usize) -> std::result::Result<(), String> {
         let ends = self.ends;
         if let Some(end) = [source, destination].into_iter().find(|&end| end >= ends) {
-            return Err(format!("end {end} does not exist, expected one in 0..{ends}"));
+            return Err(format!("end {end} does not exist, {}", expected_below("end", ends)));
         }
         if source == destination {
             return Err("source and destination are the same".into());

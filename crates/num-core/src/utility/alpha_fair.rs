@@ -3,7 +3,7 @@
 //! α → 0 maximizes throughput (that limit is [`Linear`](super::Linear)), α = 1 is proportional fairness, α = 2 minimizes
 //! potential delay, α → ∞ is weighted max-min. The weight enters as w^α, so that on one link rates are proportional to
 //! the weights for every α. Source: Mo, Walrand, *Fair end-to-end window-based congestion control*, ToN 2000; in this
-//! form Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2.
+//! form Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2. Mo and Walrand write s x^(1−α)/(1−α): s = w^α is the scale here.
 
 use std::sync::Arc;
 
@@ -11,13 +11,24 @@ use super::elementary::{ln, vectorized};
 use super::power::{Power, Powers, as_power, map};
 use super::spec::column;
 use super::{Curvature, FairShare, Family, Parameter, Spec, Units, Utility};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// α-fair utilities: w^α x^(1−α)/(1−α), and w log x for α = 1.
+/// α-fair utilities: w^α x^(1−α)/(1−α) by weight, which is the textbook's s x^(1−α)/(1−α) at the scale s = w^α; w log x
+/// for α = 1.
+///
+/// ```
+/// # use netnum_core::{AlphaFair, Utility, Error};
+/// let (by_weight, by_scale) = (AlphaFair::new(2.0, 3.0)?, AlphaFair::with_scale(2.0, 9.0)?);
+/// assert!((by_weight.marginal(0, 5.0) - 9.0 / 25.0).abs() < 1e-15);
+/// assert!((by_scale.marginal(0, 5.0) - 9.0 / 25.0).abs() < 1e-15);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlphaFair {
     alpha: Parameter,
     weight: Parameter,
+    /// What was given in place of the weight.
+    scale: Option<Parameter>,
 }
 
 pub(super) const FAMILY: Family = Family { kinds: &["alpha_fair", "max_min"], from_specs };
@@ -29,8 +40,8 @@ impl AlphaFair {
     /// α > 0 (∞ for weighted max-min) and weight > 0, each one number or one per flow.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) naming the flow whose α or weight is out of range, or when finite
-    /// and infinite α are mixed in one object; [`Error::Length`](crate::Error::Length) when the two disagree on the
+    /// [`Error::Parameter`] naming the flow whose α or weight is out of range, or when finite
+    /// and infinite α are mixed in one object; [`Error::Length`] when the two disagree on the
     /// number of flows.
     pub fn new(alpha: impl Into<Parameter>, weight: impl Into<Parameter>) -> Result<Self> {
         let (alpha, weight) = (alpha.into(), weight.into());
@@ -39,12 +50,41 @@ impl AlphaFair {
         Parameter::common_flows("weight", &alpha, &weight)?;
         let infinite = alpha.flows() != Some(0) && alpha.of(0) == f64::INFINITY;
         alpha.check("alpha", ONE_LIMIT, |value| (value == f64::INFINITY) == infinite)?;
-        Ok(Self { alpha, weight })
+        Ok(Self { alpha, weight, scale: None })
+    }
+
+    /// The same by the textbook's factor s = w^α > 0: s x^(1−α)/(1−α). α is finite here, since max-min only has weights;
+    /// for α = 0 use [`Linear`](super::Linear), whose weight is a scale.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming the flow whose α or scale is out of range, or whose weight s^(1/α) is beyond what a
+    /// float holds; [`Error::Length`] when the two disagree on the number of flows.
+    pub fn with_scale(alpha: impl Into<Parameter>, scale: impl Into<Parameter>) -> Result<Self> {
+        let (alpha, scale) = (alpha.into(), scale.into());
+        alpha.check("alpha", "a finite number > 0 beside a scale (max-min takes a weight)", |value| {
+            value > 0.0 && value.is_finite()
+        })?;
+        scale.check_positive("scale")?;
+        let flows = Parameter::common_flows("scale", &alpha, &scale)?;
+        let weight = |flow: usize| {
+            let (alpha, value) = (alpha.of(flow), scale.of(flow));
+            let weight = if alpha == 1.0 { value } else { (value.ln() / alpha).exp() };
+            let expected = "one whose weight, scale**(1/alpha), is between 1e-307 and 1e308";
+            match (1e-307..1e308).contains(&weight) || alpha == 1.0 {
+                true => Ok(weight),
+                false => Err(Error::Parameter { flow, name: "scale", value, expected }),
+            }
+        };
+        let weight = match flows {
+            None => Parameter::Same(weight(0)?),
+            Some(flows) => Parameter::PerFlow((0..flows).map(weight).collect::<Result<_>>()?),
+        };
+        Ok(Self { alpha, weight, scale: Some(scale) })
     }
 
     /// Proportional fairness with weight 1: log x.
     pub fn proportional() -> Self {
-        Self { alpha: Parameter::Same(1.0), weight: Parameter::Same(1.0) }
+        Self { alpha: Parameter::Same(1.0), weight: Parameter::Same(1.0), scale: None }
     }
 
     /// The exponent α.
@@ -52,15 +92,24 @@ impl AlphaFair {
         &self.alpha
     }
 
-    /// The weight w.
+    /// The weight w; s^(1/α) where a scale was given.
     pub fn weight(&self) -> &Parameter {
         &self.weight
+    }
+
+    /// The scale s, where that was given in place of a weight.
+    pub fn scale(&self) -> Option<&Parameter> {
+        self.scale.as_ref()
     }
 
     #[inline(always)]
     fn power(&self, flow: usize) -> Power {
         let alpha = self.alpha.of(flow);
-        Power { log_k: alpha * ln(self.weight.of(flow)), alpha }
+        let log_k = match &self.scale {
+            Some(scale) => ln(scale.of(flow)),
+            None => alpha * ln(self.weight.of(flow)),
+        };
+        Power { log_k, alpha }
     }
 }
 
@@ -70,6 +119,12 @@ fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
         _ => spec.need(flow, "alpha", &spec.alpha),
     };
     let alphas: Vec<f64> = specs.iter().enumerate().map(alpha).collect::<Result<_>>()?;
+    if specs.iter().all(|spec| spec.scale.is_some() && spec.weight.is_none()) && !specs.is_empty() {
+        return Ok(Arc::new(AlphaFair::with_scale(alphas, column(specs, "scale", |spec| &spec.scale)?)?));
+    }
+    if let Some((flow, value)) = specs.iter().enumerate().find_map(|(flow, spec)| Some((flow, spec.scale?))) {
+        return Err(Error::Parameter { flow, name: "scale", value, expected: "a weight or a scale, not both" });
+    }
     Ok(Arc::new(AlphaFair::new(alphas, column(specs, "weight", |spec| &spec.weight)?)?))
 }
 
@@ -91,6 +146,9 @@ impl Utility for AlphaFair {
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
         let (weight, alpha) = (Some(self.weight.of(flow)), self.alpha.of(flow));
+        if let Some(scale) = &self.scale {
+            return Some(Spec { scale: Some(scale.of(flow)), alpha: Some(alpha), ..Spec::of_kind("alpha_fair") });
+        }
         Some(match alpha == f64::INFINITY {
             true => Spec { weight, ..Spec::of_kind("max_min") },
             false => Spec { weight, alpha: Some(alpha), ..Spec::of_kind("alpha_fair") },

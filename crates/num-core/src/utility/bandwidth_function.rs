@@ -178,9 +178,9 @@ impl Curve {
         }
     }
 
-    /// The fair share of every point.
-    pub(super) fn points(&self) -> &[f64] {
-        &self.fair_share
+    /// Fair share, bandwidth and slope from there on, of every point.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = [f64; 3]> + use<'_> {
+        self.fair_share.iter().zip(&self.bandwidth).zip(&self.slope).map(|((&f, &b), &slope)| [f, b, slope])
     }
 
     /// The smallest fair share that gives a rate: F(x).

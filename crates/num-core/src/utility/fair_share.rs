@@ -55,11 +55,12 @@ impl<'a> FairShare<'a> {
         }
     }
 
-    /// The fair shares at which the slope of B changes, increasing.
-    pub(crate) fn kinks(&self) -> &'a [f64] {
-        match self.0 {
-            Kind::Weight(_) => &[],
-            Kind::Curve(curve) => curve.points(),
-        }
+    /// Fair share, rate and slope from there on, of every straight piece of B.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = [f64; 3]> + use<'a> {
+        let (weight, curve) = match self.0 {
+            Kind::Weight(weight) => (Some([0.0, 0.0, weight]), None),
+            Kind::Curve(curve) => (None, Some(curve.pieces())),
+        };
+        weight.into_iter().chain(curve.into_iter().flatten())
     }
 }

@@ -3,6 +3,7 @@
 //! | family | U(x) | U'(x) | demand (U')⁻¹(q) |
 //! |---|---|---|---|
 //! | [`AlphaFair`] | w^α x^(1−α)/(1−α); α = 1: w log x | (w/x)^α | w q^(−1/α) |
+//! | the same by scale s = w^α | s x^(1−α)/(1−α); α = 1: s log x | s x^(−α) | (s/q)^(1/α) |
 //! | [`Linear`] | w x | w | all or nothing |
 //! | [`MinFct`] | x^(1−ε)/s | (1−ε) x^(−ε)/s | ((1−ε)/(s q))^(1/ε) |
 //! | [`BandwidthFunction`] | ∫ F^(−α), F = B⁻¹ | F(x)^(−α) | B(q^(−1/α)) |

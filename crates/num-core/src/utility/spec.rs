@@ -15,6 +15,9 @@ pub struct Spec {
     pub kind: String,
     /// Weight w of `alpha_fair`, `max_min` and `linear`.
     pub weight: Option<f64>,
+    /// Scale s = w^α of `alpha_fair`, in place of its weight.
+    #[serde(default)]
+    pub scale: Option<f64>,
     /// Exponent α of `alpha_fair` and `bandwidth_function`.
     pub alpha: Option<f64>,
     /// Size s of `fct`.

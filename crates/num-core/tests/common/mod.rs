@@ -7,8 +7,9 @@ use std::sync::Arc;
 use netnum_core::*;
 use proptest::prelude::*;
 
+/// Solves to a gap by a method.
 pub fn solve_with(problem: &Problem, method: &str, tol: f64) -> Solution {
-    let settings = Settings { tol, ..Settings::default() };
+    let settings = Settings { tol, stop: Stop::Gap, ..Settings::default() };
     Solver::new(problem, method, &BTreeMap::new()).unwrap().run(&settings, &mut ()).unwrap()
 }
 
@@ -58,7 +59,7 @@ pub fn gamma(value: f64) -> BTreeMap<String, f64> {
 /// `flows` random flows over the papers' leaf-spine, with weights that differ.
 pub fn leaf_spine(flows: usize, alpha: f64, seed: u64) -> Problem {
     let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).unwrap();
-    let (sources, destinations) = net.random_pairs(flows, seed);
+    let (sources, destinations) = net.random_pairs(flows, seed).unwrap();
     let paths = net.ecmp(&sources, &destinations, seed).unwrap();
     let weights: Vec<f64> = (0..flows).map(|flow| 0.5 + ((flow * 7919) % 1000) as f64 / 1000.0).collect();
     Problem::new(net.capacities().to_vec(), paths, AlphaFair::new(alpha, weights).unwrap()).unwrap()

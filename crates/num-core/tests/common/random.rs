@@ -62,7 +62,7 @@ fn routes(rng: &mut impl Rng) -> Routes {
         3 => return parking_lot(rng),
         _ => return mesh(rng, flows, several),
     };
-    let (sources, destinations) = net.random_pairs(flows, rng.random());
+    let (sources, destinations) = net.random_pairs(flows, rng.random()).unwrap();
     let (mut paths, mut group) = (Vec::new(), Vec::new());
     for (flow, (&source, &destination)) in sources.iter().zip(&destinations).enumerate() {
         let own = rng.random_range(1..=several);

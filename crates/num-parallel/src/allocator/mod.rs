@@ -13,17 +13,19 @@
 //! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6.
 
 mod named;
+mod snapshot;
 
 use std::fmt;
 use std::num::NonZeroUsize;
 
+use netnum_core::interrupt::{self, Pacer};
 use netnum_core::{Error, Fill, Paths, PriceRule, Result, UNorm};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Engine, FlowId, Real, Snapshot, Worth, check_capacity};
-use named::SavedRule;
-pub use named::{allocator, restore_allocator};
+use crate::engine::{Engine, FlowId, Real, Worth, check_capacity};
+pub use named::{SavedRule, allocator, restore_allocator};
+pub use snapshot::AllocatorSnapshot;
 
 /// What makes the rates of a tick feasible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,7 +121,7 @@ pub trait Allocate: Send + Sync {
     ///
     /// # Errors
     /// Those of [`Engine::add`], which name the path and the flow by its place; [`Error::Length`] unless every path has a
-    /// worth.
+    /// worth; [`Error::Stopped`].
     fn start_all(&mut self, paths: &Paths, worths: &[Worth]) -> Result<Vec<FlowId>>;
 
     /// Ends a flowlet. O(links of its path).
@@ -131,24 +133,69 @@ pub trait Allocate: Send + Sync {
     /// Ends many, or none where one is not there or named twice. O(crossings).
     ///
     /// # Errors
-    /// [`Error::UnknownFlow`].
+    /// [`Error::UnknownFlow`], [`Error::Stopped`].
     fn end_all(&mut self, ids: &[FlowId]) -> Result<()>;
+
+    /// Changes the path of a flowlet, its worth, or both, from the next tick on. Id and prices stay; on another path it
+    /// has no rate before that tick. O(links of its paths).
+    ///
+    /// # Errors
+    /// Those of [`change_all`](Self::change_all).
+    fn change(&mut self, id: FlowId, path: Option<&[u32]>, worth: Option<Worth>) -> Result<()> {
+        let path = path.map(|path| Paths::from_lists([path]));
+        self.change_all(&[id], path.as_ref(), worth.as_ref().map(std::slice::from_ref))
+    }
+
+    /// Changes many, or none where one is wrong. O(crossings).
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`], also for an id that is named twice; [`Error::Length`] unless there is a path and a worth
+    /// per id, or none; those of [`Engine::add`], which name a path by its place and a flow by its id;
+    /// [`Error::Stopped`]. Nothing has changed then.
+    fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, worths: Option<&[Worth]>) -> Result<()>;
 
     /// Whether there is such a flowlet.
     fn knows(&self, id: FlowId) -> bool;
 
-    /// Changes the capacity of a link, from the next tick on. At 0 it has failed: its flows get nothing, and count nowhere,
-    /// until it returns. O(flows).
+    /// The links of a flowlet.
     ///
     /// # Errors
-    /// Those of [`Engine::set_capacity`]; nothing has changed then.
-    fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()>;
+    /// [`Error::UnknownFlow`].
+    fn path(&self, id: FlowId) -> Result<Vec<u32>>;
+
+    /// What a flowlet's rate is worth.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    fn worth(&self, id: FlowId) -> Result<Worth>;
+
+    /// Changes the capacity of a link, from the next tick on. At 0 it has failed: its flows get nothing, and count nowhere,
+    /// until it returns. O(its flows), and once, when a capacity first changes, O(crossings).
+    ///
+    /// # Errors
+    /// Those of [`Engine::set_capacities`]; nothing has changed then.
+    fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
+        self.set_capacities(&[link], &[capacity])
+    }
+
+    /// Changes the capacities of many links, or none where one is wrong. O(their flows), and once O(crossings).
+    ///
+    /// # Errors
+    /// Those of [`Engine::set_capacities`]; nothing has changed then.
+    fn set_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<()>;
 
     /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM.
     ///
+    /// No link is then over its capacity by more than rounding: the loads, added up flow by flow, are at most
+    /// c (1 + (n + 4) 2⁻⁵²), n being the flows on the link; in single precision some 1e-5.
+    ///
     /// # Errors
-    /// [`Error::Setting`] when the system does not give the threads that more flows could use.
+    /// [`Error::Setting`] when the system does not give the threads that more flows could use, and [`Error::Stopped`],
+    /// both before the iteration, which is never done by half.
     fn tick(&mut self) -> Result<()>;
+
+    /// Keeps each worker thread on a core of its own: see [`Crew::pin`](crate::Crew::pin).
+    fn pin(&mut self);
 
     /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. With fill, flows
     /// weigh what they would ask for if paths could carry it, so that a weight acts before prices have followed. O(flows +
@@ -177,8 +224,17 @@ pub trait Allocate: Send + Sync {
     /// Price of every link.
     fn prices(&self) -> Vec<f64>;
 
+    /// Name of the method that moves prices.
+    fn method(&self) -> &'static str;
+
+    /// Width of the numbers that it keeps of flows: 64 or 32 bits.
+    fn bits(&self) -> u32;
+
     /// The whole state as JSON, for [`restore_allocator`]. O(links + crossings).
-    fn to_json(&self) -> String;
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    fn to_json(&self) -> Result<String>;
 }
 
 /// From so many flows on the layout follows them, when they have become twice as many or an eighth.
@@ -199,8 +255,9 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
         Ok(Self { engine, settings, capacities, fresh: FxHashSet::default(), sent: Vec::new(), laid_out: 0 })
     }
 
-    /// Adds (or takes off again) what a flow alone pays for the links of its path that carry nothing as yet.
-    fn price_fresh(&mut self, path: &[u32], worth: &Worth, sign: f64) {
+    /// Adds to these prices (or takes off again) what a flow alone pays for the links of its path that carry nothing as
+    /// yet.
+    fn price_fresh(&self, prices: &mut FxHashMap<u32, f64>, path: &[u32], worth: &Worth, sign: f64) {
         let is_empty = |&&link: &&u32| !self.engine.load(link).is_ok_and(|load| load > 0.0);
         if path.iter().find(is_empty).is_none() {
             return;
@@ -211,27 +268,74 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
             return;
         }
         let pays = sign * worth.revenue(smallest) / path.len() as f64;
-        for &link in path {
-            if self.engine.load(link).is_ok_and(|load| load > 0.0) {
-                continue;
-            }
-            let was = if self.fresh.insert(link) { 0.0 } else { self.engine.price(link).unwrap_or(0.0) };
-            let price = (was + pays / self.settings.used(self.capacities[link as usize])).max(0.0);
+        for &link in path.iter().filter(is_empty) {
+            let was = prices.get(&link).copied().unwrap_or_else(|| match self.fresh.contains(&link) {
+                true => self.engine.price(link).unwrap_or(0.0),
+                false => 0.0,
+            });
+            let price = (was + pays / used(&link)).max(0.0);
             if price.is_finite() {
-                self.engine.set_price(link, price).expect("a price of a known link");
+                prices.insert(link, price);
             }
         }
     }
 
-    fn start_checked(&mut self, path: &[u32], worth: Worth) -> FlowId {
-        let id = self.engine.add_checked(path, worth);
-        let slot = id.slot();
-        if slot == self.sent.len() {
-            self.sent.push(0.0);
+    fn set_fresh(&mut self, prices: FxHashMap<u32, f64>) {
+        for (link, price) in prices {
+            self.fresh.insert(link);
+            self.engine.set_price(link, price).expect("a price of a known link");
         }
-        self.sent[slot] = 0.0;
-        self.price_fresh(path, &worth, 1.0);
-        id
+    }
+
+    /// All ids are there, and none twice.
+    fn check_ids(&self, ids: &[FlowId], pacer: &mut Pacer) -> Result<()> {
+        let mut named = FxHashSet::default();
+        for &id in ids {
+            if !self.engine.knows(id) || (ids.len() > 1 && !named.insert(id)) {
+                return Err(Error::UnknownFlow { id: id.to_string() });
+            }
+            pacer.did(4)?;
+        }
+        Ok(())
+    }
+
+    /// Starts flows that have been checked, or none.
+    fn start_checked<'a>(
+        &mut self,
+        flows: impl ExactSizeIterator<Item = (&'a [u32], Worth)> + Clone,
+        pacer: &mut Pacer,
+    ) -> Result<Vec<FlowId>> {
+        let mut prices = FxHashMap::default();
+        for (path, worth) in flows.clone() {
+            self.price_fresh(&mut prices, path, &worth, 1.0);
+            pacer.did(path.len())?;
+        }
+        let (mut ids, started) = (Vec::with_capacity(flows.len()), self.engine.is_started());
+        for (path, worth) in flows {
+            ids.push(self.engine.add_checked(path, worth));
+            if let Err(stopped) = pacer.did(4 * path.len()) {
+                ids.into_iter().rev().for_each(|id| self.engine.take_back(id));
+                self.engine.set_started(started);
+                return Err(stopped);
+            }
+        }
+        self.sent.resize(self.engine.slots(), 0.0);
+        ids.iter().for_each(|id| self.sent[id.slot()] = 0.0);
+        self.set_fresh(prices);
+        Ok(ids)
+    }
+
+    /// Prices of links that only flows over returning links use, at the capacities of now.
+    fn price_returned(&self, flows: &[u32], returned: &[u32]) -> Result<FxHashMap<u32, f64>> {
+        let (mut prices, mut pacer) = (FxHashMap::default(), Pacer::new());
+        for &number in flows {
+            let (path, worth) = self.engine.flow_of(number);
+            if path.iter().any(|link| returned.contains(link)) {
+                self.price_fresh(&mut prices, &path, &worth, 1.0);
+            }
+            pacer.did(4 * path.len())?;
+        }
+        Ok(prices)
     }
 
     /// Feasible rates, of what flows asked for last.
@@ -243,47 +347,13 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
             Normalization::None => {}
         }
     }
-
-    /// The whole state. O(links + crossings).
-    pub fn snapshot(&self) -> AllocatorSnapshot<Rule, Rule::Memory> {
-        let mut fresh: Vec<u32> = self.fresh.iter().copied().collect();
-        fresh.sort_unstable();
-        AllocatorSnapshot {
-            engine: self.engine.snapshot(),
-            settings: self.settings,
-            capacities: self.capacities.clone(),
-            fresh,
-            sent: self.sent.clone(),
-            laid_out: self.laid_out,
-        }
-    }
-
-    /// The allocator that a snapshot was taken of: from here on both do the same, to the last bit, on any number of
-    /// threads. O(links + crossings).
-    ///
-    /// # Errors
-    /// [`Error::Snapshot`] where its parts do not fit together, and those of [`Engine::restore`].
-    pub fn restore(snapshot: AllocatorSnapshot<Rule, Rule::Memory>, threads: NonZeroUsize) -> Result<Self> {
-        let AllocatorSnapshot { engine, settings, capacities, fresh, sent, laid_out } = snapshot;
-        settings.check()?;
-        let engine = Engine::restore(engine, threads)?;
-        let links = engine.links();
-        let of_links = capacities.len() == links && fresh.iter().all(|&link| (link as usize) < links);
-        if !of_links || sent.len() != engine.slots() || laid_out > u32::MAX as usize {
-            return Err(Error::Snapshot("its parts are of different sizes".into()));
-        }
-        for (link, &capacity) in capacities.iter().enumerate() {
-            check_capacity(link, capacity)?;
-        }
-        let fresh = fresh.into_iter().collect();
-        Ok(Self { engine, settings, capacities, fresh, sent, laid_out })
-    }
 }
 
 impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
     fn start(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
+        self.engine.check_room(1)?;
         self.engine.check(0, path, &worth)?;
-        Ok(self.start_checked(path, worth))
+        Ok(self.start_checked(std::iter::once((path, worth)), &mut Pacer::new())?[0])
     }
 
     fn start_all(&mut self, paths: &Paths, worths: &[Worth]) -> Result<Vec<FlowId>> {
@@ -291,52 +361,108 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         if found != expected {
             return Err(Error::Length { what: "worths".into(), found, expected, per: "path" });
         }
+        self.engine.check_room(found)?;
+        let mut pacer = Pacer::new();
         for (number, (path, worth)) in paths.iter().zip(worths).enumerate() {
             self.engine.check(number, path, worth)?;
+            pacer.did(path.len())?;
         }
-        Ok(paths.iter().zip(worths).map(|(path, &worth)| self.start_checked(path, worth)).collect())
+        self.start_checked((0..found).map(|flow| (paths.links(flow), worths[flow])), &mut pacer)
     }
 
     fn end(&mut self, id: FlowId) -> Result<()> {
-        if !self.fresh.is_empty() {
-            let (path, worth) = (self.engine.path(id)?, self.engine.worth(id)?);
-            self.price_fresh(&path, &worth, -1.0);
-        }
-        self.engine.remove(id)
+        self.end_all(&[id])
     }
 
     fn end_all(&mut self, ids: &[FlowId]) -> Result<()> {
-        let mut named = FxHashSet::default();
-        for &id in ids {
-            if !self.engine.knows(id) || !named.insert(id) {
-                return Err(Error::UnknownFlow { id: id.to_string() });
+        let mut pacer = Pacer::new();
+        self.check_ids(ids, &mut pacer)?;
+        let mut prices = FxHashMap::default();
+        if !self.fresh.is_empty() {
+            for &id in ids {
+                let (path, worth) = (self.engine.path(id)?, self.engine.worth(id)?);
+                self.price_fresh(&mut prices, &path, &worth, -1.0);
+                pacer.did(4 * path.len())?;
             }
         }
-        ids.iter().try_for_each(|&id| self.end(id))
+        self.set_fresh(prices);
+        ids.iter().try_for_each(|&id| self.engine.remove(id))
+    }
+
+    fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, worths: Option<&[Worth]>) -> Result<()> {
+        let lengths = [("paths", paths.map(Paths::len)), ("worths", worths.map(<[Worth]>::len))];
+        for (what, length) in lengths {
+            if let Some(found) = length.filter(|&found| found != ids.len()) {
+                return Err(Error::Length { what: what.into(), found, expected: ids.len(), per: "id" });
+            }
+        }
+        let mut pacer = Pacer::new();
+        self.check_ids(ids, &mut pacer)?;
+        let path = |place: usize| paths.map(|paths| paths.links(place));
+        let worth = |place: usize| worths.map(|worths| worths[place]);
+        let mut prices = FxHashMap::default();
+        for (place, &id) in ids.iter().enumerate() {
+            let (path, worth) = (path(place), worth(place));
+            self.engine.check_change(place, id, path, worth.as_ref())?;
+            let (old_path, old_worth) = (self.engine.path(id)?, self.engine.worth(id)?);
+            if !self.fresh.is_empty() {
+                self.price_fresh(&mut prices, &old_path, &old_worth, -1.0);
+            }
+            self.price_fresh(&mut prices, path.unwrap_or(&old_path), &worth.unwrap_or(old_worth), 1.0);
+            pacer.did(8 + 4 * old_path.len())?;
+        }
+        self.set_fresh(prices);
+        for (place, &id) in ids.iter().enumerate() {
+            self.engine.change_checked(id, path(place), worth(place));
+        }
+        Ok(())
     }
 
     fn knows(&self, id: FlowId) -> bool {
         self.engine.knows(id)
     }
 
-    fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
-        check_capacity(link as usize, capacity)?;
-        self.engine.set_capacity(link, self.settings.used(capacity))?;
-        let before = std::mem::replace(&mut self.capacities[link as usize], capacity);
-        if before == 0.0 && capacity > 0.0 {
-            // Its flows are back, and with them those links of their paths that nobody else has used.
-            let mut back = Vec::new();
-            self.engine.each_flow(|flow| {
-                if flow.path.contains(&link) {
-                    back.push((flow.path.to_vec(), flow.worth));
-                }
-            });
-            back.iter().for_each(|(path, worth)| self.price_fresh(path, worth, 1.0));
+    fn path(&self, id: FlowId) -> Result<Vec<u32>> {
+        self.engine.path(id)
+    }
+
+    fn worth(&self, id: FlowId) -> Result<Worth> {
+        self.engine.worth(id)
+    }
+
+    fn set_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<()> {
+        for (&link, &capacity) in links.iter().zip(capacities) {
+            self.engine.check_link(link)?;
+            check_capacity(link as usize, capacity)?;
         }
-        Ok(())
+        let used: Vec<f64> = capacities.iter().map(|&capacity| self.settings.used(capacity)).collect();
+        let change = self.engine.plan_capacities(links, &used)?;
+        let mut swapped = capacities.to_vec();
+        let mut swap = |this: &mut Self| {
+            let held = links.iter().zip(&mut swapped);
+            held.for_each(|(&link, other)| std::mem::swap(&mut this.capacities[link as usize], other));
+        };
+        let has_failed = |&link: &u32| self.capacities[link as usize] == 0.0;
+        let mut returned: Vec<u32> = links.iter().copied().filter(has_failed).collect();
+        swap(self);
+        // Its flows are back, and with them those links of their paths that nobody else has used.
+        returned.retain(|&link| self.capacities[link as usize] > 0.0);
+        let flows = if returned.is_empty() { &[] } else { change.flows() };
+        match self.price_returned(flows, &returned) {
+            Ok(prices) => {
+                self.engine.commit_capacities(change);
+                self.set_fresh(prices);
+                Ok(())
+            }
+            Err(stopped) => {
+                swap(self);
+                Err(stopped)
+            }
+        }
     }
 
     fn tick(&mut self) -> Result<()> {
+        interrupt::check()?;
         let flows = self.engine.flows();
         if flows.max(self.laid_out) >= FEW && (flows >= 2 * self.laid_out || 8 * flows <= self.laid_out) {
             self.engine.lay_out()?;
@@ -346,6 +472,10 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         self.normalize();
         self.fresh.clear();
         Ok(())
+    }
+
+    fn pin(&mut self) {
+        self.engine.pin();
     }
 
     fn respond(&mut self) {
@@ -393,8 +523,16 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         self.engine.prices()
     }
 
-    fn to_json(&self) -> String {
-        serde_json::to_string(&self.snapshot()).expect("numbers, all finite, and lists of them")
+    fn method(&self) -> &'static str {
+        Rule::METHOD
+    }
+
+    fn bits(&self) -> u32 {
+        R::BITS
+    }
+
+    fn to_json(&self) -> Result<String> {
+        self.snapshot()?.to_json()
     }
 }
 
@@ -408,18 +546,6 @@ impl AllocatorSettings {
     fn used(&self, capacity: f64) -> f64 {
         capacity * (1.0 - self.headroom) * (1.0 - self.update_threshold)
     }
-}
-
-/// An allocator's state.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AllocatorSnapshot<Rule, Memory> {
-    engine: Snapshot<Rule, Memory>,
-    settings: AllocatorSettings,
-    capacities: Vec<f64>,
-    fresh: Vec<u32>,
-    sent: Vec<f64>,
-    laid_out: usize,
 }
 
 impl<R: Real, Rule: PriceRule + 'static> fmt::Debug for Allocator<R, Rule> {

@@ -8,17 +8,39 @@ use netnum_core::{Error, PriceRule, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::snapshot::Header;
 use super::{Allocate, Allocator, AllocatorSettings, AllocatorSnapshot};
 
 /// A rule that can be written down, with what it remembers.
 pub trait SavedRule:
     PriceRule<Memory: Serialize + DeserializeOwned> + Clone + Serialize + DeserializeOwned + 'static
 {
+    /// The name of its method, which snapshots carry.
+    const METHOD: &'static str;
 }
 
-impl<T: PriceRule<Memory: Serialize + DeserializeOwned> + Clone + Serialize + DeserializeOwned + 'static> SavedRule
-    for T
-{
+impl SavedRule for Ned {
+    const METHOD: &'static str = "ned";
+}
+
+impl SavedRule for FastNed {
+    const METHOD: &'static str = "fast-ned";
+}
+
+impl SavedRule for Delayed<Gradient> {
+    const METHOD: &'static str = "gradient";
+}
+
+impl SavedRule for Fgm {
+    const METHOD: &'static str = "fgm";
+}
+
+impl SavedRule for NewtonLike {
+    const METHOD: &'static str = "newton-like";
+}
+
+impl SavedRule for Delayed<Rcp> {
+    const METHOD: &'static str = "rcp";
 }
 
 /// An allocator that moves prices by a method of [`METHODS`] that has a price rule, in f64 or, for half the memory, in
@@ -37,13 +59,33 @@ pub fn allocator(
     by_name(method, options, New { capacities, settings, single, threads })
 }
 
-/// The allocator that [`Allocate::to_json`] was asked of, which had that method and precision.
+/// The allocator that [`Allocate::to_json`] was asked of.
 ///
 /// # Errors
 /// [`Error::Snapshot`] for any other text, and those of [`Allocator::restore`].
-pub fn restore_allocator(json: &str, method: &str, single: bool, threads: NonZeroUsize) -> Result<Box<dyn Allocate>> {
-    by_name(method, &BTreeMap::new(), Old { json, single, threads })
+pub fn restore_allocator(json: &str, threads: NonZeroUsize) -> Result<Box<dyn Allocate>> {
+    let header = Header::of(json)?;
+    let single = match header.bits {
+        Some(64) => false,
+        Some(32) => true,
+        bits => return Err(Error::Snapshot(format!("its numbers have {} bits, expected 64 or 32", bits.unwrap_or(0)))),
+    };
+    let method = header.method.unwrap_or_default();
+    if !NAMES.contains(&&*method) {
+        return Err(Error::Snapshot(format!("method {method:?} is none of an allocator")));
+    }
+    by_name(&method, &BTreeMap::new(), Old { json, single, threads })
 }
+
+/// The methods that have a rule.
+const NAMES: [&str; 6] = [
+    Ned::METHOD,
+    FastNed::METHOD,
+    <Delayed<Gradient>>::METHOD,
+    Fgm::METHOD,
+    NewtonLike::METHOD,
+    <Delayed<Rcp>>::METHOD,
+];
 
 /// What is to be done with a rule, once its type is known.
 trait Job {
@@ -95,8 +137,7 @@ struct Old<'a> {
 
 impl Job for Old<'_> {
     fn with<Rule: SavedRule>(self, _: Rule) -> Result<Box<dyn Allocate>> {
-        let snapshot: AllocatorSnapshot<Rule, Rule::Memory> =
-            serde_json::from_str(self.json).map_err(|error| Error::Snapshot(error.to_string()))?;
+        let snapshot = AllocatorSnapshot::<Rule, Rule::Memory>::from_json(self.json)?;
         Ok(match self.single {
             true => Box::new(Allocator::<f32, Rule>::restore(snapshot, self.threads)?),
             false => Box::new(Allocator::<f64, Rule>::restore(snapshot, self.threads)?),

@@ -1,4 +1,5 @@
-//! Where workers run: each on a core of its own, where the system can be told and there are enough of them.
+//! Where workers run, if they are to be pinned: each on a core of its own, where the system can be told and there are
+//! enough of them.
 //!
 //! A worker that stays keeps its part of the problem in its core's caches. The thread that calls is never moved: it is
 //! not ours.

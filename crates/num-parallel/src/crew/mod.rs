@@ -57,11 +57,15 @@ pub(crate) type Job = Arc<dyn Fn(&Member) + Send + Sync>;
 /// # Ok::<(), netnum_core::Error>(())
 /// ```
 ///
-/// The workers end when it is dropped. A process made by `fork` has none of its parent's workers, and must make a crew
-/// of its own.
+/// The workers end when it is dropped. A process made by `fork` has none of its parent's workers: the next job there
+/// starts workers of its own, or is done by the caller alone where the system gives none.
 pub struct Crew {
     shared: Arc<Shared>,
     workers: Vec<thread::JoinHandle<()>>,
+    /// The process whose threads the workers are.
+    process: u32,
+    /// Whether each worker is kept on a core of its own.
+    pinned: bool,
 }
 
 /// One of a crew, as its job sees it.
@@ -83,8 +87,7 @@ struct Shared {
 }
 
 impl Crew {
-    /// Starts a crew: `threads` − 1 workers, since the caller is one of the crew. On Linux each worker is kept on a
-    /// core of its own, unless there are more workers than cores beside the caller's.
+    /// Starts a crew: `threads` − 1 workers, since the caller is one of the crew. They run where the system puts them.
     ///
     /// # Errors
     /// [`Error::Setting`] when the system does not give that many threads; none is left running then.
@@ -95,18 +98,11 @@ impl Crew {
             job: Mutex::new(None),
             panic: Mutex::new(None),
         });
-        let cores = cores::others();
-        let cores = if threads.get() - 1 <= cores.len() { cores } else { Vec::new() };
         // Workers join one by one, so that dropping the crew dismisses those that have been started.
-        let mut crew = Self { shared, workers: Vec::new() };
+        let mut crew = Self { shared, workers: Vec::new(), process: std::process::id(), pinned: false };
         for number in 1..threads.get() {
-            let (shared, core) = (crew.shared.clone(), cores.get(number - 1).copied());
-            let worker = thread::Builder::new().name(format!("netnum-{number}")).spawn(move || {
-                if let Some(core) = core {
-                    cores::stay_on(core);
-                }
-                shared.work(number);
-            });
+            let shared = crew.shared.clone();
+            let worker = thread::Builder::new().name(format!("netnum-{number}")).spawn(move || shared.work(number));
             crew.workers.push(worker.map_err(|refusal| Error::Setting {
                 name: "threads".into(),
                 value: threads.to_string(),
@@ -121,6 +117,39 @@ impl Crew {
         NonZeroUsize::new(self.workers.len() + 1).expect("the caller is one")
     }
 
+    /// Keeps each worker on a core of its own from now on, so that its part of the data stays in that core's caches;
+    /// the caller is never moved. On Linux only, and only where there are enough cores beside the caller's. It helps a
+    /// process that has the machine to itself, and slows down one whose crews would share those cores.
+    pub fn pin(&mut self) {
+        self.pinned = true;
+        if self.workers.is_empty() {
+            return;
+        }
+        let cores = cores::others();
+        if cores.len() >= self.workers.len() {
+            self.run(Arc::new(move |member| {
+                if let Some(worker) = member.number().checked_sub(1) {
+                    cores::stay_on(cores[worker]);
+                }
+            }));
+        }
+    }
+
+    /// Starts workers in a process that was forked from the one that has them.
+    fn start_again(&mut self) {
+        let (threads, pinned) = (self.threads(), self.pinned);
+        // Dropped, it leaves the other process's workers alone.
+        *self = Self::new(threads).unwrap_or_else(|_| Self::new(NonZeroUsize::MIN).expect("the caller is there"));
+        if pinned {
+            self.pin();
+        }
+    }
+
+    /// Whether the workers are threads of another process, of which this one was forked.
+    fn is_elsewhere(&self) -> bool {
+        !self.workers.is_empty() && self.process != std::process::id()
+    }
+
     /// Has every member do the job, the caller as number 0. Returns when all have done it; nobody holds the job then but
     /// who has a copy of the `Arc`.
     ///
@@ -128,6 +157,9 @@ impl Crew {
     /// When the job does, on any member: with the panic of the first one. The others are not waited for where they wait
     /// for it. Also when a member waits for one that has returned: all must meet equally often.
     pub fn run(&mut self, job: Arc<dyn Fn(&Member) + Send + Sync>) {
+        if self.is_elsewhere() {
+            self.start_again();
+        }
         let shared = &*self.shared;
         shared.barrier.open();
         shared.call(Some(job.clone()), &self.workers);
@@ -144,6 +176,10 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
+        if self.is_elsewhere() {
+            // Threads that are not in this process can be neither woken nor waited for.
+            return std::mem::forget(std::mem::take(&mut self.workers));
+        }
         self.shared.call(None, &self.workers);
         for worker in self.workers.drain(..) {
             // A worker catches what its job dies of.

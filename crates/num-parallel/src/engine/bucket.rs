@@ -33,7 +33,7 @@ pub(crate) struct Seen<'a, R> {
 }
 
 /// How rates follow prices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Law {
     /// α = 1.
     Log,

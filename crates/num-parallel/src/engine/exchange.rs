@@ -138,7 +138,10 @@ impl<R: Real, M: Clone> LinkBlock<R, M> {
             || {
                 for (((&capacity, &sums), price), (memory, (board, priced))) in links.zip(seen) {
                     let link = state(capacity, *price, sums);
-                    let cut = next(&link, memory).clamp(0.0, LARGEST_PRICE);
+                    // What is not a number becomes 0.
+                    let (next, most) = (next(&link, memory), LARGEST_PRICE);
+                    let cut = if next > 0.0 { next } else { 0.0 };
+                    let cut = if cut < most { cut } else { most };
                     // A failed link keeps its price until it returns.
                     *price = if capacity > 0.0 { cut } else { *price };
                     let counts = if holds { priced.wide() > 0.0 } else { link.excess() > 0.0 };

@@ -6,6 +6,8 @@
 //! segments → links   load of a link += its row's or its column's sums
 //! ```
 
+use std::collections::BTreeMap;
+
 use netnum_core::utility::elementary::vectorized;
 use rustc_hash::FxHashMap;
 
@@ -26,11 +28,14 @@ pub(crate) struct Lane<R> {
     grids: Vec<u32>,
     uses: Vec<bool>,
     buckets: Vec<Bucket<R>>,
-    /// The buckets by law and windows, so that one finds in the cache what the one before left there.
-    order: Vec<u32>,
-    /// The same, to be found: law and windows → bucket. There may be thousands, and a search would guess at every turn.
-    numbers: FxHashMap<Vec<u32>, u32>,
-    /// What is looked up there.
+    /// Numbers of buckets without flows. Such a bucket is in neither of the next two.
+    vacant: Vec<u32>,
+    /// The buckets by law and windows, the last window first, so that one finds in the cache what the one before left
+    /// there.
+    order: BTreeMap<Box<[u32]>, u32>,
+    /// The same, to be found: there may be thousands, and a search would guess at every turn.
+    numbers: FxHashMap<Box<[u32]>, u32>,
+    /// What is looked up there: law and windows, the last one first.
     key: Vec<u32>,
     windows: Windows,
     /// The share of what flows ask for that a segment can carry, at most 1; empty until it is asked for *(derived)*.
@@ -47,19 +52,19 @@ pub(crate) struct Spot {
 impl<R: Real> Lane<R> {
     pub(crate) fn new(partition: &Partition) -> Self {
         let length = partition.segments();
-        let (grids, buckets, order, shares) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self {
             prices: vec![R::ZERO; length],
             priced: vec![R::ZERO; length],
             sums: vec![[R::ZERO; 2]; length],
-            grids,
+            grids: Vec::new(),
             uses: vec![false; partition.grids().len()],
-            buckets,
-            order,
+            buckets: Vec::new(),
+            vacant: Vec::new(),
+            order: BTreeMap::new(),
             numbers: FxHashMap::default(),
             key: Vec::new(),
             windows: partition.windows(),
-            shares,
+            shares: Vec::new(),
         }
     }
 
@@ -69,12 +74,12 @@ impl<R: Real> Lane<R> {
 
     /// In the order in which they respond, which does not depend on which came first.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = &Bucket<R>> {
-        self.order.iter().map(|&bucket| &self.buckets[bucket as usize])
+        self.order.values().map(|&bucket| &self.buckets[bucket as usize])
     }
 
     /// The same, to change them.
     pub(crate) fn each_in_order(&mut self, mut change: impl FnMut(&mut Bucket<R>)) {
-        self.order.iter().for_each(|&bucket| change(&mut self.buckets[bucket as usize]));
+        self.order.values().for_each(|&bucket| change(&mut self.buckets[bucket as usize]));
     }
 
     pub(crate) fn buckets_mut(&mut self) -> &mut [Bucket<R>] {
@@ -97,22 +102,23 @@ impl<R: Real> Lane<R> {
         let windows = || self.windows.of(segments);
         self.key.clear();
         self.key.push(response.law as u32);
-        self.key.extend(windows());
+        self.key.extend(windows().rev());
         let bucket = match self.numbers.get(&*self.key) {
             Some(&bucket) => bucket,
             None => {
-                let bucket = self.buckets.len() as u32;
-                let before = |&other: &u32| {
-                    let other = &self.buckets[other as usize];
-                    other
-                        .law()
-                        .cmp(&response.law)
-                        .then_with(|| other.windows().iter().copied().rev().cmp(windows().rev()))
-                        .is_lt()
+                let new = Bucket::new(response.law, windows().collect());
+                let bucket = match self.vacant.pop() {
+                    Some(vacant) => {
+                        self.buckets[vacant as usize] = new;
+                        vacant
+                    }
+                    None => {
+                        self.buckets.push(new);
+                        self.buckets.len() as u32 - 1
+                    }
                 };
-                self.order.insert(self.order.partition_point(before), bucket);
-                self.numbers.insert(self.key.clone(), bucket);
-                self.buckets.push(Bucket::new(response.law, windows().collect()));
+                self.order.insert((&*self.key).into(), bucket);
+                self.numbers.insert((&*self.key).into(), bucket);
                 bucket
             }
         };
@@ -120,9 +126,21 @@ impl<R: Real> Lane<R> {
         Spot { bucket, place }
     }
 
-    /// Takes a flow out; returns the number of the one that is in its place now, if any.
+    /// Takes a flow out; returns the number of the one that is in its place now, if any. A bucket that has lost its last
+    /// flow goes: there are more combinations of windows than flows ever live at a time.
     pub(crate) fn remove(&mut self, spot: Spot) -> Option<u32> {
-        self.buckets[spot.bucket as usize].swap_remove(spot.place as usize)
+        let bucket = &mut self.buckets[spot.bucket as usize];
+        let moved = bucket.swap_remove(spot.place as usize);
+        if bucket.flows().is_empty() {
+            self.key.clear();
+            self.key.push(bucket.law() as u32);
+            self.key.extend(bucket.windows().iter().rev());
+            self.order.remove(&*self.key);
+            self.numbers.remove(&*self.key);
+            *bucket = Bucket::new(bucket.law(), Vec::new());
+            self.vacant.push(spot.bucket);
+        }
+        moved
     }
 
     /// Prices of some links, from `start` on.
@@ -142,7 +160,7 @@ impl<R: Real> Lane<R> {
         }
         self.sums[..partition.links()].fill([R::ZERO; 2]);
         let seen = Seen { prices: &self.prices, priced: &self.priced };
-        for &bucket in &self.order {
+        for &bucket in self.order.values() {
             let bucket = &mut self.buckets[bucket as usize];
             match weigh {
                 true => bucket.respond::<true>(seen, &mut self.sums),
@@ -180,7 +198,7 @@ impl<R: Real> Lane<R> {
                 }
             },
         );
-        for &bucket in &self.order {
+        for &bucket in self.order.values() {
             self.buckets[bucket as usize].normalize(&self.shares);
         }
     }
@@ -263,4 +281,50 @@ const PARTS: usize = 4;
 #[inline(always)]
 fn strip<T, const WIDTH: usize>(row: &mut [T], first: usize) -> &mut [T; WIDTH] {
     row[first..].first_chunk_mut().expect("strips are within the row")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Worth;
+    use crate::engine::partition::Sample;
+    use netnum_core::Paths;
+
+    /// More combinations of windows than anybody can keep: what has emptied goes, and its number is used again.
+    #[test]
+    fn there_are_never_more_buckets_than_flows() {
+        let links = 1_000_000;
+        let sample = Sample { paths: Paths::from_lists([[0; 0]; 0]), of: 0 };
+        let partition = Partition::new(links, &sample).unwrap();
+        let mut lane = Lane::<f64>::new(&partition);
+        let (mut segments, mut spots) = (Vec::new(), Vec::<Spot>::new());
+        let mut random = 1u64;
+        for flow in 0..20_000u32 {
+            let path: Vec<u32> = (0..4)
+                .map(|_| {
+                    random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    ((random >> 33) % links as u64) as u32
+                })
+                .collect();
+            partition.segments_of(&path, &mut segments);
+            let alpha = [1.0, 2.0][flow as usize % 2];
+            spots.push(lane.add(flow, &segments, &Worth { alpha, ..Worth::log(1.0) }.response(1.0)));
+            if spots.len() > 100 {
+                // The flow that is in its place now was the bucket's last.
+                let spot = spots.swap_remove((random >> 40) as usize % spots.len());
+                if lane.remove(spot).is_some() {
+                    let last = lane.buckets()[spot.bucket as usize].flows().len() as u32;
+                    *spots.iter_mut().find(|other| **other == Spot { place: last, ..spot }).unwrap() = spot;
+                }
+            }
+            assert!(lane.order.len() <= spots.len() && lane.numbers.len() == lane.order.len());
+            assert!(lane.buckets.len() <= 101 && lane.vacant.len() + lane.order.len() == lane.buckets.len());
+        }
+        assert_eq!(lane.in_order().map(|bucket| bucket.flows().len()).sum::<usize>(), spots.len());
+        spots.sort_unstable_by_key(|spot| (spot.bucket, std::cmp::Reverse(spot.place)));
+        for spot in spots {
+            assert_eq!(lane.remove(spot), None, "the last of its bucket");
+        }
+        assert!(lane.order.is_empty() && lane.numbers.is_empty());
+    }
 }

@@ -7,6 +7,7 @@
 //! | `lane.rs` | a lane's tables: links → segments → flows → segments → links |
 //! | `exchange.rs` | lanes → links → lanes, in a fixed order |
 //! | `round.rs` | one round of a crew |
+//! | `users.rs` | which flows use a link |
 //! | `snapshot.rs` | an engine as plain data, and back |
 
 pub(crate) mod bucket;
@@ -16,14 +17,18 @@ pub(crate) mod partition;
 mod real;
 mod round;
 mod snapshot;
+mod users;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, RwLock};
 
+use netnum_core::interrupt::Pacer;
 use netnum_core::solve::{CEILING, LARGEST_PRICE, LinkState, MOST_REFUSALS, Sums};
 use netnum_core::{Error, Fill, Normalizer, Paths, PriceRule, Result};
+use rustc_hash::FxHashSet;
 
 use crate::crew::{Crew, Job};
 use bucket::{Bucket, Law, Response};
@@ -34,6 +39,7 @@ pub use real::Real;
 pub(crate) use round::share;
 use round::{Blocks, Round, Task};
 pub use snapshot::Snapshot;
+use users::Users;
 
 /// What a flow's rate is worth: U'(x) = (w/x)^α, up to a cap.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,13 +69,14 @@ impl Worth {
         if self.cap > 0.0 { Ok(()) } else { wrong("cap", self.cap, "a number > 0 (inf for none)") }
     }
 
-    /// U' at the ceiling x, and x/U' which slopes are like, must be numbers that a table can hold.
-    fn check_range<R: Real>(&self, flow: usize, smallest_capacity: f64) -> Result<()> {
-        let rate = self.ceiling(smallest_capacity);
+    /// U' at the ceiling x, and x/U' which slopes are like, must be numbers that a table can hold, at the capacity that
+    /// the path has when none of its links has failed; ∞ where no link has had one as yet.
+    fn check_range<R: Real>(&self, flow: usize, nominal: f64) -> Result<()> {
+        let rate = self.ceiling(nominal);
         let price = self.price(rate);
         let held = R::LARGEST.recip()..=R::LARGEST;
-        // Over a failed link a flow has neither, until it returns.
-        let of_link = if smallest_capacity > 0.0 { [rate, price, rate / price] } else { [1.0; 3] };
+        let slope = rate / price;
+        let of_link = if nominal < f64::INFINITY { [rate, price, slope, slope / self.alpha] } else { [1.0; 4] };
         let fits = held.contains(&self.weight) && of_link.iter().all(|number| held.contains(number));
         let expected = "a weight near the capacities, in their unit: prices (weight/rate)^alpha go out of range";
         if fits { Ok(()) } else { Err(Error::Parameter { flow, name: "weight", value: self.weight, expected }) }
@@ -150,6 +157,11 @@ impl FlowId {
     fn generation(self) -> u32 {
         (self.0 >> 32) as u32
     }
+
+    /// The id as errors that speak of numbered flows have it.
+    fn as_flow(self) -> usize {
+        self.0 as usize
+    }
 }
 
 impl fmt::Display for FlowId {
@@ -158,6 +170,10 @@ impl fmt::Display for FlowId {
         self.0.fmt(f)
     }
 }
+
+/// The last generation of a slot, after which it is never used again: an id stays below 2^63, so that a signed number
+/// holds it, and no id comes round.
+const LAST_GENERATION: u32 = (1 << 31) - 1;
 
 /// Where a flow is. It is looked up at random, so that it counts how many lie in a cache.
 #[derive(Debug, Clone, Copy)]
@@ -228,6 +244,9 @@ pub struct Engine<R: Real, Rule: PriceRule> {
     lanes: Vec<RwLock<Lane<R>>>,
     /// Of every link, as the blocks have them.
     capacities: Vec<f64>,
+    /// Of every link, the last capacity above 0; 0 before it has had one. Flows are checked against these, so that a
+    /// link that has failed may return as it was.
+    nominal: Vec<f64>,
     /// What the layout was made from.
     sample: Sample,
     job: Job,
@@ -237,6 +256,12 @@ pub struct Engine<R: Real, Rule: PriceRule> {
     slots: Vec<Slot>,
     /// Numbers of slots without a flow.
     free: Vec<u32>,
+    /// Numbers of slots that have had their last flow.
+    retired: Vec<u32>,
+    /// Which flows use a link, once that has been asked.
+    users: Option<Users>,
+    /// Whether workers have a core each.
+    pinned: bool,
     /// Whether the rule has seen the links with these flows and capacities.
     started: bool,
     scratch: Vec<Segment>,
@@ -249,20 +274,24 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     ///
     /// # Errors
     /// [`Error::Capacity`], [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`]; [`Error::Setting`]
-    /// when the system does not give that many threads.
+    /// for a parameter of the rule that is out of its range, and when the system does not give that many threads;
+    /// [`Error::Stopped`].
     pub fn new(capacities: Vec<f64>, typical: &Paths, rule: Rule, threads: NonZeroUsize) -> Result<Self> {
+        rule.check()?;
         for (link, &capacity) in capacities.iter().enumerate() {
             check_capacity(link, capacity)?;
         }
+        let mut pacer = Pacer::new();
         for (path, links) in typical.iter().enumerate() {
             check_path(path, links, capacities.len())?;
+            pacer.did(links.len())?;
         }
-        let sample = Sample::of(capacities.len(), typical.len(), |path| typical.links(path));
+        let sample = Sample::of(capacities.len(), typical.len(), |path| typical.links(path))?;
         Self::laid_out(capacities, sample, rule, threads)
     }
 
     fn laid_out(capacities: Vec<f64>, sample: Sample, rule: Rule, threads: NonZeroUsize) -> Result<Self> {
-        let partition = Partition::new(capacities.len(), &sample);
+        let partition = Partition::new(capacities.len(), &sample)?;
         let lanes = (0..partition.lanes().get()).map(|_| RwLock::new(Lane::new(&partition))).collect();
         // A member without a lane would only be woken.
         let crew = Crew::new(threads.min(partition.lanes()))?;
@@ -271,6 +300,7 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         Ok(Self {
             blocks,
             lanes,
+            nominal: capacities.clone(),
             capacities,
             sample,
             job: Arc::new(move |member| shared.round(member)),
@@ -278,19 +308,40 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
             threads,
             slots: Vec::new(),
             free: Vec::new(),
+            retired: Vec::new(),
+            users: None,
+            pinned: false,
             started: false,
             scratch: Vec::new(),
         })
+    }
+
+    /// Keeps each worker thread on a core of its own from now on: see [`Crew::pin`].
+    pub fn pin(&mut self) {
+        self.pinned = true;
+        self.crew.pin();
     }
 
     /// Adds a flow, which takes part from the next step on. O(links of its path).
     ///
     /// # Errors
     /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`] and [`Error::Parameter`], which call it
-    /// path 0 and flow 0; the latter also for a flow whose prices no table could hold.
+    /// path 0 and flow 0; the latter also for a flow whose prices no table could hold, be it over a link that has failed
+    /// when that returns. [`Error::Setting`] for more flows than can be numbered.
     pub fn add(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
+        self.check_room(1)?;
         self.check(0, path, &worth)?;
         Ok(self.add_checked(path, worth))
+    }
+
+    /// Whether so many more flows can be numbered.
+    pub(crate) fn check_room(&self, flows: usize) -> Result<()> {
+        let (slots, most) = (self.slots.len() - self.free.len() + flows, u32::MAX as usize);
+        if slots <= most {
+            return Ok(());
+        }
+        let (name, value) = ("the number of flows".into(), slots.to_string());
+        Err(Error::Setting { name, value, expected: format!("at most {most}") })
     }
 
     /// Adds a flow that has been [checked](Self::check).
@@ -303,12 +354,33 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         let spot = own(&mut self.lanes[lane]).add(number, &self.scratch, &worth.response(smallest));
         let slot = Slot { generation: 1, lane: lane as u32, spot, worth };
         self.change();
-        let Some(old) = self.slots.get_mut(number as usize) else {
-            self.slots.push(slot);
-            return FlowId::new(number, slot.generation);
+        let generation = match self.slots.get_mut(number as usize) {
+            Some(old) => {
+                *old = Slot { generation: old.generation + 1, ..slot };
+                old.generation
+            }
+            None => {
+                self.slots.push(slot);
+                slot.generation
+            }
         };
-        *old = Slot { generation: old.generation.wrapping_add(1), ..slot };
-        FlowId::new(number, old.generation)
+        if let Some(users) = &mut self.users {
+            users.enter(number, generation, path);
+        }
+        FlowId::new(number, generation)
+    }
+
+    /// Takes back what [`add_checked`](Self::add_checked) did last and nobody has been told of.
+    pub(crate) fn take_back(&mut self, id: FlowId) {
+        let (number, Slot { lane, spot, generation, .. }) = (id.number(), self.slots[id.slot()]);
+        self.leave(id);
+        self.take_out(lane, spot);
+        if generation == 1 {
+            self.slots.pop();
+        } else {
+            self.slots[number as usize].generation -= 1;
+            self.free.push(number);
+        }
     }
 
     /// Whether a flow could be added. O(links of its path).
@@ -317,12 +389,23 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// Those of [`add`](Self::add), which call it path and flow `number`.
     pub fn check(&self, number: usize, path: &[u32], worth: &Worth) -> Result<()> {
         check_path(number, path, self.links())?;
-        worth.check(number)?;
-        worth.check_range::<R>(number, self.smallest(path))
+        self.check_worth(number, path, worth)
+    }
+
+    /// Whether a flow over a path that exists could be worth this.
+    fn check_worth(&self, flow: usize, path: &[u32], worth: &Worth) -> Result<()> {
+        worth.check(flow)?;
+        worth.check_range::<R>(flow, self.nominal(path.iter().copied()))
     }
 
     fn smallest(&self, path: &[u32]) -> f64 {
         path.iter().map(|&link| self.capacities[link as usize]).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The smallest capacity of a path when no link has failed, of those that have had one; ∞ where none has.
+    fn nominal(&self, path: impl Iterator<Item = u32>) -> f64 {
+        let of_links = path.map(|link| self.nominal[link as usize]);
+        of_links.filter(|&capacity| capacity > 0.0).fold(f64::INFINITY, f64::min)
     }
 
     /// Ends a flow. O(1).
@@ -331,14 +414,87 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// [`Error::UnknownFlow`].
     pub fn remove(&mut self, id: FlowId) -> Result<()> {
         let Slot { lane, spot, .. } = *self.slot(id)?;
+        self.leave(id);
+        self.take_out(lane, spot);
+        let slot = &mut self.slots[id.slot()];
+        slot.generation += 1;
+        let numbers = if slot.generation < LAST_GENERATION { &mut self.free } else { &mut self.retired };
+        numbers.push(id.number());
+        self.change();
+        Ok(())
+    }
+
+    /// Takes a flow out of its lane.
+    fn take_out(&mut self, lane: u32, spot: Spot) {
         if let Some(moved) = own(&mut self.lanes[lane as usize]).remove(spot) {
             self.slots[moved as usize].spot = spot;
         }
-        let slot = &mut self.slots[id.number() as usize];
-        slot.generation = slot.generation.wrapping_add(1);
-        self.free.push(id.number());
-        self.change();
+    }
+
+    /// A flow leaves the links of its path.
+    fn leave(&mut self, id: FlowId) {
+        if self.users.is_none() {
+            return;
+        }
+        let links = self.links_of_slot(&self.slots[id.slot()]).len();
+        self.users = self.users.take().and_then(|users| users.without(links));
+    }
+
+    /// Changes the path of a flow, its worth, or both; id and prices stay. On another path it has no rate before the next
+    /// step, nor ever more than its cap. O(links of its paths).
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`]; those of [`add`](Self::add), which call the path 0, and the flow by its id. Nothing has
+    /// changed then.
+    pub fn change_flow(&mut self, id: FlowId, path: Option<&[u32]>, worth: Option<Worth>) -> Result<()> {
+        self.check_change(0, id, path, worth.as_ref())?;
+        self.change_checked(id, path, worth);
         Ok(())
+    }
+
+    /// Whether a flow could change so; `number` is what an error calls the path.
+    pub(crate) fn check_change(
+        &self,
+        number: usize,
+        id: FlowId,
+        path: Option<&[u32]>,
+        worth: Option<&Worth>,
+    ) -> Result<()> {
+        let Slot { lane, spot, worth: old, .. } = self.slot(id)?;
+        let worth = worth.unwrap_or(old);
+        if let Some(path) = path {
+            check_path(number, path, self.links())?;
+            return self.check_worth(id.as_flow(), path, worth);
+        }
+        worth.check(id.as_flow())?;
+        let lane = read(&self.lanes[*lane as usize]);
+        let path = self.links_of(&lane.buckets()[spot.bucket as usize], spot.place as usize);
+        worth.check_range::<R>(id.as_flow(), self.nominal(path))
+    }
+
+    /// Changes a flow that has been [checked](Self::check_change).
+    pub(crate) fn change_checked(&mut self, id: FlowId, path: Option<&[u32]>, worth: Option<Worth>) {
+        let Slot { lane, spot, worth: old, generation } = self.slots[id.slot()];
+        let worth = worth.unwrap_or(old);
+        let (rate, feasible, before) = {
+            let lane = read(&self.lanes[lane as usize]);
+            let bucket = &lane.buckets()[spot.bucket as usize];
+            let place = spot.place as usize;
+            let before: Vec<u32> = self.links_of(bucket, place).collect();
+            (bucket.rate(place).wide(), bucket.feasible(place).wide(), before)
+        };
+        if path.is_some() {
+            self.leave(id);
+        }
+        self.take_out(lane, spot);
+        self.slots[id.slot()].worth = worth;
+        let stays = path.is_none_or(|path| path == before);
+        let [rate, feasible] = [rate, feasible].map(|rate| if stays { rate.min(worth.cap) } else { 0.0 });
+        self.place(Flow { id, path: path.unwrap_or(&before), worth, rate, feasible });
+        if let (Some(users), Some(path)) = (&mut self.users, path) {
+            users.enter(id.number(), generation, path);
+        }
+        self.change();
     }
 
     /// What a rule remembers is of another network now: it would judge its last step by what the change did. It starts
@@ -347,48 +503,150 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         self.started &= !read(&self.blocks.rule).learns_at_start();
     }
 
+    /// Whether the rule has seen this network, to be [put back](Self::set_started) where a change is taken back.
+    pub(crate) fn is_started(&self) -> bool {
+        self.started
+    }
+
+    pub(crate) fn set_started(&mut self, started: bool) {
+        self.started = started;
+    }
+
     /// Number of flows.
     pub fn flows(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.slots.len() - self.free.len() - self.retired.len()
     }
 
     /// Changes the capacity of a link. At 0 it has failed: its flows ask for next to nothing and its price waits until
-    /// it returns. O(flows).
+    /// it returns. O(its flows), and once, when a capacity first changes, O(crossings).
     ///
     /// # Errors
-    /// [`Error::LinkOutOfRange`] with path 0, [`Error::Capacity`], and [`Error::Parameter`] as [`add`](Self::add) where a
-    /// flow's prices would go out of range, which is then named by its slot; nothing has changed then.
+    /// Those of [`set_capacities`](Self::set_capacities); nothing has changed then.
     pub fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
-        check_path(0, &[link], self.blocks.partition.links())?;
-        check_capacity(link as usize, capacity)?;
-        let mut capacities = self.capacities.clone();
-        capacities[link as usize] = capacity;
-        // First all that may be refused, and then what changes.
-        let mut floors = Vec::new();
-        for (number, lane) in self.lanes.iter().enumerate() {
-            for (bucket, flows) in read(lane).buckets().iter().enumerate() {
-                for place in 0..flows.flows().len() {
-                    if !self.links_of(flows, place).any(|other| other == link) {
-                        continue;
-                    }
-                    let of_path = self.links_of(flows, place).map(|link| capacities[link as usize]);
-                    let smallest = of_path.fold(f64::INFINITY, f64::min);
-                    let worth = self.slots[flows.flows()[place] as usize].worth;
-                    worth.check_range::<R>(flows.flows()[place] as usize, smallest)?;
-                    floors.push((number, bucket, place, worth.floor(smallest)));
-                }
+        self.set_capacities(&[link], &[capacity])
+    }
+
+    /// Changes the capacities of many links, or none where one is wrong. O(their flows), and once O(crossings).
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless every link has a capacity; [`Error::UnknownLink`], [`Error::LinkTwice`],
+    /// [`Error::Capacity`]; [`Error::Parameter`] as [`add`](Self::add) where a flow's prices would go out of range,
+    /// which is then named by its id; [`Error::Stopped`]. Nothing has changed then.
+    pub fn set_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<()> {
+        let change = self.plan_capacities(links, capacities)?;
+        self.commit_capacities(change);
+        Ok(())
+    }
+
+    /// What a change of capacities does, all of it allowed, none of it done.
+    pub(crate) fn plan_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<Capacities> {
+        if links.len() != capacities.len() {
+            let (found, expected) = (capacities.len(), links.len());
+            return Err(Error::Length { what: "capacities".into(), found, expected, per: "link" });
+        }
+        let mut named = FxHashSet::default();
+        for (&link, &capacity) in links.iter().zip(capacities) {
+            self.check_link(link)?;
+            check_capacity(link as usize, capacity)?;
+            if !named.insert(link) {
+                return Err(Error::LinkTwice { link: link as usize });
             }
         }
-        for (lane, bucket, place, floor) in floors {
-            own(&mut self.lanes[lane]).buckets_mut()[bucket].set_floor(place, floor);
+        let flows = self.users_of(links)?;
+        let before: Vec<[f64; 2]> = links.iter().map(|&link| self.known_capacities(link)).collect();
+        for (&link, &capacity) in links.iter().zip(capacities) {
+            let nominal = if capacity > 0.0 { capacity } else { self.nominal[link as usize] };
+            self.know_capacities(link, [capacity, nominal]);
         }
-        {
+        let floors = self.floors(&flows);
+        links.iter().zip(before).for_each(|(&link, before)| self.know_capacities(link, before));
+        let (links, capacities) = (links.to_vec(), capacities.to_vec());
+        Ok(Capacities { links, capacities, floors: floors?, flows })
+    }
+
+    /// Does what was planned, and has been allowed; nothing else has happened since.
+    pub(crate) fn commit_capacities(&mut self, Capacities { links, capacities, flows, floors }: Capacities) {
+        for (number, floor) in flows.into_iter().zip(floors) {
+            let Slot { lane, spot, .. } = self.slots[number as usize];
+            own(&mut self.lanes[lane as usize]).buckets_mut()[spot.bucket as usize]
+                .set_floor(spot.place as usize, floor);
+        }
+        for (link, capacity) in links.into_iter().zip(capacities) {
+            let nominal = if capacity > 0.0 { capacity } else { self.nominal[link as usize] };
+            self.know_capacities(link, [capacity, nominal]);
             let block = &mut *write(self.block_of(link));
             block.capacities[link as usize - block.links.start] = capacity;
         }
-        self.capacities = capacities;
         self.change();
-        Ok(())
+    }
+
+    /// Capacity of a link, and its nominal one.
+    fn known_capacities(&self, link: u32) -> [f64; 2] {
+        [self.capacities[link as usize], self.nominal[link as usize]]
+    }
+
+    fn know_capacities(&mut self, link: u32, [capacity, nominal]: [f64; 2]) {
+        (self.capacities[link as usize], self.nominal[link as usize]) = (capacity, nominal);
+    }
+
+    /// The numbers of all flows over some links, in increasing order.
+    fn users_of(&mut self, links: &[u32]) -> Result<Vec<u32>> {
+        let mut pacer = Pacer::new();
+        if links.is_empty() || self.flows() == 0 {
+            return Ok(Vec::new());
+        }
+        let mut users = match self.users.take() {
+            Some(users) => users,
+            None => {
+                let mut users = Users::new(self.links());
+                self.each_flow(|flow| {
+                    users.enter(flow.id.number(), flow.id.generation(), flow.path);
+                    pacer.did(flow.path.len())
+                })?;
+                users
+            }
+        };
+        let mut flows = Vec::new();
+        let mut stopped = Ok(());
+        for &link in links {
+            let before = flows.len();
+            users.append(link, &mut flows, |number, generation| {
+                let slot = self.slots[number as usize];
+                slot.generation == generation && self.links_of_slot(&slot).contains(&link)
+            });
+            stopped = stopped.and(pacer.did(1 + flows.len() - before));
+        }
+        self.users = Some(users);
+        stopped?;
+        flows.sort_unstable();
+        flows.dedup();
+        Ok(flows)
+    }
+
+    /// The floors of these flows at the capacities of now.
+    fn floors(&self, flows: &[u32]) -> Result<Vec<f64>> {
+        let (mut floors, mut pacer) = (Vec::with_capacity(flows.len()), Pacer::new());
+        for &number in flows {
+            let slot = self.slots[number as usize];
+            let path = self.links_of_slot(&slot);
+            let id = FlowId::new(number, slot.generation);
+            slot.worth.check_range::<R>(id.as_flow(), self.nominal(path.iter().copied()))?;
+            floors.push(slot.worth.floor(self.smallest(&path)));
+            pacer.did(path.len())?;
+        }
+        Ok(floors)
+    }
+
+    fn links_of_slot(&self, &Slot { lane, spot, .. }: &Slot) -> Vec<u32> {
+        let lane = read(&self.lanes[lane as usize]);
+        self.links_of(&lane.buckets()[spot.bucket as usize], spot.place as usize).collect()
+    }
+
+    /// # Errors
+    /// [`Error::UnknownLink`].
+    pub(crate) fn check_link(&self, link: u32) -> Result<()> {
+        let links = self.links();
+        if (link as usize) < links { Ok(()) } else { Err(Error::UnknownLink { link: link.into(), links }) }
     }
 
     /// Sets the price of every link, and has the rule start again there.
@@ -544,11 +802,12 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// The same by any normalizer, of whatever a flow over a path of that smallest capacity asks for.
     fn normalize_what(&mut self, normalizer: &impl Normalizer, asks: impl Fn(&Flow<'_>, f64) -> f64) {
         let (mut paths, mut rates, mut caps) = (Paths::from_lists([[0; 0]; 0]), Vec::new(), Vec::new());
-        self.each_flow(|flow| {
+        let Ok(()) = self.each_flow::<Infallible>(|flow| {
             let smallest = self.smallest(flow.path);
             paths.push(flow.path);
             rates.push(if smallest == 0.0 { 0.0 } else { asks(&flow, smallest) });
             caps.push(flow.worth.cap);
+            Ok(())
         });
         normalizer.normalize_capped(&self.capacities, &paths, &caps, &mut rates);
         let mut rates = rates.into_iter();
@@ -579,17 +838,15 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// # Errors
     /// [`Error::UnknownFlow`].
     pub fn path(&self, id: FlowId) -> Result<Vec<u32>> {
-        let Slot { lane, spot, .. } = *self.slot(id)?;
-        let lane = read(&self.lanes[lane as usize]);
-        Ok(self.links_of(&lane.buckets()[spot.bucket as usize], spot.place as usize).collect())
+        Ok(self.links_of_slot(self.slot(id)?))
     }
 
     /// Price of one link.
     ///
     /// # Errors
-    /// [`Error::LinkOutOfRange`] with path 0.
+    /// [`Error::UnknownLink`].
     pub fn price(&self, link: u32) -> Result<f64> {
-        check_path(0, &[link], self.blocks.partition.links())?;
+        self.check_link(link)?;
         let block = read(self.block_of(link));
         Ok(block.prices[link as usize - block.links.start])
     }
@@ -597,11 +854,17 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// What one link was asked for in the last step or response.
     ///
     /// # Errors
-    /// [`Error::LinkOutOfRange`] with path 0.
+    /// [`Error::UnknownLink`].
     pub fn load(&self, link: u32) -> Result<f64> {
-        check_path(0, &[link], self.blocks.partition.links())?;
+        self.check_link(link)?;
         let block = read(self.block_of(link));
         Ok(block.sums[link as usize - block.links.start][0])
+    }
+
+    /// Path and worth of the flow of a slot.
+    pub(crate) fn flow_of(&self, number: u32) -> (Vec<u32>, Worth) {
+        let slot = &self.slots[number as usize];
+        (self.links_of_slot(slot), slot.worth)
     }
 
     /// How many slots there are, with flows and without.
@@ -610,16 +873,19 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     }
 
     /// What a flow's rate is worth.
-    pub(crate) fn worth(&self, id: FlowId) -> Result<Worth> {
+    ///
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    pub fn worth(&self, id: FlowId) -> Result<Worth> {
         Ok(self.slot(id)?.worth)
     }
 
     /// Sets the price of one link; a rule with a memory starts again there. O(1).
     ///
     /// # Errors
-    /// [`Error::LinkOutOfRange`] with path 0, [`Error::Price`].
+    /// [`Error::UnknownLink`], [`Error::Price`].
     pub fn set_price(&mut self, link: u32, price: f64) -> Result<()> {
-        check_path(0, &[link], self.blocks.partition.links())?;
+        self.check_link(link)?;
         check_price(link as usize, price)?;
         write(self.block_of(link)).post_one(link as usize, price);
         self.change();
@@ -630,20 +896,32 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
     /// elsewhere. Rates, prices and ids stay; sums come in another order. O(links + crossings).
     ///
     /// # Errors
-    /// [`Error::Setting`] when the system does not give the threads; nothing has changed then.
+    /// [`Error::Setting`] when the system does not give the threads, [`Error::Stopped`]; nothing has changed then.
     pub fn lay_out(&mut self) -> Result<()>
     where
         Rule: Clone,
     {
-        let mut paths = Paths::from_lists([[0; 0]; 0]);
-        self.each_flow(|flow| paths.push(flow.path));
-        let sample = Sample::of(self.capacities.len(), paths.len(), |path| paths.links(path));
+        let (mut paths, mut pacer) = (Paths::from_lists([[0; 0]; 0]), Pacer::new());
+        self.each_flow(|flow| {
+            paths.push(flow.path);
+            pacer.did(flow.path.len())
+        })?;
+        let sample = Sample::of(self.capacities.len(), paths.len(), |path| paths.links(path))?;
         let rule = read(&self.blocks.rule).clone();
         let mut next = Self::laid_out(self.capacities.clone(), sample, rule, self.threads)?;
         next.slots.clone_from(&self.slots);
         next.take_links(self);
-        self.each_flow(|flow| next.place(flow));
-        (next.free, next.started) = (std::mem::take(&mut self.free), self.started);
+        self.each_flow(|flow| {
+            let links = flow.path.len();
+            next.place(flow);
+            pacer.did(2 * links)
+        })?;
+        (next.free, next.retired) = (std::mem::take(&mut self.free), std::mem::take(&mut self.retired));
+        (next.nominal, next.users) = (std::mem::take(&mut self.nominal), self.users.take());
+        next.started = self.started;
+        if self.pinned {
+            next.pin();
+        }
         *self = next;
         Ok(())
     }
@@ -691,8 +969,8 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
         }
     }
 
-    /// Looks at every flow, lane by lane.
-    pub(crate) fn each_flow(&self, mut look: impl FnMut(Flow<'_>)) {
+    /// Looks at every flow, lane by lane, until one is refused.
+    pub(crate) fn each_flow<E>(&self, mut look: impl FnMut(Flow<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut path = Vec::new();
         for lane in &self.lanes {
             for bucket in read(lane).in_order() {
@@ -701,10 +979,11 @@ impl<R: Real, Rule: PriceRule + 'static> Engine<R, Rule> {
                     path.extend(self.links_of(bucket, place));
                     let Slot { generation, worth, .. } = self.slots[number as usize];
                     let (rate, feasible) = (bucket.rate(place).wide(), bucket.feasible(place).wide());
-                    look(Flow { id: FlowId::new(number, generation), path: &path, worth, rate, feasible });
+                    look(Flow { id: FlowId::new(number, generation), path: &path, worth, rate, feasible })?;
                 }
             }
         }
+        Ok(())
     }
 
     fn links_of(&self, bucket: &Bucket<R>, place: usize) -> impl Iterator<Item = u32> {
@@ -742,6 +1021,22 @@ impl<R: Real, Rule: PriceRule + 'static> fmt::Debug for Engine<R, Rule> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (flows, links, lanes) = (self.flows(), self.blocks.partition.links(), self.lanes.len());
         write!(f, "Engine({flows} flows, {links} links, {lanes} lanes, {} threads)", self.crew.threads())
+    }
+}
+
+/// New capacities of some links, and what they do to the flows there.
+pub(crate) struct Capacities {
+    links: Vec<u32>,
+    capacities: Vec<f64>,
+    /// Numbers of the flows, and their floors.
+    flows: Vec<u32>,
+    floors: Vec<f64>,
+}
+
+impl Capacities {
+    /// Numbers of the flows over these links.
+    pub(crate) fn flows(&self) -> &[u32] {
+        &self.flows
     }
 }
 

@@ -18,7 +18,8 @@
 use std::hash::Hasher;
 use std::num::NonZeroUsize;
 
-use netnum_core::Paths;
+use netnum_core::interrupt::Pacer;
+use netnum_core::{Paths, Result};
 use rustc_hash::{FxHashSet, FxHasher};
 
 use super::bucket::WINDOW;
@@ -118,28 +119,49 @@ pub(crate) struct Sample {
 
 impl Sample {
     /// Enough of them to meet every link of a node.
-    pub(crate) fn of<'a>(links: usize, paths: usize, path: impl Fn(usize) -> &'a [u32]) -> Self {
-        let sample = paths.min(SAMPLE * links);
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](netnum_core::Error::Stopped), as from all that takes long here.
+    pub(crate) fn of<'a>(links: usize, paths: usize, path: impl Fn(usize) -> &'a [u32]) -> Result<Self> {
+        let sample = Self::size(links, paths);
         // Numbers that are spread evenly and follow no pattern of the paths' order.
         let spread = |i: usize| (((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize * paths) >> 32;
-        let sampled = (0..sample).map(|i| path(if sample == paths { i } else { spread(i) }));
-        Self { paths: Paths::from_lists(sampled), of: paths }
+        let (mut sampled, mut pacer) = (Paths::from_lists([[0; 0]; 0]), Pacer::new());
+        for i in 0..sample {
+            let path = path(if sample == paths { i } else { spread(i) });
+            sampled.push(path);
+            pacer.did(path.len())?;
+        }
+        Ok(Self { paths: sampled, of: paths })
+    }
+
+    /// How many of so many paths over so many links are looked at.
+    pub(crate) fn size(links: usize, paths: usize) -> usize {
+        paths.min(SAMPLE * links)
     }
 }
 
 impl Partition {
     /// The layout for paths like these. O(links + segments).
-    pub(crate) fn new(links: usize, Sample { paths: sample, of: paths }: &Sample) -> Self {
+    pub(crate) fn new(links: usize, Sample { paths: sample, of: paths }: &Sample) -> Result<Self> {
         let paths = *paths;
+        let mut pacer = Pacer::new();
         let sampled = || sample.iter();
         let mut nodes = Nodes::new(links);
-        sampled().flat_map(pairs).for_each(|(one, other)| nodes.join(one, other));
+        for (one, other) in sampled().flat_map(pairs) {
+            nodes.join(one, other);
+            pacer.did(2)?;
+        }
         let mut uses = vec![0usize; 2 * links];
-        sampled().flat_map(pairs).for_each(|(one, _)| uses[nodes.node(one as usize)] += 1);
+        for (one, _) in sampled().flat_map(pairs) {
+            uses[nodes.node(one as usize)] += 1;
+            pacer.did(1)?;
+        }
 
         let mut members: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
         let mut number = vec![u32::MAX; 2 * links];
         for side in 0..2 * links {
+            pacer.did(1)?;
             let node = nodes.node(side);
             if uses[node] == 0 {
                 continue;
@@ -170,7 +192,7 @@ impl Partition {
                 this.add_grid(firsts, seconds);
             }
         }
-        if paths >= 2 * LANE {
+        if paths >= 2 * LANE && !sample.is_empty() {
             this.lanes = (paths / LANE).min((paths / this.segments / 2).max(2)).min(MOST_LANES.get());
             this.share_out(sampled().map(|links| links[0]));
         }
@@ -186,7 +208,7 @@ impl Partition {
                 break;
             }
         }
-        this
+        Ok(this)
     }
 
     /// In how many combinations of windows some paths lie.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use netnum_core::{Settings, Solver, Topology, Utilities};
+use netnum_core::{Settings, Solver, Topology, Utilities, interrupt};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -186,11 +186,16 @@ impl Policy for Ideal {
                 solver.warm_start(&self.prices)?;
             }
             let solution = solver.run(&self.settings, &mut ())?;
+            interrupt::check()?;
             self.gap = f64::max(self.gap, solution.certificate.relative_gap);
             for (&slot, &rate) in slots.iter().zip(&solution.rates) {
                 rates.set(slot, rate);
             }
+            // From prices that have left the floats nothing can go on.
             self.prices = solution.prices;
+            if !self.prices.iter().all(|price| price.is_finite()) {
+                self.prices.clear();
+            }
         }
         let next = self.clock.as_ref().filter(|_| !flows.active().is_empty());
         Ok(next.map_or(f64::INFINITY, Clock::next))

@@ -11,12 +11,16 @@
 //! asked again.
 //!
 //! The faster a key is to fall the more the flow gets, so that two that have changed places do not change back. An event
-//! costs O(active · hops), and as many steps more as places are changed: the order is kept.
+//! costs O(active · hops), and as many steps more as places are changed: the order is kept, and only keys that fall are
+//! asked for again.
+
+use std::cmp::Ordering;
 
 use netnum_core::Topology;
+use netnum_core::interrupt::Pacer;
 
 use super::{Policy, Rates};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flows::Flows;
 use crate::workload::Workload;
 
@@ -24,6 +28,8 @@ use crate::workload::Workload;
 const APART: f64 = 4.0 * f64::EPSILON;
 /// A link of which this part is free is full: that is rounding.
 const FULL: f64 = 1e-12;
+/// From this many flows on that arrive at once, all are sorted.
+const MANY: usize = 16;
 
 /// By which number flows are served: the lowest first.
 pub trait Key {
@@ -33,7 +39,7 @@ pub trait Key {
     /// Called once before the first flow arrives, with the capacity of every link.
     fn start(&mut self, _capacities: &[f64]) {}
 
-    /// The key of a flow at a moment.
+    /// The key of a flow at a moment. It is asked for again whenever it may have changed.
     fn key(&self, slot: u32, flows: &Flows, now: f64) -> f64;
 
     /// How fast it changes from then on at a rate: ≤ 0, and the lower the higher the rate.
@@ -48,11 +54,18 @@ pub struct Ordered<K> {
     /// The active slots with their keys and numbers, in order when last looked at.
     order: Vec<Place>,
     links: Vec<Link>,
+    /// How many at its end have just arrived, and slots of flows that have left.
+    arrived: usize,
+    left: Vec<u32>,
+    /// Whether some take other routes than when keys were last asked for.
+    rerouted: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
     key: f64,
+    /// How fast it has changed since it was asked for; NaN if it has not been yet.
+    slope: f64,
     number: u32,
     slot: u32,
 }
@@ -77,11 +90,17 @@ struct Link {
 impl<K: Key> Ordered<K> {
     /// In the order of some key.
     pub fn by(key: K) -> Self {
-        Self { by: key, capacities: Vec::new(), order: Vec::new(), links: Vec::new() }
+        let (capacities, order, links) = (Vec::new(), Vec::new(), Vec::new());
+        Self { by: key, capacities, order, links, arrived: 0, left: Vec::new(), rerouted: false }
     }
 
-    /// Sorts what is almost sorted.
+    /// Sorts what is almost sorted, but for many that have just arrived.
     fn sort(&mut self) {
+        if std::mem::take(&mut self.arrived) >= MANY {
+            let key = |place: &Place| (place.key, place.number);
+            let in_order = |one: &Place, other: &Place| key(one).partial_cmp(&key(other)).unwrap_or(Ordering::Equal);
+            return self.order.sort_by(in_order);
+        }
         for place in 1..self.order.len() {
             let moved = self.order[place];
             let before = self.order[..place].iter().rposition(|other| !moved.comes_before(other));
@@ -89,6 +108,20 @@ impl<K: Key> Ordered<K> {
             self.order.copy_within(to..place, to + 1);
             self.order[to] = moved;
         }
+    }
+}
+
+impl<K> Ordered<K> {
+    fn forget_those_that_left(&mut self) {
+        match self.left.as_mut_slice() {
+            [] => return,
+            &mut [slot] => self.order.retain(|place| place.slot != slot),
+            left => {
+                left.sort_unstable();
+                self.order.retain(|place| left.binary_search(&place.slot).is_err());
+            }
+        }
+        self.left.clear();
     }
 }
 
@@ -100,37 +133,59 @@ impl<K: Key> Policy for Ordered<K> {
     fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
         self.order.clear();
+        (self.arrived, self.left, self.rerouted) = (0, Vec::new(), false);
         self.by.start(net.capacities());
         Ok(())
     }
 
     fn arrive(&mut self, slot: u32, flows: &Flows) {
-        self.order.push(Place { key: f64::INFINITY, number: flows.flow(slot).number, slot });
+        // Its slot may be that of a flow that has left at this moment.
+        self.forget_those_that_left();
+        self.order.push(Place { key: f64::INFINITY, slope: f64::NAN, number: flows.flow(slot).number, slot });
+        self.arrived += 1;
     }
 
     fn leave(&mut self, slot: u32, _flows: &Flows) {
-        self.order.retain(|place| place.slot != slot);
+        self.left.push(slot);
     }
 
-    fn reroute(&mut self, _slot: u32, _flows: &Flows) {}
+    fn reroute(&mut self, _slot: u32, _flows: &Flows) {
+        // A key may depend on the route.
+        self.rerouted = true;
+    }
 
     fn set_capacity(&mut self, link: usize, capacity: f64) {
         self.capacities[link] = capacity;
     }
 
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
-        for place in &mut self.order {
+        self.forget_those_that_left();
+        let (mut pacer, all) = (Pacer::new(), std::mem::take(&mut self.rerouted));
+        for place in self.order.iter_mut().filter(|place| all || place.slope != 0.0) {
+            pacer.did(1)?;
             place.key = self.by.key(place.slot, flows, now);
+            if place.key.is_nan() {
+                let what = format!("gave flow {} the key NaN at {now} s, expected a number", place.number);
+                return Err(Error::Policy { policy: self.by.name().into(), what });
+            }
         }
         self.sort();
-        let Self { by, capacities, order, links } = self;
+        let Self { by, capacities, order, links, .. } = self;
         let idle = |&capacity: &f64| Link { free: capacity, last: (0.0, f64::NEG_INFINITY), overtaking: f64::INFINITY };
         links.clear();
         links.extend(capacities.iter().map(idle));
-        for &Place { key, slot, .. } in order.iter() {
+        for place in order.iter_mut() {
+            let Place { key, slot, .. } = *place;
             let (flow, route) = (flows.flow(slot), flows.route(slot));
             let rate = route.iter().map(|(link, share)| links[link].free / share).fold(flow.cap, f64::min);
             let slope = by.slope(slot, flows, rate);
+            if slope.is_nan() || slope > 0.0 {
+                let what =
+                    format!("has a key of slope {slope} for flow {} at {now} s, expected a number <= 0", place.number);
+                return Err(Error::Policy { policy: by.name().into(), what });
+            }
+            pacer.did(route.links().len())?;
+            place.slope = slope;
             for (link, share) in route.iter() {
                 let link = &mut links[link];
                 link.free = f64::max(0.0, link.free - share * rate);

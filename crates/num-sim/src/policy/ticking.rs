@@ -153,6 +153,8 @@ pub struct Ticking {
     moved: Vec<u32>,
     /// None for a tick at every arrival and end.
     clock: Option<Clock>,
+    /// Whether a flow has come or gone, or a link has changed, since the last one.
+    changed: bool,
     meter: Meter,
     /// What went wrong where nothing could be returned.
     fault: Option<Error>,
@@ -179,6 +181,7 @@ impl Ticking {
             slots: Vec::new(),
             moved: Vec::new(),
             clock,
+            changed: false,
             meter: Meter::default(),
             fault: None,
         })
@@ -223,18 +226,21 @@ impl Policy for Ticking {
         if let Some(clock) = &mut self.clock {
             clock.reset();
         }
+        self.changed = false;
         self.meter = Meter::new(net, workload);
         self.allocator = Some(self.options.allocator(capacities.to_vec())?);
         Ok(())
     }
 
     fn arrive(&mut self, slot: u32, flows: &Flows) {
+        self.changed = true;
         if let Err(error) = self.begin(slot, flows) {
             self.fault.get_or_insert(error);
         }
     }
 
     fn leave(&mut self, slot: u32, flows: &Flows) {
+        self.changed = true;
         self.meter.end(flows.flow(slot).number);
         let id = self.ids.get_mut(slot as usize).and_then(Option::take);
         if let Some((id, allocator)) = id.zip(self.allocator.as_mut())
@@ -251,6 +257,7 @@ impl Policy for Ticking {
     }
 
     fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.changed = true;
         if let Some(allocator) = &mut self.allocator
             && let Err(error) = allocator.set_capacity(link as u32, capacity)
         {
@@ -264,7 +271,8 @@ impl Policy for Ticking {
         }
         let due = match &mut self.clock {
             Some(clock) => clock.is_due(now, &self.name)?,
-            None => true,
+            // A turn of a source is none of them, and a step at each may lead to another turn, at once and without end.
+            None => std::mem::take(&mut self.changed),
         };
         if let Some(allocator) = self.allocator.as_mut().filter(|_| due || self.options.at_once) {
             if due {

@@ -110,7 +110,8 @@ impl Xwi {
         for path in solver.problem().paths().iter() {
             path.iter().for_each(|&link| next[link as usize] = found[link as usize]);
         }
-        self.prices = next;
+        // From prices that have left the floats nothing can go on.
+        self.prices = if next.iter().all(|price| price.is_finite()) { next } else { Vec::new() };
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use netnum_core::interrupt::Pacer;
 use netnum_core::{Paths, Topology};
 
 use crate::error::Result;
@@ -22,20 +23,24 @@ impl Choices {
     /// [`Error::Core`](crate::Error::Core), naming the routing that asks, and the first flow without a path or with too many.
     pub(super) fn new(routing: &str, net: &Topology, workload: &Workload) -> Result<Self> {
         let mut known = HashMap::new();
-        let mut choices = Self::default();
+        let (mut choices, mut pacer) = (Self::default(), Pacer::new());
         for (flow, (&source, &destination)) in workload.sources().iter().zip(workload.destinations()).enumerate() {
             let list = match known.get(&(source, destination)) {
                 Some(&list) => list,
                 None => {
-                    let wrong =
-                        |error| netnum_core::Error::Topology(format!("routing {routing:?}, flow {flow}: {error}"));
+                    let wrong = |error| match error {
+                        netnum_core::Error::Stopped => error,
+                        error => netnum_core::Error::Topology(format!("routing {routing:?}, flow {flow}: {error}")),
+                    };
                     choices.lists.push(net.paths(source, destination).map_err(wrong)?);
+                    pacer.did(net.links().len())?;
                     let list = choices.lists.len() as u32 - 1;
                     known.insert((source, destination), list);
                     list
                 }
             };
             choices.of.push(list);
+            pacer.did(1)?;
         }
         Ok(choices)
     }

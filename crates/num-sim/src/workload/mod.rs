@@ -5,6 +5,9 @@ mod poisson;
 mod production;
 mod trace;
 
+use std::sync::Arc;
+
+use netnum_core::interrupt::Pacer;
 use serde::{Deserialize, Serialize};
 
 pub use pairs::Pairs;
@@ -17,15 +20,20 @@ use crate::error::{Error, Result};
 ///
 /// What holds of every workload, however it was made (deserialized ones pass the same checks): all columns have one
 /// entry per flow; arrivals are finite, not negative and do not decrease; sizes are finite and > 0; no flow goes to where
-/// it comes from.
+/// it comes from. Clones share their columns, so that a copy costs nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Plain", into = "Plain")]
 pub struct Workload {
+    columns: Arc<Columns>,
+    production: Option<Arc<Production>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Columns {
     arrivals: Vec<f64>,
     sources: Vec<usize>,
     destinations: Vec<usize>,
     sizes: Vec<f64>,
-    production: Option<Production>,
 }
 
 /// A workload as it is written down.
@@ -46,7 +54,7 @@ impl Workload {
     /// # Errors
     /// [`Error::Core`] for columns of different lengths; [`Error::Flow`] naming the first flow with an arrival that is
     /// negative or not finite, a size that is not finite and > 0, or a destination that is its source;
-    /// [`Error::Unsorted`].
+    /// [`Error::Unsorted`]. [`netnum_core::Error::Stopped`], as everything here that takes long with many flows.
     pub fn new(arrivals: Vec<f64>, sources: Vec<usize>, destinations: Vec<usize>, sizes: Vec<f64>) -> Result<Self> {
         let flows = arrivals.len();
         let columns = [("sources", sources.len()), ("destinations", destinations.len()), ("sizes", sizes.len())];
@@ -57,7 +65,7 @@ impl Workload {
         if u32::try_from(flows).is_err() {
             return Err(Error::setting("flows", flows, "at most 4294967295"));
         }
-        let mut previous = 0.0;
+        let (mut previous, mut pacer) = (0.0, Pacer::new());
         for (flow, (&time, &size)) in arrivals.iter().zip(&sizes).enumerate() {
             if !(time.is_finite() && time >= 0.0) {
                 return Err(Error::Flow { flow, what: "arrival", value: time, expected: "a finite number >= 0" });
@@ -73,48 +81,49 @@ impl Workload {
                 return Err(Error::Flow { flow, what: "destination", value, expected: "another end than its source" });
             }
             previous = time;
+            pacer.did(1)?;
         }
-        Ok(Self { arrivals, sources, destinations, sizes, production: None })
+        Ok(Self { columns: Arc::new(Columns { arrivals, sources, destinations, sizes }), production: None })
     }
 
     /// How many flows there are.
     pub fn len(&self) -> usize {
-        self.arrivals.len()
+        self.columns.arrivals.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.arrivals.is_empty()
+        self.columns.arrivals.is_empty()
     }
 
     /// When every flow arrives, in seconds.
     pub fn arrivals(&self) -> &[f64] {
-        &self.arrivals
+        &self.columns.arrivals
     }
 
     /// The end that sends every flow.
     pub fn sources(&self) -> &[usize] {
-        &self.sources
+        &self.columns.sources
     }
 
     /// The end that receives it.
     pub fn destinations(&self) -> &[usize] {
-        &self.destinations
+        &self.columns.destinations
     }
 
     /// The two ends that a flow joins.
     pub(crate) fn pair(&self, flow: usize) -> (usize, usize) {
-        (self.sources[flow], self.destinations[flow])
+        (self.columns.sources[flow], self.columns.destinations[flow])
     }
 
     /// How large it is, in bytes.
     pub fn sizes(&self) -> &[f64] {
-        &self.sizes
+        &self.columns.sizes
     }
 
     /// The rates at which bytes are produced, if they are not all at hand when a flow arrives.
     pub fn production(&self) -> Option<&Production> {
-        self.production.as_ref()
+        self.production.as_deref()
     }
 
     /// The same flows, from applications that produce their bytes while they run.
@@ -127,7 +136,7 @@ impl Workload {
             let what = "production".into();
             return Err(netnum_core::Error::Length { what, found, expected, per: "flow" }.into());
         }
-        Ok(Self { production: Some(production), ..self })
+        Ok(Self { production: Some(Arc::new(production)), ..self })
     }
 }
 
@@ -145,7 +154,8 @@ impl TryFrom<Plain> for Workload {
 }
 
 impl From<Workload> for Plain {
-    fn from(Workload { arrivals, sources, destinations, sizes, production }: Workload) -> Self {
-        Self { arrivals, sources, destinations, sizes, production }
+    fn from(Workload { columns, production }: Workload) -> Self {
+        let Columns { arrivals, sources, destinations, sizes } = Arc::unwrap_or_clone(columns);
+        Self { arrivals, sources, destinations, sizes, production: production.map(Arc::unwrap_or_clone) }
     }
 }

@@ -1,6 +1,7 @@
 //! Who sends to whom.
 
-use netnum_core::Topology;
+use netnum_core::interrupt::Pacer;
+use netnum_core::{Topology, memory};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
@@ -46,10 +47,26 @@ impl Pairs {
     }
 
     /// Every end sends to every other one.
-    pub fn all_to_all(net: &Topology) -> Self {
-        let ends = 0..net.ends();
-        let to_others = |source| ends.clone().filter(move |&end| end != source).map(move |end| (source, end));
-        Self::Listed(ends.clone().flat_map(to_others).collect())
+    ///
+    /// # Errors
+    /// The core's, when the pairs do not fit in memory or the work is stopped.
+    pub fn all_to_all(net: &Topology) -> Result<Self> {
+        let mut pairs = memory::room("pairs of ends", net.ends() * (net.ends() - 1))?;
+        Self::each_to_each(net, |source, destination| pairs.push((source, destination)))?;
+        Ok(Self::Listed(pairs))
+    }
+
+    /// Hands over every end with every other one, without a list of them.
+    ///
+    /// # Errors
+    /// The core's, when the work is stopped.
+    pub fn each_to_each(net: &Topology, mut take: impl FnMut(usize, usize)) -> Result<()> {
+        let (ends, mut pacer) = (net.ends(), Pacer::new());
+        for source in 0..ends {
+            (0..source).chain(source + 1..ends).for_each(|destination| take(source, destination));
+            pacer.did(ends)?;
+        }
+        Ok(())
     }
 
     /// Draws one.
@@ -119,8 +136,9 @@ impl Workload {
             return Err(Error::setting("pairs", "uniform", "a list of pairs"));
         };
         let (sources, destinations) = pairs.iter().copied().unzip();
-        let mut rng = rng(seed, Draw::Sizes);
-        let sizes = pairs.iter().map(|_| sizes.sample(&mut rng)).collect();
+        let (mut rng, mut pacer) = (rng(seed, Draw::Sizes), Pacer::new());
+        let mut draw = |_: &(usize, usize)| pacer.did(1).map(|()| sizes.sample(&mut rng));
+        let sizes = pairs.iter().map(&mut draw).collect::<netnum_core::Result<_>>()?;
         Self::new(vec![0.0; pairs.len()], sources, destinations, sizes)
     }
 }

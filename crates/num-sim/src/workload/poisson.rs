@@ -12,6 +12,8 @@
 //! A load of 1 or more is allowed: flows then pile up for as long as they arrive.
 
 use netnum_core::Topology;
+use netnum_core::interrupt::Pacer;
+use netnum_core::memory::room;
 use netnum_core::utility::elementary::ln;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -56,8 +58,8 @@ impl Poisson {
     }
 }
 
-/// How many flows are drawn between two looks at whether to go on.
-const PATIENCE: usize = 4096;
+/// What a flow costs to draw, in units of a [`Pacer`].
+const DRAW: usize = 4;
 
 /// What is drawn from a seed, each from a stream of its own: more flows, another load or other sizes leave the rest of
 /// the draws alone, and a longer workload begins with the shorter one.
@@ -82,22 +84,9 @@ impl Workload {
     ///
     /// # Errors
     /// A setting's, for a load that is not finite and > 0, a duration < 0, pairs or links that the network does not
-    /// have, pairs or links of no capacity, and more flows than there are numbers for.
+    /// have, pairs or links of no capacity, and more flows than there are numbers for;
+    /// [`netnum_core::Error::Memory`] for more than memory holds; [`netnum_core::Error::Stopped`].
     pub fn poisson(net: &Topology, arrivals: &Poisson, pairs: &Pairs, seed: u64) -> Result<Self> {
-        Self::poisson_while(net, arrivals, pairs, seed, || true)
-    }
-
-    /// The same, asking every now and then whether to go on; if not, it is the flows so far.
-    ///
-    /// # Errors
-    /// Those of [`poisson`](Self::poisson).
-    pub fn poisson_while(
-        net: &Topology,
-        arrivals: &Poisson,
-        pairs: &Pairs,
-        seed: u64,
-        mut go_on: impl FnMut() -> bool,
-    ) -> Result<Self> {
         arrivals.check(net)?;
         pairs.check(net)?;
         let capacity = match &arrivals.links {
@@ -117,21 +106,23 @@ impl Workload {
             return Err(Error::setting("flows", flows, "at most 4294967295"));
         }
         let [mut gaps, mut ends, mut bytes] = [Draw::Gaps, Draw::Pairs, Draw::Sizes].map(|draw| rng(seed, draw));
-        let mut workload = Self::default();
-        let mut now = 0.0;
-        while workload.len() < arrivals.flows {
+        let about = f64::min(arrivals.flows as f64, (arrivals.duration / gap).ceil()) as usize;
+        let (mut times, mut sources) = (room("flows", about)?, room("flows", about)?);
+        let (mut destinations, mut sizes) = (room("flows", about)?, room("flows", about)?);
+        let (mut now, mut pacer) = (0.0, Pacer::new());
+        while times.len() < arrivals.flows {
             now -= gap * ln(1.0 - gaps.random::<f64>());
-            if now > arrivals.duration || (workload.len().is_multiple_of(PATIENCE) && !go_on()) {
+            if now > arrivals.duration {
                 break;
             }
             let (source, destination) = pairs.sample(net, &mut ends);
-            workload.arrivals.push(now);
-            workload.sources.push(source);
-            workload.destinations.push(destination);
-            workload.sizes.push(arrivals.sizes.sample(&mut bytes));
+            times.push(now);
+            sources.push(source);
+            destinations.push(destination);
+            sizes.push(arrivals.sizes.sample(&mut bytes));
+            pacer.did(DRAW)?;
         }
         // Checked like any other: extreme sizes and loads may still overflow.
-        let Self { arrivals, sources, destinations, sizes, .. } = workload;
-        Self::new(arrivals, sources, destinations, sizes)
+        Self::new(times, sources, destinations, sizes)
     }
 }

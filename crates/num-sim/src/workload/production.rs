@@ -1,6 +1,8 @@
 //! Applications that produce bytes while their flow runs: a rate g for every flow, and a send buffer that they wait for
 //! when it is full. What a flow can send follows from these; see `source.rs`.
 
+use netnum_core::interrupt::Pacer;
+use netnum_core::memory::room;
 use rand_distr::{Distribution, LogNormal};
 use serde::{Deserialize, Serialize};
 
@@ -29,10 +31,13 @@ impl Production {
     /// # Errors
     /// [`Error::Flow`] naming the first with a rate that is not finite and > 0; a setting's, for a buffer that is not > 0.
     pub fn new(rates: Vec<f64>, buffer: f64) -> Result<Self> {
-        let wrong = |rate: &f64| !(rate.is_finite() && *rate > 0.0);
-        if let Some(flow) = rates.iter().position(wrong) {
-            let (what, expected) = ("production rate", "a finite number > 0");
-            return Err(Error::Flow { flow, what, value: rates[flow], expected });
+        let mut pacer = Pacer::new();
+        for (flow, &value) in rates.iter().enumerate() {
+            if !(value.is_finite() && value > 0.0) {
+                let (what, expected) = ("production rate", "a finite number > 0");
+                return Err(Error::Flow { flow, what, value, expected });
+            }
+            pacer.did(1)?;
         }
         if buffer.is_nan() || buffer <= 0.0 {
             return Err(Error::setting("send buffer", buffer, "a number > 0"));
@@ -65,16 +70,18 @@ impl Production {
             let expected = "a lowest and a highest number > 0, in this order";
             return Err(Error::setting("bounds", format!("{lowest} to {highest}"), expected));
         }
-        let mut rng = rng(seed, Draw::Production);
-        let mut draw = || {
-            let within = |rate: &f64| (lowest..=highest).contains(rate);
-            (0..DRAWS).map(|_| normal.sample(&mut rng)).find(within)
-        };
-        let rates = (0..flows).map(|_| draw()).collect::<Option<Vec<f64>>>();
-        let Some(rates) = rates else {
-            let expected = format!("some that rates with median {median} and sigma {sigma} are likely to lie between");
-            return Err(Error::setting("bounds", format!("{lowest} to {highest}"), &expected));
-        };
+        let (mut rng, mut pacer) = (rng(seed, Draw::Production), Pacer::new());
+        let mut rates = room("rates of production", flows)?;
+        while rates.len() < flows {
+            let within = |(_, rate): &(usize, f64)| (lowest..=highest).contains(rate);
+            let Some((draws, rate)) = (1..=DRAWS).map(|draw| (draw, normal.sample(&mut rng))).find(within) else {
+                let expected =
+                    format!("some that rates with median {median} and sigma {sigma} are likely to lie between");
+                return Err(Error::setting("bounds", format!("{lowest} to {highest}"), &expected));
+            };
+            rates.push(rate);
+            pacer.did(4 * draws)?;
+        }
         Self::new(rates, buffer)
     }
 

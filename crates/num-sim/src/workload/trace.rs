@@ -10,8 +10,13 @@
 
 use std::fmt::Write;
 
+use netnum_core::interrupt::Pacer;
+
 use super::{Production, Workload};
 use crate::error::{Error, Result};
+
+/// What a line costs to read or to write, in units of a [`Pacer`].
+const LINE: usize = 16;
 
 const HEADER: &str = "arrival,source,destination,size";
 const WITH_PRODUCTION: &str = "arrival,source,destination,size,production";
@@ -28,9 +33,11 @@ impl Workload {
     pub fn from_csv(text: &str) -> Result<Self> {
         let (mut arrivals, mut sources, mut destinations, mut sizes) = (vec![], vec![], vec![], vec![]);
         let (mut header, mut rates) = (None, vec![]);
+        let mut pacer = Pacer::new();
         // Spreadsheets begin a file with a byte-order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in (1..).zip(text.lines()) {
+            pacer.did(LINE)?;
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -73,19 +80,22 @@ impl Workload {
     }
 
     /// The trace that [`from_csv`](Self::from_csv) reads back, to the last bit, but for the limit of send buffers.
-    pub fn to_csv(&self) -> String {
-        let rates = self.production.as_ref().map(Production::rates);
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub fn to_csv(&self) -> Result<String> {
+        let rates = self.production().map(Production::rates);
         let mut text = format!("{}\n", if rates.is_some() { WITH_PRODUCTION } else { HEADER });
-        let ends = self.sources.iter().zip(&self.destinations);
-        for (flow, ((arrival, size), (source, destination))) in
-            self.arrivals.iter().zip(&self.sizes).zip(ends).enumerate()
-        {
+        let mut pacer = Pacer::new();
+        for (flow, (arrival, size)) in self.arrivals().iter().zip(self.sizes()).enumerate() {
+            let (source, destination) = self.pair(flow);
             let _ = write!(text, "{arrival:?},{source},{destination},{size:?}");
             if let Some(rates) = rates {
                 let _ = write!(text, ",{:?}", rates[flow]);
             }
             text.push('\n');
+            pacer.did(LINE)?;
         }
-        text
+        Ok(text)
     }
 }

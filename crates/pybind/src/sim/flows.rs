@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-use super::Workload;
+use super::{Workload, detached};
 use crate::error::raise;
 use crate::numbers;
 use crate::paths::Paths;
@@ -150,7 +150,9 @@ impl Flows {
             route.spread(links.zip(self.shares[on].iter().copied()));
             (route, cap)
         };
-        Ok(PyArray1::from_vec(py, fair_rates(&capacities, self.indptr.windows(2).zip(&self.caps).map(flow))))
+        let flows = self.indptr.windows(2).zip(&self.caps).map(flow);
+        let rates = detached(py, || fair_rates(&capacities, flows))?;
+        Ok(PyArray1::from_vec(py, rates))
     }
 
     fn __len__(&self) -> usize {

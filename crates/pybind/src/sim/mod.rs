@@ -24,9 +24,10 @@ pub(crate) use sizes::Sizes;
 pub(crate) use traffic::UpdateTraffic;
 pub(crate) use workload::{Workload, all_to_all, incast, log_normal, permutation};
 
-use crate::door;
+use crate::door::{self, Pacer};
 use crate::error::{self, MethodError, NumError, ProblemError};
 use crate::numbers::{count, float};
+use crate::solve::seconds;
 use crate::topology::{Topology, seed_of};
 use watch::Watch;
 
@@ -35,12 +36,19 @@ fn raise(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::Core(error) => error::raise(error),
-        Error::UnknownName { .. } | Error::UnknownOption { .. } | Error::Policy { .. } | Error::Routing { .. } => {
-            MethodError::new_err(message)
-        }
+        Error::UnknownName { .. }
+        | Error::UnknownOption { .. }
+        | Error::Policy { .. }
+        | Error::Routing { .. }
+        | Error::StandsStill { .. } => MethodError::new_err(message),
         Error::Option { .. } => NumError::new_err(message),
         _ => ProblemError::new_err(message),
     }
+}
+
+/// Does long work of the simulator without the interpreter; Ctrl-C stops it.
+fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> netnum_sim::Result<T> + Send) -> PyResult<T> {
+    door::detached(py, || Ok(work()))?.map_err(raise)
 }
 
 /// Changes of links, from rows of time, link and capacity.
@@ -63,7 +71,8 @@ fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
         };
         Ok(Change { time, link: count(&name("link"), &link, 0)?, capacity })
     };
-    rows.enumerate().map(change).collect()
+    let mut pacer = Pacer::new(changes.py());
+    rows.enumerate().map(|row| pacer.did(1).and_then(|()| change(row))).collect()
 }
 
 /// Let the flows of a workload pass through a network.
@@ -82,13 +91,16 @@ fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
 ///     with options. One of your own has a method ``allocate(now, flows)``; see Notes.
 /// routing : str, Routing, or an object of your own
 ///     Who goes where: ``"ecmp"``, ``"flow-bender"``, ``"spray"``, ``"adaptive"``, or a `Routing` of one of these names with
-///     options. One of your own has a method ``route(flow, source, destination, paths)``; see Notes.
+///     options. One of your own has a method ``route(flow, source, destination, paths, network)``; see Notes.
 /// until : float
-///     Seconds of simulated time after which it is over. By default all flows end first.
+///     Seconds of simulated time after which it is over, >= 0. By default all flows end first.
 /// seed : int
 ///     Of the routing, from 0 to 2**64 - 1. The same arguments give the same completion times, bit for bit.
 /// changes : sequence of (float, int, float)
 ///     Links whose capacities change, in order of time: seconds, link, and its capacity from then on in bit/s, 0 if it fails.
+/// time_limit : float, optional
+///     Seconds of real time after which it is over, >= 0: the report, with status ``"time_limit"``, is of what has happened
+///     by then.
 /// progress : bool
 ///     Show a bar over the flows.
 ///
@@ -101,11 +113,14 @@ fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
 /// ProblemError
 ///     Naming the first flow that no route joins, or whose end does not exist.
 /// MethodError
-///     For a policy or a routing that does not exist, and for one of your own with an answer that cannot be used.
+///     For a policy or a routing that does not exist, and for one of your own with an answer that cannot be used; for a
+///     simulation whose clock stands still, since a policy, a routing or sources answer each other for ever.
+/// NumError
+///     For a time that is negative or NaN, and a change that cannot be.
 ///
 /// Notes
 /// -----
-/// Ctrl-C stops it. Fair sharing follows every change from link to link and computes all rates anew only where that is
+/// Ctrl-C stops it at any time. Fair sharing follows every change from link to link and computes all rates anew only where that is
 /// faster.
 ///
 /// A policy of your own is any object with a method ``allocate(now, flows)``. It is called at every instant at which flows
@@ -150,9 +165,9 @@ fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
 /// >>> report.status
 /// 'finished'
 #[pyfunction]
-#[pyo3(signature = (net, workload, policy=None, routing=None, *, until=f64::INFINITY, seed=None, changes=None, progress=false))]
+#[pyo3(signature = (net, workload, policy=None, routing=None, *, until=f64::INFINITY, seed=None, changes=None, time_limit=None, progress=false))]
 #[pyo3(
-    text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=1e999, seed=0, changes=(), progress=False)"
+    text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=1e999, seed=0, changes=(), time_limit=None, progress=False)"
 )]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn simulate(
@@ -164,6 +179,7 @@ pub(crate) fn simulate(
     until: f64,
     seed: Option<&Bound<'_, PyAny>>,
     changes: Option<&Bound<'_, PyAny>>,
+    time_limit: Option<f64>,
     progress: bool,
 ) -> PyResult<Report> {
     let by_name = |name: &str| PyString::new(py, name).into_any();
@@ -171,16 +187,14 @@ pub(crate) fn simulate(
     let routing = routing.cloned().unwrap_or_else(|| by_name("ecmp"));
     let mut routing = named::routing_of(&routing, seed_of(seed)?, net, workload)?;
     let mut policy = named::policy_of(&policy, net, workload)?;
+    let time_limit = time_limit.map(seconds).transpose()?.flatten();
+    let run = Run { until, changes: changes.map_or(Ok(Vec::new()), changes_of)?, time_limit };
     let mut watch = Watch::new(progress, workload.get().core.len(), until);
-    let run = Run { until, changes: changes.map_or(Ok(Vec::new()), changes_of)? };
     let (net, flows) = (&net.get().core, &workload.get().core);
-    let report = door::detached(py, || {
-        Ok(netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch))
-    });
-    let ended =
-        report.as_ref().ok().and_then(|report| report.as_ref().ok()).map(|report| (report.ended(), report.time));
+    let report = detached(py, || netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch));
+    let ended = report.as_ref().ok().map(|report| (report.ended(), report.time));
     let closed = watch.close(py, ended);
-    let report = report?.map_err(raise)?;
+    let report = report?;
     closed?;
     Ok(report.into())
 }

@@ -1,7 +1,7 @@
 //! A policy written in Python.
 
 use netnum_sim::{Error, Flows as Live, Policy, Rates, Result};
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple, PyType};
@@ -78,9 +78,7 @@ impl UserPolicy {
         if rates.is_none() {
             return Ok((None, next));
         }
-        // What it most likely is needs no detour by NumPy's own conversions.
-        let plain = rates.cast::<PyArray1<f64>>().ok().and_then(|rates| rates.try_readonly().ok()?.to_vec().ok());
-        Ok((Some(plain.map_or_else(|| numbers::floats(&self.blame("rates"), &rates), Ok)?), next))
+        Ok((Some(numbers::floats(&self.blame("rates"), &rates)?), next))
     }
 
     fn blame(&self, what: &str) -> String {

@@ -38,6 +38,7 @@ impl Report {
     ///
     /// - ``"finished"``: all flows have ended;
     /// - ``"time_up"``: `until` was first;
+    /// - ``"time_limit"``: the limit of real time was first, and what the report says is of the time until then;
     /// - ``"starved"``: nothing gives the flows that are left a rate: their links have failed, or the policy does not.
     #[getter]
     fn status(&self) -> &'static str {
@@ -68,8 +69,8 @@ impl Report {
         self.column(py, 0, &self.core.completion_times)
     }
 
-    /// That time over what the flow would take alone on its (last) route with all its bytes at hand, nan if it has not ended:
-    /// array of float, shape (flows,).
+    /// That time over what the flow would take alone on the route of its arrival, with all its bytes at hand and links as at
+    /// the start; nan if it has not ended: array of float, shape (flows,).
     #[getter]
     fn slowdowns(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 1, &self.core.slowdowns)
@@ -277,8 +278,7 @@ impl Report {
         };
         let column = |name: &str| numbers::floats(name, &field(name)?);
         let status: String = field("status")?.extract()?;
-        let known = [Status::Finished, Status::TimeUp, Status::Stopped, Status::Starved];
-        let status = known.into_iter().find(|known| known.name() == status);
+        let status = Status::ALL.into_iter().find(|known| known.name() == status);
         let status =
             status.ok_or_else(|| PyTypeError::new_err("a pickled Report with a status that does not exist"))?;
         let core = Core {

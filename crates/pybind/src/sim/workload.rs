@@ -3,14 +3,15 @@
 use std::ffi::CString;
 
 use netnum_core::Parameter;
+use netnum_core::interrupt::Pacer;
+use netnum_core::memory::room;
 use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyString};
 
-use super::{Sizes, raise};
-use crate::door::{self, Watch};
+use super::{Sizes, detached};
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
 use crate::topology::{Topology, seed_of};
@@ -65,9 +66,10 @@ impl Workload {
             };
             numbers::integers(&format!("{name}s"), values)?.into_iter().enumerate().map(end).collect::<PyResult<_>>()
         };
+        let py = arrivals.py();
         let (arrivals, sizes) = (numbers::floats("arrivals", arrivals)?, numbers::floats("sizes", sizes)?);
-        let core = Core::new(arrivals, ends("source", sources)?, ends("destination", destinations)?, sizes);
-        let workload: Self = core.map(Into::into).map_err(raise)?;
+        let (sources, destinations) = (ends("source", sources)?, ends("destination", destinations)?);
+        let workload = Self::from(detached(py, || Core::new(arrivals, sources, destinations, sizes))?);
         match production {
             Some(rates) => workload.with_production(rates, buffer),
             None if buffer == f64::INFINITY => Ok(workload),
@@ -133,11 +135,9 @@ impl Workload {
             .transpose()?;
         let duration = duration.unwrap_or(f64::INFINITY);
         let arrivals = Poisson { sizes: sizes_of(sizes)?.get().core.clone(), load, flows, duration, links };
-        let pairs = pairs.map_or(Ok(Pairs::Uniform), pairs_of)?;
+        let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| pairs_of(net.get(), pairs))?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
-        let mut watch = Watch::new(None, None);
-        let mut draw = || Core::poisson_while(net, &arrivals, &pairs, seed, || !watch.interrupted());
-        let core = door::detached(py, || Ok(draw()))?.map_err(raise)?;
+        let core = detached(py, || Core::poisson(net, &arrivals, &pairs, seed))?;
         if load >= 1.0 {
             let message = format!("load {load} is not below 1: flows pile up without bound for as long as they arrive");
             let message = CString::new(message)?;
@@ -168,9 +168,10 @@ impl Workload {
         sizes: &Bound<'_, PyAny>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let sizes = &sizes_of(sizes)?.get().core;
-        let core = Core::at_once(&net.get().core, &pairs_of(pairs)?, sizes, seed_of(seed)?);
-        core.map(Into::into).map_err(raise)
+        let (py, sizes) = (net.py(), &sizes_of(sizes)?.get().core);
+        let (pairs, seed) = (pairs_of(net.get(), pairs)?, seed_of(seed)?);
+        let net = &net.get().core;
+        detached(py, || Core::at_once(net, &pairs, sizes, seed)).map(Into::into)
     }
 
     /// The same flows, from applications that produce their bytes while they run.
@@ -195,13 +196,14 @@ impl Workload {
     ///     Naming the first flow with a rate that is wrong.
     #[pyo3(signature = (rates, buffer=f64::INFINITY), text_signature = "($self, rates, buffer=1e999)")]
     fn with_production(&self, rates: &Bound<'_, PyAny>, buffer: f64) -> PyResult<Self> {
+        let py = rates.py();
         let rates = match numbers::parameter("rates", rates)? {
             Parameter::Same(rate) => vec![rate; self.core.len()],
             Parameter::PerFlow(rates) => rates,
         };
-        let production = Production::new(rates, buffer);
-        let core = production.and_then(|production| self.core.clone().with_production(production));
-        core.map(Into::into).map_err(raise)
+        let core = self.core.clone();
+        let produced = || Production::new(rates, buffer).and_then(|production| core.with_production(production));
+        detached(py, produced).map(Into::into)
     }
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
@@ -238,12 +240,12 @@ impl Workload {
                 path.call_method("read_text", (), Some(&[("encoding", "utf-8")].into_py_dict(path.py())?))?.extract()?
             }
         };
-        Core::from_csv(&text).map(Into::into).map_err(raise)
+        detached(path_or_text.py(), || Core::from_csv(&text)).map(Into::into)
     }
 
     /// The trace as text that `from_csv` reads back, to the last bit, but for the limit of send buffers.
-    fn to_csv(&self) -> String {
-        self.core.to_csv()
+    fn to_csv(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || self.core.to_csv())
     }
 
     /// When every flow arrives, in seconds: array of float, shape (flows,).
@@ -328,20 +330,29 @@ fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Si
 }
 
 /// Pairs that are listed, from an array of two columns.
-fn pairs_of(pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
-    let end = |pair: usize, end: i64| {
-        let message = || format!("pairs[{pair}] names end {end}, expected the index of an end, >= 0");
-        usize::try_from(end).map_err(|_| ProblemError::new_err(message()))
-    };
+fn pairs_of(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+    let end = |pair: usize, end: i64| net.index_of(|| format!("an end of pairs[{pair}]"), end);
     let pair = |(pair, [source, destination]): (usize, [i64; 2])| Ok((end(pair, source)?, end(pair, destination)?));
     numbers::pairs("pairs", pairs)?.into_iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
 }
 
 /// Listed pairs as an array of two columns.
-fn columns(py: Python<'_>, pairs: Pairs) -> PyResult<Bound<'_, PyArray2<i64>>> {
-    let Pairs::Listed(pairs) = pairs else { unreachable!("only listed pairs come here") };
-    let ends = pairs.iter().flat_map(|&(source, destination)| [source as i64, destination as i64]).collect();
-    PyArray1::from_vec(py, ends).reshape([pairs.len(), 2])
+fn columns<'py>(
+    net: &Bound<'py, Topology>,
+    pairs: impl FnOnce(&netnum_core::Topology) -> netnum_sim::Result<Pairs> + Send,
+) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let (py, net) = (net.py(), net.get());
+    let ends = detached(py, || {
+        let Pairs::Listed(pairs) = pairs(&net.core)? else { unreachable!("only listed pairs come here") };
+        let (mut ends, mut pacer) = (room("ends of pairs", 2 * pairs.len())?, Pacer::new());
+        for (source, destination) in pairs {
+            ends.extend([net.shown(source), net.shown(destination)]);
+            pacer.did(1)?;
+        }
+        Ok(ends)
+    })?;
+    let rows = ends.len() / 2;
+    PyArray1::from_vec(py, ends).reshape([rows, 2])
 }
 
 /// Pairs of which every end is the source of one and the destination of another, at random.
@@ -357,11 +368,11 @@ fn columns(py: Python<'_>, pairs: Pairs) -> PyResult<Bound<'_, PyArray2<i64>>> {
 #[pyfunction]
 #[pyo3(signature = (net, seed=None), text_signature = "(net, seed=0)")]
 pub(crate) fn permutation<'py>(
-    py: Python<'py>,
     net: &Bound<'py, Topology>,
     seed: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    columns(py, Pairs::permutation(&net.get().core, seed_of(seed)?))
+    let seed = seed_of(seed)?;
+    columns(net, |net| Ok(Pairs::permutation(net, seed)))
 }
 
 /// Pairs from random senders to one receiver.
@@ -380,14 +391,14 @@ pub(crate) fn permutation<'py>(
 #[pyfunction]
 #[pyo3(signature = (net, receiver, senders, seed=None), text_signature = "(net, receiver, senders, seed=0)")]
 pub(crate) fn incast<'py>(
-    py: Python<'py>,
     net: &Bound<'py, Topology>,
     receiver: &Bound<'py, PyAny>,
     senders: &Bound<'py, PyAny>,
     seed: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (receiver, senders) = (count("receiver", receiver, 0)?, count("senders", senders, 1)?);
-    columns(py, Pairs::incast(&net.get().core, receiver, senders, seed_of(seed)?).map_err(raise)?)
+    let (receiver, senders) = (net.get().end_of("receiver", receiver)?, count("senders", senders, 1)?);
+    let seed = seed_of(seed)?;
+    columns(net, |net| Pairs::incast(net, receiver, senders, seed))
 }
 
 /// Pairs from every end to every other one.
@@ -401,7 +412,14 @@ pub(crate) fn incast<'py>(
 /// array of int, shape (ends * (ends - 1), 2)
 #[pyfunction]
 pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    columns(py, Pairs::all_to_all(&net.get().core))
+    let net = net.get();
+    let ends = detached(py, || {
+        let mut ends = room("ends of pairs", 2 * net.core.ends() * (net.core.ends() - 1))?;
+        Pairs::each_to_each(&net.core, |source, destination| ends.extend([net.shown(source), net.shown(destination)]))?;
+        Ok(ends)
+    })?;
+    let pairs = ends.len() / 2;
+    PyArray1::from_vec(py, ends).reshape([pairs, 2])
 }
 
 /// Random rates of production, whose logarithms are normal.
@@ -438,6 +456,7 @@ pub(crate) fn log_normal<'py>(
             Err(PyTypeError::new_err(format!("bounds must be two numbers (lowest, highest), not {}", bounds.repr()?)))
         }
     })?;
-    let production = Production::log_normal(flows, median, sigma, bounds, f64::INFINITY, seed_of(seed)?);
-    Ok(numbers::read_only(py, production.map_err(raise)?.rates().to_vec()))
+    let seed = seed_of(seed)?;
+    let draw = || Production::log_normal(flows, median, sigma, bounds, f64::INFINITY, seed);
+    Ok(numbers::read_only(py, detached(py, draw)?.rates().to_vec()))
 }

@@ -200,7 +200,7 @@ fn stop_of(name: &str) -> PyResult<Stop> {
 }
 
 /// A time limit; none when it is longer than can be counted.
-fn seconds(limit: f64) -> PyResult<Option<Duration>> {
+pub(crate) fn seconds(limit: f64) -> PyResult<Option<Duration>> {
     if limit >= 0.0 {
         return Ok(Duration::try_from_secs_f64(limit).ok());
     }

@@ -6,6 +6,7 @@ use netnum_core::Solver as Core;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pyo3::{PyTraverseError, PyVisit};
 
 use super::{options_of, prices_of, threads_of};
 use crate::certificate::Certificate;
@@ -147,5 +148,10 @@ impl Solver {
 
     fn __repr__(&self) -> PyResult<String> {
         Ok(format!("{:?}", self.core()?))
+    }
+
+    /// As of `Problem`.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.problem)
     }
 }

@@ -3,13 +3,18 @@
 use std::sync::Arc;
 
 use netnum_core::AlphaFair as Core;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use super::{Utility, with_base};
 use crate::error::raise;
 use crate::numbers;
 
-/// Alpha-fair utilities: w^α x^(1-α)/(1-α), and w log x for α = 1.
+/// Alpha-fair utilities: w^α x^(1-α)/(1-α) by ``weight=w``, or the textbook's s x^(1-α)/(1-α) by ``scale=s``; s = w^α.
+///
+/// For α = 1 both are w log x. To take a formula from Mo and Walrand's paper or a textbook, where the factor stands alone,
+/// give it as `scale`; the same as ``weight=scale**(1/alpha)``.
 ///
 /// α → 0 maximizes throughput (that limit is `Linear`), α = 1 is proportional fairness, α = 2 minimizes potential delay,
 /// α = inf is weighted max-min fairness. On one link rates are proportional to the weights for every α that all share.
@@ -23,12 +28,17 @@ use crate::numbers;
 /// alpha : float or array of float, shape (flows,)
 ///     The exponent, > 0. Finite and infinite ones are not mixed in one object.
 /// weight : float or array of float, shape (flows,)
-///     > 0 and finite.
+///     > 0 and finite. On one link rates are proportional to it. 1 unless given.
+/// scale : float or array of float, shape (flows,), optional
+///     > 0 and finite, in place of `weight`. For finite alpha; max-min has weights only, and alpha = 0 is `Linear`, whose
+///     weight is a scale.
 ///
 /// Raises
 /// ------
 /// UtilityError
-///     Naming the flow whose alpha or weight is out of range.
+///     Naming the flow whose alpha, weight or scale is out of range, or whose ``scale**(1/alpha)`` no float holds.
+/// TypeError
+///     When both a weight and a scale are given.
 /// ProblemError
 ///     When the two arrays differ in length.
 ///
@@ -52,10 +62,23 @@ impl AlphaFair {
 #[pymethods]
 impl AlphaFair {
     #[new]
-    #[pyo3(signature = (alpha, weight=None))]
-    #[pyo3(text_signature = "(alpha, weight=1)")]
-    fn new(alpha: &Bound<'_, PyAny>, weight: Option<&Bound<'_, PyAny>>) -> PyResult<PyClassInitializer<Self>> {
+    #[pyo3(signature = (alpha, weight=None, *, scale=None))]
+    #[pyo3(text_signature = "(alpha, weight=None, *, scale=None)")]
+    fn new(
+        alpha: &Bound<'_, PyAny>,
+        weight: Option<&Bound<'_, PyAny>>,
+        scale: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
         let alpha = numbers::parameter("alpha", alpha)?;
+        if let Some(scale) = scale {
+            if weight.is_some() {
+                return Err(PyTypeError::new_err(
+                    "weight and scale were both given, expected one: scale = weight**alpha",
+                ));
+            }
+            let scale = numbers::parameter("scale", scale)?;
+            return Ok(Self::wrap(Core::with_scale(alpha, scale).map_err(raise)?));
+        }
         let weight = weight.map_or(Ok(1.0.into()), |weight| numbers::parameter("weight", weight))?;
         Ok(Self::wrap(Core::new(alpha, weight).map_err(raise)?))
     }
@@ -66,18 +89,32 @@ impl AlphaFair {
         numbers::parameter_out(py, self.core.alpha())
     }
 
-    /// The weight w: a float, or an array of float of shape (flows,).
+    /// The weight w: a float, or an array of float of shape (flows,). ``scale**(1/alpha)`` where that was given.
     #[getter]
     fn weight<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         numbers::parameter_out(py, self.core.weight())
     }
 
-    fn __getnewargs__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, Bound<'py, PyAny>) {
-        (self.alpha(py), self.weight(py))
+    /// The scale s, where that was given: a float, or an array of float of shape (flows,). Else None.
+    #[getter]
+    fn scale<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.core.scale().map(|scale| numbers::parameter_out(py, scale))
+    }
+
+    #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<((Bound<'py, PyAny>, Option<Bound<'py, PyAny>>), Bound<'py, PyDict>)> {
+        let others = PyDict::new(py);
+        let Some(scale) = self.scale(py) else { return Ok(((self.alpha(py), Some(self.weight(py))), others)) };
+        others.set_item("scale", scale)?;
+        Ok(((self.alpha(py), None), others))
     }
 
     fn __repr__(&self) -> String {
-        let [alpha, weight] = [self.core.alpha(), self.core.weight()].map(numbers::parameter_repr);
-        format!("AlphaFair(alpha={alpha}, weight={weight})")
+        let (name, factor) = self.core.scale().map_or(("weight", self.core.weight()), |scale| ("scale", scale));
+        let [alpha, factor] = [self.core.alpha(), factor].map(numbers::parameter_repr);
+        format!("AlphaFair(alpha={alpha}, {name}={factor})")
     }
 }

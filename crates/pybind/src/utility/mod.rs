@@ -11,21 +11,22 @@ use std::sync::Arc;
 
 use netnum_core::testing::utility_laws;
 use netnum_core::utility::Spec;
-use netnum_core::{Parameter, Problem, Utilities, Utility as Core};
+use netnum_core::{Parameter, Problem, Utilities, Utility as Core, memory};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PySequence, PyTuple, PyType};
 
+use crate::door::{self, Pacer};
 use crate::error::{ProblemError, raise, setting};
-use crate::{door, numbers};
+use crate::numbers;
 
 pub(crate) use alpha_fair::AlphaFair;
 pub(crate) use bandwidth_function::BandwidthFunction;
 pub(crate) use linear::Linear;
 pub(crate) use min_fct::MinFct;
-use user::UserUtility;
+pub(crate) use user::UserUtility;
 
 /// What a flow's rate is worth: the common base of the families that netnum brings along.
 ///
@@ -113,6 +114,8 @@ impl Utility {
                     return Err(ProblemError::new_err(message));
                 }
                 if shape.pop().is_none() || one_for_all {
+                    let bytes = arguments.len() as u128 * flows as u128 * 8;
+                    memory::check(&format!("{} times {flows} answers", arguments.len()), bytes).map_err(raise)?;
                     let of_flows = |&argument: &f64| (0..flows).map(move |flow| function(&*self.core, flow, argument));
                     shape.push(flows);
                     arguments.iter().flat_map(of_flows).collect()
@@ -140,35 +143,53 @@ where
 
 /// One utility of Python's, built in or the user's own.
 fn one(value: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Core>> {
-    match value.cast::<Utility>() {
-        Ok(utility) => Ok(Arc::clone(&utility.get().core)),
-        Err(_) => Ok(Arc::new(UserUtility::new(value)?)),
-    }
+    one_of(value, &mut Vec::new())
 }
 
-/// The utilities of a problem's flows, and what to show of them again.
-pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<(Utilities, Py<PyAny>)> {
+/// The same; the user's own are noted as well.
+fn one_of(value: &Bound<'_, PyAny>, users: &mut Vec<Arc<UserUtility>>) -> PyResult<Arc<dyn Core>> {
+    if let Ok(utility) = value.cast::<Utility>() {
+        return Ok(Arc::clone(&utility.get().core));
+    }
+    let user = Arc::new(UserUtility::new(value)?);
+    users.push(Arc::clone(&user));
+    Ok(user)
+}
+
+/// What was given as the utilities of a problem's flows.
+pub(crate) struct Given {
+    pub(crate) utilities: Utilities,
+    /// What to show of them again.
+    pub(crate) shown: Py<PyAny>,
+    /// Those that are Python objects.
+    pub(crate) users: Vec<Arc<UserUtility>>,
+}
+
+/// The utilities of a problem's flows.
+pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<Given> {
     let is_one = value.is_instance_of::<Utility>() || value.is_instance_of::<PyType>() || value.hasattr("marginal")?;
     let is_several = !is_one && (value.cast::<PySequence>().is_ok() || value.hasattr("dtype")?);
+    let mut users = Vec::new();
     if !is_several {
-        return Ok((one(value)?.into(), value.clone().unbind()));
+        let utilities = one_of(value, &mut users)?.into();
+        return Ok(Given { utilities, shown: value.clone().unbind(), users });
     }
     let list: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
     // An object that several flows share is asked about all of them in one call.
     let mut known: HashMap<*mut pyo3::ffi::PyObject, Arc<dyn Core>> = HashMap::new();
     let mut utilities = Vec::with_capacity(list.len());
+    let mut pacer = Pacer::new(value.py());
     for (flow, value) in list.iter().enumerate() {
-        if flow % door::PATIENCE == 0 {
-            value.py().check_signals()?;
-        }
+        pacer.did(1)?;
         let utility = match known.get(&value.as_ptr()) {
             Some(utility) => Arc::clone(utility),
-            None => one(value).map_err(|error| about_flow(flow, error, value.py()))?,
+            None => one_of(value, &mut users).map_err(|error| about_flow(flow, error, value.py()))?,
         };
         known.insert(value.as_ptr(), Arc::clone(&utility));
         utilities.push(utility);
     }
-    Ok((utilities.into(), PyTuple::new(value.py(), list)?.into_any().unbind()))
+    let shown = PyTuple::new(value.py(), list)?.into_any().unbind();
+    Ok(Given { utilities: utilities.into(), shown, users })
 }
 
 /// Says which flow's utility has the wrong type.
@@ -185,9 +206,11 @@ pub(crate) fn of_problem(py: Python<'_>, problem: &Problem) -> PyResult<Py<PyAny
         let (utility, place) = problem.utility(flow);
         utility.spec(place).expect("utilities that came as plain data can be written as such")
     };
-    let specs: Vec<Spec> = (0..problem.flows()).map(spec).collect();
+    let mut pacer = Pacer::new(py);
+    let specs = (0..problem.flows()).map(|flow| pacer.did(1).map(|()| spec(flow)));
+    let specs: Vec<Spec> = specs.collect::<PyResult<_>>()?;
     if let Some(first) = specs.first() {
-        let alike = specs.iter().all(|spec| spec.kind == first.kind);
+        let alike = specs.iter().all(|spec| spec.kind == first.kind && spec.scale.is_some() == first.scale.is_some());
         if alike && first.breakpoints.is_none() || specs.iter().all(|spec| spec == first) {
             return of_specs(py, &specs);
         }
@@ -213,6 +236,11 @@ fn of_specs(py: Python<'_>, specs: &[Spec]) -> PyResult<Py<PyAny>> {
     if first.size.is_some() {
         let core = netnum_core::MinFct::new(column(|spec| spec.size), column(|spec| spec.eps)).map_err(raise)?;
         return Ok(Py::new(py, MinFct::wrap(core))?.into_any());
+    }
+    if first.scale.is_some() {
+        let (alpha, scale) = (column(|spec| spec.alpha), column(|spec| spec.scale));
+        let core = netnum_core::AlphaFair::with_scale(alpha, scale).map_err(raise)?;
+        return Ok(Py::new(py, AlphaFair::wrap(core))?.into_any());
     }
     let weight = column(|spec| spec.weight);
     if first.kind == "linear" {
@@ -263,7 +291,7 @@ pub(crate) fn check_utility(utility: &Bound<'_, PyAny>, flow: Option<&Bound<'_, 
     let core = one(utility)?;
     let flow = flow.map_or(Ok(0), |flow| numbers::count("flow", flow, 0))?;
     if let Some(flows) = core.flows().filter(|&flows| flow >= flows) {
-        return Err(setting("flow", flow, &format!("a flow in 0..{flows}")));
+        return Err(setting("flow", flow, &format!("at most {}", flows.saturating_sub(1))));
     }
     if !(scale.is_finite() && scale > 0.0) {
         return Err(setting("scale", scale, "a finite number > 0"));

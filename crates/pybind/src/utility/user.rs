@@ -9,6 +9,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
+use pyo3::{PyTraverseError, PyVisit};
 
 use crate::error::UtilityError;
 use crate::{door, numbers};
@@ -20,7 +21,7 @@ const NEEDED: [&str; 2] = ["value", "marginal"];
 ///
 /// Once Python code has raised, nothing more is asked of it: the answers are NaN until the call that asks ends, which
 /// then raises what was raised first (see `door.rs`).
-pub(super) struct UserUtility {
+pub(crate) struct UserUtility {
     object: Py<PyAny>,
     class: String,
     saturation: Option<Parameter>,
@@ -52,6 +53,11 @@ impl UserUtility {
         let saturation = saturation.map(|value| numbers::parameter("saturation", &value)).transpose()?;
         let (has_demand, has_demand_slope) = (object.hasattr("demand")?, object.hasattr("demand_slope")?);
         Ok(Self { object: object.clone().unbind(), class, saturation, has_demand, has_demand_slope })
+    }
+
+    /// Shows Python's garbage collector the object.
+    pub(crate) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.object)
     }
 
     /// What a method answers to an array, or the first exception kept and NaN.

@@ -11,6 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LARGEST_PRICE, LinkState, PriceRule};
+use crate::error::Result;
 
 /// A price rule, with one interval of delay or without.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,15 @@ impl<Rule: PriceRule> PriceRule for Delayed<Rule> {
 
     fn memory(&self) -> Self::Memory {
         Late { prices: None, memory: self.rule.memory() }
+    }
+
+    fn check(&self) -> Result<()> {
+        self.rule.check()
+    }
+
+    fn could_leave(&self, late: &Self::Memory) -> bool {
+        let are_prices = |prices: &[f64; 2]| prices.iter().all(|price| (0.0..=LARGEST_PRICE).contains(price));
+        late.prices.as_ref().is_none_or(are_prices) && self.rule.could_leave(&late.memory)
     }
 
     fn counts_priced_links(&self) -> bool {

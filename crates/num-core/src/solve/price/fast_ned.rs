@@ -25,7 +25,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, PriceRule, Sums, newton_step};
+use super::{LinkState, PriceRule, Sums, are_sums, newton_step};
+use crate::error::{Error, Result};
+use crate::solve::method::OptionRange;
 
 /// NED with a majorized diagonal along conjugate directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,6 +82,23 @@ impl PriceRule for FastNed {
 
     fn memory(&self) -> Memory {
         Memory { base: 0.0, base_excess: 0.0, price: 0.0, excess: 0.0, newton_step: 0.0 }
+    }
+
+    fn check(&self) -> Result<()> {
+        OptionRange::Positive.check("gamma", self.gamma)?;
+        let Self { gamma, length, reach, turn } = *self;
+        let is_length = length >= 0.0 && length <= gamma * LENGTHS[1];
+        if is_length && (-1.0..=FARTHEST).contains(&reach) && (0.0..=1.0).contains(&turn) {
+            return Ok(());
+        }
+        Err(Error::Snapshot(format!(
+            "rule has length {length}, reach {reach} and turn {turn}, expected those of a step"
+        )))
+    }
+
+    fn could_leave(&self, memory: &Memory) -> bool {
+        let Memory { base, base_excess, price, excess, newton_step } = *memory;
+        base >= 0.0 && price >= 0.0 && are_sums(&[base, base_excess, price, excess]) && newton_step.is_finite()
     }
 
     fn counts_priced_links(&self) -> bool {

@@ -17,7 +17,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, PriceRule, Sums, newton_step};
+use super::{LARGEST_SUM, LinkState, PriceRule, Sums, newton_step};
+use crate::error::{Error, Result};
 
 /// The fast weighted gradient method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,6 +62,18 @@ impl PriceRule for Fgm {
 
     fn memory(&self) -> Memory {
         Memory { steepest: 0.0, base: 0.0 }
+    }
+
+    fn check(&self) -> Result<()> {
+        let Self { t, momentum } = *self;
+        if (1.0..1e15).contains(&t) && (0.0..1.0).contains(&momentum) {
+            return Ok(());
+        }
+        Err(Error::Snapshot(format!("rule has t {t} and momentum {momentum}, expected those of a step")))
+    }
+
+    fn could_leave(&self, memory: &Memory) -> bool {
+        memory.steepest >= 0.0 && memory.base >= 0.0 && memory.steepest <= LARGEST_SUM && memory.base.is_finite()
     }
 
     fn counts_priced_links(&self) -> bool {

@@ -15,7 +15,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, PriceRule};
+use super::{LARGEST_SUM, LinkState, PriceRule};
+use crate::error::Result;
+use crate::solve::method::OptionRange;
 
 /// Dual gradient descent, one step length for all links.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +48,16 @@ impl PriceRule for Gradient {
 
     fn memory(&self) -> f64 {
         0.0
+    }
+
+    fn check(&self) -> Result<()> {
+        OptionRange::Positive.check("gamma", self.gamma)?;
+        OptionRange::NotNegative.check("queue", self.queue)?;
+        OptionRange::NotNegative.check("step", self.step)
+    }
+
+    fn could_leave(&self, queue: &f64) -> bool {
+        (0.0..=LARGEST_SUM).contains(queue)
     }
 
     fn counts_priced_links(&self) -> bool {

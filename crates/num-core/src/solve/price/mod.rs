@@ -80,6 +80,14 @@ pub(super) fn worth_of_mismatch(excess: f64, price: f64, newton_step: f64) -> f6
 
 const SMALLEST_SLOPE: f64 = 1e-200;
 
+/// Loads, slopes and what is remembered of them lie within this, so that sums and products of two are numbers.
+pub const LARGEST_SUM: f64 = 1e250;
+
+/// Whether numbers that a rule remembers are ones that loads, slopes and prices can lead to.
+fn are_sums(numbers: &[f64]) -> bool {
+    numbers.iter().all(|number| number.abs() <= LARGEST_SUM)
+}
+
 /// Prices beyond this are cut, so that sums over long paths stay finite.
 pub const LARGEST_PRICE: f64 = 1e200;
 
@@ -103,6 +111,20 @@ pub trait PriceRule: Send + Sync {
 
     /// The memory of a link before the first step.
     fn memory(&self) -> Self::Memory;
+
+    /// Whether its parameters are in their ranges, and its state is one that steps can lead to. A rule that was read
+    /// from a file, or made with any numbers, is asked before it is used.
+    ///
+    /// # Errors
+    /// [`Error::Setting`](crate::Error::Setting) for a parameter, [`Error::Snapshot`](crate::Error::Snapshot) for a state.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether it can have left this memory of a link, which was read from a file.
+    fn could_leave(&self, _memory: &Self::Memory) -> bool {
+        true
+    }
 
     /// Whether the slope of a flow is to be counted once for every priced link of its path, which makes H an upper
     /// bound of the whole Hessian instead of its diagonal.

@@ -14,6 +14,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LinkState, PriceRule};
+use crate::error::Result;
+use crate::solve::method::OptionRange;
 
 /// The Newton-exact-diagonal method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +34,10 @@ impl PriceRule for Ned {
     type Memory = ();
 
     fn memory(&self) {}
+
+    fn check(&self) -> Result<()> {
+        OptionRange::Positive.check("gamma", self.gamma)
+    }
 
     fn learns_at_start(&self) -> bool {
         false

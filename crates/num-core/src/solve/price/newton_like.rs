@@ -18,7 +18,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, PriceRule, newton_step};
+use super::{LinkState, PriceRule, are_sums, newton_step};
+use crate::error::Result;
+use crate::solve::method::OptionRange;
 
 /// NED with measured slopes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +57,16 @@ impl PriceRule for NewtonLike {
 
     fn memory(&self) -> Memory {
         Memory { price: 0.0, load: 0.0, slope: 0.0, first_slope: 0.0 }
+    }
+
+    fn check(&self) -> Result<()> {
+        OptionRange::Positive.check("gamma", self.gamma)?;
+        OptionRange::Share.check("smoothing", self.smoothing)
+    }
+
+    fn could_leave(&self, memory: &Memory) -> bool {
+        let numbers = [memory.price, memory.load, memory.slope, memory.first_slope];
+        are_sums(&numbers) && numbers.iter().all(|number| *number >= 0.0)
     }
 
     fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::{LinkState, PriceRule};
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
+use crate::solve::method::OptionRange;
 
 /// RCP*, for power-law utilities that share one α.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +47,11 @@ impl PriceRule for Rcp {
     type Memory = ();
 
     fn memory(&self) {}
+
+    fn check(&self) -> Result<()> {
+        OptionRange::Positive.check("a", self.a)?;
+        OptionRange::Positive.check("alpha", self.alpha)
+    }
 
     fn learns_at_start(&self) -> bool {
         false

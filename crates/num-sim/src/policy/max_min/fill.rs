@@ -5,7 +5,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use netnum_core::interrupt::Pacer;
+
 use super::levels::{Levels, Link};
+use crate::error::Result;
 
 /// What of a link is still to be given away, and to how many.
 #[derive(Debug, Clone, Copy)]
@@ -17,8 +20,13 @@ struct Left {
 
 impl Left {
     fn of(link: &Link) -> Self {
-        let shares = link.through.iter().map(|crossing| crossing.share).sum();
-        Self { capacity: link.capacity, shares, flows: link.through.len() }
+        let flows = link.through.len();
+        // Whole shares add up to their number.
+        let shares = match link.spread {
+            0 => flows as f64,
+            _ => link.through.iter().map(|crossing| crossing.share).sum(),
+        };
+        Self { capacity: link.capacity, shares, flows }
     }
 
     fn take(&mut self, share: f64, rate: f64) {
@@ -27,7 +35,7 @@ impl Left {
         self.flows -= 1;
     }
 
-    /// The level at which it fills, at least the present one; ∞ if nobody is left to fill it.
+    /// The level at which it fills, at least the present one; ∞ if no flow is left to fill it.
     fn level(&self, water: f64) -> f64 {
         if self.flows == 0 { f64::INFINITY } else { f64::max(water, self.capacity / self.shares) }
     }
@@ -40,8 +48,12 @@ fn key(level: f64) -> Reverse<u64> {
 
 impl Levels {
     /// Computes the level of every link.
-    pub(super) fn fill(&mut self) {
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only, after which nothing holds of the levels.
+    pub(super) fn fill(&mut self) -> Result<()> {
         let Self { links, levels, members, .. } = self;
+        let mut pacer = Pacer::new();
         let mut left: Vec<Left> = links.iter().map(Left::of).collect();
         let mut rises: Vec<bool> = members.iter().map(|member| !member.hops.is_empty()).collect();
         let mut capped: Vec<u32> = (0..members.len() as u32)
@@ -76,6 +88,7 @@ impl Levels {
             }
             water = level;
             levels[link] = level;
+            pacer.did(links[link].through.len())?;
             for &crossing in &links[link].through {
                 if !std::mem::take(&mut rises[crossing.slot as usize]) {
                     continue;
@@ -88,5 +101,6 @@ impl Levels {
         }
         // Flows that no link of theirs cuts off would do the same without it.
         links.iter_mut().zip(&left).for_each(|(link, left)| link.spare = left.capacity);
+        Ok(())
     }
 }

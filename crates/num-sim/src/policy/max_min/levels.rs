@@ -28,8 +28,12 @@
 //!
 //! Each flow keeps its two lowest levels, so that m_fl is at hand for every l. An event costs O(links that move · flows on
 //! them · hops), some tens of flows where some hundreds are active; a full [fill](super::fill) costs O(all crossings), and
-//! takes over after [`MOST_MOVES`] moves.
+//! takes over after [`MOST_MOVES`] moves, or in a crowd as soon as those have cost [`WORTH`] of it; and where that was the
+//! end of it, the next few events begin with a fill.
 
+use netnum_core::interrupt::Pacer;
+
+use crate::error::Result;
 use crate::routing::Route;
 
 /// A link whose flows ask for this much more than its capacity, relative to it, is still large enough: that is rounding.
@@ -39,6 +43,12 @@ const FULL: f64 = 16.0 * f64::EPSILON;
 const SAME: f64 = 8.0 * f64::EPSILON;
 /// After this many moves a fill is faster.
 const MOST_MOVES: usize = 60;
+/// From this many crossings of flows and links on, what moves cost is counted.
+const CROWD: usize = 4000;
+/// The part of a fill, in crossings that are looked at, after which that is the faster one.
+const WORTH: usize = 4;
+/// Events at most that begin with a fill since moves have cost too much.
+const MOST_FILLS: u32 = 32;
 /// And so it is from the start when this many links wait.
 const MOST_WAITING: usize = 60;
 
@@ -73,6 +83,8 @@ pub(super) struct Link {
     /// While it holds no flow back, c_l − Σ_f a_fl m_fl, what they leave of it.
     pub(super) spare: f64,
     pub(super) through: Vec<Crossing>,
+    /// How many of them are of flows that spread.
+    pub(super) spread: u32,
     /// Its place among those that wait to be looked at; [`NONE`] if it does not.
     waits_at: u32,
     /// The level it will move to; NaN unless computed from what is *(while it waits)*.
@@ -204,6 +216,11 @@ pub(super) struct Levels {
     listed: Vec<u32>,
     /// Whether to fill at every event.
     always_fill: bool,
+    /// Flows on links.
+    crossings: usize,
+    /// How many events are to begin with a fill, and how many did when moves last cost too much.
+    fills_left: u32,
+    fills: u32,
 }
 
 impl Levels {
@@ -212,8 +229,14 @@ impl Levels {
     }
 
     pub(super) fn start(&mut self, capacities: &[f64]) {
-        let link =
-            |&capacity: &f64| Link { capacity, spare: capacity, through: Vec::new(), waits_at: NONE, next: f64::NAN };
+        let link = |&capacity: &f64| Link {
+            capacity,
+            spare: capacity,
+            through: Vec::new(),
+            spread: 0,
+            waits_at: NONE,
+            next: f64::NAN,
+        };
         *self = Self {
             links: capacities.iter().map(link).collect(),
             levels: vec![f64::INFINITY; capacities.len()],
@@ -224,17 +247,19 @@ impl Levels {
 
     /// A flow that has a rate already is one that takes another route.
     pub(super) fn insert(&mut self, slot: u32, route: &Route, cap: f64, rate: f64) {
-        let Self { links, levels, members, waiting, listed, .. } = self;
+        let Self { links, levels, members, waiting, listed, crossings, .. } = self;
         if members.len() <= slot as usize {
             members.resize_with(slot as usize + 1, Member::default);
         }
         let member = &mut members[slot as usize];
         member.hops.clear();
         for (hop, (link, share)) in (0..).zip(route.iter()) {
-            let through = &mut links[link].through;
-            member.hops.push(Hop { link: link as u32, place: through.len() as u32, share });
-            through.push(Crossing { slot, hop, share });
+            let crossed = &mut links[link];
+            member.hops.push(Hop { link: link as u32, place: crossed.through.len() as u32, share });
+            crossed.through.push(Crossing { slot, hop, share });
+            crossed.spread += u32::from(share != 1.0);
         }
+        *crossings += member.hops.len();
         (member.cap, member.told) = (cap, rate);
         member.look(levels);
         member.list(slot, listed);
@@ -251,7 +276,9 @@ impl Levels {
         let hops = std::mem::take(&mut self.members[slot as usize].hops);
         for &Hop { link, place, share } in &hops {
             let asked = share * self.members[slot as usize].without(link);
-            let through = &mut self.links[link as usize].through;
+            let left = &mut self.links[link as usize];
+            left.spread -= u32::from(share != 1.0);
+            let through = &mut left.through;
             through.swap_remove(place as usize);
             if let Some(moved) = through.get(place as usize) {
                 self.members[moved.slot as usize].hops[moved.hop as usize].place = place;
@@ -261,6 +288,7 @@ impl Levels {
                 self.wait(link, level);
             }
         }
+        self.crossings -= hops.len();
         // The memory goes to the slot's next flow.
         self.members[slot as usize].hops = hops;
         self.members[slot as usize].hops.clear();
@@ -296,8 +324,13 @@ impl Levels {
     }
 
     /// Calls with every flow whose rate has changed since the last call.
-    pub(super) fn changes(&mut self, mut tell: impl FnMut(u32, &Member)) {
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub(super) fn changes(&mut self, mut tell: impl FnMut(u32, &Member)) -> Result<()> {
+        let mut pacer = Pacer::new();
         for slot in self.listed.drain(..) {
+            pacer.did(1)?;
             let member = &mut self.members[slot as usize];
             member.listed = false;
             if member.lowest != member.told && !member.hops.is_empty() {
@@ -305,18 +338,31 @@ impl Levels {
                 tell(slot, member);
             }
         }
+        Ok(())
     }
 
     /// Moves levels until (1) holds everywhere.
-    pub(super) fn settle(&mut self) {
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub(super) fn settle(&mut self) -> Result<()> {
         if self.always_fill || self.waiting.len() > MOST_WAITING {
             return self.fill_anew();
         }
-        let mut moves = 0;
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        if self.fills_left > 0 {
+            self.fills_left -= 1;
+            return self.fill_anew();
+        }
+        // In a crowd the next events will not be cheaper.
+        let (mut moves, mut looked, is_crowd) = (0, 0, self.crossings >= CROWD);
         while let Some((place, others)) = self.first_waiting() {
             let link = self.waiting[place].link;
             let level = self.levels[link as usize];
             if self.links[link as usize].next.is_nan() {
+                looked += self.links[link as usize].through.len();
                 self.links[link as usize].next = self.level(link);
             }
             let next = self.links[link as usize].next;
@@ -324,28 +370,38 @@ impl Levels {
                 self.forget(place);
             } else if f64::min(next, level) > others {
                 self.waiting[place].from = f64::min(next, level);
-            } else if moves == MOST_MOVES {
+            } else if moves == MOST_MOVES || (is_crowd && WORTH * looked > self.crossings) {
+                if is_crowd {
+                    self.fills = u32::min(2 * self.fills + 1, MOST_FILLS);
+                    self.fills_left = self.fills;
+                }
                 return self.fill_anew();
             } else {
                 moves += 1;
+                looked += self.links[link as usize].through.len();
                 self.forget(place);
                 self.shift(link, next);
             }
         }
+        self.fills = 0;
+        Ok(())
     }
 
     /// Computes all levels anew.
-    fn fill_anew(&mut self) {
+    fn fill_anew(&mut self) -> Result<()> {
         for waits in self.waiting.drain(..) {
             self.links[waits.link as usize].waits_at = NONE;
         }
-        self.fill();
+        self.fill()?;
+        let mut pacer = Pacer::new();
         for slot in 0..self.members.len() {
+            pacer.did(1)?;
             if !self.members[slot].hops.is_empty() {
                 self.members[slot].look(&self.levels);
                 self.members[slot].list(slot as u32, &mut self.listed);
             }
         }
+        Ok(())
     }
 
     /// The place of the waiting link that may move at the lowest level, and the lowest level at which another one may.
@@ -547,10 +603,10 @@ mod tests {
                     (rates[slot as usize], by_fill[slot as usize]) = (0.0, 0.0);
                     flows.push((slot, route, cap));
                 }
-                levels.settle();
-                levels.changes(|slot, member| rates[slot as usize] = member.rate());
-                anew.settle();
-                anew.changes(|slot, member| by_fill[slot as usize] = member.rate());
+                levels.settle().unwrap();
+                levels.changes(|slot, member| rates[slot as usize] = member.rate()).unwrap();
+                anew.settle().unwrap();
+                anew.changes(|slot, member| by_fill[slot as usize] = member.rate()).unwrap();
                 for ((slot, ..), expected) in flows.iter().zip(progressive(&capacities, &flows)) {
                     for rate in [rates[*slot as usize], by_fill[*slot as usize]] {
                         assert!((rate - expected).abs() <= 1e-9, "seed {seed}, slot {slot}: {rate} and {expected}");

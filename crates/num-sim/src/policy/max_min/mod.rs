@@ -38,9 +38,12 @@ impl MaxMin {
 
 /// The rates of flows that share a network fairly, each with its route and its cap, in bit/s. O(crossings · log(links)).
 ///
+/// # Errors
+/// [`netnum_core::Error::Stopped`] only.
+///
 /// # Panics
 /// For a route over a link that does not exist.
-pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f64)>) -> Vec<f64> {
+pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f64)>) -> Result<Vec<f64>> {
     let mut levels = Levels::full();
     levels.start(capacities);
     let mut count = 0;
@@ -48,8 +51,8 @@ pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f6
         levels.insert(count, &route, cap, 0.0);
         count += 1;
     }
-    levels.settle();
-    (0..count).map(|slot| levels.member(slot).rate()).collect()
+    levels.settle()?;
+    Ok((0..count).map(|slot| levels.member(slot).rate()).collect())
 }
 
 impl Policy for MaxMin {
@@ -80,8 +83,8 @@ impl Policy for MaxMin {
     }
 
     fn allocate(&mut self, _now: f64, _flows: &Flows, rates: &mut Rates) -> Result<f64> {
-        self.levels.settle();
-        self.levels.changes(|slot, member| rates.set(slot, member.rate()));
+        self.levels.settle()?;
+        self.levels.changes(|slot, member| rates.set(slot, member.rate()))?;
         Ok(f64::INFINITY)
     }
 }

@@ -9,6 +9,7 @@
 //! back there takes note of it in O(1).
 
 use super::levels::Levels;
+use crate::error::Result;
 use crate::flows::Flows;
 
 /// Of a link that is left to this part of its capacity nothing is left: that is rounding.
@@ -84,7 +85,10 @@ impl Tiers {
     }
 
     /// Makes the rates right again, and calls with those that have changed.
-    pub(in crate::policy) fn settle(&mut self, mut tell: impl FnMut(u32, f64)) {
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub(in crate::policy) fn settle(&mut self, mut tell: impl FnMut(u32, f64)) -> Result<()> {
         let Self { tiers, capacities, touched, changed, listed, .. } = self;
         let mut list = |changed: &mut Vec<u32>, link: u32| {
             if !std::mem::replace(&mut listed[link as usize], true) {
@@ -101,13 +105,14 @@ impl Tiers {
                     tier.set_capacity(link, if nothing { 0.0 } else { left });
                 }
             }
-            tier.settle();
+            tier.settle()?;
             touched.drain(..).for_each(|link| list(changed, link));
             tier.changes(|slot, member| {
                 member.links().for_each(|link| list(changed, link));
                 tell(slot, member.rate());
-            });
+            })?;
         }
         changed.drain(..).for_each(|link| listed[link as usize] = false);
+        Ok(())
     }
 }

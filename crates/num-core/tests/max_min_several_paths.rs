@@ -109,7 +109,7 @@ fn a_flow_uses_what_has_not_failed() {
 /// The paths of every flow of a leaf-spine over several spines.
 fn leaf_spine(leaves: usize, servers: usize, spines: usize, flows: usize, several: usize, seed: u64) -> Problem {
     let net = Topology::leaf_spine(leaves, servers, spines, 10.0, 10.0).unwrap();
-    let (sources, destinations) = net.random_pairs(flows, seed);
+    let (sources, destinations) = net.random_pairs(flows, seed).unwrap();
     let (mut paths, mut group) = (Paths::from_lists::<[u32; 0]>([]), Vec::new());
     for (flow, (&source, &destination)) in sources.iter().zip(&destinations).enumerate() {
         let all = net.paths(source, destination).unwrap();

@@ -1,0 +1,161 @@
+//! The rate of every flow while the common fair share rises: y_f = B_f(t), straight between kinks, until the flow is
+//! held.
+//!
+//! ```text
+//! y_f(t) = b + slope (t − f)      on the piece of B_f that begins at (f, b)
+//! t = base + above                base: the last kink of any flow that was passed
+//! ```
+//!
+//! As t is kept relative to the last kink, rates are exact to rounding however steep a piece is. Fair shares are counted
+//! in a unit in which the steepest slope is about 1.
+
+use super::water_fill::{LEAST, power_of_two};
+use crate::utility::FairShare;
+
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    fair_share: f64,
+    rate: f64,
+    slope: f64,
+}
+
+#[derive(Debug)]
+pub(super) struct Levels {
+    /// The pieces of all flows, those of flow `f` from `first[f]` on; the one that each is on.
+    pieces: Vec<Piece>,
+    first: Vec<usize>,
+    current: Vec<usize>,
+    /// The rate of every flow that is held.
+    held: Vec<Option<f64>>,
+    /// Where pieces begin, by fair share; those before `passed` have been.
+    kinks: Vec<(f64, u32)>,
+    passed: usize,
+    base: f64,
+    above: f64,
+    /// Flows that are not held.
+    rising: usize,
+    /// The unit of slopes, and of rates.
+    steepest: f64,
+    unit: f64,
+}
+
+impl Levels {
+    /// At the fair share 0. `shares` has one entry per flow, of which some have no open path and are held at 0.
+    pub(super) fn new<'a>(shares: &[FairShare<'a>], is_open: impl Fn(usize) -> bool, unit: f64) -> Self {
+        let all = |share: &FairShare<'a>| share.pieces();
+        let steepest = shares.iter().flat_map(all).map(|[_, _, slope]| slope).fold(0.0, f64::max);
+        let steepest = power_of_two(steepest);
+        let mut this = Self {
+            pieces: Vec::with_capacity(shares.len()),
+            first: vec![0],
+            current: Vec::with_capacity(shares.len()),
+            held: vec![None; shares.len()],
+            kinks: Vec::new(),
+            passed: 0,
+            base: 0.0,
+            above: 0.0,
+            rising: shares.len(),
+            steepest,
+            unit,
+        };
+        for (flow, share) in shares.iter().enumerate() {
+            this.current.push(this.pieces.len());
+            for [fair_share, rate, slope] in share.pieces() {
+                let slope = if slope > 0.0 { (slope / steepest).max(LEAST) } else { 0.0 };
+                let piece = Piece { fair_share: fair_share * (steepest / unit), rate: rate / unit, slope };
+                if piece.fair_share > 0.0 && this.pieces.len() == this.current[flow] {
+                    this.pieces.push(Piece { fair_share: 0.0, rate: 0.0, slope: 0.0 });
+                }
+                if piece.fair_share > 0.0 && piece.fair_share.is_finite() {
+                    this.kinks.push((piece.fair_share, flow as u32));
+                }
+                this.pieces.push(piece);
+            }
+            this.first.push(this.pieces.len());
+            if !is_open(flow) {
+                this.hold(flow);
+            }
+        }
+        this.kinks.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        this
+    }
+
+    /// Number of kinks there are.
+    pub(super) fn kinks(&self) -> usize {
+        self.kinks.len()
+    }
+
+    /// Number of flows that are not held.
+    pub(super) fn rising(&self) -> usize {
+        self.rising
+    }
+
+    pub(super) fn is_held(&self, flow: usize) -> bool {
+        self.held[flow].is_some()
+    }
+
+    /// Rate of a flow.
+    pub(super) fn rate(&self, flow: usize) -> f64 {
+        match self.held[flow] {
+            Some(rate) => rate,
+            None => self.start(flow) + self.pieces[self.current[flow]].slope * self.above,
+        }
+    }
+
+    /// What it was when the last kink was passed.
+    pub(super) fn start(&self, flow: usize) -> f64 {
+        let Piece { fair_share, rate, slope } = self.pieces[self.current[flow]];
+        rate + if slope > 0.0 { slope * (self.base - fair_share) } else { 0.0 }
+    }
+
+    /// By how much its rate rises with the fair share.
+    pub(super) fn slope(&self, flow: usize) -> f64 {
+        if self.is_held(flow) { 0.0 } else { self.pieces[self.current[flow]].slope }
+    }
+
+    /// The fair share, in the caller's units.
+    pub(super) fn fair_share(&self) -> f64 {
+        ((self.base + self.above) / self.steepest * self.unit).min(f64::MAX)
+    }
+
+    /// How far the fair share is above the last kink.
+    pub(super) fn above(&self) -> f64 {
+        self.above
+    }
+
+    /// Puts the fair share that far above the last kink.
+    pub(super) fn set_above(&mut self, above: f64) {
+        self.above = above;
+    }
+
+    /// How far it is from the present fair share to the next kink of a flow that rises.
+    pub(super) fn to_next_kink(&mut self) -> Option<f64> {
+        while self.passed < self.kinks.len() && self.is_held(self.kinks[self.passed].1 as usize) {
+            self.passed += 1;
+        }
+        self.kinks.get(self.passed).map(|&(kink, _)| (kink - self.base - self.above).max(0.0))
+    }
+
+    /// Goes to the next kink. Returns its flow, its slope before and its slope from there on; one that has all it can use
+    /// is held.
+    pub(super) fn pass_kink(&mut self) -> (usize, f64, f64) {
+        let (kink, flow) = self.kinks[self.passed];
+        let flow = flow as usize;
+        self.passed += 1;
+        (self.base, self.above) = (kink, 0.0);
+        let before = self.slope(flow);
+        self.current[flow] += 1;
+        if self.current[flow] + 1 == self.first[flow + 1] && self.slope(flow) == 0.0 {
+            self.hold(flow);
+        }
+        (flow, before, self.slope(flow))
+    }
+
+    /// Leaves a flow at its present rate for good.
+    pub(super) fn hold(&mut self, flow: usize) {
+        if self.held[flow].is_none() {
+            self.held[flow] = Some(self.rate(flow));
+            self.rising -= 1;
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What max-min over several paths sees of a problem: its open paths flow by flow, in a unit in which no sum overflows.
+//!
+//! A path whose cap is below the capacities of its links has one more link of its own, with the cap as capacity.
+
+use super::water_fill::power_of_two;
+use crate::error::Result;
+use crate::interrupt::Pacer;
+use crate::normalize::{FNorm, Normalizer};
+use crate::paths::Paths;
+use crate::presolve::{open_paths, smallest};
+use crate::problem::Problem;
+
+#[derive(Debug)]
+pub(super) struct Network {
+    /// What a rate of 1 here is outside.
+    pub(super) unit: f64,
+    /// Of the problem's links, and of those that stand for caps.
+    pub(super) capacities: Vec<f64>,
+    /// The links of every open path, the paths of a flow one after the other.
+    pub(super) paths: Paths,
+    /// The paths of flow `f` are `flow_paths[f]..flow_paths[f + 1]`.
+    pub(super) flow_paths: Vec<usize>,
+    /// The flow of every path, and its number in the problem.
+    pub(super) owners: Vec<u32>,
+    original: Vec<u32>,
+    total: usize,
+    /// The smallest capacity on every path, its cap included.
+    pub(super) ceilings: Vec<f64>,
+}
+
+impl Network {
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(problem: &Problem) -> Result<Self> {
+        let unit = power_of_two(problem.capacities().iter().copied().fold(0.0, f64::max));
+        let mut capacities: Vec<f64> = problem.capacities().iter().map(|capacity| capacity / unit).collect();
+        let open = open_paths(problem)?;
+        let count = open.indices().len();
+        let mut paths = Paths::with_capacity(count, problem.paths().indices().len());
+        let (mut owners, mut ceilings) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let (mut links, mut pacer) = (Vec::new(), Pacer::new());
+        for (flow, own) in open.iter().enumerate() {
+            for &path in own {
+                links.clear();
+                links.extend_from_slice(problem.paths().links(path as usize));
+                let (narrowest, cap) = (smallest(&capacities, &links), problem.rate_cap(path as usize) / unit);
+                if cap < narrowest {
+                    links.push(capacities.len() as u32);
+                    capacities.push(cap);
+                }
+                paths.push(&links);
+                owners.push(flow as u32);
+                ceilings.push(narrowest.min(cap));
+                pacer.did(links.len())?;
+            }
+        }
+        Ok(Self {
+            unit,
+            capacities,
+            paths,
+            flow_paths: open.indptr().to_vec(),
+            owners,
+            original: open.indices().to_vec(),
+            total: problem.paths().len(),
+            ceilings,
+        })
+    }
+
+    pub(super) fn flows(&self) -> usize {
+        self.flow_paths.len() - 1
+    }
+
+    /// The open paths of a flow.
+    pub(super) fn paths_of(&self, flow: usize) -> std::ops::Range<usize> {
+        self.flow_paths[flow]..self.flow_paths[flow + 1]
+    }
+
+    /// What the paths of a flow can carry, each for itself.
+    pub(super) fn width(&self, flow: usize) -> f64 {
+        self.ceilings[self.paths_of(flow)].iter().sum()
+    }
+
+    /// q_p, for a price of every link.
+    pub(super) fn path_price(&self, path: usize, prices: &[f64]) -> f64 {
+        self.paths.links(path).iter().map(|&link| prices[link as usize]).sum()
+    }
+
+    /// Feasible rates of all paths of the problem, in its units, from what the open ones should have.
+    pub(super) fn caller_rates(&self, mut rates: Vec<f64>) -> Vec<f64> {
+        for (rate, &ceiling) in rates.iter_mut().zip(&self.ceilings) {
+            // Not clamp, which lets a rate that is not a number pass.
+            *rate = if *rate > 0.0 { rate.min(ceiling) } else { 0.0 };
+        }
+        FNorm::default().normalize(&self.capacities, &self.paths, &mut rates);
+        let mut all = vec![0.0; self.total];
+        for ((&path, rate), ceiling) in self.original.iter().zip(rates).zip(&self.ceilings) {
+            all[path as usize] = rate.min(*ceiling) * self.unit;
+        }
+        all
+    }
+}

@@ -1,0 +1,78 @@
+//! Max-min for flows with one path each, a slice of work at a time.
+
+use std::sync::Arc;
+
+use super::curves::CurveFill;
+use super::water_fill::WaterFill;
+use super::{METHOD, flow_shares, flow_weights};
+use crate::error::Result;
+use crate::interrupt;
+use crate::normalize::{FNorm, Normalizer};
+use crate::paths::Paths;
+use crate::problem::Problem;
+use crate::utility::FairShare;
+
+/// A water-fill on its way.
+#[derive(Debug)]
+pub(super) struct OnePath {
+    problem: Problem,
+    fill: Fill,
+    is_done: bool,
+}
+
+#[derive(Debug)]
+enum Fill {
+    Weights { fill: Box<WaterFill<Arc<Paths>>>, caps: Vec<f64>, rates: Vec<f64> },
+    Curves(CurveFill),
+}
+
+impl OnePath {
+    /// # Errors
+    /// Those of [`max_min`](super::max_min).
+    pub(super) fn new(problem: &Problem) -> Result<Self> {
+        let (capacities, group) = (problem.capacities(), problem.group());
+        let caps = || (0..group.len()).map(|path| problem.rate_cap(path)).collect::<Vec<_>>();
+        let fill = match flow_weights(problem)? {
+            Some(of_flow) => {
+                interrupt::check()?;
+                let weights: Vec<f64> = group.iter().map(|&flow| of_flow[flow as usize]).collect();
+                let mut fill = WaterFill::new(capacities, problem.shared_paths())?;
+                let mut rates = vec![0.0; weights.len()];
+                fill.start(&weights, &mut rates);
+                let caps = if problem.has_rate_caps() { caps() } else { Vec::new() };
+                Fill::Weights { fill: Box::new(fill), caps, rates }
+            }
+            None => {
+                let of_flow = flow_shares(problem, METHOD)?;
+                let shares: Vec<FairShare> = group.iter().map(|&flow| of_flow[flow as usize]).collect();
+                Fill::Curves(CurveFill::new(capacities, problem.paths(), &shares, &caps())?)
+            }
+        };
+        Ok(Self { problem: problem.clone(), fill, is_done: false })
+    }
+
+    /// Goes on for about so many operations. Returns whether it is done.
+    pub(super) fn advance(&mut self, operations: usize) -> bool {
+        // A path that is looked at costs some ten of them.
+        let paths = operations / 8;
+        self.is_done = match &mut self.fill {
+            Fill::Weights { fill, caps, rates } => fill.rise(caps, rates, paths),
+            Fill::Curves(fill) => fill.rise(paths / 8),
+        };
+        self.is_done
+    }
+
+    /// Feasible rates so far.
+    pub(super) fn rates(&self) -> Vec<f64> {
+        match &self.fill {
+            Fill::Weights { rates, .. } if self.is_done => rates.clone(),
+            Fill::Weights { fill, caps, rates } => fill.so_far(caps, rates),
+            Fill::Curves(fill) => {
+                let mut rates = fill.so_far();
+                // Fair shares that no float can hold would leave a link too full.
+                FNorm::default().normalize(self.problem.capacities(), self.problem.paths(), &mut rates);
+                rates
+            }
+        }
+    }
+}

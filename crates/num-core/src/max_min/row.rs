@@ -1,0 +1,238 @@
+//! A row of the simplex tableau, as prices of links, and what enters when it leaves.
+//!
+//! ```text
+//! slack of link l     π_l = 1,  π_T = −gᵀ W⁻¹,  g_e = R_{l,e} − R_{l,k(f(e))}
+//! extra path e        π_T = row e of W⁻¹
+//! coefficients        π(p) − π(k_f) for a path p of flow f,  π_l for the slack of a link l
+//! ```
+//!
+//! What has a negative coefficient may enter: the one whose reduced cost is smallest beside it, and of those that are as
+//! small but for a trifle the one with the largest coefficient. Prices are sums of small fractions, so what is below 1e−10
+//! of the largest is rounding. Cost: O(crossings of the links with a price, and the other paths of their flows).
+
+use super::basis::{Basis, NONE};
+use super::direction::Leaving;
+use super::network::Network;
+use super::parametric::Parametric;
+
+/// A price of less than this part of the largest is rounding; a coefficient of less than that part is too small to pivot
+/// on.
+const ROUNDING: f64 = 1e-10;
+const SMALL: f64 = 1e-7;
+/// By how much a reduced cost may be below 0.
+const TRIFLE: f64 = 1e-9;
+
+/// What comes in for a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entering {
+    /// A path, or else the slack of a link.
+    pub(super) what: Result<u32, u32>,
+    /// Its reduced cost per coefficient: by how much of the row prices rise.
+    pub(super) length: f64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    /// π of every link, and which have one.
+    prices: Vec<f64>,
+    priced: Vec<u32>,
+    largest: f64,
+    /// π(p) of every path through them.
+    path_prices: Vec<f64>,
+    touched: Vec<u32>,
+    is_touched: Vec<bool>,
+    /// The flows of these.
+    flows: Vec<u32>,
+    is_flow: Vec<bool>,
+    /// λ_f = π(k_f) where that is not 0.
+    factors: Vec<(u32, f64)>,
+}
+
+impl Row {
+    pub(super) fn new(links: usize, paths: usize, flows: usize) -> Self {
+        Self {
+            prices: vec![0.0; links],
+            path_prices: vec![0.0; paths],
+            is_touched: vec![false; paths],
+            is_flow: vec![false; flows],
+            ..Self::default()
+        }
+    }
+
+    /// Finds the row of what leaves. Returns the operations that took.
+    pub(super) fn price(&mut self, state: &Parametric, network: &Network, leaving: Leaving) -> usize {
+        self.clear();
+        let (basis, n) = (&state.basis, state.basis.len());
+        let mut work = n;
+        match leaving {
+            Leaving::Slack(link) => {
+                let entries = slack_entries(state, network, link);
+                work += (entries.len() + 1) * n;
+                self.set_prices(&basis.links, basis.combine(&entries).into_iter().map(|sum| -sum), Some(link));
+            }
+            Leaving::Extra(column) => self.set_prices(&basis.links, basis.row(column).iter().copied(), None),
+            Leaving::Key(_) => unreachable!("brought to an extra path before"),
+        }
+        for &link in &self.priced {
+            let price = self.prices[link as usize];
+            work += 2 * state.through[link as usize].len();
+            for &path in &state.through[link as usize] {
+                if !self.is_touched[path as usize] {
+                    self.is_touched[path as usize] = true;
+                    self.touched.push(path);
+                }
+                self.path_prices[path as usize] += price;
+            }
+        }
+        for &path in &self.touched {
+            let flow = network.owners[path as usize];
+            if !self.is_flow[flow as usize] {
+                self.is_flow[flow as usize] = true;
+                self.flows.push(flow);
+                let factor = self.path_prices[basis.keys[flow as usize] as usize];
+                if factor.abs() > self.tolerance() {
+                    self.factors.push((flow, factor));
+                }
+            }
+        }
+        work + 6 * self.flows.len()
+    }
+
+    fn clear(&mut self) {
+        self.priced.drain(..).for_each(|link| self.prices[link as usize] = 0.0);
+        for path in self.touched.drain(..) {
+            self.path_prices[path as usize] = 0.0;
+            self.is_touched[path as usize] = false;
+        }
+        self.flows.drain(..).for_each(|flow| self.is_flow[flow as usize] = false);
+        self.factors.clear();
+    }
+
+    fn set_prices(&mut self, links: &[u32], prices: impl Iterator<Item = f64> + Clone, own: Option<u32>) {
+        let first = if own.is_some() { 1.0 } else { 0.0 };
+        self.largest = prices.clone().map(f64::abs).fold(first, f64::max);
+        for (&link, price) in links.iter().zip(prices) {
+            if price.abs() > ROUNDING * self.largest {
+                self.prices[link as usize] = price;
+                self.priced.push(link);
+            }
+        }
+        if let Some(link) = own {
+            self.prices[link as usize] = 1.0;
+            self.priced.push(link);
+        }
+    }
+
+    /// A coefficient that is no larger is none.
+    pub(super) fn tolerance(&self) -> f64 {
+        SMALL * self.largest
+    }
+
+    /// Links with a price, and that.
+    pub(super) fn priced(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.priced.iter().map(|&link| (link, self.prices[link as usize]))
+    }
+
+    /// Paths through them, and what that costs.
+    pub(super) fn touched(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.touched.iter().map(|&path| (path, self.path_prices[path as usize]))
+    }
+
+    /// Flows whose key path has a price, and that.
+    pub(super) fn factors(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.factors.iter().copied()
+    }
+
+    /// Those with a positive one.
+    pub(super) fn paying(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.factors().filter(|(_, factor)| *factor > 0.0)
+    }
+
+    /// The prices of some links.
+    pub(super) fn prices_of(&self, links: &[u32]) -> Vec<f64> {
+        links.iter().map(|&link| self.prices[link as usize]).collect()
+    }
+
+    /// π(p) − π(k_f).
+    pub(super) fn above_key(&self, basis: &Basis, network: &Network, path: u32) -> f64 {
+        let key = basis.keys[network.owners[path as usize] as usize];
+        self.path_prices[path as usize] - self.path_prices[key as usize]
+    }
+
+    /// By how much the row's variable falls as the fair share rises.
+    pub(super) fn falls(&self, state: &Parametric) -> f64 {
+        self.factors().map(|(flow, factor)| factor * state.levels.slope(flow as usize)).sum()
+    }
+
+    /// Whether a flow that is not held yet pays in it.
+    pub(super) fn holds(&self, state: &Parametric) -> bool {
+        self.paying().any(|(flow, _)| !state.levels.is_held(flow as usize))
+    }
+
+    /// What enters, if anything can.
+    pub(super) fn entering(&self, state: &Parametric, network: &Network, leaving: Leaving) -> Option<Entering> {
+        let mut candidates: Vec<(Result<u32, u32>, f64, f64)> = Vec::new();
+        for &flow in &self.flows {
+            let key = state.basis.keys[flow as usize] as usize;
+            for path in network.paths_of(flow as usize) {
+                if path != key
+                    && self.path_prices[path] - self.path_prices[key] < -self.tolerance()
+                    && self.may_enter(state, path)
+                {
+                    let reduced = state.path_costs[path] - state.path_costs[key];
+                    candidates.push((
+                        Ok(path as u32),
+                        reduced.max(0.0),
+                        self.path_prices[key] - self.path_prices[path],
+                    ));
+                }
+            }
+        }
+        for (link, price) in self.priced() {
+            let own = leaving == Leaving::Slack(link);
+            if price < -self.tolerance() && !own && state.link_ban[link as usize] == NONE {
+                candidates.push((Err(link), state.prices[link as usize].max(0.0), -price));
+            }
+        }
+        let nearest =
+            candidates.iter().map(|&(_, reduced, size)| (reduced + TRIFLE) / size).fold(f64::INFINITY, f64::min);
+        let near = candidates.into_iter().filter(|&(_, reduced, size)| reduced / size <= nearest);
+        let best = near.max_by(|one, other| one.2.total_cmp(&other.2));
+        best.map(|(what, reduced, size)| Entering { what, length: reduced / size })
+    }
+
+    /// The paths that would have to fall below 0 for the row's variable not to.
+    pub(super) fn shut_out(&self, state: &Parametric, network: &Network) -> Vec<u32> {
+        let mut paths = Vec::new();
+        for &flow in &self.flows {
+            let key = state.basis.keys[flow as usize] as usize;
+            for path in network.paths_of(flow as usize) {
+                let above = self.path_prices[path] - self.path_prices[key];
+                if path != key && above > self.tolerance() && self.may_enter(state, path) {
+                    paths.push(path as u32);
+                }
+            }
+        }
+        paths
+    }
+
+    fn may_enter(&self, state: &Parametric, path: usize) -> bool {
+        state.basis.column_of[path] == NONE && state.path_ban[path] == NONE
+    }
+}
+
+/// g_e for the slack of a link.
+fn slack_entries(state: &Parametric, network: &Network, link: u32) -> Vec<(u32, f64)> {
+    let basis = &state.basis;
+    let mut entries = Vec::new();
+    for &path in &state.through[link as usize] {
+        if basis.column_of[path as usize] != NONE {
+            entries.push((basis.column_of[path as usize], 1.0));
+        }
+        let flow = network.owners[path as usize] as usize;
+        if basis.keys[flow] == path {
+            entries.extend(basis.extras[flow].iter().map(|&extra| (basis.column_of[extra as usize], -1.0)));
+        }
+    }
+    entries
+}

@@ -1,0 +1,34 @@
+//! Sums to twice the precision of a float: what heavy flows leave behind when they are taken out of a sum is below what
+//! light ones are in it.
+
+/// The sum of a high and a low part.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Twofold {
+    high: f64,
+    low: f64,
+}
+
+impl Twofold {
+    pub(super) fn new(value: f64) -> Self {
+        Self { high: value, low: 0.0 }
+    }
+
+    /// Adds a number: Knuth's two-sum.
+    pub(super) fn add(&mut self, value: f64) {
+        let sum = self.high + value;
+        let added = sum - self.high;
+        self.low += (self.high - (sum - added)) + (value - added);
+        self.high = sum;
+    }
+
+    /// Adds a product.
+    pub(super) fn add_product(&mut self, one: f64, other: f64) {
+        let product = one * other;
+        self.add(product);
+        self.low += one.mul_add(other, -product);
+    }
+
+    pub(super) fn value(self) -> f64 {
+        self.high + self.low
+    }
+}

@@ -1,0 +1,94 @@
+//! Whether the links of a path follow on each other in a network.
+//!
+//! A walk enters every node as often as it leaves it, but for its first and its last, and hangs together; that is all
+//! there is to it (Euler). So the links of a path may be listed in any order.
+
+use super::Topology;
+use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
+use crate::paths::Paths;
+
+impl Topology {
+    /// Checks that every path is a walk of this network, from any node to any other or back to its first: its links,
+    /// in some order, follow on each other. O(crossings) for paths whose links are in that order.
+    ///
+    /// ```
+    /// # use netnum_core::{Paths, Topology, Error};
+    /// let net = Topology::parking_lot(3, 1.0)?;
+    /// assert_eq!(net.check_walks(&Paths::from_lists([vec![0, 1], vec![2, 1, 0]])), Ok(()));
+    /// let error = net.check_walks(&Paths::from_lists([[0, 2]])).unwrap_err();
+    /// assert!(error.to_string().contains("link 0 (node 0 -> node 1) does not lead to link 2 (node 2 -> node 3)"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoWalk`] naming the first path that is none and two links that do not meet,
+    /// [`Error::LinkOutOfRange`] for a link that the network does not have, [`Error::Stopped`].
+    pub fn check_walks(&self, paths: &Paths) -> Result<()> {
+        let (mut pacer, links) = (Pacer::new(), self.links.len());
+        let mut balance = Balance::default();
+        for (path, row) in paths.iter().enumerate() {
+            pacer.did(row.len())?;
+            if let Some(&link) = row.iter().find(|&&link| link as usize >= links) {
+                return Err(Error::LinkOutOfRange { path, link: link.into(), links });
+            }
+            let ends = |link: u32| (self.links[link as usize].from, self.links[link as usize].to);
+            let breaks = |pair: &[u32]| ends(pair[0]).1 != ends(pair[1]).0;
+            let Some(at) = row.windows(2).position(breaks) else { continue };
+            if !balance.is_walk(row.iter().map(|&link| ends(link))) {
+                let (one, other) = (self.shown(row[at]), self.shown(row[at + 1]));
+                return Err(Error::NoWalk { path, what: format!("{one} does not lead to {other}") });
+            }
+        }
+        Ok(())
+    }
+
+    /// A link by number and nodes.
+    fn shown(&self, link: u32) -> String {
+        let [from, to] = [self.links[link as usize].from, self.links[link as usize].to];
+        format!("link {link} ({} -> {})", self.node_names[from as usize], self.node_names[to as usize])
+    }
+}
+
+/// How often a set of links leaves every node and enters it.
+#[derive(Default)]
+struct Balance {
+    /// The nodes, in order.
+    nodes: Vec<u32>,
+    /// By place in `nodes`: times left less times entered.
+    excess: Vec<i64>,
+    /// By place in `nodes`: a node of the same part, itself for one of them.
+    part: Vec<usize>,
+}
+
+impl Balance {
+    fn is_walk(&mut self, links: impl Iterator<Item = (u32, u32)> + Clone) -> bool {
+        self.nodes.clear();
+        self.nodes.extend(links.clone().flat_map(|(from, to)| [from, to]));
+        self.nodes.sort_unstable();
+        self.nodes.dedup();
+        self.excess.clear();
+        self.excess.resize(self.nodes.len(), 0);
+        self.part.clear();
+        self.part.extend(0..self.nodes.len());
+        let mut parts = self.nodes.len();
+        for (from, to) in links {
+            let [from, to] = [from, to].map(|node| self.nodes.binary_search(&node).unwrap_or_default());
+            self.excess[from] += 1;
+            self.excess[to] -= 1;
+            let (one, other) = (self.root(from), self.root(to));
+            parts -= usize::from(one != other);
+            self.part[one] = other;
+        }
+        // The excesses add up to 0: with one node of 1 there is one of -1.
+        parts == 1 && self.excess.iter().map(|excess| excess.abs()).sum::<i64>() <= 2
+    }
+
+    fn root(&mut self, mut node: usize) -> usize {
+        while self.part[node] != node {
+            self.part[node] = self.part[self.part[node]];
+            node = self.part[node];
+        }
+        node
+    }
+}

@@ -1,0 +1,110 @@
+"""Random problems against a second opinion, and whether that opinion sees what is wrong."""
+
+import json
+
+import numpy as np
+import pytest
+import second_opinion
+from random_problems import GAP, RATES, SLACK, Draw, run
+
+import netnum
+
+
+def one_link(flows=4, alpha=2.0):
+    """Flows of different weights on one link, and two of them over another one as well."""
+    paths = [[0, 1] if flow < 2 else [0] for flow in range(flows)]
+    utility = {
+        "kind": ["alpha_fair"] * flows,
+        "weight": [1.0 + flow for flow in range(flows)],
+        "alpha": [alpha] * flows,
+    }
+    return {"capacity": [10.0, 0.5], "paths": paths, "group": list(range(flows)), "utility": utility}
+
+
+def solve(fields, **settings):
+    return netnum.solve(netnum.Problem.from_json(json.dumps(fields)), **settings)
+
+
+def opinion(fields, rates, prices, accuracy=SLACK * RATES):
+    """Relative gap, and the flows whose rates are wrong, with the best witness for the problem."""
+    own = second_opinion.Own(fields)
+    best = solve(fields, stop="kkt", tol=1e-10)
+    verdict = second_opinion.judge_rates(own, rates, second_opinion.witness(own, best), accuracy)
+    gap = second_opinion.Prices(own, prices).relative_gap(own.feasible(rates))
+    return float(gap), list(verdict.wrong), list(verdict.open)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0, 8.0])
+def test_the_opinion_agrees_with_right_answers(alpha):
+    fields = one_link(alpha=alpha)
+    solution = solve(fields, stop="kkt", tol=1e-9)
+    gap, wrong, still_open = opinion(fields, solution.rates, solution.prices, accuracy=1e-6)
+    assert gap < 1e-9
+    assert not wrong
+    assert not still_open
+
+
+@pytest.mark.parametrize("flow", range(4))
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_the_opinion_sees_a_wrong_rate(flow, factor):
+    fields = one_link()
+    solution = solve(fields, stop="kkt", tol=1e-9)
+    rates = solution.rates.copy()
+    rates[flow] *= factor
+    gap, wrong, _ = opinion(fields, rates, solution.prices)
+    assert flow in wrong
+    assert gap > GAP
+
+
+def test_the_opinion_sees_wrong_prices():
+    fields = one_link()
+    solution = solve(fields, stop="kkt", tol=1e-9)
+    gap, wrong, _ = opinion(fields, solution.rates, 1.1 * solution.prices)
+    assert gap > GAP
+    assert not wrong
+
+
+def test_the_opinion_sees_a_flow_that_hardly_counts():
+    # The gap alone would let it have anything.
+    fields = one_link(alpha=1.0)
+    fields["utility"]["weight"] = [1.0, 1e-9, 1.0, 1.0]
+    solution = solve(fields, stop="kkt", tol=1e-9)
+    rates = solution.rates.copy()
+    rates[1] *= 3
+    gap, wrong, _ = opinion(fields, rates, solution.prices)
+    assert gap < GAP
+    assert wrong == [1]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_the_opinion_sees_what_is_not_max_min(several):
+    fields = one_link()
+    fields["utility"]["kind"] = ["max_min"] * 4
+    if several:
+        fields["paths"].append([1])
+        fields["group"].append(3)
+    rates = solve(fields).rates
+    own, rng = second_opinion.Own(fields), np.random.default_rng(0)
+    assert not len(second_opinion.not_max_min(own, rates, 1e-3, rng))
+    rates = rates * np.where(np.array(fields["group"]) == 2, 0.9, 1.0)
+    assert len(second_opinion.not_max_min(own, rates, 1e-3, rng))
+
+
+def test_a_problem_is_drawn_from_its_number_alone():
+    first, again = Draw(3, 14).problem(), Draw(3, 14).problem()
+    assert first == again
+    assert Draw(3, 15).problem() != first
+
+
+def judged(count, seed, keep):
+    study = run(seed, count, jobs=2, keep=keep)
+    assert study.passed, f"{study.report()}\nkept in {keep}"
+
+
+def test_a_few_hundred_problems(tmp_path):
+    judged(300, 20261122, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_few_thousand_problems(tmp_path):
+    judged(4000, 13, tmp_path)
