@@ -77,12 +77,14 @@ class _UserRouting(Protocol):
     def route(self, flow: int, source: int, destination: int, paths: Paths, network: Network, /) -> int | ArrayLike: ...
 
 class _UserUtility(Protocol):
-    """What a utility of one's own has: four methods on arrays over flows. An optional `saturation` is read as well."""
+    """What a utility of one's own has: two methods on arrays over flows.
+
+    A ``demand(prices)`` and a ``demand_slope(prices)`` save finding them from the marginal; an optional `saturation` is
+    read as well.
+    """
 
     def value(self, rates: _Floats, /) -> ArrayLike: ...
     def marginal(self, rates: _Floats, /) -> ArrayLike: ...
-    def demand(self, prices: _Floats, /) -> ArrayLike: ...
-    def demand_slope(self, prices: _Floats, /) -> ArrayLike: ...
 
 class _SparseMatrix(Protocol):
     """A SciPy sparse matrix or array, of any format."""

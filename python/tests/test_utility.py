@@ -256,9 +256,9 @@ def test_a_utility_that_lacks_a_method_is_a_type_error():
         def value(self, rates):
             return rates
 
-        marginal = demand = value
+        demand = demand_slope = value
 
-    with pytest.raises(TypeError, match='Half is no utility: it has no method "demand_slope"'):
+    with pytest.raises(TypeError, match='Half is no utility: it has no method "marginal"'):
         netnum.check_utility(Half())
 
 

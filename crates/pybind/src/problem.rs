@@ -37,10 +37,11 @@ use crate::{door, utility};
 ///     crosses the link (row).
 /// utility : utility, or sequence of utilities
 ///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. Besides
-///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods ``value(rates)``,
-///     ``marginal(rates)``, ``demand(prices)`` and ``demand_slope(prices)``, and optionally ``saturation``, the rate
-///     from which more is worth nothing. It is called with arrays over all the flows it serves, in order; see
-///     `check_utility`.
+///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods ``value(rates)``
+///     and ``marginal(rates)``, and optionally ``saturation``, the rate from which more is worth nothing. Methods
+///     ``demand(prices)`` and ``demand_slope(prices)`` are used where there are any, and make it faster: without them
+///     demands are found from the marginal, in some tens of calls. It is called with arrays over all the flows it serves,
+///     in order; see `check_utility`.
 /// group : array of int, shape (paths,), optional
 ///     The flow that every path belongs to; every flow in ``0..flows`` owns at least one. Its rate is the sum over its
 ///     paths, which `solve` splits as is best. By default path p is flow p.
