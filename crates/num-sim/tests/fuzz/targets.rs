@@ -129,7 +129,7 @@ fn snapshots() -> Vec<String> {
             }
             allocator.end(ids[1]).unwrap();
             allocator.updates();
-            texts.push(allocator.to_json());
+            texts.push(allocator.to_json().unwrap());
         }
     }
     texts
@@ -157,7 +157,8 @@ fn restore_and_go_on(text: &str) -> Result<(), String> {
             _ => allocator.respond(),
         }
     }
-    let again = restore_allocator(&allocator.to_json(), one());
+    let written = allocator.to_json().map_err(|error| format!("there is no snapshot of it: {error}"))?;
+    let again = restore_allocator(&written, one());
     let again = again.map_err(|error| format!("a snapshot of it is refused: {error}"))?;
     expect(again.to_json() == allocator.to_json(), || "restored, it differs".into())
 }
@@ -212,7 +213,7 @@ pub(crate) const TRACES: Target = Target { name: "traces", seeds: Vec::new, muta
 
 fn read_a_trace(text: &str) -> Result<(), String> {
     let Ok(workload) = Workload::from_csv(text) else { return Ok(()) };
-    let written = workload.to_csv();
+    let written = workload.to_csv().map_err(|error| format!("not written: {error}"))?;
     let again = Workload::from_csv(&written).map_err(|error| format!("written, and not read: {error}"))?;
     expect(again == workload, || "written and read, it differs".into())?;
     let net = Topology::leaf_spine(2, 4, 2, 10e9, 40e9).unwrap();
