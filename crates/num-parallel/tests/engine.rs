@@ -345,7 +345,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     };
     let text = |outcome: Result<FlowId>| outcome.unwrap_err().to_string();
     assert_eq!(text(engine.add(&[], Worth::log(1.0))), "path 0 is empty, expected at least one link");
-    assert_eq!(text(engine.add(&[0, 2], Worth::log(1.0))), "path 0 names link 2, expected a link in 0..2");
+    assert_eq!(text(engine.add(&[0, 2], Worth::log(1.0))), "path 0 names link 2, expected a link from 0 to 1");
     assert_eq!(text(engine.add(&[1, 1], Worth::log(1.0))), "path 0 visits link 1 twice");
     assert_eq!(text(engine.add(&[0], Worth::log(0.0))), "flow 0 has weight 0, expected a finite number > 0");
     let nan = Worth { alpha: f64::NAN, ..Worth::log(1.0) };
@@ -353,7 +353,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     let capped = Worth { cap: -1.0, ..Worth::log(1.0) };
     assert_eq!(text(engine.add(&[0], capped)), "flow 0 has cap -1, expected a number > 0 (inf for none)");
     let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
-    assert_eq!(nothing(engine.set_capacity(2, 1.0)), "there is no link 2, expected one in 0..2");
+    assert_eq!(nothing(engine.set_capacity(2, 1.0)), "there is no link 2, expected a link from 0 to 1");
     assert_eq!(nothing(engine.set_capacity(1, -1.0)), "link 1 has capacity -1, expected a finite number >= 0");
     assert_eq!(nothing(engine.set_prices(&[1.0])), "prices has 1 entries, expected 2, one per link");
     assert_eq!(nothing(engine.set_prices(&[1.0, f64::NAN])), "link 1 has price NaN, expected a finite number >= 0");
@@ -367,7 +367,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert!(engine.rate(again).is_ok() && engine.flows() == 1);
     let typical = Paths::from_lists([vec![0, 3]]);
     let refused = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap_err();
-    assert_eq!(refused.to_string(), "path 0 names link 3, expected a link in 0..2");
+    assert_eq!(refused.to_string(), "path 0 names link 3, expected a link from 0 to 1");
 }
 
 #[derive(Debug, Clone)]
