@@ -202,7 +202,7 @@ pub enum Error {
         instead: &'static str,
     },
     /// A link that does not exist.
-    #[error("there is no link {link}, expected one in 0..{links}")]
+    #[error("there is no link {link}, {}", expected_below("link", *links))]
     UnknownLink {
         /// The link that was named.
         link: i64,

@@ -383,7 +383,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert_eq!(text(allocator.start(&[2], Worth::log(1.0))), "path 0 names link 2, expected a link from 0 to 1");
     assert_eq!(text(allocator.start(&[0], Worth::log(-1.0))), "flow 0 has weight -1, expected a finite number > 0");
     let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
-    assert_eq!(nothing(allocator.set_capacity(5, 1.0)), "there is no link 5, expected one in 0..2");
+    assert_eq!(nothing(allocator.set_capacity(5, 1.0)), "there is no link 5, expected a link from 0 to 1");
     assert_eq!(nothing(allocator.set_capacity(0, f64::NAN)), "link 0 has capacity NaN, expected a finite number >= 0");
     // Of many, all or none, and the wrong one by its place.
     let (paths, worths) = (Paths::from_lists([vec![0], vec![1, 1]]), [Worth::log(1.0); 2]);
