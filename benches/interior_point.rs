@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use common::{Instance, Plan};
 use criterion::{BenchmarkId, Criterion};
-use netnum_core::{Problem, Settings, Solution, Solver, Status};
+use netnum_core::{Problem, Settings, Solution, Solver, Status, Stop};
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(100), measure: Duration::from_millis(1000), samples: 10 };
 
@@ -24,7 +24,7 @@ const TOLERANCE: f64 = 1e-9;
 
 fn solve(problem: &Problem, method: &str, tol: f64) -> Solution {
     let mut solver = Solver::new(problem, method, &BTreeMap::new()).expect("the method takes the problem");
-    solver.run(&Settings { tol, ..Settings::default() }, &mut ()).expect("a solve does not fail")
+    solver.run(&Settings { tol, stop: Stop::Gap, ..Settings::default() }, &mut ()).expect("a solve does not fail")
 }
 
 /// One method on one problem, where measured.

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use common::{Instance, Plan};
 use criterion::{BenchmarkId, Criterion};
 use naive::Naive;
-use netnum_core::{AlphaFair, Problem, Settings, Solver, Status, certify};
+use netnum_core::{AlphaFair, Problem, Settings, Solver, Status, Stop, certify};
 
 const TOLERANCES: [f64; 3] = [1e-3, 1e-6, 1e-9];
 
@@ -56,7 +56,7 @@ fn most_iterations(problem: &Problem) -> usize {
 }
 
 fn solve(problem: &Problem, method: &str, tol: f64) -> Outcome {
-    let settings = Settings { tol, max_iterations: most_iterations(problem), ..Settings::default() };
+    let settings = Settings { tol, stop: Stop::Gap, max_iterations: most_iterations(problem), ..Settings::default() };
     let mut solver = Solver::new(problem, method, &BTreeMap::new()).expect("the method takes the problem");
     let solution = solver.run(&settings, &mut ()).expect("a solve does not fail");
     Outcome {

@@ -60,7 +60,7 @@ def method_table(problem):
     for method in METHODS:
         cells = []
         for tol in (1e-3, 1e-6):
-            runs = [netnum.solve(problem, method, tol=tol, max_iterations=LIMIT) for _ in range(5)]
+            runs = [netnum.solve(problem, method, tol=tol, stop="gap", max_iterations=LIMIT) for _ in range(5)]
             milliseconds = 1e3 * statistics.median(run.seconds for run in runs)
             if runs[0].status == "optimal":
                 cells.append(f"{runs[0].iterations} iterations, {milliseconds:.2f} ms")

@@ -44,12 +44,14 @@ from ._core import (
     solve_many,
     u_norm,
 )
+from .failures import FailureStudy, failure_study
 
 __all__ = [
     "Allocator",
     "AlphaFair",
     "BandwidthFunction",
     "Certificate",
+    "FailureStudy",
     "Linear",
     "MethodError",
     "MinFct",
@@ -68,6 +70,7 @@ __all__ = [
     "certify",
     "check_utility",
     "f_norm",
+    "failure_study",
     "fill",
     "max_min",
     "methods",

@@ -77,12 +77,14 @@ class _UserRouting(Protocol):
     def route(self, flow: int, source: int, destination: int, paths: Paths, network: Network, /) -> int | ArrayLike: ...
 
 class _UserUtility(Protocol):
-    """What a utility of one's own has: four methods on arrays over flows. An optional `saturation` is read as well."""
+    """What a utility of one's own has: two methods on arrays over flows.
+
+    A ``demand(prices)`` and a ``demand_slope(prices)`` save finding them from the marginal; an optional `saturation` is
+    read as well.
+    """
 
     def value(self, rates: _Floats, /) -> ArrayLike: ...
     def marginal(self, rates: _Floats, /) -> ArrayLike: ...
-    def demand(self, prices: _Floats, /) -> ArrayLike: ...
-    def demand_slope(self, prices: _Floats, /) -> ArrayLike: ...
 
 class _SparseMatrix(Protocol):
     """A SciPy sparse matrix or array, of any format."""
@@ -145,6 +147,8 @@ class Problem:
     def links(self) -> int: ...
     def flow_rates(self, rates: ArrayLike) -> _Floats: ...
     def loads(self, rates: ArrayLike) -> _Floats: ...
+    def values(self, flow_rates: ArrayLike) -> _Floats: ...
+    def with_capacities(self, capacities: ArrayLike) -> Problem: ...
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]: ...
 
 # --- what rates are worth ---
@@ -236,7 +240,7 @@ def solve(
     method: str = "auto",
     *,
     tol: float = 1e-6,
-    stop: Literal["gap", "kkt"] = "gap",
+    stop: Literal["rates", "gap", "kkt"] = "rates",
     max_iterations: int = 20000,
     time_limit: float | None = None,
     warm_start: Solution | ArrayLike | None = None,
@@ -251,7 +255,7 @@ def solve_many(
     method: str = "auto",
     *,
     tol: float = 1e-6,
-    stop: Literal["gap", "kkt"] = "gap",
+    stop: Literal["rates", "gap", "kkt"] = "rates",
     max_iterations: int = 20000,
     time_limit: float | None = None,
     warm_start: Solution | ArrayLike | Sequence[Solution | ArrayLike | None] | None = None,

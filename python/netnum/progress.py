@@ -54,6 +54,9 @@ class _Way:
 
     def at(self, gap: float, kkt_residual: float) -> float:
         left = kkt_residual if self.stop == "kkt" else gap
+        if self.stop == "rates" and math.isfinite(kkt_residual):
+            # The gap is to be at most tol, and rates are to be right to a thousandth.
+            left = max(gap, kkt_residual * self.tol / max(self.tol, 1e-3))
         if left <= self.tol:
             self.done = 100.0
         elif math.isfinite(left) and self.tol > 0:

@@ -71,8 +71,8 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
     """A network from a networkx graph.
 
     Every edge of a `DiGraph` is a link; every edge of a `Graph` is two, one each way, the first in the edge's
-    direction. All nodes are ends, named by ``str(node)``, in the graph's order; where their labels are the integers from
-    0 to n - 1, in the order of these. Where every node has an attribute ``pos``, it is where it is drawn.
+    direction. All nodes are ends, named by ``str(node)``, in the graph's order; where their labels are the integers
+    from 0 to n - 1, in the order of these. Where every node has an attribute ``pos``, it is where it is drawn.
 
     Where all labels are integers, an integer is a label and never a place in that order: with the labels 10, 20 and 30,
     ``ecmp([10], [30])`` goes from node 10 to node 30, ``ecmp([0], [1])`` is refused, and `random_pairs` gives labels.

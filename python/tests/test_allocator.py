@@ -1,7 +1,12 @@
 """`Allocator`: flowlets that start and end, ticks, updates, pickles, and what is wrong."""
 
 import copy
+import json
+import os
 import pickle
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -124,6 +129,16 @@ def test_what_is_wrong_changes_nothing():
         (netnum.ProblemError, "link 1 has capacity -1, expected", lambda: netnum.Allocator([1.0, -1.0], headroom=0.5)),
         (netnum.ProblemError, "there is no link 2, expected one in 0..2", lambda: allocator.set_capacity(2, 1.0)),
         (netnum.ProblemError, "link 1 has capacity -1, expected", lambda: allocator.set_capacity(1, -1.0)),
+        (netnum.ProblemError, "link 1 has capacity NaN, expected", lambda: allocator.set_capacity([0, 1], [1, np.nan])),
+        (netnum.ProblemError, "link 1 is named twice", lambda: allocator.set_capacity([0, 1, 1], 2.0)),
+        (netnum.ProblemError, "there is no link -1, expected one in", lambda: allocator.set_capacity([0, -1], 2.0)),
+        (netnum.ProblemError, "capacity has 3 entries, expected 1", lambda: allocator.set_capacity([1], [1, 2, 3])),
+        (netnum.UtilityError, f"flow {ids[1]} has weight 0, expected", lambda: allocator.change(ids, [1.0, 0.0])),
+        (netnum.UtilityError, f"flow {ids[0]} has cap -1, expected", lambda: allocator.change(ids, rate_cap=-1.0)),
+        (netnum.ProblemError, "path 1 names link 2", lambda: allocator.change(ids, paths=[[0], [2]])),
+        (netnum.ProblemError, "paths has 1 entries, expected 2", lambda: allocator.change(ids, paths=[[0]])),
+        (netnum.ProblemError, "weight has 3 entries, expected 2, one per id", lambda: allocator.change(ids, [1, 2, 3])),
+        (netnum.ProblemError, "there is no flow", lambda: allocator.change([ids[0], ids[0]], 2.0)),
         (TypeError, "ids must be an array of integers", lambda: allocator.end(["a"])),
     ]  # fmt: skip
     for kind, message, act in wrong:
@@ -162,3 +177,158 @@ def test_a_response_follows_the_prices_and_leaves_them():
     allocator.respond()
     np.testing.assert_allclose(allocator.rates(), [2.5, 7.5])
     np.testing.assert_array_equal(allocator.prices, prices)
+
+
+def test_links_fail_and_return_by_the_dozen(net):
+    paths = net.ecmp(*net.random_pairs(2000, seed=5), seed=5)
+    allocator = netnum.Allocator(net, update_threshold=0.0)
+    ids = allocator.start(paths, 1e9)
+    allocator.tick(100)
+    links = np.arange(32)
+    allocator.set_capacity(links, 0.0)
+    allocator.tick()
+    hit = np.array([np.isin(path, links).any() for path in paths])
+    assert hit.any() and not hit.all()
+    assert (allocator.rates(ids)[hit] == 0).all() and (allocator.rates(ids)[~hit] > 0).all()
+    allocator.set_capacity(links, net.capacities[links])
+    np.testing.assert_array_equal(allocator.capacities, net.capacities)
+    allocator.tick(300)
+    best = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0, 1e9)), tol=1e-10)
+    np.testing.assert_allclose(allocator.rates(ids), best.rates, rtol=1e-3)
+
+
+def test_flowlets_change_and_keep_their_ids():
+    allocator = netnum.Allocator([12.0, 6.0], normalizer="fill", update_threshold=0.0)
+    ids = allocator.start([[0], [0], [0]], rate_cap=[np.inf, np.inf, 8.0])
+
+    def settled():
+        allocator.tick(300)
+        return allocator.rates(ids).round(6).tolist()
+
+    assert settled() == [4, 4, 4]
+    allocator.change(ids[:2], [4.0, 1.0])
+    assert settled() == [8, 2, 2]
+    allocator.change(ids, rate_cap=3.0)
+    assert settled() == [3, 3, 3]
+    allocator.change(ids[1:], rate_cap=np.inf, paths=[[1], [0, 1]])
+    assert settled()[0] == 3
+    assert sum(settled()[1:]) == 6
+    assert set(allocator.ids) == set(ids)
+
+
+@pytest.mark.parametrize("normalizer", ["f-norm", "u-norm", "fill"])
+def test_twelve_decades_of_weights_overload_nothing(normalizer):
+    rng = np.random.default_rng(4)
+    for _ in range(150):
+        links, flows = int(rng.integers(1, 12)), int(rng.integers(1, 60))
+        capacities = 10 ** rng.uniform(-3, 3, links)
+        lists = [rng.permutation(links)[: rng.integers(1, min(links, 4) + 1)] for _ in range(flows)]
+        paths = netnum.Paths(np.cumsum([0, *map(len, lists)]), np.concatenate(lists))
+        allocator = netnum.Allocator(capacities, normalizer=normalizer, update_threshold=0.0)
+        ids = allocator.start(paths, 10 ** rng.uniform(-6, 6, flows), alpha=rng.choice([0.5, 1.0, 2.0, 5.0], flows))
+        count = np.bincount(paths.indices, minlength=links)
+        for _ in range(3):
+            allocator.tick()
+            load = np.zeros(links)
+            np.add.at(load, paths.indices, np.repeat(allocator.rates(ids), np.diff(paths.indptr)))
+            assert (load <= capacities * (1 + (count + 4) * np.finfo(float).eps)).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_damaged_pickle_is_refused_or_works(method):
+    rng = np.random.default_rng(6)
+    allocator = netnum.Allocator([10.0, 10.0, 0.0], method=method)
+    ids = allocator.start([[0, 1], [0], [1, 2]], [1.0, 2.0, 3.0])
+    allocator.tick(3)
+    allocator.end(ids[:1])
+    text = allocator.__getstate__()
+    assert json.loads(text)["version"] == 1 and json.loads(text)["method"] == method
+    works = 0
+    for _ in range(300):
+        damaged, place = list(text), int(rng.integers(len(text)))
+        damaged[place] = rng.choice(list('0123456789-.,[]{}"e'))
+        other = netnum.Allocator([1.0], method=method)
+        try:
+            other.__setstate__("".join(damaged[: place if rng.random() < 0.1 else None]))
+        except netnum.ProblemError as error:
+            assert str(error).startswith("not a snapshot: ")
+            continue
+        works += 1
+        other.tick(2)
+        other.end(other.ids)
+        other.__getstate__()
+    assert works > 0
+    other = netnum.Allocator([1.0], method="fgm" if method == "ned" else "ned")
+    with pytest.raises(netnum.ProblemError, match=f'not a snapshot: it is of method "{method}" in float64'):
+        other.__setstate__(text)
+    with pytest.raises(netnum.ProblemError, match="earlier netnum"):
+        other.__setstate__('{"engine": {"bits": 64}, "settings": {}}')
+
+
+FORKED = """
+import multiprocessing, os, sys
+import numpy as np
+import netnum
+
+net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
+paths = net.ecmp(*net.random_pairs(45_000, seed=1), seed=1)
+problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0, 1e9))
+allocator = netnum.Allocator(net, threads=2)
+ids = allocator.start(paths, 1e9)
+allocator.tick(2)
+solver = netnum.Solver(problem, "fast-ned", threads=2)
+solver.step(2)
+netnum.solve(problem, tol=1e-2, threads=2)
+small = [netnum.Problem([12.0], [[0]] * flows, netnum.AlphaFair(1.0)) for flows in (1, 2, 3)]
+netnum.solve_many(small, threads=2)
+
+
+def use(_):
+    allocator.tick(2)
+    solver.step(2)
+    rates = [netnum.solve(problem, tol=1e-2, threads=2).rates, solver.rates, allocator.rates(ids)]
+    rates += [solution.rates for solution in netnum.solve_many(small, threads=2)]
+    allocator.end(ids[:40_000])
+    allocator.tick()
+    return [*map(bytes, rates)]
+
+
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    first, second = pool.map(use, range(2), chunksize=1)
+child = os.fork()
+if child == 0:
+    os._exit(0 if use(0) == first else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert first == second == use(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_threads_that_were_used_before_a_fork_are_started_again_in_the_child():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=True, timeout=300)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer of signals")
+def test_ctrl_c_while_many_start_starts_none(net):
+    paths = net.ecmp(*net.random_pairs(300_000, seed=1), seed=1)
+    allocator = netnum.Allocator(net)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for delay in [0.001, 0.01, 0.03]:
+            with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                for _ in range(100):
+                    allocator.end(allocator.start(paths, 1e9))
+            # Stopped in a start, or between one and its end.
+            if len(allocator):
+                assert len(allocator) == 300_000
+                allocator.end(allocator.ids)
+            assert len(allocator) == 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+    allocator.tick()

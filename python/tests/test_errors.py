@@ -189,7 +189,7 @@ def test_an_unknown_method_or_option_comes_with_the_known_ones(make, message):
     [
         ({"tol": 0.0}, "tol is 0, expected a finite number > 0"),
         ({"tol": NAN}, "tol is NaN, expected a finite number > 0"),
-        ({"stop": "gaps"}, 'stop is "gaps", expected "gap" or "kkt"'),
+        ({"stop": "gaps"}, 'stop is "gaps", expected "rates", "gap" or "kkt"'),
         ({"max_iterations": -1}, "max_iterations is -1, expected at least 0"),
         ({"time_limit": -0.5}, "time_limit is -0.5, expected a number of seconds >= 0"),
         ({"time_limit": NAN}, "time_limit is NaN, expected a number of seconds >= 0"),
@@ -244,7 +244,7 @@ def test_a_routing_matrix_of_the_wrong_shape_or_with_other_entries_is_named():
         (lambda: problem(paths=[[0], ["a"]]), "path 1 must be of integers, not str"),
         (lambda: problem(paths=[np.array([0.0])]), "path 0 must be an array of integers, not of dtype float64"),
         (lambda: problem(group=[0.0, 1.0]), "group must be an array of integers, not of dtype float64"),
-        (lambda: problem(utility=3.0), 'float is no utility: it has no method "value" (of value, marginal, demand'),
+        (lambda: problem(utility=3.0), 'float is no utility: it has no method "value" (of value, marginal)'),
         (lambda: problem(utility=[FAIR, 3.0]), 'flow 1: float is no utility: it has no method "value"'),
         (lambda: problem(utility=netnum.AlphaFair), "utility is the class AlphaFair, expected an instance"),
         (lambda: netnum.AlphaFair("high"), "alpha must be an array of numbers, not of dtype <U4"),

@@ -79,7 +79,7 @@ def test_the_first_problem_that_fails_is_named(problems, threads):
         ({"threads": 0}, netnum.NumError, "threads is 0, expected at least 1"),
         ({"threads": -2}, netnum.NumError, "threads is -2, expected at least 1"),
         ({"tol": -1.0}, netnum.NumError, "tol is -1, expected a finite number > 0"),
-        ({"stop": "now"}, netnum.NumError, 'stop is "now", expected "gap" or "kkt"'),
+        ({"stop": "now"}, netnum.NumError, 'stop is "now", expected "rates", "gap" or "kkt"'),
         ({"time_limit": -1}, netnum.NumError, "time_limit is -1, expected a number of seconds >= 0"),
         ({"method": "nad"}, netnum.MethodError, 'unknown method "nad", did you mean "ned"?'),
         ({"method": "ned", "gama": 1}, netnum.MethodError, 'method "ned" has no option "gama", did you mean "gamma"?'),

@@ -367,3 +367,22 @@ def test_numfabric_and_its_peers_follow_prices_at_once(net):
     assert sim.policies()["xwi"]["options"]["interval"] == 30e-6
     with pytest.raises(netnum.NumError, match='option "eta" of policy "xwi" is -1, expected a finite'):
         sim.Policy("xwi", eta=-1)
+
+
+def test_a_policy_whose_clock_creeps_is_refused(net, workload):
+    class Creeps:
+        def allocate(self, now, flows):
+            return np.full(len(flows), 1.0), np.nextafter(now, np.inf)
+
+    with pytest.raises(netnum.MethodError, match=r"the clock stands still at .* that policy \"Creeps\" had asked for"):
+        sim.simulate(net, workload, Creeps())
+
+
+@pytest.mark.parametrize("next_time", [float("nan"), float("-inf"), 0.0])
+def test_a_time_that_is_not_to_come_is_refused(net, workload, next_time):
+    class Late:
+        def allocate(self, now, flows):
+            return flows.max_min(), next_time
+
+    with pytest.raises(netnum.MethodError, match=r'policy "Late" wants to be asked again at .*, which is not after'):
+        sim.simulate(net, workload, Late())

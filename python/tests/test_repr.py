@@ -13,18 +13,18 @@ SOLUTION = netnum.solve(PROBLEM, trace=True)
 
 
 def test_a_solution_says_whether_it_worked_how_well_how_big_and_how_long():
-    pattern = r"Solution\(optimal, 1000 flows, 360 links, gap \d\.\de-\d+, \d+ iterations, \d+\.\d ms\)"
+    pattern = r"Solution\(optimal, 1000 flows, 360 links, gap \d\.\de-\d+, rates to \d\.\de-\d+, \d+ iterations, \d+\.\d ms\)"
     assert re.fullmatch(pattern, repr(SOLUTION))
     assert str(SOLUTION) == repr(SOLUTION)
     failed = netnum.solve(netnum.Problem([1.0, 0.0], [[0], [1]], netnum.AlphaFair(1.0)))
-    assert "1 flows failed" in repr(failed)
+    assert "1 flow failed" in repr(failed)
     assert repr(netnum.solve(PROBLEM, max_iterations=1)).startswith("Solution(max_iterations, ")
 
 
 def test_a_notebook_shows_a_small_table():
     html = SOLUTION._repr_html_()
     rows = dict(re.findall(r"<tr><th>([^<]*)</th><td>([^<]*)</td></tr>", html))
-    assert list(rows) == ["status", "gap", "objective", "size", "iterations", "time"]
+    assert list(rows) == ["status", "gap", "rates to", "objective", "size", "iterations", "time"]
     assert rows["status"] == "optimal"
     assert float(rows["gap"]) == pytest.approx(SOLUTION.gap, rel=0.1)
     assert float(rows["objective"]) == pytest.approx(SOLUTION.objective, rel=1e-5)
@@ -96,5 +96,5 @@ def test_the_version_is_that_of_the_package():
 
 
 def test_all_lists_what_there_is():
-    public = {name for name in vars(netnum) if not name.startswith("_")} - {"plot", "progress"}
+    public = {name for name in vars(netnum) if not name.startswith("_")} - {"failures", "plot", "progress"}
     assert public | {"__version__"} == set(netnum.__all__)

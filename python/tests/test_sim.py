@@ -105,7 +105,11 @@ def test_a_load_that_is_too_much_warns_and_goes_on(net):
         (netnum.NumError, "duration is -1, expected a number >= 0", lambda p: p(duration=-1)),
         (netnum.NumError, "flows is -1, expected at least 0", lambda p: p(flows=-1)),
         (netnum.NumError, r"pairs\[0\] is \(3, 3\), expected two different ends", lambda p: p(flows=1, pairs=[(3, 3)])),
-        (netnum.ProblemError, r"an end of pairs\[0\] is -1, expected an end from 0 to", lambda p: p(flows=1, pairs=[(-1, 3)])),
+        (
+            netnum.ProblemError,
+            r"an end of pairs\[0\] is -1, expected an end from 0 to",
+            lambda p: p(flows=1, pairs=[(-1, 3)]),
+        ),
         (netnum.NumError, "links is 9999, expected links in 0..80", lambda p: p(flows=1, links=[9999])),
         (netnum.NumError, "seed is -1, expected an integer", lambda p: p(flows=1, seed=-1)),
         (
@@ -298,6 +302,114 @@ def test_no_flows_give_an_empty_report(net):
     assert np.isnan(report.mean_slowdown)
     assert len(report.to_pandas()) == 0
     assert report.plot_fct() is not None
+
+
+def test_a_limit_of_real_time_ends_a_simulation_with_what_it_has(net, workload, report):
+    none = sim.simulate(net, workload, seed=1, time_limit=0)
+    assert (none.status, none.ended, none.bytes_sent.sum()) == ("time_limit", 0, 0)
+    assert len(none.slowdowns) == len(workload) and np.isnan(none.completion_times).all()
+    assert repr(none).startswith(f"Report(time_limit, 0 of {len(workload)} flows, ")
+    assert pickle.loads(pickle.dumps(none)).status == "time_limit"
+    for enough in (3600, float("inf"), None):
+        whole, same = (sim.simulate(net, workload, time_limit=limit) for limit in (None, enough))
+        assert same.status == "finished"
+        assert np.array_equal(same.completion_times, whole.completion_times)
+
+
+@pytest.mark.parametrize("limit", [-1, float("nan")])
+def test_a_limit_that_is_none_is_an_error(net, workload, limit):
+    with pytest.raises(netnum.NumError, match=r"time_limit is (-1|NaN), expected a number of seconds >= 0"):
+        sim.simulate(net, workload, time_limit=limit)
+
+
+@pytest.mark.parametrize("until", [float("-inf"), float("nan"), -1.0])
+def test_an_end_before_the_beginning_is_an_error(net, workload, until):
+    with pytest.raises(netnum.NumError, match=r"until is (-inf|NaN|-1), expected a number >= 0"):
+        sim.simulate(net, workload, until=until)
+
+
+def out_of_band(thing, carry):
+    """What comes out of a pickle whose buffers travel apart, each carried in its own way."""
+    buffers = []
+    text = pickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
+    assert buffers, "nothing travels apart"
+    return pickle.loads(text, buffers=[carry(buffer.raw()) for buffer in buffers])
+
+
+def misaligned(raw):
+    room = bytearray(len(raw) + 1)
+    room[1:] = raw
+    return memoryview(room)[1:]
+
+
+@pytest.mark.parametrize("carry", [bytes, bytearray, misaligned, lambda raw: misaligned(raw).toreadonly()])
+def test_workloads_reports_and_sizes_travel_out_of_band(net, workload, carry):
+    slow = workload.with_production(1e9, buffer=1e5)
+    for flows in (workload, slow):
+        report = sim.simulate(net, flows)
+        copy = out_of_band(report, carry)
+        assert out_of_band(flows, carry) == flows == copy.workload
+        for column in ("completion_times", "slowdowns", "bytes_sent", "copy_rates", "link_bytes", "peak_loads"):
+            assert np.array_equal(getattr(copy, column), getattr(report, column), equal_nan=True)
+    assert out_of_band(sim.sizes.web_search, carry) == sim.sizes.web_search
+
+
+def foreign(values):
+    """The same numbers as other libraries may hand them over."""
+    values = np.asarray(values)
+    held = np.zeros(2 * len(values), values.dtype)
+    held[::2] = values
+    frozen = values.copy()
+    frozen.flags.writeable = False
+    return [
+        list(values),
+        values.astype(values.dtype.newbyteorder(">")),
+        held[::2],
+        np.frombuffer(misaligned(values.tobytes()), values.dtype),
+        frozen,
+    ]
+
+
+def test_flows_come_in_foreign_buffers():
+    given = ([0.0, 0.5, 1.0], [0, 1, 2], [2, 0, 1], [1e3, 2e3, 3e3])
+    plain = sim.Workload(*given)
+    for columns in zip(*(foreign(column) for column in given), strict=True):
+        assert sim.Workload(*columns) == plain
+    assert sim.Workload(*(np.asarray(column, kind) for column, kind in zip(given, "fiif", strict=True))) == plain
+    assert all(
+        plain.with_production(rates) == plain.with_production([1e9, 2e9, 3e9]) for rates in foreign([1e9, 2e9, 3e9])
+    )
+
+
+def test_masked_flows_are_refused():
+    masked = np.ma.masked_array([0.0, 0.5], mask=[False, True])
+    with pytest.raises(TypeError, match="arrivals is a masked array"):
+        sim.Workload(masked, [0, 0], [1, 1], [1.0, 1.0])
+
+
+@pytest.mark.parametrize("work", ["poisson", "at_once", "to_csv", "from_csv", "log_normal", "all_to_all"])
+def test_ctrl_c_stops_whatever_makes_flows(net, work):
+    pairs = np.tile([[0, 5]], (300_000, 1))
+    large = netnum.topology.fat_tree(16)
+    endless = {
+        "poisson": lambda: sim.Workload.poisson(net, sizes=sim.sizes.web_search, flows=300_000),
+        "at_once": lambda: sim.Workload.at_once(net, pairs, sim.sizes.web_search),
+        "to_csv": sim.Workload.poisson(net, sizes=sim.sizes.web_search, flows=300_000).to_csv,
+        "from_csv": lambda: sim.Workload.from_csv("0,0,1,1000\n" * 300_000),
+        "log_normal": lambda: sim.log_normal(300_000, 1e9, 1.0),
+        "all_to_all": lambda: sim.all_to_all(large),
+    }[work]
+
+    def again_and_again():
+        while True:
+            endless()
+
+    assert seconds_until_interrupted(again_and_again) < 5
+
+
+def test_more_flows_than_memory_holds_are_refused():
+    with pytest.raises(MemoryError, match="no memory for 35184372088832 rates of production"):
+        sim.log_normal(2**45, 1e9, 1.0)
 
 
 def test_bad_runs_are_errors_that_say_so(net, workload):

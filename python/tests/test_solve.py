@@ -248,7 +248,7 @@ def test_the_defaults_are_those_of_the_contract():
     assert defaults == {
         "method": "auto",
         "tol": 1e-6,
-        "stop": "gap",
+        "stop": "rates",
         "max_iterations": 20_000,
         "time_limit": None,
         "warm_start": None,

@@ -227,3 +227,94 @@ def test_a_problem_on_a_graph_is_solved():
     net = topology.from_networkx(graph)
     solution = netnum.solve(netnum.Problem(net, net.ecmp([0, 0], [1, 2]), netnum.AlphaFair(1.0)), tol=1e-10)
     np.testing.assert_allclose(solution.rates, [5.0, 5.0], rtol=1e-4)
+
+
+# --- labels that are integers ---
+
+
+def ring(labels):
+    nx = pytest.importorskip("networkx")
+    graph = nx.Graph()
+    graph.add_nodes_from(labels)
+    graph.add_edges_from(zip(labels, [*labels[1:], labels[0]], strict=True), capacity=1.0)
+    return topology.from_networkx(graph)
+
+
+@pytest.mark.parametrize("labels", [[10, 5, 0], [1, 2, 3, 4], [3, 1, 0, 2], [-1, 7, 2**40], list(range(5))])
+def test_integer_labels_are_labels_wherever_an_end_is_named(labels):
+    net = ring(labels)
+    one, other = labels[0], labels[1]
+    (path,) = net.ecmp([one], [other])
+    assert net.link_names[path[0]] == f"{one} -> {other}"
+    assert net.ecmp(np.array([one]), np.array([other])) == net.ecmp([str(one)], [str(other)]) == net.paths(one, other)
+    sources, destinations = net.random_pairs(50, seed=1)
+    assert set(sources) | set(destinations) == set(labels)
+    paths = net.ecmp(sources, destinations)
+    for path, source, destination in zip(paths, sources, destinations, strict=True):
+        assert net.link_names[path[0]].startswith(f"{source} -> ")
+        assert net.link_names[path[-1]].endswith(f" -> {destination}")
+    for pairs in (netnum.sim.permutation(net), netnum.sim.all_to_all(net), netnum.sim.incast(net, one, 2)):
+        assert set(pairs.flatten()) <= set(labels)
+        assert len(netnum.sim.Workload.at_once(net, pairs, netnum.sim.Sizes.fixed(1.0))) == len(pairs)
+
+
+def test_labels_from_0_to_n_are_indices_too():
+    net = ring([3, 1, 0, 2])
+    assert net.node_names == ["0", "1", "2", "3"]
+    assert net.links.tolist()[0] == [3, 1]
+
+
+def test_an_integer_that_labels_no_node_is_named():
+    net = ring([10, 5, 0])
+    for make in (lambda: net.ecmp([10], [1]), lambda: net.ecmp(np.array([10]), np.array([1]))):
+        with pytest.raises(netnum.ProblemError, match=r"destinations\[0\] is 1, and no node of graph is called that"):
+            make()
+    with pytest.raises(netnum.ProblemError, match="source is 2, and no node of graph is called that"):
+        net.paths(2, 5)
+    with pytest.raises(netnum.ProblemError, match="no node of graph is called that"):
+        netnum.sim.Workload.at_once(net, [(1, 2)], netnum.sim.Sizes.fixed(1.0))
+
+
+def test_where_some_labels_are_integers_those_are_written_as_names():
+    net = ring(["a", 0, "b", 7])
+    with pytest.raises(netnum.ProblemError, match='source is 0, the name of node 1: write it as a name, "0"'):
+        net.paths(0, "a")
+    assert net.paths("0", "a") == net.paths(1, "a")
+    with pytest.raises(netnum.ProblemError, match="source is 7, the name of node 3"):
+        net.paths(7, "a")
+
+
+def test_integer_labels_outlive_a_pickle():
+    import pickle
+
+    net = ring([10, 5, 0])
+    other = pickle.loads(pickle.dumps(net))
+    assert other == net
+    assert other.paths(10, 0) == net.paths(10, 0)
+    assert net != netnum.Topology(net.node_names, net.links, net.capacities, name=net.name)
+
+
+# --- paths that are walks ---
+
+
+def test_a_path_that_is_no_walk_of_the_network_is_refused_by_name():
+    net = topology.leaf_spine(2, 2, 2)
+    with pytest.raises(netnum.ProblemError) as caught:
+        netnum.Problem(net, [[0, 5], [0, 6]], netnum.AlphaFair(1.0))
+    told = "path 1 is no walk of the network: link 0 (server 0 -> rack 0) does not lead to link 6 (rack 1 -> server 2)"
+    assert str(caught.value) == told
+    assert netnum.Problem(net.capacities, [[0, 5], [0, 6]], netnum.AlphaFair(1.0)).flows == 2, (
+        "capacities are no network"
+    )
+
+
+def test_a_walk_may_be_listed_in_any_order_and_come_as_a_matrix():
+    sparse = pytest.importorskip("scipy.sparse")
+    net = topology.fat_tree(4)
+    paths = net.ecmp(*net.random_pairs(40, seed=2), seed=2)
+    matrix = sparse.csr_matrix(
+        (np.ones(len(paths.indices)), (paths.indices, np.repeat(np.arange(40), np.diff(paths.indptr)))),
+        shape=(len(net.capacities), 40),
+    )
+    assert netnum.Problem(net, matrix, netnum.AlphaFair(1.0)).flows == 40
+    assert netnum.Problem(net, [path[::-1] for path in paths], netnum.AlphaFair(1.0)).flows == 40

@@ -256,9 +256,9 @@ def test_a_utility_that_lacks_a_method_is_a_type_error():
         def value(self, rates):
             return rates
 
-        marginal = demand = value
+        demand = demand_slope = value
 
-    with pytest.raises(TypeError, match='Half is no utility: it has no method "demand_slope"'):
+    with pytest.raises(TypeError, match='Half is no utility: it has no method "marginal"'):
         netnum.check_utility(Half())
 
 
@@ -285,3 +285,58 @@ def test_one_flow_of_ones_own_vector_of_parameters_is_checked():
     netnum.check_utility(utility, flow=0)
     with pytest.raises(netnum.UtilityError, match="the utility of flow 1 is broken"):
         netnum.check_utility(utility, flow=1)
+
+
+# --- weights and the textbook's scales ---
+
+
+def test_a_scale_is_the_factor_of_the_textbook():
+    for alpha in (0.5, 1.0, 2.0, 5.0):
+        by_scale = netnum.AlphaFair(alpha, scale=3.0)
+        rates = np.array([0.1, 1.0, 7.0])
+        np.testing.assert_allclose(by_scale.marginal(rates), 3.0 * rates**-alpha, rtol=1e-13)
+        value = 3.0 * (np.log(rates) if alpha == 1 else rates ** (1 - alpha) / (1 - alpha))
+        np.testing.assert_allclose(by_scale.value(rates), value, rtol=1e-12, atol=1e-14)
+        by_weight = netnum.AlphaFair(alpha, weight=by_scale.weight)
+        np.testing.assert_allclose(by_weight.marginal(rates), by_scale.marginal(rates), rtol=1e-13)
+        assert by_scale.weight == pytest.approx(3.0 ** (1 / alpha), rel=1e-14)
+        assert (by_scale.scale, by_weight.scale) == (3.0, None)
+        netnum.check_utility(by_scale)
+
+
+def test_rates_by_scale_are_those_on_paper():
+    problem = netnum.Problem([10.0], [[0]] * 3, netnum.AlphaFair(2.0, scale=[1.0, 4.0, 9.0]))
+    solution = netnum.solve(problem, tol=1e-10)
+    np.testing.assert_allclose(solution.rates, 10.0 * np.array([1, 2, 3]) / 6, rtol=1e-5)
+    assert solution.prices[0] == pytest.approx((6 / 10.0) ** 2, rel=1e-5)
+    assert solution.objective == pytest.approx(-36 / 10.0, rel=1e-6)
+
+
+def test_a_scale_is_shown_pickled_copied_and_written():
+    import copy
+    import pickle
+
+    utility = netnum.AlphaFair(2.0, scale=[1.0, 4.0])
+    assert repr(utility) == "AlphaFair(alpha=2.0, scale=array of 2)"
+    assert repr(netnum.AlphaFair(2, scale=3)) == "AlphaFair(alpha=2.0, scale=3.0)"
+    for other in (pickle.loads(pickle.dumps(utility)), copy.deepcopy(utility)):
+        assert other == utility
+        assert other.scale.tolist() == [1.0, 4.0]
+    again = netnum.Problem.from_json(netnum.Problem([1.0], [[0], [0]], utility).to_json()).utility
+    assert again.scale.tolist() == [1.0, 4.0]
+    mixed = netnum.Problem([1.0], [[0], [0]], [netnum.AlphaFair(2.0, scale=4.0), netnum.AlphaFair(2.0, 2.0)])
+    first, second = netnum.Problem.from_json(mixed.to_json()).utility
+    assert (first.scale, second.scale, second.weight) == (4.0, None, 2.0)
+
+
+def test_a_weight_and_a_scale_are_not_given_together():
+    with pytest.raises(TypeError, match=r"weight and scale were both given, expected one: scale = weight\*\*alpha"):
+        netnum.AlphaFair(2.0, 1.0, scale=1.0)
+    with pytest.raises(netnum.UtilityError, match="flow 1 has scale 0, expected a finite number > 0"):
+        netnum.AlphaFair(2.0, scale=[1.0, 0.0])
+    with pytest.raises(netnum.UtilityError, match="flow 0 has alpha inf, expected a finite number > 0 beside a scale"):
+        netnum.AlphaFair(float("inf"), scale=1.0)
+    with pytest.raises(netnum.UtilityError, match=r"flow 1 has scale 10000000000, expected one whose weight"):
+        netnum.AlphaFair(1e-3, scale=[1.0, 1e10])
+    with pytest.raises(netnum.ProblemError, match="scale has 3 entries, expected 2, one per flow"):
+        netnum.AlphaFair([1.0, 2.0], scale=[1.0] * 3)

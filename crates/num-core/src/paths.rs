@@ -109,10 +109,12 @@ impl Paths {
             let (name, value) = ("links".into(), links.to_string());
             return Err(Error::Setting { name, value, expected: format!("at most {}", u32::MAX) });
         }
-        self.check_range(links)?;
         let (mut indptr, mut pacer) = (vec![0; links + 1], Pacer::new());
         for chunk in self.indices.chunks(Self::CHUNK) {
             pacer.did(chunk.len())?;
+            if chunk.iter().any(|&link| link as usize >= links) {
+                self.check_range(links)?;
+            }
             for &link in chunk {
                 indptr[link as usize + 1] += 1;
             }

@@ -7,21 +7,16 @@ mod kinds;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-#[path = "common/random.rs"]
-mod random;
-
 use common::*;
 use kinds::{KINDS, draw};
 use netnum_core::*;
 
 /// How a solve ended, in short, if not well.
-/// METHOD instead of auto.
 fn fails(problem: &Problem, stop: Stop, tol: f64, iterations: &mut Vec<usize>) -> Option<String> {
     let most = number("ITERATIONS", 5000) as usize;
+    let method = std::env::var("METHOD").unwrap_or("auto".into());
     let settings = Settings { tol, stop, max_iterations: most, ..Settings::default() };
-    match Solver::new(problem, &std::env::var("METHOD").unwrap_or("auto".into()), &BTreeMap::new())
-        .and_then(|mut solver| solver.run(&settings, &mut ()))
-    {
+    match Solver::new(problem, &method, &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ())) {
         Err(error) => Some(format!("error: {error}")),
         Ok(solution) => {
             iterations.push(solution.iterations);
@@ -36,8 +31,9 @@ fn number(name: &str, otherwise: u64) -> u64 {
 }
 
 /// Prints the share of problems that do not end `optimal`, by kind, and every such problem's seed. `PROBLEMS` says how
-/// many of each kind (1000), `FIRST` the first seed (0), `KIND` a part of the kinds' names, `STOP` the criterion; `KEEP`
-/// a folder for the files of those that failed.
+/// many of each kind (1000), `FIRST` the first seed (0), `KIND` a part of the kinds' names, `STOP` the criterion (`rates`
+/// or `kkt`, else both), `METHOD` another method, `ITERATIONS` how many (5000); `KEEP` a folder for the files of those
+/// that failed.
 #[test]
 #[ignore = "slow: prints a table"]
 fn the_share_that_does_not_end_optimal_by_kind() {
@@ -80,57 +76,121 @@ fn the_share_that_does_not_end_optimal_by_kind() {
     }
 }
 
-#[test]
-#[ignore]
-fn one() {
-    let seed = number("SEED", 0);
-    let kind = std::env::var("KIND").unwrap();
-    let problem = match std::env::var("FILE") {
-        _ if kind == "random" => random::random_problem(seed).1,
-        Ok(file) => Problem::from_json(&std::fs::read_to_string(file).unwrap()).unwrap(),
-        _ => draw(&kind, seed).problem,
-    };
-    let stop = if std::env::var("STOP").unwrap_or_default() == "kkt" { Stop::Kkt } else { Stop::Rates };
-    let method = std::env::var("METHOD").unwrap_or("auto".into());
-    let settings = Settings {
-        tol: 1e-6,
-        stop,
-        max_iterations: number("ITERATIONS", 5000) as usize,
-        trace: true,
-        ..Settings::default()
-    };
-    let solution =
-        Solver::new(&problem, &method, &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ()));
-    for row in solution.as_ref().map(|s| s.trace.clone()).unwrap_or_default() {
-        println!("ROW {} gap {:.1e} over {:.1e} kkt {:.1e}", row.iteration, row.gap, row.overload, row.kkt_residual);
+/// Of a kind, the problems of the first so many seeds whose data stay within eight decades.
+fn mild(kind: &str, seeds: u64) -> impl Iterator<Item = kinds::Drawn> {
+    (0..seeds).map(move |seed| draw(kind, seed)).filter(|drawn| drawn.decades <= 8.0)
+}
+
+fn end_optimal(kind: &str, seeds: u64, most: usize) {
+    let mut failed = Vec::new();
+    for drawn in mild(kind, seeds) {
+        for (stop, tol) in [(Stop::Rates, 1e-6), (Stop::Kkt, 1e-6)] {
+            if let Some(how) = fails(&drawn.problem, stop, tol, &mut Vec::new()) {
+                failed.push(format!("{} by {}: {how}", drawn.name, stop.name()));
+            }
+        }
     }
-    if kind != "random" {
-        println!("{}", draw(&kind, seed).name);
-    }
-    println!("{:?}", solution.map(|s| (s.to_string(), s.certificate)));
+    assert!(failed.len() <= most, "{failed:#?}");
 }
 
 #[test]
-#[ignore]
-fn all_cases() {
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases")).unwrap() {
-        let path = entry.unwrap().path();
+fn linear_programs_end_optimal() {
+    for kind in KINDS.into_iter().filter(|kind| kind.starts_with("linear")) {
+        end_optimal(kind, 60, 0);
+    }
+}
+
+#[test]
+fn power_laws_end_optimal() {
+    for kind in ["alpha", "mixed alpha", "completion times"] {
+        end_optimal(kind, 60, 0);
+    }
+    // One of 43, over eight decades with α = 5.6, is right to 1.3e-6 where 1e-6 is asked for.
+    end_optimal("alpha, several paths", 60, 1);
+}
+
+#[test]
+fn intervals_of_a_line_with_unit_weights_end_optimal() {
+    for seed in 0..40 {
+        let drawn = draw("linear on lines", seed);
+        let problem =
+            Problem::new(vec![1.0; drawn.problem.links()], drawn.problem.paths().clone(), Linear::new(1.0).unwrap());
+        let solution = solve(&problem.unwrap(), &Settings::default()).unwrap();
+        assert_eq!(solution.status, Status::Optimal, "{}: {solution}", drawn.name);
+    }
+}
+
+/// The recorded problems of a folder.
+fn finds(folder: &str) -> impl Iterator<Item = (String, Problem)> {
+    let folder = format!("{}/tests/{folder}", env!("CARGO_MANIFEST_DIR"));
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    files.map(|path| {
         let problem = Problem::from_json(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        if problem.curvature() == Curvature::MaxMin {
-            continue;
+        (path.display().to_string(), problem)
+    })
+}
+
+#[test]
+fn problems_that_once_stalled_end_optimal() {
+    for (name, problem) in finds("finds") {
+        let solution = solve(&problem, &Settings::default()).unwrap();
+        assert_eq!(solution.status, Status::Optimal, "{name}: {solution}");
+    }
+}
+
+/// Marginals over tens of decades and curves that all but jump. Solved or not, what there is can be used, and is called
+/// by its name.
+#[test]
+fn problems_that_are_still_too_hard_end_in_a_status_with_rates_that_fit() {
+    for (name, problem) in finds("finds/open") {
+        for method in ["auto", "interior-point"] {
+            let mut solver = Solver::new(&problem, method, &BTreeMap::new()).unwrap();
+            let settings = Settings { max_iterations: 500, ..Settings::default() };
+            let solution = solver.run(&settings, &mut ()).unwrap();
+            assert!(solution.rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0), "{name}: {solution}");
+            for (load, capacity) in solution.loads.iter().zip(problem.capacities()) {
+                assert!(*load <= capacity * (1.0 + 1e-12), "{name}: {solution}");
+            }
+            let proof = certify(&problem, &solution.rates, &solution.prices).unwrap();
+            let proven = proof.relative_gap <= 2e-6 && proof.kkt_residual <= 2e-3;
+            assert!(solution.status != Status::Optimal || proven, "{name}: {solution}, {proof:?}");
         }
-        for (stop, tol) in [(Stop::Gap, 1e-9), (Stop::Rates, 1e-6), (Stop::Kkt, 1e-9)] {
-            let settings = Settings { tol, stop, ..Settings::default() };
-            let s = Solver::new(&problem, &std::env::var("METHOD").unwrap_or("auto".into()), &BTreeMap::new())
-                .unwrap()
-                .run(&settings, &mut ())
-                .unwrap();
-            println!(
-                "CASE {} {} {tol:e} {} {s}",
-                path.file_name().unwrap().to_str().unwrap(),
-                stop.name(),
-                s.iterations
-            );
+    }
+}
+
+/// A deadline is met by a rate, and more is worth next to nothing. What is left out is one of capacities over six decades,
+/// with needs beside a thousandth of them: marginals over a thousand decades.
+#[test]
+fn flat_tails_end_optimal() {
+    end_optimal("deadline", 30, 2);
+}
+
+/// U(x) = √x, by value and marginal alone.
+#[derive(Debug)]
+struct Root;
+
+impl Utility for Root {
+    fn value(&self, _flow: usize, rate: f64) -> f64 {
+        rate.sqrt()
+    }
+    fn marginal(&self, _flow: usize, rate: f64) -> f64 {
+        0.5 / rate.sqrt()
+    }
+}
+
+#[test]
+fn a_value_and_a_marginal_are_enough() {
+    testing::utility_laws(&Root, 0, 1e3).unwrap();
+    close(Root.demand(0, 0.25), 4.0, 1e-12);
+    close(Root.demand_slope(0, 0.25), -32.0, 1e-6);
+    let paths = Paths::from_lists([vec![0, 1], vec![0], vec![1]]);
+    let own = Problem::new(vec![1e6, 3e6], paths.clone(), Root).unwrap();
+    let family = Problem::new(vec![1e6, 3e6], paths, AlphaFair::new(0.5, 1.0).unwrap()).unwrap();
+    for method in ["auto", "fast-ned", "interior-point"] {
+        let (one, other) = (solve_with(&own, method, 1e-9), solve_with(&family, method, 1e-9));
+        assert_eq!(one.status, Status::Optimal, "{one}");
+        for (one, other) in one.rates.iter().zip(&other.rates) {
+            close(*one, *other, 1e-3);
         }
     }
 }

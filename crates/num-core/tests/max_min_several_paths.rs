@@ -278,6 +278,14 @@ proptest! {
     }
 
     #[test]
+    fn over_twelve_decades_of_weights_too((capacities, asks) in any_network(false, 6, true)) {
+        let rates = flow_rates(&problem(&capacities, &asks));
+        for (rate, expected) in rates.iter().zip(by_bisection(&capacities, &asks)) {
+            prop_assert!((rate - expected).abs() <= 1e-6 * expected + 1e-8, "{rates:?}, expected {expected:?}");
+        }
+    }
+
+    #[test]
     fn curves_are_certified((capacities, asks) in any_network(true, 2, true)) {
         let limit = |(_, utility): &Ask| {
             let spec = utility.spec(0).unwrap();

@@ -1,13 +1,14 @@
 //! An allocator's long life: flows start, end, and change their weights and paths, links fail and return, by the million.
 //!
 //! ```sh
-//! cargo run --release -p netnum-parallel --example soak                              # a minute
-//! cargo run --release -p netnum-parallel --example soak -- 100000000 1000000 20000   # events, links, flows
+//! cargo run --release -p netnum-parallel --example soak                                    # a minute
+//! cargo run --release -p netnum-parallel --example soak -- 100000000 1000000 20000 10000   # the whole of it
 //! ```
 //!
-//! Paths are random, so that hardly any two flows are alike. There is a tick for every 1000 events; after every tenth the
-//! loads of all links are added up anew, and none may be over its capacity. Each line is a twentieth of the events: the
-//! median tick, the time of an event, and the memory of the process. All three must stay level.
+//! The numbers are events, links, flows at a time, and events per tick. Paths are random, so that hardly any two flows
+//! are alike. After every tenth tick the loads of all links are added up anew, and none may be over its capacity. Each
+//! line is a twentieth of the events: the median tick, the time of an event, and the memory of the process. All three
+//! must stay level.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,7 +19,6 @@ use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth,
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const PER_TICK: usize = 1000;
 const TICKS_PER_LOOK: usize = 10;
 const LINES: usize = 20;
 const CAPACITY: f64 = 10e9;
@@ -112,6 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let given: Vec<usize> = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<_, _>>()?;
     let number = |place: usize, default| given.get(place).copied().unwrap_or(default);
     let (events, links, flows) = (number(0, 2_000_000), number(1, 200_000), number(2, 10_000));
+    let per_tick = number(3, 1000).max(1);
     let settings = AllocatorSettings { normalization: Normalization::FNorm, update_threshold: 0.01, headroom: 0.0 };
     let allocator = allocator(vec![CAPACITY; links], "ned", &BTreeMap::new(), settings, false, NonZeroUsize::MIN)?;
     let rng = ChaCha8Rng::seed_from_u64(1);
@@ -122,9 +123,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (mut ticks, mut busy, before) = (Vec::new(), Duration::ZERO, done);
         while done < events * line / LINES {
             let began = Instant::now();
-            (0..PER_TICK).try_for_each(|_| soak.event())?;
+            (0..per_tick).try_for_each(|_| soak.event())?;
             busy += began.elapsed();
-            done += PER_TICK;
+            done += per_tick;
             let began = Instant::now();
             soak.allocator.tick()?;
             ticks.push(began.elapsed());

@@ -193,7 +193,7 @@ proptest! {
 #[test]
 fn many_links_fail_and_return_at_once_or_none_does() {
     let net = Topology::leaf_spine(4, 8, 4, 10.0, 40.0).unwrap();
-    let (sources, destinations) = net.random_pairs(500, 1);
+    let (sources, destinations) = net.random_pairs(500, 1).unwrap();
     let paths = net.ecmp(&sources, &destinations, 1).unwrap();
     let start = || {
         let mut allocator = made(net.capacities().to_vec(), "ned", Normalization::FNorm);

@@ -24,7 +24,7 @@ fn in_use(method: &str, single: bool, normalization: Normalization, seed: u64) -
     let capacities = net.capacities().to_vec();
     let mut allocator = allocator(capacities, method, &BTreeMap::new(), settings, single, one()).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let (sources, destinations) = net.random_pairs(90, seed);
+    let (sources, destinations) = net.random_pairs(90, seed).unwrap();
     let paths = net.ecmp(&sources, &destinations, seed).unwrap();
     let worth = |flow: usize| Worth {
         weight: 1.0 + flow as f64,

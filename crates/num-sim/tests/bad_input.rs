@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 
 use netnum_core::Topology;
 use netnum_sim::{
-    Ecmp, Entry, Error, Flows, MaxMin, Moves, Now, Observer, Options, POLICIES, Pairs, Poisson, Policy, Production,
-    Progress, ROUTINGS, Rates, Report, Result, Route, Routing, Run, Sizes, Spray, Workload, policy, routing, simulate,
+    Ecmp, Entry, Error, Flows, Key, MaxMin, Moves, Now, Observer, Options, Ordered, POLICIES, Pairs, Poisson, Policy,
+    Production, Progress, ROUTINGS, Rank, Rates, Report, Result, Route, Routing, Run, Sizes, Spray, Strict, Workload,
+    policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -350,6 +351,8 @@ fn a_run_names_the_pair_without_a_route() {
     let nowhere = Workload::new(vec![0.0], vec![0], vec![7], vec![1.0]).unwrap();
     assert_eq!(message(run(&nowhere, f64::INFINITY)), "flow 0 has destination 7, expected an end of the network");
     assert_eq!(message(run(&two_flows(), -1.0)), "until is -1, expected a number >= 0");
+    assert_eq!(message(run(&two_flows(), f64::NEG_INFINITY)), "until is -inf, expected a number >= 0");
+    assert_eq!(message(run(&two_flows(), f64::NAN)), "until is NaN, expected a number >= 0");
 }
 
 #[test]
@@ -434,6 +437,76 @@ fn a_policy_is_held_to_its_promises() {
     assert!((report.over_allocation - 8e6 * 0.5 / 1.5).abs() < 1e-3, "{}", report.over_allocation);
     assert!(report.to_string().contains(", links overloaded by 0.003 Gbit/s in the mean, broken"), "{report}");
     assert_eq!(report.peak_loads, [16e6]);
+}
+
+/// The same numbers for every flow.
+#[derive(Clone, Copy)]
+struct Odd {
+    level: usize,
+    until: f64,
+    key: f64,
+    slope: f64,
+}
+
+const EVEN: Odd = Odd { level: 0, until: f64::INFINITY, key: 1.0, slope: -1.0 };
+
+impl Rank for Odd {
+    fn name(&self) -> &str {
+        "odd"
+    }
+    fn levels(&self) -> usize {
+        2
+    }
+    fn level(&self, _slot: u32, _flows: &Flows, _now: f64) -> usize {
+        self.level
+    }
+    fn until(&self, _slot: u32, _level: usize, _rate: f64, _flows: &Flows, _now: f64) -> f64 {
+        self.until
+    }
+}
+
+impl Key for Odd {
+    fn name(&self) -> &str {
+        "odd"
+    }
+    fn key(&self, _slot: u32, _flows: &Flows, _now: f64) -> f64 {
+        self.key
+    }
+    fn slope(&self, _slot: u32, _flows: &Flows, _rate: f64) -> f64 {
+        self.slope
+    }
+}
+
+#[test]
+fn levels_and_keys_are_held_to_their_range() {
+    let run =
+        |policy: &mut dyn Policy| simulate(&link(), &two_flows(), &mut Ecmp::new(0), policy, &Run::default(), &mut ());
+    let level = |odd: Odd| run(&mut Strict::by(odd));
+    let key = |odd: Odd| run(&mut Ordered::by(odd));
+    assert_eq!(level(EVEN).unwrap().ended(), 2);
+    assert_eq!(key(EVEN).unwrap().ended(), 2);
+    for (found, says) in [
+        (level(Odd { level: 2, ..EVEN }), "gave flow 0 the level 2 at 0 s, expected one in 0..2"),
+        (
+            level(Odd { level: usize::MAX, ..EVEN }),
+            "gave flow 0 the level 18446744073709551615 at 0 s, expected one in 0..2",
+        ),
+        (
+            level(Odd { until: f64::NAN, ..EVEN }),
+            "does not say when to ask for the level of flow 0 again after 0 s: the answer is NaN, as for an interval shorter \
+             than the clock can tell apart",
+        ),
+        (key(Odd { key: f64::NAN, ..EVEN }), "gave flow 0 the key NaN at 0 s, expected a number"),
+        (key(Odd { slope: f64::NAN, ..EVEN }), "has a key of slope NaN for flow 0 at 0 s, expected a number <= 0"),
+        (key(Odd { slope: 1.0, ..EVEN }), "has a key of slope 1 for flow 0 at 0 s, expected a number <= 0"),
+    ] {
+        assert!(matches!(found, Err(Error::Policy { .. })));
+        assert_eq!(message(found), format!("policy \"odd\" {says}"));
+    }
+    // Keys that are the same for ever, and of any size, are an order.
+    for key in [f64::NEG_INFINITY, f64::INFINITY, f64::MAX, 0.0] {
+        assert_eq!(run(&mut Ordered::by(Odd { key, slope: 0.0, ..EVEN })).unwrap().ended(), 2, "{key}");
+    }
 }
 
 /// Gives every flow the same route.

@@ -3,14 +3,14 @@
 
 mod common;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
 use common::random_network;
 use netnum_core::{Link, Topology};
 use netnum_sim::{
-    Change, Ecmp, Error, Observer, Options, POLICIES, Policy, Production, Progress, ROUTINGS, Report, Result, Run,
-    Ticking, TickingOptions, Workload, policy, routing, simulate,
+    Change, Ecmp, Error, Flows, Observer, Options, POLICIES, Policy, Production, Progress, ROUTINGS, Rates, Report,
+    Result, Run, Status, Ticking, TickingOptions, Workload, policy, routing, simulate,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -188,48 +188,118 @@ impl Hostile {
         // Flows may take for ever, and clocks tick for as long.
         let until = span * 4.0;
         let case = format!("{} {options:?} over {name}", entry.name);
-        let run = Run { until, changes, ..Run::default() };
+        let run = Run { until, changes, time_limit: Some(Duration::from_secs(60)) };
         (case, simulate(&net, &workload, routing.as_mut(), policy.as_mut(), &run, &mut Bounded))
     }
 }
 
-/// Simulates what is drawn from these seeds: those that do not end, and how many are refused.
-fn simulate_all(seeds: std::ops::Range<u64>, decades: f64) -> (Vec<String>, usize) {
-    let (mut endless, mut refused) = (vec![], 0);
+/// Simulates what is drawn from these seeds: those that do not end, and how many come to an end.
+fn simulate_all(seeds: Range<u64>, decades: f64) -> (Vec<String>, usize) {
+    let (mut endless, mut ended) = (vec![], 0);
     for seed in seeds {
         let (case, result) = Hostile { rng: ChaCha8Rng::seed_from_u64(seed), decades }.run();
         let blame = |what: String| format!("seed {seed}, {case}: {what}");
         match result {
+            Ok(report) if report.events >= EVENTS || report.status == Status::TimeLimit => {
+                endless.push(blame(report.to_string()))
+            }
             Ok(report) => {
-                if report.events >= EVENTS {
-                    endless.push(blame(format!("no end after {} events: {report}", report.events)));
-                }
+                ended += 1;
                 for (size, sent) in report.workload.sizes().iter().zip(&report.bytes_sent) {
                     assert!((0.0..=*size).contains(sent), "{}", blame(format!("{sent} of {size} bytes sent")));
                 }
             }
             Err(error @ Error::StandsStill { .. }) => endless.push(blame(error.to_string())),
-            Err(error) => {
-                refused += 1;
-                if !error.to_string().contains("spreads over") {
-                    eprintln!("{}", blame(error.to_string()).chars().take(300).collect::<String>());
-                }
-            }
+            // Spread flows that a policy cannot take, numbers that it cannot hold.
+            Err(_) => {}
         }
     }
-    (endless, refused)
+    (endless, ended)
+}
+
+fn all_end(seeds: Range<u64>, decades: f64) {
+    let count = (seeds.end - seeds.start) as usize;
+    let (endless, ended) = simulate_all(seeds, decades);
+    assert!(endless.is_empty(), "{} of {count} do not end:\n{}", endless.len(), endless.join("\n"));
+    assert!(ended > count / 2, "{ended} of {count} are too few to say anything");
 }
 
 #[test]
-fn ordinary_numbers() {
-    let seeds = std::env::var("SEEDS").map_or(2000, |s| s.parse().unwrap());
-    let (endless, refused) = simulate_all(0..seeds, 2.0);
-    eprintln!("{refused} {}", endless.join("\n"));
+fn simulations_of_ordinary_numbers_end() {
+    all_end(0..600, 2.0);
 }
 
 #[test]
-fn all_floats() {
-    let seeds = std::env::var("SEEDS").map_or(2000, |s| s.parse().unwrap());
-    let (endless, refused) = simulate_all(0..seeds, 300.0);
-    eprintln!("{refused} {}", endless.join("\n"));
+fn simulations_of_numbers_from_all_over_the_floats_end() {
+    all_end(0..150, 300.0);
+}
+
+#[test]
+#[ignore = "slow: thousands of them"]
+fn thousands_of_simulations_end() {
+    all_end(1000..4000, 2.0);
+    all_end(1000..1500, 30.0);
+    all_end(1000..1500, 300.0);
+}
+
+/// Recorded: an allocator without a clock that did a step at every turn of a source, which led to the next turn at once.
+#[test]
+fn a_turn_of_a_source_is_no_step_of_an_allocator() {
+    let net = Topology::fat_tree(2, 1e10).unwrap();
+    let to = [1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1];
+    let from = to.iter().map(|end| 1 - end).collect();
+    let kilobytes =
+        [485.0, 967.0, 653.0, 872.0, 111.0, 370.0, 1240.0, 1090.0, 3.48, 28.8, 6.08, 167.0, 407.0, 20.2, 2.88];
+    let rates = [1.3, 36.0, 0.557, 17.4, 0.124, 7.77, 2.09, 1.29, 1.13, 2.2, 4.75, 76.9, 1.02, 4.71, 14.9];
+    let production = Production::new(rates.map(|gigabits| 1e9 * gigabits).to_vec(), 12_500.0).unwrap();
+    let sizes = kilobytes.map(|size| 1e3 * size).to_vec();
+    let workload = Workload::new(vec![0.0; 15], from, to.to_vec(), sizes).unwrap().with_production(production).unwrap();
+    let change = |time, link, capacity| Change { time, link, capacity };
+    let changes =
+        vec![change(0.0, 1, 0.0), change(1.35e-4, 4, 2e10), change(1.485e-3, 1, 1e10), change(1.485e-3, 4, 1e10)];
+    let mut policy = Ticking::new(TickingOptions { interval: None, ..TickingOptions::default() }).unwrap();
+    let run = Run { changes, until: 0.0675, ..Run::default() };
+    let report = simulate(&net, &workload, &mut Ecmp::new(0), &mut policy, &run, &mut Bounded).unwrap();
+    assert!(report.events < 1000, "{report} after {} events", report.events);
+    assert_eq!(report.status, Status::Finished);
+}
+
+/// Asks to be asked again as soon as the clock can tell, at the same rate for all.
+struct Restless {
+    step: fn(f64) -> f64,
+    rate: f64,
+}
+
+impl Policy for Restless {
+    fn name(&self) -> &str {
+        "restless"
+    }
+    fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
+        Ok(())
+    }
+    fn arrive(&mut self, _slot: u32, _flows: &Flows) {}
+    fn leave(&mut self, _slot: u32, _flows: &Flows) {}
+    fn set_capacity(&mut self, _link: usize, _capacity: f64) {}
+    fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
+        flows.active().iter().for_each(|&slot| rates.set(slot, self.rate));
+        Ok((self.step)(now))
+    }
+}
+
+#[test]
+fn a_clock_that_creeps_is_refused_and_one_that_ticks_for_nothing_starves() {
+    let net = Topology::single_link(1e9).unwrap();
+    let workload = Workload::new(vec![1.0], vec![0], vec![1], vec![1e6]).unwrap();
+    let run =
+        |policy: &mut Restless| simulate(&net, &workload, &mut Ecmp::new(0), policy, &Run::default(), &mut Bounded);
+    let creeps = run(&mut Restless { step: f64::next_up, rate: 1e6 }).unwrap_err();
+    assert!(matches!(creeps, Error::StandsStill { .. }), "{creeps:?}");
+    let says = "the clock stands still at 1.00000000000";
+    let last = "events without an arrival or an end; the last was one that policy \"restless\" had asked for";
+    assert!(creeps.to_string().starts_with(says) && creeps.to_string().ends_with(last), "{creeps}");
+    let starves = run(&mut Restless { step: |now| now + 1e-3, rate: 0.0 }).unwrap();
+    assert_eq!((starves.status, starves.ended()), (Status::Starved, 0));
+    // One that sends is left alone.
+    let ends = run(&mut Restless { step: |now| now + 1e-3, rate: 1e6 }).unwrap();
+    assert_eq!((ends.status, ends.completion_times[0]), (Status::Finished, 8.0));
 }

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 ///
 /// The fair share of a flow is its rate per weight for `AlphaFair`, and the f of B(f) for `BandwidthFunction`, whatever
 /// their alpha; this is where the optimum goes as alpha grows. Exact to rounding, by water-filling; with several paths per
-/// flow lexicographic, by one linear program per bottleneck that is not a single link.
+/// flow by a dual simplex method that follows the fair share as it rises, and a check of every flow's bottleneck.
 ///
 /// Parameters
 /// ----------
@@ -24,8 +24,8 @@ use crate::problem::Problem;
 /// Raises
 /// ------
 /// MethodError
-///     When a utility has no fair share (`Linear`, `MinFct`, one of your own), or when flows have so many paths over a
-///     wide-area network that the answer is not reached (`solve` then returns the best there is, with its gap).
+///     When a utility has no fair share (`Linear`, `MinFct`, one of your own), or when rounding has kept rates
+///     over several paths from being proven to 1e-5 (`solve` then returns the best there is, with its gap).
 ///
 /// Notes
 /// -----

@@ -4,7 +4,7 @@ use netnum_core::Parameter;
 use numpy::{
     BorrowError, Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PySequence, PySlice, PyTuple};
 
@@ -82,9 +82,12 @@ fn vector<T: Element + Copy>(name: &str, value: &Bound<'_, PyAny>, kinds: Kinds)
 /// A long list or tuple piece by piece, since NumPy does not look for signals while it converts one. None for anything
 /// else, and for a list that is not as it should be, which is then for NumPy to say.
 fn list_in_pieces<T: Element + Copy>(name: &str, value: &Bound<'_, PyAny>, kinds: Kinds) -> PyResult<Option<Vec<T>>> {
-    let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
-    let Ok(list) = value.cast::<PySequence>() else { return Ok(None) };
-    if !is_list || list.len()? <= PIECE / 4 {
+    // Asked first: whether anything else is a sequence is for Python code to say, in which a Ctrl-C would be lost.
+    if !(value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()) {
+        return Ok(None);
+    }
+    let list = value.cast::<PySequence>()?;
+    if list.len()? <= PIECE / 4 {
         return Ok(None);
     }
     let (length, mut entries) = (list.len()?, Vec::new());
@@ -92,6 +95,7 @@ fn list_in_pieces<T: Element + Copy>(name: &str, value: &Bound<'_, PyAny>, kinds
         value.py().check_signals()?;
         match array(name, list.get_slice(start, length.min(start + PIECE / 4))?.as_any(), kinds) {
             Ok(piece) if piece.ndim() == 1 => entries.extend(flat::<T>(name, &piece)?),
+            Err(error) if !error.is_instance_of::<PyException>(value.py()) => return Err(error),
             _ => return Ok(None),
         }
     }

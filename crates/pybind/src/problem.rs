@@ -37,10 +37,11 @@ use crate::{door, utility};
 ///     crosses the link (row).
 /// utility : utility, or sequence of utilities
 ///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. Besides
-///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods ``value(rates)``,
-///     ``marginal(rates)``, ``demand(prices)`` and ``demand_slope(prices)``, and optionally ``saturation``, the rate
-///     from which more is worth nothing. It is called with arrays over all the flows it serves, in order; see
-///     `check_utility`.
+///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods ``value(rates)``
+///     and ``marginal(rates)``, and optionally ``saturation``, the rate from which more is worth nothing. Methods
+///     ``demand(prices)`` and ``demand_slope(prices)`` are used where there are any, and make it faster: without them
+///     demands are found from the marginal, in some tens of calls. It is called with arrays over all the flows it serves,
+///     in order; see `check_utility`.
 /// group : array of int, shape (paths,), optional
 ///     The flow that every path belongs to; every flow in ``0..flows`` owns at least one. Its rate is the sum over its
 ///     paths, which `solve` splits as is best. By default path p is flow p.
@@ -262,6 +263,67 @@ impl Problem {
     fn loads<'py>(&self, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let loads = self.core.loads(&numbers::floats("rates", rates)?).map_err(raise)?;
         Ok(PyArray1::from_vec(rates.py(), loads))
+    }
+
+    /// What every flow's rate is worth to it.
+    ///
+    /// `Solution.objective` is their sum over the flows that are not in `Solution.failed_flows`. A failure that cuts
+    /// flows off takes their worth out of that sum, so that two networks are compared on the flows that both serve;
+    /// `failure_study` does that.
+    ///
+    /// Parameters
+    /// ----------
+    /// flow_rates : array of float, shape (flows,)
+    ///
+    /// Returns
+    /// -------
+    /// array of float, shape (flows,)
+    ///     U_f(y_f), -inf for a flow without a rate whose utility says so; for max-min problems the fair shares, whose
+    ///     smallest is the objective.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one rate per flow.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([2.0, 0.0], [[0], [0], [1]], netnum.AlphaFair(1.0))
+    /// >>> solution = netnum.solve(problem)
+    /// >>> problem.values(solution.flow_rates), solution.failed_flows
+    /// (array([  0.,   0., -inf]), array([2]))
+    fn values<'py>(&self, flow_rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (py, rates) = (flow_rates.py(), numbers::floats("flow_rates", flow_rates)?);
+        let values = door::detached(py, || self.core.values(&rates))?;
+        Ok(PyArray1::from_vec(py, values))
+    }
+
+    /// The same problem with other capacities, sharing all else.
+    ///
+    /// Parameters
+    /// ----------
+    /// capacities : array of float, shape (links,)
+    ///     Finite and >= 0; 0 for a link that has failed.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///     Its `network` is the array of capacities.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one capacity per link, finite and >= 0.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([1.0, 1.0], [[0], [1]], netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem.with_capacities([1.0, 3.0])).rates
+    /// array([1., 3.])
+    fn with_capacities(&self, py: Python<'_>, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let core = self.core.clone().with_capacities(numbers::floats("capacities", capacities)?).map_err(raise)?;
+        let utility = self.utility(py)?.into();
+        Ok(Self { utility, users: self.users.clone(), ..Self::from(core) })
     }
 
     #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]

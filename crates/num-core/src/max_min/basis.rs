@@ -6,9 +6,9 @@
 //!                                                            one column per extra path of E, |T| = |E|
 //! ```
 //!
-//! Everything else (rates of key paths, slacks of the other links) follows from x_E. W has small whole entries and knows
-//! neither capacities nor weights, so its inverse is as good as the network's structure, whatever decades these span.
-//! W⁻¹ is dense: O(n²) per change for n full links, O(n³) to make it anew. Another representation needs the same
+//! Everything else (rates of key paths, slacks of the other links) follows from x_E. W has small whole entries and
+//! knows neither capacities nor weights, so its inverse is as good as the network's structure, whatever decades these
+//! span. W⁻¹ is dense: O(n²) per change for n full links, O(n³) to make it anew. Another representation needs the same
 //! operations: a row, a product from either side, the four exchanges, and a new start.
 
 use faer::Mat;

@@ -7,12 +7,17 @@
 //! residual_f = min( 1 − y_f/r_f,  min over reasons with λ_f > 0 of max(1 − y_f/B_f(t), slack_f/(slack_f + λ_f y_f)) )
 //! ```
 //!
-//! with r_f its saturation or what all its caps and capacities allow. By weak duality (Σ λ_f y_f ≤ c·p + Σ r_p (λ_f − q_p)₊, as λ_f x_p ≤ q_p x_p + r_p (λ_f − q_p)₊) any feasible rates
-//! that leave every other flow g at least m_g give f at most y_f + slack_f/λ_f. So a residual of ε says that f has all
-//! but a part ε of B_f(t), and could gain no more than a part ε of what it would then have without taking from a flow
-//! that has no more than its own B_g(t). No reason, however wrong, makes a wrong answer look right; one that is missing
-//! makes a right answer look wrong. The largest over all flows is 0 for the max-min rates and the reasons that come with
-//! them.
+//! with r_f its saturation or what all its caps and capacities allow. By weak duality
+//!
+//! ```text
+//! Σ λ_f y_f ≤ c·p + Σ r_p (λ_f − q_p)₊      as λ_f x_p ≤ q_p x_p + r_p (λ_f − q_p)₊ on every path
+//! ```
+//!
+//! any feasible rates that leave every other flow g at least m_g give f at most y_f + slack_f/λ_f. So a residual of ε
+//! says that f has all but a part ε of B_f(t), and could gain no more than a part ε of what it would then have without
+//! taking from a flow that has no more than its own B_g(t). No reason, however wrong, makes a wrong answer look right;
+//! one that is missing makes a right answer look wrong. The largest over all flows is 0 for the max-min rates and the
+//! reasons that come with them. A cap counts as a link of its path.
 //!
 //! Cost: O(reasons · (flows + crossings of their links)).
 

@@ -123,8 +123,8 @@ impl CurveFill {
         })
     }
 
-    /// Lets the fair share rise until all paths have stopped, or about so many paths have been looked at. Returns whether
-    /// all have.
+    /// Lets the fair share rise until all paths have stopped, or about so many paths have been looked at. Returns
+    /// whether all have.
     pub(super) fn rise(&mut self, most: usize) -> bool {
         let mut looked = 0;
         while let Some((link, bound)) = self.earliest.first() {

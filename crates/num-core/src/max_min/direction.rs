@@ -5,9 +5,10 @@
 //! dx_k/dt = r_f − Σ dx_e,  ds_l/dt from the loads
 //! ```
 //!
-//! A row whose rate of change is below 1e−12 of the terms that it is the sum of counts as resting. The first row to reach
-//! 0 is found in two passes: the least step when every row may go below 0 by a trifle, then, of the rows that reach 0
-//! within it, the one whose rate of change is least of rounding. Cost: O(n · full links that are asked for more + links).
+//! A row whose rate of change is below 1e−12 of the terms that it is the sum of counts as resting. The first row to
+//! reach 0 is found in two passes: the least step when every row may go below 0 by a trifle, then, of the rows that
+//! reach 0 within it, the one whose rate of change is least of rounding. Cost: O(n · full links that are asked for more
+//! + links).
 
 use super::basis::NONE;
 use super::network::Network;
@@ -156,7 +157,8 @@ impl Direction {
         best
     }
 
-    /// Shows every row that may leave: its value, what that is small beside, by how much it falls, and the terms of that.
+    /// Shows every row that may leave: its value, what that is small beside, by how much it falls, and the terms of
+    /// that.
     fn each(&self, state: &Parametric, network: &Network, mut show: impl FnMut(Leaving, f64, f64, f64, f64)) {
         let falls = |change: f64, terms: f64| if change < -ROUNDING * terms { -change } else { 0.0 };
         let (basis, rests) = (&state.basis, &state.rests);

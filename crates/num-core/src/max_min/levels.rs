@@ -6,8 +6,8 @@
 //! t = base + above                base: the last kink of any flow that was passed
 //! ```
 //!
-//! As t is kept relative to the last kink, rates are exact to rounding however steep a piece is. Fair shares are counted
-//! in a unit in which the steepest slope is about 1.
+//! As t is kept relative to the last kink, rates are exact to rounding however steep a piece is. Fair shares are
+//! counted in a unit in which the steepest slope is about 1.
 
 use super::water_fill::{LEAST, power_of_two};
 use crate::utility::FairShare;
@@ -73,7 +73,7 @@ impl Levels {
             }
             this.first.push(this.pieces.len());
             if !is_open(flow) {
-                this.hold(flow);
+                this.hold(flow, 0.0);
             }
         }
         this.kinks.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
@@ -98,8 +98,12 @@ impl Levels {
     pub(super) fn rate(&self, flow: usize) -> f64 {
         match self.held[flow] {
             Some(rate) => rate,
-            None => self.start(flow) + self.pieces[self.current[flow]].slope * self.above,
+            None => self.rate_at(flow, self.above),
         }
+    }
+
+    fn rate_at(&self, flow: usize, above: f64) -> f64 {
+        self.start(flow) + self.pieces[self.current[flow]].slope * above
     }
 
     /// What it was when the last kink was passed.
@@ -113,9 +117,9 @@ impl Levels {
         if self.is_held(flow) { 0.0 } else { self.pieces[self.current[flow]].slope }
     }
 
-    /// The fair share, in the caller's units.
-    pub(super) fn fair_share(&self) -> f64 {
-        ((self.base + self.above) / self.steepest * self.unit).min(f64::MAX)
+    /// The fair share that far above the last kink, in the caller's units.
+    pub(super) fn fair_share(&self, above: f64) -> f64 {
+        ((self.base + above) / self.steepest * self.unit).min(f64::MAX)
     }
 
     /// How far the fair share is above the last kink.
@@ -129,15 +133,15 @@ impl Levels {
     }
 
     /// How far it is from the present fair share to the next kink of a flow that rises.
-    pub(super) fn to_next_kink(&mut self) -> Option<f64> {
+    pub(super) fn distance_to_kink(&mut self) -> Option<f64> {
         while self.passed < self.kinks.len() && self.is_held(self.kinks[self.passed].1 as usize) {
             self.passed += 1;
         }
         self.kinks.get(self.passed).map(|&(kink, _)| (kink - self.base - self.above).max(0.0))
     }
 
-    /// Goes to the next kink. Returns its flow, its slope before and its slope from there on; one that has all it can use
-    /// is held.
+    /// Goes to the next kink. Returns its flow, its slope before and its slope from there on; one that has all it can
+    /// use is held.
     pub(super) fn pass_kink(&mut self) -> (usize, f64, f64) {
         let (kink, flow) = self.kinks[self.passed];
         let flow = flow as usize;
@@ -146,15 +150,15 @@ impl Levels {
         let before = self.slope(flow);
         self.current[flow] += 1;
         if self.current[flow] + 1 == self.first[flow + 1] && self.slope(flow) == 0.0 {
-            self.hold(flow);
+            self.hold(flow, 0.0);
         }
         (flow, before, self.slope(flow))
     }
 
-    /// Leaves a flow at its present rate for good.
-    pub(super) fn hold(&mut self, flow: usize) {
+    /// Leaves a flow for good at the rate that it has so far above the last kink.
+    pub(super) fn hold(&mut self, flow: usize, above: f64) {
         if self.held[flow].is_none() {
-            self.held[flow] = Some(self.rate(flow));
+            self.held[flow] = Some(self.rate_at(flow, above));
             self.rising -= 1;
         }
     }

@@ -66,14 +66,16 @@ const SLICE: usize = 1 << 20;
 ///
 /// A flow with several paths has the fair share of the sum of their rates, which is unique; how it is split over the
 /// paths is not. Closed paths (over a failed link or capped at 0) get 0. With weights alone and one path per flow
-/// O(crossings), and a few looks at every link; curves are sorted by their kinks besides. With several paths there is a
-/// linear program for every bottleneck that is not a single link, and rates are exact to some 1e-10, degenerate problems to 1e-7.
+/// O(crossings), and a few looks at every link; curves are sorted by their kinks besides. With several paths a dual
+/// simplex method makes some 1 to 5 pivots per flow, each O(n²) for n full links and the crossings of some of them:
+/// milliseconds for 100 flows on a backbone, a second for thousands. Rates are then exact to some 1e-12, and checked;
+/// where weights, capacities and curves span 18 decades together, what the lightest flows get may be rounding.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for utilities without a [fair share](crate::Utility::fair_share), naming the flow, and when
-/// flows have so many paths over a wide-area network that not all of the cuts that hold them are found
-/// ([`solve`](crate::solve()) returns what there is, with its gap);
-/// [`Error::Utility`] when a user's utility has a weight that is not finite and positive.
+/// rounding has kept rates over several paths from being proven to 1e-5 ([`solve`](crate::solve()) returns what there
+/// is, with its gap); [`Error::Utility`] when a user's utility has a weight that is not finite and positive;
+/// [`Error::Stopped`] when a [token](crate::StopToken) says so.
 pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
     let (rates, witness) = max_min_with_witness(problem)?;
     if problem.is_single_path() {
@@ -106,7 +108,7 @@ pub(crate) struct Search(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    OnePath(OnePath),
+    OnePath(Box<OnePath>),
     SeveralPaths(Box<SeveralPaths>),
 }
 
@@ -115,13 +117,13 @@ impl Search {
     /// Those of [`max_min`].
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
         Ok(Self(match problem.is_single_path() {
-            true => Kind::OnePath(OnePath::new(problem)?),
+            true => Kind::OnePath(Box::new(OnePath::new(problem)?)),
             false => Kind::SeveralPaths(Box::new(SeveralPaths::new(problem)?)),
         }))
     }
 
-    /// Goes on for about so many elementary operations of some nanoseconds each, or until it is done. Returns whether it
-    /// is.
+    /// Goes on for about so many elementary operations of some nanoseconds each, or until it is done. Returns whether
+    /// it is.
     ///
     /// # Errors
     /// [`Error::Stopped`]; it may go on all the same.

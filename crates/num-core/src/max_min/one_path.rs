@@ -23,7 +23,7 @@ pub(super) struct OnePath {
 #[derive(Debug)]
 enum Fill {
     Weights { fill: Box<WaterFill<Arc<Paths>>>, caps: Vec<f64>, rates: Vec<f64> },
-    Curves(CurveFill),
+    Curves(Box<CurveFill>),
 }
 
 impl OnePath {
@@ -38,14 +38,14 @@ impl OnePath {
                 let weights: Vec<f64> = group.iter().map(|&flow| of_flow[flow as usize]).collect();
                 let mut fill = WaterFill::new(capacities, problem.shared_paths())?;
                 let mut rates = vec![0.0; weights.len()];
-                fill.start(&weights, &mut rates);
+                fill.start(&weights, &mut rates)?;
                 let caps = if problem.has_rate_caps() { caps() } else { Vec::new() };
                 Fill::Weights { fill: Box::new(fill), caps, rates }
             }
             None => {
                 let of_flow = flow_shares(problem, METHOD)?;
                 let shares: Vec<FairShare> = group.iter().map(|&flow| of_flow[flow as usize]).collect();
-                Fill::Curves(CurveFill::new(capacities, problem.paths(), &shares, &caps())?)
+                Fill::Curves(Box::new(CurveFill::new(capacities, problem.paths(), &shares, &caps())?))
             }
         };
         Ok(Self { problem: problem.clone(), fill, is_done: false })

@@ -12,19 +12,19 @@
 //! Σ λ_f y_f(t) ≤ π·c       π the row's prices of links, λ_f = π(k_f): a cut, full at this t
 //! ```
 //!
-//! Its flows with λ_f > 0 are held there, exactly at the t that fills the cut; what has a positive coefficient in the row
-//! (links with π_l > 0, paths with π(p) > λ_f) is 0 for good and never enters again, and the variable that was to leave
-//! never leaves. Then t rises on, until all flows are held or have all they can use. One run finds all levels.
+//! Its flows with λ_f > 0 are held there, exactly at the t that fills the cut; what has a positive coefficient in the
+//! row (links with π_l > 0, paths with π(p) > λ_f) is 0 for good and never enters again, and the variable that was to
+//! leave never leaves. Then t rises on, until all flows are held or have all they can use. One run finds all levels.
 //!
 //! Costs of paths only serve to choose who enters: their number of links and a random part, without which pivots could
-//! go round in circles. Cost of a pivot: O(n²) for n full links, and the crossings of the links that have a price in the
-//! row; some 1 to 5 pivots per flow. What goes wrong: rounding, in the end. Every result is checked by
+//! go round in circles. Cost of a pivot: O(n²) for n full links, and the crossings of the links that have a price in
+//! the row; some 1 to 5 pivots per flow. What goes wrong: rounding, in the end. Every result is checked by
 //! [`blocked`](super::blocked), and a run that breaks off or fails the check is repeated with other costs
 //! (`several_paths.rs`).
 //!
 //! Source: parametric right-hand sides, Gass and Saaty, *Naval Research Logistics Quarterly* 1955; the ratio tests with
-//! tolerances after Harris, *Mathematical Programming* 1973; key paths: generalized upper bounds, Dantzig and Van Slyke,
-//! 1967. Their use for max-min is ours.
+//! tolerances after Harris, *Mathematical Programming* 1973; key paths: generalized upper bounds, Dantzig and Van
+//! Slyke, 1967. Their use for max-min is ours.
 
 use std::mem;
 
@@ -45,6 +45,8 @@ const TIDY: usize = 200;
 /// shortened while it is small.
 const DRIFT: f64 = 1e-10;
 const SMALL: usize = 400;
+/// A row that is no further from 0 than this part of its terms is at 0.
+const FULL: f64 = 1e-9;
 /// Part of the costs that is random.
 const RANDOM: f64 = 0.5;
 /// Turns, per path, link and kink, after which a run has broken off.
@@ -204,7 +206,7 @@ impl Parametric {
         let mut row = mem::take(&mut self.row);
         self.work += direction.find(self, network);
         let went = loop {
-            let kink = self.levels.to_next_kink();
+            let kink = self.levels.distance_to_kink();
             let leaving = direction.first(self, network);
             let (leaving, step) = match (leaving, kink) {
                 (Some((_, step)), Some(kink)) if kink <= step => (None, kink),
@@ -257,7 +259,9 @@ impl Parametric {
 
     fn pass_kink(&mut self, network: &Network) {
         let (flow, before, after) = self.levels.pass_kink();
-        self.tilt(network, flow, after - before);
+        // Not the difference, which would be rounded.
+        self.tilt(network, flow, -before);
+        self.tilt(network, flow, after);
     }
 
     /// The load of a flow's key path rises by so much more with the fair share.
@@ -337,15 +341,14 @@ impl Parametric {
 
     /// Nothing can enter: the flows that pay in this row are held, and what would have to enter is shut out.
     fn cut(&mut self, network: &Network, row: &Row, leaving: Leaving) {
-        if let Some(above) = self.level_of(row) {
-            self.levels.set_above(above);
-        }
-        let fair_share = self.levels.fair_share();
+        // Only for these flows: what is exact for light ones may be far off for heavy ones elsewhere.
+        let above = self.level_of(row).unwrap_or(self.levels.above());
+        let fair_share = self.levels.fair_share(above);
         for (flow, _) in row.paying() {
             let flow = flow as usize;
             if !self.levels.is_held(flow) {
                 let slope = self.levels.slope(flow);
-                self.levels.hold(flow);
+                self.levels.hold(flow, above);
                 self.tilt(network, flow, -slope);
             }
         }
@@ -372,25 +375,26 @@ impl Parametric {
         }
     }
 
-    /// How far above the last kink the fair share fills a row's cut; none if that is no number, or past the next kink.
+    /// How far above the last kink the fair share fills a row's cut exactly; none if that is past the next kink, or not
+    /// what the values of the basis say.
     fn level_of(&mut self, row: &Row) -> Option<f64> {
-        let (mut rest, mut slope) = (Twofold::default(), 0.0);
+        let (mut rest, mut slope, mut terms) = (Twofold::default(), 0.0, 0.0);
         for (link, price) in row.priced() {
-            rest.add_product(price, self.left[link as usize].value());
+            let left = self.left[link as usize].value();
+            rest.add_product(price, left);
+            terms += (price * left).abs();
         }
         for (flow, factor) in row.factors() {
             let flow = flow as usize;
-            match self.levels.is_held(flow) {
-                true => rest.add_product(-factor, self.levels.rate(flow)),
-                false => {
-                    rest.add_product(-factor, self.levels.start(flow));
-                    slope += factor * self.levels.slope(flow);
-                }
-            }
+            let rises = self.levels.slope(flow);
+            let start = if self.levels.is_held(flow) { self.levels.rate(flow) } else { self.levels.start(flow) };
+            rest.add_product(-factor, start);
+            slope += factor * rises;
         }
-        let above = rest.value() / slope;
-        let next = self.levels.to_next_kink().map_or(f64::INFINITY, |kink| self.levels.above() + kink);
-        (above >= 0.0 && above <= next && above.is_finite()).then_some(above)
+        let (above, now) = (rest.value() / slope, self.levels.above());
+        let next = self.levels.distance_to_kink().map_or(f64::INFINITY, |kink| now + kink);
+        let agrees = (above - now).abs() * slope <= FULL * terms;
+        (agrees && above >= 0.0 && above <= next).then_some(above)
     }
 
     /// Shortens lists, and makes anew what has been updated many times. Returns whether the basis has an inverse.

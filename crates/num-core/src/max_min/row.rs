@@ -6,17 +6,17 @@
 //! coefficients        π(p) − π(k_f) for a path p of flow f,  π_l for the slack of a link l
 //! ```
 //!
-//! What has a negative coefficient may enter: the one whose reduced cost is smallest beside it, and of those that are as
-//! small but for a trifle the one with the largest coefficient. Prices are sums of small fractions, so what is below 1e−10
-//! of the largest is rounding. Cost: O(crossings of the links with a price, and the other paths of their flows).
+//! What has a negative coefficient may enter: the one whose reduced cost is smallest beside it, and of those that are
+//! as small but for a trifle the one with the largest coefficient. Prices are sums of small fractions, so what is below
+//! 1e−10 of the largest is rounding. Cost: O(crossings of the links with a price, and the other paths of their flows).
 
 use super::basis::{Basis, NONE};
 use super::direction::Leaving;
 use super::network::Network;
 use super::parametric::Parametric;
 
-/// A price of less than this part of the largest is rounding; a coefficient of less than that part is too small to pivot
-/// on.
+/// A price of less than this part of the largest is rounding; a coefficient of less than that part is too small to
+/// pivot on.
 const ROUNDING: f64 = 1e-10;
 const SMALL: f64 = 1e-7;
 /// By how much a reduced cost may be below 0.

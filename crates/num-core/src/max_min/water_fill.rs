@@ -26,6 +26,7 @@ use std::borrow::Borrow;
 
 use super::earliest::Earliest;
 use crate::error::Result;
+use crate::interrupt::Pacer;
 use crate::paths::Paths;
 
 /// A link with this part of its capacity left is full.
@@ -105,8 +106,11 @@ impl Link {
         self.high[1] + self.low[1]
     }
 
-    fn set_weight(&mut self, weight: f64) {
-        (self.high[1], self.low[1], self.lost) = (weight, 0.0, LOST * weight);
+    /// W afresh, in both parts: what heavy paths leave later would be lost in the rounding of one.
+    fn set_weights(&mut self, weights: impl Iterator<Item = f64>) {
+        (self.high[1], self.low[1]) = (0.0, 0.0);
+        weights.for_each(|weight| self.add(weight));
+        self.lost = LOST * self.weight();
     }
 
     /// The level at which it fills, or a bound of it; at least the present one.
@@ -142,12 +146,16 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     ///
     /// A path of weight 0 gets rate 0, and so does one through a failed link.
     pub(crate) fn fill(&mut self, weights: &[f64], caps: &[f64], rates: &mut [f64]) {
-        self.start(weights, rates);
-        self.rise(caps, rates, usize::MAX);
+        if self.start(weights, rates).is_ok() {
+            self.rise(caps, rates, usize::MAX);
+        } else {
+            // Stopped on the way.
+            rates.fill(0.0);
+        }
     }
 
-    /// Lets the water rise until all paths have stopped, or about so many paths have been looked at. Returns whether all
-    /// have. `rates` is what [`start`](Self::start) and this have left there.
+    /// Lets the water rise until all paths have stopped, or about so many paths have been looked at. Returns whether
+    /// all have. `rates` is what [`start`](Self::start) and this have left there.
     pub(crate) fn rise(&mut self, caps: &[f64], rates: &mut [f64], most: usize) -> bool {
         let mut looked = 0;
         while let Some((link, bound)) = self.earliest.first() {
@@ -165,8 +173,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             if rising == 0 {
                 self.earliest.set(link, f64::INFINITY);
             } else if self.links[link].weight() <= self.links[link].lost {
-                let weight = self.rising[..rising].iter().map(|&path| rates[path as usize]).sum();
-                self.links[link].set_weight(weight);
+                self.links[link].set_weights(self.rising[..rising].iter().map(|&path| rates[path as usize]));
             } else if caps.is_empty() || !self.stop_at_caps(rising, level, caps, rates) {
                 self.stop(link, rising, level, rates);
                 self.earliest.set(link, f64::INFINITY);
@@ -187,11 +194,16 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     }
 
     /// Leaves in `rates` the weight of every path as a part of the largest, which stays there until it stops.
-    pub(crate) fn start(&mut self, weights: &[f64], rates: &mut [f64]) {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(crate) fn start(&mut self, weights: &[f64], rates: &mut [f64]) -> Result<()> {
         self.water = 0.0;
+        let mut pacer = Pacer::new();
         let unit = power_of_two(weights.iter().copied().fold(0.0, f64::max));
         self.stopped.0.fill(0);
         for (path, (rate, &weight)) in rates.iter_mut().zip(weights).enumerate() {
+            pacer.did(1)?;
             // A path without links would never stop.
             let rises = weight > 0.0 && !self.paths.borrow().links(path).is_empty();
             *rate = if rises { (weight / unit).clamp(LEAST, 2.0) } else { 0.0 };
@@ -201,12 +213,13 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         }
         self.links.clear();
         for (&capacity, paths) in self.capacities.iter().zip(self.through.iter()) {
+            pacer.did(paths.len())?;
             let mut link = Link::new(capacity);
-            paths.iter().for_each(|&path| link.add(rates[path as usize]));
-            link.lost = LOST * link.weight();
+            link.set_weights(paths.iter().map(|&path| rates[path as usize]));
             self.links.push(link);
         }
         self.earliest.set_all(self.links.iter().map(|link| link.level(0.0)));
+        Ok(())
     }
 
     /// Lists the paths through a link that have not stopped, and returns how many there are.

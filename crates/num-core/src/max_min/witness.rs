@@ -1,8 +1,9 @@
 //! From cuts to reasons that stand alone.
 //!
 //! ```text
-//! cut i       Σ λ_f y_f ≤ π·c      holds given the cuts before it: a link shut out by cut j < i is full, so that its π may
-//!                                  be negative, and a path shut out by it is empty, so that π(p) may be below λ_f
+//! cut i       Σ λ_f y_f ≤ π·c      holds given the cuts before it: a link shut out by cut j < i is full, so that its
+//!                                  π may be negative, and a path shut out by it is empty, so that π(p) may be
+//!                                  below λ_f
 //! reason i  = cut i + Σ_{j < i} κ_j reason j      with the least κ_j ≥ 0 for which π ≥ 0 and π(p) ≥ λ_f for every path
 //! ```
 //!

@@ -6,8 +6,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Problem;
 use crate::error::{Error, Result};
@@ -17,38 +17,33 @@ use crate::utility::{Spec, Utilities};
 
 #[derive(Serialize, Deserialize)]
 struct File {
-    #[serde(alias = "capacities", deserialize_with = "column")]
+    #[serde(alias = "capacities", with = "column")]
     capacity: Vec<f64>,
     paths: Paths,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_column")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_column")]
     group: Option<Vec<u32>>,
     utility: Columns,
-    #[serde(
-        default,
-        alias = "rate_cap",
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "optional_column"
-    )]
+    #[serde(default, alias = "rate_cap", skip_serializing_if = "Option::is_none", with = "optional_column")]
     cap: Option<Vec<Option<f64>>>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 struct Columns {
-    #[serde(deserialize_with = "column")]
+    #[serde(with = "column")]
     kind: Vec<String>,
-    #[serde(default, deserialize_with = "column")]
+    #[serde(default, with = "column")]
     weight: Vec<Option<f64>>,
-    #[serde(default, skip_serializing_if = "has_none", deserialize_with = "column")]
+    #[serde(default, skip_serializing_if = "has_none", with = "column")]
     scale: Vec<Option<f64>>,
-    #[serde(default, deserialize_with = "column")]
+    #[serde(default, with = "column")]
     alpha: Vec<Option<f64>>,
-    #[serde(default, deserialize_with = "column")]
+    #[serde(default, with = "column")]
     size: Vec<Option<f64>>,
-    #[serde(default, deserialize_with = "column")]
+    #[serde(default, with = "column")]
     eps: Vec<Option<f64>>,
-    #[serde(default, deserialize_with = "column")]
+    #[serde(default, with = "column")]
     breakpoints: Vec<Option<Vec<[f64; 2]>>>,
-    #[serde(default, deserialize_with = "column")]
+    #[serde(default, with = "column")]
     tail_slope: Vec<Option<f64>>,
 }
 
@@ -57,39 +52,73 @@ fn has_none(column: &[Option<f64>]) -> bool {
     column.iter().all(Option::is_none)
 }
 
-/// A list, read with an eye on whether to stop.
-fn column<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    struct Entries<T>(PhantomData<T>);
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
-        type Value = Vec<T>;
+/// A list, read and written with an eye on whether to stop.
+mod column {
+    use super::{Deserialize, Deserializer, Error, Pacer, PhantomData, SeqAccess, Serialize, Serializer, Visitor, fmt};
+    use serde::de::Error as _;
+    use serde::ser::{Error as _, SerializeSeq};
 
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a list")
+    pub(super) fn serialize<S: Serializer, T: Serialize>(column: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+        let (mut entries, mut pacer) = (serializer.serialize_seq(Some(column.len()))?, Pacer::new());
+        for entry in column {
+            entries.serialize_element(entry)?;
+            pacer.did(4).map_err(|stopped: Error| S::Error::custom(stopped))?;
         }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Vec<T>, A::Error> {
-            let (mut column, mut pacer) = (Vec::new(), Pacer::new());
-            while let Some(entry) = entries.next_element()? {
-                column.push(entry);
-                pacer.did(1).map_err(A::Error::custom)?;
-            }
-            Ok(column)
-        }
+        entries.end()
     }
-    deserializer.deserialize_seq(Entries(PhantomData))
+
+    pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+    where
+        D: Deserializer<'de>,
+        T: Deserialize<'de>,
+    {
+        struct Entries<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Vec<T>, A::Error> {
+                let (mut column, mut pacer) = (Vec::new(), Pacer::new());
+                while let Some(entry) = entries.next_element()? {
+                    column.push(entry);
+                    pacer.did(1).map_err(A::Error::custom)?;
+                }
+                Ok(column)
+            }
+        }
+        deserializer.deserialize_seq(Entries(PhantomData))
+    }
 }
 
 /// The same, or null.
-fn optional_column<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<Vec<T>>, D::Error> {
-    struct Column<T>(Vec<T>);
-    impl<'de, T: Deserialize<'de>> Deserialize<'de> for Column<T> {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            column(deserializer).map(Self)
+mod optional_column {
+    use super::{Deserialize, Deserializer, Serialize, Serializer, column};
+
+    #[derive(Deserialize)]
+    #[serde(transparent, bound = "T: Deserialize<'de>")]
+    struct Column<T>(#[serde(deserialize_with = "column::deserialize")] Vec<T>);
+
+    pub(super) fn serialize<S, T>(column: &Option<Vec<T>>, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        S: Serializer,
+        T: Serialize,
+    {
+        match column {
+            Some(entries) => column::serialize(entries, serializer),
+            None => serializer.serialize_none(),
         }
     }
-    Ok(Option::<Column<T>>::deserialize(deserializer)?.map(|column| column.0))
+
+    pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
+    where
+        D: Deserializer<'de>,
+        T: Deserialize<'de>,
+    {
+        Ok(Option::<Column<T>>::deserialize(deserializer)?.map(|column| column.0))
+    }
 }
 
 /// What JSON could not be read or written for, unless it is that the work was stopped.

@@ -56,9 +56,7 @@ impl Problem {
         utilities: impl Into<Utilities>,
     ) -> Result<Self> {
         // Promise 1.
-        if let Some(link) = capacities.iter().position(|value| !(value.is_finite() && *value >= 0.0)) {
-            return Err(Error::Capacity { link, value: capacities[link] });
-        }
+        check_capacities(&capacities)?;
         // Promise 2.
         let paths = paths.into();
         interrupt::check()?;
@@ -106,6 +104,20 @@ impl Problem {
         }
         self.rate_caps =
             if rate_caps.iter().all(|cap| cap.is_infinite()) { Arc::default() } else { Arc::new(rate_caps) };
+        Ok(self)
+    }
+
+    /// The same problem with other capacities; 0 for a link that has failed. All else is shared.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`], or [`Error::Length`] unless there is one capacity per link.
+    pub fn with_capacities(mut self, capacities: Vec<f64>) -> Result<Self> {
+        let (found, expected) = (capacities.len(), self.capacities.len());
+        if found != expected {
+            return Err(Error::Length { what: "capacities".into(), found, expected, per: "link" });
+        }
+        check_capacities(&capacities)?;
+        self.capacities = Arc::new(capacities);
         Ok(self)
     }
 
@@ -217,34 +229,45 @@ impl Problem {
         Ok(loads)
     }
 
+    /// U_f(y_f) of every flow, of which an objective is the sum; for max-min problems its fair share, of which the
+    /// objective is the smallest. A log utility of rate 0 is −∞.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is one rate per flow.
+    pub fn values(&self, flow_rates: &[f64]) -> Result<Vec<f64>> {
+        let (found, expected) = (flow_rates.len(), self.flows);
+        if found != expected {
+            return Err(Error::Length { what: "flow_rates".into(), found, expected, per: "flow" });
+        }
+        let mut all = vec![0.0; self.flows];
+        let max_min = self.curvature() == Curvature::MaxMin;
+        for block in self.blocks() {
+            let rates: Vec<f64> = block.flows.iter().map(|&flow| flow_rates[flow as usize]).collect();
+            let mut values = vec![f64::INFINITY; rates.len()];
+            if max_min {
+                for ((place, value), rate) in values.iter_mut().enumerate().zip(rates) {
+                    *value = block.utility.fair_share(place).map_or(f64::INFINITY, |share| share.least(rate));
+                }
+            } else {
+                block.utility.value_into(0..rates.len(), &rates, &mut values);
+            }
+            block.flows.iter().zip(values).for_each(|(&flow, value)| all[flow as usize] = value);
+        }
+        Ok(all)
+    }
+
     /// Σ U_f(y_f) over the flows that are not left out; the smallest fair share for max-min problems.
     pub(crate) fn objective(&self, flow_rates: &[f64], left_out: &[u32]) -> f64 {
         let mut counts = vec![true; self.flows];
         for &flow in left_out {
             counts[flow as usize] = false;
         }
-        if self.curvature() == Curvature::MaxMin {
-            return self.smallest_fair_share(flow_rates, &counts);
+        let values = self.values(flow_rates).expect("one rate per flow");
+        let counted = values.into_iter().zip(counts).filter(|&(_, counts)| counts).map(|(value, _)| value);
+        if self.curvature() != Curvature::MaxMin {
+            return counted.sum();
         }
-        let mut total = 0.0;
-        for block in self.blocks() {
-            let rates: Vec<f64> = block.flows.iter().map(|&flow| flow_rates[flow as usize]).collect();
-            let mut values = vec![0.0; rates.len()];
-            block.utility.value_into(0..rates.len(), &rates, &mut values);
-            let counted = block.flows.iter().zip(values).filter(|&(&flow, _)| counts[flow as usize]);
-            total += counted.map(|(_, value)| value).sum::<f64>();
-        }
-        total
-    }
-
-    fn smallest_fair_share(&self, flow_rates: &[f64], counts: &[bool]) -> f64 {
-        let of_block = |block: &Block| {
-            let flows = block.flows.iter().enumerate().filter(|&(_, &flow)| counts[flow as usize]);
-            let share =
-                |(place, &flow): (usize, &u32)| Some(block.utility.fair_share(place)?.least(flow_rates[flow as usize]));
-            flows.filter_map(share).fold(f64::INFINITY, f64::min)
-        };
-        let least = self.blocks.iter().map(of_block).fold(f64::INFINITY, f64::min);
+        let least = counted.fold(f64::INFINITY, f64::min);
         if least.is_finite() { least } else { 0.0 }
     }
 
@@ -284,5 +307,12 @@ impl Problem {
             Some(link) => Err(Error::Price { link, value: prices[link] }),
             None => Ok(()),
         }
+    }
+}
+
+fn check_capacities(capacities: &[f64]) -> Result<()> {
+    match capacities.iter().position(|value| !(value.is_finite() && *value >= 0.0)) {
+        Some(link) => Err(Error::Capacity { link, value: capacities[link] }),
+        None => Ok(()),
     }
 }

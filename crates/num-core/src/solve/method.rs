@@ -292,7 +292,7 @@ pub static METHODS: &[MethodInfo] = &[
     },
     MethodInfo {
         name: "max-min",
-        summary: "water-filling: the max-min fair rates, exactly",
+        summary: "water-filling, over several paths by dual simplex: the max-min fair rates, exactly",
         options: &[],
         takes: Takes { curvatures: &[Curvature::MaxMin], several_paths: true },
         make: |_, setup| Ok(Box::new(WaterFilling::new(setup.problem)?)),

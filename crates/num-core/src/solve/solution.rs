@@ -110,15 +110,15 @@ impl fmt::Display for Solution {
     /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, rates to 2.0e-4, 70 iterations, 0.3 ms)`: the relative gap,
     /// and the KKT residual, to which every single rate is right.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (flows, links) = (self.flow_rates.len(), self.prices.len());
-        write!(f, "Solution({}, {flows} flows, {links} links, ", self.status)?;
+        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let (flows, links) = (counted(self.flow_rates.len(), "flow"), counted(self.prices.len(), "link"));
+        write!(f, "Solution({}, {flows}, {links}, ", self.status)?;
         if !self.failed_flows.is_empty() {
-            let failed = self.failed_flows.len();
-            write!(f, "{failed} {} failed, ", if failed == 1 { "flow" } else { "flows" })?;
+            write!(f, "{} failed, ", counted(self.failed_flows.len(), "flow"))?;
         }
         let Certificate { relative_gap, kkt_residual, .. } = self.certificate;
         write!(f, "gap {relative_gap:.1e}, rates to {kkt_residual:.1e}, ")?;
-        write!(f, "{} iterations, ", self.iterations)?;
+        write!(f, "{}, ", counted(self.iterations, "iteration"))?;
         match self.seconds {
             seconds if seconds < 0.1 => write!(f, "{:.1} ms)", 1e3 * seconds),
             seconds => write!(f, "{seconds:.1} s)"),

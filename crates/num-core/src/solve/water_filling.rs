@@ -1,8 +1,8 @@
 //! Water-filling as a method: a step raises the fair share by some milliseconds of work, and when all flows have stopped
 //! the rates are max-min fair.
 //!
-//! There are no prices (all stay 0). Until it is done the rates are those of the fair share that has been reached, with
-//! what has stopped before it left where it is: feasible, and far from proven. What it does is in
+//! There are no prices (all stay 0). Until it is done the rates are those of the fair share that has been reached a
+//! moment ago, with what has stopped before it left where it is: feasible, and far from proven. What it does is in
 //! [`max_min`](crate::max_min).
 
 use super::{Method, State};
@@ -11,8 +11,10 @@ use crate::max_min::Search;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
-/// Elementary operations in a step: some five milliseconds.
-const STEP: usize = 1 << 22;
+/// Elementary operations in a step: some ten milliseconds.
+const STEP: usize = 1 << 23;
+/// The same, per path, that reading the rates off costs.
+const READ: usize = 8;
 
 /// Max-min fair rates.
 pub(super) struct WaterFilling {
@@ -20,13 +22,15 @@ pub(super) struct WaterFilling {
     /// Whether the search is done, and whether the rates in the state are its.
     is_found: bool,
     is_done: bool,
+    /// Operations since the rates in the state were read off.
+    since: usize,
 }
 
 impl WaterFilling {
     /// # Errors
     /// Those of [`max_min`](crate::max_min()).
     pub(super) fn new(problem: &Problem) -> Result<Self> {
-        Ok(Self { search: Search::new(problem)?, is_found: false, is_done: false })
+        Ok(Self { search: Search::new(problem)?, is_found: false, is_done: false, since: 0 })
     }
 }
 
@@ -41,7 +45,11 @@ impl Method for WaterFilling {
     fn step(&mut self, problem: &Presolved, state: &mut State) -> f64 {
         // Stopped on the way it stays where it is; the loop looks for itself.
         self.is_found = self.is_found || self.search.advance(STEP).unwrap_or(false);
-        state.rates = problem.natural_rates(&self.search.rates());
+        self.since += STEP;
+        if self.is_found || self.since >= READ * state.rates.len() {
+            self.since = 0;
+            state.rates = problem.natural_rates(&self.search.rates());
+        }
         self.is_done = self.is_found;
         if self.is_done {
             state.witness = self.search.witness();

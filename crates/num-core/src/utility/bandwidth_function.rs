@@ -86,7 +86,7 @@ fn from_specs(specs: &[Spec]) -> Result<Arc<dyn Utility>> {
     let curve = |(flow, spec): (usize, &Spec)| {
         let points = spec.need(flow, "breakpoints", &spec.breakpoints)?;
         let (fair_share, bandwidth): (Vec<_>, Vec<_>) = points.iter().map(|point| (point[0], point[1])).unzip();
-        let alpha = if spec.kind == MAX_MIN { f64::INFINITY } else { spec.need(flow, "alpha", &spec.alpha)? };
+        let alpha = spec.need(flow, "alpha", &spec.exponent())?;
         let tail_slope = spec.tail_slope.unwrap_or(0.0);
         Curve::new(flow, &fair_share, &bandwidth, alpha, tail_slope)
     };

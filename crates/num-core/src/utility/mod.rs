@@ -14,6 +14,7 @@ mod alpha_fair;
 mod bandwidth_function;
 pub mod elementary;
 mod fair_share;
+pub mod inverse;
 mod linear;
 mod min_fct;
 mod parameter;
@@ -51,8 +52,9 @@ pub enum Curvature {
 
 /// What a flow's rate is worth: concave and increasing in the rate.
 ///
-/// One object serves one flow or many: `flow` selects the parameters of one of them. Implement the four scalar
-/// functions and the library works; [`testing::utility_laws`](crate::testing::utility_laws) says whether they fit
+/// One object serves one flow or many: `flow` selects the parameters of one of them. Implement `value` and `marginal` and
+/// the library works; demands are then found by inverting the marginal ([`inverse`]), which a formula saves.
+/// [`testing::utility_laws`](crate::testing::utility_laws) says whether they fit
 /// together. The `_into` functions treat a block of consecutive flows at a time and are compiled for each family, so
 /// that dynamic dispatch costs one call per block; override them where a block can be computed faster.
 ///
@@ -65,10 +67,21 @@ pub trait Utility: fmt::Debug + Send + Sync {
     fn marginal(&self, flow: usize, rate: f64) -> f64;
 
     /// The rate x ≥ 0 that maximizes U(x) − q x at price q > 0. Not increasing in q.
-    fn demand(&self, flow: usize, price: f64) -> f64;
+    fn demand(&self, flow: usize, price: f64) -> f64 {
+        let mut demand = [0.0];
+        let marginals = |rates: &[f64], out: &mut [f64]| out[0] = self.marginal(flow, rates[0]);
+        inverse::demands_into(marginals, |_| self.saturation(flow), &[price], &mut demand);
+        demand[0]
+    }
 
     /// dx/dq ≤ 0, the slope of [`demand`](Self::demand) at price q > 0.
-    fn demand_slope(&self, flow: usize, price: f64) -> f64;
+    fn demand_slope(&self, flow: usize, price: f64) -> f64 {
+        let mut slope = [0.0];
+        let marginals = |rates: &[f64], out: &mut [f64]| out[0] = self.marginal(flow, rates[0]);
+        let demand = self.demand(flow, price);
+        inverse::demand_slopes_into(marginals, |_| self.saturation(flow), &[price], &[demand], &mut slope);
+        slope[0]
+    }
 
     /// How many flows it has parameters for; `None` when the same parameters serve any number.
     fn flows(&self) -> Option<usize> {

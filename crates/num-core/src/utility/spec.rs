@@ -36,6 +36,11 @@ impl Spec {
         Self { kind: kind.into(), ..Self::default() }
     }
 
+    /// The exponent α, which has no number in files where it is ∞.
+    pub fn exponent(&self) -> Option<f64> {
+        self.alpha.or_else(|| self.kind.starts_with("max_min").then_some(f64::INFINITY))
+    }
+
     /// A field that this kind needs.
     pub(super) fn need<T: Clone>(&self, flow: usize, name: &'static str, field: &Option<T>) -> Result<T> {
         field.clone().ok_or_else(|| Error::MissingField { flow, kind: self.kind.clone(), name })

@@ -94,7 +94,7 @@ fn routes(rng: &mut ChaCha8Rng, shape: &str, several: usize) -> Routes {
     let (mut paths, mut group) = (Vec::new(), Vec::new());
     let fabric = (shape == "leaf-spine").then(|| Topology::leaf_spine(4, 6, 3, 10.0, 40.0).unwrap());
     for flow in 0..flows {
-        let ends = fabric.as_ref().map(|net| net.random_pairs(1, rng.random()));
+        let ends = fabric.as_ref().map(|net| net.random_pairs(1, rng.random()).unwrap());
         for _ in 0..rng.random_range(1..=several) {
             paths.push(match (&fabric, &ends) {
                 (Some(net), Some((from, to))) => net.ecmp(from, to, rng.random()).unwrap().links(0).to_vec(),

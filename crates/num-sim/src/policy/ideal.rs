@@ -90,7 +90,8 @@ impl Ideal {
         Self::new("min-fct", |flows| Utility::MinFct.of(flows))
     }
 
-    /// The same, with other settings for every solve. By default a proven gap of 1e-6.
+    /// The same, with other settings for every solve. By default those of `solve`: a proven gap of 1e-6, and every single
+    /// rate to a thousandth.
     pub fn with_settings(self, settings: Settings) -> Self {
         Self { settings, ..self }
     }

@@ -14,7 +14,7 @@
 //! free on the links it changes, and no link is ever overloaded. In a symmetric Clos nothing moves, and the answer is
 //! spraying.
 //!
-//! Every arrival and end costs as much as `max_min` does, some linear programs: this one is for questions, not for speed.
+//! Every arrival and end costs as much as `max_min` does, some pivots per flow: this one is for questions, not for speed.
 //!
 //! Source: Zats et al., *DeTail: Reducing the Flow Completion Time Tail in Datacenter Networks*, SIGCOMM 2012, §4.1.
 

@@ -191,8 +191,7 @@ pub(crate) fn simulate(
     let run = Run { until, changes: changes.map_or(Ok(Vec::new()), changes_of)?, time_limit };
     let mut watch = Watch::new(progress, workload.get().core.len(), until);
     let (net, flows) = (&net.get().core, &workload.get().core);
-    let report =
-        detached(py, || netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch));
+    let report = detached(py, || netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch));
     let ended = report.as_ref().ok().map(|report| (report.ended(), report.time));
     let closed = watch.close(py, ended);
     let report = report?;

@@ -19,7 +19,7 @@ use crate::numbers;
 pub(crate) struct Solution {
     /// How it ended. Whatever it is, the answer is feasible, and the best one certified.
     ///
-    /// - ``"optimal"``: the certificate passed;
+    /// - ``"optimal"``: the certificate passed, on what `solve` was to stop on;
     /// - ``"stalled"``: more iterations would change nothing: rounding holds the method up, or it has done all it can. The gap
     ///   says how good the answer is;
     /// - ``"max_iterations"``, ``"time_limit"``: these ran out first;
@@ -52,20 +52,23 @@ pub(crate) struct Solution {
     /// the full link on which no flow has a larger fair share; none anywhere when flows have several paths.
     #[pyo3(get)]
     bottlenecks: Py<PyArray1<i64>>,
-    /// Σ U_f(y_f) over the flows that have not failed; for max-min problems their smallest fair share.
+    /// Σ U_f(y_f) over the flows that are served, those not in `failed_flows`; for max-min problems their smallest fair
+    /// share. A failure that cuts flows off takes their worth out: compare networks with `failure_study`, or on the flows
+    /// that both serve by `Problem.values`. nan where the time was up before there was an answer.
     #[pyo3(get)]
     objective: f64,
     /// The proof for these rates and prices, as `certify` gives it: `Certificate`.
     #[pyo3(get)]
     certificate: Certificate,
     /// Proven bound on the utility that is still missing, relative to the first-order gain of raising every rate by
-    /// 100 %.
+    /// 100 % where caps and saturations let it.
     #[pyo3(get)]
     gap: f64,
     /// How far the fullest link is over its capacity, relative to it: 0 to rounding.
     #[pyo3(get)]
     overload: f64,
-    /// Largest violation of the optimality conditions, relative.
+    /// Largest violation of the optimality conditions, relative to each flow's own rate: to this every single rate is
+    /// right.
     #[pyo3(get)]
     kkt_residual: f64,
     /// Iterations done.
@@ -75,7 +78,7 @@ pub(crate) struct Solution {
     #[pyo3(get)]
     seconds: f64,
     /// Flows that nothing can pass, because every path crosses a link of capacity 0 or is capped at 0. Their rates are
-    /// 0 and they are left out of the objective. Array of int.
+    /// 0 and they are left out of the objective: those that the network does not serve. Array of int.
     #[pyo3(get)]
     failed_flows: Py<PyArray1<i64>>,
     /// One row per iteration, with ``solve(..., trace=True)``: `Trace` or None.
@@ -173,6 +176,7 @@ impl Solution {
         let mut rows = vec![
             ("status", self.status.clone()),
             ("gap", format!("{:.1e}", self.gap)),
+            ("rates to", format!("{:.1e}", self.kkt_residual)),
             ("objective", PyFloat::new(py, self.objective).call_method1("__format__", (".6g",))?.extract()?),
             ("size", format!("{flows} flows, {paths}{links} links")),
             ("iterations", format!("{} ({})", self.iterations, self.method)),

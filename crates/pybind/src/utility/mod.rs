@@ -30,7 +30,8 @@ pub(crate) use user::UserUtility;
 
 /// What a flow's rate is worth: the common base of the families that netnum brings along.
 ///
-/// A utility of your own does not derive from it: any object with the same four methods will do.
+/// A utility of your own does not derive from it: any object with the methods `value` and `marginal` will do, and `demand`
+/// and `demand_slope` where there is a formula for them.
 #[pyclass(frozen, subclass, module = "netnum")]
 pub(crate) struct Utility {
     core: Arc<dyn Core>,
@@ -166,7 +167,7 @@ pub(crate) struct Given {
 
 /// The utilities of a problem's flows.
 pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<Given> {
-    let is_one = value.is_instance_of::<Utility>() || value.is_instance_of::<PyType>() || value.hasattr("demand")?;
+    let is_one = value.is_instance_of::<Utility>() || value.is_instance_of::<PyType>() || value.hasattr("marginal")?;
     let is_several = !is_one && (value.cast::<PySequence>().is_ok() || value.hasattr("dtype")?);
     let mut users = Vec::new();
     if !is_several {
@@ -228,7 +229,7 @@ fn of_specs(py: Python<'_>, specs: &[Spec]) -> PyResult<Py<PyAny>> {
     };
     if let Some(points) = &first.breakpoints {
         let (shares, bandwidths): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point[0], point[1])).unzip();
-        let (alpha, tail_slope) = (first.alpha.unwrap_or_default(), first.tail_slope.unwrap_or_default());
+        let (alpha, tail_slope) = (first.exponent().unwrap_or_default(), first.tail_slope.unwrap_or_default());
         let core = netnum_core::BandwidthFunction::new(&shares, &bandwidths, alpha, tail_slope).map_err(raise)?;
         return Ok(Py::new(py, BandwidthFunction::wrap(core))?.into_any());
     }
@@ -245,8 +246,7 @@ fn of_specs(py: Python<'_>, specs: &[Spec]) -> PyResult<Py<PyAny>> {
     if first.kind == "linear" {
         return Ok(Py::new(py, Linear::wrap(netnum_core::Linear::new(weight).map_err(raise)?))?.into_any());
     }
-    let alpha = if first.alpha.is_some() { column(|spec| spec.alpha) } else { Parameter::Same(f64::INFINITY) };
-    let core = netnum_core::AlphaFair::new(alpha, weight).map_err(raise)?;
+    let core = netnum_core::AlphaFair::new(column(Spec::exponent), weight).map_err(raise)?;
     Ok(Py::new(py, AlphaFair::wrap(core))?.into_any())
 }
 
@@ -272,8 +272,8 @@ pub(crate) fn repr(utility: &Bound<'_, PyAny>) -> PyResult<String> {
 /// Parameters
 /// ----------
 /// utility : utility
-///     One of netnum's, or an object of your own with the methods ``value``, ``marginal``, ``demand`` and
-///     ``demand_slope`` on arrays. It is called here with arrays of one entry; where its parameters are arrays over
+///     One of netnum's, or an object of your own with the methods ``value`` and ``marginal``, and where it has them
+///     ``demand`` and ``demand_slope``, on arrays. It is called here with arrays of one entry; where its parameters are arrays over
 ///     flows it may answer with one entry per flow.
 /// flow : int
 ///     The flow whose parameters are checked.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use netnum_core::utility::inverse;
 use netnum_core::{Parameter, Utility};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -13,7 +14,8 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::error::UtilityError;
 use crate::{door, numbers};
 
-const METHODS: [&str; 4] = ["value", "marginal", "demand", "demand_slope"];
+/// What it must have, and what is found from the marginal where it has not.
+const NEEDED: [&str; 2] = ["value", "marginal"];
 
 /// A Python object as a utility. A whole block of flows costs one call.
 ///
@@ -23,6 +25,9 @@ pub(crate) struct UserUtility {
     object: Py<PyAny>,
     class: String,
     saturation: Option<Parameter>,
+    /// Whether it has formulas for these.
+    has_demand: bool,
+    has_demand_slope: bool,
 }
 
 impl UserUtility {
@@ -32,9 +37,9 @@ impl UserUtility {
             return Err(PyTypeError::new_err(format!("utility is the class {name}, expected an instance: {name}(…)")));
         }
         let class = object.get_type().name()?.to_string();
-        for method in METHODS {
+        for method in NEEDED {
             if !object.hasattr(method)? {
-                let needed = METHODS.join(", ");
+                let needed = NEEDED.join(", ");
                 let message = format!("{class} is no utility: it has no method {method:?} (of {needed})");
                 return Err(PyTypeError::new_err(message));
             }
@@ -46,7 +51,8 @@ impl UserUtility {
         };
         let saturation = saturation.filter(|value| !value.is_none());
         let saturation = saturation.map(|value| numbers::parameter("saturation", &value)).transpose()?;
-        Ok(Self { object: object.clone().unbind(), class, saturation })
+        let (has_demand, has_demand_slope) = (object.hasattr("demand")?, object.hasattr("demand_slope")?);
+        Ok(Self { object: object.clone().unbind(), class, saturation, has_demand, has_demand_slope })
     }
 
     /// Shows Python's garbage collector the object.
@@ -113,6 +119,13 @@ impl UserUtility {
     }
 }
 
+impl UserUtility {
+    /// U' of one flow, as a function of a block of one.
+    fn marginals_of(&self, flow: usize) -> impl FnMut(&[f64], &mut [f64]) {
+        move |rates, out| out[0] = self.ask_one("marginal", flow, rates[0])
+    }
+}
+
 impl fmt::Debug for UserUtility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.class)
@@ -127,10 +140,21 @@ impl Utility for UserUtility {
         self.ask_one("marginal", flow, rate)
     }
     fn demand(&self, flow: usize, price: f64) -> f64 {
-        self.ask_one("demand", flow, price)
+        if self.has_demand {
+            return self.ask_one("demand", flow, price);
+        }
+        let mut demand = [0.0];
+        inverse::demands_into(self.marginals_of(flow), |_| self.saturation(flow), &[price], &mut demand);
+        demand[0]
     }
     fn demand_slope(&self, flow: usize, price: f64) -> f64 {
-        self.ask_one("demand_slope", flow, price)
+        if self.has_demand_slope {
+            return self.ask_one("demand_slope", flow, price);
+        }
+        let (demand, mut slope) = ([self.demand(flow, price)], [0.0]);
+        let saturation = |_| self.saturation(flow);
+        inverse::demand_slopes_into(self.marginals_of(flow), saturation, &[price], &demand, &mut slope);
+        slope[0]
     }
     fn flows(&self) -> Option<usize> {
         self.saturation.as_ref().and_then(Parameter::flows)
@@ -144,11 +168,22 @@ impl Utility for UserUtility {
     fn marginal_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         self.ask_block("marginal", rates, out);
     }
-    fn demand_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
-        self.ask_block("demand", prices, out);
+    fn demand_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        if self.has_demand {
+            return self.ask_block("demand", prices, out);
+        }
+        let marginals = |rates: &[f64], out: &mut [f64]| self.ask_block("marginal", rates, out);
+        inverse::demands_into(marginals, |place| self.saturation(flows.start + place), prices, out);
     }
-    fn demand_slope_into(&self, _flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
-        self.ask_block("demand_slope", prices, out);
+    fn demand_slope_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
+        if self.has_demand_slope {
+            return self.ask_block("demand_slope", prices, out);
+        }
+        let mut demands = vec![0.0; prices.len()];
+        self.demand_into(flows.clone(), prices, &mut demands);
+        let marginals = |rates: &[f64], out: &mut [f64]| self.ask_block("marginal", rates, out);
+        let saturation = |place| self.saturation(flows.start + place);
+        inverse::demand_slopes_into(marginals, saturation, prices, &demands, out);
     }
     fn gain_into(&self, _flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
         let mut before = vec![0.0; from.len()];

@@ -1,0 +1,92 @@
+"""What ``optimal`` promises: the gap and, by default, every single rate."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import netnum
+
+CURVES = [([0, 0.01], [0, 0.5]), ([0, 10], [0, 1]), ([0, 20], [0, 1])]
+
+
+def close(found, right, accuracy):
+    np.testing.assert_allclose(found, right, rtol=accuracy)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e9, 1e-9])
+@pytest.mark.parametrize(("stop", "accuracy"), [("rates", 5e-3), ("kkt", 1e-5)])
+def test_rich_flows_at_large_alpha_get_what_is_there(stop, accuracy, unit):
+    problem = netnum.Problem(
+        np.array([1, 1000, 50]) * unit, [[0], [1], [2], [1], [0, 1]], netnum.AlphaFair(8), group=[0, 1, 1, 2, 3]
+    )
+    solution = netnum.solve(problem, stop=stop)
+    assert solution.is_optimal
+    close(solution.flow_rates / unit, [0.5, 524.75, 524.75, 0.5], accuracy)
+
+
+def test_the_gap_alone_is_there_by_name():
+    problem = netnum.Problem([1, 1000, 50], [[0], [1], [2], [1], [0, 1]], netnum.AlphaFair(8), group=[0, 1, 1, 2, 3])
+    solution = netnum.solve(problem, stop="gap")
+    assert solution.is_optimal
+    assert solution.gap <= 1e-6
+
+
+def test_what_saturated_and_capped_flows_are_worth_does_not_hide_others():
+    curves = [netnum.BandwidthFunction(f, b) for f, b in CURVES]
+    for stop in ("rates", "gap", "kkt"):
+        solution = netnum.solve(netnum.Problem([1], [[0]] * 3, curves), stop=stop)
+        assert solution.is_optimal
+        close(solution.rates, [0.5, 1 / 3, 1 / 6], 2e-3)
+        capped = netnum.Problem([1], [[0]] * 3, netnum.AlphaFair(3, [1000, 1, 2]), rate_cap=[0.5, np.inf, np.inf])
+        solution = netnum.solve(capped, stop=stop)
+        assert solution.is_optimal
+        close(solution.rates, [0.5, 1 / 6, 1 / 3], 2e-3)
+
+
+@pytest.mark.parametrize("weight", [1e-2, 1e-5, 1e-7])
+def test_a_rate_is_right_relative_to_itself_however_small(weight):
+    problem = netnum.Problem([1] * 4, [[0, 1, 2, 3], [0]], netnum.AlphaFair(1, [1, weight]))
+    right = weight / (1 + weight)
+    close(netnum.solve(problem).rates[1], right, 3e-3)
+    close(netnum.solve(problem, stop="kkt").rates[1], right, 1e-5)
+
+
+def test_prices_that_no_float_holds_prove_nothing():
+    solution = netnum.solve(netnum.Problem([1e12], [[0], [0]], netnum.AlphaFair(30)))
+    assert solution.status == "stalled"
+    close(solution.rates, 5e11, 1e-6)
+
+
+@pytest.mark.parametrize("stop", ["rates", "gap", "kkt"])
+def test_what_leaves_the_floats_is_never_optimal(stop):
+    text = (Path(__file__).parent / "finds" / "falseoptimal-kkt-zero-rates.json").read_text()
+    fields = json.loads(text)
+    problem = netnum.Problem.from_json(json.dumps(fields.get("problem", fields)))
+    solution = netnum.solve(problem, stop=stop)
+    if solution.is_optimal:
+        assert np.isfinite(solution.gap)
+        assert np.isfinite(solution.objective)
+
+
+def test_a_solution_says_how_right_single_rates_are():
+    solution = netnum.solve(netnum.Problem([10.0], [[0], [0]], netnum.AlphaFair(1.0)))
+    assert (solution.kkt_residual, "rates to 0.0e0, " in repr(solution)) == (0.0, True)
+    assert "rates to" in solution._repr_html_()
+
+
+def test_a_limit_of_time_that_is_up_before_there_is_an_answer_gives_no_rates():
+    flows = 300_000
+    rng = np.random.default_rng(1)
+    paths = netnum.Paths(
+        np.arange(flows + 1) * 2, np.stack([rng.integers(0, 500, flows), 500 + rng.integers(0, 500, flows)], 1).ravel()
+    )
+    problem = netnum.Problem(np.ones(1000), paths, netnum.AlphaFair(1.0))
+    solution = netnum.solve(problem, time_limit=1e-9)
+    assert solution.status == "time_limit"
+    assert (solution.rates >= 0).all()
+    if solution.method == "none":
+        assert solution.rates.max() == 0
+        assert np.isinf(solution.gap)
+        assert np.isnan(solution.objective)
