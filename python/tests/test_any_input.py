@@ -106,7 +106,8 @@ def assert_feasible(problem, rates):
 def test_utilities_of_any_parameters(call):
     family, *arguments = call
     utility = made(family, *arguments)
-    assume(utility is not None)
+    if utility is None:
+        return
     assert repr(utility)
     assert pickle.loads(pickle.dumps(utility)) == utility
     for name in ("value", "marginal", "demand", "demand_slope"):
@@ -145,9 +146,11 @@ def problems(draw, any_numbers=False):
 def test_problems_of_any_arrays(call):
     arguments, named = call
     problem = made(netnum.Problem, *arguments, **named)
-    assume(problem is not None)
+    if problem is None:
+        return
     solution = made(netnum.solve, problem, max_iterations=50, time_limit=0.5)
-    assume(solution is not None)
+    if solution is None:
+        return
     assert_feasible(problem, solution.rates)
     again = pickle.loads(pickle.dumps(problem))
     assert again.capacities.tobytes() == problem.capacities.tobytes()
@@ -162,7 +165,8 @@ def test_solve_with_any_settings(call, method, tol, stop, time_limit):
     arguments, named = call
     problem = netnum.Problem(*arguments, **named)
     solution = made(netnum.solve, problem, method, tol=tol, stop=stop, time_limit=time_limit, max_iterations=30)
-    assume(solution is not None)
+    if solution is None:
+        return
     assert_feasible(problem, solution.rates)
     assert_feasible(problem, pickle.loads(pickle.dumps(solution)).rates)
 
@@ -183,7 +187,8 @@ def test_problems_of_any_text(call, changes, cut):
         (fields if name in fields else fields["utility"])[name] = value
     problem = made(netnum.Problem.from_json, json.dumps(fields))
     made(netnum.Problem.from_json, json.dumps(fields)[:cut])
-    assume(problem is not None)
+    if problem is None:
+        return
     assert netnum.Problem.from_json(problem.to_json()).to_json() == problem.to_json()
 
 
@@ -191,20 +196,20 @@ def test_problems_of_any_text(call, changes, cut):
 
 
 @given(
-    st.lists(st.one_of(st.text(max_size=3), st.integers(0, 5)), max_size=6),
-    st.lists(st.tuples(st.integers(-1, 6), st.integers(-1, 6)), max_size=8),
-    st.lists(numbers, max_size=8),
+    st.lists(st.text(max_size=3), min_size=2, max_size=6, unique=True),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8),
+    st.lists(st.one_of(positive, numbers), min_size=8, max_size=8),
     st.one_of(st.none(), st.integers(-1, 7)),
-    st.integers(0, 2**64),
+    st.integers(-1, 2**64),
 )
 def test_topologies_of_any_arguments(names, links, capacities, ends, seed):
-    capacities = (capacities + [1.0] * len(links))[: len(links)]
-    net = made(netnum.topology.Topology, names, links, capacities, ends=ends)
-    assume(net is not None)
+    net = made(netnum.topology.Topology, names, links, capacities[: len(links)], ends=ends)
+    if net is None:
+        return
     assert pickle.loads(pickle.dumps(net)) == net
     paths = made(net.ecmp, list(range(net.ends)), list(reversed(range(net.ends))), seed)
-    assume(paths is not None)
-    made(netnum.Problem, net, paths, netnum.AlphaFair(1))
+    if paths is not None:
+        made(netnum.Problem, net, paths, netnum.AlphaFair(1))
 
 
 # --- allocators ---
@@ -320,12 +325,14 @@ NETWORK = netnum.topology.leaf_spine(racks=2, servers_per_rack=2, spines=2)
 def test_simulations_of_any_arguments(flows, policy, routing, until, changes):
     columns = [list(column) for column in zip(*flows, strict=True)] or [[], [], [], []]
     workload = made(sim.Workload, *columns)
-    assume(workload is not None)
+    if workload is None:
+        return
     # Sizes and times of any size would run for as long as they say.
     assume(all(1 <= size <= 1e7 for size in workload.sizes) and all(at <= 1 for at in workload.arrivals))
     assume(all(math.isnan(time) or abs(time) <= 1 for time, _, _ in changes))
     report = made(sim.simulate, NETWORK, workload, policy, routing, until=min(until, 1.0), changes=changes)
-    assume(report is not None)
+    if report is None:
+        return
     assert np.all(report.bytes_sent <= workload.sizes * (1 + ROUNDING))
     assert len(report.completion_times) == len(workload)
 
@@ -335,7 +342,8 @@ def test_policies_of_any_options(name, data):
     known = sorted(sim.policies()[name].get("options", {}))
     option = data.draw(st.sampled_from([*known, "no_such_option"]))
     policy = made(sim.Policy, name, **{option: data.draw(odd)})
-    assume(policy is not None)
+    if policy is None:
+        return
     workload = sim.Workload([0.0, 0.0, 1e-5], [0, 1, 2], [3, 2, 1], [1e4, 2e4, 1e5])
     made(sim.simulate, NETWORK, workload, policy, until=0.01)
 
@@ -344,7 +352,8 @@ def test_policies_of_any_options(name, data):
 def test_traces_of_any_text(text):
     assume(text)
     workload = made(sim.Workload.from_csv, "arrival,source,destination,size\n" + text)
-    assume(workload is not None)
+    if workload is None:
+        return
     assert sim.Workload.from_csv(workload.to_csv()) == workload
 
 

@@ -157,10 +157,9 @@ fn restore_and_go_on(text: &str) -> Result<(), String> {
             _ => allocator.respond(),
         }
     }
-    let written = allocator.to_json().map_err(|error| format!("there is no snapshot of it: {error}"))?;
-    let again = restore_allocator(&written, one());
-    let again = again.map_err(|error| format!("a snapshot of it is refused: {error}"))?;
-    expect(again.to_json() == allocator.to_json(), || "restored, it differs".into())
+    let written = allocator.to_json().map_err(|error| format!("restored, and not written: {error}"))?;
+    let again = restore_allocator(&written, one()).map_err(|error| format!("a snapshot of it is refused: {error}"))?;
+    expect(again.to_json().as_ref() == Ok(&written), || "restored, it differs".into())
 }
 
 // --- topologies from edges, and their JSON ---
@@ -213,7 +212,7 @@ pub(crate) const TRACES: Target = Target { name: "traces", seeds: Vec::new, muta
 
 fn read_a_trace(text: &str) -> Result<(), String> {
     let Ok(workload) = Workload::from_csv(text) else { return Ok(()) };
-    let written = workload.to_csv().map_err(|error| format!("not written: {error}"))?;
+    let written = workload.to_csv().map_err(|error| format!("read, and not written: {error}"))?;
     let again = Workload::from_csv(&written).map_err(|error| format!("written, and not read: {error}"))?;
     expect(again == workload, || "written and read, it differs".into())?;
     let net = Topology::leaf_spine(2, 4, 2, 10e9, 40e9).unwrap();
