@@ -64,7 +64,7 @@ impl Ideal {
 
     fn of(name: String, clock: Option<Clock>, worth: Worth) -> Self {
         let (capacities, at_first, prices) = (Vec::new(), Vec::new(), Vec::new());
-        let settings = Settings::default();
+        let settings = Self::settings(Settings::default().tol);
         Self { name, worth, settings, clock, capacities, at_first, prices, changed: false, gap: 0.0 }
     }
 
@@ -90,8 +90,8 @@ impl Ideal {
         Self::new("min-fct", |flows| Utility::MinFct.of(flows))
     }
 
-    /// The same, with other settings for every solve. By default those of `solve`: a proven gap of 1e-6, and every single
-    /// rate to a thousandth.
+    /// The same, with other settings for every solve. By default those of `solve`, a proven gap of 1e-6 and every single
+    /// rate to a thousandth, in a thousand iterations.
     pub fn with_settings(self, settings: Settings) -> Self {
         Self { settings, ..self }
     }
@@ -101,7 +101,12 @@ impl Ideal {
         if !(tol.is_finite() && tol > 0.0) {
             return Err(Error::setting("tol", tol, "a finite number > 0"));
         }
-        Ok(self.with_settings(Settings { tol, ..Settings::default() }))
+        Ok(self.with_settings(Self::settings(tol)))
+    }
+
+    /// Where a thousand iterations do not get there, twenty thousand at every event would stand in the way of the rest.
+    fn settings(tol: f64) -> Settings {
+        Settings { tol, max_iterations: 1000, ..Settings::default() }
     }
 }
 
