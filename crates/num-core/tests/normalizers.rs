@@ -73,7 +73,7 @@ fn fill_tells_light_paths_apart_beside_heavy_ones() {
         let light = 10f64.powi(-decades);
         let rates = normalize(&problem, &[1.0, light, 2.0 * light, 3.0 * light, 7.0 * light], &Fill).unwrap();
         let load: f64 = rates.iter().sum();
-        assert!(load <= 1.0 + 9.0 * f64::EPSILON && load >= 1.0 - 1e-12, "{decades} decades: {load:e}");
+        assert!((1.0 - 1e-12..=1.0 + 9.0 * f64::EPSILON).contains(&load), "{decades} decades: {load:e}");
     }
 }
 

@@ -348,7 +348,7 @@ impl<'a> Fluid<'a> {
             let before = (self.arrived, self.ended);
             let mut last = Last::Wish;
             if end <= next {
-                self.ends.due(next * (1.0 + ROUNDING), &mut due);
+                self.ends.due((next * (1.0 + ROUNDING)).min(f64::MAX), &mut due);
                 last = Last::Turn(self.flows.flow(due[0]).number);
                 for &slot in &due {
                     self.end_or_turn(slot);

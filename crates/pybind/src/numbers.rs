@@ -123,10 +123,9 @@ fn flat<T: Element + Copy>(name: &str, array: &Bound<'_, PyUntypedArray>) -> PyR
         }
     }
     // Rows of numbers that lie as a slice does can be read as one; anything else NumPy copies first.
-    if let Ok(plain) = array.cast::<PyArray1<T>>() {
-        if array.is_contiguous() && (plain.data() as usize).is_multiple_of(align_of::<T>()) {
-            return Ok(plain.try_readonly().map_err(in_use)?.to_vec()?);
-        }
+    let plain = array.cast::<PyArray1<T>>().ok().filter(|_| array.is_contiguous());
+    if let Some(plain) = plain.filter(|plain| (plain.data() as usize).is_multiple_of(align_of::<T>())) {
+        return Ok(plain.try_readonly().map_err(in_use)?.to_vec()?);
     }
     let numbers = array.call_method1("astype", (T::get_dtype(py), "C", "unsafe", false, true))?;
     let numbers = numbers.call_method1("reshape", (-1,))?;
