@@ -24,7 +24,7 @@ fn scale_of_a_gap(problem: &Problem, rates: &[f64], prices: &[f64]) -> f64 {
     let feasible = normalize(problem, rates, &FNorm::default()).unwrap();
     let flow_rates = problem.flow_rates(&feasible).unwrap();
     let [mut revenue, mut rents] = [0.0; 2];
-    for flow in 0..problem.flows() {
+    for (flow, &now) in flow_rates.iter().enumerate() {
         let (utility, place) = problem.utility(flow);
         let price = |path: &usize| problem.paths().links(*path).iter().map(|&link| prices[link as usize]).sum::<f64>();
         let is_own = |path: &usize| problem.group()[*path] == flow as u32 && !problem.is_closed(*path);
@@ -44,8 +44,8 @@ fn scale_of_a_gap(problem: &Problem, rates: &[f64], prices: &[f64]) -> f64 {
         let pays: f64 = filled.iter().map(|(rate, price)| rate * price).sum();
         if rent > pays {
             rents += rent;
-        } else if flow_rates[flow] > 0.0 {
-            revenue += flow_rates[flow] * utility.marginal(place, flow_rates[flow]);
+        } else if now > 0.0 {
+            revenue += now * utility.marginal(place, now);
         }
     }
     revenue + rents
