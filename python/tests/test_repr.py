@@ -14,7 +14,9 @@ SOLUTION = netnum.solve(PROBLEM, trace=True)
 
 def test_a_solution_says_whether_it_worked_how_well_how_big_and_how_long():
     measure = r"\d\.\de-\d+"
-    pattern = rf"Solution\(optimal, 1000 flows, 360 links, gap {measure}, rates to {measure}, \d+ iterations, \d+\.\d ms\)"
+    pattern = (
+        rf"Solution\(optimal, 1000 flows, 360 links, gap {measure}, rates to {measure}, \d+ iterations, \d+\.\d ms\)"
+    )
     assert re.fullmatch(pattern, repr(SOLUTION))
     assert str(SOLUTION) == repr(SOLUTION)
     failed = netnum.solve(netnum.Problem([1.0, 0.0], [[0], [1]], netnum.AlphaFair(1.0)))
