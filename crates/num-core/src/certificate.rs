@@ -48,7 +48,9 @@
 //! through it. Why that, and not the capacity: rates change by at most χ(R) times what capacities change by, with a
 //! constant of the routing matrix only (Stewart 1989, Todd 1990), absolutely: what a wide link idles by may be several
 //! times what a small flow gets somewhere else, whose price then is that link's by mistake. A link that idles by less than
-//! what rounding leaves of a sum (10⁻¹³) is full. Rates below 10⁻⁹ of what their path could carry are relative to that
+//! what rounding leaves of a sum (10⁻¹³) is full. One thing it does not see: a path of a flow with several whose excess
+//! is nothing beside its own price and much beside that of one of its links, as with weights over eight decades; the
+//! split may then be wrong, and with it small flows on that link. Rates below 10⁻⁹ of what their path could carry are relative to that
 //! (completion times may ask for rates over forty decades), and rates that should be 0 to 10⁻³ of it.
 //!
 //! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
@@ -60,6 +62,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::interrupt;
 use crate::max_min::{Witness, bottleneck_residual, max_min_with_witness};
 use crate::normalize::{self, FNorm, relative, relative_loads};
 use crate::presolve::{NaturalBlock, Presolved};
@@ -94,8 +97,8 @@ pub struct Certificate {
 ///
 /// # Errors
 /// [`Error::Length`], [`Error::Rate`], [`Error::Price`] for bad input; [`Error::Unsupported`] for max-min problems with
-/// utilities that have no [fair share](crate::Utility::fair_share); and
-/// [`Error::Utility`] when a user's utility answers with a demand that is no best response.
+/// utilities that have no [fair share](crate::Utility::fair_share);
+/// [`Error::Utility`] when a user's utility answers with a demand that is no best response; and [`Error::Stopped`].
 pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
     normalize::check(problem, rates)?;
     problem.check_prices(prices)?;
@@ -107,8 +110,12 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     let overload = overload(problem, rates);
     let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
     let settled = Settled::new(&presolved, &natural, &prices);
+    interrupt::check()?;
     settled.check_demands()?;
-    Ok(settled.certificate(overload.max(settled.overload)))
+    let relative_gap = settled.relative_gap();
+    interrupt::check()?;
+    let overload = overload.max(settled.overload);
+    Ok(Certificate { relative_gap, overload, kkt_residual: settled.kkt_residual().max(overload) })
 }
 
 /// The bottleneck property in place of a gap.
