@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,8 @@ class FailureStudy:
     common_flows: NDArray[np.int64]
     """The flows that every scenario serves, and the network as it is."""
     before: NDArray[np.float64]
-    """Utility of the flows that a scenario serves, in the network as it is: shape (scenarios,)."""
+    """Utility, in the network as it is, of the flows that it and the scenario both serve: shape (scenarios,). For
+    max-min problems the smallest fair share."""
     after: NDArray[np.float64]
     """Utility of the same flows in the scenario: shape (scenarios,). For max-min problems the smallest fair share."""
     throughput: NDArray[np.float64]
@@ -123,6 +125,10 @@ def failure_study(
         left[list(links)] = 0.0
         problems.append(problem.with_capacities(left))
     solutions = tuple(solve_many(problems, warm_start=whole, progress=progress, **settings))
+    for number, solution in enumerate((whole, *solutions)):
+        if solution.method == "none":
+            what = f"scenario {number - 1}" if number else "the network as it is"
+            raise NumError(f"the time was up before there was an answer to {what}: give a longer time_limit")
 
     served = np.ones((1 + len(scenarios), problem.flows), dtype=bool)
     for row, solution in zip(served, (whole, *solutions), strict=True):
@@ -149,7 +155,7 @@ def failure_study(
 
 
 def _links_of(problem: Problem, scenario: int, links: int | Sequence[int]) -> tuple[int, ...]:
-    listed = [int(link) for link in np.atleast_1d(np.asarray(links))]
+    listed = [operator.index(link) for link in np.atleast_1d(np.asarray(links))]
     for link in listed:
         if not 0 <= link < problem.links:
             raise NumError(f"scenario {scenario} names link {link}, and there are {problem.links} links")

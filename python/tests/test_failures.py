@@ -61,3 +61,20 @@ def test_other_capacities_are_checked(problem):
         problem.with_capacities([1.0, -1.0])
     with pytest.raises(netnum.ProblemError, match="flow_rates has 2 entries, expected 3, one per flow"):
         problem.values([1.0, 2.0])
+
+
+def test_a_link_is_an_integer_and_an_answer_is_needed(problem):
+    with pytest.raises(TypeError):
+        netnum.failure_study(problem, [0.7])
+
+
+def test_a_study_without_time_says_so():
+    flows = 300_000
+    ends = np.random.default_rng(1).integers([0, 500], [500, 1000], (flows, 2))
+    problem = netnum.Problem(np.ones(1000), netnum.Paths(np.arange(flows + 1) * 2, ends.ravel()), netnum.AlphaFair(1.0))
+    try:
+        study = netnum.failure_study(problem, [0], time_limit=1e-9)
+    except netnum.NumError as error:
+        assert "the time was up before there was an answer to the network as it is" in str(error)
+    else:
+        assert study.solutions[0].method != "none"

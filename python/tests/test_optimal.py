@@ -1,6 +1,7 @@
 """What ``optimal`` promises: the gap and, by default, every single rate."""
 
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -65,9 +66,48 @@ def test_what_leaves_the_floats_is_never_optimal(stop):
     fields = json.loads(text)
     problem = netnum.Problem.from_json(json.dumps(fields.get("problem", fields)))
     solution = netnum.solve(problem, stop=stop)
-    if solution.is_optimal:
-        assert np.isfinite(solution.gap)
-        assert np.isfinite(solution.objective)
+    assert not solution.is_optimal or (np.isfinite(solution.gap) and np.isfinite(solution.objective))
+    assert (solution.rates >= 0).all()
+
+
+def test_a_marginal_of_a_capped_flow_that_drowns_the_others_proves_nothing():
+    problem = netnum.Problem(
+        [1, 1], [[0], [1], [1]], netnum.AlphaFair(30, [1, 0.1, 0.2]), rate_cap=[1e-10, np.inf, np.inf]
+    )
+    for stop in ("gap", "rates", "kkt"):
+        solution = netnum.solve(problem, stop=stop, tol=0.05)
+        if solution.is_optimal:
+            close(solution.rates[1:], [1 / 3, 2 / 3], 0.2)
+
+
+def test_seconds_are_those_of_the_clock():
+    flows = 100_000
+    ends = np.random.default_rng(1).integers([0, 500], [500, 1000], (flows, 2))
+    problem = netnum.Problem(np.ones(1000), netnum.Paths(np.arange(flows + 1) * 2, ends.ravel()), netnum.AlphaFair(1.0))
+    began = time.perf_counter()
+    solution = netnum.solve(problem)
+    assert solution.seconds <= time.perf_counter() - began
+
+
+def test_a_saturation_below_zero_is_an_error_that_names_the_flow():
+    class Broken:
+        saturation = -1.0
+
+        def value(self, rates):
+            return np.log(rates)
+
+        def marginal(self, rates):
+            return 1 / rates
+
+        def demand(self, prices):
+            return 1 / prices
+
+        def demand_slope(self, prices):
+            return -1 / prices**2
+
+    problem = netnum.Problem([1.0], [[0], [0]], Broken())
+    with pytest.raises(netnum.UtilityError, match="flow 0 is broken: its saturation is -1, expected a number >= 0"):
+        netnum.certify(problem, [0.5, 0.5], [2.0])
 
 
 def test_a_solution_says_how_right_single_rates_are():

@@ -20,13 +20,13 @@
 //! The last term is what the links idle by, at their prices, each path with its part of the load (every path through
 //! a link without load with an equal part). It is reported relative to what raising rates by 100 % would gain. A flow at a
 //! cap or a saturation gains nothing by that, however large U' is just below: it is *held* when the rent of its bounds,
-//! R_f = Σ x_p (U'(y_f) − q_p)₊, is more than what it pays. Over the flows that are not held
+//! R_f = Σ x_p (U'(y_f) − q_p)₊, is more than what it would pay for x. Over the flows that are not held
 //!
 //! ```text
 //! S = min(Σ ŷ_f U'(ŷ_f), Σ_p x̂_p Σ_{l ∈ p} p_l c_l/load_l),    gap = max { Σ Δ_f/S, max_f Δ_f/R_f }
 //! ```
 //!
-//! where a held flow with R_f > S is judged by itself, on the right, and any other flow is in the sum on the left. So at a
+//! (the first of the two where nothing is paid) and where a held flow with R_f > S is judged by itself, on the right, and any other flow is in the sum on the left. So at a
 //! gap ε the missing utility is at most ε (S + Σ R_f), and what held flows are worth does not hide that others starve.
 //! The gap does not change with the units, with a scaling of U or with constants added to it. For log utilities it is
 //! the mean loss of log rate.
@@ -35,19 +35,20 @@
 //!
 //! The gap is about a total: by concavity it leaves every flow an interval of rates, |Δy/y| ≤ √(2 gap/(α e)) with e its
 //! share of S, which says nothing about flows that matter little to the total, as rich ones do at large α. The KKT
-//! residual is about every flow. It is the smallest ε ≥ 0 (up to the factor of its last item) for which x̂ is the exact
-//! optimum of a problem in which
+//! residual is about every flow. It is the smallest ε ≥ 0 for which x̂ is the exact optimum of a problem in which
 //!
 //! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate (or the prices
 //!   by ε/10, where U' is so flat that a small change of price moves the rate a lot: α < 0.1, linear utilities);
 //! - no path that is too expensive carries more than the part ε of its flow;
 //! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or its
-//!   price is at most the part ε of the price of every path through it.
+//!   price is at most the part ε of what every path through it is worth.
 //!
 //! The smallest rate *beside* a link is that of any flow, neither held nor linear, that shares a priced link with a flow
 //! through it. Why that, and not the capacity: rates change by at most χ(R) times what capacities change by, with a
 //! constant of the routing matrix only (Stewart 1989, Todd 1990), absolutely: what a wide link idles by may be several
-//! times what a small flow gets somewhere else, whose price then is that link's by mistake. A link that idles by less than
+//! times what a small flow gets somewhere else, whose price then is that link's by mistake. So single rates are right to ε
+//! times a factor of the routing, near 1 where few full links follow each other on paths; what a link idles by may travel
+//! further, along flows that cross two full links each, than the residual looks. A link that idles by less than
 //! what rounding leaves of a sum (10⁻¹³) is full. One thing it does not see: a path of a flow with several whose excess
 //! is nothing beside its own price and much beside that of one of its links, as with weights over eight decades; the
 //! split may then be wrong, and with it small flows on that link. Rates below 10⁻⁹ of what their path could carry are relative to that
@@ -229,6 +230,11 @@ impl<'a> Settled<'a> {
                     let missing = best.scratch[number] - cost;
                     // Not max, which would hide an answer that is not a number.
                     let missing = if missing < 0.0 { 0.0 } else { missing } + idled;
+                    let lost = marginals[number] == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
+                    // A power law is never worth nothing: a marginal of 0 is one that no float holds.
+                    if lost && block.utility.alpha(flow - block.flows.start).is_some() {
+                        return f64::INFINITY;
+                    }
                     if rent > would_pay {
                         held.push([missing, rent]);
                     } else {
@@ -314,8 +320,7 @@ impl<'a> Settled<'a> {
     pub(crate) fn kkt_residual(&self) -> f64 {
         let problem = self.problem;
         let mut residual = 0.0f64;
-        // Not max, which would hide an answer that is not a number.
-        let mut count = |violation: f64| residual = if violation <= residual { residual } else { violation };
+        let mut count = |violation: f64| residual = larger(residual, violation);
         let (mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new());
         let mut links = Slackness::new(self);
         for block in &problem.blocks {
@@ -356,6 +361,9 @@ impl<'a> Settled<'a> {
 
     /// How far a path is from its best response: too expensive and still used, or worth more and still not at its cap.
     fn response_residual(&self, path: usize, flow: usize, marginal: f64, demand: f64) -> f64 {
+        if demand.is_nan() {
+            return demand;
+        }
         let (price, rate, flow_rate) = (self.path_prices[path], self.rates[path], self.flow_rates[flow]);
         let cap = self.problem.caps[path];
         let least = if demand == 0.0 { NONE } else { TINY } * self.problem.ceilings[path];
@@ -416,17 +424,17 @@ impl Free {
                 return own;
             }
             if rent > scale {
-                let own = own / rent;
-                alone = if own <= alone { alone } else { own };
+                alone = larger(alone, if rent.is_finite() { own / rent } else { f64::NAN });
             } else {
                 missing += own;
             }
         }
         let together = match missing {
             0.0 | f64::INFINITY => missing,
+            _ if scale.is_infinite() => f64::NAN,
             _ => missing / scale,
         };
-        if together <= alone { alone } else { together }
+        larger(together, alone)
     }
 }
 
@@ -505,6 +513,11 @@ const NONE: f64 = 1e-3;
 const FULL: f64 = 1e-13;
 /// A link whose price is this part of a path's or less is free.
 const FREE: f64 = 1e-9;
+
+/// The larger of two numbers; not a number if one of them is none, which max would hide.
+fn larger(one: f64, other: f64) -> f64 {
+    if one.is_nan() || one >= other { one } else { other }
+}
 
 /// max(v) − 1, at least 0.
 fn most_over_one(values: &[f64]) -> f64 {

@@ -2,9 +2,10 @@
 //!
 //! A [`StopToken`] is in force on a thread while [`scope`](StopToken::scope) runs. Scopes nest, and every one of them
 //! counts: a solve with a time limit inside a simulation that Ctrl-C may stop ends with whichever comes first. Whatever
-//! takes long calls [`check`] every few thousand items, by way of a [`Pacer`], and returns [`Error::Stopped`]; what has
-//! an answer to give by then (a solve, a simulation) returns that instead, with a status that says so. Threads that work
-//! for another one enter the [`Tokens`] of that one.
+//! takes long calls [`check`] every few thousand items, by way of a [`Pacer`], and returns [`Error::Stopped`]: a
+//! token abandons the work. A time limit in the settings of a solve, or an observer, ends it with the best answer so far
+//! instead, and so does any of them a simulation, with a status that says so. Threads that work for another one enter the
+//! [`Tokens`] of that one.
 //!
 //! ```
 //! use std::thread;
@@ -167,11 +168,6 @@ impl Tokens {
         let _entered = Entered(before);
         work()
     }
-
-    /// Whether one of them has stopped.
-    pub fn are_stopped(&self) -> bool {
-        self.0.iter().any(StopToken::is_stopped)
-    }
 }
 
 /// Whether to go on: called by whatever takes long. Without a token some nanoseconds, with one some tens.
@@ -185,12 +181,6 @@ pub fn check() -> Result<()> {
         Some(tokens) => tokens,
     };
     if tokens.iter().any(StopToken::is_stopped) { Err(Error::Stopped) } else { Ok(()) }
-}
-
-/// Time left until the first deadline in force on this thread; none without one.
-pub fn time_left() -> Option<Duration> {
-    let first = IN_FORCE.with_borrow(|tokens| tokens.iter().filter_map(|token| token.inner.deadline).min());
-    first.map(|deadline| deadline.saturating_duration_since(Instant::now()))
 }
 
 /// Calls [`check`] once per so many units of work, so that a loop may ask at every turn.
@@ -232,7 +222,6 @@ mod tests {
     #[test]
     fn without_a_token_nothing_stops() {
         assert_eq!(check(), Ok(()));
-        assert_eq!(time_left(), None);
     }
 
     #[test]
@@ -257,14 +246,12 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_stops_and_says_how_much_is_left() {
+    fn a_deadline_stops() {
         let token = StopToken::with_timeout(Duration::from_secs(3600));
         token.scope(|| {
             assert_eq!(check(), Ok(()));
-            assert!(time_left().unwrap() > Duration::from_secs(3000));
             StopToken::with_timeout(Duration::ZERO).scope(|| {
                 assert_eq!(check(), Err(Error::Stopped));
-                assert_eq!(time_left(), Some(Duration::ZERO));
             });
         });
     }
@@ -305,11 +292,9 @@ mod tests {
         outer.scope(|| {
             inner.scope_alone(|| {
                 assert_eq!(check(), Ok(()));
-                assert!(time_left().is_some());
                 inner.stop();
                 assert_eq!(check(), Err(Error::Stopped));
             });
-            assert_eq!(time_left(), None);
             assert_eq!(check(), Err(Error::Stopped));
         });
         assert_eq!(check(), Ok(()));

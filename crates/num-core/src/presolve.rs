@@ -269,6 +269,10 @@ impl Presolved {
         for block in &self.blocks {
             for (place, flow) in block.flows.clone().enumerate() {
                 let saturation = block.utility.saturation(place);
+                if saturation.is_nan() || saturation < 0.0 {
+                    let what = format!("its saturation is {}, expected a number >= 0", saturation * self.units.rate);
+                    return Err(Error::Utility { flow: self.original_flows[flow] as usize, what });
+                }
                 for ceiling in &mut self.ceilings[self.flow_paths[flow]..self.flow_paths[flow + 1]] {
                     *ceiling = ceiling.min(saturation);
                 }

@@ -10,14 +10,14 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Stop {
     /// The relative gap is at most the tolerance, and the KKT residual at most 1e−3 (or the tolerance, where that is
-    /// larger): the total worth is right to the tolerance, and every single rate to a thousandth of itself.
+    /// larger): the total worth is right to the tolerance, and every single rate to about a thousandth of itself.
     #[default]
     Rates,
     /// The relative gap is at most the tolerance: the total worth is right, relative to what raising every rate by 100 %
     /// would gain. Flows that matter little to that total (rich ones at large α, tiny weights) may still be far from
     /// their rates.
     Gap,
-    /// The KKT residual is at most the tolerance: every single rate is right, relative to itself.
+    /// The KKT residual is at most the tolerance: every single rate is right to about that, relative to itself.
     Kkt,
 }
 

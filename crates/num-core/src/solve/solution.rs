@@ -84,7 +84,8 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// What there is when the time was up before there was an answer: no rates, and no proof of anything.
+    /// What there is when the time was up before there was an answer: no rates, no proof of anything, and no word on which
+    /// flows have failed.
     pub(super) fn unsolved(problem: &Problem, took: Duration) -> Self {
         let (paths, links) = (problem.paths().len(), problem.links());
         let certificate = Certificate { relative_gap: f64::INFINITY, overload: 0.0, kkt_residual: f64::INFINITY };
@@ -108,7 +109,7 @@ impl Solution {
 
 impl fmt::Display for Solution {
     /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, rates to 2.0e-4, 70 iterations, 0.3 ms)`: the relative gap,
-    /// and the KKT residual, to which every single rate is right.
+    /// and the KKT residual, to about which every single rate is right.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let (flows, links) = (counted(self.flow_rates.len(), "flow"), counted(self.prices.len(), "link"));

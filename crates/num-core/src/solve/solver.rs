@@ -281,7 +281,11 @@ impl Solver {
         };
         match &best {
             Some(best) => self.solution(status, best, self.iteration - first, trace, began),
-            None => Ok(Solution { trace, ..Solution::unsolved(&self.problem, began.elapsed()) }),
+            None => {
+                let (method, iterations) = (self.method_name, self.iteration - first);
+                let unsolved = Solution::unsolved(&self.problem, began.elapsed());
+                Ok(Solution { status, method, iterations, trace, ..unsolved })
+            }
         }
     }
 
@@ -441,7 +445,7 @@ impl Solver {
             bottlenecks,
             certificate,
             iterations,
-            seconds: (self.made + began.elapsed()).as_secs_f64(),
+            seconds: began.elapsed().as_secs_f64(),
             failed_flows,
             trace,
         })
