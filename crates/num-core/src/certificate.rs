@@ -49,9 +49,10 @@
 //! times what a small flow gets somewhere else, whose price then is that link's by mistake. So single rates are right to ε
 //! times a factor of the routing, near 1 where few full links follow each other on paths; what a link idles by may travel
 //! further, along flows that cross two full links each, than the residual looks. A link that idles by less than
-//! what rounding leaves of a sum (10⁻¹³) is full. One thing it does not see: a path of a flow with several whose excess
-//! is nothing beside its own price and much beside that of one of its links, as with weights over eight decades; the
-//! split may then be wrong, and with it small flows on that link. Rates below 10⁻⁹ of what their path could carry are relative to that
+//! what rounding leaves of a sum (10⁻¹³) is full. One thing it does not see: two paths of one
+//! flow whose prices differ by nothing beside themselves, and by much beside the price of one of their links, which is all
+//! that a rich flow pays where U' spreads over many decades (α ≥ 4, rates that differ a hundredfold). The split may then be
+//! wrong, and with it that flow by some percent. Rates below 10⁻⁹ of what their path could carry are relative to that
 //! (completion times may ask for rates over forty decades), and rates that should be 0 to 10⁻³ of it.
 //!
 //! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
