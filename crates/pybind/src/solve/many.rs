@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use netnum_core::interrupt::{StopToken, Tokens};
 use netnum_core::{Error, Problem as Core, Result};
 use netnum_parallel::{Batch, Overseer};
 use pyo3::exceptions::PyTypeError;
@@ -108,10 +109,12 @@ pub(crate) fn solve_many(
 /// Runs a batch on threads of its own. The calling one waits, looks for signals and moves the bar, by the clock.
 fn beside(batch: &Batch<'_, &Core>, threads: NonZeroUsize, office: &Office, bar: &mut Option<Bar>) -> Result<()> {
     let (tell, told) = mpsc::channel();
+    let (tokens, stop) = (Tokens::in_force(), StopToken::new());
     thread::scope(|scope| {
-        let work = move || {
+        let solve = || tokens.scope(|| stop.scope(|| batch.solve(threads, office)));
+        let work = || {
             // Nobody listens any more only if the caller has panicked.
-            let _ = tell.send(batch.solve(threads, office));
+            let _ = tell.send(solve());
         };
         thread::Builder::new().spawn_scoped(scope, work).map_err(|refusal| Error::Setting {
             name: "threads".into(),
@@ -131,6 +134,7 @@ fn beside(batch: &Batch<'_, &Core>, threads: NonZeroUsize, office: &Office, bar:
             if let Err(error) = Python::attach(look) {
                 door::keep(error);
                 office.close();
+                stop.stop();
             }
         }
     })
