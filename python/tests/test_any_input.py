@@ -184,7 +184,8 @@ def test_problems_of_any_text(call, changes, cut):
     arguments, named = call
     fields = json.loads(netnum.Problem(*arguments, **named).to_json())
     for name, value in changes:
-        (fields if name in fields else fields["utility"])[name] = value
+        utility = fields["utility"]
+        (utility if name not in fields and isinstance(utility, dict) else fields)[name] = value
     problem = made(netnum.Problem.from_json, json.dumps(fields))
     made(netnum.Problem.from_json, json.dumps(fields)[:cut])
     if problem is None:

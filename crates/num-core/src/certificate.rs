@@ -231,8 +231,8 @@ impl<'a> Settled<'a> {
                     let missing = best.scratch[number] - cost;
                     // Not max, which would hide an answer that is not a number.
                     let missing = if missing < 0.0 { 0.0 } else { missing } + idled;
-                    let lost = marginals[number] == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
-                    // A power law is never worth nothing: a marginal of 0 is one that no float holds.
+                    let lost = rent == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
+                    // A power law is never worth nothing: where it is, its marginal is one that no float holds.
                     if lost && block.utility.alpha(flow - block.flows.start).is_some() {
                         return f64::INFINITY;
                     }

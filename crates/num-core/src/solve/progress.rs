@@ -15,7 +15,7 @@ pub struct Progress {
     /// How far the fullest link was over its capacity at the last certificate, relative to it, before
     /// normalization; NaN before the first.
     pub overload: f64,
-    /// KKT residual of the last certificate; NaN unless the solve stops on it.
+    /// KKT residual of the last certificate; NaN where it did not matter, the gap being far from the tolerance.
     pub kkt_residual: f64,
     /// Seconds since the solve began.
     pub seconds: f64,

@@ -12,7 +12,7 @@ pub(crate) struct Progress {
     gap: f64,
     /// How far the fullest link was over its capacity before normalization, relative to it.
     overload: f64,
-    /// KKT residual; nan unless the solve stops on it.
+    /// KKT residual; nan where the gap is far from the tolerance.
     kkt_residual: f64,
     /// Seconds since the solve began.
     seconds: f64,

@@ -16,7 +16,7 @@ pub(crate) struct Trace {
     /// How far the fullest link was over its capacity before normalization, relative to it: array of float, shape
     /// (rows,).
     overload: Py<PyArray1<f64>>,
-    /// KKT residual, nan unless the solve stops on it: array of float, shape (rows,).
+    /// KKT residual, nan where the gap was far from the tolerance: array of float, shape (rows,).
     kkt_residual: Py<PyArray1<f64>>,
     /// Seconds since the solve began: array of float, shape (rows,).
     seconds: Py<PyArray1<f64>>,
