@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | rates | tol | max(tol, 10⁻³) |
 //! | gap | tol | |
-//! | kkt | any number | tol |
+//! | kkt | max(tol, 10⁻¹) | tol |
 //!
 //! The KKT residual costs another pass over the flows; with `rates` it is only found where the gap is near.
 
@@ -13,11 +13,14 @@ use super::{Settings, Stop};
 /// How right every single rate must be where the tolerance is about the total.
 const RATES: f64 = 1e-3;
 
+/// A gap above this is no proof, whatever the residual says of tiny rates.
+const PROVEN: f64 = 0.1;
+
 /// What a solve is to reach.
 pub(super) struct Goal {
     stop: Stop,
     tol: f64,
-    /// What the gap and the KKT residual must be at most; ∞ for what need only be a number.
+    /// What the gap and the KKT residual must be at most.
     gap: f64,
     kkt_residual: f64,
 }
@@ -31,7 +34,7 @@ impl Goal {
         let (gap, kkt_residual) = match stop {
             Stop::Rates => (tol, tol.max(RATES)),
             Stop::Gap => (tol, f64::INFINITY),
-            Stop::Kkt => (f64::MAX, tol),
+            Stop::Kkt => (tol.max(PROVEN), tol),
         };
         Self { stop, tol, gap, kkt_residual }
     }
