@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+from user_utility import Log
 
 import netnum
 
@@ -20,24 +21,6 @@ ENDLESS = {"method": "ned", "gamma": 1.0, "tol": 1e-15, "max_iterations": 10**9}
 def problem():
     net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
     return netnum.Problem(net, net.ecmp(*net.random_pairs(10_000, seed=1), seed=1), netnum.AlphaFair(1.0))
-
-
-class Log:
-    """log x, as the user would write it."""
-
-    def value(self, rates):
-        import numpy
-
-        return numpy.log(rates)
-
-    def marginal(self, rates):
-        return 1 / rates
-
-    def demand(self, prices):
-        return 1 / prices
-
-    def demand_slope(self, prices):
-        return -1 / prices**2
 
 
 def seconds_until_interrupted(work, after=0.15):

@@ -5,6 +5,7 @@ import weakref
 
 import numpy as np
 import pytest
+from user_utility import Log
 
 import netnum
 from netnum import sim, topology
@@ -44,22 +45,6 @@ def test_all_pairs_of_a_network_too_large_for_them_are_a_memory_error():
 def test_answers_that_no_memory_holds_are_a_memory_error():
     with pytest.raises(MemoryError, match="no memory for 1000000 times 1000000 answers"):
         netnum.Linear(np.ones(10**6)).value(np.ones((10**6, 1)))
-
-
-class Log:
-    """log x, with room for what it should not hold."""
-
-    def value(self, rates):
-        return np.log(rates)
-
-    def marginal(self, rates):
-        return 1 / rates
-
-    def demand(self, prices):
-        return 1 / prices
-
-    def demand_slope(self, prices):
-        return -1 / prices**2
 
 
 class Slotted(Log):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from user_utility import Log
 
 import netnum
 
@@ -90,20 +91,8 @@ def test_seconds_are_those_of_the_clock():
 
 
 def test_a_saturation_below_zero_is_an_error_that_names_the_flow():
-    class Broken:
+    class Broken(Log):
         saturation = -1.0
-
-        def value(self, rates):
-            return np.log(rates)
-
-        def marginal(self, rates):
-            return 1 / rates
-
-        def demand(self, prices):
-            return 1 / prices
-
-        def demand_slope(self, prices):
-            return -1 / prices**2
 
     problem = netnum.Problem([1.0], [[0], [0]], Broken())
     with pytest.raises(netnum.UtilityError, match="flow 0 is broken: its saturation is -1, expected a number >= 0"):
