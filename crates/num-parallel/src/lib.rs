@@ -7,7 +7,6 @@
 //! | `allocator/` | flowlets that start and end, ticks, updates |
 //! | `solve.rs` | solves whose price methods use those blocks |
 //! | `many.rs` | many problems at once, a thread for each in turn |
-//! | `paced.rs` | long lists in files, which a token may stop |
 //!
 //! What is computed is `netnum-core`'s; here is only who computes it. Threads are an argument and live in a pool of
 //! their own for as long as the call, and they fix the time an answer takes and nothing else: it has the same bits for
@@ -40,7 +39,6 @@ mod allocator;
 mod crew;
 mod engine;
 mod many;
-mod paced;
 mod solve;
 
 pub use allocator::{

@@ -3,21 +3,18 @@
 //! `utility` holds one column per field of [`Spec`], `null` where a kind has no use for it; `cap` holds `null` for no
 //! cap. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when reading.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Problem;
 use crate::error::{Error, Result};
 use crate::interrupt::{self, Pacer};
+use crate::paced;
 use crate::paths::Paths;
 use crate::utility::{Spec, Utilities};
 
 #[derive(Serialize, Deserialize)]
 struct File {
-    #[serde(alias = "capacities", with = "column")]
+    #[serde(alias = "capacities", with = "paced")]
     capacity: Vec<f64>,
     paths: Paths,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_column")]
@@ -29,21 +26,21 @@ struct File {
 
 #[derive(Default, Serialize, Deserialize)]
 struct Columns {
-    #[serde(with = "column")]
+    #[serde(with = "paced")]
     kind: Vec<String>,
-    #[serde(default, with = "column")]
+    #[serde(default, with = "paced")]
     weight: Vec<Option<f64>>,
-    #[serde(default, skip_serializing_if = "has_none", with = "column")]
+    #[serde(default, skip_serializing_if = "has_none", with = "paced")]
     scale: Vec<Option<f64>>,
-    #[serde(default, with = "column")]
+    #[serde(default, with = "paced")]
     alpha: Vec<Option<f64>>,
-    #[serde(default, with = "column")]
+    #[serde(default, with = "paced")]
     size: Vec<Option<f64>>,
-    #[serde(default, with = "column")]
+    #[serde(default, with = "paced")]
     eps: Vec<Option<f64>>,
-    #[serde(default, with = "column")]
+    #[serde(default, with = "paced")]
     breakpoints: Vec<Option<Vec<[f64; 2]>>>,
-    #[serde(default, with = "column")]
+    #[serde(default, with = "paced")]
     tail_slope: Vec<Option<f64>>,
 }
 
@@ -52,54 +49,13 @@ fn has_none(column: &[Option<f64>]) -> bool {
     column.iter().all(Option::is_none)
 }
 
-/// A list, read and written with an eye on whether to stop.
-mod column {
-    use super::{Deserialize, Deserializer, Error, Pacer, PhantomData, SeqAccess, Serialize, Serializer, Visitor, fmt};
-    use serde::de::Error as _;
-    use serde::ser::{Error as _, SerializeSeq};
-
-    pub(super) fn serialize<S: Serializer, T: Serialize>(column: &[T], serializer: S) -> Result<S::Ok, S::Error> {
-        let (mut entries, mut pacer) = (serializer.serialize_seq(Some(column.len()))?, Pacer::new());
-        for entry in column {
-            entries.serialize_element(entry)?;
-            pacer.did(4).map_err(|stopped: Error| S::Error::custom(stopped))?;
-        }
-        entries.end()
-    }
-
-    pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
-    where
-        D: Deserializer<'de>,
-        T: Deserialize<'de>,
-    {
-        struct Entries<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
-            type Value = Vec<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Vec<T>, A::Error> {
-                let (mut column, mut pacer) = (Vec::new(), Pacer::new());
-                while let Some(entry) = entries.next_element()? {
-                    column.push(entry);
-                    pacer.did(1).map_err(A::Error::custom)?;
-                }
-                Ok(column)
-            }
-        }
-        deserializer.deserialize_seq(Entries(PhantomData))
-    }
-}
-
-/// The same, or null.
+/// A paced list, or null.
 mod optional_column {
-    use super::{Deserialize, Deserializer, Serialize, Serializer, column};
+    use super::{Deserialize, Deserializer, Serialize, Serializer, paced};
 
     #[derive(Deserialize)]
     #[serde(transparent, bound = "T: Deserialize<'de>")]
-    struct Column<T>(#[serde(deserialize_with = "column::deserialize")] Vec<T>);
+    struct Column<T>(#[serde(deserialize_with = "paced::deserialize")] Vec<T>);
 
     pub(super) fn serialize<S, T>(column: &Option<Vec<T>>, serializer: S) -> Result<S::Ok, S::Error>
     where
@@ -107,7 +63,7 @@ mod optional_column {
         T: Serialize,
     {
         match column {
-            Some(entries) => column::serialize(entries, serializer),
+            Some(entries) => paced::serialize(entries, serializer),
             None => serializer.serialize_none(),
         }
     }

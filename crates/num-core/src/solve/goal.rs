@@ -27,7 +27,7 @@ pub(super) struct Goal {
 
 impl Goal {
     /// A gap within this factor of the tolerance is near.
-    const NEAR: f64 = 30.0;
+    pub(super) const NEAR: f64 = 30.0;
 
     pub(super) fn new(settings: &Settings) -> Self {
         let (stop, tol) = (settings.stop, settings.tol);

@@ -317,7 +317,7 @@ impl Solver {
     fn is_due(&self, pace: &Pace, settings: &Settings) -> bool {
         match self.method.is_dear() {
             true => {
-                let near = settings.stop == Stop::Kkt || self.estimate <= Pace::NEAR * settings.tol;
+                let near = settings.stop == Stop::Kkt || self.estimate <= Goal::NEAR * settings.tol;
                 near || (self.iteration > 0 && self.iteration.is_multiple_of(Pace::DEAR))
             }
             false => pace.is_due(self.iteration, self.estimate, settings.tol),
@@ -484,15 +484,13 @@ impl Pace {
     const PAUSE: usize = 16;
     /// The same for methods whose steps are dear.
     const DEAR: usize = 5;
-    /// A score within this factor of the tolerance is looked at more often.
-    const NEAR: f64 = 30.0;
 
     fn is_due(&self, iteration: usize, estimate: f64, tol: f64) -> bool {
         iteration >= self.next || estimate * self.calibration <= tol
     }
 
     fn certified(&mut self, iteration: usize, estimate: f64, score: f64, tol: f64) {
-        let near = score <= Self::NEAR * tol;
+        let near = score <= Goal::NEAR * tol;
         self.next = iteration + if near { (iteration / 8).max(8) } else { iteration.max(Self::PAUSE) };
         self.calibration = if estimate > 0.0 && score > 0.0 { (score / estimate).clamp(0.01, 1000.0) } else { 1.0 };
     }

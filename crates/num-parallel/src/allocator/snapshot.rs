@@ -11,13 +11,12 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::{Error, PriceRule, Result, interrupt};
+use netnum_core::{Error, PriceRule, Result, interrupt, paced};
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::{Allocator, AllocatorSettings, SavedRule};
 use crate::engine::{Engine, Real, Snapshot};
-use crate::paced;
 
 /// What the first field of the text says.
 const FORMAT: &str = "netnum-allocator";

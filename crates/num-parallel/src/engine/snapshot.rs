@@ -7,13 +7,12 @@ use std::num::NonZeroUsize;
 
 use netnum_core::interrupt::Pacer;
 use netnum_core::solve::{LARGEST_PRICE, LARGEST_SUM};
-use netnum_core::{Error, Paths, PriceRule, Result};
+use netnum_core::{Error, Paths, PriceRule, Result, paced};
 use serde::{Deserialize, Serialize};
 
 use super::exchange::{read, write};
 use super::partition::Sample;
 use super::{Engine, Flow, FlowId, LAST_GENERATION, Real, Slot, Worth, check_capacity, check_path, check_price};
-use crate::paced;
 
 /// An engine's state.
 #[derive(Debug, Clone, Serialize, Deserialize)]

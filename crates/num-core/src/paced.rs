@@ -1,11 +1,12 @@
-//! Long lists, written and read so that a stop token is looked at on the way.
+//! Long lists, written and read so that a stop token is looked at on the way: `#[serde(with = "paced")]`.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use netnum_core::interrupt::Pacer;
 use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
+
+use crate::interrupt::Pacer;
 
 /// An entry takes about as long as so many units of a pacer.
 const UNITS: usize = 64;
@@ -14,7 +15,7 @@ const UNITS: usize = 64;
 ///
 /// # Errors
 /// The serializer's; one that says so when a token in force has stopped.
-pub(crate) fn serialize<S: Serializer, T: Serialize>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+pub fn serialize<S: Serializer, T: Serialize>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     let (mut entries, mut pacer) = (serializer.serialize_seq(Some(list.len()))?, Pacer::new());
     for entry in list {
         entries.serialize_element(entry)?;
@@ -27,7 +28,7 @@ pub(crate) fn serialize<S: Serializer, T: Serialize>(list: &[T], serializer: S) 
 ///
 /// # Errors
 /// The deserializer's; one that says so when a token in force has stopped.
-pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+pub fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     struct List<T>(PhantomData<T>);
     impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
         type Value = Vec<T>;
