@@ -81,7 +81,7 @@ fuzz: $(BUILT) $(TESTS)
 	NETNUM_FUZZ_SECONDS=$$(($(MINUTES) * 6)) NETNUM_FUZZ_SEED=$${SEED:-$$(date +%s)} \
 		cargo test -p netnum-sim --test fuzz -- --ignored --nocapture --test-threads=1
 	$(call say,Fuzzing: Python)
-	NETNUM_FUZZ_EXAMPLES=$$(($(MINUTES) * 150)) $(PY) -m pytest python/tests/test_any_input.py
+	NETNUM_FUZZ_ANEW=1 NETNUM_FUZZ_EXAMPLES=$$(($(MINUTES) * 150)) $(PY) -m pytest python/tests/test_any_input.py
 
 random-problems: $(BUILT) $(TESTS)
 	$(PY) python/tests/random_problems.py --count $(COUNT) --seed $(SEED) --jobs $(JOBS) --keep target/random-problems

@@ -9,11 +9,12 @@
 //!
 //! Arrivals, ends and changes of capacity are finite in number. Between two of them sources turn, routes are reviewed and
 //! policies are asked again as often as they wish, and each of these may lead to another one at once. So these are counted,
-//! from the last moment at which the clock had moved by [`TICK`] of itself for each of them: if it has not done so after
-//! [`PATIENCE`] of them and [`PER_FLOW`] for every flow, the run is refused with [`Error::StandsStill`]. Hence any number n
-//! of events takes the clock at least n · `TICK` of itself further, but for a number that is bounded by that of flows and
-//! changes, and no run stays at a moment, or creeps towards one. Where nothing is sent and nothing is to come but the clock
-//! of a policy, [`PATIENCE`] ticks for every flow are enough to call them starved.
+//! from the last moment at which the clock had moved by [`TICK`] for each of them, as a part of the time now or, where that
+//! is later, of the next arrival, end, turn or change or of the end of the run: if it has not done so after [`PATIENCE`] of
+//! them and [`PER_FLOW`] for every flow, the run is refused with [`Error::StandsStill`]. Hence any number n of events takes
+//! the clock at least n · `TICK` of itself further, but for a number that is bounded by that of flows and changes, and no
+//! run stays at a moment, or creeps towards one, though the moment be 0. Where nothing is sent and nothing is to come but
+//! the clock of a policy, [`PATIENCE`] ticks for every flow are enough to call them starved.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -44,7 +45,7 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 const PATIENCE: usize = 10_000;
 /// Events for each flow, beside [`PATIENCE`], without an arrival or an end for which the clock may stand still.
 const PER_FLOW: usize = 16;
-/// The part of itself by which the clock moves from one event to the next if it does not.
+/// The part of the time by which the clock moves from one event to the next if it does not stand still.
 const TICK: f64 = 8.0 * f64::EPSILON;
 /// What an event costs at least, an arrival or an end, and a rate, in units of a [`Pacer`].
 const EVENT: usize = 64;
@@ -344,6 +345,7 @@ impl<'a> Fluid<'a> {
             }
             self.now = next;
             self.events += 1;
+            let foreseen = arrival.min(end).min(change).min(until);
             self.pace(EVENT + self.flows.active().len())?;
             let before = (self.arrived, self.ended);
             let mut last = Last::Wish;
@@ -370,7 +372,7 @@ impl<'a> Fluid<'a> {
             if before != (self.arrived, self.ended) || change <= next {
                 self.still = Still { since: next, events: 0 };
             } else {
-                self.stand_still(last)?;
+                self.stand_still(last, foreseen)?;
             }
             if pause < Duration::MAX && last_look.elapsed() >= pause {
                 last_look = Instant::now();
@@ -381,11 +383,12 @@ impl<'a> Fluid<'a> {
         }
     }
 
-    /// Another event without an arrival, an end or a change.
-    fn stand_still(&mut self, last: Last) -> Result<()> {
+    /// Another event without an arrival, an end or a change, the next of which is foreseen for some time.
+    fn stand_still(&mut self, last: Last, foreseen: f64) -> Result<()> {
         let Still { since, events } = &mut self.still;
         *events += 1;
-        if self.now - *since > *events as f64 * TICK * self.now {
+        let time = if foreseen.is_finite() { self.now.max(foreseen) } else { self.now };
+        if self.now - *since > *events as f64 * TICK * time {
             self.still = Still { since: self.now, events: 0 };
             return Ok(());
         }
