@@ -300,8 +300,7 @@ fn a_clock_that_creeps_is_refused_and_one_that_ticks_for_nothing_starves() {
     // From time 0 every step is a large part of the time, and yet an end in 8 s is 10¹⁷ steps away.
     let early = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
     let mut from_zero = Restless { step: |now| now + 1e-300, rate: 1e6 };
-    let creeps =
-        simulate(&net, &early, &mut Ecmp::new(0), &mut from_zero, &Run::default(), &mut Bounded).unwrap_err();
+    let creeps = simulate(&net, &early, &mut Ecmp::new(0), &mut from_zero, &Run::default(), &mut Bounded).unwrap_err();
     assert!(creeps.to_string().starts_with("the clock stands still at 0.0000"), "{creeps}");
     let starves = run(&mut Restless { step: |now| now + 1e-3, rate: 0.0 }).unwrap();
     assert_eq!((starves.status, starves.ended()), (Status::Starved, 0));

@@ -94,7 +94,7 @@ impl Newton {
             gamma,
             plain,
             incidence: Incidence::new(&problem.paths),
-            system: System::new(problem, Vec::new(), 0),
+            system: System::new(problem, Vec::new()),
             ceilings,
             floors,
             path_prices: paths.clone(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::chunk::{Chunk, largest, total};
 use super::{Direction, InteriorPoint, NONE};
 use crate::presolve::Presolved;
+use crate::solve::system::System;
 
 /// The proximal term, per λ/y.
 const PROXIMAL: f64 = 1e-8;
@@ -33,7 +34,7 @@ impl InteriorPoint {
             *diagonal = slack / price;
         }
         self.system.renew(problem, &self.incidence);
-        self.direction.unknowns.fill(0.0);
+        self.direction.prices.fill(0.0);
         self.direct(problem, tolerance);
     }
 
@@ -43,7 +44,7 @@ impl InteriorPoint {
         let part = primal.min(dual);
         let centre = self.centre(primal, dual);
         let direction = &self.direction;
-        let links = self.slacks.iter().zip(&direction.slacks).zip(self.prices.iter().zip(&direction.unknowns));
+        let links = self.slacks.iter().zip(&direction.slacks).zip(self.prices.iter().zip(&direction.prices));
         for (target, ((slack, change), (price, step))) in self.targets.iter_mut().zip(links) {
             *target = centre - slack * price - part * change * step;
         }
@@ -63,7 +64,7 @@ impl InteriorPoint {
     fn centre(&self, primal: f64, dual: f64) -> f64 {
         let direction = &self.direction;
         let mut after = 0.0;
-        let links = self.slacks.iter().zip(&direction.slacks).zip(self.prices.iter().zip(&direction.unknowns));
+        let links = self.slacks.iter().zip(&direction.slacks).zip(self.prices.iter().zip(&direction.prices));
         for ((slack, change), (price, step)) in links {
             after += (slack + primal * change) * (price + dual * step);
         }
@@ -91,7 +92,7 @@ impl InteriorPoint {
         }
     }
 
-    /// Weights of the paths, and the diagonal of the flows with several.
+    /// Weights of the paths, and the curvature of the flows with several.
     fn linearize(&mut self, problem: &Presolved, chunk: &Chunk) {
         let Self { system, stiffness, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
@@ -105,14 +106,16 @@ impl InteriorPoint {
         let curvatures = &mut system.weights;
         chunk.spread(problem, &stiffness[flows.clone()], &mut curvatures[paths.clone()]);
         for flow in flows.clone().filter(|_| !chunk.is_single()) {
-            if self.rows[flow] != NONE {
-                system.diagonal[self.prices.len() + self.rows[flow] as usize] = stiffness[flow].recip();
+            if self.pools[flow] != NONE {
                 curvatures[problem.paths_of(flow)].fill(PROXIMAL * self.marginals[flow] / self.flow_rates[flow]);
             }
         }
         self.floors.curvatures(chunk.floors.clone(), |path, curvature| curvatures[path] += curvature);
         self.caps.curvatures(chunk.caps.clone(), |path, curvature| curvatures[path] += curvature);
         curvatures[paths.clone()].iter_mut().for_each(|value| *value = value.recip());
+        for flow in flows.clone().filter(|&flow| !chunk.is_single() && self.pools[flow] != NONE) {
+            system.pools.set(self.pools[flow] as usize, stiffness[flow], &system.weights);
+        }
     }
 
     /// Begins the right-hand side with what the links say.
@@ -138,9 +141,10 @@ impl InteriorPoint {
         self.kinks.pulls(chunk.kinks.clone(), &mut push);
         chunk.spread(problem, pulls, moves);
         for flow in flows.clone().filter(|_| !chunk.is_single()) {
-            if self.rows[flow] != NONE {
+            if self.pools[flow] != NONE {
                 let own = problem.paths_of(flow);
                 moves[own.start - paths.start..own.end - paths.start].fill(0.0);
+                system.pools.pulls[self.pools[flow] as usize] = pulls[flow - flows.start];
             }
         }
         let forced = forces[paths.clone()].iter_mut().zip(&self.path_residuals[paths.clone()]);
@@ -149,31 +153,20 @@ impl InteriorPoint {
         }
         self.floors.pulls(chunk.floors.clone(), |path, pull| forces[path] += pull);
         self.caps.pulls(chunk.caps.clone(), |path, pull| forces[path] += pull);
-        let weighted = system.weights[paths.clone()].iter().zip(&forces[paths.clone()]);
-        for (change, (weight, force)) in moves.iter_mut().zip(weighted) {
-            *change = weight * force;
-        }
-        let links = self.prices.len();
-        for flow in flows.clone().filter(|_| !chunk.is_single()) {
-            if self.rows[flow] != NONE {
-                let own = problem.paths_of(flow);
-                let drift: f64 = moves[own.start - paths.start..own.end - paths.start].iter().sum();
-                right[links + self.rows[flow] as usize] = pulls[flow - flows.start] / self.stiffness[flow] - drift;
-            }
-        }
-        self.incidence.scatter(&problem.paths, paths.clone(), moves, &mut right[..links]);
+        moves.copy_from_slice(&forces[paths.clone()]);
+        respond(problem, system, &self.pools, chunk, moves);
+        self.incidence.scatter(&problem.paths, paths.clone(), moves, right);
     }
 
     /// The direction towards the targets.
     fn direct(&mut self, problem: &Presolved, tolerance: f64) {
-        let links = self.prices.len();
         let Self { system, incidence, right, direction, .. } = self;
-        system.solve(problem, incidence, right, &mut direction.unknowns, tolerance);
-        let pairs = self.slacks.iter().zip(&self.prices).zip(self.targets.iter().zip(&direction.unknowns[..links]));
+        system.solve(problem, incidence, right, &mut direction.prices, tolerance);
+        let pairs = self.slacks.iter().zip(&self.prices).zip(self.targets.iter().zip(&direction.prices));
         for (change, ((slack, price), (target, step))) in direction.slacks.iter_mut().zip(pairs) {
             *change = (target - slack * step) / price;
         }
-        let all = direction.unknowns.iter().chain(&direction.slacks);
+        let all = direction.prices.iter().chain(&direction.slacks);
         (direction.sum, direction.fall) = (all.sum(), 0.0);
         for chunk in Arc::clone(&self.chunks).iter() {
             self.direct_flows(problem, chunk);
@@ -188,20 +181,14 @@ impl InteriorPoint {
     /// What it is for some flows.
     fn direct_flows(&mut self, problem: &Presolved, chunk: &Chunk) {
         let Chunk { flows, paths, .. } = chunk;
-        let Direction { unknowns, rates, flow_rates, log_marginals, sum, fall, .. } = &mut self.direction;
-        let (links, prices) = (self.prices.len(), &mut self.scratch.paths[..paths.len()]);
-        self.incidence.gather(&problem.paths, paths.clone(), &unknowns[..links], prices);
-        for flow in flows.clone().filter(|_| !chunk.is_single()) {
-            if self.rows[flow] != NONE {
-                let (own, pull) = (problem.paths_of(flow), unknowns[links + self.rows[flow] as usize]);
-                prices[own.start - paths.start..own.end - paths.start].iter_mut().for_each(|price| *price -= pull);
-            }
-        }
+        let Direction { prices, rates, flow_rates, log_marginals, sum, fall, .. } = &mut self.direction;
+        let steps = &mut self.scratch.paths[..paths.len()];
+        self.incidence.gather(&problem.paths, paths.clone(), prices, steps);
         let (rates, flow_rates) = (&mut rates[paths.clone()], &mut flow_rates[flows.clone()]);
-        let weighted = self.system.weights[paths.clone()].iter().zip(&self.forces[paths.clone()]);
-        for (change, ((weight, force), price)) in rates.iter_mut().zip(weighted.zip(&*prices)) {
-            *change = weight * (force - price);
+        for (change, (force, step)) in rates.iter_mut().zip(self.forces[paths.clone()].iter().zip(&*steps)) {
+            *change = force - step;
         }
+        respond(problem, &self.system, &self.pools, chunk, rates);
         chunk.add_up(problem, rates, flow_rates);
         let aims = self.aims[flows.clone()].iter().zip(&self.bends[flows.clone()]);
         let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);
@@ -210,8 +197,8 @@ impl InteriorPoint {
         }
         *sum += total(flow_rates, &log_marginals[flows.clone()], |change, log_marginal| change + log_marginal);
         let now = self.rates[paths.clone()].iter().zip(&self.tiny[paths.clone()]);
-        // What the prices were has been used up.
-        let falls = prices;
+        // What the prices' steps were has been used up.
+        let falls = steps;
         for (fall, (change, (rate, &tiny))) in falls.iter_mut().zip(rates.iter().zip(now)) {
             *fall = if tiny { 0.0 } else { -*change / rate };
         }
@@ -225,7 +212,7 @@ impl InteriorPoint {
         for (slack, change) in self.slacks.iter().zip(&direction.slacks) {
             primal = primal.max(-change / slack);
         }
-        for (price, change) in self.prices.iter().zip(&direction.unknowns) {
+        for (price, change) in self.prices.iter().zip(&direction.prices) {
             dual = dual.max(-change / price);
         }
         let (rates, flow_rates) = (&direction.rates, &direction.flow_rates);
@@ -236,5 +223,22 @@ impl InteriorPoint {
         }
         let length = |fall: f64| if fall > fraction { fraction / fall } else { 1.0 };
         (length(primal), length(dual))
+    }
+}
+
+/// Replaces what pushes each path of some flows by how much its rate changes.
+fn respond(problem: &Presolved, system: &System, pools: &[u32], chunk: &Chunk, pushes: &mut [f64]) {
+    let Chunk { flows, paths, .. } = chunk;
+    if chunk.is_single() {
+        let weights = &system.weights[paths.clone()];
+        return pushes.iter_mut().zip(weights).for_each(|(push, weight)| *push *= weight);
+    }
+    for flow in flows.clone() {
+        let own = problem.paths_of(flow);
+        let pushes = &mut pushes[own.start - paths.start..own.end - paths.start];
+        match pools[flow] {
+            NONE => pushes.iter_mut().zip(&system.weights[own]).for_each(|(push, weight)| *push *= weight),
+            pool => system.pools.respond(pool as usize, &system.weights, pushes),
+        }
     }
 }

@@ -71,7 +71,7 @@ impl InteriorPoint {
     fn advance(&mut self, primal: f64, dual: f64) {
         let direction = &self.direction;
         step(&mut self.slacks, &direction.slacks, primal);
-        step(&mut self.prices, &direction.unknowns, dual);
+        step(&mut self.prices, &direction.prices, dual);
         self.floors.advance(primal, dual, &direction.rates);
         self.caps.advance(primal, dual, &direction.rates);
         self.tops.advance(primal, dual, &direction.flow_rates);

@@ -5,8 +5,7 @@
 //! R x + s = c          s·p = μ    z·x = μ    v·(cap − x) = μ    t·(saturation − y) = μ        μ → 0
 //! ```
 //!
-//! A Newton step on these, each flow's and path's unknowns eliminated, leaves one equation per link and one per flow with
-//! several paths (`../system.rs`). Two steps with one matrix: straight at μ = 0 (predictor), which tells how far μ can fall,
+//! A Newton step on these, each flow's and path's prices eliminated, leaves one equation per link (`../system`). Two steps with one matrix: straight at μ = 0 (predictor), which tells how far μ can fall,
 //! then at that μ with second-order terms (corrector). What makes it arrive on real instances:
 //!
 //! - The residual of U'(y) = λ is taken in logarithms, ρ = log U'(y) − log λ, dλ = λ (ρ − ε dy/y), with ε the elasticity
@@ -19,7 +18,7 @@
 //!
 //! Starts, in its first step, from the prices it is given, improved by up to 60 iterations of fast NED unless utilities
 //! are linear. 5 to 15 iterations for most problems, each some tens of products with the routing matrix, so O(crossings) in
-//! time and memory; where a factorization is needed, O((links + flows with several paths)³). Fails where that is needed and too large.
+//! time and memory; where a factorization is needed, O(links³). Fails where that is needed and too large.
 //! Source: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
 
 mod bounds;
@@ -36,7 +35,7 @@ use chunk::Chunk;
 use kinks::Kinks;
 
 use super::incidence::Incidence;
-use super::system::{NONE, System};
+use super::system::System;
 use super::{Method, State};
 use crate::presolve::{NaturalBlock, Presolved, smallest};
 use crate::utility::Curvature;
@@ -45,8 +44,8 @@ use crate::utility::Curvature;
 pub(super) struct InteriorPoint {
     incidence: Incidence,
     system: System,
-    /// The unknown of a flow with several paths, or [`NONE`] *(given)*.
-    rows: Vec<u32>,
+    /// The number of a flow with several paths that it holds together, or [`NONE`] *(given)*.
+    pools: Vec<u32>,
     /// All flows, a cache-full at a time *(given)*.
     chunks: Arc<[Chunk]>,
     /// Whether a flow may be tiny: one path, and nothing but U' to keep it above 0 *(given)*.
@@ -94,8 +93,8 @@ pub(super) struct InteriorPoint {
 
 /// What a Newton step changes.
 struct Direction {
-    /// dp per link, then η per flow with several paths.
-    unknowns: Vec<f64>,
+    /// dp per link.
+    prices: Vec<f64>,
     slacks: Vec<f64>,
     rates: Vec<f64>,
     flow_rates: Vec<f64>,
@@ -121,6 +120,8 @@ struct Watch {
     since: usize,
 }
 
+/// The number of a flow that has none.
+const NONE: u32 = u32::MAX;
 /// Relative accuracy of the predictor and of the corrector by conjugate gradients.
 const PREDICTOR: f64 = 1e-2;
 const CORRECTOR: f64 = 3e-3;
@@ -142,7 +143,7 @@ const MOST: f64 = 1e250;
 impl InteriorPoint {
     pub(super) fn new(problem: &Presolved) -> Self {
         let (links, paths, flows) = (problem.capacities.len(), problem.paths.len(), problem.log_marginals.len());
-        let (mut rows, mut snaps, mut count) = (vec![NONE; flows], vec![false; flows], 0);
+        let (mut pools, mut snaps, mut several_paths) = (vec![NONE; flows], vec![false; flows], Vec::new());
         let (mut floors, mut caps, mut tops, mut kinks) = (Vec::new(), Vec::new(), Vec::new(), Kinks::default());
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
@@ -160,8 +161,8 @@ impl InteriorPoint {
                 }
                 // Paths of a linear flow know nothing of each other, unless a saturation holds them together.
                 if several && !(linear && saturation == f64::INFINITY) {
-                    rows[flow] = count;
-                    count += 1;
+                    pools[flow] = several_paths.len() as u32;
+                    several_paths.push(problem.paths_of(flow));
                 }
                 for path in problem.paths_of(flow) {
                     if several || shallow[place] {
@@ -174,14 +175,7 @@ impl InteriorPoint {
                 }
             }
         }
-        let mut path_rows = Vec::new();
-        if count > 0 {
-            for (flow, &row) in rows.iter().enumerate() {
-                path_rows.extend(problem.paths_of(flow).map(|_| row));
-            }
-        }
-        let system = System::new(problem, path_rows, count as usize);
-        let size = system.size();
+        let system = System::new(problem, several_paths);
         let pairs = (links + floors.len() + caps.len() + tops.len() + kinks.pairs()) as f64;
         let (floors, caps, tops) = (Bounds::new(floors, 1.0), Bounds::new(caps, -1.0), Bounds::new(tops, -1.0));
         let chunks = Chunk::all(problem, &floors, &caps, &tops, &kinks);
@@ -194,7 +188,7 @@ impl InteriorPoint {
         Self {
             incidence: Incidence::new(&problem.paths),
             system,
-            rows,
+            pools,
             chunks: chunks.into(),
             snaps,
             pairs,
@@ -219,10 +213,10 @@ impl InteriorPoint {
             revenue: 0.0,
             targets: zeros(links),
             aims: zeros(flows),
-            right: zeros(size),
+            right: zeros(links),
             forces: zeros(paths),
             direction: Direction {
-                unknowns: zeros(size),
+                prices: zeros(links),
                 slacks: zeros(links),
                 rates: zeros(paths),
                 flow_rates: zeros(flows),

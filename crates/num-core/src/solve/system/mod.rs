@@ -1,46 +1,50 @@
-//! Newton's equations, of the interior point and of the dual, brought to one unknown per link and one per flow with
-//! several paths.
+//! Newton's equations, of the interior point and of the dual, brought to one unknown per link.
 //!
 //! ```text
-//! [ R W Rᵀ + S/P    −R W Aᵀ     ] [ dp ]
-//! [ −A W Rᵀ          A W Aᵀ + G ] [ η  ] = right-hand side
+//! ( Σ_f K_f + S/P ) dp = right-hand side      K_f = W_p r_p r_pᵀ for a flow with one path p
 //! ```
 //!
-//! R is links × paths, A flows with several paths × their paths; W, S/P, G are diagonal. Symmetric and positive definite,
-//! and so dense once multiplied out that a sparse factorization never pays: on leaf-spines 77 % of its factor is filled.
-//! Conjugate gradients with the diagonal as preconditioner do without the product (O(crossings) per step, no memory);
-//! where they do not arrive, and from the start where the system is small, it is multiplied out and factorized (faer's
-//! Cholesky, O(size³)).
+//! r_p is path p's column of the routing matrix, W and S/P are diagonal; K_f of a flow with several paths is in `pools.rs`.
+//! Symmetric and positive definite, and so dense once multiplied out that a sparse factorization never pays: on leaf-spines
+//! 77 % of its factor is filled. Conjugate gradients with the diagonal as preconditioner do without the product
+//! (O(crossings) per step, no memory); where they do not arrive, and from the start where the system is small, it is
+//! multiplied out and factorized (faer's Cholesky, O(links³) of those that are not slack).
+
+mod pools;
+
+use std::ops::Range;
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{ColMut, Mat, Side};
 
+use self::pools::{Pools, inner};
 use super::incidence::Incidence;
-use crate::presolve::Presolved;
+use crate::presolve::{NaturalBlock, Presolved};
 use crate::utility::Curvature;
 
-/// Up to this size the matrix is factorized from the start.
+/// Up to this number of links the matrix is factorized from the start.
 const SMALL: usize = 48;
 /// The same where it is badly conditioned near the end, because rates are not unique or reach 0.
-const MEDIUM: usize = 1000;
-/// Up to this size it can be: 200 MB.
+const MEDIUM: usize = 2500;
+/// Up to this number of links that are not slack it can be: 200 MB.
 const LARGEST: usize = 5000;
+/// A link is slack when no more than this part of its diagonal entry comes from flows: it stays out of the factor.
+const SLACK: f64 = 1e-9;
 /// Conjugate-gradient steps after which they count as not arriving.
 const MOST_STEPS: usize = 400;
 /// Refinements of what a factorization gives, at most, and the relative error that ends them.
 const MOST_REFINEMENTS: usize = 8;
 const REFINED: f64 = 1e-15;
-/// The unknown of a flow that has none.
-pub(super) const NONE: u32 = u32::MAX;
+/// The row of a link that has none.
+const NONE: u32 = u32::MAX;
 
 /// Newton's equations: their matrix, and a way of solving them.
 pub(super) struct System {
-    links: usize,
-    /// Per path the unknown of its flow, counted after the links', or [`NONE`]; empty when no flow has one *(given)*.
-    rows: Vec<u32>,
-    /// W, and the diagonals S/P and G one after the other *(derived)*.
+    /// W and S/P *(derived)*.
     pub(super) weights: Vec<f64>,
     pub(super) diagonal: Vec<f64>,
+    /// The flows with several paths.
+    pub(super) pools: Pools,
     /// The whole diagonal of the matrix, inverted *(derived)*.
     preconditioner: Vec<f64>,
     factor: Option<Factor>,
@@ -49,10 +53,13 @@ pub(super) struct System {
     gradients: Gradients,
 }
 
-/// Cholesky factor of the matrix scaled to a diagonal of ones.
+/// Cholesky factor of the matrix scaled to a diagonal of ones, over the links that are not slack; the others are alone.
 struct Factor {
     scale: Vec<f64>,
+    /// The links of its rows.
+    links: Vec<u32>,
     lower: Llt<f64>,
+    scratch: Vec<f64>,
 }
 
 /// The vectors of conjugate gradients.
@@ -65,15 +72,15 @@ struct Gradients {
 }
 
 impl System {
-    pub(super) fn new(problem: &Presolved, rows: Vec<u32>, count: usize) -> Self {
-        let delicate = count > 0 || problem.blocks.iter().any(|block| block.utility.curvature() == Curvature::Linear);
-        let links = problem.capacities.len();
-        let size = links + count;
+    /// `several` are the paths of each flow that has several and holds them together.
+    pub(super) fn new(problem: &Presolved, several: Vec<Range<usize>>) -> Self {
+        let linear = |block: &NaturalBlock| block.utility.curvature() == Curvature::Linear;
+        let delicate = !several.is_empty() || problem.blocks.iter().any(linear);
+        let size = problem.capacities.len();
         Self {
-            links,
-            rows,
             weights: vec![0.0; problem.paths.len()],
             diagonal: vec![0.0; size],
+            pools: Pools::new(size, several),
             preconditioner: vec![0.0; size],
             factor: None,
             dense: size <= if delicate { MEDIUM } else { SMALL },
@@ -81,21 +88,18 @@ impl System {
         }
     }
 
-    pub(super) fn size(&self) -> usize {
-        self.diagonal.len()
-    }
-
     /// From now on, factorize where that can be.
     pub(super) fn be_exact(&mut self) {
-        self.dense |= self.size() <= LARGEST;
+        self.dense |= self.diagonal.len() <= LARGEST;
     }
 
     /// Takes over new weights and diagonals.
     pub(super) fn renew(&mut self, problem: &Presolved, incidence: &Incidence) {
         self.preconditioner.copy_from_slice(&self.diagonal);
-        incidence.scatter(&problem.paths, 0..self.weights.len(), &self.weights, &mut self.preconditioner[..self.links]);
-        for (&row, &weight) in self.rows.iter().zip(&self.weights).filter(|(row, _)| **row != NONE) {
-            self.preconditioner[self.links + row as usize] += weight;
+        if self.pools.is_empty() {
+            incidence.scatter(&problem.paths, 0..self.weights.len(), &self.weights, &mut self.preconditioner);
+        } else {
+            self.pools.add_diagonal(problem, &self.weights, &mut self.preconditioner);
         }
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
         self.factor = None;
@@ -115,14 +119,14 @@ impl System {
         tolerance: f64,
     ) {
         if self.factor.is_none() {
-            if self.iterate(problem, incidence, right, solution, tolerance) || self.size() > LARGEST {
+            if self.iterate(problem, incidence, right, solution, tolerance) || self.diagonal.len() > LARGEST {
                 return;
             }
             self.dense = true;
             self.factorize(problem);
         }
-        if let Some(factor) = self.factor.take() {
-            self.refine(problem, incidence, &factor, right, solution);
+        if let Some(mut factor) = self.factor.take() {
+            self.refine(problem, incidence, &mut factor, right, solution);
             self.factor = Some(factor);
         }
     }
@@ -133,7 +137,7 @@ impl System {
         &mut self,
         problem: &Presolved,
         incidence: &Incidence,
-        factor: &Factor,
+        factor: &mut Factor,
         right: &mut [f64],
         solution: &mut [f64],
     ) {
@@ -173,20 +177,13 @@ impl System {
     }
 
     fn multiply(&mut self, problem: &Presolved, incidence: &Incidence) {
-        let (links, pairs) = (self.links, &mut self.gradients.pairs);
+        let pairs = &mut self.gradients.pairs;
         for (pair, diagonal) in pairs.iter_mut().zip(&self.diagonal) {
             pair[1] = diagonal * pair[0];
         }
-        if self.rows.is_empty() {
-            return incidence.multiply(&problem.paths, &self.weights, pairs);
-        }
-        for ((path, &weight), &row) in problem.paths.iter().zip(&self.weights).zip(&self.rows) {
-            let mut sum: f64 = path.iter().map(|&link| pairs[link as usize][0]).sum();
-            if row != NONE {
-                sum -= pairs[links + row as usize][0];
-                pairs[links + row as usize][1] -= weight * sum;
-            }
-            path.iter().for_each(|&link| pairs[link as usize][1] += weight * sum);
+        match self.pools.is_empty() {
+            true => incidence.multiply(&problem.paths, &self.weights, pairs),
+            false => self.pools.multiply(problem, &self.weights, pairs),
         }
     }
 
@@ -199,7 +196,7 @@ impl System {
         solution: &mut [f64],
         tolerance: f64,
     ) -> bool {
-        let size = self.size();
+        let size = self.diagonal.len();
         let weighted = |values: &[f64], scale: &[f64]| -> f64 {
             values.iter().zip(scale).map(|(value, scale)| value * value * scale).sum()
         };
@@ -245,28 +242,30 @@ impl System {
     /// Multiplies the matrix out, scales it and factorizes it. Rounding may leave it barely indefinite; then with a little
     /// more on the diagonal.
     fn factorize(&mut self, problem: &Presolved) {
-        let size = self.size();
         let scale: Vec<f64> = self.preconditioner.iter().map(|value| value.sqrt()).collect();
-        let mut matrix = Mat::<f64>::zeros(size, size);
-        let mut add = |one: usize, other: usize, value: f64| {
-            let (row, column) = if one > other { (one, other) } else { (other, one) };
-            matrix[(row, column)] += value * scale[row] * scale[column];
-        };
-        for (path, (links, &weight)) in problem.paths.iter().zip(&self.weights).enumerate() {
-            if weight == 0.0 {
-                continue;
-            }
-            for (i, &one) in links.iter().enumerate() {
-                links[i..].iter().for_each(|&other| add(one as usize, other as usize, weight));
-            }
-            if let Some(&row) = self.rows.get(path).filter(|row| **row != NONE) {
-                let row = self.links + row as usize;
-                links.iter().for_each(|&link| add(link as usize, row, -weight));
-                add(row, row, weight);
+        let own = self.diagonal.iter().zip(&self.preconditioner).map(|(diagonal, inverse)| diagonal * inverse);
+        let (mut rows, mut links) = (vec![NONE; scale.len()], Vec::new());
+        for (link, own) in own.enumerate() {
+            if own < 1.0 - SLACK {
+                rows[link] = links.len() as u32;
+                links.push(link as u32);
             }
         }
-        for (i, &diagonal) in self.diagonal.iter().enumerate() {
-            add(i, i, diagonal);
+        let size = links.len();
+        if size > LARGEST {
+            return;
+        }
+        let mut matrix = Mat::<f64>::zeros(size, size);
+        self.pools.multiply_out(problem, &self.weights, |one, other, value| {
+            let (first, second) = (rows[one as usize], rows[other as usize]);
+            if first != NONE && second != NONE {
+                let value = value * scale[one as usize] * scale[other as usize];
+                matrix[(first.max(second) as usize, first.min(second) as usize)] += value;
+            }
+        });
+        for (row, &link) in links.iter().enumerate() {
+            let link = link as usize;
+            matrix[(row, row)] += self.diagonal[link] * scale[link] * scale[link];
         }
         let diagonal: Vec<f64> = (0..size).map(|i| matrix[(i, i)]).collect();
         for shift in [1e-15, 1e-12, 1e-9, 1e-6] {
@@ -274,22 +273,24 @@ impl System {
                 matrix[(i, i)] = value + shift;
             }
             if let Ok(lower) = matrix.llt(Side::Lower) {
-                self.factor = Some(Factor { scale, lower });
+                self.factor = Some(Factor { scale, scratch: vec![0.0; size], links, lower });
                 return;
             }
         }
     }
 }
 
-fn inner(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).map(|(one, other)| one * other).sum()
-}
-
 impl Factor {
-    fn solve(&self, right: &mut [f64]) {
-        let scale = |right: &mut [f64]| right.iter_mut().zip(&self.scale).for_each(|(value, scale)| *value *= scale);
-        scale(right);
-        self.lower.solve_in_place(ColMut::from_slice_mut(right).as_mat_mut());
-        scale(right);
+    fn solve(&mut self, right: &mut [f64]) {
+        let Self { scale, links, lower, scratch } = self;
+        right.iter_mut().zip(&*scale).for_each(|(value, scale)| *value *= scale);
+        for (value, &link) in scratch.iter_mut().zip(&*links) {
+            *value = right[link as usize];
+        }
+        lower.solve_in_place(ColMut::from_slice_mut(scratch).as_mat_mut());
+        for (value, &link) in scratch.iter().zip(&*links) {
+            right[link as usize] = *value;
+        }
+        right.iter_mut().zip(&*scale).for_each(|(value, scale)| *value *= scale);
     }
 }
