@@ -39,7 +39,8 @@
 //!
 //! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate (or the prices
 //!   by ε/10, where U' is so flat that a small change of price moves the rate a lot: α < 0.1, linear utilities);
-//! - no path that is too expensive carries more than the part ε of its flow;
+//! - no path that costs more than another one of its flow carries more than the part ε of the flow, unless it costs so
+//!   little more that it is at most ε/10 of what any flow pays for a path over one of its links;
 //! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or its
 //!   price is at most the part ε of what every path through it is worth.
 //!
@@ -49,10 +50,10 @@
 //! times what a small flow gets somewhere else, whose price then is that link's by mistake. So single rates are right to ε
 //! times a factor of the routing, near 1 where few full links follow each other on paths; what a link idles by may travel
 //! further, along flows that cross two full links each, than the residual looks. A link that idles by less than
-//! what rounding leaves of a sum (10⁻¹³) is full. One thing it does not see: two paths of one
-//! flow whose prices differ by nothing beside themselves, and by much beside the price of one of their links, which is all
-//! that a rich flow pays where U' spreads over many decades (α ≥ 4, rates that differ a hundredfold). The split may then be
-//! wrong, and with it that flow by some percent. Rates below 10⁻⁹ of what their path could carry are relative to that
+//! what rounding leaves of a sum (10⁻¹³) is full. Prices of two paths of one
+//! flow are compared beside what others pay, and not beside themselves, because a split that is wrong moves those: where U'
+//! spreads over many decades (α ≥ 4, rates that differ a hundredfold), a rich flow pays what is nothing beside the prices
+//! of a poor one, and the poor one's split is all that it can gain by. Rates below 10⁻⁹ of what their path could carry are relative to that
 //! (completion times may ask for rates over forty decades), and rates that should be 0 to 10⁻³ of it.
 //!
 //! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
@@ -324,6 +325,7 @@ impl<'a> Settled<'a> {
         let mut count = |violation: f64| residual = larger(residual, violation);
         let (mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new());
         let mut links = Slackness::new(self);
+        let splits = Splits::new(self);
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
@@ -342,6 +344,9 @@ impl<'a> Settled<'a> {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
                     let saturated = self.flow_rates[flow] >= block.utility.saturation(place);
+                    if let Some(splits) = &splits {
+                        count(splits.residual(flow));
+                    }
                     for path in problem.paths_of(flow) {
                         let held = saturated || self.rates[path] >= problem.caps[path];
                         count(match lost && self.path_prices[path] == 0.0 {
@@ -385,6 +390,55 @@ impl<'a> Settled<'a> {
             // Equal, or not a number.
             marginal - price
         }
+    }
+}
+
+/// How flows are split over their paths.
+struct Splits<'a> {
+    settled: &'a Settled<'a>,
+    /// By link: the least that the rate of a flow is worth for which its price is a part of that.
+    least_paid: Vec<f64>,
+    /// U' of every flow.
+    worth: Vec<f64>,
+}
+
+impl<'a> Splits<'a> {
+    /// None where every flow has one path.
+    fn new(settled: &'a Settled<'a>) -> Option<Self> {
+        let Settled { problem, prices, path_prices, rates, flow_rates, .. } = settled;
+        if problem.paths.len() == flow_rates.len() {
+            return None;
+        }
+        let (mut least_paid, worth) = (vec![f64::INFINITY; prices.len()], problem.marginals(flow_rates));
+        for block in problem.blocks.iter().filter(|block| block.utility.curvature() != Curvature::Linear) {
+            for flow in block.flows.clone() {
+                for path in problem.paths_of(flow).filter(|&path| rates[path] > 0.0) {
+                    // What a flow is worth that is held at its cap, however little it pays: its price may rise to that.
+                    let paid = path_prices[path].max(worth[flow]);
+                    for &link in problem.paths.links(path) {
+                        let (price, least) = (prices[link as usize], &mut least_paid[link as usize]);
+                        *least = if price > FREE * paid && paid < *least { paid } else { *least };
+                    }
+                }
+            }
+        }
+        Some(Self { settled, least_paid, worth })
+    }
+
+    /// What the paths that a flow uses cost more than one that it could use instead, beside what flows on their links pay.
+    fn residual(&self, flow: usize) -> f64 {
+        let Settled { problem, path_prices, rates, flow_rates, .. } = self.settled;
+        let paths = problem.paths_of(flow);
+        let open = paths.clone().filter(|&path| rates[path] < problem.caps[path]);
+        let cheapest = open.map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
+        let mut residual = 0.0f64;
+        for path in paths.filter(|&path| rates[path] > 0.0 && path_prices[path] > cheapest) {
+            let links = problem.paths.links(path).iter().map(|&link| self.least_paid[link as usize]);
+            let scale = links.fold(path_prices[path].max(self.worth[flow]), f64::min);
+            let part = rates[path] / flow_rates[flow].max(TINY * problem.ceilings[path]);
+            residual = larger(residual, part.min((path_prices[path] - cheapest) / scale / FLAT));
+        }
+        residual
     }
 }
 

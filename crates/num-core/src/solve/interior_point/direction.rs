@@ -1,5 +1,6 @@
 //! The Newton step: its equations, its two right-hand sides, and how far it can be gone.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::chunk::{Chunk, largest, total};
@@ -154,7 +155,7 @@ impl InteriorPoint {
         self.floors.pulls(chunk.floors.clone(), |path, pull| forces[path] += pull);
         self.caps.pulls(chunk.caps.clone(), |path, pull| forces[path] += pull);
         moves.copy_from_slice(&forces[paths.clone()]);
-        respond(problem, system, &self.pools, chunk, moves);
+        respond(problem, system, &self.pools, chunk, moves, pulls);
         self.incidence.scatter(&problem.paths, paths.clone(), moves, right);
     }
 
@@ -188,8 +189,7 @@ impl InteriorPoint {
         for (change, (force, step)) in rates.iter_mut().zip(self.forces[paths.clone()].iter().zip(&*steps)) {
             *change = force - step;
         }
-        respond(problem, &self.system, &self.pools, chunk, rates);
-        chunk.add_up(problem, rates, flow_rates);
+        respond(problem, &self.system, &self.pools, chunk, rates, flow_rates);
         let aims = self.aims[flows.clone()].iter().zip(&self.bends[flows.clone()]);
         let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);
         for ((log_marginal, change), (aim, bend)) in changes.zip(aims) {
@@ -226,19 +226,32 @@ impl InteriorPoint {
     }
 }
 
-/// Replaces what pushes each path of some flows by how much its rate changes.
-fn respond(problem: &Presolved, system: &System, pools: &[u32], chunk: &Chunk, pushes: &mut [f64]) {
+/// Replaces what pushes each path of some flows by how much its rate changes, and says how much the flows' do.
+fn respond(
+    problem: &Presolved,
+    system: &System,
+    pools: &[u32],
+    chunk: &Chunk,
+    pushes: &mut [f64],
+    flow_rates: &mut [f64],
+) {
     let Chunk { flows, paths, .. } = chunk;
+    let weigh = |pushes: &mut [f64], paths: Range<usize>| {
+        pushes.iter_mut().zip(&system.weights[paths]).for_each(|(push, weight)| *push *= weight);
+    };
     if chunk.is_single() {
-        let weights = &system.weights[paths.clone()];
-        return pushes.iter_mut().zip(weights).for_each(|(push, weight)| *push *= weight);
+        weigh(pushes, paths.clone());
+        return flow_rates.copy_from_slice(pushes);
     }
-    for flow in flows.clone() {
+    for (flow, change) in flows.clone().zip(flow_rates) {
         let own = problem.paths_of(flow);
         let pushes = &mut pushes[own.start - paths.start..own.end - paths.start];
-        match pools[flow] {
-            NONE => pushes.iter_mut().zip(&system.weights[own]).for_each(|(push, weight)| *push *= weight),
+        *change = match pools[flow] {
+            NONE => {
+                weigh(pushes, own);
+                pushes.iter().sum()
+            }
             pool => system.pools.respond(pool as usize, &system.weights, pushes),
-        }
+        };
     }
 }
