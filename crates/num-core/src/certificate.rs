@@ -323,7 +323,7 @@ impl<'a> Settled<'a> {
         let problem = self.problem;
         let mut residual = 0.0f64;
         let mut count = |violation: f64| residual = larger(residual, violation);
-        let (mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut links = Slackness::new(self);
         let splits = Splits::new(self);
         for block in &problem.blocks {
@@ -331,10 +331,16 @@ impl<'a> Settled<'a> {
             for flows in block.chunks() {
                 let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
                 marginals.resize(flows.len(), 0.0);
-                block.utility.marginal_into(places.clone(), rates, &mut marginals);
+                // Where a flow is saturated, what it is worth up to there.
+                below.clear();
+                below.extend(rates.iter().zip(places.clone()).map(|(&rate, place)| {
+                    let saturation = block.utility.saturation(place);
+                    if rate >= saturation { saturation * (1.0 - JUST_BESIDE) } else { rate }
+                }));
+                block.utility.marginal_into(places.clone(), &below, &mut marginals);
                 above.clone_from(&marginals);
                 if block.may_jump {
-                    let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + JUST_ABOVE)).collect();
+                    let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + JUST_BESIDE)).collect();
                     block.utility.marginal_into(places.clone(), &beyond, &mut above);
                 }
                 let paths = problem.paths_of_all(&flows);
@@ -352,7 +358,19 @@ impl<'a> Settled<'a> {
                         count(match lost && self.path_prices[path] == 0.0 {
                             true if held => 0.0,
                             true => 1.0,
-                            false => self.response_residual(path, flow, marginal, demands[path - paths.start]),
+                            false => {
+                                let r = self.response_residual(path, flow, marginal, demands[path - paths.start]);
+                                if r > 1e-3 && std::env::var("DBG").is_ok() {
+                                    eprintln!(
+                                        "DBG resp {r:e} flow {flow} path {path} marg {marginal:e} price {:e} rate {:e} y {:e} demand {:e}",
+                                        self.path_prices[path],
+                                        self.rates[path],
+                                        self.flow_rates[flow],
+                                        demands[path - paths.start]
+                                    );
+                                }
+                                r
+                            }
                         });
                         // What the path is worth: where more of it is worth less at once, that.
                         let worth = self.path_prices[path].max(if held { marginal } else { above });
@@ -361,7 +379,19 @@ impl<'a> Settled<'a> {
                 }
             }
         }
-        links.residuals().for_each(count);
+        let mut worst: Vec<(usize, f64)> = links.residuals().enumerate().filter(|(_, r)| *r > 1e-3).collect();
+        worst.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if std::env::var("DBG").is_ok() {
+            for (l, r) in worst.iter().take(4) {
+                eprintln!(
+                    "DBG link {l} residual {r:e} price {:e} idle {:e} cap {}",
+                    self.prices[*l],
+                    1.0 - self.relative_loads[*l],
+                    problem.capacities[*l]
+                );
+            }
+        }
+        worst.into_iter().map(|w| w.1).for_each(count);
         residual
     }
 
@@ -398,7 +428,7 @@ struct Splits<'a> {
     settled: &'a Settled<'a>,
     /// By link: the least that the rate of a flow is worth for which its price is a part of that.
     least_paid: Vec<f64>,
-    /// U' of every flow.
+    /// U' of every flow; ∞ where it is saturated.
     worth: Vec<f64>,
 }
 
@@ -409,11 +439,18 @@ impl<'a> Splits<'a> {
         if problem.paths.len() == flow_rates.len() {
             return None;
         }
-        let (mut least_paid, worth) = (vec![f64::INFINITY; prices.len()], problem.marginals(flow_rates));
-        for block in problem.blocks.iter().filter(|block| block.utility.curvature() != Curvature::Linear) {
-            for flow in block.flows.clone() {
+        let (mut least_paid, mut worth) = (vec![f64::INFINITY; prices.len()], problem.marginals(flow_rates));
+        for block in &problem.blocks {
+            let linear = block.utility.curvature() == Curvature::Linear;
+            for (place, flow) in block.flows.clone().enumerate() {
+                if flow_rates[flow] >= block.utility.saturation(place) {
+                    worth[flow] = f64::INFINITY;
+                }
                 for path in problem.paths_of(flow).filter(|&path| rates[path] > 0.0) {
-                    // What a flow is worth that is held at its cap, however little it pays: its price may rise to that.
+                    if linear || rates[path] >= problem.caps[path] {
+                        continue;
+                    }
+                    // One that is nearly held is worth more than it pays: its price may rise to that.
                     let paid = path_prices[path].max(worth[flow]);
                     for &link in problem.paths.links(path) {
                         let (price, least) = (prices[link as usize], &mut least_paid[link as usize]);
@@ -437,6 +474,12 @@ impl<'a> Splits<'a> {
             let scale = links.fold(path_prices[path].max(self.worth[flow]), f64::min);
             let part = rates[path] / flow_rates[flow].max(TINY * problem.ceilings[path]);
             residual = larger(residual, part.min((path_prices[path] - cheapest) / scale / FLAT));
+            if std::env::var("DBG").is_ok() && part.min((path_prices[path] - cheapest) / scale / FLAT) > 1e-3 {
+                eprintln!(
+                    "DBG flow {flow} path {path} price {:e} cheapest {cheapest:e} scale {scale:e} part {part:e} y {} marg {:e}",
+                    path_prices[path], flow_rates[flow], self.worth[flow]
+                );
+            }
         }
         residual
     }
@@ -555,8 +598,8 @@ const FALLS: f64 = 1e-3;
 const ROUNDING: f64 = 1e-9;
 /// What stands for a rate of 0 where a marginal is asked for, as a part of what the flow's paths can carry.
 const NOTHING: f64 = 1e-12;
-/// How far above a rate the marginal is looked at, to tell whether it jumps there.
-const JUST_ABOVE: f64 = 1e-9;
+/// How far beside a rate the marginal is looked at, to tell whether it jumps there.
+const JUST_BESIDE: f64 = 1e-9;
 
 /// U' is flat where its elasticity is below this: a price off by ε may then move a rate by more than ε over this.
 const FLAT: f64 = 0.1;

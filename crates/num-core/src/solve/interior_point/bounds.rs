@@ -43,6 +43,13 @@ impl Bounds {
         }
     }
 
+    /// Replaces the multipliers of a part, each given its entry and what it is.
+    pub(super) fn settle(&mut self, part: Range<usize>, mut settled: impl FnMut(usize, f64) -> f64) {
+        for i in part {
+            self.dual[i] = settled(self.at[i] as usize, self.dual[i]);
+        }
+    }
+
     /// Takes the slack of one entry from its value.
     pub(super) fn place(&mut self, entry: usize, value: f64) {
         if let Ok(i) = self.at.binary_search(&(entry as u32)) {

@@ -8,7 +8,7 @@ use super::{Direction, InteriorPoint, NONE};
 use crate::presolve::Presolved;
 use crate::solve::system::System;
 
-/// The proximal term, per λ/y.
+/// The proximal term, per ℓ/y.
 const PROXIMAL: f64 = 1e-8;
 /// μ goes no further than this part of all revenue.
 const SMALLEST: f64 = 1e-150;
@@ -108,7 +108,7 @@ impl InteriorPoint {
         chunk.spread(problem, &stiffness[flows.clone()], &mut curvatures[paths.clone()]);
         for flow in flows.clone().filter(|_| !chunk.is_single()) {
             if self.pools[flow] != NONE {
-                curvatures[problem.paths_of(flow)].fill(PROXIMAL * self.marginals[flow] / self.flow_rates[flow]);
+                curvatures[problem.paths_of(flow)].fill(PROXIMAL * self.levels[flow].abs() / self.flow_rates[flow]);
             }
         }
         self.floors.curvatures(chunk.floors.clone(), |path, curvature| curvatures[path] += curvature);
@@ -155,7 +155,7 @@ impl InteriorPoint {
         self.floors.pulls(chunk.floors.clone(), |path, pull| forces[path] += pull);
         self.caps.pulls(chunk.caps.clone(), |path, pull| forces[path] += pull);
         moves.copy_from_slice(&forces[paths.clone()]);
-        respond(problem, system, &self.pools, chunk, moves, pulls);
+        respond(problem, system, &self.pools, chunk, moves, pulls, &mut []);
         self.incidence.scatter(&problem.paths, paths.clone(), moves, right);
     }
 
@@ -182,14 +182,15 @@ impl InteriorPoint {
     /// What it is for some flows.
     fn direct_flows(&mut self, problem: &Presolved, chunk: &Chunk) {
         let Chunk { flows, paths, .. } = chunk;
-        let Direction { prices, rates, flow_rates, log_marginals, sum, fall, .. } = &mut self.direction;
+        let Direction { prices, rates, flow_rates, levels, log_marginals, sum, fall, .. } = &mut self.direction;
         let steps = &mut self.scratch.paths[..paths.len()];
         self.incidence.gather(&problem.paths, paths.clone(), prices, steps);
         let (rates, flow_rates) = (&mut rates[paths.clone()], &mut flow_rates[flows.clone()]);
         for (change, (force, step)) in rates.iter_mut().zip(self.forces[paths.clone()].iter().zip(&*steps)) {
             *change = force - step;
         }
-        respond(problem, &self.system, &self.pools, chunk, rates, flow_rates);
+        let levels = if chunk.is_single() { &mut [][..] } else { &mut levels[flows.clone()] };
+        respond(problem, &self.system, &self.pools, chunk, rates, flow_rates, levels);
         let aims = self.aims[flows.clone()].iter().zip(&self.bends[flows.clone()]);
         let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);
         for ((log_marginal, change), (aim, bend)) in changes.zip(aims) {
@@ -226,7 +227,8 @@ impl InteriorPoint {
     }
 }
 
-/// Replaces what pushes each path of some flows by how much its rate changes, and says how much the flows' do.
+/// Replaces what pushes each path of some flows by how much its rate changes, and says how much the flows' do, and their
+/// levels.
 fn respond(
     problem: &Presolved,
     system: &System,
@@ -234,6 +236,7 @@ fn respond(
     chunk: &Chunk,
     pushes: &mut [f64],
     flow_rates: &mut [f64],
+    levels: &mut [f64],
 ) {
     let Chunk { flows, paths, .. } = chunk;
     let weigh = |pushes: &mut [f64], paths: Range<usize>| {
@@ -243,7 +246,7 @@ fn respond(
         weigh(pushes, paths.clone());
         return flow_rates.copy_from_slice(pushes);
     }
-    for (flow, change) in flows.clone().zip(flow_rates) {
+    for (place, (flow, change)) in flows.clone().zip(flow_rates).enumerate() {
         let own = problem.paths_of(flow);
         let pushes = &mut pushes[own.start - paths.start..own.end - paths.start];
         *change = match pools[flow] {
@@ -251,7 +254,13 @@ fn respond(
                 weigh(pushes, own);
                 pushes.iter().sum()
             }
-            pool => system.pools.respond(pool as usize, &system.weights, pushes),
+            pool => {
+                let (change, level) = system.pools.respond(pool as usize, &system.weights, pushes);
+                if let Some(to) = levels.get_mut(place) {
+                    *to = level;
+                }
+                change
+            }
         };
     }
 }

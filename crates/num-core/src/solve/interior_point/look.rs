@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use super::bounds::Bounds;
 use super::chunk::{Chunk, total};
+use super::kinks::Kinks;
 use super::{InteriorPoint, LEAST, MOST};
 use crate::presolve::Presolved;
 use crate::solve::price::at_least;
@@ -85,6 +87,9 @@ impl InteriorPoint {
         for (marginal, change) in marginals.zip(&self.direction.log_marginals[flows.clone()]) {
             *marginal *= factor(dual * change);
         }
+        if !self.levels.is_empty() {
+            step(&mut self.levels[flows.clone()], &self.direction.levels[flows.clone()], dual);
+        }
     }
 
     /// Finds the tiny flows and sets them to their demands.
@@ -166,21 +171,46 @@ impl InteriorPoint {
                 raise(&mut marginals[flow], &mut logs[flow], FREE * least);
             }
         }
-        chunk.spread(problem, &self.marginals[flows.clone()], &mut residuals[paths.clone()]);
+        if chunk.is_single() {
+            residuals[paths.clone()].copy_from_slice(&self.marginals[flows.clone()]);
+        } else {
+            level(&mut self.levels[flows.clone()], chunk, &self.marginals, &mut self.tops, &self.kinks);
+            chunk.spread(problem, &self.levels[flows.clone()], &mut residuals[paths.clone()]);
+        }
         for (residual, price) in residuals[paths.clone()].iter_mut().zip(prices) {
             *residual -= *price;
         }
         let mut push = |path: usize, force| residuals[path] += force;
         self.floors.forces(chunk.floors.clone(), &mut push);
         self.caps.forces(chunk.caps.clone(), &mut push);
-        let mut push =
-            |flow: usize, force| residuals[problem.paths_of(flow)].iter_mut().for_each(|path| *path += force);
-        self.tops.forces(chunk.tops.clone(), &mut push);
-        self.kinks.forces(chunk.kinks.clone(), &mut push);
+        if chunk.is_single() {
+            // Flows and paths differ by the same number all through the chunk.
+            let mut push = |flow: usize, force| residuals[flow - flows.start + paths.start] += force;
+            self.tops.forces(chunk.tops.clone(), &mut push);
+            self.kinks.forces(chunk.kinks.clone(), &mut push);
+        }
         sums.wrong += total(&self.rates[paths.clone()], &residuals[paths.clone()], |rate, wrong| rate * wrong.abs());
         let (rates, marginals) = (&self.flow_rates[flows.clone()], &self.marginals[flows.clone()]);
         sums.worth += total(rates, marginals, |rate, marginal| rate * marginal);
     }
+}
+
+/// Takes ℓ from λ and what else there is, or t from ℓ where that is the smaller one.
+fn level(levels: &mut [f64], chunk: &Chunk, marginals: &[f64], tops: &mut Bounds, kinks: &Kinks) {
+    let first = chunk.flows.start;
+    let mut net = marginals[chunk.flows.clone()].to_vec();
+    kinks.forces(chunk.kinks.clone(), |flow, force| net[flow - first] += force);
+    tops.settle(chunk.tops.clone(), |flow, dual| {
+        let (net, level) = (&mut net[flow - first], levels[flow - first]);
+        if dual > level && *net > level {
+            let dual = *net - level;
+            *net = level;
+            return dual;
+        }
+        *net -= dual;
+        dual
+    });
+    levels.copy_from_slice(&net);
 }
 
 /// v ← v + length·dv.

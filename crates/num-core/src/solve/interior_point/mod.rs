@@ -13,7 +13,9 @@
 //! - A *tiny* flow, whose demand at λ is far below what its path could carry, is set to it and does not shorten steps.
 //! - A jump of U' (a flat piece of a bandwidth function) is an elastic bound (`kinks.rs`).
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
-//! - A proximal term of 1e−8 λ/y on every path of a flow that has several, whose split is not unique.
+//! - A proximal term of 1e−8 ℓ/y on every path of a flow that has several, whose split is not unique.
+//! - What the paths of a flow see is its level ℓ = λ − t. Where t makes up nearly all of λ, ℓ is not their difference but
+//!   moves by Newton's steps of its own, and t is λ − ℓ: otherwise rounding of λ would say how the flow is split.
 //! - Centring is raised while feasibility lags behind complementarity.
 //!
 //! Starts, in its first step, from the prices it is given, improved by up to 60 iterations of fast NED unless utilities
@@ -58,6 +60,8 @@ pub(super) struct InteriorPoint {
     rates: Vec<f64>,
     flow_rates: Vec<f64>,
     marginals: Vec<f64>,
+    /// λ less what the flow's own bounds and jumps take; empty where no flow has several paths.
+    levels: Vec<f64>,
     /// x ≥ 0 with z, x ≤ cap with v, y ≤ saturation with t, and jumps of U'.
     floors: Bounds,
     caps: Bounds,
@@ -70,7 +74,7 @@ pub(super) struct InteriorPoint {
     log_residuals: Vec<f64>,
     largest_log: f64,
     bends: Vec<f64>,
-    /// λ − q + z − v − t *(derived)*.
+    /// ℓ − q + z − v *(derived)*.
     path_residuals: Vec<f64>,
     /// λ ε/y + t/(saturation − y) *(derived)*.
     stiffness: Vec<f64>,
@@ -98,6 +102,8 @@ struct Direction {
     slacks: Vec<f64>,
     rates: Vec<f64>,
     flow_rates: Vec<f64>,
+    /// dℓ.
+    levels: Vec<f64>,
     /// dλ/λ.
     log_marginals: Vec<f64>,
     /// The sum of all, a number if all are.
@@ -175,6 +181,7 @@ impl InteriorPoint {
                 }
             }
         }
+        let levels = if paths > flows { flows } else { 0 };
         let system = System::new(problem, several_paths);
         let pairs = (links + floors.len() + caps.len() + tops.len() + kinks.pairs()) as f64;
         let (floors, caps, tops) = (Bounds::new(floors, 1.0), Bounds::new(caps, -1.0), Bounds::new(tops, -1.0));
@@ -197,6 +204,7 @@ impl InteriorPoint {
             rates: zeros(paths),
             flow_rates: zeros(flows),
             marginals: zeros(flows),
+            levels: zeros(levels),
             floors,
             caps,
             tops,
@@ -220,6 +228,7 @@ impl InteriorPoint {
                 slacks: zeros(links),
                 rates: zeros(paths),
                 flow_rates: zeros(flows),
+                levels: zeros(levels),
                 log_marginals: zeros(flows),
                 sum: 0.0,
                 fall: 0.0,
@@ -290,7 +299,8 @@ impl InteriorPoint {
             self.floors.duals(chunk.floors.clone(), |path, dual| {
                 let (flow, rate) = (chunk.flow_of(problem, path), &mut rates[path]);
                 // λ − q is minus the excess of the price.
-                if dual - self.path_residuals[path] <= IDLE_EXCESS * self.marginals[flow] {
+                let level = self.levels.get(flow).map_or(self.marginals[flow], |level| level.max(0.0));
+                if dual - self.path_residuals[path] <= IDLE_EXCESS * level {
                     return;
                 }
                 if *rate < IDLE_RATE * self.flow_rates[flow] {

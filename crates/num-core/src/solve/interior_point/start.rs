@@ -147,6 +147,7 @@ impl InteriorPoint {
         let all = 0..marginals.len();
         let (tops, kinks) = (self.tops.within(&all), self.kinks.within(&all));
         self.kinks.cross(kinks.clone(), &self.flow_rates, |_, _| {});
+        self.levels.fill(f64::INFINITY);
         let mut worth = vec![0.0; self.rates.len()];
         for (flow, &marginal) in marginals.iter().enumerate() {
             worth[problem.paths_of(flow)].fill(marginal);

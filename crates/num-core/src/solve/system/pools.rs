@@ -50,19 +50,19 @@ impl Pools {
     }
 
     /// Replaces what pushes each path of a flow by how much its rate changes.
-    /// Returns how much the flow's changes, which their sum is only to rounding of theirs.
-    pub(in crate::solve) fn respond(&self, pool: usize, weights: &[f64], pushes: &mut [f64]) -> f64 {
+    /// Returns how much the flow's changes, which their sum is only to rounding of theirs, and η.
+    pub(in crate::solve) fn respond(&self, pool: usize, weights: &[f64], pushes: &mut [f64]) -> (f64, f64) {
         self.split(pool, weights, self.pulls[pool], pushes)
     }
 
-    fn split(&self, pool: usize, weights: &[f64], pull: f64, pushes: &mut [f64]) -> f64 {
+    fn split(&self, pool: usize, weights: &[f64], pull: f64, pushes: &mut [f64]) -> (f64, f64) {
         let weights = &weights[self.paths[pool].clone()];
         let mean = inner(weights, pushes) / self.totals[pool];
         let rise = (mean + pull) * self.gives[pool];
         for (push, weight) in pushes.iter_mut().zip(weights) {
             *push = weight * ((*push - mean) + rise);
         }
-        self.totals[pool] * rise
+        (self.totals[pool] * rise, rise - mean)
     }
 
     /// Calls for every range of paths, in order: of a flow here with its number, of others with none.
