@@ -9,7 +9,7 @@ use crate::presolve::Presolved;
 use crate::solve::system::System;
 
 /// The proximal term, per ℓ/y.
-const PROXIMAL: f64 = 1e-8;
+const PROXIMAL: f64 = 1e-12;
 /// μ goes no further than this part of all revenue.
 const SMALLEST: f64 = 1e-150;
 /// Infeasibility below this is rounding.
