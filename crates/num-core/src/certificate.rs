@@ -358,19 +358,7 @@ impl<'a> Settled<'a> {
                         count(match lost && self.path_prices[path] == 0.0 {
                             true if held => 0.0,
                             true => 1.0,
-                            false => {
-                                let r = self.response_residual(path, flow, marginal, demands[path - paths.start]);
-                                if r > 1e-3 && std::env::var("DBG").is_ok() {
-                                    eprintln!(
-                                        "DBG resp {r:e} flow {flow} path {path} marg {marginal:e} price {:e} rate {:e} y {:e} demand {:e}",
-                                        self.path_prices[path],
-                                        self.rates[path],
-                                        self.flow_rates[flow],
-                                        demands[path - paths.start]
-                                    );
-                                }
-                                r
-                            }
+                            false => self.response_residual(path, flow, marginal, demands[path - paths.start]),
                         });
                         // What the path is worth: where more of it is worth less at once, that.
                         let worth = self.path_prices[path].max(if held { marginal } else { above });
@@ -379,19 +367,7 @@ impl<'a> Settled<'a> {
                 }
             }
         }
-        let mut worst: Vec<(usize, f64)> = links.residuals().enumerate().filter(|(_, r)| *r > 1e-3).collect();
-        worst.sort_by(|a, b| b.1.total_cmp(&a.1));
-        if std::env::var("DBG").is_ok() {
-            for (l, r) in worst.iter().take(4) {
-                eprintln!(
-                    "DBG link {l} residual {r:e} price {:e} idle {:e} cap {}",
-                    self.prices[*l],
-                    1.0 - self.relative_loads[*l],
-                    problem.capacities[*l]
-                );
-            }
-        }
-        worst.into_iter().map(|w| w.1).for_each(count);
+        links.residuals().for_each(count);
         residual
     }
 
@@ -474,12 +450,6 @@ impl<'a> Splits<'a> {
             let scale = links.fold(path_prices[path].max(self.worth[flow]), f64::min);
             let part = rates[path] / flow_rates[flow].max(TINY * problem.ceilings[path]);
             residual = larger(residual, part.min((path_prices[path] - cheapest) / scale / FLAT));
-            if std::env::var("DBG").is_ok() && part.min((path_prices[path] - cheapest) / scale / FLAT) > 1e-3 {
-                eprintln!(
-                    "DBG flow {flow} path {path} price {:e} cheapest {cheapest:e} scale {scale:e} part {part:e} y {} marg {:e}",
-                    path_prices[path], flow_rates[flow], self.worth[flow]
-                );
-            }
         }
         residual
     }

@@ -260,12 +260,6 @@ impl Method for InteriorPoint {
         self.correct(problem, self.lengths(1.0), accuracy);
         let lengths = self.direction.sum.is_finite().then(|| self.lengths(FRACTION));
         let estimate = self.look(problem, lengths);
-        if std::env::var("DBG").is_ok() {
-            eprintln!(
-                "est {estimate:.2e} compl {:.2e} infeas {:.2e} log {:.2e} lengths {:?}",
-                self.complementarity, self.infeasibility, self.largest_log, lengths
-            );
-        }
         self.show(problem, state);
         let estimate = if estimate.is_finite() { estimate } else { f64::MAX };
         self.watch(estimate);
