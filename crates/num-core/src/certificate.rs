@@ -438,18 +438,18 @@ impl<'a> Splits<'a> {
         Some(Self { settled, least_paid, worth })
     }
 
-    /// What the paths that a flow uses cost more than one that it could use instead, beside what flows on their links pay.
+    /// What the paths that a flow uses cost more than others with room, beside what flows on their links pay.
     fn residual(&self, flow: usize) -> f64 {
         let Settled { problem, path_prices, rates, flow_rates, .. } = self.settled;
-        let paths = problem.paths_of(flow);
-        let open = paths.clone().filter(|&path| rates[path] < problem.caps[path]);
-        let cheapest = open.map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
         let mut residual = 0.0f64;
-        for path in paths.filter(|&path| rates[path] > 0.0 && path_prices[path] > cheapest) {
+        for path in problem.paths_of(flow).filter(|&path| rates[path] > 0.0) {
             let links = problem.paths.links(path).iter().map(|&link| self.least_paid[link as usize]);
             let scale = links.fold(path_prices[path].max(self.worth[flow]), f64::min);
-            let part = rates[path] / flow_rates[flow].max(TINY * problem.ceilings[path]);
-            residual = larger(residual, part.min((path_prices[path] - cheapest) / scale / FLAT));
+            let whole = flow_rates[flow].max(TINY * problem.ceilings[path]);
+            for other in problem.paths_of(flow).filter(|&other| path_prices[other] < path_prices[path]) {
+                let part = rates[path].min(problem.caps[other] - rates[other]) / whole;
+                residual = larger(residual, part.min((path_prices[path] - path_prices[other]) / scale / FLAT));
+            }
         }
         residual
     }

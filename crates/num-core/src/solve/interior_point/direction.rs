@@ -8,8 +8,9 @@ use super::{Direction, InteriorPoint, NONE};
 use crate::presolve::Presolved;
 use crate::solve::system::System;
 
-/// The proximal term, per ℓ/y.
-const PROXIMAL: f64 = 1e-12;
+/// The proximal term, per ℓ/y: at most, and at least.
+const PROXIMAL: f64 = 1e-8;
+const LEAST_PROXIMAL: f64 = 1e-12;
 /// μ goes no further than this part of all revenue.
 const SMALLEST: f64 = 1e-150;
 /// Infeasibility below this is rounding.
@@ -108,7 +109,9 @@ impl InteriorPoint {
         chunk.spread(problem, &stiffness[flows.clone()], &mut curvatures[paths.clone()]);
         for flow in flows.clone().filter(|_| !chunk.is_single()) {
             if self.pools[flow] != NONE {
-                curvatures[problem.paths_of(flow)].fill(PROXIMAL * self.levels[flow].abs() / self.flow_rates[flow]);
+                let level = self.levels[flow].abs();
+                let proximal = (PROXIMAL * level.min(self.least_marginal)).max(LEAST_PROXIMAL * level);
+                curvatures[problem.paths_of(flow)].fill(proximal / self.flow_rates[flow]);
             }
         }
         self.floors.curvatures(chunk.floors.clone(), |path, curvature| curvatures[path] += curvature);

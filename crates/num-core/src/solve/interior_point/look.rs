@@ -39,6 +39,7 @@ impl InteriorPoint {
         }
         self.link_residuals.fill(0.0);
         self.largest_log = 0.0;
+        self.least_marginal = self.marginals.iter().copied().fold(f64::INFINITY, f64::min);
         let mut sums = Sums::default();
         for chunk in Arc::clone(&self.chunks).iter() {
             if let Some((primal, dual)) = lengths {

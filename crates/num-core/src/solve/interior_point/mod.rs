@@ -13,7 +13,8 @@
 //! - A *tiny* flow, whose demand at λ is far below what its path could carry, is set to it and does not shorten steps.
 //! - A jump of U' (a flat piece of a bandwidth function) is an elastic bound (`kinks.rs`).
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
-//! - A proximal term of 1e−8 ℓ/y on every path of a flow that has several, whose split is not unique.
+//! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
+//!   flows, per y. A split is found by differences of prices that small, and the term must not be what decides them.
 //! - What the paths of a flow see is its level ℓ = λ − t. Where t makes up nearly all of λ, ℓ is not their difference but
 //!   moves by Newton's steps of its own, and t is λ − ℓ: otherwise rounding of λ would say how the flow is split.
 //! - Centring is raised while feasibility lags behind complementarity.
@@ -73,6 +74,8 @@ pub(super) struct InteriorPoint {
     link_residuals: Vec<f64>,
     log_residuals: Vec<f64>,
     largest_log: f64,
+    /// The smallest λ *(derived)*.
+    least_marginal: f64,
     bends: Vec<f64>,
     /// ℓ − q + z − v *(derived)*.
     path_residuals: Vec<f64>,
@@ -213,6 +216,7 @@ impl InteriorPoint {
             link_residuals: zeros(links),
             log_residuals: zeros(flows),
             largest_log: 0.0,
+            least_marginal: 0.0,
             bends: zeros(flows),
             path_residuals: zeros(paths),
             stiffness: zeros(flows),
