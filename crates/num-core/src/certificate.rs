@@ -5,12 +5,13 @@
 //! Weak duality: for any prices p ≥ 0 and any feasible rates x̂,
 //!
 //! ```text
-//! Σ U_f(ŷ_f) ≤ D(p) = c·p + Σ_f V_f(p),     V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ r_p }
+//! Σ U_f(ŷ_f) ≤ D(p) = c·p + Σ_f V_f(p),     V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ r_p, Σ x ≤ r_f }
 //! ```
 //!
-//! where r_p is the smallest of cap_p, min_{l ∈ p} c_l and the rate that saturates U_f; so D(p) − Σ U(ŷ) is at least the
-//! utility that is still missing. V_f fills the paths of a flow in order of price until U' meets it; the bound by the
-//! path's smallest capacity keeps D finite when a path is free. With y, x where V_f is attained, the missing utility is a
+//! where r_f is the flow's cap or the rate that saturates U_f, if that is smaller, and r_p the smallest of r_f, cap_p and
+//! min_{l ∈ p} c_l; so D(p) − Σ U(ŷ) is at least the utility that is still missing. V_f fills the paths of a flow in order
+//! of price until U' meets it or the flow is at r_f; the bound by the path's smallest capacity keeps D finite when a path
+//! is free. With y, x where V_f is attained, the missing utility is a
 //! sum over flows of terms that are not negative, so that rounding cannot push it below 0:
 //!
 //! ```text
@@ -42,6 +43,10 @@
 //! - no path that is too expensive carries more than the part ε of its flow;
 //! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or its
 //!   price is at most the part ε of what every path through it is worth.
+//!
+//! The cap of a flow over several paths counts as one more link of all of them. Its price, where the flow is at it to 10⁻³,
+//! is what U' is above the cheapest path that is not at its own cap: traffic then belongs on the cheapest paths, however
+//! far U' is above them.
 //!
 //! The smallest rate *beside* a link is that of any flow, neither held nor linear, that shares a priced link with a flow
 //! through it. Why that, and not the capacity: rates change by at most χ(R) times what capacities change by, with a
@@ -127,12 +132,16 @@ pub(crate) fn certify_max_min(problem: &Problem, rates: &[f64], witness: &Witnes
     Ok(Certificate { relative_gap: residual, overload, kkt_residual: residual.max(overload) })
 }
 
-/// By how much rates exceed a capacity or a cap, at most.
+/// By how much rates exceed a capacity or a cap, of a path or a flow, at most.
 fn overload(problem: &Problem, rates: &[f64]) -> f64 {
     let links = relative_loads(problem.capacities(), problem.paths(), rates.iter().copied()).into_iter();
     let used = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
     let caps = used.map(|(path, rate)| rate / problem.rate_cap(path));
-    (links.chain(caps).fold(0.0, f64::max) - 1.0).max(0.0)
+    let totals =
+        if problem.has_flow_caps() { problem.flow_rates(rates).expect("one rate per path") } else { Vec::new() };
+    let used = totals.into_iter().enumerate().filter(|(_, total)| *total > 0.0);
+    let flow_caps = used.map(|(flow, total)| total / problem.flow_cap(flow));
+    (links.chain(caps).chain(flow_caps).fold(0.0, f64::max) - 1.0).max(0.0)
 }
 
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
@@ -155,6 +164,7 @@ impl<'a> Settled<'a> {
     pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &'a [f64]) -> Self {
         let mut rates: Vec<f64> =
             raw_rates.iter().zip(&problem.caps).map(|(&rate, &cap)| if rate > cap { cap } else { rate }).collect();
+        problem.cut_to_flow_caps(&mut rates);
         let mut loads = relative_loads(&problem.capacities, &problem.paths, rates.iter().copied());
         let overload = most_over_one(&loads);
         // [price, load/c] of every link, side by side: a path asks for both.
@@ -297,7 +307,8 @@ impl<'a> Settled<'a> {
                 let wrong = |path: &usize| {
                     let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);
                     let too_much = rate > 0.0 && before[place] < price * (1.0 - FALLS);
-                    let too_little = rate < problem.ceilings[*path] && after[place] > price * (1.0 + FALLS);
+                    let has_room = rate < problem.ceilings[*path] && !problem.is_saturated(flow, best.rates[place]);
+                    let too_little = has_room && after[place] > price * (1.0 + FALLS);
                     too_much || too_little
                 };
                 let found = problem.paths_of(flow).find(wrong);
@@ -322,7 +333,8 @@ impl<'a> Settled<'a> {
         let problem = self.problem;
         let mut residual = 0.0f64;
         let mut count = |violation: f64| residual = larger(residual, violation);
-        let (mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut marginals, mut above, mut demands, mut charged) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut flow_caps = problem.flow_caps.iter().peekable();
         let mut links = Slackness::new(self);
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
@@ -337,20 +349,32 @@ impl<'a> Settled<'a> {
                 }
                 let paths = problem.paths_of_all(&flows);
                 demands.resize(paths.len(), 0.0);
-                problem.path_demands_into(block, &flows, &self.path_prices[paths.clone()], &mut demands);
+                charged.clear();
+                charged.extend_from_slice(&self.path_prices[paths.clone()]);
+                while let Some(&(flow, cap)) = flow_caps.next_if(|(flow, _)| *flow < flows.end) {
+                    let (own, marginal) = (problem.paths_of(flow), marginals[flow - flows.start]);
+                    let idle = (1.0 - self.flow_rates[flow] / cap).max(0.0);
+                    let price = if idle <= AT_CAP { self.price_of_cap(own.clone(), marginal) } else { 0.0 };
+                    if price > 0.0 {
+                        charged[own.start - paths.start..own.end - paths.start].iter_mut().for_each(|q| *q += price);
+                        count(idle.min(price / marginal));
+                    }
+                }
+                problem.path_demands_into(block, &flows, &charged, &mut demands);
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
-                    let saturated = self.flow_rates[flow] >= block.utility.saturation(place);
+                    let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
                     for path in problem.paths_of(flow) {
                         let held = saturated || self.rates[path] >= problem.caps[path];
-                        count(match lost && self.path_prices[path] == 0.0 {
+                        let price = charged[path - paths.start];
+                        count(match lost && price == 0.0 {
                             true if held => 0.0,
                             true => 1.0,
-                            false => self.response_residual(path, flow, marginal, demands[path - paths.start]),
+                            false => self.response_residual(path, flow, price, marginal, demands[path - paths.start]),
                         });
                         // What the path is worth: where more of it is worth less at once, that.
-                        let worth = self.path_prices[path].max(if held { marginal } else { above });
+                        let worth = price.max(if held { marginal } else { above });
                         links.count(path, worth, (!linear && !held).then_some(self.flow_rates[flow]));
                     }
                 }
@@ -360,12 +384,20 @@ impl<'a> Settled<'a> {
         residual
     }
 
+    /// What a flow would pay for its cap: U' less the price of the cheapest of some paths that is not at its own.
+    fn price_of_cap(&self, paths: Range<usize>, marginal: f64) -> f64 {
+        let has_room = |&path: &usize| self.rates[path] < self.problem.caps[path];
+        let least = paths.filter(has_room).map(|path| self.path_prices[path]).fold(f64::INFINITY, f64::min);
+        // Nothing where no path has room: the caps of the paths hold the flow then.
+        if marginal > least && marginal < f64::INFINITY { marginal - least } else { 0.0 }
+    }
+
     /// How far a path is from its best response: too expensive and still used, or worth more and still not at its cap.
-    fn response_residual(&self, path: usize, flow: usize, marginal: f64, demand: f64) -> f64 {
+    fn response_residual(&self, path: usize, flow: usize, price: f64, marginal: f64, demand: f64) -> f64 {
         if demand.is_nan() {
             return demand;
         }
-        let (price, rate, flow_rate) = (self.path_prices[path], self.rates[path], self.flow_rates[flow]);
+        let (rate, flow_rate) = (self.rates[path], self.flow_rates[flow]);
         let cap = self.problem.caps[path];
         let least = if demand == 0.0 { NONE } else { TINY } * self.problem.ceilings[path];
         let in_price = |excess: f64| if excess.is_infinite() { 1.0 } else { excess / price.max(marginal) / FLAT };
@@ -510,6 +542,8 @@ const FLAT: f64 = 0.1;
 const TINY: f64 = 1e-9;
 /// The same where no rate at all is right.
 const NONE: f64 = 1e-3;
+/// A flow that is this near to its cap, relative, is at it.
+const AT_CAP: f64 = 1e-3;
 /// A link that idles by this part of its capacity or less is full: rounding of the sum of its rates.
 const FULL: f64 = 1e-13;
 /// A link whose price is this part of a path's or less is free.
@@ -537,7 +571,8 @@ struct Best {
 }
 
 impl Best {
-    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path is at its bound.
+    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path or flow is at its
+    /// bound.
     fn respond(&mut self, problem: &Presolved, block: &NaturalBlock, flows: Range<usize>, path_prices: &[f64]) -> bool {
         let paths = problem.paths_of_all(&flows);
         let path_prices = &path_prices[..paths.len()];
@@ -546,6 +581,7 @@ impl Best {
         problem.path_demands_into(block, &flows, path_prices, &mut self.path_rates);
         let ceilings = &problem.ceilings[paths.clone()];
         self.rates.clear();
+        let mut bounded = false;
         if paths.len() == flows.len() {
             for (rate, &ceiling) in self.path_rates.iter_mut().zip(ceilings) {
                 *rate = rate.clamp(0.0, ceiling);
@@ -557,6 +593,7 @@ impl Best {
                 order.clear();
                 order.extend(problem.paths_of(flow).map(|path| path - paths.start));
                 order.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
+                bounded |= self.path_rates[order[0]] >= problem.saturations[flow];
                 let mut rate = 0.0;
                 for &path in &order {
                     let filled = (self.path_rates[path] - rate).clamp(0.0, ceilings[path]);
@@ -566,6 +603,6 @@ impl Best {
                 self.rates.push(rate);
             }
         }
-        self.path_rates.iter().zip(ceilings).any(|(rate, ceiling)| rate == ceiling)
+        bounded || self.path_rates.iter().zip(ceilings).any(|(rate, ceiling)| rate == ceiling)
     }
 }
