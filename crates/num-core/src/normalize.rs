@@ -140,14 +140,8 @@ fn flow_caps_as_links(problem: &Problem) -> (Vec<f64>, Paths) {
             capacities.push(cap);
         }
     }
-    let mut paths = Paths::with_capacity(problem.paths().len(), problem.paths().indices().len());
-    let mut links = Vec::new();
-    for (own, &flow) in problem.paths().iter().zip(problem.group()) {
-        links.clear();
-        links.extend(own.iter().copied().chain(of_flow[flow as usize]));
-        paths.push(&links);
-    }
-    (capacities, paths)
+    let front: Vec<Option<u32>> = problem.group().iter().map(|&flow| of_flow[flow as usize]).collect();
+    (capacities, problem.paths().extended(&front))
 }
 
 #[inline(always)]
