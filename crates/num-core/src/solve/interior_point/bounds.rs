@@ -12,8 +12,11 @@ pub(super) struct Bounds {
     /// Slack and multiplier, > 0 *(iterate)*.
     slack: Vec<f64>,
     dual: Vec<f64>,
-    /// What slack·multiplier is to change by, and the multiplier's step *(derived)*.
+    /// By how much the slack is less than what the entry leaves *(derived)*.
+    residual: Vec<f64>,
+    /// What slack·multiplier is to change by, the slack's step and the multiplier's *(derived)*.
     target: Vec<f64>,
+    change: Vec<f64>,
     step: Vec<f64>,
 }
 
@@ -22,7 +25,9 @@ impl Bounds {
     pub(super) fn new(entries: Vec<(u32, f64)>, sign: f64) -> Self {
         let zeros = vec![0.0; entries.len()];
         let (at, limit) = entries.into_iter().unzip();
-        Self { at, limit, sign, slack: zeros.clone(), dual: zeros.clone(), target: zeros.clone(), step: zeros }
+        let (slack, dual, residual, target, change, step) =
+            (zeros.clone(), zeros.clone(), zeros.clone(), zeros.clone(), zeros.clone(), zeros);
+        Self { at, limit, sign, slack, dual, residual, target, change, step }
     }
 
     /// Whether an entry is bounded.
@@ -60,6 +65,18 @@ impl Bounds {
         }
     }
 
+    /// Compares the slacks of a part with what the values leave.
+    pub(super) fn measure(&mut self, part: Range<usize>, values: &[f64]) {
+        for i in part {
+            self.residual[i] = self.sign * (values[self.at[i] as usize] - self.limit[i]) - self.slack[i];
+        }
+    }
+
+    /// Σ multiplier·|residual|.
+    pub(super) fn infeasibility(&self) -> f64 {
+        self.dual.iter().zip(&self.residual).map(|(dual, residual)| dual * residual.abs()).sum()
+    }
+
     /// Cuts values that rounding has put beyond their bound.
     pub(super) fn clip(&self, part: Range<usize>, values: &mut [f64]) {
         for (&at, &limit) in self.at[part.clone()].iter().zip(&self.limit[part]) {
@@ -79,10 +96,10 @@ impl Bounds {
     }
 
     /// Σ slack·multiplier after a step in the entries and in the multipliers.
-    pub(super) fn complementarity_after(&self, primal: f64, dual: f64, changes: &[f64]) -> f64 {
-        let pairs = self.at.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step));
-        let after = |((&at, slack), (multiplier, step)): ((&u32, &f64), (&f64, &f64))| {
-            (slack + primal * self.sign * changes[at as usize]) * (multiplier + dual * step)
+    pub(super) fn complementarity_after(&self, primal: f64, dual: f64) -> f64 {
+        let pairs = self.change.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step));
+        let after = |((change, slack), (multiplier, step)): ((&f64, &f64), (&f64, &f64))| {
+            (slack + primal * change) * (multiplier + dual * step)
         };
         pairs.map(after).sum()
     }
@@ -104,7 +121,8 @@ impl Bounds {
     /// Calls with every bounded entry of a part and the force that the target adds.
     pub(super) fn pulls(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
         for i in part {
-            add(self.at[i] as usize, self.sign * self.target[i] / self.slack[i]);
+            let target = self.target[i] - self.dual[i] * self.residual[i];
+            add(self.at[i] as usize, self.sign * target / self.slack[i]);
         }
     }
 
@@ -116,36 +134,51 @@ impl Bounds {
     }
 
     /// Aims at a product of `centre`, with a part of the second-order term of the last direction.
-    pub(super) fn aim_at(&mut self, centre: f64, part: f64, changes: &[f64]) {
-        let pairs = self.slack.iter().zip(&self.dual).zip(self.at.iter().zip(&self.step));
-        for (target, ((slack, dual), (&at, step))) in self.target.iter_mut().zip(pairs) {
-            *target = centre - slack * dual - part * self.sign * changes[at as usize] * step;
+    pub(super) fn aim_at(&mut self, centre: f64, part: f64) {
+        let pairs = self.slack.iter().zip(&self.dual).zip(self.change.iter().zip(&self.step));
+        for (target, ((slack, dual), (change, step))) in self.target.iter_mut().zip(pairs) {
+            *target = centre - slack * dual - part * change * step;
         }
     }
 
     /// Steps of the multipliers that go with changes of the entries.
     pub(super) fn direct(&mut self, changes: &[f64]) {
-        let pairs = self.slack.iter().zip(&self.dual).zip(self.at.iter().zip(&self.target));
-        for (step, ((slack, dual), (&at, target))) in self.step.iter_mut().zip(pairs) {
-            *step = (target - dual * self.sign * changes[at as usize]) / slack;
+        for (i, &at) in self.at.iter().enumerate() {
+            self.change[i] = self.sign * changes[at as usize] + self.residual[i];
+            self.step[i] = (self.target[i] - self.dual[i] * self.change[i]) / self.slack[i];
+        }
+    }
+
+    /// The same where the multiplier's step is also known from the forces on the entry, to the rounding of its worth:
+    /// next to the bound that says more than the entry's change, which is a difference of what its parts change by.
+    pub(super) fn direct_by(&mut self, changes: &[f64], values: &[f64], step: impl Fn(usize) -> Option<(f64, f64)>) {
+        self.direct(changes);
+        for (i, &at) in self.at.iter().enumerate() {
+            if let Some((step, worth)) = step(at as usize)
+                && self.slack[i] * worth < self.dual[i] * values[at as usize]
+            {
+                self.step[i] = step;
+                self.change[i] = (self.target[i] - self.slack[i] * step) / self.dual[i];
+            }
         }
     }
 
     /// How much of a step keeps every slack, and every multiplier, from falling below 0: as the largest relative falls.
-    pub(super) fn falls(&self, changes: &[f64]) -> (f64, f64) {
+    pub(super) fn falls(&self) -> (f64, f64) {
         let (mut primal, mut dual) = (0.0f64, 0.0f64);
-        for ((&at, slack), (multiplier, step)) in self.at.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step))
+        for ((change, slack), (multiplier, step)) in
+            self.change.iter().zip(&self.slack).zip(self.dual.iter().zip(&self.step))
         {
-            primal = primal.max(-self.sign * changes[at as usize] / slack);
+            primal = primal.max(-change / slack);
             dual = dual.max(-step / multiplier);
         }
         (primal, dual)
     }
 
-    pub(super) fn advance(&mut self, primal: f64, dual: f64, changes: &[f64]) {
-        let pairs = self.slack.iter_mut().zip(&mut self.dual).zip(self.at.iter().zip(&self.step));
-        for ((slack, multiplier), (&at, step)) in pairs {
-            *slack += primal * self.sign * changes[at as usize];
+    pub(super) fn advance(&mut self, primal: f64, dual: f64) {
+        let pairs = self.slack.iter_mut().zip(&mut self.dual).zip(self.change.iter().zip(&self.step));
+        for ((slack, multiplier), (change, step)) in pairs {
+            *slack += primal * change;
             *multiplier += dual * step;
         }
     }

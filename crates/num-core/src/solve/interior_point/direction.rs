@@ -47,9 +47,9 @@ impl InteriorPoint {
         for (target, ((slack, change), (price, step))) in self.targets.iter_mut().zip(links) {
             *target = centre - slack * price - part * change * step;
         }
-        self.floors.aim_at(centre, part, &direction.rates);
-        self.caps.aim_at(centre, part, &direction.rates);
-        self.tops.aim_at(centre, part, &direction.flow_rates);
+        self.floors.aim_at(centre, part);
+        self.caps.aim_at(centre, part);
+        self.tops.aim_at(centre, part);
         self.kinks.aim_at(centre, part, &direction.flow_rates);
         self.begin_right();
         for chunk in Arc::clone(&self.chunks).iter() {
@@ -67,9 +67,9 @@ impl InteriorPoint {
         for ((slack, change), (price, step)) in links {
             after += (slack + primal * change) * (price + dual * step);
         }
-        after += self.floors.complementarity_after(primal, dual, &direction.rates);
-        after += self.caps.complementarity_after(primal, dual, &direction.rates);
-        after += self.tops.complementarity_after(primal, dual, &direction.flow_rates);
+        after += self.floors.complementarity_after(primal, dual);
+        after += self.caps.complementarity_after(primal, dual);
+        after += self.tops.complementarity_after(primal, dual);
         after += self.kinks.complementarity_after(primal, dual, &direction.flow_rates);
         let now = self.complementarity * self.revenue;
         let mut centring = (after / now).powi(3).clamp(1e-8, 1.0);
@@ -178,10 +178,17 @@ impl InteriorPoint {
         for chunk in Arc::clone(&self.chunks).iter() {
             self.direct_flows(problem, chunk);
         }
-        let Direction { rates, flow_rates, .. } = &self.direction;
+        let Direction { rates, flow_rates, log_marginals, unknowns, .. } = &self.direction;
         self.floors.direct(rates);
         self.caps.direct(rates);
-        self.tops.direct(flow_rates);
+        // η is what λ − t changes by, unless there are jumps.
+        let (marginals, rows, kinks) = (&self.marginals, &self.rows, &self.kinks);
+        self.tops.direct_by(flow_rates, &self.flow_rates, |flow| {
+            let known = rows[flow] != NONE && kinks.within(&(flow..flow + 1)).is_empty();
+            known.then(|| {
+                (marginals[flow] * log_marginals[flow] - unknowns[links + rows[flow] as usize], marginals[flow])
+            })
+        });
         self.kinks.direct(flow_rates);
     }
 
@@ -228,9 +235,8 @@ impl InteriorPoint {
         for (price, change) in self.prices.iter().zip(&direction.unknowns) {
             dual = dual.max(-change / price);
         }
-        let (rates, flow_rates) = (&direction.rates, &direction.flow_rates);
-        let of_paths = [self.floors.falls(rates), self.caps.falls(rates)];
-        let of_flows = [self.tops.falls(flow_rates), self.kinks.falls(flow_rates)];
+        let of_paths = [self.floors.falls(), self.caps.falls()];
+        let of_flows = [self.tops.falls(), self.kinks.falls(&direction.flow_rates)];
         for (primal_fall, dual_fall) in of_paths.into_iter().chain(of_flows) {
             (primal, dual) = (primal.max(primal_fall), dual.max(dual_fall));
         }

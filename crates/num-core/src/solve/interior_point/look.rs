@@ -55,6 +55,7 @@ impl InteriorPoint {
             infeasibility += price * residual.abs();
             priced += price * capacity;
         }
+        infeasibility += self.tops.infeasibility();
         complementarity += self.floors.complementarity() + self.caps.complementarity();
         priced += self.caps.worth() + self.tops.worth();
         complementarity += self.tops.complementarity() + self.kinks.complementarity();
@@ -72,9 +73,9 @@ impl InteriorPoint {
         let direction = &self.direction;
         step(&mut self.slacks, &direction.slacks, primal);
         step(&mut self.prices, &direction.unknowns, dual);
-        self.floors.advance(primal, dual, &direction.rates);
-        self.caps.advance(primal, dual, &direction.rates);
-        self.tops.advance(primal, dual, &direction.flow_rates);
+        self.floors.advance(primal, dual);
+        self.caps.advance(primal, dual);
+        self.tops.advance(primal, dual);
         self.kinks.advance(primal, dual, &direction.flow_rates);
     }
 
@@ -112,6 +113,7 @@ impl InteriorPoint {
         self.caps.clip(chunk.caps.clone(), &mut self.rates);
         let rates = &self.rates[paths.clone()];
         chunk.add_up(problem, rates, &mut self.flow_rates[flows.clone()]);
+        self.tops.measure(chunk.tops.clone(), &self.flow_rates);
         self.tops.clip(chunk.tops.clone(), &mut self.flow_rates);
         self.incidence.scatter(&problem.paths, paths.clone(), rates, &mut self.link_residuals);
     }
