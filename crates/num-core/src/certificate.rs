@@ -44,9 +44,9 @@
 //! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or its
 //!   price is at most the part ε of what every path through it is worth.
 //!
-//! The cap of a flow over several paths counts as one more link of all of them. Its price, where the flow is at it to 10⁻³,
-//! is what U' is above the cheapest path that is not at its own cap: traffic then belongs on the cheapest paths, however
-//! far U' is above them.
+//! The cap of a flow over several paths counts as one more link of all of them. Its price, where the flow is at it to
+//! 10⁻³, is what U' is above the cheapest path that is not at its own cap, to 10⁻³: traffic then belongs on the cheapest
+//! paths, however far U' is above them.
 //!
 //! The smallest rate *beside* a link is that of any flow, neither held nor linear, that shares a priced link with a flow
 //! through it. Why that, and not the capacity: rates change by at most χ(R) times what capacities change by, with a
@@ -386,7 +386,7 @@ impl<'a> Settled<'a> {
 
     /// What a flow would pay for its cap: U' less the price of the cheapest of some paths that is not at its own.
     fn price_of_cap(&self, paths: Range<usize>, marginal: f64) -> f64 {
-        let has_room = |&path: &usize| self.rates[path] < self.problem.caps[path];
+        let has_room = |&path: &usize| self.rates[path] < self.problem.caps[path] * (1.0 - AT_CAP);
         let least = paths.filter(has_room).map(|path| self.path_prices[path]).fold(f64::INFINITY, f64::min);
         // Nothing where no path has room: the caps of the paths hold the flow then.
         if marginal > least && marginal < f64::INFINITY { marginal - least } else { 0.0 }
@@ -542,7 +542,7 @@ const FLAT: f64 = 0.1;
 const TINY: f64 = 1e-9;
 /// The same where no rate at all is right.
 const NONE: f64 = 1e-3;
-/// A flow that is this near to its cap, relative, is at it.
+/// A flow or path that is this near to its cap, relative, is at it.
 const AT_CAP: f64 = 1e-3;
 /// A link that idles by this part of its capacity or less is full: rounding of the sum of its rates.
 const FULL: f64 = 1e-13;
