@@ -105,9 +105,9 @@ def failure_study(
 
     Notes
     -----
-    Every scenario starts from the prices of the network as it is. The flows that are still served may gain by a
-    failure, where those that it cuts off leave them room: read ``after - before`` beside ``cut_off`` and
-    ``throughput``.
+    Every scenario starts from the prices of the network as it is, and keeps its caps of paths and flows. The flows that
+    are still served may gain by a failure, where those that it cuts off leave them room: read ``after - before`` beside
+    ``cut_off`` and ``throughput``.
 
     Examples
     --------

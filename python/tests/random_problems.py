@@ -84,6 +84,11 @@ class Draw:
             for link in rng.choice(links, min(links, int(rng.integers(1, 3))), replace=False):
                 fields["capacity"][int(link)] = 0.0
         solve = self.settings(kind, len(paths) == flows)
+        # Last, so that the problems before there were any are the same.
+        if rng.random() < 0.25:
+            caps = share * 10 ** rng.uniform(-1.5, 0.7, flows)
+            capped = rng.random(flows) < rng.choice([0.2, 0.5, 1.0])
+            fields["flow_cap"] = [float(cap) if some else None for cap, some in zip(caps, capped, strict=True)]
         name = f"{kind}, {'several paths' if len(paths) > flows else 'one path'}"
         return Case(fields, solve, name, of_weights + of_capacities, self.seed, self.number)
 
@@ -336,14 +341,18 @@ class Case:
     def problem(self) -> netnum.Problem:
         if not any(kind.startswith("user") for kind in self.fields["utility"]["kind"]):
             return netnum.Problem.from_json(json.dumps(self.fields))
-        caps = self.fields.get("cap")
+        caps = {
+            name: [np.inf if cap is None else cap for cap in self.fields[field]]
+            for name, field in [("rate_cap", "cap"), ("flow_cap", "flow_cap")]
+            if self.fields.get(field)
+        }
         utilities = [utility_of(self.fields["utility"], flow) for flow in range(len(self.fields["utility"]["kind"]))]
         return netnum.Problem(
             self.fields["capacity"],
             self.fields["paths"],
             utilities,
             group=self.fields["group"],
-            rate_cap=None if caps is None else [np.inf if cap is None else cap for cap in caps],
+            **caps,
         )
 
 

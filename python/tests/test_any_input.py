@@ -85,6 +85,8 @@ def assert_feasible(problem, rates):
     assert np.all(np.isfinite(rates))
     assert np.all(rates >= 0)
     assert np.all(problem.loads(rates) <= problem.capacities * (1 + ROUNDING))
+    for caps, capped in [(problem.rate_cap, rates), (problem.flow_cap, problem.flow_rates(rates))]:
+        assert caps is None or np.all(capped <= caps * (1 + ROUNDING))
 
 
 # --- utilities ---
@@ -140,7 +142,8 @@ def problems(draw, any_numbers=False):
         "mixed": lambda: [draw(st.sampled_from([netnum.AlphaFair(1), netnum.Linear(2)])) for _ in range(flows)],
     }
     cap = draw(st.one_of(st.none(), arrays(value, len(paths))))
-    return (capacities, paths, utilities[family]()), {"group": group, "rate_cap": cap}
+    flow_cap = draw(st.one_of(st.none(), arrays(value, flows)))
+    return (capacities, paths, utilities[family]()), {"group": group, "rate_cap": cap, "flow_cap": flow_cap}
 
 
 @given(st.one_of(problems(), problems(any_numbers=True)))
@@ -177,7 +180,19 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
     max_leaves=8,
 )
-FIELDS = ["capacity", "paths", "group", "cap", "utility", "kind", "weight", "alpha", "breakpoints", "tail_slope"]
+FIELDS = [
+    "capacity",
+    "paths",
+    "group",
+    "cap",
+    "flow_cap",
+    "utility",
+    "kind",
+    "weight",
+    "alpha",
+    "breakpoints",
+    "tail_slope",
+]
 
 
 @given(problems(), st.lists(st.tuples(st.sampled_from(FIELDS), json_values), max_size=3), st.integers(0, 400))

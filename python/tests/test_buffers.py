@@ -39,6 +39,8 @@ IDS = ALLOCATOR.start([[0]] * 3)
 FLOATS = {
     "capacities": lambda v: netnum.Problem(v, [[0]], FAIR).capacities,
     "rate_cap": lambda v: netnum.Problem([9.0], [[0]] * 3, FAIR, rate_cap=v).rate_cap,
+    "flow_cap": lambda v: netnum.Problem([9.0], [[0]] * 3, FAIR, flow_cap=v).flow_cap,
+    "other flow_cap": lambda v: PROBLEM.with_flow_caps(v).flow_cap,
     "weight": lambda v: netnum.AlphaFair(1.0, v).weight,
     "scale": lambda v: netnum.AlphaFair(2.0, scale=v).scale,
     "alpha": lambda v: netnum.AlphaFair(v).alpha,

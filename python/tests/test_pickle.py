@@ -45,6 +45,7 @@ def test_plain_things_pickle(again, thing):
         PROBLEM,
         netnum.Problem([1.0, 2.0], [[0], [1], [0, 1]], netnum.Linear(1.0), group=[0, 1, 0], rate_cap=[1, np.inf, 2]),
         netnum.Problem([1.0], [[0], [0]], [netnum.AlphaFair(1.0), netnum.MinFct(1.0)]),
+        netnum.Problem([1.0], [[0], [0], [0]], netnum.AlphaFair(1.0), group=[0, 1, 0], flow_cap=[0.5, np.inf]),
         netnum.Problem([1.0], [], netnum.AlphaFair(1.0)),
         netnum.Problem.from_json(PROBLEM.to_json()),
     ],

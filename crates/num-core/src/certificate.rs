@@ -5,12 +5,13 @@
 //! Weak duality: for any prices p ≥ 0 and any feasible rates x̂,
 //!
 //! ```text
-//! Σ U_f(ŷ_f) ≤ D(p) = c·p + Σ_f V_f(p),     V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ r_p }
+//! Σ U_f(ŷ_f) ≤ D(p) = c·p + Σ_f V_f(p),     V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ r_p, Σ x ≤ r_f }
 //! ```
 //!
-//! where r_p is the smallest of cap_p, min_{l ∈ p} c_l and the rate that saturates U_f; so D(p) − Σ U(ŷ) is at least the
-//! utility that is still missing. V_f fills the paths of a flow in order of price until U' meets it; the bound by the
-//! path's smallest capacity keeps D finite when a path is free. With y, x where V_f is attained, the missing utility is a
+//! where r_f is the flow's cap or the rate that saturates U_f, if that is smaller, and r_p the smallest of r_f, cap_p and
+//! min_{l ∈ p} c_l; so D(p) − Σ U(ŷ) is at least the utility that is still missing. V_f fills the paths of a flow in order
+//! of price until U' meets it or the flow is at r_f; the bound by the path's smallest capacity keeps D finite when a path
+//! is free. With y, x where V_f is attained, the missing utility is a
 //! sum over flows of terms that are not negative, so that rounding cannot push it below 0:
 //!
 //! ```text
@@ -128,12 +129,16 @@ pub(crate) fn certify_max_min(problem: &Problem, rates: &[f64], witness: &Witnes
     Ok(Certificate { relative_gap: residual, overload, kkt_residual: residual.max(overload) })
 }
 
-/// By how much rates exceed a capacity or a cap, at most.
+/// By how much rates exceed a capacity or a cap, of a path or a flow, at most.
 fn overload(problem: &Problem, rates: &[f64]) -> f64 {
     let links = relative_loads(problem.capacities(), problem.paths(), rates.iter().copied()).into_iter();
     let used = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
     let caps = used.map(|(path, rate)| rate / problem.rate_cap(path));
-    (links.chain(caps).fold(0.0, f64::max) - 1.0).max(0.0)
+    let totals =
+        if problem.has_flow_caps() { problem.flow_rates(rates).expect("one rate per path") } else { Vec::new() };
+    let used = totals.into_iter().enumerate().filter(|(_, total)| *total > 0.0);
+    let flow_caps = used.map(|(flow, total)| total / problem.flow_cap(flow));
+    (links.chain(caps).chain(flow_caps).fold(0.0, f64::max) - 1.0).max(0.0)
 }
 
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
@@ -156,6 +161,7 @@ impl<'a> Settled<'a> {
     pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &'a [f64]) -> Self {
         let mut rates: Vec<f64> =
             raw_rates.iter().zip(&problem.caps).map(|(&rate, &cap)| if rate > cap { cap } else { rate }).collect();
+        problem.cut_to_flow_caps(&mut rates);
         let mut loads = relative_loads(&problem.capacities, &problem.paths, rates.iter().copied());
         let overload = most_over_one(&loads);
         // [price, load/c] of every link, side by side: a path asks for both.
@@ -298,7 +304,8 @@ impl<'a> Settled<'a> {
                 let wrong = |path: &usize| {
                     let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);
                     let too_much = rate > 0.0 && before[place] < price * (1.0 - FALLS);
-                    let too_little = rate < problem.ceilings[*path] && after[place] > price * (1.0 + FALLS);
+                    let has_room = rate < problem.ceilings[*path] && !problem.is_saturated(flow, best.rates[place]);
+                    let too_little = has_room && after[place] > price * (1.0 + FALLS);
                     too_much || too_little
                 };
                 let found = problem.paths_of(flow).find(wrong);
@@ -349,16 +356,17 @@ impl<'a> Settled<'a> {
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
-                    let saturated = self.flow_rates[flow] >= block.utility.saturation(place);
+                    let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
                     if let Some(splits) = &splits {
                         count(splits.residual(flow));
                     }
                     for path in problem.paths_of(flow) {
                         let held = saturated || self.rates[path] >= problem.caps[path];
+                        let demand = demands[path - paths.start].min(problem.saturations[flow]);
                         count(match lost && self.path_prices[path] == 0.0 {
                             true if held => 0.0,
                             true => 1.0,
-                            false => self.response_residual(path, flow, marginal, demands[path - paths.start]),
+                            false => self.response_residual(path, flow, marginal, demand),
                         });
                         // What the path is worth: where more of it is worth less at once, that.
                         let worth = self.path_prices[path].max(if held { marginal } else { above });
@@ -418,8 +426,8 @@ impl<'a> Splits<'a> {
         let (mut least_paid, mut worth) = (vec![f64::INFINITY; prices.len()], problem.marginals(flow_rates));
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
-            for (place, flow) in block.flows.clone().enumerate() {
-                if flow_rates[flow] >= block.utility.saturation(place) {
+            for flow in block.flows.clone() {
+                if problem.is_saturated(flow, flow_rates[flow]) {
                     worth[flow] = f64::INFINITY;
                 }
                 for path in problem.paths_of(flow).filter(|&path| rates[path] > 0.0) {
@@ -604,7 +612,8 @@ struct Best {
 }
 
 impl Best {
-    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path is at its bound.
+    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path or flow is at its
+    /// bound.
     fn respond(&mut self, problem: &Presolved, block: &NaturalBlock, flows: Range<usize>, path_prices: &[f64]) -> bool {
         let paths = problem.paths_of_all(&flows);
         let path_prices = &path_prices[..paths.len()];
@@ -613,6 +622,7 @@ impl Best {
         problem.path_demands_into(block, &flows, path_prices, &mut self.path_rates);
         let ceilings = &problem.ceilings[paths.clone()];
         self.rates.clear();
+        let mut bounded = false;
         if paths.len() == flows.len() {
             for (rate, &ceiling) in self.path_rates.iter_mut().zip(ceilings) {
                 *rate = rate.clamp(0.0, ceiling);
@@ -624,6 +634,7 @@ impl Best {
                 order.clear();
                 order.extend(problem.paths_of(flow).map(|path| path - paths.start));
                 order.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
+                bounded |= self.path_rates[order[0]] >= problem.saturations[flow];
                 let mut rate = 0.0;
                 for &path in &order {
                     let filled = (self.path_rates[path] - rate).clamp(0.0, ceilings[path]);
@@ -633,6 +644,6 @@ impl Best {
                 self.rates.push(rate);
             }
         }
-        self.path_rates.iter().zip(ceilings).any(|(rate, ceiling)| rate == ceiling)
+        bounded || self.path_rates.iter().zip(ceilings).any(|(rate, ceiling)| rate == ceiling)
     }
 }

@@ -95,6 +95,14 @@ pub enum Error {
         /// The cap that was given.
         value: f64,
     },
+    /// A flow cap that is negative or not a number. Infinity means none.
+    #[error("flow {flow} has flow cap {value}, expected a number >= 0 (inf for none)")]
+    FlowCap {
+        /// Index of the flow.
+        flow: usize,
+        /// The cap that was given.
+        value: f64,
+    },
     /// A utility parameter out of its range.
     #[error("flow {flow} has {name} {value}, expected {expected}")]
     Parameter {

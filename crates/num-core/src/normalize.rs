@@ -37,6 +37,22 @@ pub trait Normalizer {
         self.normalize(capacities, paths, rates);
         cut(rates);
     }
+
+    /// The same for a problem, with all its caps. Those of flows over several paths are kept likewise, the rates of a flow
+    /// being cut in proportion.
+    fn normalize_problem(&self, problem: &Problem, rates: &mut [f64]) {
+        let (capacities, paths) = (problem.capacities(), problem.paths());
+        if problem.has_rate_caps() {
+            let caps: Vec<f64> = (0..rates.len()).map(|path| problem.rate_cap(path)).collect();
+            rates.iter_mut().zip(&caps).for_each(|(rate, &cap)| *rate = rate.min(cap));
+            problem.cut_to_flow_caps(rates);
+            self.normalize_capped(capacities, paths, &caps, rates);
+        } else {
+            problem.cut_to_flow_caps(rates);
+            self.normalize(capacities, paths, rates);
+        }
+        problem.cut_to_flow_caps(rates);
+    }
 }
 
 /// U-NORM: divides every rate by the largest load per capacity of the network.
@@ -98,6 +114,34 @@ impl Normalizer for Fill {
             Err(_) => FNorm::default().normalize_capped(capacities, paths, caps, rates),
         }
     }
+
+    /// Over several paths the cap of a flow is one more link of each, so that what it leaves goes to others.
+    fn normalize_problem(&self, problem: &Problem, rates: &mut [f64]) {
+        let caps: Vec<f64> = match problem.has_rate_caps() || problem.has_flow_caps() {
+            true => (0..rates.len()).map(|path| problem.limit(path)).collect(),
+            false => Vec::new(),
+        };
+        if problem.has_flow_caps() && !problem.is_single_path() {
+            let (capacities, paths) = flow_caps_as_links(problem);
+            self.normalize_capped(&capacities, &paths, &caps, rates);
+        } else {
+            self.normalize_capped(problem.capacities(), problem.paths(), &caps, rates);
+        }
+    }
+}
+
+/// The capacities and paths of a problem with a link more for every flow that is capped.
+fn flow_caps_as_links(problem: &Problem) -> (Vec<f64>, Paths) {
+    let (mut capacities, mut of_flow) = (problem.capacities().to_vec(), vec![None; problem.flows()]);
+    for (flow, link) in of_flow.iter_mut().enumerate() {
+        let cap = problem.flow_cap(flow);
+        if cap.is_finite() {
+            *link = Some(capacities.len() as u32);
+            capacities.push(cap);
+        }
+    }
+    let front: Vec<Option<u32>> = problem.group().iter().map(|&flow| of_flow[flow as usize]).collect();
+    (capacities, problem.paths().extended(&front))
 }
 
 #[inline(always)]
@@ -138,13 +182,7 @@ pub(crate) fn relative(mut loads: Vec<f64>, capacities: &[f64]) -> Vec<f64> {
 pub fn normalize(problem: &Problem, rates: &[f64], normalizer: &impl Normalizer) -> Result<Vec<f64>> {
     check(problem, rates)?;
     let mut rates = rates.to_vec();
-    let (capacities, paths) = (problem.capacities(), problem.paths());
-    if problem.has_rate_caps() {
-        let caps: Vec<f64> = (0..rates.len()).map(|path| problem.rate_cap(path)).collect();
-        normalizer.normalize_capped(capacities, paths, &caps, &mut rates);
-    } else {
-        normalizer.normalize(capacities, paths, &mut rates);
-    }
+    normalizer.normalize_problem(problem, &mut rates);
     Ok(rates)
 }
 

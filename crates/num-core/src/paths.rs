@@ -151,6 +151,16 @@ impl Paths {
         Ok(selected)
     }
 
+    /// The same paths, some of which cross one more link.
+    pub(crate) fn extended(&self, by: &[Option<u32>]) -> Self {
+        let mut extended = Self::with_capacity(self.len(), self.indices.len() + by.len());
+        for (links, more) in self.iter().zip(by) {
+            extended.indices.extend(links.iter().copied().chain(*more));
+            extended.indptr.push(extended.indices.len());
+        }
+        extended
+    }
+
     fn check_range(&self, links: usize) -> Result<()> {
         let mut pacer = Pacer::new();
         for (path, row) in self.iter().enumerate() {

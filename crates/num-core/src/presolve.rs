@@ -4,6 +4,8 @@
 //! - Rates are counted in C₀, the geometric mean over paths of the smallest capacity (as a power of two, so that going
 //!   there and back is exact), prices in U₀, the revenue-weighted mean of U' at an equal share. Nothing afterwards can
 //!   depend on the caller's units.
+//! - The cap of a flow with one path is that path's; with several it is one more saturation, beyond which more is worth
+//!   nothing, so that methods need not know of it.
 //! - Flows of one utility stand together, and among them paths of equal length, so that inner loops have no branches.
 
 use std::f64::consts::LN_2;
@@ -26,6 +28,9 @@ const LOST: f64 = 1e-9;
 /// The smallest number that floats hold to that part of it.
 const SMALLEST_PRICE: f64 = 5e-315;
 
+/// What rounding leaves of a sum, relative.
+const ROUNDING: f64 = 1e-13;
+
 /// Paths that are treated at a time: their prices, rates and slopes stay in the first-level cache.
 pub(crate) const CHUNK: usize = 128;
 
@@ -40,6 +45,10 @@ pub(crate) struct Presolved {
     pub(crate) caps: Vec<f64>,
     /// The most that a path can carry or its flow can use: its cap, its smallest capacity, the flow's saturation.
     pub(crate) ceilings: Vec<f64>,
+    /// Caps of flows with several paths, where the paths could carry more; a flow with one path has it in `caps`.
+    pub(crate) flow_caps: Vec<(usize, f64)>,
+    /// The most that a flow can use over all its paths: what saturates its utility, or its cap among `flow_caps`.
+    pub(crate) saturations: Vec<f64>,
     /// The paths of flow `f` are `flow_paths[f]..flow_paths[f + 1]`.
     pub(crate) flow_paths: Vec<usize>,
     pub(crate) blocks: Vec<NaturalBlock>,
@@ -106,12 +115,15 @@ impl Presolved {
             *ceiling = ceiling.min(cap);
         }
 
+        let flow_caps = flow_caps(problem, rate, &original_flows, &flow_paths, &mut caps, &mut ceilings)?;
         let mut this = Self {
             units: Units { rate, log_price: 0.0 },
             capacities,
             paths,
             caps,
             ceilings,
+            flow_caps,
+            saturations: Vec::new(),
             flow_paths,
             blocks: Vec::new(),
             equal_shares: Vec::new(),
@@ -124,6 +136,7 @@ impl Presolved {
             total_paths: problem.paths().len(),
         };
         this.equal_shares = this.shares()?;
+        cut_to(&this.flow_caps, &this.flow_paths, &mut this.equal_shares);
         if problem.curvature() == Curvature::MaxMin {
             // No marginals, no prices: its methods ask the problem itself.
             this.log_marginals = vec![0.0; this.original_flows.len()];
@@ -209,6 +222,16 @@ impl Presolved {
         self.original_paths.iter().map(|&path| (rates[path as usize] / self.units.rate).min(1e200)).collect()
     }
 
+    /// Cuts rates to what the flows' caps allow over several paths, those of a flow in proportion.
+    pub(crate) fn cut_to_flow_caps(&self, rates: &mut [f64]) {
+        cut_to(&self.flow_caps, &self.flow_paths, rates);
+    }
+
+    /// Whether a flow has all that it can use, to the rounding of the sum over its paths.
+    pub(crate) fn is_saturated(&self, flow: usize, rate: f64) -> bool {
+        rate >= self.saturations[flow] * (1.0 - ROUNDING)
+    }
+
     /// Rate of every flow: the sum over its paths.
     pub(crate) fn flow_totals(&self, per_path: &[f64]) -> Vec<f64> {
         match self.flow_paths.len() == per_path.len() + 1 {
@@ -228,8 +251,8 @@ impl Presolved {
         out
     }
 
-    /// (U')⁻¹(q_p) for every path of some flows, all it can use where a path is free; the paths are asked in rounds,
-    /// one of every flow at a time. Prices and demands are those of these paths only.
+    /// (U')⁻¹(q_p) for every path of some flows, at most all that the flow can use, and that where a path is free; the
+    /// paths are asked in rounds, one of every flow at a time. Prices and demands are those of these paths only.
     pub(crate) fn path_demands_into(
         &self,
         block: &NaturalBlock,
@@ -242,9 +265,9 @@ impl Presolved {
         if demands.len() == flows.len() {
             let prices: Vec<f64> = path_prices.iter().map(|price| price.max(f64::MIN_POSITIVE)).collect();
             block.utility.demand_into(block.places(flows), &prices, demands);
-            for ((place, demand), &price) in block.places(flows).zip(demands).zip(path_prices) {
+            for ((&most, demand), &price) in self.saturations[flows.clone()].iter().zip(demands).zip(path_prices) {
                 if price == 0.0 {
-                    *demand = block.utility.saturation(place);
+                    *demand = most;
                 }
             }
             return;
@@ -257,15 +280,18 @@ impl Presolved {
                 *price = path_prices[path(pair)].max(f64::MIN_POSITIVE);
             }
             block.utility.demand_into(block.places(flows), &prices, &mut answers);
-            for ((place, &answer), pair) in block.places(flows).zip(&answers).zip(starts.windows(2)) {
-                let free = path_prices[path(pair)] == 0.0;
-                demands[path(pair)] = if free { block.utility.saturation(place) } else { answer };
+            for ((&most, &answer), pair) in self.saturations[flows.clone()].iter().zip(&answers).zip(starts.windows(2))
+            {
+                // Not min, which would hide an answer that is not a number.
+                let all = path_prices[path(pair)] == 0.0 || answer > most;
+                demands[path(pair)] = if all { most } else { answer };
             }
         }
     }
 
     fn bound_by_saturation(&mut self) -> Result<()> {
         let mut pacer = Pacer::new();
+        let mut flow_caps = self.flow_caps.iter().peekable();
         for block in &self.blocks {
             for (place, flow) in block.flows.clone().enumerate() {
                 let saturation = block.utility.saturation(place);
@@ -273,6 +299,9 @@ impl Presolved {
                     let what = format!("its saturation is {}, expected a number >= 0", saturation * self.units.rate);
                     return Err(Error::Utility { flow: self.original_flows[flow] as usize, what });
                 }
+                let capped = flow_caps.next_if(|&&(capped, _)| capped == flow);
+                let saturation = capped.map_or(saturation, |&(_, cap)| saturation.min(cap));
+                self.saturations.push(saturation);
                 for ceiling in &mut self.ceilings[self.flow_paths[flow]..self.flow_paths[flow + 1]] {
                     *ceiling = ceiling.min(saturation);
                 }
@@ -410,7 +439,8 @@ impl Order {
 /// [`Error::Stopped`].
 pub(crate) fn open_paths(problem: &Problem) -> Result<Paths> {
     let count = problem.paths().len();
-    let none_is_closed = !problem.has_rate_caps() && problem.capacities().iter().all(|&capacity| capacity > 0.0);
+    let has_caps = problem.has_rate_caps() || problem.has_flow_caps();
+    let none_is_closed = !has_caps && problem.capacities().iter().all(|&capacity| capacity > 0.0);
     if none_is_closed && problem.pairs_flows_with_paths() {
         return Ok(Paths::new((0..=count).collect(), (0..count as u32).collect()).expect("one each"));
     }
@@ -436,6 +466,48 @@ pub(crate) fn open_paths(problem: &Problem) -> Result<Paths> {
         *slot += 1;
     }
     Ok(Paths::new(indptr, indices).expect("offsets are running sums"))
+}
+
+/// The caps of flows with several paths that could carry more, in natural units; those of flows with one path become that
+/// path's.
+fn flow_caps(
+    problem: &Problem,
+    rate: f64,
+    flows: &[u32],
+    flow_paths: &[usize],
+    caps: &mut [f64],
+    ceilings: &mut [f64],
+) -> Result<Vec<(usize, f64)>> {
+    let mut several = Vec::new();
+    if !problem.has_flow_caps() {
+        return Ok(several);
+    }
+    let mut pacer = Pacer::new();
+    for (flow, (&original, pair)) in flows.iter().zip(flow_paths.windows(2)).enumerate() {
+        let (own, cap) = (pair[0]..pair[1], problem.flow_cap(original as usize) / rate);
+        pacer.did(own.len())?;
+        if own.len() > 1 {
+            if cap < ceilings[own].iter().sum() {
+                several.push((flow, cap));
+            }
+            continue;
+        }
+        for value in [&mut caps[own.start], &mut ceilings[own.start]] {
+            *value = value.min(cap);
+        }
+    }
+    Ok(several)
+}
+
+/// Cuts the rates of flows to their caps, those of a flow in proportion.
+fn cut_to(flow_caps: &[(usize, f64)], flow_paths: &[usize], rates: &mut [f64]) {
+    for &(flow, cap) in flow_caps {
+        let own = &mut rates[flow_paths[flow]..flow_paths[flow + 1]];
+        let total: f64 = own.iter().sum();
+        if total > cap {
+            own.iter_mut().for_each(|rate| *rate *= cap / total);
+        }
+    }
 }
 
 /// The links that the paths use, and the new number of every link.

@@ -19,7 +19,8 @@ use crate::problem::Problem;
 /// Returns
 /// -------
 /// array of float, shape (paths,)
-///     Rate of every path, in the units of the capacities. Paths over a failed link or capped at 0 get 0.
+///     Rate of every path, in the units of the capacities. Paths over a failed link get 0, as do those that are capped
+///     at 0 or whose flow is.
 ///
 /// Raises
 /// ------

@@ -20,7 +20,8 @@ fn normalized<'py>(
 
 /// Make rates feasible by one factor for all of them: U-NORM.
 ///
-/// Every rate is divided by the largest load per capacity of the network. Rates are cut to their caps first.
+/// Every rate is divided by the largest load per capacity of the network. Rates are cut to the caps of
+/// paths and flows first, those of a flow in proportion.
 ///
 /// Parameters
 /// ----------
@@ -54,7 +55,8 @@ pub(crate) fn u_norm<'py>(
 
 /// Make rates feasible by a factor for every path: F-NORM.
 ///
-/// Every rate is divided by the largest load per capacity on its path. Rates are cut to their caps first.
+/// Every rate is divided by the largest load per capacity on its path. Rates are cut to the caps of
+/// paths and flows first, those of a flow in proportion.
 ///
 /// Parameters
 /// ----------
@@ -89,8 +91,8 @@ pub(crate) fn f_norm<'py>(
 /// Make rates feasible without wasting any capacity: FILL.
 ///
 /// The result is the weighted max-min of the network with the given rates as weights: where flows compete they keep
-/// their proportions, and every path with a rate above 0 ends at its cap or at a full link. Rates are raised as well as
-/// lowered; those that are 0 stay 0.
+/// their proportions, and every path with a rate above 0 ends at its cap, at its flow's, or at a full link. Rates are
+/// raised as well as lowered; those that are 0 stay 0.
 ///
 /// Parameters
 /// ----------

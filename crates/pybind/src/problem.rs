@@ -24,6 +24,7 @@ use crate::{door, utility};
 ///     subject to  y_f = Σ_{p ∈ f} x_p          a flow's rate is the sum over its paths
 ///                 Σ_{p ∋ l} x_p <= c_l         no link above its capacity
 ///                 0 <= x_p <= rate_cap_p       optional cap per path
+///                 y_f <= flow_cap_f            optional cap per flow, its demand
 ///
 /// Everything is checked and copied once, here. Units are yours: any consistent unit of capacities and rates.
 ///
@@ -47,6 +48,9 @@ use crate::{door, utility};
 ///     paths, which `solve` splits as is best. By default path p is flow p.
 /// rate_cap : array of float, shape (paths,), optional
 ///     Cap on the rate of every path, >= 0, inf for none.
+/// flow_cap : array of float, shape (flows,), optional
+///     Cap on the rate of every flow over all its paths, its demand: >= 0, inf for none. A flow with one path is held to
+///     the smaller of its two caps. One that is capped at 0 gets nothing, and is among `Solution.failed_flows`.
 ///
 /// Raises
 /// ------
@@ -69,6 +73,11 @@ use crate::{door, utility};
 /// >>> problem = netnum.Problem([1.0, 1.0], [[0], [1], [1]], netnum.AlphaFair(1.0), group=[0, 0, 1])
 /// >>> netnum.solve(problem).flow_rates.round(3)
 /// array([1., 1.])
+///
+/// With no use for more than 0.4 it is held to that:
+///
+/// >>> netnum.solve(problem.with_flow_caps([0.4, np.inf])).flow_rates.round(3)
+/// array([0.4, 1. ])
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Problem {
     pub(crate) core: Core,
@@ -83,6 +92,7 @@ pub(crate) struct Problem {
     paths: PyOnceLock<Py<Paths>>,
     group: PyOnceLock<Py<PyArray1<i64>>>,
     rate_cap: PyOnceLock<Py<PyArray1<f64>>>,
+    flow_cap: PyOnceLock<Py<PyArray1<f64>>>,
 }
 
 impl From<Core> for Problem {
@@ -96,6 +106,7 @@ impl From<Core> for Problem {
             paths: PyOnceLock::new(),
             group: PyOnceLock::new(),
             rate_cap: PyOnceLock::new(),
+            flow_cap: PyOnceLock::new(),
         }
     }
 }
@@ -103,13 +114,14 @@ impl From<Core> for Problem {
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (network, paths, utility, *, group=None, rate_cap=None))]
+    #[pyo3(signature = (network, paths, utility, *, group=None, rate_cap=None, flow_cap=None))]
     fn new(
         network: &Bound<'_, PyAny>,
         paths: &Bound<'_, PyAny>,
         utility: &Bound<'_, PyAny>,
         group: Option<&Bound<'_, PyAny>>,
         rate_cap: Option<&Bound<'_, PyAny>>,
+        flow_cap: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = network.py();
         let topology = network.cast::<Topology>().ok();
@@ -121,6 +133,7 @@ impl Problem {
         let Given { utilities, shown, users } = utility::utilities(utility)?;
         let group = group.map(flow_numbers).transpose()?;
         let rate_cap = rate_cap.map(|rate_cap| numbers::floats("rate_cap", rate_cap)).transpose()?;
+        let flow_cap = flow_cap.map(|flow_cap| numbers::floats("flow_cap", flow_cap)).transpose()?;
         let net = topology.map(|topology| &topology.get().core);
         let core = door::detached(py, move || {
             let core = match group {
@@ -128,7 +141,14 @@ impl Problem {
                 Some(group) => Core::grouped(capacities, paths, group, utilities),
             }?;
             net.map_or(Ok(()), |net| net.check_walks(core.paths()))?;
-            rate_cap.map_or(Ok(core.clone()), |rate_cap| core.with_rate_caps(rate_cap))
+            let core = match rate_cap {
+                Some(rate_cap) => core.with_rate_caps(rate_cap)?,
+                None => core,
+            };
+            match flow_cap {
+                Some(flow_cap) => core.with_flow_caps(flow_cap),
+                None => Ok(core),
+            }
         })?;
         let topology = topology.map(|topology| topology.clone().unbind());
         Ok(Self { topology, utility: shown.into(), users, ..Self::from(core) })
@@ -140,7 +160,7 @@ impl Problem {
     /// ----------
     /// text : str
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
-    ///     ``alpha``, …) and optionally ``group`` and ``cap`` (null for no cap). Other fields are ignored.
+    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no cap). Other fields are ignored.
     ///
     /// Returns
     /// -------
@@ -202,6 +222,17 @@ impl Problem {
         }
         let caps = || (0..self.core.paths().len()).map(|path| self.core.rate_cap(path)).collect();
         Some(self.rate_cap.get_or_init(py, || numbers::read_only(py, caps()).unbind()).clone_ref(py))
+    }
+
+    /// Cap on the rate of every flow over all its paths, inf for none: array of float, shape (flows,); None if no flow has
+    /// one.
+    #[getter]
+    fn flow_cap(&self, py: Python<'_>) -> Option<Py<PyArray1<f64>>> {
+        if !self.core.has_flow_caps() {
+            return None;
+        }
+        let caps = || (0..self.core.flows()).map(|flow| self.core.flow_cap(flow)).collect();
+        Some(self.flow_cap.get_or_init(py, || numbers::read_only(py, caps()).unbind()).clone_ref(py))
     }
 
     /// The utility of all flows, or a tuple with one per flow.
@@ -326,6 +357,38 @@ impl Problem {
         Ok(Self { utility, users: self.users.clone(), ..Self::from(core) })
     }
 
+    /// The same problem with other caps on the rates of flows over all their paths, sharing all else.
+    ///
+    /// Parameters
+    /// ----------
+    /// flow_cap : array of float, shape (flows,), or None
+    ///     The demand of every flow: >= 0, inf for none; None for no caps at all.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one cap per flow, >= 0.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([1.0, 2.0], [[0], [1], [1]], netnum.AlphaFair(1.0), group=[0, 0, 1])
+    /// >>> netnum.solve(problem.with_flow_caps([1.2, np.inf])).flow_rates.round(3)
+    /// array([1.2, 1.8])
+    #[pyo3(signature = (flow_cap))]
+    fn with_flow_caps(&self, py: Python<'_>, flow_cap: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let caps = match flow_cap {
+            Some(flow_cap) => numbers::floats("flow_cap", flow_cap)?,
+            None => vec![f64::INFINITY; self.core.flows()],
+        };
+        let core = self.core.clone().with_flow_caps(caps).map_err(raise)?;
+        let topology = self.topology.as_ref().map(|topology| topology.clone_ref(py));
+        Ok(Self { topology, utility: self.utility(py)?.into(), users: self.users.clone(), ..Self::from(core) })
+    }
+
     #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
     fn __getnewargs_ex__<'py>(
         &self,
@@ -338,6 +401,9 @@ impl Problem {
         }
         if let Some(rate_cap) = self.rate_cap(py) {
             others.set_item("rate_cap", rate_cap)?;
+        }
+        if let Some(flow_cap) = self.flow_cap(py) {
+            others.set_item("flow_cap", flow_cap)?;
         }
         Ok(((self.network(py), self.paths(py)?, self.utility(py)?), others))
     }

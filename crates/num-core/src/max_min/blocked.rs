@@ -7,7 +7,7 @@
 //! residual_f = min( 1 − y_f/r_f,  min over reasons with λ_f > 0 of max(1 − y_f/B_f(t), slack_f/(slack_f + λ_f y_f)) )
 //! ```
 //!
-//! with r_f its saturation or what all its caps and capacities allow. By weak duality
+//! with r_f its saturation or cap, or what all its paths' caps and capacities allow. By weak duality
 //!
 //! ```text
 //! Σ λ_f y_f ≤ c·p + Σ r_p (λ_f − q_p)₊      as λ_f x_p ≤ q_p x_p + r_p (λ_f − q_p)₊ on every path
@@ -57,9 +57,9 @@ pub(super) fn blocked_residual(problem: &Problem, rates: &[f64], witness: &[Reas
     let (network, shares) = (Network::new(problem)?, flow_shares(problem, method)?);
     let natural: Vec<f64> = rates.iter().map(|rate| rate / network.unit).collect();
     let rates = problem.flow_rates(&natural)?;
-    let widths: Vec<f64> = (0..rates.len()).map(|flow| network.width(flow)).collect();
+    let widths = &network.widths;
     let mut curves = Curves::new(network.unit);
-    shares.iter().zip(&widths).for_each(|(share, width)| curves.push(share, (width * network.unit).min(f64::MAX)));
+    shares.iter().zip(widths).for_each(|(share, width)| curves.push(share, (width * network.unit).min(f64::MAX)));
     let below = |flow: usize, most: f64| {
         let whole = most.max(NEGLIGIBLE * widths[flow]);
         if most > rates[flow] { (most - rates[flow]) / whole } else { 0.0 }

@@ -1,7 +1,7 @@
 //! Weighted max-min fairness: no flow's fair share can be raised without lowering one that is not larger.
 //!
 //! ```text
-//! rates x are max-min fair   ⇔   every flow is at its cap or saturation, or crosses a link that is full and
+//! rates x are max-min fair   ⇔   every flow is at a cap or saturation, or crosses a link that is full and
 //!                                on which no flow has a larger fair share: its bottleneck
 //! fair share                     f = x/w for a weight w, f = F(x) for a bandwidth function B = F⁻¹
 //! ```
@@ -162,10 +162,10 @@ fn flow_weights(problem: &Problem) -> Result<Option<Vec<f64>>> {
     Ok(all.then_some(weights))
 }
 
-/// The fair share of every flow.
+/// The fair share of every flow, at most its cap.
 fn flow_shares<'a>(problem: &'a Problem, method: &str) -> Result<Vec<FairShare<'a>>> {
     let mut of_flow = vec![FairShare::weight(1.0); problem.flows()];
-    each_share(problem, method, |flow, share| of_flow[flow] = share)?;
+    each_share(problem, method, |flow, share| of_flow[flow] = share.at_most(problem.flow_cap(flow)))?;
     Ok(of_flow)
 }
 

@@ -1,6 +1,7 @@
 //! What max-min over several paths sees of a problem: its open paths flow by flow, in a unit in which no sum overflows.
 //!
-//! A path whose cap is below the capacities of its links has one more link of its own, with the cap as capacity.
+//! A path whose cap is below the capacities of its links has one more link of its own, with the cap as capacity. The caps
+//! of flows are the ends of their curves (`levels.rs`).
 
 use super::water_fill::power_of_two;
 use crate::error::Result;
@@ -26,6 +27,8 @@ pub(super) struct Network {
     total: usize,
     /// The smallest capacity on every path, its cap included.
     pub(super) ceilings: Vec<f64>,
+    /// What the paths of every flow can carry, each for itself, or its cap.
+    pub(super) widths: Vec<f64>,
 }
 
 impl Network {
@@ -39,6 +42,7 @@ impl Network {
         let mut paths = Paths::with_capacity(count, problem.paths().indices().len());
         let (mut owners, mut ceilings) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut links, mut pacer) = (Vec::new(), Pacer::new());
+        let mut widths = Vec::with_capacity(problem.flows());
         for (flow, own) in open.iter().enumerate() {
             for &path in own {
                 links.clear();
@@ -53,6 +57,8 @@ impl Network {
                 ceilings.push(narrowest.min(cap));
                 pacer.did(links.len())?;
             }
+            let together: f64 = ceilings[ceilings.len() - own.len()..].iter().sum();
+            widths.push(together.min(problem.flow_cap(flow) / unit));
         }
         Ok(Self {
             unit,
@@ -63,6 +69,7 @@ impl Network {
             original: open.indices().to_vec(),
             total: problem.paths().len(),
             ceilings,
+            widths,
         })
     }
 
@@ -73,11 +80,6 @@ impl Network {
     /// The open paths of a flow.
     pub(super) fn paths_of(&self, flow: usize) -> std::ops::Range<usize> {
         self.flow_paths[flow]..self.flow_paths[flow + 1]
-    }
-
-    /// What the paths of a flow can carry, each for itself.
-    pub(super) fn width(&self, flow: usize) -> f64 {
-        self.ceilings[self.paths_of(flow)].iter().sum()
     }
 
     /// q_p, for a price of every link.

@@ -31,7 +31,7 @@ impl OnePath {
     /// Those of [`max_min`](super::max_min).
     pub(super) fn new(problem: &Problem) -> Result<Self> {
         let (capacities, group) = (problem.capacities(), problem.group());
-        let caps = || (0..group.len()).map(|path| problem.rate_cap(path)).collect::<Vec<_>>();
+        let caps = || (0..group.len()).map(|path| problem.limit(path)).collect::<Vec<_>>();
         let fill = match flow_weights(problem)? {
             Some(of_flow) => {
                 interrupt::check()?;
@@ -39,7 +39,7 @@ impl OnePath {
                 let mut fill = WaterFill::new(capacities, problem.shared_paths())?;
                 let mut rates = vec![0.0; weights.len()];
                 fill.start(&weights, &mut rates)?;
-                let caps = if problem.has_rate_caps() { caps() } else { Vec::new() };
+                let caps = if problem.has_rate_caps() || problem.has_flow_caps() { caps() } else { Vec::new() };
                 Fill::Weights { fill: Box::new(fill), caps, rates }
             }
             None => {

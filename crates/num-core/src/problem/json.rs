@@ -1,7 +1,8 @@
-//! Problems as JSON text, with the fields `capacity`, `paths`, `group`, `utility` and `cap`.
+//! Problems as JSON text, with the fields `capacity`, `paths`, `group`, `utility`, `cap` and `flow_cap`.
 //!
-//! `utility` holds one column per field of [`Spec`], `null` where a kind has no use for it; `cap` holds `null` for no
-//! cap. `capacities` and `rate_cap` are read as well. Other fields (a name, an expected answer) are ignored when reading.
+//! `utility` holds one column per field of [`Spec`], `null` where a kind has no use for it; `cap`, of paths, and `flow_cap`
+//! hold `null` for no cap, and `flow_cap` is there only if a flow has one. `capacities` and `rate_cap` are read as well.
+//! Other fields (a name, an expected answer) are ignored when reading.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -22,6 +23,8 @@ struct File {
     utility: Columns,
     #[serde(default, alias = "rate_cap", skip_serializing_if = "Option::is_none", with = "optional_column")]
     cap: Option<Vec<Option<f64>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_column")]
+    flow_cap: Option<Vec<Option<f64>>>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -131,8 +134,8 @@ impl Problem {
     /// A problem from JSON text.
     ///
     /// # Errors
-    /// [`Error::Json`] when the text is not JSON or lacks a field, and everything that [`Problem::grouped`] and
-    /// [`Problem::with_rate_caps`] find; [`Error::Stopped`].
+    /// [`Error::Json`] when the text is not JSON or lacks a field, and everything that [`Problem::grouped`],
+    /// [`Problem::with_rate_caps`] and [`Problem::with_flow_caps`] find; [`Error::Stopped`].
     pub fn from_json(text: &str) -> Result<Self> {
         let file: File = serde_json::from_str(text).map_err(wrong)?;
         let utilities = Utilities::Specs(file.utility.into_specs()?);
@@ -140,9 +143,14 @@ impl Problem {
             Some(group) => Self::grouped(file.capacity, file.paths, group, utilities)?,
             None => Self::new(file.capacity, file.paths, utilities)?,
         };
-        match file.cap {
+        let all = |caps: Vec<Option<f64>>| caps.into_iter().map(|cap| cap.unwrap_or(f64::INFINITY)).collect();
+        let problem = match file.cap {
+            None => problem,
+            Some(caps) => problem.with_rate_caps(all(caps))?,
+        };
+        match file.flow_cap {
             None => Ok(problem),
-            Some(caps) => problem.with_rate_caps(caps.into_iter().map(|cap| cap.unwrap_or(f64::INFINITY)).collect()),
+            Some(caps) => problem.with_flow_caps(all(caps)),
         }
     }
 
@@ -166,12 +174,14 @@ impl Problem {
             pacer.did(1)?;
         }
         let caps = (0..self.paths.len()).map(|path| Some(self.rate_cap(path)).filter(|cap| cap.is_finite()));
+        let flow_caps = (0..self.flows()).map(|flow| Some(self.flow_cap(flow)).filter(|cap| cap.is_finite()));
         let file = File {
             capacity: self.capacities().to_vec(),
             paths: Paths::clone(&self.paths),
             group: Some(self.group().to_vec()),
             utility,
             cap: Some(caps.collect()),
+            flow_cap: self.has_flow_caps().then(|| flow_caps.collect()),
         };
         serde_json::to_string(&file).map_err(wrong)
     }

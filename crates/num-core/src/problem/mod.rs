@@ -17,7 +17,7 @@ pub(crate) use blocks::Block;
 /// 1. every capacity is finite and not negative (0: the link has failed);
 /// 2. every path has a link, names links that exist, and none of them twice;
 /// 3. every flow in `0..flows` owns at least one path;
-/// 4. every rate cap is a number that is not negative, ∞ for none;
+/// 4. every rate cap and every flow cap is a number that is not negative, ∞ for none;
 /// 5. there is one utility for every flow.
 #[derive(Debug, Clone)]
 pub struct Problem {
@@ -29,6 +29,8 @@ pub struct Problem {
     flows: usize,
     /// Cap of every path; empty when there are none.
     rate_caps: Arc<Vec<f64>>,
+    /// Cap of every flow over all its paths; empty when there are none.
+    flow_caps: Arc<Vec<f64>>,
     blocks: Arc<Vec<Block>>,
 }
 
@@ -81,7 +83,8 @@ impl Problem {
         interrupt::check()?;
         let blocks = blocks::of(utilities.into(), flows)?;
         let (capacities, group, blocks) = (Arc::new(capacities), Arc::new(group), Arc::new(blocks));
-        Ok(Self { capacities, paths, group, flows, rate_caps: Arc::default(), blocks })
+        let (rate_caps, flow_caps) = (Arc::default(), Arc::default());
+        Ok(Self { capacities, paths, group, flows, rate_caps, flow_caps, blocks })
     }
 
     /// The same problem with a cap on the rate of every path, ∞ for none. A path capped at 0 is closed, as one over a
@@ -104,6 +107,25 @@ impl Problem {
         }
         self.rate_caps =
             if rate_caps.iter().all(|cap| cap.is_infinite()) { Arc::default() } else { Arc::new(rate_caps) };
+        Ok(self)
+    }
+
+    /// The same problem with a cap on the rate of every flow over all its paths, its demand; ∞ for none. A flow capped at
+    /// 0 gets nothing, as one that no path is open to. All else is shared.
+    ///
+    /// # Errors
+    /// [`Error::FlowCap`], or [`Error::Length`] unless there is one cap per flow.
+    pub fn with_flow_caps(mut self, flow_caps: Vec<f64>) -> Result<Self> {
+        let (found, expected) = (flow_caps.len(), self.flows);
+        if found != expected {
+            return Err(Error::Length { what: "flow_cap".into(), found, expected, per: "flow" });
+        }
+        // Promise 4.
+        if let Some(flow) = flow_caps.iter().position(|value| value.is_nan() || *value < 0.0) {
+            return Err(Error::FlowCap { flow, value: flow_caps[flow] });
+        }
+        self.flow_caps =
+            if flow_caps.iter().all(|cap| cap.is_infinite()) { Arc::default() } else { Arc::new(flow_caps) };
         Ok(self)
     }
 
@@ -165,12 +187,26 @@ impl Problem {
         !self.rate_caps.is_empty()
     }
 
-    /// Whether nothing can pass: a link of the path has failed (capacity 0), or the path is capped at 0.
+    /// Cap on the rate of a flow over all its paths; ∞ where there is none.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn flow_cap(&self, flow: usize) -> f64 {
+        assert!(flow < self.flows, "flow {flow} of {} flows", self.flows);
+        if self.flow_caps.is_empty() { f64::INFINITY } else { self.flow_caps[flow] }
+    }
+
+    /// Whether any flow has a finite cap.
+    pub fn has_flow_caps(&self) -> bool {
+        !self.flow_caps.is_empty()
+    }
+
+    /// Whether nothing can pass: a link of the path has failed (capacity 0), or the path or its flow is capped at 0.
     ///
     /// # Panics
     /// If there is no such path.
     pub fn is_closed(&self, path: usize) -> bool {
-        self.rate_cap(path) == 0.0 || self.paths.links(path).iter().any(|&link| self.capacities[link as usize] == 0.0)
+        self.limit(path) == 0.0 || self.paths.links(path).iter().any(|&link| self.capacities[link as usize] == 0.0)
     }
 
     /// The least strict curvature among its utilities: max-min before linear before strict.
@@ -269,6 +305,26 @@ impl Problem {
         }
         let least = counted.fold(f64::INFINITY, f64::min);
         if least.is_finite() { least } else { 0.0 }
+    }
+
+    /// The most that a path may carry: its cap, or its flow's if that is smaller.
+    pub(crate) fn limit(&self, path: usize) -> f64 {
+        let cap = self.rate_cap(path);
+        if self.has_flow_caps() { cap.min(self.flow_cap(self.group[path] as usize)) } else { cap }
+    }
+
+    /// Cuts rates to what the flows' caps allow over all their paths, those of a flow in proportion.
+    pub(crate) fn cut_to_flow_caps(&self, rates: &mut [f64]) {
+        if !self.has_flow_caps() {
+            return;
+        }
+        let flow_rates = self.flow_rates(rates).expect("one rate per path");
+        for (rate, &flow) in rates.iter_mut().zip(&*self.group) {
+            let (all, cap) = (flow_rates[flow as usize], self.flow_caps[flow as usize]);
+            if all > cap {
+                *rate *= cap / all;
+            }
+        }
     }
 
     /// The links of every path, to be kept.

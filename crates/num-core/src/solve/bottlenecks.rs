@@ -6,7 +6,7 @@
 //!
 //! of the full links of a path the one with the largest part of its price; the first of equals. A path has none when
 //!
-//! - it is at its cap, or its flow at its saturation, to 10⁻³: more capacity would not change its rate;
+//! - it is at its cap, or its flow at its cap or saturation, to 10⁻³: more capacity would not change its rate;
 //! - it carries nothing: at most 10⁻⁶ of its flow's rate, or 10⁻⁹ of what its links could carry;
 //! - it is free: no full link of it has a price beside what its flow's rate is worth.
 //!
@@ -36,9 +36,9 @@ pub(super) fn by_price(problem: &Presolved, settled: &Settled, prices: &[f64]) -
     let marginals = problem.marginals(flow_rates);
     let mut links = vec![None; rates.len()];
     for block in &problem.blocks {
-        for (place, flow) in block.flows.clone().enumerate() {
+        for flow in block.flows.clone() {
             let rate = flow_rates[flow];
-            if rate >= block.utility.saturation(place) * (1.0 - AT_LIMIT) {
+            if rate >= problem.saturations[flow] * (1.0 - AT_LIMIT) {
                 continue;
             }
             for path in problem.paths_of(flow) {

@@ -64,9 +64,9 @@ pub struct Solution {
     /// Load of every link.
     pub loads: Vec<f64>,
     /// Why every path gets what it gets: the full link (idle by 1 % at most) with the largest part of its price. None
-    /// where its cap or its flow's saturation holds it, and where it carries nothing or is free (a price below 1e−9 of
-    /// U'). For max-min problems the full link on which no flow has a larger fair share; none anywhere when flows have
-    /// several paths.
+    /// where its cap, or its flow's cap or saturation, holds it, and where it carries nothing or is free (a price below
+    /// 1e−9 of U'). For max-min problems the full link on which no flow has a larger fair share; none anywhere when flows
+    /// have several paths.
     pub bottlenecks: Vec<Option<u32>>,
     /// Σ U_f(y_f) over the flows that are not in `failed_flows`; for max-min problems their smallest fair share.
     pub objective: f64,
@@ -76,8 +76,8 @@ pub struct Solution {
     pub iterations: usize,
     /// Seconds from the problem to the answer.
     pub seconds: f64,
-    /// Flows that nothing can pass, because every path crosses a link of capacity 0 or is capped at 0. Their rates are
-    /// 0 and they are left out of the objective.
+    /// Flows that nothing can pass, because they are capped at 0 or every path is or crosses a link of capacity 0. Their
+    /// rates are 0 and they are left out of the objective.
     pub failed_flows: Vec<u32>,
     /// One row per iteration, when the settings asked for a trace.
     pub trace: Vec<Progress>,

@@ -11,7 +11,9 @@
 //! is left idle; where the residuals U' − q vanish and idle links are free, rates and prices are optimal. η = 5, β =
 //! 0.5 in the paper. The floor of a share lets a path come back. What a bound holds, the prices need not explain: a
 //! flow at its cap or saturation with U' ≥ q, and a path at the floor of its share with U' ≤ q, are left out of the
-//! minimum, and a link that has no others keeps its residual at 0.
+//! minimum, and a link that has no others keeps its residual at 0. The cap of a flow with several paths is one more link of
+//! them all in the water-filling, at the price that U' there is above the cheapest path: far above the prices of the paths
+//! shares move slowly.
 //!
 //! Each step costs a water-filling (`max_min/water_fill.rs`) and O(crossings), about as much as a certificate. It gets
 //! to 1e−3 in 30 to 150 steps on leaf-spines for every α up to 10, and then stops getting better between 1e−4 and
@@ -42,8 +44,11 @@ pub(super) struct Xwi {
     /// The largest weight of every path *(given)*.
     heaviest: Vec<f64>,
     weights: Vec<f64>,
-    /// q of every path, y of every link *(derived)*.
+    /// U' of the flows with several paths and a cap, at it *(given)*.
+    worth_at_cap: Vec<f64>,
+    /// q of every path, the same with what caps of flows are worth, y of every link *(derived)*.
     path_prices: Vec<f64>,
+    charged: Vec<f64>,
     loads: Vec<f64>,
     /// min (U' − q)/|L| over the paths of every link that count *(derived)*.
     residuals: Vec<f64>,
@@ -62,11 +67,8 @@ impl Xwi {
     pub(super) fn new([eta, beta, heaviest]: [f64; 3], problem: &Presolved) -> Result<Self> {
         let paths = problem.paths.len();
         let mut limits = problem.caps.clone();
-        for block in &problem.blocks {
-            for (place, flow) in block.flows.clone().enumerate() {
-                let saturation = block.utility.saturation(place);
-                problem.paths_of(flow).for_each(|path| limits[path] = limits[path].min(saturation));
-            }
+        for (flow, &saturation) in problem.saturations.iter().enumerate() {
+            problem.paths_of(flow).for_each(|path| limits[path] = limits[path].min(saturation));
         }
         if limits.iter().all(|&limit| limit == f64::INFINITY) {
             limits.clear();
@@ -77,11 +79,13 @@ impl Xwi {
             eta,
             beta,
             incidence: Incidence::new(&problem.paths),
-            fill: WaterFill::new(&problem.capacities, Arc::clone(&problem.paths))?,
+            fill: fill(problem)?,
             limits,
             heaviest,
             weights: vec![0.0; paths],
+            worth_at_cap: worth_at_cap(problem),
             path_prices: vec![0.0; paths],
+            charged: Vec::new(),
             loads: links.clone(),
             residuals: links,
         })
@@ -91,6 +95,7 @@ impl Xwi {
     /// estimate of the gap, which is not a number when a weight is none.
     fn allocate(&mut self, problem: &Presolved, state: &mut State) -> f64 {
         self.incidence.gather(&problem.paths, 0..problem.paths.len(), &state.prices, &mut self.path_prices);
+        self.charge_caps(problem);
         self.weigh(problem, &state.rates);
         if !self.weights.iter().all(|&weight| weight >= 0.0) {
             // Shown as rates, so that the loop finds the flow whose utility answered this.
@@ -103,13 +108,25 @@ impl Xwi {
         self.look(problem, state)
     }
 
+    /// The prices of paths with what the caps of flows are worth: at its cap a flow's cheapest path costs U'.
+    fn charge_caps(&mut self, problem: &Presolved) {
+        self.charged.clone_from(&self.path_prices);
+        for (&(flow, _), marginal) in problem.flow_caps.iter().zip(&self.worth_at_cap) {
+            let own = &mut self.charged[problem.paths_of(flow)];
+            let least = own.iter().copied().fold(f64::INFINITY, f64::min);
+            if *marginal > least {
+                own.iter_mut().for_each(|price| *price += marginal - least);
+            }
+        }
+    }
+
     /// w of every path.
     fn weigh(&mut self, problem: &Presolved, rates: &[f64]) {
-        let Self { path_prices, weights, heaviest, .. } = self;
+        let Self { charged, weights, heaviest, .. } = self;
         for block in &problem.blocks {
             for flows in block.chunks() {
                 let paths = problem.paths_of_all(&flows);
-                problem.path_demands_into(block, &flows, &path_prices[paths.clone()], &mut weights[paths]);
+                problem.path_demands_into(block, &flows, &charged[paths.clone()], &mut weights[paths]);
             }
         }
         for (weight, &heaviest) in weights.iter_mut().zip(&*heaviest) {
@@ -145,7 +162,8 @@ impl Xwi {
                 if rate > 0.0 {
                     revenue += rate * marginal;
                 }
-                let full = self.limits.get(path).is_some_and(|limit| rate >= limit * (1.0 - NEAR));
+                let limit = self.limits.get(path).copied().unwrap_or(f64::INFINITY);
+                let full = rate >= limit * (1.0 - NEAR) || total >= problem.saturations[flow] * (1.0 - NEAR);
                 if (full && residual >= 0.0) || (rate <= idle && residual <= 0.0) {
                     continue;
                 }
@@ -164,6 +182,30 @@ impl Xwi {
         }
         if missing == 0.0 { 0.0 } else { missing / revenue }
     }
+}
+
+/// A water-fill of a network in which a flow with several paths and a cap has one more link on all of them.
+fn fill(problem: &Presolved) -> Result<WaterFill<Arc<Paths>>> {
+    if problem.flow_caps.is_empty() {
+        return WaterFill::new(&problem.capacities, Arc::clone(&problem.paths));
+    }
+    let (mut capacities, mut front) = (problem.capacities.clone(), vec![None; problem.paths.len()]);
+    for &(flow, cap) in &problem.flow_caps {
+        front[problem.paths_of(flow)].fill(Some(capacities.len() as u32));
+        capacities.push(cap);
+    }
+    WaterFill::new(&capacities, Arc::new(problem.paths.extended(&front)))
+}
+
+/// U' of the flows with several paths and a cap, at it.
+fn worth_at_cap(problem: &Presolved) -> Vec<f64> {
+    if problem.flow_caps.is_empty() {
+        return Vec::new();
+    }
+    let mut most = problem.flow_totals(&problem.ceilings);
+    problem.flow_caps.iter().for_each(|&(flow, cap)| most[flow] = cap);
+    let marginals = problem.marginals(&most);
+    problem.flow_caps.iter().map(|&(flow, _)| marginals[flow].min(LARGEST_PRICE)).collect()
 }
 
 impl Method for Xwi {

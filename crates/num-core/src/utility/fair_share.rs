@@ -4,7 +4,11 @@ use super::bandwidth_function::Curve;
 
 /// A flow's rate as a function of the fair share f that all flows have in common: not decreasing, piecewise linear.
 #[derive(Debug, Clone, Copy)]
-pub struct FairShare<'a>(Kind<'a>);
+pub struct FairShare<'a> {
+    kind: Kind<'a>,
+    /// The most that it gives, ∞ for no such bound.
+    most: f64,
+}
 
 #[derive(Debug, Clone, Copy)]
 enum Kind<'a> {
@@ -15,24 +19,31 @@ enum Kind<'a> {
 impl<'a> FairShare<'a> {
     /// B(f) = w f, for a finite weight w > 0.
     pub fn weight(weight: f64) -> Self {
-        Self(Kind::Weight(weight))
+        Self { kind: Kind::Weight(weight), most: f64::INFINITY }
     }
 
     pub(super) fn curve(curve: &'a Curve) -> Self {
-        Self(Kind::Curve(curve))
+        Self { kind: Kind::Curve(curve), most: f64::INFINITY }
+    }
+
+    /// The same, but no more than a rate.
+    pub(crate) fn at_most(self, most: f64) -> Self {
+        if most < self.saturation() { Self { most, ..self } } else { self }
     }
 
     /// The rate at a fair share: B(f).
     pub fn bandwidth(&self, fair_share: f64) -> f64 {
-        match self.0 {
+        let bandwidth = match self.kind {
             Kind::Weight(weight) => weight * fair_share,
             Kind::Curve(curve) => curve.bandwidth(fair_share),
-        }
+        };
+        bandwidth.min(self.most)
     }
 
     /// The smallest fair share that gives a rate up to the saturation; where B is flat there are more.
     pub fn least(&self, rate: f64) -> f64 {
-        match self.0 {
+        let rate = rate.min(self.most);
+        match self.kind {
             Kind::Weight(weight) => rate / weight,
             Kind::Curve(_) if rate == 0.0 => 0.0,
             Kind::Curve(curve) => curve.fair_share(rate.min(curve.saturation())),
@@ -41,26 +52,28 @@ impl<'a> FairShare<'a> {
 
     /// The rate beyond which B does not rise; ∞ if it does for ever.
     pub fn saturation(&self) -> f64 {
-        match self.0 {
-            Kind::Weight(_) => f64::INFINITY,
-            Kind::Curve(curve) => curve.saturation(),
+        match self.kind {
+            Kind::Weight(_) => self.most,
+            Kind::Curve(curve) => curve.saturation().min(self.most),
         }
     }
 
-    /// The weight, if it has one.
+    /// The weight, if it has one and no bound.
     pub(crate) fn as_weight(&self) -> Option<f64> {
-        match self.0 {
-            Kind::Weight(weight) => Some(weight),
-            Kind::Curve(_) => None,
+        match self.kind {
+            Kind::Weight(weight) if self.most == f64::INFINITY => Some(weight),
+            _ => None,
         }
     }
 
     /// Fair share, rate and slope from there on, of every straight piece of B.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = [f64; 3]> + use<'a> {
-        let (weight, curve) = match self.0 {
+        let (weight, curve) = match self.kind {
             Kind::Weight(weight) => (Some([0.0, 0.0, weight]), None),
             Kind::Curve(curve) => (None, Some(curve.pieces())),
         };
-        weight.into_iter().chain(curve.into_iter().flatten())
+        let end = if self.most < f64::INFINITY { self.least(self.most) } else { f64::INFINITY };
+        let before = weight.into_iter().chain(curve.into_iter().flatten()).take_while(move |piece| piece[0] < end);
+        before.chain((end < f64::INFINITY).then_some([end, self.most, 0.0]))
     }
 }

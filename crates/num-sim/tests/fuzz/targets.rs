@@ -83,6 +83,8 @@ fn check_solution(problem: &Problem, solution: &Solution) -> Result<(), String> 
     check_loads(problem.capacities(), problem.paths(), &solution.rates, ROUNDING)?;
     let over_cap = |path: usize| solution.rates[path] > problem.rate_cap(path) * (1.0 + ROUNDING);
     expect(!(0..solution.rates.len()).any(over_cap), || "a path is over its cap".into())?;
+    let over_cap = |flow: usize| solution.flow_rates[flow] > problem.flow_cap(flow) * (1.0 + ROUNDING);
+    expect(!(0..problem.flows()).any(over_cap), || "a flow is over its cap".into())?;
     if solution.status == Status::Optimal {
         let gap = solution.certificate.relative_gap;
         expect(gap <= Settings::default().tol, || "optimal without the gap that it asks for".into())?;

@@ -47,9 +47,9 @@ pub(crate) struct Solution {
     loads: Py<PyArray1<f64>>,
     /// Why every path gets what it gets: array of int, shape (paths,), the link that holds it back or -1 for none.
     ///
-    /// The full link (idle by 1 % at most) with the largest part of the path's price. None where its cap or its flow's
-    /// saturation holds it, and where it carries nothing or is free (a price below 1e-9 of U'). For max-min problems
-    /// the full link on which no flow has a larger fair share; none anywhere when flows have several paths.
+    /// The full link (idle by 1 % at most) with the largest part of the path's price. None where its cap, or its flow's
+    /// cap or saturation, holds it, and where it carries nothing or is free (a price below 1e-9 of U'). For max-min
+    /// problems the full link on which no flow has a larger fair share; none anywhere when flows have several paths.
     #[pyo3(get)]
     bottlenecks: Py<PyArray1<i64>>,
     /// Σ U_f(y_f) over the flows that are served, those not in `failed_flows`; for max-min problems their smallest fair
@@ -77,8 +77,8 @@ pub(crate) struct Solution {
     /// Seconds from the problem to the answer.
     #[pyo3(get)]
     seconds: f64,
-    /// Flows that nothing can pass, because every path crosses a link of capacity 0 or is capped at 0. Their rates are
-    /// 0 and they are left out of the objective: those that the network does not serve. Array of int.
+    /// Flows that nothing can pass, because they are capped at 0 or every path is or crosses a link of capacity 0. Their
+    /// rates are 0 and they are left out of the objective: those that the network does not serve. Array of int.
     #[pyo3(get)]
     failed_flows: Py<PyArray1<i64>>,
     /// One row per iteration, with ``solve(..., trace=True)``: `Trace` or None.

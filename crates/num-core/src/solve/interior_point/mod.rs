@@ -158,7 +158,7 @@ impl InteriorPoint {
             let linear = block.utility.curvature() == Curvature::Linear;
             let shallow = shallow(problem, block);
             for (place, flow) in block.flows.clone().enumerate() {
-                let saturation = block.utility.saturation(place);
+                let saturation = problem.saturations[flow];
                 let several = problem.paths_of(flow).len() > 1;
                 let jumps = block.utility.jumps(place);
                 snaps[flow] = !several && !shallow[place] && jumps.is_empty();

@@ -51,7 +51,7 @@ impl InteriorPoint {
         for (rate, share) in self.rates.iter_mut().zip(&problem.equal_shares) {
             *rate = 0.5 * share;
         }
-        for (flow, &saturation) in self.saturations(problem).iter().enumerate() {
+        for (flow, &saturation) in problem.saturations.iter().enumerate() {
             let paths = problem.paths_of(flow);
             let total: f64 = self.rates[paths.clone()].iter().sum();
             if total > 0.5 * saturation {
@@ -90,7 +90,6 @@ impl InteriorPoint {
         for paths in (0..self.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
             prices[paths].iter_mut().for_each(|price| *price *= CHEAPER);
         }
-        let saturations = self.saturations(problem);
         let (prices, demands) = (&self.forces, &mut self.direction.rates);
         let mut order: Vec<usize> = Vec::new();
         for block in &problem.blocks {
@@ -104,7 +103,7 @@ impl InteriorPoint {
                     order.sort_by(|&one, &other| prices[one].total_cmp(&prices[other]));
                     let (count, mut total) = (order.len() as f64, 0.0);
                     for &path in &order {
-                        let most = INSIDE * problem.ceilings[path].min(saturations[flow] / count);
+                        let most = INSIDE * problem.ceilings[path].min(problem.saturations[flow] / count);
                         let least = if self.floors.holds(path) { LEAST_RATE / count * most } else { LEAST };
                         // All or nothing is no place to begin.
                         let most = if linear { 0.5 * problem.equal_shares[path].min(most) } else { most };
@@ -116,13 +115,6 @@ impl InteriorPoint {
             }
         }
         self.set_marginals(problem);
-    }
-
-    fn saturations(&self, problem: &Presolved) -> Vec<f64> {
-        let of = |block: &crate::presolve::NaturalBlock| {
-            (0..block.flows.len()).map(|place| block.utility.saturation(place)).collect::<Vec<_>>()
-        };
-        problem.blocks.iter().flat_map(of).collect()
     }
 
     /// y and λ = U'(y).

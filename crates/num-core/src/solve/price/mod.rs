@@ -364,8 +364,8 @@ pub(super) fn ceilings(problem: &Presolved) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let mut ceilings: Vec<f64> = problem.paths.iter().zip(&problem.caps).map(ceiling).collect();
     let mut demands = problem.flow_totals(&ceilings);
     for block in &problem.blocks {
-        for (place, flow) in block.flows.clone().enumerate() {
-            let saturation = block.utility.saturation(place);
+        for flow in block.flows.clone() {
+            let saturation = problem.saturations[flow];
             demands[flow] = demands[flow].min(saturation);
             for ceiling in &mut ceilings[problem.paths_of(flow)] {
                 *ceiling = ceiling.min(saturation);
