@@ -1,10 +1,11 @@
-"""Networks as networkx graphs. networkx is imported when one is asked for."""
+"""Networks from networkx graphs and to them. networkx is imported when one is made."""
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from ._core import Topology
+from ._core import ProblemError, Topology
 
 if TYPE_CHECKING:
     import networkx
@@ -21,11 +22,73 @@ def imported() -> Any:
     return networkx
 
 
-def to_networkx(net: Topology, integer_names: bool) -> networkx.DiGraph[Any]:
-    """The graph of a network; where `integer_names` says so, names that are integers are given as integers."""
+def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topology:
+    """A network from a networkx graph.
+
+    Every edge of a `DiGraph` is a link; every edge of a `Graph` is two, one each way, the first in the edge's
+    direction. All nodes are ends, named by ``str(node)``, in the graph's order; where their labels are the integers
+    from 0 to n - 1, in the order of these. Where every node has an attribute ``pos``, it is where it is drawn.
+
+    Where all labels are integers, an integer is a label and never a place in that order: with the labels 10, 20 and 30,
+    ``ecmp([10], [30])`` goes from node 10 to node 30, ``ecmp([0], [1])`` is refused, and `random_pairs` gives labels.
+    Where some are, an integer that is one of them is refused as well: write ``"10"``. Otherwise it is an index.
+    `Workload` counts its ends by index always.
+
+    Parameters
+    ----------
+    g : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+    capacity : str
+        The attribute of every edge that holds its capacity.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    ProblemError
+        Naming an edge without a capacity, or with a bad one, or two nodes of one name.
+    """
+    nodes = list(g.nodes)
+    integers = [isinstance(node, Integral) and not isinstance(node, bool) for node in nodes]
+    if all(integers) and set(nodes) == set(range(len(nodes))):
+        nodes.sort()
+        integers = [False] * len(nodes)
+    number = {node: index for index, node in enumerate(nodes)}
+    links: list[tuple[int, int]] = []
+    capacities: list[float] = []
+    for source, target, attributes in g.edges(data=True):
+        edge = f"edge {source} - {target}"
+        if capacity not in attributes:
+            raise ProblemError(f"{edge} has no attribute {capacity!r}, expected its capacity")
+        try:
+            carries = float(attributes[capacity])
+        except (TypeError, ValueError):
+            found = attributes[capacity]
+            raise ProblemError(f"{edge} has {capacity} {found!r}, expected a finite number >= 0") from None
+        if not 0 <= carries < float("inf"):
+            raise ProblemError(f"{edge} has {capacity} {carries}, expected a finite number >= 0")
+        ways = [(number[source], number[target])]
+        if not g.is_directed():
+            ways.append((number[target], number[source]))
+        links += ways
+        capacities += [carries] * len(ways)
+    places = [g.nodes[node].get("pos") for node in nodes]
+    return Topology(
+        [str(node) for node in nodes],
+        links,
+        capacities,
+        name=str(g.name) or "graph",
+        positions=None if any(place is None or len(place) != 2 for place in places) else places,
+        integer_names=any(integers),
+    )
+
+
+def to_networkx(net: Topology) -> networkx.DiGraph[Any]:
+    """`Topology.to_networkx`."""
     graphs = imported()
     names: list[str | int] = list(net.node_names)
-    if integer_names or names == [str(number) for number in range(len(names))]:
+    if net.integer_names or names == [str(number) for number in range(len(names))]:
         names = [_integer(name) for name in net.node_names]
     links = [(names[source], names[target]) for source, target in net.links.tolist()]
     graph = (graphs.DiGraph if len(set(links)) == len(links) else graphs.MultiDiGraph)(name=net.name)

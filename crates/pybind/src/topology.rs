@@ -356,6 +356,12 @@ impl Topology {
         PyArray1::from_vec(py, positions.as_flattened().to_vec()).reshape([positions.len(), 2]).map(Some)
     }
 
+    /// Whether an integer that is given for an end is its name, and not its index.
+    #[getter]
+    fn integer_names(&self) -> bool {
+        self.labels.is_some()
+    }
+
     /// One shortest path for every pair, chosen as routers do under equal-cost multipath.
     ///
     /// Hop by hop, uniformly among the links that lie on a shortest path (fewest links) from there. The choices of pair i
@@ -719,7 +725,7 @@ impl Topology {
     /// >>> graph.edges["Denver", "Seattle"]
     /// {'capacity': 10.0, 'link': 1}
     fn to_networkx<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.graphs")?.call_method1("to_networkx", (slf, slf.get().labels.is_some()))
+        slf.py().import("netnum.graphs")?.call_method1("to_networkx", (slf,))
     }
 
     /// Draw the network, fabrics tier by tier, other graphs by their positions or networkx's layout.
@@ -762,7 +768,7 @@ impl Topology {
         others.set_item("tiers", self.tiers(py))?;
         others.set_item("name", self.name())?;
         others.set_item("positions", self.positions(py)?)?;
-        others.set_item("integer_names", self.labels.is_some())?;
+        others.set_item("integer_names", self.integer_names())?;
         Ok(((self.node_names(), self.links(py)?, self.capacities(py)), others))
     }
 
