@@ -87,10 +87,9 @@ def from_sndlib(
 def demands_of(path_or_text: str | os.PathLike[str]) -> Iterator[tuple[str, str, str, float]]:
     """What every demand of a file is called, from where, to where, and how much."""
     root, stem = _root(path_or_text)
-    listed = _all(root, "demands/demand")
-    if not listed:
-        raise ProblemError(f"{stem} has no demands: no demands/demand in it")
-    for place, demand in enumerate(listed):
+    if not _all(root, "demands"):
+        raise ProblemError(f"{stem} has no demands: no element of that name in it")
+    for place, demand in enumerate(_all(root, "demands/demand")):
         what = f"demand {demand.get('id', place)} of {stem}"
         source, target = (_text(demand, role) or "" for role in ("source", "target"))
         yield what, source, target, _number(_text(demand, "demandValue"), f"demandValue of {what}")

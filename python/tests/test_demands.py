@@ -42,7 +42,8 @@ def test_a_table_keeps_its_rows():
         ),
         (
             {"src": ["Ulm"], "dst": ["Kiel"], "demand": [1.0]},
-            "the table has no column 'source' (did you mean 'src'?): say which it is by source=; its columns: src, dst, demand",
+            "the table has no column 'source' (did you mean 'src'?): say which it is by source=; "
+            "its columns: src, dst, demand",
         ),
         (
             {"source": ["Ulm", "Kil"], "destination": ["Kiel", "Ulm"], "demand": [1.0, 2.0]},
