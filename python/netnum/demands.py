@@ -58,19 +58,20 @@ class Demands:
 
     def __post_init__(self) -> None:
         """Check and copy."""
-        for name, kind in (("sources", np.int64), ("destinations", np.int64), ("volumes", np.float64)):
-            given = np.asarray(getattr(self, name))
-            if given.ndim != 1:
-                raise ProblemError(f"{name} has shape {given.shape}, expected one dimension")
-            if len(given) and not np.issubdtype(given.dtype, np.number):
-                raise TypeError(f"{name} must be an array of numbers, not of dtype {given.dtype}")
-            if len(given) and kind is np.int64 and not np.issubdtype(given.dtype, np.integer):
-                raise TypeError(f"{name} must be an array of integers, not of dtype {given.dtype}")
-            copy = given.astype(kind)
-            copy.setflags(write=False)
-            object.__setattr__(self, name, copy)
-            if len(copy) != len(self.sources):
-                raise ProblemError(f"{name} has {len(copy)} entries, expected {len(self.sources)}, one per source")
+        for name in ("sources", "destinations", "volumes"):
+            given = getattr(self, name)
+            column = _floats(name, given)
+            if column.ndim != 1:
+                raise ProblemError(f"{name} has shape {column.shape}, expected one dimension")
+            if name != "volumes":
+                kind = np.asarray(given).dtype
+                if len(column) and not np.issubdtype(kind, np.integer):
+                    raise TypeError(f"{name} must be an array of integers, not of dtype {kind}")
+                column = np.array(given, dtype=np.int64)
+            column.setflags(write=False)
+            object.__setattr__(self, name, column)
+            if len(column) != len(self.sources):
+                raise ProblemError(f"{name} has {len(column)} entries, expected {len(self.sources)}, one per source")
         wrong = np.flatnonzero(~((self.volumes >= 0) & np.isfinite(self.volumes)))
         if len(wrong):
             raise ProblemError(f"demand {wrong[0]} is {self.volumes[wrong[0]]}, expected a finite number >= 0")
@@ -209,7 +210,7 @@ def from_matrix(net: Topology, matrix: ArrayLike) -> Demands:
     >>> netnum.demands.from_matrix(net, [[0, 3, 1], [0, 0, 2], [0, 0, 0]]).destinations
     array([1, 2, 2])
     """
-    entries = np.asarray(matrix, dtype=float)
+    entries = _floats("matrix", matrix)
     if entries.shape != (net.ends, net.ends):
         raise ProblemError(f"the matrix has shape {entries.shape}, expected ({net.ends}, {net.ends}), one row per end")
     for row, column in np.argwhere(~((entries >= 0) & np.isfinite(entries)))[:1]:
@@ -322,17 +323,19 @@ def gravity(
     """
     if masses is None:
         leaving, entering = (np.zeros(len(net.node_names)) for _ in range(2))
-        np.add.at(leaving, net.links[:, 0], net.capacities)
-        np.add.at(entering, net.links[:, 1], net.capacities)
+        carry = net.capacities / net.capacities.max(initial=1e-300)
+        np.add.at(leaving, net.links[:, 0], carry)
+        np.add.at(entering, net.links[:, 1], carry)
         leaving, entering = leaving[: net.ends], entering[: net.ends]
     else:
-        leaving = entering = np.asarray(masses, dtype=float)
-        if leaving.shape != (net.ends,):
-            raise NumError(f"masses has shape {leaving.shape}, expected ({net.ends},), one per end")
-        wrong = np.flatnonzero(~((leaving >= 0) & np.isfinite(leaving)))
+        given = _floats("masses", masses)
+        if given.shape != (net.ends,):
+            raise NumError(f"masses has shape {given.shape}, expected ({net.ends},), one per end")
+        wrong = np.flatnonzero(~((given >= 0) & np.isfinite(given)))
         if len(wrong):
-            what = f"the mass of {net.node_names[wrong[0]]} is {leaving[wrong[0]]}"
+            what = f"the mass of {net.node_names[wrong[0]]} is {given[wrong[0]]}"
             raise NumError(f"{what}, expected a finite number >= 0")
+        leaving = entering = given / given.max(initial=1e-300)
     return _spread(net, total, np.outer(leaving, entering), spread, seed, "spread")
 
 
@@ -368,20 +371,28 @@ def lognormal(net: Topology, total: float, sigma: float = 1.0, *, seed: int = 0)
 
 def _spread(net: Topology, total: float, shape: NDArray[np.float64], sigma: float, seed: int, name: str) -> Demands:
     for what, value in (("total", total), (name, sigma)):
-        if not 0 <= value < float("inf"):
+        if np.ndim(value) or not 0 <= value < float("inf"):
             raise NumError(f"{what} is {value}, expected a finite number >= 0")
     try:
         drawn = np.random.default_rng(operator.index(seed)).standard_normal(shape.shape)
     except ValueError:
         raise NumError(f"seed is {seed}, expected an integer >= 0") from None
-    # The largest are near 1, whatever the unit of the masses.
-    sizes = shape / max(shape.max(initial=0.0), 1e-300) * np.exp(sigma * (drawn - drawn.max(initial=0.0)))
+    # The largest factor is 1, whatever sigma is.
+    sizes = shape * np.exp(sigma * (drawn - drawn.max(initial=0.0)))
     np.fill_diagonal(sizes, 0.0)
     if total > 0 and not sizes.sum() > 0:
         raise NumError("all products of masses are 0, expected two ends with a mass above 0")
     rows, columns = np.nonzero(sizes)
     volumes = sizes[rows, columns]
-    return Demands(_ends(net)[rows], _ends(net)[columns], volumes * (total / volumes.sum() if total > 0 else 0.0))
+    volumes = volumes / volumes.sum() * total if total > 0 else np.zeros(len(volumes))
+    return Demands(_ends(net)[rows], _ends(net)[columns], volumes)
+
+
+def _floats(name: str, given: Any) -> NDArray[np.float64]:
+    try:
+        return np.array(given, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be an array of numbers, not {given!r:.60}") from None
 
 
 def _ends(net: Topology) -> NDArray[np.int64]:
