@@ -105,7 +105,7 @@ def from_gml(
     Examples
     --------
     >>> text = '''graph [ node [ id 0 label "A" ] node [ id 1 label "B" ]
-    ...                   edge [ source 0 target 1 LinkSpeedRaw 1e9 ] ]'''
+    ...                   edge [ source 0 target 1 capacity 2.5 ] ]'''
     >>> netnum.topology.from_gml(text).link_names
     ['A -> B', 'B -> A']
     """
