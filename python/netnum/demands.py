@@ -221,7 +221,7 @@ def from_matrix(net: Topology, matrix: ArrayLike) -> Demands:
 
 
 def from_sndlib(net: Topology, path_or_text: str | os.PathLike[str]) -> Demands:
-    """The demands of an SNDlib file in XML: one with its network, or one of a series of matrices.
+    """The demands of an SNDlib file, in XML or in the native format: with its network, or one of a series of matrices.
 
     Those of 0, and those from a node to itself, are left out. Where the format calls demands undirected, each is one
     that may be routed either way; here it goes from its source to its target.
@@ -231,7 +231,7 @@ def from_sndlib(net: Topology, path_or_text: str | os.PathLike[str]) -> Demands:
     net : Topology
         Whose nodes have the names of the file's, such as `netnum.topology.from_sndlib` gives.
     path_or_text : str or os.PathLike
-        A file, or the text itself, which begins with ``<``.
+        A file, or the text itself, which begins with ``<`` or with ``?SNDlib``.
 
     Returns
     -------

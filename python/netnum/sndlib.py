@@ -1,10 +1,11 @@
-"""Networks and demands in the XML format of SNDlib, http://sndlib.zib.de."""
+"""Networks and demands in the formats of SNDlib, http://sndlib.zib.de: XML, and the native one."""
 
 from __future__ import annotations
 
 import os
 import xml.etree.ElementTree as Tree
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from . import files
 from ._core import ProblemError, Topology
@@ -13,15 +14,15 @@ from ._core import ProblemError, Topology
 def from_sndlib(
     path_or_text: str | os.PathLike[str], capacity: float | None = None, *, directed: bool = False
 ) -> Topology:
-    """A network from an SNDlib file in XML.
+    """A network from an SNDlib file, in XML or in the native format.
 
-    Its capacity is the preinstalled one of a link, or where that is none or 0 that of its smallest module. The demands
-    of the same file, or of one of its matrices, are read by `netnum.demands.from_sndlib`.
+    The capacity of a link is what is preinstalled, or where that is none or 0 its smallest module. The demands of the
+    same file, or of one of its matrices, are read by `netnum.demands.from_sndlib`.
 
     Parameters
     ----------
     path_or_text : str or os.PathLike
-        A file, or the text itself, which begins with ``<``.
+        A file, or the text itself, which begins with ``<`` or with ``?SNDlib``.
     capacity : float, optional
         That of links that have neither a preinstalled capacity nor a module.
     directed : bool
@@ -49,64 +50,100 @@ def from_sndlib(
     --------
     >>> net = netnum.topology.from_sndlib("germany50.xml")  # doctest: +SKIP
     """
-    root, stem = _root(path_or_text)
-    names: list[str] = []
-    places: list[tuple[float, float] | None] = []
-    for node in _all(root, "networkStructure/nodes/node"):
-        name = node.get("id", "")
-        names.append(name)
-        across, up = (_text(node, f"coordinates/{axis}") for axis in "xy")
-        places.append(
-            (_number(across, f"x of node {name}"), _number(up, f"y of node {name}")) if across and up else None
-        )
-    if not names:
-        raise ProblemError(f"{stem} has no nodes: no networkStructure/nodes/node in it")
-    number = {name: index for index, name in enumerate(names)}
+    file = _read(path_or_text)
+    if not file.nodes:
+        raise ProblemError(f"{file.stem} has no nodes")
+    number = {name: index for index, (name, *_) in enumerate(file.nodes)}
+    places = [
+        (_number(across, f"x of node {name}"), _number(up, f"y of node {name}")) if across and up else None
+        for name, across, up in file.nodes
+    ]
     links: list[tuple[int, int]] = []
     capacities: list[float] = []
-    for link in _all(root, "networkStructure/links/link"):
-        what = f"link {link.get('id', len(links))} of {stem}"
-        ends = []
-        for role in ("source", "target"):
-            name = _text(link, role)
-            if name not in number:
-                raise ProblemError(f"the {role} of {what} is {name!r}, which is none of its {len(names)} nodes")
-            ends.append(number[name])
-        carries = _capacity(link, what)
+    for link in file.links:
+        what = f"link {link.name} of {file.stem}"
+        for role, end in (("source", link.source), ("target", link.target)):
+            if end not in number:
+                raise ProblemError(f"the {role} of {what} is {end!r}, which is none of its {len(number)} nodes")
+        carries = link.capacity(what)
         if carries is None:
             if capacity is None:
                 raise ProblemError(f"{what} has no capacity: give capacity=, that of links that have none")
             carries = capacity
-        ways = [(ends[0], ends[1])] if directed else [(ends[0], ends[1]), (ends[1], ends[0])]
+        there = (number[link.source], number[link.target])
+        ways = [there] if directed else [there, there[::-1]]
         links += ways
         capacities += [carries] * len(ways)
     positions = None if any(place is None for place in places) else places
-    return Topology(names, links, capacities, name=stem, positions=positions)
+    return Topology([name for name, *_ in file.nodes], links, capacities, name=file.stem, positions=positions)
 
 
 def demands_of(path_or_text: str | os.PathLike[str]) -> Iterator[tuple[str, str, str, float]]:
     """What every demand of a file is called, from where, to where, and how much."""
-    root, stem = _root(path_or_text)
-    if not _all(root, "demands"):
-        raise ProblemError(f"{stem} has no demands: no element of that name in it")
-    for place, demand in enumerate(_all(root, "demands/demand")):
-        what = f"demand {demand.get('id', place)} of {stem}"
-        source, target = (_text(demand, role) or "" for role in ("source", "target"))
-        yield what, source, target, _number(_text(demand, "demandValue"), f"demandValue of {what}")
+    file = _read(path_or_text)
+    if file.demands is None:
+        raise ProblemError(f"{file.stem} has no demands")
+    for name, source, target, value in file.demands:
+        what = f"demand {name} of {file.stem}"
+        yield what, source, target, _number(value, f"the value of {what}")
 
 
-def _root(path_or_text: str | os.PathLike[str]) -> tuple[Tree.Element, str]:
-    is_text = isinstance(path_or_text, str) and path_or_text.lstrip().startswith("<")
-    data, stem = files.content(path_or_text, is_text, "XML")
-    try:
+@dataclass
+class _Link:
+    name: str
+    source: str
+    target: str
+    installed: str | None
+    modules: list[str | None]
+
+    def capacity(self, what: str) -> float | None:
+        installed = _number(self.installed or "0", f"the preinstalled capacity of {what}")
+        if installed > 0:
+            return installed
+        return min((_number(size, f"the capacity of a module of {what}") for size in self.modules), default=None)
+
+
+@dataclass
+class _File:
+    """What a file says, numbers still as they are written."""
+
+    stem: str
+    nodes: list[tuple[str, str | None, str | None]] = field(default_factory=list)
+    links: list[_Link] = field(default_factory=list)
+    demands: list[tuple[str, str, str, str | None]] | None = None
+
+
+def _read(path_or_text: str | os.PathLike[str]) -> _File:
+    is_text = isinstance(path_or_text, str) and path_or_text.lstrip().startswith(("<", "?SNDlib"))
+    data, stem = files.content(path_or_text, is_text, "SNDlib's XML or native format")
+    if data.lstrip().startswith(b"<"):
         # A text that is given as such is no longer in the encoding that it declares.
-        root = Tree.fromstring(path_or_text if is_text else data)  # type: ignore[arg-type]
+        return _xml(path_or_text if is_text else data, stem)  # type: ignore[arg-type]
+    return _native(data.decode(errors="replace"), stem)
+
+
+def _xml(text: str | bytes, stem: str) -> _File:
+    try:
+        root = Tree.fromstring(text)
     except Tree.ParseError as error:
         raise ProblemError(f"{stem} is no XML: {error}") from error
     kind = root.tag.rpartition("}")[2]
     if kind != "network":
         raise ProblemError(f"{stem} is no SNDlib file: its outermost element is {kind!r}, expected 'network'")
-    return root, stem
+    file = _File(stem)
+    for node in _all(root, "networkStructure/nodes/node"):
+        file.nodes.append((node.get("id", ""), _text(node, "coordinates/x"), _text(node, "coordinates/y")))
+    for place, link in enumerate(_all(root, "networkStructure/links/link")):
+        installed = _text(link, "preInstalledModule/capacity")
+        modules = [_text(module, "capacity") for module in _all(link, "additionalModules/addModule")]
+        ends = (_text(link, "source") or "", _text(link, "target") or "")
+        file.links.append(_Link(link.get("id", str(place)), *ends, installed, modules))
+    if _all(root, "demands"):
+        file.demands = []
+        for place, demand in enumerate(_all(root, "demands/demand")):
+            ends = (_text(demand, "source") or "", _text(demand, "target") or "")
+            file.demands.append((demand.get("id", str(place)), *ends, _text(demand, "demandValue")))
+    return file
 
 
 def _all(element: Tree.Element, path: str) -> list[Tree.Element]:
@@ -118,17 +155,38 @@ def _text(element: Tree.Element, path: str) -> str | None:
     return found[0].text.strip() if found and found[0].text else None
 
 
+def _native(text: str, stem: str) -> _File:
+    """Sections in brackets, in each a line per node, link or demand, whose parts are in brackets again."""
+    file, section = _File(stem), None
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("#")[0].replace("(", " ( ").replace(")", " ) ").split()
+        match section, words:
+            case (_, []):
+                pass
+            case (None, [header, *_]) if header.startswith("?SNDlib"):
+                pass
+            case (None, [name, "("]):
+                section = name
+                if name == "DEMANDS":
+                    file.demands = []
+            case (None, _):
+                what = f"line {number} of {stem} is {line.strip():.40}"
+                raise ProblemError(f"{what}, expected the begin of a section: is it an SNDlib file?")
+            case (_, [")"]):
+                section = None
+            case ("NODES", [name, "(", across, up, ")"]):
+                file.nodes.append((name, across, up))
+            case ("LINKS", [name, "(", source, target, ")", installed, _, _, _, "(", *modules, ")"]):
+                file.links.append(_Link(name, source, target, installed, list(modules[::2])))
+            case ("DEMANDS", [name, "(", source, target, ")", _, value, *_]) if file.demands is not None:
+                file.demands.append((name, source, target, value))
+            case ("NODES" | "LINKS" | "DEMANDS", _):
+                raise ProblemError(f"line {number} of {stem} is {line.strip():.40}, which is no line of {section}")
+    return file
+
+
 def _number(text: str | None, what: str) -> float:
     try:
         return float(text or "")
     except ValueError:
         raise ProblemError(f"{what} is {text!r}, expected a number") from None
-
-
-def _capacity(link: Tree.Element, what: str) -> float | None:
-    installed = _text(link, "preInstalledModule/capacity")
-    if installed is not None and _number(installed, f"capacity of {what}") > 0:
-        return _number(installed, f"capacity of {what}")
-    modules = _all(link, "additionalModules/addModule")
-    sizes = [_number(_text(module, "capacity"), f"capacity of {what}") for module in modules]
-    return min(sizes, default=None)

@@ -66,6 +66,30 @@ SNDLIB = """<?xml version="1.0" encoding="ISO-8859-1"?>
 """
 
 
+NATIVE = """?SNDlib native format; type: network; version: 1.0
+# network tiny
+META (
+  unit = MBITPERSEC
+)
+
+NODES (
+  # <node_id> ( <longitude> <latitude> )
+  Aachen ( 6.04 50.76 )
+  Bonn (7.10 50.73)
+)
+LINKS (
+  L1 ( Aachen Bonn ) 0.00 0.00 0.00 0.00 ( 155.00 1.00 622.00 2.00 )
+  L2 ( Bonn Aachen ) 40.00 0.00 0.00 0.00 ( )
+)
+DEMANDS (
+  D1 ( Bonn Aachen ) 1 7.25 UNLIMITED
+)
+ADMISSIBLE_PATHS (
+  D1 ( P_0 ( L1 ) )
+)
+"""
+
+
 def test_graphml_of_the_zoo_is_read():
     net = topology.from_graphml(GRAPHML, capacity=5e8)
     assert net.name == "Tiny"
@@ -129,7 +153,10 @@ def test_capacities_may_be_under_another_name():
         ),
         (lambda: topology.from_graphml("missing.graphml"), "'missing.graphml' is neither an existing file nor GraphML"),
         (lambda: topology.from_gml("missing.gml"), "'missing.gml' is neither an existing file nor GML"),
-        (lambda: topology.from_sndlib("missing.xml"), "'missing.xml' is neither an existing file nor XML"),
+        (
+            lambda: topology.from_sndlib("missing.xml"),
+            "'missing.xml' is neither an existing file nor SNDlib's XML or native format",
+        ),
         (
             lambda: topology.from_sndlib("<graphml/>"),
             "graph is no SNDlib file: its outermost element is 'graphml', expected 'network'",
@@ -140,7 +167,7 @@ def test_capacities_may_be_under_another_name():
         ),
         (
             lambda: topology.from_sndlib(SNDLIB.replace("622.0", "wide")),
-            "capacity of link L1 of graph is 'wide', expected a number",
+            "the preinstalled capacity of link L1 of graph is 'wide', expected a number",
         ),
         (
             lambda: topology.from_sndlib(SNDLIB.replace("addModule>", "module>")),
@@ -148,7 +175,7 @@ def test_capacities_may_be_under_another_name():
         ),
         (
             lambda: topology.from_sndlib(SNDLIB.replace("node>", "knot>").replace("<node ", "<knot ")),
-            "graph has no nodes: no networkStructure/nodes/node in it",
+            "graph has no nodes",
         ),
         (
             lambda: topology.backbone("abilen"),
@@ -198,6 +225,43 @@ def test_sndlib_is_read(tmp_path):
     assert (one_way.link_names, one_way.capacities.tolist()) == (["Aachen -> Köln", "Köln -> Essen"], [622.0, 5.0])
 
 
+def test_the_native_format_of_sndlib_is_read(tmp_path):
+    file = tmp_path / "tiny.txt"
+    file.write_text(NATIVE)
+    net = topology.from_sndlib(NATIVE, directed=True)
+    assert net.link_names == ["Aachen -> Bonn", "Bonn -> Aachen"]
+    assert net.capacities.tolist() == [155.0, 40.0]
+    assert net.positions.tolist() == [[6.04, 50.76], [7.1, 50.73]]
+    assert topology.from_sndlib(str(file)).link_names[2:] == ["Bonn -> Aachen #2", "Aachen -> Bonn #2"]
+    demands = netnum.demands.from_sndlib(net, file)
+    assert (demands.sources.tolist(), demands.destinations.tolist(), demands.volumes.tolist()) == ([1], [0], [7.25])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (NATIVE.replace("( 6.04 50.76 )", "( 6.04 )"), "line 9 of tiny is Aachen ( 6.04 ), which is no line of NODES"),
+        (NATIVE.replace(" 1 7.25 UNLIMITED", ""), "line 17 of tiny is D1 ( Bonn Aachen ), which is no line of DEMANDS"),
+        (
+            NATIVE.replace("L1 ( Aachen", "L1 ( Bern"),
+            "the source of link L1 of tiny is 'Bern', which is none of its 2 nodes",
+        ),
+        (
+            NATIVE.replace("155.00 1.00", "UNLIMITED 1"),
+            "the capacity of a module of link L1 of tiny is 'UNLIMITED', expected a number",
+        ),
+        ("A B 10\n", "line 1 of tiny is A B 10, expected the begin of a section: is it an SNDlib file?"),
+        ("", "tiny has no nodes"),
+    ],
+)
+def test_what_is_wrong_with_a_native_file_is_said(tmp_path, text, message):
+    file = tmp_path / "tiny.txt"
+    file.write_text(text)
+    with pytest.raises(netnum.ProblemError) as caught:
+        netnum.demands.from_sndlib(topology.from_sndlib(file), file)
+    assert str(caught.value) == message
+
+
 def test_sndlib_demands_are_read(tmp_path):
     net = topology.from_sndlib(SNDLIB)
     demands = netnum.demands.from_sndlib(net, SNDLIB)
@@ -209,7 +273,7 @@ def test_sndlib_demands_are_read(tmp_path):
     assert str(caught.value) == (
         'demand D1 of graph, destination: node is "Essen", expected the name of one of the 2 nodes'
     )
-    with pytest.raises(netnum.ProblemError, match="demandValue of demand D4 of graph is 'four', expected a number"):
+    with pytest.raises(netnum.ProblemError, match="the value of demand D4 of graph is 'four', expected a number"):
         netnum.demands.from_sndlib(net, SNDLIB.replace(">4<", ">four<"))
     without = SNDLIB[: SNDLIB.index("<demands>")]
     assert len(netnum.demands.from_sndlib(net, without + "<demands></demands></network>")) == 0, "a quiet moment"
