@@ -467,7 +467,7 @@ impl Topology {
     /// sources, destinations : array of int or sequence of str, shape (pairs,)
     ///     Ends by index or by name.
     /// k : int
-    ///     The most paths per pair, from 1 to 1 000 000.
+    ///     The most paths per pair, from 1 to 100 000.
     /// weight : array of float, shape (links,), optional
     ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used. By default 1, so that
     ///     paths are measured in links.
@@ -494,7 +494,9 @@ impl Topology {
     ///     Naming the first pair with an end that does not exist, with two equal ends, or without a path (`has_path` tells
     ///     which have one); and the link whose weight is negative or NaN.
     /// NumError
-    ///     For a `k` below 1 or a `max_stretch` below 1.
+    ///     For a `k` or a `max_stretch` below 1.
+    /// MemoryError
+    ///     When the paths do not fit in memory.
     ///
     /// Notes
     /// -----

@@ -4,6 +4,8 @@
 //! know nothing of each other, so that any number of threads may do them. `yen.rs` finds the k shortest paths of a
 //! pair, `disjoint.rs` those without a common link.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::Topology;
 use super::disjoint::Disjoint;
 use super::lengths::{Length, Lengths, NONE, stretched};
@@ -11,10 +13,14 @@ use super::tree::Tree;
 use super::yen::Yen;
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
+use crate::memory;
 use crate::paths::Paths;
 
 /// The most paths per pair that can be asked for.
-const MOST: usize = 1_000_000;
+const MOST: usize = 100_000;
+
+/// Links on paths, in all, between two looks at whether memory holds what is found: 256 MiB.
+const CHECKED: usize = 1 << 26;
 
 /// Pairs of one target that are one job: enough of them that its tree costs little beside.
 const JOB: usize = 256;
@@ -22,7 +28,7 @@ const JOB: usize = 256;
 /// Which paths [`Topology::k_shortest_paths`] looks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KShortest<'a> {
-    /// The most paths per pair, from 1 to 1 000 000.
+    /// The most paths per pair, from 1 to 100 000.
     pub k: usize,
     /// What crossing each link adds to the weight of a path: >= 0, ∞ for a link not to be used. `None` is 1 for every
     /// link, so that paths are measured in links.
@@ -70,7 +76,7 @@ impl Topology {
     /// - [`Error::Topology`] for a weight that is negative or not a number, naming the link; for an end that does not
     ///   exist, two equal ends or no path, naming the first such pair and both ends. [`has_path`](Self::has_path) says
     ///   which pairs have one.
-    /// - [`Error::Stopped`].
+    /// - [`Error::Memory`] when the paths do not fit in memory, [`Error::Stopped`].
     ///
     /// ```
     /// # use netnum_core::{KShortest, Topology, Error};
@@ -118,6 +124,7 @@ impl Topology {
         let jobs: Vec<(u32, &[usize])> = (0..self.node_names.len())
             .flat_map(|target| of_target(target).map(move |job| (target as u32, job)))
             .collect();
+        let crossed = AtomicUsize::new(0);
         let work = |job: usize| {
             let (target, pairs) = jobs[job];
             let tree = Tree::new(self, &lengths, target)?;
@@ -126,7 +133,7 @@ impl Topology {
             let (mut yen, mut apart) = (Yen::new(self, &lengths, &tree), Disjoint::new(self, &lengths, &tree));
             let mut path = Vec::new();
             for &pair in pairs {
-                let before = found.paths.len();
+                let (before, crossed_before) = (found.paths.len(), found.paths.indices().len());
                 let (first, last) = (self.attachment(sources[pair]), self.attachment(destinations[pair]));
                 let (up, down) = (first.up_down.map(|(up, _)| up), last.up_down.map(|(_, down)| down));
                 let works = [up, down].into_iter().flatten().all(|link| lengths.of(link).is_some());
@@ -149,6 +156,12 @@ impl Topology {
                     }
                 }
                 found.counts.push(found.paths.len() - before);
+                let more = found.paths.indices().len() - crossed_before;
+                let sum = crossed.fetch_add(more, Ordering::Relaxed) + more;
+                if sum / CHECKED > (sum - more) / CHECKED {
+                    // As much again, for all of them in order.
+                    memory::check(&format!("paths of {sum} links in all"), sum as u128 * size_of::<u32>() as u128)?;
+                }
             }
             Ok(found)
         };
