@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import backbones, sndlib
 from ._core import NumError, ProblemError, Topology
+from .topology import backbones, sndlib
 
 if TYPE_CHECKING:
     import pandas

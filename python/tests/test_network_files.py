@@ -292,7 +292,7 @@ def test_a_backbone_is_whole_and_says_where_it_is_from(name, nodes, links):
     everyone = np.array([(a, b) for a in range(nodes) for b in range(nodes) if a != b]).T
     _, group = net.k_shortest_paths(*everyone, 2, disjoint=True)
     assert np.bincount(group).tolist() == [2] * len(everyone[0]), "no link is the only way"
-    data = json.loads((resources.files("netnum") / "data" / f"{name}.json").read_text(encoding="utf-8"))
+    data = json.loads((resources.files("netnum.topology") / "data" / f"{name}.json").read_text(encoding="utf-8"))
     assert len(data["source"]) > 80
     assert f"``{name}``" in topology.backbone.__doc__
 

@@ -727,7 +727,7 @@ impl Topology {
     /// >>> graph.edges["Denver", "Seattle"]
     /// {'capacity': 10.0, 'link': 1}
     fn to_networkx<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("netnum.graphs")?.call_method1("to_networkx", (slf,))
+        slf.py().import("netnum.topology.graphs")?.call_method1("to_networkx", (slf,))
     }
 
     /// Draw the network, fabrics tier by tier, other graphs by their positions or networkx's layout.

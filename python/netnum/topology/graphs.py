@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from ._core import ProblemError, Topology
+from .._core import ProblemError, Topology
 
 if TYPE_CHECKING:
     import networkx

@@ -7,9 +7,9 @@ Each function gives a `Topology`, with `capacities`, `link_names`, `ecmp`, `path
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from ._core import ProblemError, Topology
+from .._core import Topology
+from . import files
 from .backbones import backbone
 from .graph_files import from_gml, from_graphml
 from .graphs import from_networkx
@@ -60,11 +60,8 @@ def from_edges(path_or_text: str | os.PathLike[str]) -> Topology:
     OSError
         When a file cannot be read.
     """
-    if isinstance(path_or_text, str):
-        if "\n" in path_or_text or len(path_or_text.split()) == 3 or not path_or_text.strip():
-            return Topology.from_edges(path_or_text)
-        if not os.path.isfile(path_or_text):
-            short = path_or_text if len(path_or_text) <= 60 else path_or_text[:57] + "..."
-            raise ProblemError(f"{short!r} is neither an existing file nor lines of node node capacity")
-    path = Path(path_or_text)
-    return Topology.from_edges(path.read_text(encoding="utf-8"), name=path.stem)
+    is_text = isinstance(path_or_text, str) and (
+        "\n" in path_or_text or len(path_or_text.split()) == 3 or not path_or_text.strip()
+    )
+    data, name = files.content(path_or_text, is_text, "lines of node node capacity")
+    return Topology.from_edges(data.decode(), name=name)

@@ -7,8 +7,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from .._core import ProblemError, Topology
 from . import files
-from ._core import ProblemError, Topology
 from .graphs import from_networkx, imported
 
 if TYPE_CHECKING:

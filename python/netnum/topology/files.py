@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ._core import ProblemError
+from .._core import ProblemError
 
 
 def content(path_or_text: str | os.PathLike[str], is_text: bool, kind: str) -> tuple[bytes, str]:

@@ -7,7 +7,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from ._core import ProblemError, Topology
+from .._core import ProblemError, Topology
 
 FOLDER = "data"
 

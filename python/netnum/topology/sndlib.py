@@ -7,8 +7,8 @@ import xml.etree.ElementTree as Tree
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .._core import ProblemError, Topology
 from . import files
-from ._core import ProblemError, Topology
 
 
 def from_sndlib(
