@@ -13,7 +13,7 @@ and `solve` finds the rates that are worth the most in all::
 `help(netnum.solve)`, `help(netnum.Problem)` and `help(netnum.topology)` are the places to go on.
 """
 
-from . import sim, topology
+from . import demands, sim, topology
 from ._core import (
     Allocator,
     AlphaFair,
@@ -44,6 +44,7 @@ from ._core import (
     solve_many,
     u_norm,
 )
+from .demands import Demands
 from .failures import FailureStudy, failure_study
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "AlphaFair",
     "BandwidthFunction",
     "Certificate",
+    "Demands",
     "FailureStudy",
     "Linear",
     "MethodError",
@@ -69,6 +71,7 @@ __all__ = [
     "__version__",
     "certify",
     "check_utility",
+    "demands",
     "f_norm",
     "failure_study",
     "fill",

@@ -229,6 +229,51 @@ def test_topologies_of_any_arguments(names, links, capacities, ends, seed):
         made(netnum.Problem, net, paths, netnum.AlphaFair(1))
 
 
+@given(
+    st.lists(st.sampled_from(["a", "b", "ab", "é", "4"]), min_size=2, max_size=5, unique=True),
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12),
+    st.lists(st.one_of(st.just(0.0), positive), min_size=12, max_size=12),
+    st.booleans(),
+    st.one_of(st.none(), parameters),
+    st.integers(-1, 6),
+    st.one_of(st.none(), numbers),
+    st.booleans(),
+    st.lists(st.one_of(st.integers(-2, 12), st.sampled_from(["a", "b", "ab", "x", "é"])), max_size=4),
+)
+def test_paths_and_changes_of_networks_of_any_arguments(
+    names, links, capacities, integers, weight, k, stretch, disjoint, nodes
+):
+    links = [(one % len(names), other % len(names)) for one, other in links if (one - other) % len(names)]
+    net = netnum.Topology(
+        names, np.array(links, dtype=int).reshape(-1, 2), capacities[: len(links)], integer_names=integers
+    )
+    made(net.route, nodes)
+    made(net.without, nodes)
+    made(net.without, [nodes])
+    made(net.with_capacities, weight)
+    made(netnum.Problem, net, [nodes], netnum.AlphaFair(1))
+    for node in nodes:
+        made(net.link, node, nodes[0])
+    demands = made(netnum.demands.gravity, net, 1.0 if stretch is None else stretch, weight, spread=k, seed=k)
+    if demands is not None:
+        assert np.all(np.isfinite(demands.volumes)) and np.all(demands.volumes >= 0)
+    pairs = np.array([(one, other) for one in range(len(names)) for other in range(len(names)) if one != other]).T
+    reached = made(net.has_path, *pairs)
+    if reached is None:
+        return
+    sources, destinations = pairs[:, reached]
+    found = made(net.k_shortest_paths, sources, destinations, k, weight, stretch, disjoint)
+    if found is not None:
+        paths, group = found
+        assert set(group) == set(range(len(sources)))
+        assert np.all(np.bincount(group, minlength=1) <= k)
+        for path, pair in zip(paths, group, strict=True):
+            walked = [net.links[path[0], 0], *net.links[path, 1]]
+            assert (walked[0], walked[-1]) == (sources[pair], destinations[pair])
+            assert len(set(walked)) == len(walked)
+            assert np.all(net.capacities[path] > 0)
+
+
 # --- allocators ---
 
 

@@ -91,6 +91,18 @@ def test_a_signal_handler_that_does_not_raise_does_not_stop(problem):
 FIRST_CALLS = {
     "pairs": ("net = netnum.topology.fat_tree(8)", "net.random_pairs(50_000_000)"),
     "routes": ("net = netnum.topology.fat_tree(8)", "net.ecmp([0] * 3_000_000, [99] * 3_000_000)"),
+    "short paths": (
+        "net = netnum.topology.fat_tree(8)",
+        "net.k_shortest_paths([0] * 50_000, [99] * 50_000, 200, threads=1)",
+    ),
+    "short paths on threads": (
+        "net = netnum.topology.fat_tree(8)",
+        "net.k_shortest_paths([0] * 50_000, [99] * 50_000, 200, threads=2)",
+    ),
+    "disjoint paths": (
+        "net = netnum.topology.star(2000)",
+        "net.k_shortest_paths([0] * 3_000_000, [99] * 3_000_000, 4, disjoint=True)",
+    ),
     "arrivals": (
         "net, sizes = netnum.topology.fat_tree(8), netnum.sim.sizes.web_search",
         "netnum.sim.Workload.poisson(net, sizes, flows=50_000_000)",

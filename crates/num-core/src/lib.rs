@@ -57,7 +57,7 @@ pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};
 pub use paths::Paths;
 pub use problem::Problem;
 pub use solve::{METHODS, PriceRule, Progress, Settings, Solution, Solver, Status, Stop, solve};
-pub use topology::{Link, Topology};
+pub use topology::{Found, KShortest, Link, Topology};
 pub use utility::{AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, Utilities, Utility};
 
 #[cfg(doctest)]

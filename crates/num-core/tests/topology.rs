@@ -600,3 +600,49 @@ fn a_walk_may_be_closed_or_cross_itself_but_not_come_in_parts() {
     let fork = network(3, 3, &[(0, 1), (0, 2)]).unwrap();
     assert!(fork.check_walks(&Paths::from_lists([[0, 1]])).is_err());
 }
+
+// Links from nodes, other capacities.
+
+#[test]
+fn a_link_is_found_by_its_nodes() {
+    for net in [flowtune(), Topology::parking_lot(4, 1.0).unwrap(), Topology::star(3, 1.0).unwrap()] {
+        for (number, link) in net.links().iter().enumerate() {
+            assert_eq!(net.link(link.from as usize, link.to as usize), Some(number));
+        }
+        assert_eq!((net.link(0, 0), net.link(0, 1_000_000), net.link(usize::MAX, 0)), (None, None, None));
+    }
+    let parallel = network(2, 2, &[(0, 1), (1, 0), (0, 1)]).unwrap();
+    assert_eq!((parallel.link(0, 1), parallel.link(1, 0)), (Some(0), Some(1)));
+    assert_eq!(flowtune().link(0, 143), None);
+}
+
+#[test]
+fn a_route_is_the_links_between_its_nodes_or_names_the_hop_that_is_none() {
+    let net = Topology::leaf_spine(2, 2, 2, 1.0, 1.0).unwrap();
+    let (rack, other, spine) = (4, 5, 6);
+    let links = net.route(&[0, rack, spine, other, 3]).unwrap();
+    assert!(lists(&net.paths(0, 3).unwrap()).contains(&links));
+    assert_eq!(message(net.route(&[0, rack, other, 3])), "hop 1: there is no link from rack 0 to rack 1");
+    assert_eq!(message(net.route(&[0, 9])), "place 1 of the route names node 9, expected a node from 0 to 7");
+    assert_eq!(message(net.route(&[0])), "a route of 1 node has no link");
+    assert_eq!(message(net.route(&[])), "a route of 0 nodes has no link");
+}
+
+#[test]
+fn other_capacities_leave_all_else() {
+    let net = flowtune();
+    let halved: Vec<f64> = net.capacities().iter().map(|capacity| capacity / 2.0).collect();
+    let half = net.clone().with_capacities(halved.clone()).unwrap();
+    assert_eq!(half.capacities(), halved);
+    assert!(half.links().iter().zip(&halved).all(|(link, &capacity)| link.capacity == capacity));
+    assert_eq!(half.clone().with_capacities(net.capacities().to_vec()).unwrap(), net);
+    let failed = net.clone().without(&[3, 300, 3]).unwrap();
+    assert_eq!((failed.capacities()[3], failed.capacities()[300], failed.links()[3].capacity), (0.0, 0.0, 0.0));
+    assert_eq!(failed.capacities().iter().filter(|&&capacity| capacity > 0.0).count(), 358);
+    assert_eq!(failed.paths(0, 143), net.paths(0, 143), "a link that has failed is still one");
+    assert_eq!(message(net.clone().without(&[360])), "there is no link 360, expected a link from 0 to 359");
+    assert_eq!(message(net.clone().with_capacities(vec![1.0])), "capacities has 1 entries, expected 360, one per link");
+    let mut wrong = halved;
+    wrong[7] = f64::NAN;
+    assert_eq!(message(net.with_capacities(wrong)), "link 7 has capacity NaN, expected a finite number >= 0");
+}

@@ -7,6 +7,7 @@
 //! | `allocator/` | flowlets that start and end, ticks, updates |
 //! | `solve.rs` | solves whose price methods use those blocks |
 //! | `many.rs` | many problems at once, a thread for each in turn |
+//! | `k_shortest.rs` | several short paths for many pairs, a thread for some of them in turn |
 //!
 //! What is computed is `netnum-core`'s; here is only who computes it. Threads are an argument and live in a pool of
 //! their own for as long as the call, and they fix the time an answer takes and nothing else: it has the same bits for
@@ -38,6 +39,7 @@ struct Readme;
 mod allocator;
 mod crew;
 mod engine;
+mod k_shortest;
 mod many;
 mod solve;
 
@@ -46,5 +48,6 @@ pub use allocator::{
 };
 pub use crew::{Crew, Member};
 pub use engine::{Engine, FlowId, Real, Snapshot, Worth};
+pub use k_shortest::k_shortest_paths;
 pub use many::{Batch, Overseer, solve_many};
 pub use solve::{solver, solver_from};

@@ -72,6 +72,8 @@ use crate::topology::Topology;
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Allocator {
     core: Mutex<Box<dyn Allocate>>,
+    /// The topology, when it was made from one.
+    topology: Option<Py<Topology>>,
     method: String,
     single: bool,
     threads: usize,
@@ -100,9 +102,10 @@ impl Allocator {
         threads: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let capacities = match network.cast::<Topology>() {
-            Ok(topology) => topology.get().core.capacities().to_vec(),
-            Err(_) => numbers::floats("capacities", network)?,
+        let topology = network.cast::<Topology>().ok();
+        let capacities = match topology {
+            Some(topology) => topology.get().core.capacities().to_vec(),
+            None => numbers::floats("capacities", network)?,
         };
         let normalization = match normalizer {
             Some("f-norm") => Normalization::FNorm,
@@ -121,15 +124,16 @@ impl Allocator {
         let (options, threads) = (options_of(options)?, threads_of(threads)?);
         let settings = AllocatorSettings { normalization, update_threshold, headroom };
         let core = allocator(capacities, method, &options, settings, single, threads).map_err(raise)?;
-        Ok(Self { core: Mutex::new(core), method: method.into(), single, threads: threads.get() })
+        let topology = topology.map(|topology| topology.clone().unbind());
+        Ok(Self { core: Mutex::new(core), topology, method: method.into(), single, threads: threads.get() })
     }
 
     /// Start flowlets, which get a rate at the next tick. One is wrong: none starts.
     ///
     /// Parameters
     /// ----------
-    /// paths : sequence of sequences of int, or Paths
-    ///     The links of every flowlet.
+    /// paths : sequence of sequences of int or of str, or Paths
+    ///     The links of every flowlet, or its nodes by name, where the network is a `Topology`.
     /// weight : float, or array of float of shape (flowlets,)
     ///     What its rate is worth: U'(x) = (weight/x)**alpha. > 0, in the unit of the capacities.
     /// alpha : float, or array of float of shape (flowlets,)
@@ -159,7 +163,7 @@ impl Allocator {
         rate_cap: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let mut core = self.core()?;
-        let paths: Arc<Paths> = paths::paths(paths, core.capacities().len())?;
+        let paths = self.paths(paths, core.capacities().len())?;
         let column = |name, given: Option<&Bound<'py, PyAny>>, default| match given {
             Some(given) => column(name, given, paths.len(), "path"),
             None => Ok(Parameter::Same(default)),
@@ -213,7 +217,7 @@ impl Allocator {
     ) -> PyResult<()> {
         let mut core = self.core()?;
         let ids = flow_ids(ids)?;
-        let paths = paths.map(|paths| paths::paths(paths, core.capacities().len())).transpose()?;
+        let paths = paths.map(|paths| self.paths(paths, core.capacities().len())).transpose()?;
         let column = |name, given: Option<&Bound<'_, PyAny>>| {
             given.map(|given| column(name, given, ids.len(), "id")).transpose()
         };
@@ -390,7 +394,11 @@ impl Allocator {
         others.set_item("method", &self.method)?;
         others.set_item("dtype", if self.single { "float32" } else { "float64" })?;
         others.set_item("threads", self.threads)?;
-        Ok((PyTuple::new(py, [self.capacities(py)?])?, others))
+        let network = match &self.topology {
+            Some(topology) => topology.bind(py).clone().into_any(),
+            None => self.capacities(py)?.into_any(),
+        };
+        Ok((PyTuple::new(py, [network])?, others))
     }
 
     fn __getstate__(&self, py: Python<'_>) -> PyResult<String> {
@@ -417,6 +425,14 @@ impl Allocator {
     /// The allocator, unless it is at work in another thread.
     fn core(&self) -> PyResult<MutexGuard<'_, Box<dyn Allocate>>> {
         door::at_rest(&self.core, "allocator")
+    }
+
+    /// Paths over its links, which are walks if it knows the network.
+    fn paths(&self, paths: &Bound<'_, PyAny>, links: usize) -> PyResult<Arc<Paths>> {
+        let (py, net) = (paths.py(), self.topology.as_ref().map(Py::get));
+        let paths = paths::paths(paths, links, net)?;
+        door::detached(py, || net.map_or(Ok(()), |net| net.core.check_walks(&paths)))?;
+        Ok(paths)
     }
 }
 

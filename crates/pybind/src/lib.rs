@@ -6,6 +6,7 @@
 //! | `numbers.rs` | array-likes → `Vec`, `Vec` → NumPy arrays without a copy |
 //! | `door.rs` | the one way into a long call: without the interpreter, stopped by Ctrl-C, callbacks heard |
 //! | `paths.rs`, `problem.rs`, `topology.rs`, `certificate.rs`, `normalize.rs` | the things of the same name in the core |
+//! | `nodes.rs` | names and numbers of nodes and links → the core's numbers |
 //! | `max_min.rs` | the water-filling function |
 //! | `allocator.rs` | the online allocator |
 //! | `utility/` | the families; `user.rs` makes a Python object one of them |
@@ -17,6 +18,7 @@ mod certificate;
 mod door;
 mod error;
 mod max_min;
+mod nodes;
 mod normalize;
 mod numbers;
 mod paths;

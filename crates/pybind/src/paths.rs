@@ -7,11 +7,12 @@ use numpy::PyArray1;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyRange;
+use pyo3::types::{PyList, PyRange, PyString, PyTuple};
 
 use crate::door::{self, Pacer};
 use crate::error::{ProblemError, raise};
 use crate::numbers::{self, counted};
+use crate::topology::Topology;
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -129,8 +130,9 @@ impl Paths {
 /// Links are numbered by `u32`.
 const MOST_LINKS: usize = u32::MAX as usize + 1;
 
-/// Paths over so many links, from any of the forms that a problem takes.
-pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize) -> PyResult<Arc<Core>> {
+/// Paths over so many links, from any of the forms that a problem takes; over those of a network, which also takes lists
+/// of node names.
+pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topology>) -> PyResult<Arc<Core>> {
     if let Ok(paths) = value.cast::<Paths>() {
         return Ok(Arc::clone(&paths.get().core));
     }
@@ -149,7 +151,7 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize) -> PyResult<Arc<Core
     let (mut row, mut pacer) = (Vec::new(), Pacer::new(value.py()));
     for (path, links_of_path) in rows.enumerate() {
         row.clear();
-        push_row(path, &links_of_path?, links, &mut row)?;
+        push_row(path, &links_of_path?, links, net, &mut row)?;
         paths.push(&row);
         pacer.did(1 + row.len())?;
     }
@@ -157,7 +159,21 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize) -> PyResult<Arc<Core
 }
 
 /// Appends the links of one path.
-fn push_row(path: usize, value: &Bound<'_, PyAny>, links: usize, row: &mut Vec<u32>) -> PyResult<()> {
+fn push_row(
+    path: usize,
+    value: &Bound<'_, PyAny>,
+    links: usize,
+    net: Option<&Topology>,
+    row: &mut Vec<u32>,
+) -> PyResult<()> {
+    if names_nodes(value)? {
+        let net = net.ok_or_else(|| {
+            let instead = "names of nodes take a Topology as the network";
+            PyTypeError::new_err(format!("path {path} must be of integers, not str: {instead}"))
+        })?;
+        row.extend(net.route_of(&format!("path {path}"), value)?);
+        return Ok(());
+    }
     let mut push = |link: i64| match u32::try_from(link) {
         Ok(index) if (index as usize) < links => {
             row.push(index);
@@ -185,6 +201,19 @@ fn push_row(path: usize, value: &Bound<'_, PyAny>, links: usize, row: &mut Vec<u
         }
     }
     Ok(())
+}
+
+/// Whether a path is a list of nodes: its first entry is a name.
+fn names_nodes(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(list) = value.cast::<PyList>() {
+        return Ok(list.get_item(0).is_ok_and(|first| first.is_instance_of::<PyString>()));
+    }
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        return Ok(tuple.get_item(0).is_ok_and(|first| first.is_instance_of::<PyString>()));
+    }
+    // NumPy's letters for text and for objects.
+    let kind = |value: &Bound<'_, PyAny>| value.getattr("dtype")?.getattr("kind")?.extract::<char>();
+    Ok(value.hasattr("dtype")? && kind(value).is_ok_and(|kind| matches!(kind, 'U' | 'O')))
 }
 
 /// The columns of a routing matrix (links × paths) of ones.

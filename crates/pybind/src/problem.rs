@@ -35,7 +35,7 @@ use crate::{door, utility};
 ///     rate 0 and leave the objective, and `Solution.failed_flows` lists them.
 /// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths)
 ///     The links of every path: at least one, none of them twice. The entries of a matrix are 1 where the path (column)
-///     crosses the link (row).
+///     crosses the link (row). With a `Topology`, a path may be its nodes by name, ``["Seattle", "Denver"]``.
 /// utility : utility, or sequence of utilities
 ///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. Besides
 ///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods ``value(rates)``
@@ -129,7 +129,7 @@ impl Problem {
             Some(topology) => topology.get().core.capacities().to_vec(),
             None => numbers::floats("capacities", network)?,
         };
-        let paths = paths::paths(paths, capacities.len())?;
+        let paths = paths::paths(paths, capacities.len(), topology.map(Bound::get))?;
         let Given { utilities, shown, users } = utility::utilities(utility)?;
         let group = group.map(flow_numbers).transpose()?;
         let rate_cap = rate_cap.map(|rate_cap| numbers::floats("rate_cap", rate_cap)).transpose()?;

@@ -1,8 +1,9 @@
 //! `Topology`.
 
-use std::collections::HashMap;
+use std::thread;
 
-use netnum_core::{Error, Link, Topology as Core, expected_below};
+use netnum_core::{Error, KShortest, Link, Parameter, Topology as Core, expected_below};
+use netnum_parallel::k_shortest_paths;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -11,8 +12,10 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::door::{self, Pacer};
 use crate::error::{ProblemError, raise, setting};
+use crate::nodes::Labels;
 use crate::numbers::{self, count};
 use crate::paths::Paths;
+use crate::solve::threads_of;
 
 /// A network: named nodes, joined by directed links with capacities.
 ///
@@ -49,28 +52,9 @@ pub(crate) struct Topology {
     pub(crate) core: Core,
     positions: Option<Vec<[f64; 2]>>,
     /// The nodes by their names, where names are integers.
-    labels: Option<Labels>,
+    pub(crate) labels: Option<Labels>,
     capacities: PyOnceLock<Py<PyArray1<f64>>>,
     link_names: PyOnceLock<Py<PyAny>>,
-}
-
-/// The nodes that are named by an integer, by that integer.
-struct Labels {
-    nodes: HashMap<i64, usize>,
-    /// Whether all ends are.
-    are_all: bool,
-}
-
-impl Labels {
-    fn of(core: &Core) -> Self {
-        let label = |(node, name): (usize, &String)| {
-            let label: i64 = name.parse().ok()?;
-            (label.to_string() == *name).then_some((label, node))
-        };
-        let nodes: HashMap<i64, usize> =
-            core.node_names()[..core.ends()].iter().enumerate().filter_map(label).collect();
-        Self { are_all: nodes.len() == core.ends(), nodes }
-    }
 }
 
 impl PartialEq for Topology {
@@ -372,6 +356,12 @@ impl Topology {
         PyArray1::from_vec(py, positions.as_flattened().to_vec()).reshape([positions.len(), 2]).map(Some)
     }
 
+    /// Whether an integer that is given for an end is its name, and not its index.
+    #[getter]
+    fn integer_names(&self) -> bool {
+        self.labels.is_some()
+    }
+
     /// One shortest path for every pair, chosen as routers do under equal-cost multipath.
     ///
     /// Hop by hop, uniformly among the links that lie on a shortest path (fewest links) from there. The choices of pair i
@@ -466,6 +456,280 @@ impl Topology {
         Ok((column(sources)?, column(destinations)?))
     }
 
+    /// The k shortest paths without loops for every pair, or as many as there are.
+    ///
+    /// Links that have failed (capacity 0) are not used. The paths of a pair come in the order of their weight, then of
+    /// their number of links, then of their link numbers, and are the first ones in that order; sums of weights are
+    /// compared without rounding.
+    ///
+    /// Parameters
+    /// ----------
+    /// sources, destinations : array of int or sequence of str, shape (pairs,)
+    ///     Ends by index or by name.
+    /// k : int
+    ///     The most paths per pair, from 1 to 100 000.
+    /// weight : array of float, shape (links,), optional
+    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used. By default 1, so that
+    ///     paths are measured in links.
+    /// max_stretch : float, optional
+    ///     The most that a path may weigh beside the lightest of its pair, at least 1: with 1.5 none is longer by more than
+    ///     half.
+    /// disjoint : bool
+    ///     Whether the paths of a pair may have no link in common. They are then those of least weight in sum, as many as
+    ///     there can be up to k; the lightest path of all need not be among them. With a `max_stretch` there are as many
+    ///     of them as all keep it.
+    /// threads : int, optional
+    ///     By default as many as the machine has cores. The paths do not depend on it.
+    ///
+    /// Returns
+    /// -------
+    /// paths : Paths
+    ///     Pair by pair.
+    /// group : array of int, shape (paths,)
+    ///     The pair of every path: the `group` of `Problem`.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a path (`has_path` tells
+    ///     which have one); and the link whose weight is negative or NaN.
+    /// NumError
+    ///     For a `k` or a `max_stretch` below 1.
+    /// MemoryError
+    ///     When the paths do not fit in memory.
+    ///
+    /// Notes
+    /// -----
+    /// Sources: Yen, *Finding the k shortest loopless paths in a network*, Management Science 17, 1971; for disjoint paths
+    /// Suurballe, *Disjoint paths in a network*, Networks 4, 1974.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10\nA C 4")
+    /// >>> paths, group = net.k_shortest_paths(["A", "B"], ["C", "A"], 2)
+    /// >>> [net.link_names[link] for link in paths[1]], group
+    /// (['A -> B', 'B -> C'], array([0, 0, 1, 1]))
+    /// >>> problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group)
+    /// >>> netnum.solve(problem).flow_rates.round(3)
+    /// array([12., 12.])
+    #[pyo3(signature = (
+        sources, destinations, k, weight=None, max_stretch=None, disjoint=false, *, threads=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
+    fn k_shortest_paths<'py>(
+        &self,
+        py: Python<'py>,
+        sources: &Bound<'py, PyAny>,
+        destinations: &Bound<'py, PyAny>,
+        k: &Bound<'py, PyAny>,
+        weight: Option<&Bound<'py, PyAny>>,
+        max_stretch: Option<f64>,
+        disjoint: bool,
+        threads: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Paths, Bound<'py, PyArray1<i64>>)> {
+        let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
+        let k = count("k", k, 1)?;
+        let weight = weight.map(|weight| numbers::floats("weight", weight)).transpose()?;
+        let threads = match threads {
+            None => thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
+            some => threads_of(some)?,
+        };
+        let what = KShortest { k, weight: weight.as_deref(), max_stretch, disjoint };
+        let (paths, group) =
+            door::detached(py, || k_shortest_paths(&self.core, &sources, &destinations, &what, threads))?;
+        Ok((paths.into(), numbers::long_indices(py, &group)?))
+    }
+
+    /// Whether a path over links that work joins every pair, so that `k_shortest_paths` has one for it.
+    ///
+    /// Parameters
+    /// ----------
+    /// sources, destinations : array of int or sequence of str, shape (pairs,)
+    ///     Ends by index or by name.
+    ///
+    /// Returns
+    /// -------
+    /// array of bool, shape (pairs,)
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first pair with an end that does not exist or with two equal ends.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10").without([("A", "B")])
+    /// >>> net.has_path(["A", "B"], ["C", "A"])
+    /// array([False,  True])
+    fn has_path<'py>(
+        &self,
+        py: Python<'py>,
+        sources: &Bound<'py, PyAny>,
+        destinations: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
+        let have = door::detached(py, || self.core.has_path(&sources, &destinations))?;
+        Ok(PyArray1::from_vec(py, have))
+    }
+
+    /// The number of a node: its place in `node_names`.
+    ///
+    /// Parameters
+    /// ----------
+    /// node : str or int
+    ///     Its name; or its number, which is only checked, unless the network's names are integers: then it is a name.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     When there is no such node, with the name that is most like it.
+    fn node(&self, node: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.node_of("node", node)
+    }
+
+    /// The number of the link from one node to another: its place in `links` and in `capacities`.
+    ///
+    /// Parameters
+    /// ----------
+    /// source, destination : str or int
+    ///     Nodes by name or by number.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     Of several such links the first.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     When there is no such node or link.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("Seattle Denver 10\nDenver Houston 10")
+    /// >>> net.link("Denver", "Houston")
+    /// 2
+    fn link(&self, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let (from, to) = (self.node_of("source", source)?, self.node_of("destination", destination)?);
+        self.core.link(from, to).ok_or_else(|| {
+            let [from, to] = [from, to].map(|node| &self.core.node_names()[node]);
+            ProblemError::new_err(format!("there is no link from {from} to {to}"))
+        })
+    }
+
+    /// The links of the walk through some nodes.
+    ///
+    /// `Problem` and `Allocator` take lists of node names in place of lists of links themselves, where their network is a
+    /// `Topology`.
+    ///
+    /// Parameters
+    /// ----------
+    /// nodes : sequence of str or int
+    ///     At least two nodes, by name or by number.
+    ///
+    /// Returns
+    /// -------
+    /// array of int
+    ///     Link numbers. Of several links between two nodes the first.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a node that does not exist, with the name that is most like it, and for two nodes that no link joins, with
+    ///     the hop.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("Seattle Denver 10\nDenver Houston 10")
+    /// >>> net.route(["Seattle", "Denver", "Houston"])
+    /// array([0, 2])
+    fn route<'py>(&self, py: Python<'py>, nodes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        Ok(numbers::indices(py, &self.route_of("nodes", nodes)?))
+    }
+
+    /// The same network with some links failed: of capacity 0. All links keep their numbers, so that paths stay what they
+    /// are.
+    ///
+    /// Parameters
+    /// ----------
+    /// links : sequence of int or of pairs of nodes
+    ///     Links by number, or by the nodes that they run from and to: ``("Denver", "Houston")``.
+    ///
+    /// Returns
+    /// -------
+    /// Topology
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a link or a node that does not exist.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("Seattle Denver 10\nDenver Houston 10")
+    /// >>> net.without([("Denver", "Houston"), ("Houston", "Denver")]).capacities
+    /// array([10., 10.,  0.,  0.])
+    fn without(&self, links: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let links = self.links_of("links", links)?;
+        self.with(self.core.clone().without(&links).map_err(raise)?)
+    }
+
+    /// The same network with other capacities.
+    ///
+    /// Parameters
+    /// ----------
+    /// capacities : array of float, shape (links,), or float
+    ///     One per link, or the same for all: finite and >= 0.
+    ///
+    /// Returns
+    /// -------
+    /// Topology
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the link whose capacity is wrong, or for another number of them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.parking_lot(2)
+    /// >>> net.with_capacities([10.0, 2.5]).capacities
+    /// array([10. ,  2.5])
+    fn with_capacities(&self, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let capacities = match numbers::parameter("capacities", capacities)? {
+            Parameter::Same(capacity) => vec![capacity; self.core.links().len()],
+            Parameter::PerFlow(capacities) => capacities,
+        };
+        self.with(self.core.clone().with_capacities(capacities).map_err(raise)?)
+    }
+
+    /// The network as a networkx graph.
+    ///
+    /// Returns
+    /// -------
+    /// networkx.DiGraph
+    ///     A `MultiDiGraph` where several links run from one node to another. Nodes are named as here, by integers where
+    ///     names are integers, and have the attributes ``tier`` and, where there are positions, ``pos``; edges have
+    ///     ``capacity`` and ``link``, the number of the link here.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     Without networkx: ``pip install "netnum[graphs]"``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> graph = netnum.topology.from_edges("Seattle Denver 10").to_networkx()
+    /// >>> graph.edges["Denver", "Seattle"]
+    /// {'capacity': 10.0, 'link': 1}
+    fn to_networkx<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.topology.graphs")?.call_method1("to_networkx", (slf,))
+    }
+
     /// Draw the network, fabrics tier by tier, other graphs by their positions or networkx's layout.
     ///
     /// Parameters
@@ -506,7 +770,7 @@ impl Topology {
         others.set_item("tiers", self.tiers(py))?;
         others.set_item("name", self.name())?;
         others.set_item("positions", self.positions(py)?)?;
-        others.set_item("integer_names", self.labels.is_some())?;
+        others.set_item("integer_names", self.integer_names())?;
         Ok(((self.node_names(), self.links(py)?, self.capacities(py)), others))
     }
 
@@ -516,90 +780,10 @@ impl Topology {
 }
 
 impl Topology {
-    /// An end by index or by name. Whether there are so many ends is for the core to say.
-    pub(crate) fn end_of(&self, what: &str, end: &Bound<'_, PyAny>) -> PyResult<usize> {
-        if let Ok(name) = end.cast::<PyString>() {
-            let name = name.to_cow()?;
-            let message = || format!("{what} is {name:?}, expected the name of one of the {} ends", self.core.ends());
-            return self.core.end(&name).ok_or_else(|| ProblemError::new_err(message()));
-        }
-        let number: i64 = end.extract().map_err(|error: PyErr| {
-            if !error.is_instance_of::<PyTypeError>(end.py()) {
-                return self.no_end(what, end);
-            }
-            let kind = end.get_type().name().map_or_else(|_| "that".into(), |name| name.to_string());
-            PyTypeError::new_err(format!("{what} must be an end's index or name, not {kind}"))
-        })?;
-        self.index_of(|| what.into(), number)
+    /// The same network but for what the core says of it: names and positions are those of this one.
+    fn with(&self, core: Core) -> PyResult<Self> {
+        Ok(Self { positions: self.positions.clone(), labels: self.labels.clone(), ..Self::from(core) })
     }
-
-    /// The end that an integer stands for: the one of that name where names are integers, else the one of that index.
-    pub(crate) fn index_of(&self, what: impl Fn() -> String, number: i64) -> PyResult<usize> {
-        if let Some(labels) = &self.labels {
-            match labels.nodes.get(&number) {
-                Some(&end) if labels.are_all => return Ok(end),
-                Some(&end) if usize::try_from(number) != Ok(end) => {
-                    let what = what();
-                    let message =
-                        format!("{what} is {number}, the name of node {end}: write it as a name, \"{number}\"");
-                    return Err(ProblemError::new_err(message));
-                }
-                None if labels.are_all => {
-                    let (name, what) = (self.core.name(), what());
-                    return Err(ProblemError::new_err(format!(
-                        "{what} is {number}, and no node of {name} is called that"
-                    )));
-                }
-                _ => {}
-            }
-        }
-        usize::try_from(number).map_err(|_| self.no_end(&what(), number))
-    }
-
-    /// The integer that stands for an end.
-    pub(crate) fn shown(&self, end: usize) -> i64 {
-        match &self.labels {
-            Some(Labels { are_all: true, .. }) => self.core.node_names()[end].parse().unwrap_or(end as i64),
-            _ => end as i64,
-        }
-    }
-
-    fn no_end(&self, what: &str, end: impl std::fmt::Display) -> PyErr {
-        ProblemError::new_err(format!("{what} is {end}, {}", expected_below("end", self.core.ends())))
-    }
-
-    /// Ends by index or by name, one after the other.
-    fn ends_of(&self, what: &str, ends: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-        let place = |index: usize| format!("{what}[{index}]");
-        if ends.is_instance_of::<PyString>() {
-            return Err(PyTypeError::new_err(format!("{what} must be a sequence of ends, not a str")));
-        }
-        let mut pacer = Pacer::new(ends.py());
-        if ends.hasattr("dtype")? && ends.getattr("dtype")?.getattr("kind")?.extract::<char>().is_ok_and(is_integer) {
-            let checked = |(index, end): (usize, i64)| {
-                pacer.did(1)?;
-                self.index_of(|| place(index), end)
-            };
-            return numbers::integers(what, ends)?.into_iter().enumerate().map(checked).collect();
-        }
-        if ends.hasattr("mask")? && ends.hasattr("filled")? {
-            return Err(PyTypeError::new_err(format!("{what} is a masked array, expected plain ends")));
-        }
-        let checked = |(index, end): (usize, PyResult<Bound<'_, PyAny>>)| {
-            pacer.did(1)?;
-            let end = end?;
-            match end.extract::<i64>() {
-                Ok(number) if !end.is_instance_of::<PyString>() => self.index_of(|| place(index), number),
-                _ => self.end_of(&place(index), &end),
-            }
-        };
-        ends.try_iter()?.enumerate().map(checked).collect()
-    }
-}
-
-/// Whether NumPy's letter for a kind of numbers stands for integers.
-fn is_integer(kind: char) -> bool {
-    matches!(kind, 'i' | 'u')
 }
 
 /// A seed, 0 by default.

@@ -1,12 +1,23 @@
 //! Networks by name: which links there are, what they join, and the paths between two ends.
 //!
-//! A [`Topology`] is a directed graph whose edges are the links of a [`Problem`](crate::Problem). Four files share the
-//! work: this one is the type and its promises, `fabrics.rs` builds the networks that papers use, `routes.rs` finds
-//! shortest paths, `walks.rs` says whether given paths are any.
+//! A [`Topology`] is a directed graph whose edges are the links of a [`Problem`](crate::Problem). This file is the type
+//! and its promises; the others build and walk it:
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `fabrics.rs` | the networks that papers use |
+//! | `routes.rs` | shortest paths, fewest links first |
+//! | `k_shortest.rs` | several short paths per pair: `lengths.rs`, `tree.rs`, `yen.rs`, `disjoint.rs` |
+//! | `walks.rs` | whether given paths are any, and links from nodes |
 
+mod disjoint;
 mod fabrics;
+mod k_shortest;
+mod lengths;
 mod routes;
+mod tree;
 mod walks;
+mod yen;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, expected_below};
 use crate::interrupt::{self, Pacer};
+pub use k_shortest::{Found, KShortest};
 use routes::Routing;
 
 /// One directed link.
@@ -136,9 +148,7 @@ impl Topology {
                 return Err(Error::Topology(format!("link {link} runs from {node} to itself")));
             }
             // Promise 4: capacities.
-            if !(capacity.is_finite() && capacity >= 0.0) {
-                return Err(Error::Capacity { link, value: capacity });
-            }
+            check_capacity(link, capacity)?;
         }
         let capacities = links.iter().map(|link| link.capacity).collect();
         interrupt::check()?;
@@ -149,6 +159,36 @@ impl Topology {
     /// The same network under another name: `Topology::from_edges(text)?.named("Abilene")`.
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }
+    }
+
+    /// The same network with other capacities, one per link.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is one per link, [`Error::Capacity`] for one that is negative, infinite or not a
+    /// number.
+    pub fn with_capacities(mut self, capacities: Vec<f64>) -> Result<Self> {
+        if capacities.len() != self.links.len() {
+            let (found, expected) = (capacities.len(), self.links.len());
+            return Err(Error::Length { what: "capacities".into(), found, expected, per: "link" });
+        }
+        for (link, (&capacity, ends)) in capacities.iter().zip(&mut self.links).enumerate() {
+            check_capacity(link, capacity)?;
+            ends.capacity = capacity;
+        }
+        Ok(Self { capacities, ..self })
+    }
+
+    /// The same network with some links failed: their capacity is 0. They keep their numbers, and so do the others.
+    ///
+    /// # Errors
+    /// [`Error::UnknownLink`] for a link that does not exist.
+    pub fn without(mut self, links: &[usize]) -> Result<Self> {
+        for &link in links {
+            let unknown = Error::UnknownLink { link: link as i64, links: self.capacities.len() };
+            *self.capacities.get_mut(link).ok_or(unknown)? = 0.0;
+            self.links[link].capacity = 0.0;
+        }
+        Ok(self)
     }
 
     /// What the network is called.
@@ -202,8 +242,31 @@ impl Topology {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn end(&self, name: &str) -> Option<usize> {
+        self.node(name).filter(|&node| node < self.ends)
+    }
+
+    /// The node of that name; `None` if there is none. O(log nodes).
+    pub fn node(&self, name: &str) -> Option<usize> {
         let place = self.by_name.binary_search_by(|&node| self.node_names[node as usize].as_str().cmp(name)).ok()?;
-        Some(self.by_name[place] as usize).filter(|&node| node < self.ends)
+        Some(self.by_name[place] as usize)
+    }
+
+    /// The name of a node that is most like a text that names none, if one is near: letters' cases do not matter.
+    /// O(nodes).
+    ///
+    /// ```
+    /// # use netnum_core::{Topology, Error};
+    /// let net = Topology::from_edges("Seattle Denver 10\nDenver Houston 10")?;
+    /// assert_eq!(net.nearest_name("seatle"), Some("Seattle"));
+    /// assert_eq!(net.nearest_name("London"), None);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn nearest_name(&self, text: &str) -> Option<&str> {
+        let text = text.to_lowercase();
+        let score = |name: &String| strsim::jaro_winkler(&text, &name.to_lowercase());
+        let scored = self.node_names.iter().map(|name| (score(name), name));
+        let (score, name) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        (score > 0.8).then_some(name)
     }
 }
 
@@ -229,6 +292,10 @@ impl From<Topology> for Plain {
         let Topology { name, node_names, ends, tiers, links, .. } = net;
         Self { name, node_names, ends, tiers, links }
     }
+}
+
+fn check_capacity(link: usize, capacity: f64) -> Result<()> {
+    if capacity.is_finite() && capacity >= 0.0 { Ok(()) } else { Err(Error::Capacity { link, value: capacity }) }
 }
 
 /// The nodes in the order of their names.

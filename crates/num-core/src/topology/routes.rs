@@ -31,15 +31,15 @@ const UNREACHED: u32 = u32::MAX;
 pub(super) struct Routing {
     attachments: Vec<Attachment>, // by end
     trunk_nodes: usize,           // nodes that are not hanging ends
-    leaving: ByNode,              // the trunk links that leave each node
-    entering: ByNode,             // those that enter it
+    pub(super) leaving: ByNode,   // the trunk links that leave each node
+    pub(super) entering: ByNode,  // those that enter it
 }
 
 /// Where an end meets the trunk.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Attachment {
-    node: u32,                   // the switch of a hanging end, any other end itself
-    up_down: Option<(u32, u32)>, // the links from and to the switch of a hanging end
+pub(super) struct Attachment {
+    pub(super) node: u32,                   // the switch of a hanging end, any other end itself
+    pub(super) up_down: Option<(u32, u32)>, // the links from and to the switch of a hanging end
 }
 
 impl Routing {
@@ -70,7 +70,7 @@ impl Routing {
 
 /// Some links of every node, in increasing order, as compressed rows.
 #[derive(Debug, Clone, PartialEq)]
-struct ByNode {
+pub(super) struct ByNode {
     starts: Vec<usize>,
     links: Vec<u32>,
 }
@@ -94,7 +94,7 @@ impl ByNode {
         Self { starts, links: listed }
     }
 
-    fn of(&self, node: u32) -> &[u32] {
+    pub(super) fn of(&self, node: u32) -> &[u32] {
         &self.links[self.starts[node as usize]..self.starts[node as usize + 1]]
     }
 }
@@ -165,26 +165,11 @@ impl Topology {
     ///   joins them. The first such pair is named.
     /// - [`Error::Stopped`].
     pub fn ecmp(&self, sources: &[usize], destinations: &[usize], seed: u64) -> Result<Paths> {
-        if sources.len() != destinations.len() {
-            return Err(Error::Length {
-                what: "destinations".into(),
-                found: destinations.len(),
-                expected: sources.len(),
-                per: "source",
-            });
-        }
-        let blame =
-            |pair: usize, reason: &str| self.blame(&format!("pair {pair}"), sources[pair], destinations[pair], reason);
-        let mut pacer = Pacer::new();
-        for (pair, (&source, &destination)) in sources.iter().zip(destinations).enumerate() {
-            self.check_pair(source, destination).map_err(|reason| blame(pair, &reason))?;
-            pacer.did(1)?;
-        }
-
+        self.check_pairs(sources, destinations)?;
         let attachments = &self.routing.attachments;
         let (starts, order) = self.by_target(destinations)?;
         let streams = ChaCha8Rng::seed_from_u64(seed);
-        let mut routes = Routes::new(self);
+        let (mut routes, mut pacer) = (Routes::new(self), Pacer::new());
         let mut spans = vec![(0, 0); sources.len()]; // by pair, where its path lies in `found`
         let mut found: Vec<u32> = Vec::new();
         let mut lost: Option<usize> = None;
@@ -221,7 +206,7 @@ impl Topology {
             }
         }
         if let Some(pair) = lost {
-            return Err(blame(pair, "there is no route"));
+            return Err(self.blame_pair(pair, sources, destinations, "there is no route"));
         }
         let mut paths = Paths::with_capacity(sources.len(), found.len());
         for (start, end) in spans {
@@ -232,7 +217,7 @@ impl Topology {
     }
 
     /// The pairs by the node that their routes lead to: those of node n are `order[starts[n]..starts[n + 1]]`.
-    fn by_target(&self, destinations: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
+    pub(super) fn by_target(&self, destinations: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
         let node = |destination: usize| self.routing.attachments[destination].node as usize;
         let (mut starts, mut pacer) = (vec![0; self.node_names.len() + 1], Pacer::new());
         for &destination in destinations {
@@ -287,6 +272,30 @@ impl Topology {
         Ok((sources, destinations))
     }
 
+    /// Checks that there are as many sources as destinations, and every pair.
+    pub(super) fn check_pairs(&self, sources: &[usize], destinations: &[usize]) -> Result<()> {
+        if sources.len() != destinations.len() {
+            return Err(Error::Length {
+                what: "destinations".into(),
+                found: destinations.len(),
+                expected: sources.len(),
+                per: "source",
+            });
+        }
+        let mut pacer = Pacer::new();
+        for (pair, (&source, &destination)) in sources.iter().zip(destinations).enumerate() {
+            let checked = self.check_pair(source, destination);
+            checked.map_err(|reason| self.blame_pair(pair, sources, destinations, &reason))?;
+            pacer.did(1)?;
+        }
+        Ok(())
+    }
+
+    /// Where an end meets the trunk.
+    pub(super) fn attachment(&self, end: usize) -> Attachment {
+        self.routing.attachments[end]
+    }
+
     fn check_pair(&self, source: usize, destination: usize) -> std::result::Result<(), String> {
         let ends = self.ends;
         if let Some(end) = [source, destination].into_iter().find(|&end| end >= ends) {
@@ -296,6 +305,10 @@ impl Topology {
             return Err("source and destination are the same".into());
         }
         Ok(())
+    }
+
+    pub(super) fn blame_pair(&self, pair: usize, sources: &[usize], destinations: &[usize], reason: &str) -> Error {
+        self.blame(&format!("pair {pair}"), sources[pair], destinations[pair], reason)
     }
 
     fn blame(&self, what: &str, source: usize, destination: usize, reason: &str) -> Error {

@@ -1,10 +1,10 @@
-//! Whether the links of a path follow on each other in a network.
+//! Whether the links of a path follow on each other in a network, and which links follow a list of nodes.
 //!
 //! A walk enters every node as often as it leaves it, but for its first and its last, and hangs together; that is all
 //! there is to it (Euler). So the links of a path may be listed in any order.
 
 use super::Topology;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expected_below};
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
 
@@ -43,8 +43,56 @@ impl Topology {
         Ok(())
     }
 
+    /// The link from one node to another, both by number; of several the first. O(links of the node).
+    pub fn link(&self, from: usize, to: usize) -> Option<usize> {
+        let node = |node: usize| u32::try_from(node).ok().filter(|_| node < self.node_names.len());
+        let (from, to) = (node(from)?, node(to)?);
+        // Ends that hang off a switch are no part of the trunk.
+        let hangs = |node: u32| if (node as usize) < self.ends { self.attachment(node as usize).up_down } else { None };
+        let leads = |&&link: &&u32| self.links[link as usize].from == from && self.links[link as usize].to == to;
+        let hanging = [hangs(from).map(|(up, _)| up), hangs(to).map(|(_, down)| down)];
+        let listed = hanging.as_slice().iter().flatten().chain(self.routing.leaving.of(from));
+        listed.into_iter().find(leads).map(|&link| link as usize)
+    }
+
+    /// The links of the walk through some nodes, given by number: of several links between two of them the first.
+    ///
+    /// ```
+    /// # use netnum_core::{Topology, Error};
+    /// let net = Topology::from_edges("Seattle Denver 10\nDenver Houston 10")?;
+    /// assert_eq!(net.route(&[0, 1, 2])?, [0, 2]);
+    /// let error = net.route(&[0, 2]).unwrap_err();
+    /// assert_eq!(error.to_string(), "hop 0: there is no link from Seattle to Houston");
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Topology`], naming the hop, for two nodes that no link joins, for a node that does not exist, and for
+    /// fewer than two nodes; [`Error::Stopped`].
+    pub fn route(&self, nodes: &[usize]) -> Result<Vec<u32>> {
+        if nodes.len() < 2 {
+            let count = nodes.len();
+            return Err(Error::Topology(format!(
+                "a route of {count} node{} has no link",
+                if count == 1 { "" } else { "s" }
+            )));
+        }
+        if let Some(hop) = nodes.iter().position(|&node| node >= self.node_names.len()) {
+            let expected = expected_below("node", self.node_names.len());
+            return Err(Error::Topology(format!("place {hop} of the route names node {}, {expected}", nodes[hop])));
+        }
+        let mut pacer = Pacer::new();
+        let link = |(hop, pair): (usize, &[usize])| {
+            pacer.did(1)?;
+            let name = |node: usize| &self.node_names[node];
+            let message = || format!("hop {hop}: there is no link from {} to {}", name(pair[0]), name(pair[1]));
+            self.link(pair[0], pair[1]).map(|link| link as u32).ok_or_else(|| Error::Topology(message()))
+        };
+        nodes.windows(2).enumerate().map(link).collect()
+    }
+
     /// A link by number and nodes.
-    fn shown(&self, link: u32) -> String {
+    pub(super) fn shown(&self, link: u32) -> String {
         let [from, to] = [self.links[link as usize].from, self.links[link as usize].to];
         format!("link {link} ({} -> {})", self.node_names[from as usize], self.node_names[to as usize])
     }

@@ -1,70 +1,25 @@
-"""Networks: the fabrics that papers use by name, and any other from its edges.
-
-Each function gives a `Topology`, with `capacities`, `link_names`, `ecmp`, `paths`, `random_pairs` and `plot`. Servers
-are numbered rack by rack from 0.
-"""
+"""Networks from networkx graphs and to them. networkx is imported when one is made."""
 
 from __future__ import annotations
 
-import os
 from numbers import Integral
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._core import ProblemError, Topology
+from .._core import ProblemError, Topology
 
 if TYPE_CHECKING:
     import networkx
 
-__all__ = [
-    "Topology",
-    "fat_tree",
-    "from_edges",
-    "from_networkx",
-    "leaf_spine",
-    "parking_lot",
-    "single_link",
-    "star",
-]
-
-leaf_spine = Topology.leaf_spine
-fat_tree = Topology.fat_tree
-single_link = Topology.single_link
-parking_lot = Topology.parking_lot
-star = Topology.star
+INSTALL = 'pip install "netnum[graphs]"'
 
 
-def from_edges(path_or_text: str | os.PathLike[str]) -> Topology:
-    """A network from lines ``node node capacity``, in a file or in the text itself.
-
-    Blank lines and lines that start with ``#`` are skipped. Edge i, "a b c", is link 2i from a to b and link 2i + 1
-    from b to a, each of capacity c. All nodes are ends, numbered by first appearance.
-
-    Parameters
-    ----------
-    path_or_text : str or os.PathLike
-        A path-like is a file. A str is the text when it has several lines or three words, else the name of a file.
-
-    Returns
-    -------
-    Topology
-        Named after the file.
-
-    Raises
-    ------
-    ProblemError
-        With the number of the line that is wrong, or when a str is neither a text nor the name of a file.
-    OSError
-        When a file cannot be read.
-    """
-    if isinstance(path_or_text, str):
-        if "\n" in path_or_text or len(path_or_text.split()) == 3 or not path_or_text.strip():
-            return Topology.from_edges(path_or_text)
-        if not os.path.isfile(path_or_text):
-            short = path_or_text if len(path_or_text) <= 60 else path_or_text[:57] + "..."
-            raise ProblemError(f"{short!r} is neither an existing file nor lines of node node capacity")
-    path = Path(path_or_text)
-    return Topology.from_edges(path.read_text(encoding="utf-8"), name=path.stem)
+def imported() -> Any:
+    """The module networkx, or an error that says how to get it."""
+    try:
+        import networkx
+    except ImportError as error:
+        raise ImportError(f"graphs need networkx: {INSTALL}") from error
+    return networkx
 
 
 def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topology:
@@ -127,3 +82,28 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
         positions=None if any(place is None or len(place) != 2 for place in places) else places,
         integer_names=any(integers),
     )
+
+
+def to_networkx(net: Topology) -> networkx.DiGraph[Any]:
+    """`Topology.to_networkx`."""
+    graphs = imported()
+    names: list[str | int] = list(net.node_names)
+    if net.integer_names or names == [str(number) for number in range(len(names))]:
+        names = [_integer(name) for name in net.node_names]
+    links = [(names[source], names[target]) for source, target in net.links.tolist()]
+    graph = (graphs.DiGraph if len(set(links)) == len(links) else graphs.MultiDiGraph)(name=net.name)
+    for name, tier in zip(names, net.tiers.tolist(), strict=True):
+        graph.add_node(name, tier=tier)
+    if net.positions is not None:
+        for name, place in zip(names, net.positions.tolist(), strict=True):
+            graph.nodes[name]["pos"] = tuple(place)
+    for number, ((source, target), capacity) in enumerate(zip(links, net.capacities.tolist(), strict=True)):
+        graph.add_edge(source, target, capacity=capacity, link=number)
+    return graph
+
+
+def _integer(name: str) -> str | int:
+    try:
+        return int(name) if str(int(name)) == name else name
+    except ValueError:
+        return name

@@ -1,0 +1,67 @@
+"""Networks: fabrics that papers use and real backbones by name, and any other from its edges or from a file.
+
+Each function gives a `Topology`, with `capacities`, `link_names`, `ecmp`, `paths`, `k_shortest_paths`, `route`,
+`random_pairs` and `plot`. Servers are numbered rack by rack from 0. Demands between the nodes are in `netnum.demands`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .._core import Topology
+from . import files
+from .backbones import backbone
+from .graph_files import from_gml, from_graphml
+from .graphs import from_networkx
+from .sndlib import from_sndlib
+
+__all__ = [
+    "Topology",
+    "backbone",
+    "fat_tree",
+    "from_edges",
+    "from_gml",
+    "from_graphml",
+    "from_networkx",
+    "from_sndlib",
+    "leaf_spine",
+    "parking_lot",
+    "single_link",
+    "star",
+]
+
+leaf_spine = Topology.leaf_spine
+fat_tree = Topology.fat_tree
+single_link = Topology.single_link
+parking_lot = Topology.parking_lot
+star = Topology.star
+
+
+def from_edges(path_or_text: str | os.PathLike[str]) -> Topology:
+    """A network from lines ``node node capacity``, in a file or in the text itself.
+
+    Blank lines and lines that start with ``#`` are skipped. Edge i, "a b c", is link 2i from a to b and link 2i + 1
+    from b to a, each of capacity c. All nodes are ends, numbered by first appearance.
+
+    Parameters
+    ----------
+    path_or_text : str or os.PathLike
+        A path-like is a file. A str is the text when it has several lines or three words, else the name of a file.
+
+    Returns
+    -------
+    Topology
+        Named after the file.
+
+    Raises
+    ------
+    ProblemError
+        With the number of the line that is wrong, or when a str is neither a text nor the name of a file.
+    OSError
+        When a file cannot be read.
+    """
+    is_text = isinstance(path_or_text, str) and (
+        "\n" in path_or_text or len(path_or_text.split()) == 3 or not path_or_text.strip()
+    )
+    data, name = files.content(path_or_text, is_text, "lines of node node capacity")
+    return Topology.from_edges(data.decode(), name=name)

@@ -1,0 +1,163 @@
+"""Networks from GraphML and GML files, as the Internet Topology Zoo has them."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from .._core import ProblemError, Topology
+from . import files
+from .graphs import from_networkx, imported
+
+if TYPE_CHECKING:
+    import networkx
+
+ATTRIBUTES = ("capacity", "LinkSpeedRaw")
+"""What may hold the capacity of an edge, the first that it has."""
+
+PLACES = (("Longitude", "Latitude"), ("x", "y"))
+"""What may hold the place of a node."""
+
+
+def from_graphml(
+    path_or_text: str | os.PathLike[str], capacity: float | None = None, *, attribute: str | None = None
+) -> Topology:
+    """A network from a GraphML file, such as those of the Internet Topology Zoo.
+
+    Nodes are named by their attribute ``label``, with their id behind it where two have the same one, or by their id.
+    Where all have a ``Longitude`` and a ``Latitude``, or an ``x`` and a ``y``, that is where they are drawn. Every edge
+    of an undirected graph is two links, one each way. Edges from a node to itself are left out: no path crosses them.
+
+    Parameters
+    ----------
+    path_or_text : str or os.PathLike
+        A file, or the text itself, which begins with ``<``.
+    capacity : float, optional
+        That of links whose edge has none.
+    attribute : str, optional
+        The attribute of edges that holds their capacity. By default ``capacity``, or else ``LinkSpeedRaw``, which in
+        the Topology Zoo is in bit/s.
+
+    Returns
+    -------
+    Topology
+        Named as the graph or after the file. All nodes are ends.
+
+    Raises
+    ------
+    ProblemError
+        When the text is no GraphML, or an edge has no capacity and none is given for such, naming the edge.
+    ImportError
+        Without networkx: ``pip install "netnum[graphs]"``.
+    OSError
+        When a file cannot be read.
+
+    Notes
+    -----
+    Source of the Topology Zoo: Knight, Nguyen, Falkner, Bowden, Roughan, *The Internet Topology Zoo*, IEEE JSAC 29(9),
+    2011.
+
+    Examples
+    --------
+    >>> net = netnum.topology.from_graphml("Abilene.graphml", capacity=10e9)  # doctest: +SKIP
+    """
+    is_text = isinstance(path_or_text, str) and path_or_text.lstrip().startswith("<")
+    data, stem = files.content(path_or_text, is_text, "GraphML")
+    graphs = imported()
+    try:
+        graph = graphs.read_graphml(io.BytesIO(data))
+    except Exception as error:  # of many kinds: the parser's, networkx's, and whatever a bad attribute raises
+        raise ProblemError(f"{stem} is no GraphML: {error}") from error
+    return _network(graph, stem, capacity, attribute)
+
+
+def from_gml(
+    path_or_text: str | os.PathLike[str], capacity: float | None = None, *, attribute: str | None = None
+) -> Topology:
+    """A network from a GML file, such as those of the Internet Topology Zoo.
+
+    All is as with `from_graphml`.
+
+    Parameters
+    ----------
+    path_or_text : str or os.PathLike
+        A file, or the text itself, which contains ``graph [``.
+    capacity : float, optional
+        That of links whose edge has none.
+    attribute : str, optional
+        The attribute of edges that holds their capacity. By default ``capacity``, or else ``LinkSpeedRaw``.
+
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    ProblemError
+        When the text is no GML, or an edge has no capacity and none is given for such, naming the edge.
+    ImportError
+        Without networkx: ``pip install "netnum[graphs]"``.
+    OSError
+        When a file cannot be read.
+
+    Examples
+    --------
+    >>> text = '''graph [ node [ id 0 label "A" ] node [ id 1 label "B" ]
+    ...                   edge [ source 0 target 1 capacity 2.5 ] ]'''
+    >>> netnum.topology.from_gml(text).link_names
+    ['A -> B', 'B -> A']
+    """
+    is_text = isinstance(path_or_text, str) and re.search(r"\bgraph\s*\[", path_or_text) is not None
+    data, stem = files.content(path_or_text, is_text, "GML")
+    graphs = imported()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    if "multigraph" not in text:  # which many files with parallel edges do not say
+        text = re.sub(r"\bgraph\s*\[", "graph [\nmultigraph 1\n", text, count=1)
+    try:
+        graph = graphs.parse_gml(text, label="id")
+    except Exception as error:  # networkx's own, and whatever a bad value raises
+        raise ProblemError(f"{stem} is no GML: {error}") from error
+    return _network(graph, stem, capacity, attribute)
+
+
+def _network(graph: networkx.Graph[Any], stem: str, capacity: float | None, attribute: str | None) -> Topology:
+    """The network of a graph whose nodes are ids."""
+    if isinstance(capacity, str):
+        raise TypeError(f"capacity must be a number, for links without one, not a str: say attribute={capacity!r}")
+    title = str(graph.graph.get("Network") or graph.graph.get("label") or stem)
+    graph.remove_edges_from([edge for edge in graph.edges if edge[0] == edge[1]])
+    names = _names(graph)
+    attributes = ATTRIBUTES if attribute is None else (attribute,)
+    without = []
+    for source, target, data in graph.edges(data=True):
+        found = next((data[name] for name in attributes if data.get(name) not in (None, "")), None)
+        if found is None:
+            without.append(f"{names[source]} - {names[target]}")
+        data["capacity"] = capacity if found is None else found
+    if without and capacity is None:
+        kinds = " or ".join(repr(name) for name in attributes)
+        raise ProblemError(
+            f"edge {without[0]} of {title} has no attribute {kinds}, as {len(without)} of {len(graph.edges)} edges "
+            f"have none: give capacity=, that of links whose edge has none"
+        )
+    for across, up in PLACES:
+        if all(across in data and up in data for data in graph.nodes.values()):
+            for data in graph.nodes.values():
+                data["pos"] = (float(data[across]), float(data[up]))
+            break
+    graph = imported().relabel_nodes(graph, names)
+    graph.graph["name"] = title
+    return from_networkx(graph)
+
+
+def _names(graph: networkx.Graph[Any]) -> dict[Any, str]:
+    labels = {node: str(data.get("label") or node) for node, data in graph.nodes.items()}
+    seen: dict[str, int] = {}
+    for label in labels.values():
+        seen[label] = seen.get(label, 0) + 1
+    return {node: label if seen[label] == 1 else f"{label} ({node})" for node, label in labels.items()}

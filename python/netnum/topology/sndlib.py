@@ -1,0 +1,192 @@
+"""Networks and demands in the formats of SNDlib, http://sndlib.zib.de: XML, and the native one."""
+
+from __future__ import annotations
+
+import os
+import xml.etree.ElementTree as Tree
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .._core import ProblemError, Topology
+from . import files
+
+
+def from_sndlib(
+    path_or_text: str | os.PathLike[str], capacity: float | None = None, *, directed: bool = False
+) -> Topology:
+    """A network from an SNDlib file, in XML or in the native format.
+
+    The capacity of a link is what is preinstalled, or where that is none or 0 its smallest module. The demands of the
+    same file, or of one of its matrices, are read by `netnum.demands.from_sndlib`.
+
+    Parameters
+    ----------
+    path_or_text : str or os.PathLike
+        A file, or the text itself, which begins with ``<`` or with ``?SNDlib``.
+    capacity : float, optional
+        That of links that have neither a preinstalled capacity nor a module.
+    directed : bool
+        Whether every link of the file is one link, from its source to its target. By default it is two, one each way.
+
+    Returns
+    -------
+    Topology
+        Named after the file. All nodes are ends, drawn at their coordinates.
+
+    Raises
+    ------
+    ProblemError
+        When the text is no such file, naming the link or node that is wrong; or a link has no capacity and none is
+        given for such.
+    OSError
+        When a file cannot be read.
+
+    Notes
+    -----
+    Source of the format: Orlowski, Pióro, Tomaszewski, Wessäly, *SNDlib 1.0: Survivable Network Design Library*,
+    Networks 55(3), 2010. Its data are under the licence of their authors.
+
+    Examples
+    --------
+    >>> net = netnum.topology.from_sndlib("germany50.xml")  # doctest: +SKIP
+    """
+    file = _read(path_or_text)
+    if not file.nodes:
+        raise ProblemError(f"{file.stem} has no nodes")
+    number = {name: index for index, (name, *_) in enumerate(file.nodes)}
+    places = [
+        (_number(across, f"x of node {name}"), _number(up, f"y of node {name}")) if across and up else None
+        for name, across, up in file.nodes
+    ]
+    links: list[tuple[int, int]] = []
+    capacities: list[float] = []
+    for link in file.links:
+        what = f"link {link.name} of {file.stem}"
+        for role, end in (("source", link.source), ("target", link.target)):
+            if end not in number:
+                raise ProblemError(f"the {role} of {what} is {end!r}, which is none of its {len(number)} nodes")
+        carries = link.capacity(what)
+        if carries is None:
+            if capacity is None:
+                raise ProblemError(f"{what} has no capacity: give capacity=, that of links that have none")
+            carries = capacity
+        there = (number[link.source], number[link.target])
+        ways = [there] if directed else [there, there[::-1]]
+        links += ways
+        capacities += [carries] * len(ways)
+    positions = None if any(place is None for place in places) else places
+    return Topology([name for name, *_ in file.nodes], links, capacities, name=file.stem, positions=positions)
+
+
+def demands_of(path_or_text: str | os.PathLike[str]) -> Iterator[tuple[str, str, str, float]]:
+    """What every demand of a file is called, from where, to where, and how much."""
+    file = _read(path_or_text)
+    if file.demands is None:
+        raise ProblemError(f"{file.stem} has no demands")
+    for name, source, target, value in file.demands:
+        what = f"demand {name} of {file.stem}"
+        yield what, source, target, _number(value, f"the value of {what}")
+
+
+@dataclass
+class _Link:
+    name: str
+    source: str
+    target: str
+    installed: str | None
+    modules: list[str | None]
+
+    def capacity(self, what: str) -> float | None:
+        installed = _number(self.installed or "0", f"the preinstalled capacity of {what}")
+        if installed > 0:
+            return installed
+        return min((_number(size, f"the capacity of a module of {what}") for size in self.modules), default=None)
+
+
+@dataclass
+class _File:
+    """What a file says, numbers still as they are written."""
+
+    stem: str
+    nodes: list[tuple[str, str | None, str | None]] = field(default_factory=list)
+    links: list[_Link] = field(default_factory=list)
+    demands: list[tuple[str, str, str, str | None]] | None = None
+
+
+def _read(path_or_text: str | os.PathLike[str]) -> _File:
+    is_text = isinstance(path_or_text, str) and path_or_text.lstrip().startswith(("<", "?SNDlib"))
+    data, stem = files.content(path_or_text, is_text, "SNDlib's XML or native format")
+    if data.lstrip().startswith(b"<"):
+        # A text that is given as such is no longer in the encoding that it declares.
+        return _xml(path_or_text if is_text else data, stem)  # type: ignore[arg-type]
+    return _native(data.decode(errors="replace"), stem)
+
+
+def _xml(text: str | bytes, stem: str) -> _File:
+    try:
+        root = Tree.fromstring(text)
+    except Tree.ParseError as error:
+        raise ProblemError(f"{stem} is no XML: {error}") from error
+    kind = root.tag.rpartition("}")[2]
+    if kind != "network":
+        raise ProblemError(f"{stem} is no SNDlib file: its outermost element is {kind!r}, expected 'network'")
+    file = _File(stem)
+    for node in _all(root, "networkStructure/nodes/node"):
+        file.nodes.append((node.get("id", ""), _text(node, "coordinates/x"), _text(node, "coordinates/y")))
+    for place, link in enumerate(_all(root, "networkStructure/links/link")):
+        installed = _text(link, "preInstalledModule/capacity")
+        modules = [_text(module, "capacity") for module in _all(link, "additionalModules/addModule")]
+        ends = (_text(link, "source") or "", _text(link, "target") or "")
+        file.links.append(_Link(link.get("id", str(place)), *ends, installed, modules))
+    if _all(root, "demands"):
+        file.demands = []
+        for place, demand in enumerate(_all(root, "demands/demand")):
+            ends = (_text(demand, "source") or "", _text(demand, "target") or "")
+            file.demands.append((demand.get("id", str(place)), *ends, _text(demand, "demandValue")))
+    return file
+
+
+def _all(element: Tree.Element, path: str) -> list[Tree.Element]:
+    return element.findall("/".join("{*}" + tag for tag in path.split("/")))
+
+
+def _text(element: Tree.Element, path: str) -> str | None:
+    found = _all(element, path)
+    return found[0].text.strip() if found and found[0].text else None
+
+
+def _native(text: str, stem: str) -> _File:
+    """Sections in brackets, in each a line per node, link or demand, whose parts are in brackets again."""
+    file, section = _File(stem), None
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("#")[0].replace("(", " ( ").replace(")", " ) ").split()
+        match section, words:
+            case (_, []):
+                pass
+            case (None, [header, *_]) if header.startswith("?SNDlib"):
+                pass
+            case (None, [name, "("]):
+                section = name
+                if name == "DEMANDS":
+                    file.demands = []
+            case (None, _):
+                what = f"line {number} of {stem} is {line.strip():.40}"
+                raise ProblemError(f"{what}, expected the begin of a section: is it an SNDlib file?")
+            case (_, [")"]):
+                section = None
+            case ("NODES", [name, "(", across, up, ")"]):
+                file.nodes.append((name, across, up))
+            case ("LINKS", [name, "(", source, target, ")", installed, _, _, _, "(", *modules, ")"]):
+                file.links.append(_Link(name, source, target, installed, list(modules[::2])))
+            case ("DEMANDS", [name, "(", source, target, ")", _, value, *_]) if file.demands is not None:
+                file.demands.append((name, source, target, value))
+            case ("NODES" | "LINKS" | "DEMANDS", _):
+                raise ProblemError(f"line {number} of {stem} is {line.strip():.40}, which is no line of {section}")
+    return file
+
+
+def _number(text: str | None, what: str) -> float:
+    try:
+        return float(text or "")
+    except ValueError:
+        raise ProblemError(f"{what} is {text!r}, expected a number") from None

@@ -1,0 +1,309 @@
+"""Networks from GraphML, GML and SNDlib's XML, and those that come with the package."""
+
+import json
+from importlib import resources
+
+import numpy as np
+import pytest
+
+import netnum
+from netnum import topology
+
+pytest.importorskip("networkx")
+
+GRAPHML = """<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d3" />
+  <key attr.name="Longitude" attr.type="double" for="node" id="d2" />
+  <key attr.name="Latitude" attr.type="double" for="node" id="d1" />
+  <key attr.name="label" attr.type="string" for="node" id="d0" />
+  <key attr.name="Network" attr.type="string" for="graph" id="d4" />
+  <graph edgedefault="undirected">
+    <data key="d4">Tiny</data>
+    <node id="0"><data key="d0">Zürich</data><data key="d1">47.4</data><data key="d2">8.5</data></node>
+    <node id="1"><data key="d0">Bern</data><data key="d1">46.9</data><data key="d2">7.4</data></node>
+    <node id="2"><data key="d0">Bern</data><data key="d1">46.8</data><data key="d2">7.5</data></node>
+    <edge source="0" target="1"><data key="d3">1e9</data></edge>
+    <edge source="1" target="2" />
+    <edge source="2" target="2" />
+  </graph>
+</graphml>
+"""
+
+GML = """graph [
+  Network "Tiny"
+  node [ id 7 label "A" Longitude 1.5 Latitude 2 ]
+  node [ id 3 label "B" ]
+  edge [ source 7 target 3 LinkSpeedRaw 10000000000.0 ]
+  edge [ source 7 target 3 LinkSpeedRaw 2500000000.0 ]
+]
+"""
+
+SNDLIB = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<network xmlns="http://sndlib.zib.de/network" version="1.0">
+ <networkStructure>
+  <nodes coordinatesType="geographical">
+   <node id="Aachen"><coordinates><x>6.04</x><y>50.76</y></coordinates></node>
+   <node id="Köln"><coordinates><x>6.96</x><y>50.94</y></coordinates></node>
+   <node id="Essen"><coordinates><x>7.01</x><y>51.46</y></coordinates></node>
+  </nodes>
+  <links>
+   <link id="L1"><source>Aachen</source><target>Köln</target>
+    <preInstalledModule><capacity>622.0</capacity><cost>0.0</cost></preInstalledModule>
+    <additionalModules><addModule><capacity>40.0</capacity><cost>9</cost></addModule></additionalModules></link>
+   <link id="L2"><source>Köln</source><target>Essen</target>
+    <additionalModules><addModule><capacity>160.0</capacity><cost>2</cost></addModule>
+     <addModule><capacity>40.0</capacity><cost>1</cost></addModule></additionalModules></link>
+  </links>
+ </networkStructure>
+ <demands>
+  <demand id="D1"><source>Aachen</source><target>Essen</target><demandValue>13.5</demandValue></demand>
+  <demand id="D2"><source>Essen</source><target>Essen</target><demandValue>2.0</demandValue></demand>
+  <demand id="D3"><source>Köln</source><target>Essen</target><demandValue>0.0</demandValue></demand>
+  <demand id="D4"><source>Köln</source><target>Aachen</target><demandValue>4</demandValue></demand>
+ </demands>
+</network>
+"""
+
+
+NATIVE = """?SNDlib native format; type: network; version: 1.0
+# network tiny
+META (
+  unit = MBITPERSEC
+)
+
+NODES (
+  # <node_id> ( <longitude> <latitude> )
+  Aachen ( 6.04 50.76 )
+  Bonn (7.10 50.73)
+)
+LINKS (
+  L1 ( Aachen Bonn ) 0.00 0.00 0.00 0.00 ( 155.00 1.00 622.00 2.00 )
+  L2 ( Bonn Aachen ) 40.00 0.00 0.00 0.00 ( )
+)
+DEMANDS (
+  D1 ( Bonn Aachen ) 1 7.25 UNLIMITED
+)
+ADMISSIBLE_PATHS (
+  D1 ( P_0 ( L1 ) )
+)
+"""
+
+
+def test_graphml_of_the_zoo_is_read():
+    net = topology.from_graphml(GRAPHML, capacity=5e8)
+    assert net.name == "Tiny"
+    assert net.node_names == ["Zürich", "Bern (1)", "Bern (2)"], "two nodes of one label"
+    assert net.link_names == [
+        "Zürich -> Bern (1)",
+        "Bern (1) -> Zürich",
+        "Bern (1) -> Bern (2)",
+        "Bern (2) -> Bern (1)",
+    ]
+    assert net.capacities.tolist() == [1e9, 1e9, 5e8, 5e8]
+    assert net.positions.tolist() == [[8.5, 47.4], [7.4, 46.9], [7.5, 46.8]]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_a_file_is_named_by_itself(tmp_path, encoding):
+    text = GRAPHML.replace('<data key="d4">Tiny</data>', "").replace("utf-8", encoding)
+    file = tmp_path / "Swiss.graphml"
+    file.write_bytes(text.encode(encoding))
+    for given in (file, str(file)):
+        net = topology.from_graphml(given, capacity=1.0)
+        assert (net.name, net.node_names[0]) == ("Swiss", "Zürich")
+    gml = tmp_path / "Gml.gml"
+    gml.write_bytes(GML.replace('Network "Tiny"', "").replace('"A"', '"Zürich"').encode(encoding))
+    net = topology.from_gml(gml)
+    assert (net.name, net.node_names[0]) == ("Gml", "Zürich")
+
+
+def test_gml_of_the_zoo_is_read():
+    net = topology.from_gml(GML)
+    assert (net.name, net.node_names) == ("Tiny", ["A", "B"])
+    assert net.link_names == ["A -> B", "B -> A", "A -> B #2", "B -> A #2"]
+    assert net.capacities.tolist() == [1e10, 1e10, 2.5e9, 2.5e9]
+    assert net.positions is None, "B has none"
+
+
+def test_capacities_may_be_under_another_name():
+    text = GML.replace("LinkSpeedRaw", "bw")
+    assert topology.from_gml(text, attribute="bw").capacities.tolist() == [1e10, 1e10, 2.5e9, 2.5e9]
+    assert set(topology.from_gml(text, capacity=3).capacities) == {3.0}
+    directed = GML.replace("graph [", "graph [ directed 1")
+    assert topology.from_gml(directed).link_names == ["A -> B", "A -> B #2"]
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (
+            lambda: topology.from_graphml(GRAPHML),
+            "edge Bern (1) - Bern (2) of Tiny has no attribute 'capacity' or 'LinkSpeedRaw', as 1 of 2 edges have "
+            "none: give capacity=, that of links whose edge has none",
+        ),
+        (
+            lambda: topology.from_gml(GML, attribute="width"),
+            "edge A - B of Tiny has no attribute 'width', as 2 of 2 edges have none: "
+            "give capacity=, that of links whose edge has none",
+        ),
+        (
+            lambda: topology.from_gml(GML, capacity=-1, attribute="w"),
+            "edge A - B has capacity -1.0, expected a finite number >= 0",
+        ),
+        (lambda: topology.from_graphml("missing.graphml"), "'missing.graphml' is neither an existing file nor GraphML"),
+        (lambda: topology.from_gml("missing.gml"), "'missing.gml' is neither an existing file nor GML"),
+        (
+            lambda: topology.from_sndlib("missing.xml"),
+            "'missing.xml' is neither an existing file nor SNDlib's XML or native format",
+        ),
+        (
+            lambda: topology.from_sndlib("<graphml/>"),
+            "graph is no SNDlib file: its outermost element is 'graphml', expected 'network'",
+        ),
+        (
+            lambda: topology.from_sndlib(SNDLIB.replace("<source>Köln", "<source>Koeln")),
+            "the source of link L2 of graph is 'Koeln', which is none of its 3 nodes",
+        ),
+        (
+            lambda: topology.from_sndlib(SNDLIB.replace("622.0", "wide")),
+            "the preinstalled capacity of link L1 of graph is 'wide', expected a number",
+        ),
+        (
+            lambda: topology.from_sndlib(SNDLIB.replace("addModule>", "module>")),
+            "link L2 of graph has no capacity: give capacity=, that of links that have none",
+        ),
+        (
+            lambda: topology.from_sndlib(SNDLIB.replace("node>", "knot>").replace("<node ", "<knot ")),
+            "graph has no nodes",
+        ),
+        (
+            lambda: topology.backbone("abilen"),
+            "there is no backbone 'abilen', did you mean 'abilene'?; known: abilene, b4, nsfnet",
+        ),
+        (lambda: topology.backbone("internet"), "there is no backbone 'internet'; known: abilene, b4, nsfnet"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(read, message):
+    with pytest.raises(netnum.ProblemError) as caught:
+        read()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: topology.from_graphml("<graphml><node"),
+        lambda: topology.from_graphml("<html></html>"),
+        lambda: topology.from_graphml(GRAPHML.replace("1e9", "fast")),
+        lambda: topology.from_gml("graph [ node [ id 0 ] node [ id 0 ] ]"),
+        lambda: topology.from_gml("graph [ node"),
+        lambda: topology.from_gml("graph [ ]"),
+        lambda: topology.from_sndlib("<network"),
+    ],
+)
+def test_what_is_no_such_file_is_refused(read):
+    with pytest.raises(netnum.ProblemError):
+        read()
+
+
+def test_a_name_for_capacity_is_told_where_it_belongs():
+    with pytest.raises(TypeError, match="say attribute='bw'"):
+        topology.from_gml(GML, capacity="bw")
+
+
+def test_sndlib_is_read(tmp_path):
+    net = topology.from_sndlib(SNDLIB)
+    assert net.link_names == ["Aachen -> Köln", "Köln -> Aachen", "Köln -> Essen", "Essen -> Köln"]
+    assert net.capacities.tolist() == [622.0, 622.0, 40.0, 40.0], "installed, or else the smallest module"
+    assert net.positions.tolist()[0] == [6.04, 50.76]
+    file = tmp_path / "tiny.xml"
+    file.write_bytes(SNDLIB.encode("latin-1"))
+    assert topology.from_sndlib(file).node_names == net.node_names, "in the encoding that it declares"
+    assert topology.from_sndlib(file).name == "tiny"
+    one_way = topology.from_sndlib(SNDLIB.replace("additionalModules", "others"), 5.0, directed=True)
+    assert (one_way.link_names, one_way.capacities.tolist()) == (["Aachen -> Köln", "Köln -> Essen"], [622.0, 5.0])
+
+
+def test_the_native_format_of_sndlib_is_read(tmp_path):
+    file = tmp_path / "tiny.txt"
+    file.write_text(NATIVE)
+    net = topology.from_sndlib(NATIVE, directed=True)
+    assert net.link_names == ["Aachen -> Bonn", "Bonn -> Aachen"]
+    assert net.capacities.tolist() == [155.0, 40.0]
+    assert net.positions.tolist() == [[6.04, 50.76], [7.1, 50.73]]
+    assert topology.from_sndlib(str(file)).link_names[2:] == ["Bonn -> Aachen #2", "Aachen -> Bonn #2"]
+    demands = netnum.demands.from_sndlib(net, file)
+    assert (demands.sources.tolist(), demands.destinations.tolist(), demands.volumes.tolist()) == ([1], [0], [7.25])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (NATIVE.replace("( 6.04 50.76 )", "( 6.04 )"), "line 9 of tiny is Aachen ( 6.04 ), which is no line of NODES"),
+        (NATIVE.replace(" 1 7.25 UNLIMITED", ""), "line 17 of tiny is D1 ( Bonn Aachen ), which is no line of DEMANDS"),
+        (
+            NATIVE.replace("L1 ( Aachen", "L1 ( Bern"),
+            "the source of link L1 of tiny is 'Bern', which is none of its 2 nodes",
+        ),
+        (
+            NATIVE.replace("155.00 1.00", "UNLIMITED 1"),
+            "the capacity of a module of link L1 of tiny is 'UNLIMITED', expected a number",
+        ),
+        ("A B 10\n", "line 1 of tiny is A B 10, expected the begin of a section: is it an SNDlib file?"),
+        ("", "tiny has no nodes"),
+    ],
+)
+def test_what_is_wrong_with_a_native_file_is_said(tmp_path, text, message):
+    file = tmp_path / "tiny.txt"
+    file.write_text(text)
+    with pytest.raises(netnum.ProblemError) as caught:
+        netnum.demands.from_sndlib(topology.from_sndlib(file), file)
+    assert str(caught.value) == message
+
+
+def test_sndlib_demands_are_read(tmp_path):
+    net = topology.from_sndlib(SNDLIB)
+    demands = netnum.demands.from_sndlib(net, SNDLIB)
+    assert demands.sources.tolist() == [0, 1]
+    assert demands.destinations.tolist() == [2, 0]
+    assert demands.volumes.tolist() == [13.5, 4.0], "without those of 0 and those to itself"
+    with pytest.raises(netnum.ProblemError) as caught:
+        netnum.demands.from_sndlib(topology.from_edges("Aachen Koln 1"), SNDLIB)
+    assert str(caught.value) == (
+        'demand D1 of graph, destination: node is "Essen", expected the name of one of the 2 nodes'
+    )
+    with pytest.raises(netnum.ProblemError, match="the value of demand D4 of graph is 'four', expected a number"):
+        netnum.demands.from_sndlib(net, SNDLIB.replace(">4<", ">four<"))
+    without = SNDLIB[: SNDLIB.index("<demands>")]
+    assert len(netnum.demands.from_sndlib(net, without + "<demands></demands></network>")) == 0, "a quiet moment"
+    with pytest.raises(netnum.ProblemError, match="graph has no demands"):
+        netnum.demands.from_sndlib(net, without + "</network>")
+
+
+# --- those that come with the package ---
+
+
+@pytest.mark.parametrize(("name", "nodes", "links"), [("abilene", 11, 28), ("b4", 12, 38), ("nsfnet", 14, 42)])
+def test_a_backbone_is_whole_and_says_where_it_is_from(name, nodes, links):
+    net = topology.backbone(name)
+    assert (net.name, net.ends, len(net.links)) == (name, nodes, links)
+    assert len({tuple(ends) for ends in net.links.tolist()}) == links, "no two links join the same nodes"
+    everyone = np.array([(a, b) for a in range(nodes) for b in range(nodes) if a != b]).T
+    _, group = net.k_shortest_paths(*everyone, 2, disjoint=True)
+    assert np.bincount(group).tolist() == [2] * len(everyone[0]), "no link is the only way"
+    data = json.loads((resources.files("netnum.topology") / "data" / f"{name}.json").read_text(encoding="utf-8"))
+    assert len(data["source"]) > 80
+    assert f"``{name}``" in topology.backbone.__doc__
+
+
+def test_the_demands_of_b4_fit_its_network():
+    net = topology.backbone("b4")
+    demands = netnum.demands.backbone("b4")
+    assert len(demands) == 132
+    assert demands.total == pytest.approx(48086.91, abs=0.01)
+    paths, group = net.k_shortest_paths(demands.sources, demands.destinations, 4)
+    problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group)
+    assert problem.flows == 132
+    with pytest.raises(netnum.ProblemError, match="the backbone 'nsfnet' has no published demands"):
+        netnum.demands.backbone("nsfnet")
