@@ -33,6 +33,7 @@
 
 use netnum_core::interrupt::Pacer;
 
+use super::fill::Filled;
 use crate::error::Result;
 use crate::routing::Route;
 
@@ -55,6 +56,9 @@ const MOST_WAITING: usize = 60;
 /// A link that holds nothing back is looked at again before this part of its capacity is left. What is left is kept up by
 /// adding and subtracting, with less rounding than that.
 const SPARE: f64 = 1e-6;
+
+/// Shares are at most 1, but for less than this.
+const SHARES: f64 = 1e-8;
 
 /// No link.
 const NONE: u32 = u32::MAX;
@@ -105,6 +109,14 @@ impl Link {
         }
     }
 
+    /// A bound of its level that holds whatever other links do.
+    fn floor(&self) -> f64 {
+        match self.through.len() {
+            0 => f64::INFINITY,
+            flows => self.capacity / flows as f64 * (1.0 - SHARES),
+        }
+    }
+
     /// A link that holds no flow back is asked for more, or for less if that is negative; whether that settles it.
     fn bears(&mut self, level: f64, more: f64) -> bool {
         self.spare -= more;
@@ -146,6 +158,23 @@ impl Hop {
 impl Member {
     pub(super) fn rate(&self) -> f64 {
         self.lowest
+    }
+
+    /// The links that it crosses, with its shares there.
+    #[inline]
+    pub(super) fn crossed(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.hops.iter().map(|hop| hop.at())
+    }
+
+    /// A fill has found its rate, and the link that holds it back, if that is not its cap. What its second lowest level is
+    /// it leaves open.
+    #[inline]
+    pub(super) fn cut_off(&mut self, slot: u32, rate: f64, link: Option<usize>, listed: &mut Vec<u32>) {
+        self.lowest_at = link.map_or(NONE, |link| link as u32);
+        if rate != self.lowest {
+            self.lowest = rate;
+            self.list(slot, listed);
+        }
     }
 
     /// The links that it crosses.
@@ -213,7 +242,11 @@ pub(super) struct Levels {
     pub(super) members: Vec<Member>,
     waiting: Vec<Waiting>,
     /// The flows whose rate may have changed.
-    listed: Vec<u32>,
+    pub(super) listed: Vec<u32>,
+    /// What a fill goes on from.
+    pub(super) filled: Filled,
+    /// Whether the second lowest levels of flows are not known, as after a fill.
+    unseconded: bool,
     /// Whether to fill at every event.
     always_fill: bool,
     /// Flows on links.
@@ -247,7 +280,7 @@ impl Levels {
 
     /// A flow that has a rate already is one that takes another route.
     pub(super) fn insert(&mut self, slot: u32, route: &Route, cap: f64, rate: f64) {
-        let Self { links, levels, members, waiting, listed, crossings, .. } = self;
+        let Self { links, levels, members, waiting, listed, crossings, filled, .. } = self;
         if members.len() <= slot as usize {
             members.resize_with(slot as usize + 1, Member::default);
         }
@@ -263,16 +296,19 @@ impl Levels {
         (member.cap, member.told) = (cap, rate);
         member.look(levels);
         member.list(slot, listed);
+        filled.insert(slot, member);
         for &Hop { link, share, .. } in &member.hops {
             let asked = share * member.without(link);
             let asks = &mut links[link as usize];
             if !asks.bears(levels[link as usize], asked) {
-                asks.wait(link, 0.0, waiting);
+                let floor = asks.floor();
+                asks.wait(link, floor, waiting);
             }
         }
     }
 
     pub(super) fn remove(&mut self, slot: u32) {
+        self.filled.remove(slot, &self.members[slot as usize]);
         let hops = std::mem::take(&mut self.members[slot as usize].hops);
         for &Hop { link, place, share } in &hops {
             let asked = share * self.members[slot as usize].without(link);
@@ -296,9 +332,13 @@ impl Levels {
 
     pub(super) fn set_cap(&mut self, slot: u32, cap: f64) {
         let member = &mut self.members[slot as usize];
-        let old = member.lows();
+        if self.unseconded {
+            member.look(&self.levels);
+        }
+        let (before, old) = (member.cap, member.lows());
         member.cap = cap;
         member.look(&self.levels);
+        self.filled.recap(slot, before, member);
         self.pass_on(slot, old);
     }
 
@@ -307,13 +347,21 @@ impl Levels {
         let changed = &mut self.links[link as usize];
         let less = changed.capacity - capacity;
         changed.capacity = capacity;
+        self.filled.set_capacity(link, -less);
         if less != 0.0 && !changed.bears(level, less) {
-            self.wait(link, if less > 0.0 { 0.0 } else { level });
+            let from = if less > 0.0 { changed.floor() } else { level };
+            self.wait(link, from);
         }
     }
 
     /// What is left of a link for others.
     pub(super) fn left(&self, link: u32) -> f64 {
+        if self.levels[link as usize] < f64::INFINITY {
+            return 0.0;
+        }
+        if let Some(left) = self.filled.left(link) {
+            return left;
+        }
         let Link { capacity, through, .. } = &self.links[link as usize];
         let rate = |crossing: &Crossing| crossing.share * self.members[crossing.slot as usize].lowest;
         capacity - through.iter().map(rate).sum::<f64>()
@@ -346,16 +394,21 @@ impl Levels {
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
     pub(super) fn settle(&mut self) -> Result<()> {
-        if self.always_fill || self.waiting.len() > MOST_WAITING {
-            return self.fill_anew();
+        if self.always_fill {
+            self.filled.forget();
+            return self.refill();
         }
         if self.waiting.is_empty() {
             return Ok(());
         }
+        if self.waiting.len() > MOST_WAITING {
+            return self.refill();
+        }
         if self.fills_left > 0 {
             self.fills_left -= 1;
-            return self.fill_anew();
+            return self.refill();
         }
+        self.find_seconds()?;
         // In a crowd the next events will not be cheaper.
         let (mut moves, mut looked, is_crowd) = (0, 0, self.crossings >= CROWD);
         while let Some((place, others)) = self.first_waiting() {
@@ -375,8 +428,9 @@ impl Levels {
                     self.fills = u32::min(2 * self.fills + 1, MOST_FILLS);
                     self.fills_left = self.fills;
                 }
-                return self.fill_anew();
+                return self.refill();
             } else {
+                self.filled.forget();
                 moves += 1;
                 looked += self.links[link as usize].through.len();
                 self.forget(place);
@@ -387,18 +441,24 @@ impl Levels {
         Ok(())
     }
 
-    /// Computes all levels anew.
-    fn fill_anew(&mut self) -> Result<()> {
+    /// Computes all levels that may have moved by a fill.
+    fn refill(&mut self) -> Result<()> {
+        let mut from = f64::INFINITY;
         for waits in self.waiting.drain(..) {
             self.links[waits.link as usize].waits_at = NONE;
+            from = f64::min(from, waits.from);
         }
-        self.fill()?;
+        self.unseconded = true;
+        self.fill(from)
+    }
+
+    /// Finds the second lowest levels of flows, which a fill leaves open.
+    fn find_seconds(&mut self) -> Result<()> {
         let mut pacer = Pacer::new();
-        for slot in 0..self.members.len() {
-            pacer.did(1)?;
-            if !self.members[slot].hops.is_empty() {
-                self.members[slot].look(&self.levels);
-                self.members[slot].list(slot as u32, &mut self.listed);
+        if std::mem::take(&mut self.unseconded) {
+            for member in &mut self.members {
+                pacer.did(1)?;
+                member.look(&self.levels);
             }
         }
         Ok(())

@@ -6,6 +6,7 @@
 
 mod fill;
 mod levels;
+mod lowest;
 mod tiers;
 
 use netnum_core::Topology;
