@@ -12,10 +12,14 @@
 //!
 //! `left` is kept up by adding and subtracting; every [`AFRESH`] fills it is computed from nothing again.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
 use netnum_core::interrupt::Pacer;
 
-use super::levels::{Levels, Link, Member};
-use super::lowest::Lowest;
+use super::hops::Hop;
+use super::levels::{Levels, Link};
 use crate::error::Result;
 
 /// Fills that go on from one from the start, before the next such one.
@@ -86,14 +90,20 @@ pub(super) struct Filled {
     risen: Vec<u32>,
     /// The lowest rate that one of them has or had, or may have because of its cap.
     from: f64,
-    /// The level at which every link would fill *(while filling)*.
-    next: Lowest,
+    /// Room for links by the levels at which they would fill, and for the flows that rise on the one that does.
+    next: Vec<(Reverse<u64>, usize)>,
+    rising: Vec<u32>,
+}
+
+/// Numbers that are not NaN, in order: those of bits for what is not negative.
+fn key(level: f64) -> Reverse<u64> {
+    Reverse(level.to_bits())
 }
 
 impl Filled {
     /// A flow has arrived.
     #[inline]
-    pub(super) fn insert(&mut self, slot: u32, member: &Member) {
+    pub(super) fn insert(&mut self, slot: u32, cap: f64, hops: &[Hop]) {
         if !self.holds {
             return;
         }
@@ -101,31 +111,31 @@ impl Filled {
             self.places.resize(slot as usize + 1, RISES);
         }
         self.places[slot as usize] = RISES;
-        for (link, share) in member.crossed() {
-            self.left[link].give(share, 0.0);
+        for &Hop { link, share, .. } in hops {
+            self.left[link as usize].give(share, 0.0);
         }
         self.risen.push(slot);
-        self.from = f64::min(self.from, member.cap);
+        self.from = f64::min(self.from, cap);
     }
 
     /// A flow has left.
     #[inline]
-    pub(super) fn remove(&mut self, slot: u32, member: &Member) {
+    pub(super) fn remove(&mut self, slot: u32, hops: &[Hop]) {
         if self.holds {
-            self.rise(slot, member);
-            for (link, share) in member.crossed() {
-                self.left[link].take(share, 0.0);
+            self.rise(slot, hops);
+            for &Hop { link, share, .. } in hops {
+                self.left[link as usize].take(share, 0.0);
             }
         }
     }
 
-    /// A flow has another cap than before.
+    /// A flow has another cap than before, `lowest` being the lower one.
     #[inline]
-    pub(super) fn recap(&mut self, slot: u32, before: f64, member: &Member) {
+    pub(super) fn recap(&mut self, slot: u32, lowest: f64, hops: &[Hop]) {
         if self.holds {
-            self.rise(slot, member);
+            self.rise(slot, hops);
             self.risen.push(slot);
-            self.from = self.from.min(before).min(member.cap);
+            self.from = f64::min(self.from, lowest);
         }
     }
 
@@ -148,12 +158,12 @@ impl Filled {
     }
 
     /// A flow that was cut off rises again.
-    fn rise(&mut self, slot: u32, member: &Member) {
+    fn rise(&mut self, slot: u32, hops: &[Hop]) {
         let place = std::mem::replace(&mut self.places[slot as usize], RISES);
         if let Some(&Cut { rate, .. }) = self.cut.get(place as usize) {
             self.from = f64::min(self.from, rate);
-            for (link, share) in member.crossed() {
-                self.left[link].give(share, rate);
+            for &Hop { link, share, .. } in hops {
+                self.left[link as usize].give(share, rate);
             }
         }
     }
@@ -165,47 +175,73 @@ impl Levels {
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only, after which nothing holds of the levels.
     pub(super) fn fill(&mut self, from: f64) -> Result<()> {
-        let Self { links, levels, members, filled, listed, .. } = self;
-        let from = f64::min(from, filled.from);
-        let goes_on = filled.holds && from > 0.0 && filled.times < AFRESH;
-        let Filled { holds, times, left, cut, places, risen, from: risen_from, next } = filled;
-        *holds = false;
-        *risen_from = f64::INFINITY;
-        let mut pacer = Pacer::new();
-        pacer.did(links.len())?;
-        let mut water = 0.0;
-        if goes_on {
-            *times += 1;
-            water = from;
-            let first = cut.partition_point(|cut| cut.rate < from);
-            for (place, &Cut { slot, rate }) in (0..).zip(&*cut).skip(first) {
-                if places[slot as usize] == place {
-                    places[slot as usize] = RISES;
-                    risen.push(slot);
-                    for (link, share) in members[slot as usize].crossed() {
-                        left[link].give(share, rate);
-                    }
+        let from = f64::min(from, self.filled.from);
+        let goes_on = self.filled.holds && from > 0.0 && self.filled.times < AFRESH;
+        self.filled.holds = false;
+        self.filled.from = f64::INFINITY;
+        let water = if goes_on { from } else { 0.0 };
+        match goes_on {
+            true => self.give_back(from),
+            false => self.start_filling(),
+        }
+        let filled = &mut self.filled;
+        filled.times = if goes_on { filled.times + 1 } else { 0 };
+        // Of those that arrived some may have left.
+        let is_capped = |&slot: &u32| self.members[slot as usize].cap < f64::INFINITY && !self.hops.of(slot).is_empty();
+        filled.risen.retain(is_capped);
+        let cap = |slot: u32| self.members[slot as usize].cap;
+        filled.risen.sort_unstable_by(|&one, &other| cap(other).total_cmp(&cap(one)));
+        self.pour(water)?;
+        // Flows that no link of theirs cuts off would do the same without it.
+        self.links.iter_mut().zip(&self.filled.left).for_each(|(link, left)| link.spare = left.capacity);
+        self.filled.holds = true;
+        Ok(())
+    }
+
+    /// All flows rise, from nothing.
+    fn start_filling(&mut self) {
+        let Filled { left, cut, places, risen, .. } = &mut self.filled;
+        left.clear();
+        left.extend(self.links.iter().map(Left::of));
+        cut.clear();
+        places.clear();
+        places.resize(self.members.len(), RISES);
+        risen.clear();
+        risen.extend((0..places.len() as u32).filter(|&slot| !self.hops.of(slot).is_empty()));
+    }
+
+    /// Flows that were cut off at some level or above rise again.
+    fn give_back(&mut self, from: f64) {
+        let Filled { left, cut, places, risen, .. } = &mut self.filled;
+        let (left, places) = (left.as_mut_slice(), places.as_mut_slice());
+        let first = cut.partition_point(|cut| cut.rate < from);
+        for (place, &Cut { slot, rate }) in (first as u32..).zip(&cut[first..]) {
+            if places[slot as usize] == place {
+                places[slot as usize] = RISES;
+                risen.push(slot);
+                for &Hop { link, share, .. } in self.hops.of(slot) {
+                    left[link as usize].give(share, rate);
                 }
             }
-            cut.truncate(first);
-            pacer.did(risen.len())?;
-        } else {
-            *times = 0;
-            left.clear();
-            left.extend(links.iter().map(Left::of));
-            cut.clear();
-            places.clear();
-            places.resize(members.len(), RISES);
-            risen.clear();
-            risen.extend((0..members.len() as u32).filter(|&slot| !members[slot as usize].hops.is_empty()));
         }
+        cut.truncate(first);
+    }
+
+    /// The water rises from a level on, until all flows are cut off.
+    fn pour(&mut self, mut water: f64) -> Result<()> {
+        let Self { links, levels, members, hops, filled, listed, .. } = self;
+        let Filled { left, cut, places, risen: capped, rising, next, .. } = filled;
+        let (left, places, members) = (left.as_mut_slice(), places.as_mut_slice(), members.as_mut_slice());
+        let mut pacer = Pacer::new();
+        pacer.did(links.len())?;
         levels.iter_mut().filter(|level| **level >= water).for_each(|level| *level = f64::INFINITY);
-        // Of those that arrived some may have left.
-        risen.retain(|&slot| members[slot as usize].cap < f64::INFINITY && !members[slot as usize].hops.is_empty());
-        let capped = risen;
-        capped.sort_unstable_by(|&one, &other| members[other as usize].cap.total_cmp(&members[one as usize].cap));
-        next.start(left.iter().map(|left| left.level(0.0)));
-        while let Some((link, bound)) = next.first() {
+        next.clear();
+        let entry = |(link, left): (usize, &Left)| (left.flows > 0).then(|| (key(left.level(water)), link));
+        next.extend(left.iter().enumerate().filter_map(entry));
+        let mut heap = BinaryHeap::from(std::mem::take(next));
+        while let Some(mut first) = heap.peek_mut() {
+            let (Reverse(bits), link) = *first;
+            let bound = f64::from_bits(bits);
             if let Some(&slot) = capped.last().filter(|&&slot| members[slot as usize].cap <= bound) {
                 capped.pop();
                 let member = &mut members[slot as usize];
@@ -213,40 +249,43 @@ impl Levels {
                     water = f64::max(water, member.cap);
                     places[slot as usize] = cut.len() as u32;
                     cut.push(Cut { slot, rate: member.cap });
-                    for (link, share) in member.crossed() {
-                        left[link].take(share, member.cap);
+                    for &Hop { link, share, .. } in hops.of(slot) {
+                        left[link as usize].take(share, member.cap);
                     }
                     member.cut_off(slot, member.cap, None, listed);
                 }
                 continue;
             }
             let level = left[link].level(water);
-            if level > bound {
-                next.set(link, level);
+            if level > bound && level < f64::INFINITY {
+                first.0 = key(level);
                 continue;
             }
-            next.set(link, f64::INFINITY);
+            PeekMut::pop(first);
+            if level == f64::INFINITY {
+                continue;
+            }
             water = level;
             levels[link] = level;
             pacer.did(links[link].through.len())?;
+            // Without a branch: which flows rise cannot be predicted.
+            rising.clear();
+            rising.resize(links[link].through.len(), 0);
+            let mut count = 0;
             for crossing in &links[link].through {
-                let slot = crossing.slot;
-                if places[slot as usize] != RISES {
-                    continue;
-                }
+                rising[count] = crossing.slot;
+                count += usize::from(places[crossing.slot as usize] == RISES);
+            }
+            for &slot in &rising[..count] {
                 places[slot as usize] = cut.len() as u32;
                 cut.push(Cut { slot, rate: level });
-                let member = &mut members[slot as usize];
-                for (link, share) in member.crossed() {
-                    left[link].take(share, level);
+                for &Hop { link, share, .. } in hops.of(slot) {
+                    left[link as usize].take(share, level);
                 }
-                member.cut_off(slot, level, Some(link), listed);
+                members[slot as usize].cut_off(slot, level, Some(link), listed);
             }
         }
-        capped.clear();
-        // Flows that no link of theirs cuts off would do the same without it.
-        links.iter_mut().zip(&*left).for_each(|(link, left)| link.spare = left.capacity);
-        *holds = true;
+        *next = heap.into_vec();
         Ok(())
     }
 }

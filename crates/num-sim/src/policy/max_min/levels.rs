@@ -34,6 +34,7 @@
 use netnum_core::interrupt::Pacer;
 
 use super::fill::Filled;
+use super::hops::{Hop, Hops};
 use crate::error::Result;
 use crate::routing::Route;
 
@@ -70,15 +71,6 @@ pub(super) struct Crossing {
     /// Which of the flow's hops this is.
     hop: u32,
     pub(super) share: f64,
-}
-
-/// A link on a flow's route.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Hop {
-    link: u32,
-    /// Where the flow stands among the link's crossings.
-    place: u32,
-    share: f64,
 }
 
 #[derive(Debug)]
@@ -141,29 +133,15 @@ pub(super) struct Member {
     /// The link with the lowest level; [`NONE`] if that is the cap.
     lowest_at: u32,
     pub(super) cap: f64,
-    pub(super) hops: Vec<Hop>,
     /// The rate that was told last.
     told: f64,
     /// Whether it is listed among those whose rate may have changed.
     listed: bool,
 }
 
-impl Hop {
-    /// Its link, and the flow's share there.
-    pub(super) fn at(self) -> (usize, f64) {
-        (self.link as usize, self.share)
-    }
-}
-
 impl Member {
     pub(super) fn rate(&self) -> f64 {
         self.lowest
-    }
-
-    /// The links that it crosses, with its shares there.
-    #[inline]
-    pub(super) fn crossed(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.hops.iter().map(|hop| hop.at())
     }
 
     /// A fill has found its rate, and the link that holds it back, if that is not its cap. What its second lowest level is
@@ -175,11 +153,6 @@ impl Member {
             self.lowest = rate;
             self.list(slot, listed);
         }
-    }
-
-    /// The links that it crosses.
-    pub(super) fn links(&self) -> impl Iterator<Item = u32> {
-        self.hops.iter().map(|hop| hop.link)
     }
 
     /// Its two lowest levels, and where the lowest is.
@@ -203,26 +176,26 @@ impl Member {
 
     /// The level of a link of its own has moved. Only one that rises past the second lowest has the others looked at.
     #[inline]
-    fn follow(&mut self, link: u32, old: f64, new: f64, levels: &[f64]) {
+    fn follow(&mut self, link: u32, old: f64, new: f64, hops: &[Hop], levels: &[f64]) {
         if link == self.lowest_at {
             match new <= self.second {
                 true => self.lowest = new,
-                false => self.look(levels),
+                false => self.look(hops, levels),
             }
         } else if new < self.lowest {
             (self.lowest, self.second, self.lowest_at) = (new, self.lowest, link);
         } else if new <= self.second {
             self.second = new;
         } else if old <= self.second {
-            self.look(levels);
+            self.look(hops, levels);
         }
     }
 
     /// Finds its two lowest levels.
     #[inline]
-    fn look(&mut self, levels: &[f64]) {
+    fn look(&mut self, hops: &[Hop], levels: &[f64]) {
         (self.lowest, self.second, self.lowest_at) = (self.cap, f64::INFINITY, NONE);
-        for hop in &self.hops {
+        for hop in hops {
             let level = levels[hop.link as usize];
             if level < self.lowest {
                 (self.lowest, self.second, self.lowest_at) = (level, self.lowest, hop.link);
@@ -240,6 +213,7 @@ pub(super) struct Levels {
     /// λ by link, ∞ for one that holds no flow back. Apart from the rest: they are what is read most, and stay in cache.
     pub(super) levels: Vec<f64>,
     pub(super) members: Vec<Member>,
+    pub(super) hops: Hops,
     waiting: Vec<Waiting>,
     /// The flows whose rate may have changed.
     pub(super) listed: Vec<u32>,
@@ -280,24 +254,26 @@ impl Levels {
 
     /// A flow that has a rate already is one that takes another route.
     pub(super) fn insert(&mut self, slot: u32, route: &Route, cap: f64, rate: f64) {
-        let Self { links, levels, members, waiting, listed, crossings, filled, .. } = self;
+        let Self { links, levels, members, hops, waiting, listed, crossings, filled, .. } = self;
         if members.len() <= slot as usize {
             members.resize_with(slot as usize + 1, Member::default);
         }
         let member = &mut members[slot as usize];
-        member.hops.clear();
-        for (hop, (link, share)) in (0..).zip(route.iter()) {
+        let route = route.iter().enumerate().map(|(hop, (link, share))| {
             let crossed = &mut links[link];
-            member.hops.push(Hop { link: link as u32, place: crossed.through.len() as u32, share });
-            crossed.through.push(Crossing { slot, hop, share });
+            let place = crossed.through.len() as u32;
+            crossed.through.push(Crossing { slot, hop: hop as u32, share });
             crossed.spread += u32::from(share != 1.0);
-        }
-        *crossings += member.hops.len();
+            Hop { link: link as u32, place, share }
+        });
+        hops.set(slot, route);
+        let hops = hops.of(slot);
+        *crossings += hops.len();
         (member.cap, member.told) = (cap, rate);
-        member.look(levels);
+        member.look(hops, levels);
         member.list(slot, listed);
-        filled.insert(slot, member);
-        for &Hop { link, share, .. } in &member.hops {
+        filled.insert(slot, member.cap, hops);
+        for &Hop { link, share, .. } in hops {
             let asked = share * member.without(link);
             let asks = &mut links[link as usize];
             if !asks.bears(levels[link as usize], asked) {
@@ -308,37 +284,35 @@ impl Levels {
     }
 
     pub(super) fn remove(&mut self, slot: u32) {
-        self.filled.remove(slot, &self.members[slot as usize]);
-        let hops = std::mem::take(&mut self.members[slot as usize].hops);
-        for &Hop { link, place, share } in &hops {
+        self.filled.remove(slot, self.hops.of(slot));
+        for hop in 0..self.hops.of(slot).len() {
+            let Hop { link, place, share } = self.hops.of(slot)[hop];
             let asked = share * self.members[slot as usize].without(link);
             let left = &mut self.links[link as usize];
             left.spread -= u32::from(share != 1.0);
             let through = &mut left.through;
             through.swap_remove(place as usize);
             if let Some(moved) = through.get(place as usize) {
-                self.members[moved.slot as usize].hops[moved.hop as usize].place = place;
+                self.hops.of_mut(moved.slot)[moved.hop as usize].place = place;
             }
             let level = self.levels[link as usize];
             if !self.links[link as usize].bears(level, -asked) {
                 self.wait(link, level);
             }
         }
-        self.crossings -= hops.len();
-        // The memory goes to the slot's next flow.
-        self.members[slot as usize].hops = hops;
-        self.members[slot as usize].hops.clear();
+        self.crossings -= self.hops.of(slot).len();
+        self.hops.clear(slot);
     }
 
     pub(super) fn set_cap(&mut self, slot: u32, cap: f64) {
         let member = &mut self.members[slot as usize];
         if self.unseconded {
-            member.look(&self.levels);
+            member.look(self.hops.of(slot), &self.levels);
         }
         let (before, old) = (member.cap, member.lows());
         member.cap = cap;
-        member.look(&self.levels);
-        self.filled.recap(slot, before, member);
+        member.look(self.hops.of(slot), &self.levels);
+        self.filled.recap(slot, f64::min(before, cap), self.hops.of(slot));
         self.pass_on(slot, old);
     }
 
@@ -367,23 +341,29 @@ impl Levels {
         capacity - through.iter().map(rate).sum::<f64>()
     }
 
+    /// The links that a flow crosses.
+    pub(super) fn links_of(&self, slot: u32) -> impl Iterator<Item = u32> {
+        self.hops.of(slot).iter().map(|hop| hop.link)
+    }
+
     pub(super) fn member(&self, slot: u32) -> &Member {
         &self.members[slot as usize]
     }
 
-    /// Calls with every flow whose rate has changed since the last call.
+    /// Calls with every flow whose rate has changed since the last call, and its route.
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
-    pub(super) fn changes(&mut self, mut tell: impl FnMut(u32, &Member)) -> Result<()> {
+    pub(super) fn changes(&mut self, mut tell: impl FnMut(u32, &Member, &[Hop])) -> Result<()> {
         let mut pacer = Pacer::new();
         for slot in self.listed.drain(..) {
             pacer.did(1)?;
             let member = &mut self.members[slot as usize];
             member.listed = false;
-            if member.lowest != member.told && !member.hops.is_empty() {
+            let hops = self.hops.of(slot);
+            if member.lowest != member.told && !hops.is_empty() {
                 member.told = member.lowest;
-                tell(slot, member);
+                tell(slot, member, hops);
             }
         }
         Ok(())
@@ -456,9 +436,9 @@ impl Levels {
     fn find_seconds(&mut self) -> Result<()> {
         let mut pacer = Pacer::new();
         if std::mem::take(&mut self.unseconded) {
-            for member in &mut self.members {
+            for (slot, member) in (0..).zip(&mut self.members) {
                 pacer.did(1)?;
-                member.look(&self.levels);
+                member.look(self.hops.of(slot), &self.levels);
             }
         }
         Ok(())
@@ -499,7 +479,7 @@ impl Levels {
         for crossing in &through {
             let member = &mut self.members[crossing.slot as usize];
             let old = member.lows();
-            member.follow(link, moved_from, level, &self.levels);
+            member.follow(link, moved_from, level, self.hops.of(crossing.slot), &self.levels);
             self.pass_on(crossing.slot, old);
         }
         self.links[link as usize].through = through;
@@ -508,7 +488,7 @@ impl Levels {
     /// A flow's two lowest levels may be others than they were: has those links of its route wait that see it.
     #[inline]
     fn pass_on(&mut self, slot: u32, old: (f64, f64, u32)) {
-        let Self { links, levels, members, waiting, listed, .. } = self;
+        let Self { links, levels, members, hops, waiting, listed, .. } = self;
         let member = &mut members[slot as usize];
         if member.lows() == old {
             return;
@@ -516,7 +496,7 @@ impl Levels {
         if member.lowest != old.0 {
             member.list(slot, listed);
         }
-        for &Hop { link: other, share, .. } in &member.hops {
+        for &Hop { link: other, share, .. } in hops.of(slot) {
             let before = if other == old.2 { old.1 } else { old.0 };
             let after = member.without(other);
             if after == before {
@@ -664,9 +644,9 @@ mod tests {
                     flows.push((slot, route, cap));
                 }
                 levels.settle().unwrap();
-                levels.changes(|slot, member| rates[slot as usize] = member.rate()).unwrap();
+                levels.changes(|slot, member, _| rates[slot as usize] = member.rate()).unwrap();
                 anew.settle().unwrap();
-                anew.changes(|slot, member| by_fill[slot as usize] = member.rate()).unwrap();
+                anew.changes(|slot, member, _| by_fill[slot as usize] = member.rate()).unwrap();
                 for ((slot, ..), expected) in flows.iter().zip(progressive(&capacities, &flows)) {
                     for rate in [rates[*slot as usize], by_fill[*slot as usize]] {
                         assert!((rate - expected).abs() <= 1e-9, "seed {seed}, slot {slot}: {rate} and {expected}");

@@ -5,8 +5,8 @@
 //! are computed anew, by water-filling.
 
 mod fill;
+mod hops;
 mod levels;
-mod lowest;
 mod tiers;
 
 use netnum_core::Topology;
@@ -85,7 +85,7 @@ impl Policy for MaxMin {
 
     fn allocate(&mut self, _now: f64, _flows: &Flows, rates: &mut Rates) -> Result<f64> {
         self.levels.settle()?;
-        self.levels.changes(|slot, member| rates.set(slot, member.rate()))?;
+        self.levels.changes(|slot, member, _| rates.set(slot, member.rate()))?;
         Ok(f64::INFINITY)
     }
 }
