@@ -19,11 +19,14 @@ use std::collections::binary_heap::PeekMut;
 use netnum_core::interrupt::Pacer;
 
 use super::hops::Hop;
-use super::levels::{Levels, Link};
+use super::levels::{Crossing, Levels, Link};
 use crate::error::Result;
 
 /// Fills that go on from one from the start, before the next such one.
 const AFRESH: u32 = 64;
+
+/// The part of a link's shares below which those that are left are added up again.
+const LOST: f64 = 1e-3;
 
 /// The place of a flow that is not cut off.
 const RISES: u32 = u32::MAX;
@@ -34,6 +37,8 @@ struct Left {
     capacity: f64,
     shares: f64,
     flows: usize,
+    /// Shares that are less than this are the rounding of others.
+    lost: f64,
 }
 
 impl Left {
@@ -44,7 +49,7 @@ impl Left {
             0 => flows as f64,
             _ => link.through.iter().map(|crossing| crossing.share).sum(),
         };
-        Self { capacity: link.capacity, shares, flows }
+        Self { capacity: link.capacity, shares, flows, lost: LOST * shares }
     }
 
     /// A flow is cut off.
@@ -59,6 +64,16 @@ impl Left {
         self.capacity += share * rate;
         self.shares += share;
         self.flows += 1;
+        self.lost = f64::max(self.lost, LOST * self.shares);
+    }
+
+    /// Adds up the shares of the flows that rise, where what is kept of them may be lost in that of others.
+    fn add_up(&mut self, link: &Link, places: &[u32]) {
+        if self.shares < self.lost && self.flows > 0 {
+            let rises = |crossing: &&Crossing| places[crossing.slot as usize] == RISES;
+            self.shares = link.through.iter().filter(rises).map(|crossing| crossing.share).sum();
+            self.lost = LOST * self.shares;
+        }
     }
 
     /// The level at which it fills, at least the present one; ∞ if no flow is left to fill it.
@@ -236,6 +251,7 @@ impl Levels {
         pacer.did(links.len())?;
         levels.iter_mut().filter(|level| **level >= water).for_each(|level| *level = f64::INFINITY);
         next.clear();
+        links.iter().zip(&mut *left).for_each(|(link, left)| left.add_up(link, places));
         let entry = |(link, left): (usize, &Left)| (left.flows > 0).then(|| (key(left.level(water)), link));
         next.extend(left.iter().enumerate().filter_map(entry));
         let mut heap = BinaryHeap::from(std::mem::take(next));
@@ -256,6 +272,7 @@ impl Levels {
                 }
                 continue;
             }
+            left[link].add_up(&links[link], places);
             let level = left[link].level(water);
             if level > bound && level < f64::INFINITY {
                 first.0 = key(level);

@@ -58,9 +58,6 @@ const MOST_WAITING: usize = 60;
 /// adding and subtracting, with less rounding than that.
 const SPARE: f64 = 1e-6;
 
-/// Shares are at most 1, but for less than this.
-const SHARES: f64 = 1e-8;
-
 /// No link.
 const NONE: u32 = u32::MAX;
 
@@ -79,7 +76,7 @@ pub(super) struct Link {
     /// While it holds no flow back, c_l − Σ_f a_fl m_fl, what they leave of it.
     pub(super) spare: f64,
     pub(super) through: Vec<Crossing>,
-    /// How many of them are of flows that spread.
+    /// How many of them have another share than 1: they spread, or have a weight.
     pub(super) spread: u32,
     /// Its place among those that wait to be looked at; [`NONE`] if it does not.
     waits_at: u32,
@@ -105,7 +102,8 @@ impl Link {
     fn floor(&self) -> f64 {
         match self.through.len() {
             0 => f64::INFINITY,
-            flows => self.capacity / flows as f64 * (1.0 - SHARES),
+            _ if self.spread > 0 => 0.0,
+            flows => self.capacity / flows as f64,
         }
     }
 
@@ -252,15 +250,15 @@ impl Levels {
         };
     }
 
-    /// A flow that has a rate already is one that takes another route.
-    pub(super) fn insert(&mut self, slot: u32, route: &Route, cap: f64, rate: f64) {
+    /// A flow whose shares are those of its route, times its weight. One that has a rate already takes another route.
+    pub(super) fn insert(&mut self, slot: u32, route: &Route, weight: f64, cap: f64, rate: f64) {
         let Self { links, levels, members, hops, waiting, listed, crossings, filled, .. } = self;
         if members.len() <= slot as usize {
             members.resize_with(slot as usize + 1, Member::default);
         }
         let member = &mut members[slot as usize];
         let route = route.iter().enumerate().map(|(hop, (link, share))| {
-            let crossed = &mut links[link];
+            let (crossed, share) = (&mut links[link], weight * share);
             let place = crossed.through.len() as u32;
             crossed.through.push(Crossing { slot, hop: hop as u32, share });
             crossed.spread += u32::from(share != 1.0);
@@ -314,6 +312,30 @@ impl Levels {
         member.look(self.hops.of(slot), &self.levels);
         self.filled.recap(slot, f64::min(before, cap), self.hops.of(slot));
         self.pass_on(slot, old);
+    }
+
+    /// A flow has another share of the links of its only path, and another cap. Nothing holds of levels until all are
+    /// [filled](Self::fill_all).
+    pub(super) fn set_share(&mut self, slot: u32, share: f64, cap: f64) {
+        for hop in self.hops.of_mut(slot) {
+            let link = &mut self.links[hop.link as usize];
+            link.spread -= u32::from(hop.share != 1.0);
+            link.spread += u32::from(share != 1.0);
+            link.through[hop.place as usize].share = share;
+            hop.share = share;
+        }
+        let member = &mut self.members[slot as usize];
+        // Its rate is told whatever it is.
+        (member.cap, member.lowest, member.told) = (cap, f64::NAN, f64::NAN);
+    }
+
+    /// Computes all levels anew.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub(super) fn fill_all(&mut self) -> Result<()> {
+        self.filled.forget();
+        self.refill()
     }
 
     pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) {
@@ -375,8 +397,7 @@ impl Levels {
     /// [`netnum_core::Error::Stopped`] only.
     pub(super) fn settle(&mut self) -> Result<()> {
         if self.always_fill {
-            self.filled.forget();
-            return self.refill();
+            return self.fill_all();
         }
         if self.waiting.is_empty() {
             return Ok(());
@@ -638,8 +659,8 @@ mod tests {
                         continue;
                     }
                     let slot = free.pop().expect("there is room");
-                    levels.insert(slot, &route, cap, 0.0);
-                    anew.insert(slot, &route, cap, 0.0);
+                    levels.insert(slot, &route, 1.0, cap, 0.0);
+                    anew.insert(slot, &route, 1.0, cap, 0.0);
                     (rates[slot as usize], by_fill[slot as usize]) = (0.0, 0.0);
                     flows.push((slot, route, cap));
                 }

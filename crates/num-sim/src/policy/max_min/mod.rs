@@ -8,6 +8,7 @@ mod fill;
 mod hops;
 mod levels;
 mod tiers;
+mod weighted;
 
 use netnum_core::Topology;
 
@@ -18,6 +19,7 @@ use crate::routing::Route;
 use crate::workload::Workload;
 use levels::Levels;
 pub(super) use tiers::Tiers;
+pub(super) use weighted::Weighted;
 
 /// Max-min fair sharing.
 #[derive(Debug, Default)]
@@ -49,7 +51,7 @@ pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f6
     levels.start(capacities);
     let mut count = 0;
     for (route, cap) in flows {
-        levels.insert(count, &route, cap, 0.0);
+        levels.insert(count, &route, 1.0, cap, 0.0);
         count += 1;
     }
     levels.settle()?;
@@ -68,7 +70,7 @@ impl Policy for MaxMin {
 
     fn arrive(&mut self, slot: u32, flows: &Flows) {
         let flow = flows.flow(slot);
-        self.levels.insert(slot, flows.route(slot), flow.cap, flow.rate);
+        self.levels.insert(slot, flows.route(slot), 1.0, flow.cap, flow.rate);
     }
 
     fn leave(&mut self, slot: u32, _flows: &Flows) {

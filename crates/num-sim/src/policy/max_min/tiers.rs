@@ -61,7 +61,7 @@ impl Tiers {
         let flow = flows.flow(slot);
         self.level_of.resize(self.level_of.len().max(slot as usize + 1), 0);
         self.level_of[slot as usize] = level;
-        self.tiers[level].insert(slot, flows.route(slot), flow.cap, flow.rate);
+        self.tiers[level].insert(slot, flows.route(slot), 1.0, flow.cap, flow.rate);
         self.touched[level].extend(self.tiers[level].links_of(slot));
     }
 

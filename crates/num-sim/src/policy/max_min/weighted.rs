@@ -1,0 +1,84 @@
+//! Weighted max-min: flows that share a link get rates in proportion to their weights. A flow of weight w and rate x is
+//! one of share w and rate t = x/w, and the t are max-min.
+//!
+//! ```text
+//! Σ_f w_f t_f ≤ c_l        t_f ≤ cap_f / w_f
+//! ```
+
+use super::levels::Levels;
+use crate::error::Result;
+use crate::flows::Flows;
+
+/// The least weight: a rate t is then a number.
+const LEAST: f64 = 1e-200;
+
+/// Weighted max-min rates of flows with one path each that come and go.
+#[derive(Debug, Default)]
+pub(in crate::policy) struct Weighted {
+    levels: Levels,
+    /// By slot.
+    weights: Vec<f64>,
+}
+
+impl Weighted {
+    pub(in crate::policy) fn start(&mut self, capacities: &[f64]) {
+        self.levels.start(capacities);
+        self.weights.clear();
+    }
+
+    pub(in crate::policy) fn insert(&mut self, slot: u32, weight: f64, flows: &Flows) {
+        let weight = f64::max(weight, LEAST);
+        self.weights.resize(self.weights.len().max(slot as usize + 1), 0.0);
+        self.weights[slot as usize] = weight;
+        // Whatever it has, its rate is told.
+        self.levels.insert(slot, flows.route(slot), weight, flows.flow(slot).cap / weight, f64::NAN);
+    }
+
+    pub(in crate::policy) fn remove(&mut self, slot: u32) {
+        self.levels.remove(slot);
+    }
+
+    pub(in crate::policy) fn set_cap(&mut self, slot: u32, cap: f64) {
+        self.levels.set_cap(slot, cap / self.weights[slot as usize]);
+    }
+
+    pub(in crate::policy) fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.levels.set_capacity(link as u32, capacity);
+    }
+
+    /// Gives all flows other weights.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub(in crate::policy) fn reweigh(&mut self, flows: &Flows, weight: impl Fn(u32) -> f64) -> Result<()> {
+        let Self { levels, weights } = self;
+        for &slot in flows.active() {
+            let weight = f64::max(weight(slot), LEAST);
+            weights[slot as usize] = weight;
+            levels.set_share(slot, weight, flows.flow(slot).cap / weight);
+        }
+        levels.fill_all()
+    }
+
+    /// Makes the rates right again.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub(in crate::policy) fn settle(&mut self) -> Result<()> {
+        self.levels.settle()
+    }
+
+    /// The rate of a flow, as of the last time that all was settled.
+    pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
+        self.weights[slot as usize] * self.levels.member(slot).rate()
+    }
+
+    /// Calls with every rate that has changed since the last call.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub(in crate::policy) fn changes(&mut self, mut tell: impl FnMut(u32, f64)) -> Result<()> {
+        let Self { levels, weights } = self;
+        levels.changes(|slot, member, _| tell(slot, weights[slot as usize] * member.rate()))
+    }
+}
