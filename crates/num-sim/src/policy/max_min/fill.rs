@@ -19,7 +19,7 @@ use std::collections::binary_heap::PeekMut;
 use netnum_core::interrupt::Pacer;
 
 use super::hops::Hop;
-use super::levels::{Crossing, Levels, Link};
+use super::levels::{Crossing, Levels, Link, NONE};
 use crate::error::Result;
 
 /// Fills that go on from one from the start, before the next such one.
@@ -27,6 +27,12 @@ const AFRESH: u32 = 64;
 
 /// The part of a link's shares below which those that are left are added up again.
 const LOST: f64 = 1e-3;
+
+/// How many of the links that come next are looked at.
+const WINDOW: usize = 32;
+
+/// The part of a link's capacity that may be missing: that is rounding.
+const OVER: f64 = 1e-13;
 
 /// The place of a flow that is not cut off.
 const RISES: u32 = u32::MAX;
@@ -64,16 +70,22 @@ impl Left {
         self.capacity += share * rate;
         self.shares += share;
         self.flows += 1;
-        self.lost = f64::max(self.lost, LOST * self.shares);
     }
 
     /// Adds up the shares of the flows that rise, where what is kept of them may be lost in that of others.
     fn add_up(&mut self, link: &Link, places: &[u32]) {
+        self.lost = f64::max(self.lost, LOST * self.shares);
         if self.shares < self.lost && self.flows > 0 {
             let rises = |crossing: &&Crossing| places[crossing.slot as usize] == RISES;
             self.shares = link.through.iter().filter(rises).map(|crossing| crossing.share).sum();
             self.lost = LOST * self.shares;
         }
+    }
+
+    /// Whether it is full below some level, by more than rounding.
+    fn is_over(&self, level: f64, capacity: f64) -> bool {
+        let asked = if self.flows == 0 { 0.0 } else { self.shares * level };
+        self.capacity < asked - OVER * capacity
     }
 
     /// The level at which it fills, at least the present one; ∞ if no flow is left to fill it.
@@ -105,8 +117,9 @@ pub(super) struct Filled {
     risen: Vec<u32>,
     /// The lowest rate that one of them has or had, or may have because of its cap.
     from: f64,
-    /// Room for links by the levels at which they would fill, and for the flows that rise on the one that does.
-    next: Vec<(Reverse<u64>, usize)>,
+    /// All links, in the order in which they filled.
+    order: Vec<u32>,
+    /// Room for the flows that rise on a link.
     rising: Vec<u32>,
 }
 
@@ -194,21 +207,18 @@ impl Levels {
         let goes_on = self.filled.holds && from > 0.0 && self.filled.times < AFRESH;
         self.filled.holds = false;
         self.filled.from = f64::INFINITY;
-        let water = if goes_on { from } else { 0.0 };
-        match goes_on {
-            true => self.give_back(from),
-            false => self.start_filling(),
+        if goes_on {
+            self.filled.times += 1;
+            self.give_back(from);
         }
-        let filled = &mut self.filled;
-        filled.times = if goes_on { filled.times + 1 } else { 0 };
-        // Of those that arrived some may have left.
-        let is_capped = |&slot: &u32| self.members[slot as usize].cap < f64::INFINITY && !self.hops.of(slot).is_empty();
-        filled.risen.retain(is_capped);
-        let cap = |slot: u32| self.members[slot as usize].cap;
-        filled.risen.sort_unstable_by(|&one, &other| cap(other).total_cmp(&cap(one)));
-        self.pour(water)?;
+        if !goes_on || !self.pour_in_order(from)? {
+            self.filled.times = 0;
+            self.start_filling();
+            self.pour()?;
+        }
         // Flows that no link of theirs cuts off would do the same without it.
         self.links.iter_mut().zip(&self.filled.left).for_each(|(link, left)| link.spare = left.capacity);
+        self.filled.risen.clear();
         self.filled.holds = true;
         Ok(())
     }
@@ -242,67 +252,157 @@ impl Levels {
         cut.truncate(first);
     }
 
-    /// The water rises from a level on, until all flows are cut off.
-    fn pour(&mut self, mut water: f64) -> Result<()> {
-        let Self { links, levels, members, hops, filled, listed, .. } = self;
-        let Filled { left, cut, places, risen: capped, rising, next, .. } = filled;
-        let (left, places, members) = (left.as_mut_slice(), places.as_mut_slice(), members.as_mut_slice());
-        let mut pacer = Pacer::new();
-        pacer.did(links.len())?;
-        levels.iter_mut().filter(|level| **level >= water).for_each(|level| *level = f64::INFINITY);
-        next.clear();
-        links.iter().zip(&mut *left).for_each(|(link, left)| left.add_up(link, places));
-        let entry = |(link, left): (usize, &Left)| (left.flows > 0).then(|| (key(left.level(water)), link));
-        next.extend(left.iter().enumerate().filter_map(entry));
-        let mut heap = BinaryHeap::from(std::mem::take(next));
+    /// The water rises until all flows are cut off.
+    fn pour(&mut self) -> Result<()> {
+        self.sort_caps();
+        self.levels.fill(f64::INFINITY);
+        let Filled { left, order, .. } = &mut self.filled;
+        order.clear();
+        order.extend((0..left.len() as u32).filter(|&link| left[link as usize].flows == 0));
+        let mut filled = Vec::with_capacity(left.len());
+        let entry = |(link, left): (u32, &Left)| (left.flows > 0).then(|| (key(left.level(0.0)), link));
+        let mut heap: BinaryHeap<(Reverse<u64>, u32)> = (0..).zip(&*left).filter_map(entry).collect();
+        let (mut water, mut pacer) = (0.0, Pacer::new());
         while let Some(mut first) = heap.peek_mut() {
             let (Reverse(bits), link) = *first;
             let bound = f64::from_bits(bits);
-            if let Some(&slot) = capped.last().filter(|&&slot| members[slot as usize].cap <= bound) {
-                capped.pop();
-                let member = &mut members[slot as usize];
-                if places[slot as usize] == RISES {
-                    water = f64::max(water, member.cap);
-                    places[slot as usize] = cut.len() as u32;
-                    cut.push(Cut { slot, rate: member.cap });
-                    for &Hop { link, share, .. } in hops.of(slot) {
-                        left[link as usize].take(share, member.cap);
-                    }
-                    member.cut_off(slot, member.cap, None, listed);
-                }
+            if let Some(slot) = self.next_capped(bound) {
+                water = f64::max(water, self.members[slot as usize].cap);
+                self.cut_capped(slot);
                 continue;
             }
-            left[link].add_up(&links[link], places);
-            let level = left[link].level(water);
+            let left = self.look_at(link);
+            let level = left.level(water);
             if level > bound && level < f64::INFINITY {
                 first.0 = key(level);
                 continue;
             }
             PeekMut::pop(first);
-            if level == f64::INFINITY {
-                continue;
-            }
-            water = level;
-            levels[link] = level;
-            pacer.did(links[link].through.len())?;
-            // Without a branch: which flows rise cannot be predicted.
-            rising.clear();
-            rising.resize(links[link].through.len(), 0);
-            let mut count = 0;
-            for crossing in &links[link].through {
-                rising[count] = crossing.slot;
-                count += usize::from(places[crossing.slot as usize] == RISES);
-            }
-            for &slot in &rising[..count] {
-                places[slot as usize] = cut.len() as u32;
-                cut.push(Cut { slot, rate: level });
-                for &Hop { link, share, .. } in hops.of(slot) {
-                    left[link as usize].take(share, level);
-                }
-                members[slot as usize].cut_off(slot, level, Some(link), listed);
+            filled.push(link);
+            if level < f64::INFINITY {
+                water = level;
+                pacer.did(self.links[link as usize].through.len())?;
+                self.cut_off_at(link, level);
             }
         }
-        *next = heap.into_vec();
+        self.filled.order.splice(0..0, filled);
         Ok(())
+    }
+
+    /// The same from a level on, in about the order in which links filled last time: of some that come next the lowest is
+    /// the next to fill. Whether no other one should have filled before.
+    fn pour_in_order(&mut self, from: f64) -> Result<bool> {
+        self.sort_caps();
+        let mut order = std::mem::take(&mut self.filled.order);
+        let below = order.iter().position(|&link| self.levels[link as usize] >= from).unwrap_or(order.len());
+        self.levels.iter_mut().filter(|level| **level >= from).for_each(|level| *level = f64::INFINITY);
+        let done = self.pour_over(&mut order[below..], from);
+        self.filled.order = order;
+        done
+    }
+
+    /// The same over links in the order that is tried, which becomes that in which they fill.
+    fn pour_over(&mut self, ahead: &mut [u32], mut water: f64) -> Result<bool> {
+        let (mut at, mut pacer) = (0, Pacer::new());
+        pacer.did(ahead.len())?;
+        loop {
+            let (mut lowest, mut first, mut seen, mut place) = (f64::INFINITY, at, 0, at);
+            while place < ahead.len() && seen < WINDOW {
+                let link = ahead[place];
+                let left = self.look_at(link);
+                if left.flows > 0 {
+                    let level = left.capacity / left.shares;
+                    (lowest, first) = if level < lowest { (level, place) } else { (lowest, first) };
+                    seen += 1;
+                } else if left.is_over(0.0, self.links[link as usize].capacity) {
+                    return Ok(false);
+                } else {
+                    ahead[at..=place].rotate_right(1);
+                    (first, at) = (first + 1, at + 1);
+                }
+                place += 1;
+            }
+            if let Some(slot) = self.next_capped(f64::max(lowest, water)) {
+                water = f64::max(water, self.members[slot as usize].cap);
+                self.cut_capped(slot);
+                continue;
+            }
+            if lowest == f64::INFINITY {
+                return Ok(true);
+            }
+            let link = ahead[first];
+            if self.filled.left[link as usize].is_over(water, self.links[link as usize].capacity) {
+                return Ok(false);
+            }
+            ahead[at..=first].rotate_right(1);
+            at += 1;
+            water = f64::max(water, lowest);
+            pacer.did(self.links[link as usize].through.len())?;
+            self.cut_off_at(link, water);
+        }
+    }
+
+    /// Lists the flows that rise and have a cap, the lowest cap last. Of those that arrived some may have left.
+    fn sort_caps(&mut self) {
+        let Self { members, hops, filled: Filled { risen, .. }, .. } = self;
+        let cap = |slot: u32| members[slot as usize].cap;
+        risen.retain(|&slot| cap(slot) < f64::INFINITY && !hops.of(slot).is_empty());
+        risen.sort_unstable_by(|&one, &other| cap(other).total_cmp(&cap(one)));
+    }
+
+    /// The flow with the lowest cap of those listed, if that is at most some level.
+    #[inline]
+    fn next_capped(&mut self, level: f64) -> Option<u32> {
+        let Self { members, filled: Filled { risen, .. }, .. } = self;
+        risen.pop_if(|slot| members[*slot as usize].cap <= level)
+    }
+
+    /// What is left of a link.
+    #[inline]
+    fn look_at(&mut self, link: u32) -> Left {
+        let Filled { left, places, .. } = &mut self.filled;
+        let left = &mut left[link as usize];
+        left.add_up(&self.links[link as usize], places);
+        *left
+    }
+
+    /// Cuts off a flow at its cap, if it still rises.
+    fn cut_capped(&mut self, slot: u32) {
+        let Self { members, hops, listed, filled: Filled { left, cut, places, .. }, .. } = self;
+        let member = &mut members[slot as usize];
+        if places[slot as usize] == RISES {
+            places[slot as usize] = cut.len() as u32;
+            cut.push(Cut { slot, rate: member.cap });
+            for &Hop { link, share, .. } in hops.of(slot) {
+                left[link as usize].take(share, member.cap);
+            }
+            member.cut_off(slot, member.cap, NONE, listed);
+        }
+    }
+
+    /// Cuts off the flows of a link that still rise.
+    fn cut_off_at(&mut self, link: u32, level: f64) {
+        let Self { links, levels, members, hops, listed, filled, .. } = self;
+        let Filled { left, cut, places, rising, .. } = filled;
+        let (left, places, members) = (left.as_mut_slice(), places.as_mut_slice(), members.as_mut_slice());
+        let through = links[link as usize].through.as_slice();
+        levels[link as usize] = level;
+        // Without a branch: which flows rise cannot be predicted.
+        if rising.len() < through.len() {
+            rising.resize(through.len(), 0);
+        }
+        let mut count = 0;
+        for crossing in through {
+            rising[count] = crossing.slot;
+            count += usize::from(places[crossing.slot as usize] == RISES);
+        }
+        for &slot in &rising[..count] {
+            places[slot as usize] = cut.len() as u32;
+            cut.push(Cut { slot, rate: level });
+            for &Hop { link, share, .. } in hops.of(slot) {
+                left[link as usize].take(share, level);
+            }
+            members[slot as usize].cut_off(slot, level, link, listed);
+        }
     }
 }

@@ -48,7 +48,7 @@ const MOST_MOVES: usize = 60;
 /// From this many crossings of flows and links on, what moves cost is counted.
 const CROWD: usize = 4000;
 /// The part of a fill, in crossings that are looked at, after which that is the faster one.
-const WORTH: usize = 4;
+const WORTH: usize = 16;
 /// Events at most that begin with a fill since moves have cost too much.
 const MOST_FILLS: u32 = 32;
 /// And so it is from the start when this many links wait.
@@ -59,7 +59,7 @@ const MOST_WAITING: usize = 60;
 const SPARE: f64 = 1e-6;
 
 /// No link.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// A flow on a link.
 #[derive(Debug, Clone, Copy)]
@@ -142,11 +142,11 @@ impl Member {
         self.lowest
     }
 
-    /// A fill has found its rate, and the link that holds it back, if that is not its cap. What its second lowest level is
+    /// A fill has found its rate, and the link that holds it back ([`NONE`] for its cap). What its second lowest level is
     /// it leaves open.
     #[inline]
-    pub(super) fn cut_off(&mut self, slot: u32, rate: f64, link: Option<usize>, listed: &mut Vec<u32>) {
-        self.lowest_at = link.map_or(NONE, |link| link as u32);
+    pub(super) fn cut_off(&mut self, slot: u32, rate: f64, link: u32, listed: &mut Vec<u32>) {
+        self.lowest_at = link;
         if rate != self.lowest {
             self.lowest = rate;
             self.list(slot, listed);
@@ -383,7 +383,9 @@ impl Levels {
             let member = &mut self.members[slot as usize];
             member.listed = false;
             let hops = self.hops.of(slot);
-            if member.lowest != member.told && !hops.is_empty() {
+            // Not its negation: what was told may be NaN, for nothing.
+            let is_told = (member.lowest - member.told).abs() <= SAME * member.told;
+            if !is_told && !hops.is_empty() {
                 member.told = member.lowest;
                 tell(slot, member, hops);
             }
