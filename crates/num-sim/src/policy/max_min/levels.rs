@@ -48,7 +48,7 @@ const MOST_MOVES: usize = 60;
 /// From this many crossings of flows and links on, what moves cost is counted.
 const CROWD: usize = 4000;
 /// The part of a fill, in crossings that are looked at, after which that is the faster one.
-const WORTH: usize = 16;
+const WORTH: usize = 4;
 /// Events at most that begin with a fill since moves have cost too much.
 const MOST_FILLS: u32 = 32;
 /// And so it is from the start when this many links wait.
