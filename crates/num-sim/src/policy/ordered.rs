@@ -155,7 +155,13 @@ impl<K: Key> Policy for Ordered<K> {
     fn arrive(&mut self, slot: u32, flows: &Flows) {
         // Its slot may be that of a flow that has left at this moment.
         self.forget_those_that_left();
-        self.order.push(Place { key: f64::INFINITY, slope: f64::NAN, number: flows.flow(slot).number, slot, blocked: NONE });
+        self.order.push(Place {
+            key: f64::INFINITY,
+            slope: f64::NAN,
+            number: flows.flow(slot).number,
+            slot,
+            blocked: NONE,
+        });
         self.arrived += 1;
     }
 

@@ -177,7 +177,7 @@ impl Filled {
 
     /// What is left of a link that cuts off nothing, if that is known.
     pub(super) fn left(&self, link: u32) -> Option<f64> {
-        self.holds.then(|| self.left[link as usize].capacity)
+        (self.holds && self.risen.is_empty()).then(|| self.left[link as usize].capacity)
     }
 
     /// Levels have moved otherwise.
