@@ -28,6 +28,9 @@ const AFRESH: u32 = 64;
 /// The part of a link's shares below which those that are left are added up again.
 const LOST: f64 = 1e-3;
 
+/// Of so many flows one must have been cut off for all to be looked at.
+const MANY: usize = 8;
+
 /// How many of the links that come next are looked at.
 const WINDOW: usize = 32;
 
@@ -98,6 +101,8 @@ impl Left {
 #[derive(Debug, Clone, Copy)]
 struct Cut {
     slot: u32,
+    /// By which link; [`NONE`] for its cap.
+    link: u32,
     rate: f64,
 }
 
@@ -119,8 +124,8 @@ pub(super) struct Filled {
     from: f64,
     /// All links, in the order in which they filled.
     order: Vec<u32>,
-    /// Room for the flows that rise on a link.
-    rising: Vec<u32>,
+    /// Room for a list of flows.
+    room: Vec<u32>,
 }
 
 /// Numbers that are not NaN, in order: those of bits for what is not negative.
@@ -197,6 +202,32 @@ impl Filled {
     }
 }
 
+/// Lists slots for which something is so, without a branch: which they are cannot be predicted.
+#[inline]
+fn list(listed: &mut Vec<u32>, slots: impl ExactSizeIterator<Item = u32>, is_so: impl Fn(u32) -> bool) -> &[u32] {
+    if listed.len() < slots.len() {
+        listed.resize(slots.len(), 0);
+    }
+    let mut count = 0;
+    for slot in slots {
+        listed[count] = slot;
+        count += usize::from(is_so(slot));
+    }
+    &listed[..count]
+}
+
+/// Lists the flows that were cut off from some place on. Many of them are listed by slot, as they lie in memory.
+fn cut_off_from<'a>(first: usize, cut: &[Cut], places: &[u32], listed: &'a mut Vec<u32>) -> &'a [u32] {
+    if MANY * (cut.len() - first) > places.len() {
+        let from = first as u32;
+        return list(listed, 0..places.len() as u32, |slot| (from..RISES).contains(&places[slot as usize]));
+    }
+    listed.clear();
+    let known = cut.iter().enumerate().skip(first).filter(|&(at, cut)| places[cut.slot as usize] as usize == at);
+    listed.extend(known.map(|(_, cut)| cut.slot));
+    listed
+}
+
 impl Levels {
     /// Computes the levels of all links that are at some level or above, and those that changes of flows and caps move.
     ///
@@ -207,15 +238,19 @@ impl Levels {
         let goes_on = self.filled.holds && from > 0.0 && self.filled.times < AFRESH;
         self.filled.holds = false;
         self.filled.from = f64::INFINITY;
+        let mut first = 0;
         if goes_on {
             self.filled.times += 1;
             self.give_back(from);
+            first = self.filled.cut.len();
         }
         if !goes_on || !self.pour_in_order(from)? {
             self.filled.times = 0;
             self.start_filling();
+            first = 0;
             self.pour()?;
         }
+        self.tell_from(first);
         // Flows that no link of theirs cuts off would do the same without it.
         self.links.iter_mut().zip(&self.filled.left).for_each(|(link, left)| link.spare = left.capacity);
         self.filled.risen.clear();
@@ -237,19 +272,27 @@ impl Levels {
 
     /// Flows that were cut off at some level or above rise again.
     fn give_back(&mut self, from: f64) {
-        let Filled { left, cut, places, risen, .. } = &mut self.filled;
-        let (left, places) = (left.as_mut_slice(), places.as_mut_slice());
+        let Self { hops, filled: Filled { left, cut, places, risen, room, .. }, .. } = self;
+        let left = left.as_mut_slice();
         let first = cut.partition_point(|cut| cut.rate < from);
-        for (place, &Cut { slot, rate }) in (first as u32..).zip(&cut[first..]) {
-            if places[slot as usize] == place {
-                places[slot as usize] = RISES;
-                risen.push(slot);
-                for &Hop { link, share, .. } in self.hops.of(slot) {
-                    left[link as usize].give(share, rate);
-                }
+        for &slot in cut_off_from(first, cut, places, room) {
+            let place = std::mem::replace(&mut places[slot as usize], RISES);
+            let rate = cut[place as usize].rate;
+            risen.push(slot);
+            for &Hop { link, share, .. } in hops.of(slot) {
+                left[link as usize].give(share, rate);
             }
         }
         cut.truncate(first);
+    }
+
+    /// Tells flows that have been cut off by how much.
+    fn tell_from(&mut self, first: usize) {
+        let Self { members, listed, filled: Filled { cut, places, room, .. }, .. } = self;
+        for &slot in cut_off_from(first, cut, places, room) {
+            let Cut { link, rate, .. } = cut[places[slot as usize] as usize];
+            members[slot as usize].cut_off(slot, rate, link, listed);
+        }
     }
 
     /// The water rises until all flows are cut off.
@@ -368,41 +411,30 @@ impl Levels {
 
     /// Cuts off a flow at its cap, if it still rises.
     fn cut_capped(&mut self, slot: u32) {
-        let Self { members, hops, listed, filled: Filled { left, cut, places, .. }, .. } = self;
-        let member = &mut members[slot as usize];
+        let Self { members, hops, filled: Filled { left, cut, places, .. }, .. } = self;
+        let cap = members[slot as usize].cap;
         if places[slot as usize] == RISES {
             places[slot as usize] = cut.len() as u32;
-            cut.push(Cut { slot, rate: member.cap });
+            cut.push(Cut { slot, link: NONE, rate: cap });
             for &Hop { link, share, .. } in hops.of(slot) {
-                left[link as usize].take(share, member.cap);
+                left[link as usize].take(share, cap);
             }
-            member.cut_off(slot, member.cap, NONE, listed);
         }
     }
 
     /// Cuts off the flows of a link that still rise.
     fn cut_off_at(&mut self, link: u32, level: f64) {
-        let Self { links, levels, members, hops, listed, filled, .. } = self;
-        let Filled { left, cut, places, rising, .. } = filled;
-        let (left, places, members) = (left.as_mut_slice(), places.as_mut_slice(), members.as_mut_slice());
+        let Self { links, levels, hops, filled: Filled { left, cut, places, room, .. }, .. } = self;
+        let (left, places) = (left.as_mut_slice(), places.as_mut_slice());
         let through = links[link as usize].through.as_slice();
         levels[link as usize] = level;
-        // Without a branch: which flows rise cannot be predicted.
-        if rising.len() < through.len() {
-            rising.resize(through.len(), 0);
-        }
-        let mut count = 0;
-        for crossing in through {
-            rising[count] = crossing.slot;
-            count += usize::from(places[crossing.slot as usize] == RISES);
-        }
-        for &slot in &rising[..count] {
+        let through = through.iter().map(|crossing| crossing.slot);
+        for &slot in list(room, through, |slot| places[slot as usize] == RISES) {
             places[slot as usize] = cut.len() as u32;
-            cut.push(Cut { slot, rate: level });
+            cut.push(Cut { slot, link, rate: level });
             for &Hop { link, share, .. } in hops.of(slot) {
                 left[link as usize].take(share, level);
             }
-            members[slot as usize].cut_off(slot, level, link, listed);
         }
     }
 }
