@@ -7,8 +7,8 @@
 //! a link without flows       y = 0:  p ← β p + (1 − β) [p − η p]₊
 //! ```
 //!
-//! Swift, which gives NUMFabric's flows their max-min, has no time of its own here. An arrival, an end or a tick costs two
-//! or three water-fillings of the flows of the moment. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §4 and §6.
+//! Swift, which gives NUMFabric's flows their max-min, has no time of its own here. Weights
+//! only move at ticks: an arrival or an end costs what it costs max-min, a tick a water-filling of all flows. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §4 and §6.
 
 use std::collections::BTreeMap;
 use std::fmt;

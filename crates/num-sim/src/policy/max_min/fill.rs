@@ -11,6 +11,10 @@
 //! ```
 //!
 //! `left` is kept up by adding and subtracting; every [`AFRESH`] fills it is computed from nothing again.
+//!
+//! Such a fill tries the order in which links filled last time, and looks for the next one among the [`WINDOW`] that come
+//! next. If each level is at least the one before, and no link is over its capacity at the end, then every flow is cut off
+//! by a full link on which no other is faster, and rates are max-min; else the fill begins from nothing.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

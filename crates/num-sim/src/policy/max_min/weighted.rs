@@ -9,8 +9,9 @@ use super::levels::Levels;
 use crate::error::Result;
 use crate::flows::Flows;
 
-/// The least weight: a rate t is then a number.
+/// The least weight and the largest: a rate t and a sum of weights are then numbers.
 const LEAST: f64 = 1e-200;
+const LARGEST: f64 = 1e200;
 
 /// Weighted max-min rates of flows with one path each that come and go.
 #[derive(Debug, Default)]
@@ -27,7 +28,7 @@ impl Weighted {
     }
 
     pub(in crate::policy) fn insert(&mut self, slot: u32, weight: f64, flows: &Flows) {
-        let weight = f64::max(weight, LEAST);
+        let weight = weight.clamp(LEAST, LARGEST);
         self.weights.resize(self.weights.len().max(slot as usize + 1), 0.0);
         self.weights[slot as usize] = weight;
         // Whatever it has, its rate is told.
@@ -53,7 +54,7 @@ impl Weighted {
     pub(in crate::policy) fn reweigh(&mut self, flows: &Flows, weight: impl Fn(u32) -> f64) -> Result<()> {
         let Self { levels, weights } = self;
         for &slot in flows.active() {
-            let weight = f64::max(weight(slot), LEAST);
+            let weight = weight(slot).clamp(LEAST, LARGEST);
             weights[slot as usize] = weight;
             levels.set_share(slot, weight, flows.flow(slot).cap / weight);
         }
