@@ -142,6 +142,11 @@ impl Member {
         self.lowest
     }
 
+    /// Whether it is its cap that holds it back.
+    pub(super) fn is_at_cap(&self) -> bool {
+        self.lowest_at == NONE
+    }
+
     /// A fill has found its rate, and the link that holds it back ([`NONE`] for its cap). What its second lowest level is
     /// it leaves open.
     #[inline]

@@ -5,7 +5,7 @@
 //! Σ_f w_f t_f ≤ c_l        t_f ≤ cap_f / w_f
 //! ```
 
-use super::levels::Levels;
+use super::levels::{Levels, Member};
 use crate::error::Result;
 use crate::flows::Flows;
 
@@ -17,22 +17,28 @@ const LARGEST: f64 = 1e200;
 #[derive(Debug, Default)]
 pub(in crate::policy) struct Weighted {
     levels: Levels,
-    /// By slot.
-    weights: Vec<f64>,
+    /// By slot, weight and cap.
+    flows: Vec<(f64, f64)>,
+}
+
+/// The rate of a flow: its cap, to the last digit, or in proportion to its weight.
+fn rate(member: &Member, (weight, cap): (f64, f64)) -> f64 {
+    if member.is_at_cap() { cap } else { f64::min(weight * member.rate(), cap) }
 }
 
 impl Weighted {
     pub(in crate::policy) fn start(&mut self, capacities: &[f64]) {
         self.levels.start(capacities);
-        self.weights.clear();
+        self.flows.clear();
     }
 
     pub(in crate::policy) fn insert(&mut self, slot: u32, weight: f64, flows: &Flows) {
         let weight = weight.clamp(LEAST, LARGEST);
-        self.weights.resize(self.weights.len().max(slot as usize + 1), 0.0);
-        self.weights[slot as usize] = weight;
+        let cap = flows.flow(slot).cap;
+        self.flows.resize(self.flows.len().max(slot as usize + 1), (0.0, 0.0));
+        self.flows[slot as usize] = (weight, cap);
         // Whatever it has, its rate is told.
-        self.levels.insert(slot, flows.route(slot), weight, flows.flow(slot).cap / weight, f64::NAN);
+        self.levels.insert(slot, flows.route(slot), weight, cap / weight, f64::NAN);
     }
 
     pub(in crate::policy) fn remove(&mut self, slot: u32) {
@@ -40,7 +46,9 @@ impl Weighted {
     }
 
     pub(in crate::policy) fn set_cap(&mut self, slot: u32, cap: f64) {
-        self.levels.set_cap(slot, cap / self.weights[slot as usize]);
+        let (weight, its_cap) = &mut self.flows[slot as usize];
+        *its_cap = cap;
+        self.levels.set_cap(slot, cap / *weight);
     }
 
     pub(in crate::policy) fn set_capacity(&mut self, link: usize, capacity: f64) {
@@ -52,13 +60,13 @@ impl Weighted {
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
     pub(in crate::policy) fn reweigh(&mut self, flows: &Flows, weight: impl Fn(u32) -> f64) -> Result<()> {
-        let Self { levels, weights } = self;
         for &slot in flows.active() {
             let weight = weight(slot).clamp(LEAST, LARGEST);
-            weights[slot as usize] = weight;
-            levels.set_share(slot, weight, flows.flow(slot).cap / weight);
+            let cap = flows.flow(slot).cap;
+            self.flows[slot as usize] = (weight, cap);
+            self.levels.set_share(slot, weight, cap / weight);
         }
-        levels.fill_all()
+        self.levels.fill_all()
     }
 
     /// Makes the rates right again.
@@ -71,7 +79,7 @@ impl Weighted {
 
     /// The rate of a flow, as of the last time that all was settled.
     pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
-        self.weights[slot as usize] * self.levels.member(slot).rate()
+        rate(self.levels.member(slot), self.flows[slot as usize])
     }
 
     /// Calls with every rate that has changed since the last call.
@@ -79,7 +87,7 @@ impl Weighted {
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
     pub(in crate::policy) fn changes(&mut self, mut tell: impl FnMut(u32, f64)) -> Result<()> {
-        let Self { levels, weights } = self;
-        levels.changes(|slot, member, _| tell(slot, weights[slot as usize] * member.rate()))
+        let Self { levels, flows } = self;
+        levels.changes(|slot, member, _| tell(slot, rate(member, flows[slot as usize])))
     }
 }
