@@ -2,7 +2,7 @@
 //! write first.
 //!
 //! ```sh
-//! cargo bench -p netnum-benches --bench simulate              # about a minute
+//! cargo bench -p netnum-benches --bench simulate              # some minutes, most of them for 20 000 flows at once
 //! cargo bench -p netnum-benches --bench simulate -- 2000      # one row
 //! ```
 //!
@@ -17,6 +17,9 @@
 //!
 //! Scheduling policies are compared on the leaf-spine as in RAX's evaluation: a load of 0.8, flows spread over the spines,
 //! applications that produce at random rates, send buffers without limit.
+//!
+//! At once: so many flows of web-search sizes between random servers of the same leaf-spine that all arrive at time 0, where
+//! nearly every end changes the rates of many others.
 
 mod common;
 
@@ -35,6 +38,9 @@ const FLOWS: [usize; 3] = [2000, 10_000, 100_000];
 
 /// With more flows than this the textbook's loop is timed on the first so many of them only.
 const TEXTBOOK_FLOWS: usize = 10_000;
+
+/// Flows that arrive together.
+const CROWDS: [usize; 3] = [1000, 5000, 20_000];
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_secs(4), samples: 10 };
 
@@ -255,6 +261,32 @@ fn measure_policies(criterion: &mut Criterion, flows: usize) {
     }
 }
 
+fn measure_crowds(criterion: &mut Criterion) {
+    let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).expect("the fabric is well formed");
+    // To see that it works the smallest is enough.
+    for &flows in &CROWDS[..if common::is_test() { 1 } else { CROWDS.len() }] {
+        let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.6) };
+        let drawn = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
+        let pairs = drawn.sources().iter().copied().zip(drawn.destinations().iter().copied()).collect();
+        let workload = Workload::at_once(&net, &Pairs::Listed(pairs), &Sizes::web_search(), 1).expect("well formed");
+        for name in ["max-min", "srpt", "pias", "xwi"] {
+            let seconds = common::measure(criterion, "at once", BenchmarkId::new(name, flows), PLAN, |count| {
+                let began = Instant::now();
+                for _ in 0..count {
+                    let mut policy = policy(name, &Options::new()).expect("it exists");
+                    let mut routing = Ecmp::new(1);
+                    let report = simulate(&net, &workload, &mut routing, policy.as_mut(), &Run::default(), &mut ());
+                    black_box(report.expect("well formed"));
+                }
+                began.elapsed()
+            });
+            if let Some(seconds) = seconds.filter(|_| !common::is_test()) {
+                println!("{flows} flows at once, {name}: {seconds:.3} s");
+            }
+        }
+    }
+}
+
 fn print_table(measured: &[Measured], gigahertz: f64) {
     println!(
         "Web-search flows at load 0.6 on 9 x 16 x 4, max-min, one thread of {gigahertz:.2} GHz; flows per second."
@@ -273,6 +305,7 @@ fn main() {
     let measured: Vec<Measured> = FLOWS.iter().map(|&flows| measure(&mut criterion, flows)).collect();
     measure_routings(&mut criterion, FLOWS[1]);
     measure_policies(&mut criterion, FLOWS[1]);
+    measure_crowds(&mut criterion);
     criterion.final_summary();
     let any = |side: &Measured| side.textbook.is_some() || side.full.is_some() || side.ours.is_some();
     let measured: Vec<Measured> = measured.into_iter().filter(any).collect();

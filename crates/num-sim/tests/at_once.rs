@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{Plain, largest_difference, random_network, routes};
-use netnum_core::{AlphaFair, Paths, Problem, Solver, Topology};
+use netnum_core::{AlphaFair, MinFct, Paths, Problem, Solver, Topology, Utilities};
 use netnum_sim::{
     Ecmp, Ideal, Options, Pairs, Poisson, Policy, Report, Run, Sizes, Ticking, TickingOptions, Utility, Workload, Xwi,
     XwiOptions, policy, simulate,
@@ -29,9 +29,12 @@ fn all() -> Vec<Box<dyn Policy + Send>> {
     vec![named("xwi"), named("gradient"), named("rcp"), fast_ned("f-norm", "proportional"), fast_ned("fill", "min-fct")]
 }
 
+/// What rates are worth to flows of some sizes.
+type OfSizes<'a> = &'a dyn Fn(&[f64]) -> Utilities;
+
 /// xWI as anyone would write it first: time goes from tick to event to tick, rates and prices come from a new solver of
 /// whatever flows there are.
-fn xwi_by_hand(net: &Topology, workload: &Workload, routes: &[Plain], interval: f64) -> Vec<f64> {
+fn xwi_by_hand(net: &Topology, workload: &Workload, routes: &[Plain], interval: f64, utility: OfSizes<'_>) -> Vec<f64> {
     let (arrivals, mut times) = (workload.arrivals(), vec![f64::NAN; workload.len()]);
     let (mut active, mut left): (Vec<usize>, Vec<f64>) = (vec![], vec![]);
     let (mut now, mut next, mut tick) = (0.0, 0, 0u32);
@@ -39,7 +42,8 @@ fn xwi_by_hand(net: &Topology, workload: &Workload, routes: &[Plain], interval: 
     let solver = |active: &[usize], prices: &Option<Vec<f64>>| {
         let links = |&flow: &usize| routes[flow].iter().map(|hop| hop.0 as u32).collect::<Vec<_>>();
         let paths = Paths::from_lists(active.iter().map(links));
-        let problem = Problem::new(net.capacities().to_vec(), paths, AlphaFair::proportional()).unwrap();
+        let sizes: Vec<f64> = active.iter().map(|&flow| 8.0 * workload.sizes()[flow]).collect();
+        let problem = Problem::new(net.capacities().to_vec(), paths, utility(&sizes)).unwrap();
         let mut solver = Solver::new(&problem, "xwi", &BTreeMap::new()).unwrap();
         prices.iter().for_each(|prices| solver.warm_start(prices).unwrap());
         solver
@@ -85,16 +89,32 @@ fn xwi_by_hand(net: &Topology, workload: &Workload, routes: &[Plain], interval: 
 
 #[test]
 fn xwi_agrees_with_a_new_solver_at_every_tick_and_event() {
-    for seed in 0..3 {
+    let utilities: [(Utility, OfSizes<'_>); 3] = [
+        (Utility::Proportional, &|_| AlphaFair::proportional().into()),
+        (Utility::AlphaFair(2.0), &|_| AlphaFair::new(2.0, 1.0).unwrap().into()),
+        (Utility::MinFct, &|sizes| MinFct::new(sizes.to_vec(), MinFct::EPSILON).unwrap().into()),
+    ];
+    for seed in 0..4 {
         let net = random_network(6, seed);
-        let arrivals = Poisson { flows: 60, ..Poisson::new(Sizes::web_search(), 0.6) };
-        let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap();
+        let workload = match seed {
+            3 => {
+                let pairs = Pairs::all_to_all(&net).unwrap();
+                Workload::at_once(&net, &pairs, &Sizes::web_search(), seed).unwrap()
+            }
+            _ => {
+                let arrivals = Poisson { flows: 60, ..Poisson::new(Sizes::web_search(), 0.6) };
+                Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap()
+            }
+        };
         let interval = 1e-3;
-        let report = run(&net, &workload, &mut Xwi::new(XwiOptions { interval, ..Default::default() }).unwrap());
-        let routes = routes(&net, &workload, &mut Ecmp::new(1));
-        let expected = xwi_by_hand(&net, &workload, &routes, interval);
-        let difference = largest_difference(&report.completion_times, &expected, report.time);
-        assert!(difference < 1e-6, "seed {seed}: {difference:e}");
+        for (utility, of_sizes) in &utilities {
+            let options = XwiOptions { interval, utility: *utility, ..Default::default() };
+            let report = run(&net, &workload, &mut Xwi::new(options).unwrap());
+            let routes = routes(&net, &workload, &mut Ecmp::new(1));
+            let expected = xwi_by_hand(&net, &workload, &routes, interval, of_sizes);
+            let difference = largest_difference(&report.completion_times, &expected, report.time);
+            assert!(difference < 1e-6, "seed {seed}, {utility:?}: {difference:e}");
+        }
     }
 }
 

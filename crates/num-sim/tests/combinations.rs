@@ -243,6 +243,30 @@ fn a_seed_fixes_every_bit() {
 }
 
 #[test]
+fn flows_that_arrive_together_agree_with_a_simulator_that_finds_all_anew() {
+    let sizes = Sizes::new("some", vec![(2e4, 0.0), (3e5, 0.6), (2e6, 1.0)]).unwrap();
+    for seed in 0..6 {
+        let net = small_network(seed);
+        // Between ends in some order, each of them several times.
+        let pair = |flow: usize| (flow * 7 % net.ends(), (flow * 7 + 1 + flow * flow % (net.ends() - 1)) % net.ends());
+        let workload = Workload::at_once(&net, &Pairs::Listed((0..90).map(pair).collect()), &sizes, seed).unwrap();
+        for (name, _) in routings(seed).into_iter().filter(|routing| ["ecmp", "spray"].contains(&routing.0)) {
+            let routing = || routings(seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
+            for changes in [vec![], vec![Change { time: 5e-3, link: 2, capacity: 0.3 * net.capacities()[2] }]] {
+                let run = Run { changes, ..Run::default() };
+                for (mut policy, scheduler) in policies() {
+                    let case = format!("{} over {name}, at once, seed {seed}", policy.name());
+                    let report =
+                        simulate(&net, &workload, routing().as_mut(), policy.as_mut(), &run, &mut ()).expect(&case);
+                    let slow = slowly(&net, &workload, routing().as_mut(), &scheduler, &run.changes, &vec![]);
+                    assert_same(&report, &slow, &net, &case);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn every_combination_agrees_with_a_simulator_that_finds_all_anew() {
     let moves: usize = (0..4).map(agree).sum();
     assert!(moves > 10_000, "{moves} moves are too few to say anything");

@@ -67,6 +67,7 @@ impl Key for Deadline {
         deadline(flows.flow(slot), self.slack)
     }
 
+    #[inline]
     fn slope(&self, _slot: u32, _flows: &Flows, _rate: f64) -> f64 {
         0.0
     }

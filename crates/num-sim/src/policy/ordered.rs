@@ -6,13 +6,15 @@
 //! ```
 //!
 //! Between events keys change at constant speeds, so that the moment at which a flow overtakes another is known. It
-//! matters only where both want a link that is full: on one with something to spare the order changes nothing. So for
-//! every link the order of its own flows is followed, and at the first overtaking on a full one this policy asks to be
-//! asked again.
+//! matters only where both want a link that is full, and the one ahead sends over it: on a link with something to spare
+//! the order changes nothing, and one that sends nothing leaves as much to those behind it as to those ahead. So for
+//! every link the order of those that send over it is followed, and at the first overtaking on a full one this policy asks
+//! to be asked again.
 //!
 //! The faster a key is to fall the more the flow gets, so that two that have changed places do not change back. An event
-//! costs O(active · hops), and as many steps more as places are changed: the order is kept, and only keys that fall are
-//! asked for again.
+//! costs O(active), and as many steps more as places are changed: the order is kept, only keys that fall are asked for
+//! again, and of a flow that gets nothing only the link is looked at that held it back last. What is left is O(hops) for
+//! every flow that gets something, of which there are at most as many as links.
 
 use std::cmp::Ordering;
 
@@ -68,7 +70,12 @@ struct Place {
     slope: f64,
     number: u32,
     slot: u32,
+    /// The link that left nothing for it when flows were last served; [`NONE`] for one that got something.
+    blocked: u32,
 }
+
+/// No link.
+const NONE: u32 = u32::MAX;
 
 impl Place {
     fn comes_before(&self, other: &Self) -> bool {
@@ -81,7 +88,7 @@ impl Place {
 struct Link {
     /// What is left of it.
     free: f64,
-    /// The key of the flow that was served last, and how fast it changes.
+    /// The key of the flow that was served last and got something, and how fast it changes.
     last: (f64, f64),
     /// Seconds until a flow overtakes the one before it.
     overtaking: f64,
@@ -103,6 +110,9 @@ impl<K: Key> Ordered<K> {
         }
         for place in 1..self.order.len() {
             let moved = self.order[place];
+            if self.order[place - 1].key < moved.key {
+                continue;
+            }
             let before = self.order[..place].iter().rposition(|other| !moved.comes_before(other));
             let to = before.map_or(0, |before| before + 1);
             self.order.copy_within(to..place, to + 1);
@@ -115,7 +125,11 @@ impl<K> Ordered<K> {
     fn forget_those_that_left(&mut self) {
         match self.left.as_mut_slice() {
             [] => return,
-            &mut [slot] => self.order.retain(|place| place.slot != slot),
+            &mut [slot] => {
+                if let Some(gone) = self.order.iter().position(|place| place.slot == slot) {
+                    self.order.remove(gone);
+                }
+            }
             left => {
                 left.sort_unstable();
                 self.order.retain(|place| left.binary_search(&place.slot).is_err());
@@ -141,7 +155,13 @@ impl<K: Key> Policy for Ordered<K> {
     fn arrive(&mut self, slot: u32, flows: &Flows) {
         // Its slot may be that of a flow that has left at this moment.
         self.forget_those_that_left();
-        self.order.push(Place { key: f64::INFINITY, slope: f64::NAN, number: flows.flow(slot).number, slot });
+        self.order.push(Place {
+            key: f64::INFINITY,
+            slope: f64::NAN,
+            number: flows.flow(slot).number,
+            slot,
+            blocked: NONE,
+        });
         self.arrived += 1;
     }
 
@@ -161,8 +181,10 @@ impl<K: Key> Policy for Ordered<K> {
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         self.forget_those_that_left();
         let (mut pacer, all) = (Pacer::new(), std::mem::take(&mut self.rerouted));
+        pacer.did(self.order.len())?;
         for place in self.order.iter_mut().filter(|place| all || place.slope != 0.0) {
             pacer.did(1)?;
+            place.blocked = if all { NONE } else { place.blocked };
             place.key = self.by.key(place.slot, flows, now);
             if place.key.is_nan() {
                 let what = format!("gave flow {} the key NaN at {now} s, expected a number", place.number);
@@ -175,30 +197,47 @@ impl<K: Key> Policy for Ordered<K> {
         links.clear();
         links.extend(capacities.iter().map(idle));
         for place in order.iter_mut() {
-            let Place { key, slot, .. } = *place;
-            let (flow, route) = (flows.flow(slot), flows.route(slot));
-            let rate = route.iter().map(|(link, share)| links[link].free / share).fold(flow.cap, f64::min);
+            let Place { key, slot, blocked, .. } = *place;
+            // Then it gets nothing again.
+            let still = links.get(blocked as usize).is_some_and(|link| link.free == 0.0);
+            let rate = match still {
+                true => 0.0,
+                false => {
+                    let (flow, route) = (flows.flow(slot), flows.route(slot));
+                    pacer.did(route.links().len())?;
+                    let rate = route.iter().map(|(link, share)| links[link].free / share).fold(flow.cap, f64::min);
+                    let full = route.links().iter().find(|&&link| links[link as usize].free == 0.0);
+                    place.blocked = full.copied().unwrap_or(NONE);
+                    if rate != flow.rate {
+                        rates.set(slot, rate);
+                    }
+                    rate
+                }
+            };
             let slope = by.slope(slot, flows, rate);
             if slope.is_nan() || slope > 0.0 {
                 let what =
                     format!("has a key of slope {slope} for flow {} at {now} s, expected a number <= 0", place.number);
                 return Err(Error::Policy { policy: by.name().into(), what });
             }
-            pacer.did(route.links().len())?;
             place.slope = slope;
-            for (link, share) in route.iter() {
+            if rate == 0.0 && slope == 0.0 {
+                continue;
+            }
+            for (link, share) in flows.route(slot).iter() {
                 let link = &mut links[link];
-                link.free = f64::max(0.0, link.free - share * rate);
                 let (ahead, its_slope) = link.last;
                 if slope < its_slope {
                     // By so much that the two can be told apart.
                     let way = f64::max(key - ahead, APART * key);
                     link.overtaking = f64::min(link.overtaking, way / (its_slope - slope));
                 }
-                link.last = (key, slope);
-            }
-            if rate != flow.rate {
-                rates.set(slot, rate);
+                if rate > 0.0 {
+                    // Nothing is left of a link that holds it back, though it be a rounding.
+                    let holds = link.free / share <= rate;
+                    link.free = if holds { 0.0 } else { f64::max(0.0, link.free - share * rate) };
+                    link.last = (key, slope);
+                }
             }
         }
         let full = |(link, capacity): &(&Link, &f64)| link.free <= FULL * **capacity;

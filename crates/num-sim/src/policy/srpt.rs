@@ -46,9 +46,12 @@ impl SrptOptions {
 }
 
 impl Left {
-    /// The capacity of a flow's first link.
+    /// The capacity of a flow's first link, where it matters.
     fn capacity(&self, slot: u32, flows: &Flows) -> f64 {
-        self.capacities[flows.route(slot).links()[0] as usize]
+        match self.by {
+            Remaining::Size => f64::NAN,
+            Remaining::Time => self.capacities[flows.route(slot).links()[0] as usize],
+        }
     }
 }
 
@@ -68,6 +71,7 @@ impl Key for Left {
         self.by.of(slot, flows, now, self.capacity(slot, flows))
     }
 
+    #[inline]
     fn slope(&self, slot: u32, flows: &Flows, rate: f64) -> f64 {
         self.by.slope(slot, flows, rate, self.capacity(slot, flows))
     }

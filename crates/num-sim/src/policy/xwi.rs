@@ -7,19 +7,22 @@
 //! a link without flows       y = 0:  p ← β p + (1 − β) [p − η p]₊
 //! ```
 //!
-//! Swift, which gives NUMFabric's flows their max-min, has no time of its own here. An arrival, an end or a tick costs two
-//! or three water-fillings of the flows of the moment. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §4 and §6.
+//! Swift, which gives NUMFabric's flows their max-min, has no time of its own here. Weights
+//! only move at ticks: an arrival or an end costs what it costs max-min, a tick a water-filling of all flows. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §4 and §6.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use netnum_core::{METHODS, Solver, Topology};
+use netnum_core::interrupt::Pacer;
+use netnum_core::{METHODS, Topology};
+use netnum_parallel::Worth;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::{Policy, Rates, Utility, moment};
-use crate::error::Result;
-use crate::flows::Flows;
+use super::max_min::Weighted;
+use super::{Policy, Rates, Utility, single_path};
+use crate::error::{Error, Result};
+use crate::flows::{Flow, Flows};
 use crate::workload::Workload;
 
 /// How xWI works. By default as in most of the paper's experiments: every 30 µs, η = 5, β = 0.5, proportional fairness.
@@ -53,8 +56,15 @@ impl XwiOptions {
     }
 }
 
+/// What it costs to look at a flow, in units of a [`Pacer`].
+const LOOK: usize = 4;
 /// Its name, here and in the core.
 const XWI: &str = "xwi";
+
+/// A price beyond which utilities say nothing.
+const LARGEST_PRICE: f64 = 1e200;
+/// A rate this near to its cap is at it.
+const NEAR: f64 = 1e-9;
 
 /// xWI on a clock.
 ///
@@ -64,11 +74,17 @@ pub struct Xwi {
     options: XwiOptions,
     clock: Clock,
     capacities: Vec<f64>,
-    /// Of all links *(iterate)*; empty before the first flow.
+    /// The rate that counts as 1 in utilities and weights: the largest capacity at first.
+    unit: f64,
+    /// Of all links *(iterate)*, and whether they have moved since the first flow.
     prices: Vec<f64>,
-    /// The flows of the moment, by slot, and their iteration.
-    at_work: Option<(Vec<u32>, Solver)>,
+    moved: bool,
+    shared: Weighted,
+    /// Whether flows, caps or capacities are others than before, and whether weights are to be computed for that.
     changed: bool,
+    is_other: bool,
+    /// What went wrong where nothing could be returned.
+    fault: Option<Error>,
 }
 
 impl Xwi {
@@ -82,37 +98,126 @@ impl Xwi {
         if let Some(method) = METHODS.iter().find(|method| method.name == XWI) {
             method.values(&options.of_method())?;
         }
-        Ok(Self { options, clock, capacities: Vec::new(), prices: Vec::new(), at_work: None, changed: false })
+        Ok(Self {
+            options,
+            clock,
+            capacities: Vec::new(),
+            unit: 1.0,
+            prices: Vec::new(),
+            moved: false,
+            shared: Weighted::default(),
+            changed: false,
+            is_other: false,
+            fault: None,
+        })
     }
 
-    /// Goes on with the flows of this moment, from the prices as they are.
-    fn begin(&mut self, flows: &Flows) -> Result<()> {
-        let utility = self.options.utility;
-        let (slots, problem) =
-            moment::problem(XWI, &self.capacities, flows, |slots| utility.of(&moment::flows_in(slots, flows)))?;
-        let mut solver = Solver::new(&problem, XWI, &self.options.of_method())?;
-        if !self.prices.is_empty() {
-            solver.warm_start(&self.prices)?;
+    /// (U')⁻¹ of the price of its path, at most so many times what the path can carry, in units.
+    fn weight(&self, slot: u32, flows: &Flows) -> f64 {
+        let (flow, route) = (flows.flow(slot), flows.route(slot));
+        let heaviest = self.options.heaviest * route.alone(&self.capacities);
+        let Curve { weight, alpha } = Curve::of(self.options.utility, flow, self.unit);
+        let price = self.price(route.links());
+        let demand = match price {
+            0.0 => f64::INFINITY,
+            _ if alpha == 1.0 => weight / price,
+            _ => weight * price.powf(-1.0 / alpha),
+        };
+        f64::min(demand, heaviest) / self.unit
+    }
+
+    /// q of a path.
+    fn price(&self, links: &[u32]) -> f64 {
+        links.iter().map(|&link| self.prices[link as usize]).sum()
+    }
+
+    /// The prices to begin with: every flow's revenue at an equal share, split over the links of its path.
+    fn first_prices(&mut self, flows: &Flows) -> Result<()> {
+        let mut counts = vec![0.0; self.capacities.len()];
+        let mut pacer = Pacer::new();
+        let open = |slot: u32| self.is_open(slot, flows);
+        for &slot in flows.active().iter().filter(|&&slot| open(slot)) {
+            flows.route(slot).links().iter().for_each(|&link| counts[link as usize] += 1.0);
+            pacer.did(LOOK)?;
         }
-        self.at_work = Some((slots, solver));
+        let mut prices = vec![0.0; counts.len()];
+        for &slot in flows.active().iter().filter(|&&slot| open(slot)) {
+            let (flow, links) = (flows.flow(slot), flows.route(slot).links());
+            let share = |&link: &u32| self.capacities[link as usize] / counts[link as usize];
+            let share = links.iter().map(share).fold(flow.cap, f64::min);
+            let revenue = share * Curve::of(self.options.utility, flow, self.unit).marginal(share);
+            for &link in links {
+                prices[link as usize] += revenue / links.len() as f64 / self.capacities[link as usize];
+            }
+            pacer.did(LOOK)?;
+        }
+        prices.iter_mut().for_each(|price| *price = f64::min(*price, LARGEST_PRICE));
+        self.prices = prices;
         Ok(())
+    }
+
+    /// Whether anything can pass.
+    fn is_open(&self, slot: u32, flows: &Flows) -> bool {
+        flows.flow(slot).cap > 0.0 && flows.route(slot).alone(&self.capacities) > 0.0
     }
 
     /// Moves the prices.
-    fn step(&mut self) -> Result<()> {
-        let Some((_, solver)) = &mut self.at_work else { return Ok(()) };
-        solver.step(1)?;
-        let XwiOptions { eta, beta, .. } = self.options;
-        let left = beta + (1.0 - beta) * (1.0 - eta).max(0.0);
-        let mut next: Vec<f64> = self.prices.iter().map(|price| left * price).collect();
-        let found = solver.prices();
-        next.resize(found.len(), 0.0);
-        for path in solver.problem().paths().iter() {
-            path.iter().for_each(|&link| next[link as usize] = found[link as usize]);
+    fn step(&mut self, flows: &Flows) -> Result<()> {
+        let links = self.capacities.len();
+        // min (U' − q)/|L| over the flows of every link that count, and its load.
+        let (mut residuals, mut loads) = (vec![f64::INFINITY; links], vec![0.0; links]);
+        let mut pacer = Pacer::new();
+        for &slot in flows.active().iter().filter(|&&slot| self.is_open(slot, flows)) {
+            pacer.did(LOOK)?;
+            let (flow, links, rate) = (flows.flow(slot), flows.route(slot).links(), self.shared.rate(slot));
+            let marginal = Curve::of(self.options.utility, flow, self.unit).marginal(rate);
+            let residual = marginal - self.price(links);
+            links.iter().for_each(|&link| loads[link as usize] += rate);
+            // What a cap holds, or what gets nothing, the prices need not explain.
+            if (rate >= flow.cap * (1.0 - NEAR) && residual >= 0.0) || (rate <= 0.0 && residual <= 0.0) {
+                continue;
+            }
+            for &link in links {
+                let least = &mut residuals[link as usize];
+                *least = f64::min(*least, residual / links.len() as f64);
+            }
         }
-        // From prices that have left the floats nothing can go on.
-        self.prices = if next.iter().all(|price| price.is_finite()) { next } else { Vec::new() };
+        let XwiOptions { eta, beta, .. } = self.options;
+        let links = residuals.iter().zip(loads.iter().zip(&self.capacities));
+        for (price, (&residual, (&load, &capacity))) in self.prices.iter_mut().zip(links) {
+            let residual = if residual.is_finite() { residual } else { 0.0 };
+            let idle = if capacity > 0.0 { f64::max(0.0, 1.0 - load / capacity) } else { 1.0 };
+            let next = (*price + residual - eta * idle * *price).clamp(0.0, LARGEST_PRICE);
+            *price = beta * *price + (1.0 - beta) * next;
+        }
+        self.moved = true;
         Ok(())
+    }
+
+    /// Gives all flows the weights of the prices as they are.
+    fn reweigh(&mut self, flows: &Flows) -> Result<()> {
+        let mut shared = std::mem::take(&mut self.shared);
+        let done = shared.reweigh(flows, |slot| self.weight(slot, flows));
+        self.shared = shared;
+        done
+    }
+}
+
+/// U'(x) = (w/x)^α, in a unit of price at which it is near 1 for rates like those of the network.
+struct Curve {
+    weight: f64,
+    alpha: f64,
+}
+
+impl Curve {
+    fn of(utility: Utility, flow: &Flow, unit: f64) -> Self {
+        let Worth { weight, alpha, .. } = utility.worth(flow, unit);
+        Self { weight: weight.clamp(f64::MIN_POSITIVE, f64::MAX), alpha }
+    }
+
+    fn marginal(&self, rate: f64) -> f64 {
+        let ratio = self.weight / rate;
+        f64::min(if self.alpha == 1.0 { ratio } else { ratio.powf(self.alpha) }, LARGEST_PRICE)
     }
 }
 
@@ -123,26 +228,37 @@ impl Policy for Xwi {
 
     fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
+        let largest = self.capacities.iter().copied().fold(0.0, f64::max);
+        self.unit = if largest > 0.0 { largest } else { 1.0 };
         self.clock.reset();
-        (self.prices, self.at_work, self.changed) = (Vec::new(), None, false);
+        self.shared.start(&self.capacities);
+        (self.prices, self.moved) = (vec![0.0; self.capacities.len()], false);
+        (self.changed, self.is_other, self.fault) = (false, false, None);
         Ok(())
     }
 
-    fn arrive(&mut self, _slot: u32, _flows: &Flows) {
+    fn arrive(&mut self, slot: u32, flows: &Flows) {
+        if let Err(error) = single_path(XWI, slot, flows) {
+            self.fault.get_or_insert(error);
+        }
+        self.shared.insert(slot, self.weight(slot, flows), flows);
         self.changed = true;
     }
 
-    fn leave(&mut self, _slot: u32, _flows: &Flows) {
+    fn leave(&mut self, slot: u32, _flows: &Flows) {
+        self.shared.remove(slot);
         self.changed = true;
     }
 
-    fn recap(&mut self, _slot: u32, _flows: &Flows) {
+    fn recap(&mut self, slot: u32, flows: &Flows) {
+        self.shared.set_cap(slot, flows.flow(slot).cap);
         self.changed = true;
     }
 
     fn set_capacity(&mut self, link: usize, capacity: f64) {
         self.capacities[link] = capacity;
-        self.changed = true;
+        self.shared.set_capacity(link, capacity);
+        (self.changed, self.is_other) = (true, true);
     }
 
     fn is_exact(&self) -> bool {
@@ -150,23 +266,29 @@ impl Policy for Xwi {
     }
 
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
         let due = self.clock.is_due(now, XWI)?;
         if flows.active().is_empty() {
             // Without flows nothing is worth a tick; prices stay.
-            self.at_work = None;
             return Ok(f64::INFINITY);
         }
         if std::mem::take(&mut self.changed) {
-            self.begin(flows)?;
-        }
-        if due {
-            self.step()?;
-        }
-        if let Some((slots, solver)) = &self.at_work {
-            for (&slot, rate) in slots.iter().zip(solver.raw_rates()) {
-                rates.set(slot, rate);
+            if !self.moved {
+                self.first_prices(flows)?;
+            }
+            // The weights of flows that have not come or gone are as they were, unless the prices are not.
+            if std::mem::take(&mut self.is_other) || !self.moved {
+                self.reweigh(flows)?;
             }
         }
+        self.shared.settle()?;
+        if due {
+            self.step(flows)?;
+            self.reweigh(flows)?;
+        }
+        self.shared.changes(|slot, rate| rates.set(slot, rate))?;
         Ok(self.clock.next())
     }
 }

@@ -1,14 +1,48 @@
-//! All levels anew, by water-filling: the level of a link at which its flows would fill it, if those that lower links
-//! cut off stay where they are, only rises while flows are cut off. So the lowest such level is looked at first, and is
-//! either higher by now and put back, or that of the next link to fill.
+//! Levels by water-filling: the level of a link at which its flows would fill it, if those that lower links cut off stay
+//! where they are, only rises while flows are cut off. So the lowest such level is looked at first, and is either higher
+//! by now and put back, or that of the next link to fill.
+//!
+//! What happens below the lowest level that a change moves stays as it was. So a fill goes on from the last one: the
+//! flows that this one cut off at that level or above rise again, their rates are given back to their links, and the
+//! water rises from there. In a crowd every end moves the levels of many links, but only those above its own.
+//!
+//! ```text
+//! left_l = c_l − Σ_f a_fl x_f over the flows that are cut off      level_l = left_l / Σ_f a_fl over those that rise
+//! ```
+//!
+//! `left` is kept up by adding and subtracting; every [`AFRESH`] fills it is computed from nothing again.
+//!
+//! Such a fill tries the order in which links filled last time, and looks for the next one among the [`WINDOW`] that come
+//! next. If each level is at least the one before, and no link is over its capacity at the end, then every flow is cut off
+//! by a full link on which no other is faster, and rates are max-min; else the fill begins from nothing.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use netnum_core::interrupt::Pacer;
 
-use super::levels::{Levels, Link};
+use super::hops::Hop;
+use super::levels::{Crossing, Levels, Link, NONE};
 use crate::error::Result;
+
+/// Fills that go on from one from the start, before the next such one.
+const AFRESH: u32 = 64;
+
+/// The part of a link's shares below which those that are left are added up again.
+const LOST: f64 = 1e-3;
+
+/// Of so many flows one must have been cut off for all to be looked at.
+const MANY: usize = 8;
+
+/// How many of the links that come next are looked at.
+const WINDOW: usize = 32;
+
+/// The part of a link's capacity that may be missing: that is rounding.
+const OVER: f64 = 1e-13;
+
+/// The place of a flow that is not cut off.
+const RISES: u32 = u32::MAX;
 
 /// What of a link is still to be given away, and to how many.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +50,8 @@ struct Left {
     capacity: f64,
     shares: f64,
     flows: usize,
+    /// Shares that are less than this are the rounding of others.
+    lost: f64,
 }
 
 impl Left {
@@ -26,13 +62,37 @@ impl Left {
             0 => flows as f64,
             _ => link.through.iter().map(|crossing| crossing.share).sum(),
         };
-        Self { capacity: link.capacity, shares, flows }
+        Self { capacity: link.capacity, shares, flows, lost: LOST * shares }
     }
 
+    /// A flow is cut off.
     fn take(&mut self, share: f64, rate: f64) {
         self.capacity -= share * rate;
         self.shares -= share;
         self.flows -= 1;
+    }
+
+    /// It rises again.
+    fn give(&mut self, share: f64, rate: f64) {
+        self.capacity += share * rate;
+        self.shares += share;
+        self.flows += 1;
+    }
+
+    /// Adds up the shares of the flows that rise, where what is kept of them may be lost in that of others.
+    fn add_up(&mut self, link: &Link, places: &[u32]) {
+        self.lost = f64::max(self.lost, LOST * self.shares);
+        if self.shares < self.lost && self.flows > 0 {
+            let rises = |crossing: &&Crossing| places[crossing.slot as usize] == RISES;
+            self.shares = link.through.iter().filter(rises).map(|crossing| crossing.share).sum();
+            self.lost = LOST * self.shares;
+        }
+    }
+
+    /// Whether it is full below some level, by more than rounding.
+    fn is_over(&self, level: f64, capacity: f64) -> bool {
+        let asked = if self.flows == 0 { 0.0 } else { self.shares * level };
+        self.capacity < asked - OVER * capacity
     }
 
     /// The level at which it fills, at least the present one; ∞ if no flow is left to fill it.
@@ -41,66 +101,344 @@ impl Left {
     }
 }
 
+/// A flow that has been cut off, and where.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    slot: u32,
+    /// By which link; [`NONE`] for its cap.
+    link: u32,
+    rate: f64,
+}
+
+/// What the last fill has left behind, and the changes since.
+#[derive(Debug, Default)]
+pub(super) struct Filled {
+    /// Whether levels are those of the last fill.
+    holds: bool,
+    /// How many fills have gone on from the last one from the start.
+    times: u32,
+    left: Vec<Left>,
+    /// Flows in the order in which they were cut off. A place that its flow does not know any more is empty.
+    cut: Vec<Cut>,
+    /// By slot.
+    places: Vec<u32>,
+    /// Slots of flows that have risen again since, or arrived.
+    risen: Vec<u32>,
+    /// The lowest rate that one of them has or had, or may have because of its cap.
+    from: f64,
+    /// All links, in the order in which they filled.
+    order: Vec<u32>,
+    /// Room for a list of flows.
+    room: Vec<u32>,
+}
+
 /// Numbers that are not NaN, in order: those of bits for what is not negative.
 fn key(level: f64) -> Reverse<u64> {
     Reverse(level.to_bits())
 }
 
+impl Filled {
+    /// A flow has arrived.
+    #[inline]
+    pub(super) fn insert(&mut self, slot: u32, cap: f64, hops: &[Hop]) {
+        if !self.holds {
+            return;
+        }
+        if self.places.len() <= slot as usize {
+            self.places.resize(slot as usize + 1, RISES);
+        }
+        self.places[slot as usize] = RISES;
+        for &Hop { link, share, .. } in hops {
+            self.left[link as usize].give(share, 0.0);
+        }
+        self.risen.push(slot);
+        self.from = f64::min(self.from, cap);
+    }
+
+    /// A flow has left.
+    #[inline]
+    pub(super) fn remove(&mut self, slot: u32, hops: &[Hop]) {
+        if self.holds {
+            self.rise(slot, hops);
+            for &Hop { link, share, .. } in hops {
+                self.left[link as usize].take(share, 0.0);
+            }
+        }
+    }
+
+    /// A flow has another cap than before, `lowest` being the lower one.
+    #[inline]
+    pub(super) fn recap(&mut self, slot: u32, lowest: f64, hops: &[Hop]) {
+        if self.holds {
+            self.rise(slot, hops);
+            self.risen.push(slot);
+            self.from = f64::min(self.from, lowest);
+        }
+    }
+
+    /// A link has so much more capacity than before.
+    #[inline]
+    pub(super) fn set_capacity(&mut self, link: u32, more: f64) {
+        if self.holds {
+            self.left[link as usize].capacity += more;
+        }
+    }
+
+    /// What is left of a link that cuts off nothing, if that is known.
+    pub(super) fn left(&self, link: u32) -> Option<f64> {
+        (self.holds && self.risen.is_empty()).then(|| self.left[link as usize].capacity)
+    }
+
+    /// Levels have moved otherwise.
+    pub(super) fn forget(&mut self) {
+        self.holds = false;
+    }
+
+    /// A flow that was cut off rises again.
+    fn rise(&mut self, slot: u32, hops: &[Hop]) {
+        let place = std::mem::replace(&mut self.places[slot as usize], RISES);
+        if let Some(&Cut { rate, .. }) = self.cut.get(place as usize) {
+            self.from = f64::min(self.from, rate);
+            for &Hop { link, share, .. } in hops {
+                self.left[link as usize].give(share, rate);
+            }
+        }
+    }
+}
+
+/// Lists slots for which something is so, without a branch: which they are cannot be predicted.
+#[inline]
+fn list(listed: &mut Vec<u32>, slots: impl ExactSizeIterator<Item = u32>, is_so: impl Fn(u32) -> bool) -> &[u32] {
+    if listed.len() < slots.len() {
+        listed.resize(slots.len(), 0);
+    }
+    let mut count = 0;
+    for slot in slots {
+        listed[count] = slot;
+        count += usize::from(is_so(slot));
+    }
+    &listed[..count]
+}
+
+/// Lists the flows that were cut off from some place on. Many of them are listed by slot, as they lie in memory.
+fn cut_off_from<'a>(first: usize, cut: &[Cut], places: &[u32], listed: &'a mut Vec<u32>) -> &'a [u32] {
+    if MANY * (cut.len() - first) > places.len() {
+        let from = first as u32;
+        return list(listed, 0..places.len() as u32, |slot| (from..RISES).contains(&places[slot as usize]));
+    }
+    listed.clear();
+    let known = cut.iter().enumerate().skip(first).filter(|&(at, cut)| places[cut.slot as usize] as usize == at);
+    listed.extend(known.map(|(_, cut)| cut.slot));
+    listed
+}
+
 impl Levels {
-    /// Computes the level of every link.
+    /// Computes the levels of all links that are at some level or above, and those that changes of flows and caps move.
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only, after which nothing holds of the levels.
-    pub(super) fn fill(&mut self) -> Result<()> {
-        let Self { links, levels, members, .. } = self;
-        let mut pacer = Pacer::new();
-        let mut left: Vec<Left> = links.iter().map(Left::of).collect();
-        let mut rises: Vec<bool> = members.iter().map(|member| !member.hops.is_empty()).collect();
-        let mut capped: Vec<u32> = (0..members.len() as u32)
-            .filter(|&slot| rises[slot as usize] && members[slot as usize].cap.is_finite())
-            .collect();
-        capped.sort_unstable_by(|&one, &other| members[other as usize].cap.total_cmp(&members[one as usize].cap));
-        let entry = |(link, left): (usize, &Left)| (left.flows > 0).then(|| (key(left.level(0.0)), link));
-        let mut heap: BinaryHeap<(Reverse<u64>, usize)> = left.iter().enumerate().filter_map(entry).collect();
-        let mut water = 0.0;
-        levels.fill(f64::INFINITY);
-        while let Some((Reverse(bits), link)) = heap.pop() {
-            let bound = f64::from_bits(bits);
-            if let Some(&slot) = capped.last().filter(|&&slot| members[slot as usize].cap <= bound) {
-                capped.pop();
-                let member = &members[slot as usize];
-                if std::mem::take(&mut rises[slot as usize]) {
-                    water = f64::max(water, member.cap);
-                    for hop in &member.hops {
-                        let (link, share) = hop.at();
-                        left[link].take(share, member.cap);
-                    }
-                }
-                heap.push((key(bound), link));
-                continue;
-            }
-            let level = left[link].level(water);
-            if level > bound {
-                if level < f64::INFINITY {
-                    heap.push((key(level), link));
-                }
-                continue;
-            }
-            water = level;
-            levels[link] = level;
-            pacer.did(links[link].through.len())?;
-            for &crossing in &links[link].through {
-                if !std::mem::take(&mut rises[crossing.slot as usize]) {
-                    continue;
-                }
-                for hop in &members[crossing.slot as usize].hops {
-                    let (link, share) = hop.at();
-                    left[link].take(share, level);
-                }
+    pub(super) fn fill(&mut self, from: f64) -> Result<()> {
+        let from = f64::min(from, self.filled.from);
+        let goes_on = self.filled.holds && from > 0.0 && self.filled.times < AFRESH;
+        self.filled.holds = false;
+        self.filled.from = f64::INFINITY;
+        let mut first = 0;
+        if goes_on {
+            self.filled.times += 1;
+            self.give_back(from);
+            first = self.filled.cut.len();
+        }
+        if !goes_on || !self.pour_in_order(from)? {
+            self.filled.times = 0;
+            self.start_filling();
+            first = 0;
+            self.pour()?;
+        }
+        self.tell_from(first);
+        // Flows that no link of theirs cuts off would do the same without it.
+        self.links.iter_mut().zip(&self.filled.left).for_each(|(link, left)| link.spare = left.capacity);
+        self.filled.risen.clear();
+        self.filled.holds = true;
+        Ok(())
+    }
+
+    /// All flows rise, from nothing.
+    fn start_filling(&mut self) {
+        let Filled { left, cut, places, risen, .. } = &mut self.filled;
+        left.clear();
+        left.extend(self.links.iter().map(Left::of));
+        cut.clear();
+        places.clear();
+        places.resize(self.members.len(), RISES);
+        risen.clear();
+        risen.extend((0..places.len() as u32).filter(|&slot| !self.hops.of(slot).is_empty()));
+    }
+
+    /// Flows that were cut off at some level or above rise again.
+    fn give_back(&mut self, from: f64) {
+        let Self { hops, filled: Filled { left, cut, places, risen, room, .. }, .. } = self;
+        let left = left.as_mut_slice();
+        let first = cut.partition_point(|cut| cut.rate < from);
+        for &slot in cut_off_from(first, cut, places, room) {
+            let place = std::mem::replace(&mut places[slot as usize], RISES);
+            let rate = cut[place as usize].rate;
+            risen.push(slot);
+            for &Hop { link, share, .. } in hops.of(slot) {
+                left[link as usize].give(share, rate);
             }
         }
-        // Flows that no link of theirs cuts off would do the same without it.
-        links.iter_mut().zip(&left).for_each(|(link, left)| link.spare = left.capacity);
+        cut.truncate(first);
+    }
+
+    /// Tells flows that have been cut off by how much.
+    fn tell_from(&mut self, first: usize) {
+        let Self { members, listed, filled: Filled { cut, places, room, .. }, .. } = self;
+        for &slot in cut_off_from(first, cut, places, room) {
+            let Cut { link, rate, .. } = cut[places[slot as usize] as usize];
+            members[slot as usize].cut_off(slot, rate, link, listed);
+        }
+    }
+
+    /// The water rises until all flows are cut off.
+    fn pour(&mut self) -> Result<()> {
+        self.sort_caps();
+        self.levels.fill(f64::INFINITY);
+        let Filled { left, order, .. } = &mut self.filled;
+        order.clear();
+        order.extend((0..left.len() as u32).filter(|&link| left[link as usize].flows == 0));
+        let mut filled = Vec::with_capacity(left.len());
+        let entry = |(link, left): (u32, &Left)| (left.flows > 0).then(|| (key(left.level(0.0)), link));
+        let mut heap: BinaryHeap<(Reverse<u64>, u32)> = (0..).zip(&*left).filter_map(entry).collect();
+        let (mut water, mut pacer) = (0.0, Pacer::new());
+        while let Some(mut first) = heap.peek_mut() {
+            let (Reverse(bits), link) = *first;
+            let bound = f64::from_bits(bits);
+            if let Some(slot) = self.next_capped(bound) {
+                water = f64::max(water, self.members[slot as usize].cap);
+                self.cut_capped(slot);
+                continue;
+            }
+            let left = self.look_at(link);
+            let level = left.level(water);
+            if level > bound && level < f64::INFINITY {
+                first.0 = key(level);
+                continue;
+            }
+            PeekMut::pop(first);
+            filled.push(link);
+            if level < f64::INFINITY {
+                water = level;
+                pacer.did(self.links[link as usize].through.len())?;
+                self.cut_off_at(link, level);
+            }
+        }
+        self.filled.order.splice(0..0, filled);
         Ok(())
+    }
+
+    /// The same from a level on, in about the order in which links filled last time: of some that come next the lowest is
+    /// the next to fill. Whether no other one should have filled before.
+    fn pour_in_order(&mut self, from: f64) -> Result<bool> {
+        self.sort_caps();
+        let mut order = std::mem::take(&mut self.filled.order);
+        let below = order.iter().position(|&link| self.levels[link as usize] >= from).unwrap_or(order.len());
+        self.levels.iter_mut().filter(|level| **level >= from).for_each(|level| *level = f64::INFINITY);
+        let done = self.pour_over(&mut order[below..], from);
+        self.filled.order = order;
+        done
+    }
+
+    /// The same over links in the order that is tried, which becomes that in which they fill.
+    fn pour_over(&mut self, ahead: &mut [u32], mut water: f64) -> Result<bool> {
+        let (mut at, mut pacer) = (0, Pacer::new());
+        pacer.did(ahead.len())?;
+        loop {
+            let (mut lowest, mut first, mut seen, mut place) = (f64::INFINITY, at, 0, at);
+            while place < ahead.len() && seen < WINDOW {
+                let link = ahead[place];
+                let left = self.look_at(link);
+                if left.flows > 0 {
+                    let level = left.capacity / left.shares;
+                    (lowest, first) = if level < lowest { (level, place) } else { (lowest, first) };
+                    seen += 1;
+                } else if left.is_over(0.0, self.links[link as usize].capacity) {
+                    return Ok(false);
+                } else {
+                    ahead[at..=place].rotate_right(1);
+                    (first, at) = (first + 1, at + 1);
+                }
+                place += 1;
+            }
+            if let Some(slot) = self.next_capped(f64::max(lowest, water)) {
+                water = f64::max(water, self.members[slot as usize].cap);
+                self.cut_capped(slot);
+                continue;
+            }
+            if lowest == f64::INFINITY {
+                return Ok(true);
+            }
+            let link = ahead[first];
+            if self.filled.left[link as usize].is_over(water, self.links[link as usize].capacity) {
+                return Ok(false);
+            }
+            ahead[at..=first].rotate_right(1);
+            at += 1;
+            water = f64::max(water, lowest);
+            pacer.did(self.links[link as usize].through.len())?;
+            self.cut_off_at(link, water);
+        }
+    }
+
+    /// Lists the flows that rise and have a cap, the lowest cap last. Of those that arrived some may have left.
+    fn sort_caps(&mut self) {
+        let Self { members, hops, filled: Filled { risen, .. }, .. } = self;
+        let cap = |slot: u32| members[slot as usize].cap;
+        risen.retain(|&slot| cap(slot) < f64::INFINITY && !hops.of(slot).is_empty());
+        risen.sort_unstable_by(|&one, &other| cap(other).total_cmp(&cap(one)));
+    }
+
+    /// The flow with the lowest cap of those listed, if that is at most some level.
+    #[inline]
+    fn next_capped(&mut self, level: f64) -> Option<u32> {
+        let Self { members, filled: Filled { risen, .. }, .. } = self;
+        risen.pop_if(|slot| members[*slot as usize].cap <= level)
+    }
+
+    /// What is left of a link.
+    #[inline]
+    fn look_at(&mut self, link: u32) -> Left {
+        let Filled { left, places, .. } = &mut self.filled;
+        let left = &mut left[link as usize];
+        left.add_up(&self.links[link as usize], places);
+        *left
+    }
+
+    /// Cuts off a flow at its cap, if it still rises.
+    fn cut_capped(&mut self, slot: u32) {
+        let Self { members, hops, filled: Filled { left, cut, places, .. }, .. } = self;
+        let cap = members[slot as usize].cap;
+        if places[slot as usize] == RISES {
+            places[slot as usize] = cut.len() as u32;
+            cut.push(Cut { slot, link: NONE, rate: cap });
+            for &Hop { link, share, .. } in hops.of(slot) {
+                left[link as usize].take(share, cap);
+            }
+        }
+    }
+
+    /// Cuts off the flows of a link that still rise.
+    fn cut_off_at(&mut self, link: u32, level: f64) {
+        let Self { links, levels, hops, filled: Filled { left, cut, places, room, .. }, .. } = self;
+        let (left, places) = (left.as_mut_slice(), places.as_mut_slice());
+        let through = links[link as usize].through.as_slice();
+        levels[link as usize] = level;
+        let through = through.iter().map(|crossing| crossing.slot);
+        for &slot in list(room, through, |slot| places[slot as usize] == RISES) {
+            places[slot as usize] = cut.len() as u32;
+            cut.push(Cut { slot, link, rate: level });
+            for &Hop { link, share, .. } in hops.of(slot) {
+                left[link as usize].take(share, level);
+            }
+        }
     }
 }

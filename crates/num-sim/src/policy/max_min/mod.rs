@@ -5,8 +5,10 @@
 //! are computed anew, by water-filling.
 
 mod fill;
+mod hops;
 mod levels;
 mod tiers;
+mod weighted;
 
 use netnum_core::Topology;
 
@@ -17,6 +19,7 @@ use crate::routing::Route;
 use crate::workload::Workload;
 use levels::Levels;
 pub(super) use tiers::Tiers;
+pub(super) use weighted::Weighted;
 
 /// Max-min fair sharing.
 #[derive(Debug, Default)]
@@ -48,7 +51,7 @@ pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f6
     levels.start(capacities);
     let mut count = 0;
     for (route, cap) in flows {
-        levels.insert(count, &route, cap, 0.0);
+        levels.insert(count, &route, 1.0, cap, 0.0);
         count += 1;
     }
     levels.settle()?;
@@ -67,7 +70,7 @@ impl Policy for MaxMin {
 
     fn arrive(&mut self, slot: u32, flows: &Flows) {
         let flow = flows.flow(slot);
-        self.levels.insert(slot, flows.route(slot), flow.cap, flow.rate);
+        self.levels.insert(slot, flows.route(slot), 1.0, flow.cap, flow.rate);
     }
 
     fn leave(&mut self, slot: u32, _flows: &Flows) {
@@ -84,7 +87,7 @@ impl Policy for MaxMin {
 
     fn allocate(&mut self, _now: f64, _flows: &Flows, rates: &mut Rates) -> Result<f64> {
         self.levels.settle()?;
-        self.levels.changes(|slot, member| rates.set(slot, member.rate()))?;
+        self.levels.changes(|slot, member, _| rates.set(slot, member.rate()))?;
         Ok(f64::INFINITY)
     }
 }

@@ -61,13 +61,13 @@ impl Tiers {
         let flow = flows.flow(slot);
         self.level_of.resize(self.level_of.len().max(slot as usize + 1), 0);
         self.level_of[slot as usize] = level;
-        self.tiers[level].insert(slot, flows.route(slot), flow.cap, flow.rate);
-        self.touched[level].extend(self.tiers[level].member(slot).links());
+        self.tiers[level].insert(slot, flows.route(slot), 1.0, flow.cap, flow.rate);
+        self.touched[level].extend(self.tiers[level].links_of(slot));
     }
 
     pub(in crate::policy) fn remove(&mut self, slot: u32) {
         let level = self.level(slot);
-        self.touched[level].extend(self.tiers[level].member(slot).links());
+        self.touched[level].extend(self.tiers[level].links_of(slot));
         self.tiers[level].remove(slot);
     }
 
@@ -107,8 +107,8 @@ impl Tiers {
             }
             tier.settle()?;
             touched.drain(..).for_each(|link| list(changed, link));
-            tier.changes(|slot, member| {
-                member.links().for_each(|link| list(changed, link));
+            tier.changes(|slot, member, hops| {
+                hops.iter().for_each(|hop| list(changed, hop.link));
                 tell(slot, member.rate());
             })?;
         }

@@ -1,0 +1,93 @@
+//! Weighted max-min: flows that share a link get rates in proportion to their weights. A flow of weight w and rate x is
+//! one of share w and rate t = x/w, and the t are max-min.
+//!
+//! ```text
+//! Σ_f w_f t_f ≤ c_l        t_f ≤ cap_f / w_f
+//! ```
+
+use super::levels::{Levels, Member};
+use crate::error::Result;
+use crate::flows::Flows;
+
+/// The least weight and the largest: a rate t and a sum of weights are then numbers.
+const LEAST: f64 = 1e-200;
+const LARGEST: f64 = 1e200;
+
+/// Weighted max-min rates of flows with one path each that come and go.
+#[derive(Debug, Default)]
+pub(in crate::policy) struct Weighted {
+    levels: Levels,
+    /// By slot, weight and cap.
+    flows: Vec<(f64, f64)>,
+}
+
+/// The rate of a flow: its cap, to the last digit, or in proportion to its weight.
+fn rate(member: &Member, (weight, cap): (f64, f64)) -> f64 {
+    if member.is_at_cap() { cap } else { f64::min(weight * member.rate(), cap) }
+}
+
+impl Weighted {
+    pub(in crate::policy) fn start(&mut self, capacities: &[f64]) {
+        self.levels.start(capacities);
+        self.flows.clear();
+    }
+
+    pub(in crate::policy) fn insert(&mut self, slot: u32, weight: f64, flows: &Flows) {
+        let weight = weight.clamp(LEAST, LARGEST);
+        let cap = flows.flow(slot).cap;
+        self.flows.resize(self.flows.len().max(slot as usize + 1), (0.0, 0.0));
+        self.flows[slot as usize] = (weight, cap);
+        // Whatever it has, its rate is told.
+        self.levels.insert(slot, flows.route(slot), weight, cap / weight, f64::NAN);
+    }
+
+    pub(in crate::policy) fn remove(&mut self, slot: u32) {
+        self.levels.remove(slot);
+    }
+
+    pub(in crate::policy) fn set_cap(&mut self, slot: u32, cap: f64) {
+        let (weight, its_cap) = &mut self.flows[slot as usize];
+        *its_cap = cap;
+        self.levels.set_cap(slot, cap / *weight);
+    }
+
+    pub(in crate::policy) fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.levels.set_capacity(link as u32, capacity);
+    }
+
+    /// Gives all flows other weights.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub(in crate::policy) fn reweigh(&mut self, flows: &Flows, weight: impl Fn(u32) -> f64) -> Result<()> {
+        for &slot in flows.active() {
+            let weight = weight(slot).clamp(LEAST, LARGEST);
+            let cap = flows.flow(slot).cap;
+            self.flows[slot as usize] = (weight, cap);
+            self.levels.set_share(slot, weight, cap / weight);
+        }
+        self.levels.fill_all()
+    }
+
+    /// Makes the rates right again.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub(in crate::policy) fn settle(&mut self) -> Result<()> {
+        self.levels.settle()
+    }
+
+    /// The rate of a flow, as of the last time that all was settled.
+    pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
+        rate(self.levels.member(slot), self.flows[slot as usize])
+    }
+
+    /// Calls with every rate that has changed since the last call.
+    ///
+    /// # Errors
+    /// [`netnum_core::Error::Stopped`] only.
+    pub(in crate::policy) fn changes(&mut self, mut tell: impl FnMut(u32, f64)) -> Result<()> {
+        let Self { levels, flows } = self;
+        levels.changes(|slot, member, _| tell(slot, rate(member, flows[slot as usize])))
+    }
+}
