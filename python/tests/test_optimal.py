@@ -28,6 +28,16 @@ def test_rich_flows_at_large_alpha_get_what_is_there(stop, accuracy, unit):
     close(solution.flow_rates / unit, [0.5, 524.75, 524.75, 0.5], accuracy)
 
 
+def test_a_rich_flow_is_right_though_a_poor_one_is_all_the_objective_feels():
+    # What the last flow pays is 1e-12 of what the others do, whose split says what is left for it.
+    problem = netnum.Problem([1, 1, 30], [[0], [1], [0], [1, 2], [2]], netnum.AlphaFair(8), group=[0, 0, 1, 1, 2])
+    solution = netnum.solve(problem)
+    assert solution.is_optimal
+    assert solution.flow_rates == pytest.approx([1, 1, 30], rel=1e-3)
+    wrong = netnum.certify(problem, [0.5, 0.5, 0.5, 0.5, 29.5], solution.prices)
+    assert wrong.kkt_residual > 0.01
+
+
 def test_the_gap_alone_is_there_by_name():
     problem = netnum.Problem([1, 1000, 50], [[0], [1], [2], [1], [0, 1]], netnum.AlphaFair(8), group=[0, 1, 1, 2, 3])
     solution = netnum.solve(problem, stop="gap")
