@@ -40,8 +40,9 @@
 //!
 //! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate (or the prices
 //!   by ε/10, where U' is so flat that a small change of price moves the rate a lot: α < 0.1, linear utilities);
-//! - no path that costs more than another one of its flow carries more than the part ε of the flow, unless it costs so
-//!   little more that it is at most ε/10 of what any flow pays for a path over one of its links;
+//! - no path that costs more than another one of its flow with room carries more than the part ε of the flow, unless it
+//!   costs more by at most ε/10 of what any flow pays, or is worth, whose path crosses a link that only one of the two
+//!   crosses;
 //! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or its
 //!   price is at most the part ε of what every path through it is worth.
 //!
@@ -54,7 +55,8 @@
 //! what rounding leaves of a sum (10⁻¹³) is full. Prices of two paths of one
 //! flow are compared beside what others pay, and not beside themselves, because a split that is wrong moves those: where U'
 //! spreads over many decades (α ≥ 4, rates that differ a hundredfold), a rich flow pays what is nothing beside the prices
-//! of a poor one, and the poor one's split is all that it can gain by. Rates below 10⁻⁹ of what their path could carry are relative to that
+//! of a poor one, and the poor one's split is all that it can gain by. Where prices lie more than some 10¹⁰ apart, their
+//! rounding alone is more than that, and nothing is proven, however right the rates. Rates below 10⁻⁹ of what their path could carry are relative to that
 //! (completion times may ask for rates over forty decades), and rates that should be 0 to 10⁻³ of it.
 //!
 //! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
@@ -332,19 +334,16 @@ impl<'a> Settled<'a> {
         let mut count = |violation: f64| residual = larger(residual, violation);
         let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut links = Slackness::new(self);
-        let splits = Splits::new(self);
+        let mut splits = Splits::new(self);
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
                 let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
                 marginals.resize(flows.len(), 0.0);
-                // Where a flow is saturated, what it is worth up to there.
-                below.clear();
-                below.extend(rates.iter().zip(places.clone()).map(|(&rate, place)| {
-                    let saturation = block.utility.saturation(place);
-                    if rate >= saturation { saturation * (1.0 - JUST_BESIDE) } else { rate }
-                }));
-                block.utility.marginal_into(places.clone(), &below, &mut marginals);
+                match &splits {
+                    Some(splits) => marginals.copy_from_slice(&splits.worth[flows.clone()]),
+                    None => self.marginals_into(block, flows.clone(), &mut below, &mut marginals),
+                }
                 above.clone_from(&marginals);
                 if block.may_jump {
                     let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + JUST_BESIDE)).collect();
@@ -357,12 +356,14 @@ impl<'a> Settled<'a> {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
                     let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
-                    if let Some(splits) = &splits {
+                    if let Some(splits) = &mut splits {
                         count(splits.residual(flow));
                     }
                     for path in problem.paths_of(flow) {
                         let held = saturated || self.rates[path] >= problem.caps[path];
-                        let demand = demands[path - paths.start].min(problem.saturations[flow]);
+                        // Not min, which would hide what is not a number.
+                        let (demand, most) = (demands[path - paths.start], problem.saturations[flow]);
+                        let demand = if demand > most { most } else { demand };
                         count(match lost && self.path_prices[path] == 0.0 {
                             true if held => 0.0,
                             true => 1.0,
@@ -377,6 +378,17 @@ impl<'a> Settled<'a> {
         }
         links.residuals().for_each(count);
         residual
+    }
+
+    /// U' of some flows, just below its saturation where a flow is there.
+    fn marginals_into(&self, block: &NaturalBlock, flows: Range<usize>, below: &mut Vec<f64>, marginals: &mut [f64]) {
+        let places = block.places(&flows);
+        below.clear();
+        below.extend(self.flow_rates[flows].iter().zip(places.clone()).map(|(&rate, place)| {
+            let saturation = block.utility.saturation(place);
+            if rate >= saturation { saturation * (1.0 - JUST_BESIDE) } else { rate }
+        }));
+        block.utility.marginal_into(places, below, marginals);
     }
 
     /// How far a path is from its best response: too expensive and still used, or worth more and still not at its cap.
@@ -410,56 +422,77 @@ impl<'a> Settled<'a> {
 /// How flows are split over their paths.
 struct Splits<'a> {
     settled: &'a Settled<'a>,
-    /// By link: the least that the rate of a flow is worth for which its price is a part of that.
-    least_paid: Vec<f64>,
-    /// U' of every flow; ∞ where it is saturated.
+    /// U' of every flow, just below its saturation where it is there.
     worth: Vec<f64>,
+    /// By link: the least that a path over it pays, or is worth if that is more, of which the link's price is a part.
+    least_paid: Vec<f64>,
+    /// By link: which of two paths that are compared cross it.
+    crossed: Vec<u8>,
 }
 
 impl<'a> Splits<'a> {
     /// None where every flow has one path.
     fn new(settled: &'a Settled<'a>) -> Option<Self> {
-        let Settled { problem, prices, path_prices, rates, flow_rates, .. } = settled;
+        let Settled { problem, prices, path_prices, flow_rates, .. } = settled;
         if problem.paths.len() == flow_rates.len() {
             return None;
         }
-        let (mut least_paid, mut worth) = (vec![f64::INFINITY; prices.len()], problem.marginals(flow_rates));
+        let (mut worth, mut below) = (vec![0.0; flow_rates.len()], Vec::new());
         for block in &problem.blocks {
-            let linear = block.utility.curvature() == Curvature::Linear;
-            for flow in block.flows.clone() {
-                if problem.is_saturated(flow, flow_rates[flow]) {
-                    worth[flow] = f64::INFINITY;
-                }
-                for path in problem.paths_of(flow).filter(|&path| rates[path] > 0.0) {
-                    if linear || rates[path] >= problem.caps[path] {
-                        continue;
-                    }
-                    // One that is nearly held is worth more than it pays: its price may rise to that.
-                    let paid = path_prices[path].max(worth[flow]);
-                    for &link in problem.paths.links(path) {
-                        let (price, least) = (prices[link as usize], &mut least_paid[link as usize]);
-                        *least = if price > FREE * paid && paid < *least { paid } else { *least };
-                    }
+            for flows in block.chunks() {
+                settled.marginals_into(block, flows.clone(), &mut below, &mut worth[flows]);
+            }
+        }
+        let mut least_paid = vec![f64::INFINITY; prices.len()];
+        for (flow, &worth) in worth.iter().enumerate() {
+            for path in problem.paths_of(flow) {
+                // One that is held, or has nothing yet, may pay up to what it is worth.
+                let paid = if worth > path_prices[path] { worth } else { path_prices[path] };
+                for &link in problem.paths.links(path) {
+                    let (price, least) = (prices[link as usize], &mut least_paid[link as usize]);
+                    *least = if price > FREE * paid && paid < *least { paid } else { *least };
                 }
             }
         }
-        Some(Self { settled, least_paid, worth })
+        Some(Self { settled, worth, least_paid, crossed: vec![0; prices.len()] })
     }
 
-    /// What the paths that a flow uses cost more than others with room, beside what flows on their links pay.
-    fn residual(&self, flow: usize) -> f64 {
+    /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one of
+    /// the two crosses.
+    fn residual(&mut self, flow: usize) -> f64 {
         let Settled { problem, path_prices, rates, flow_rates, .. } = self.settled;
+        let paths = problem.paths_of(flow);
+        let is_open = |path: &usize| rates[*path] < problem.caps[*path];
+        let mut others: Vec<usize> = paths.clone().filter(is_open).collect();
+        if others.len() > MANY_PATHS {
+            others.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
+            others.truncate(MANY_PATHS);
+        }
         let mut residual = 0.0f64;
-        for path in problem.paths_of(flow).filter(|&path| rates[path] > 0.0) {
-            let links = problem.paths.links(path).iter().map(|&link| self.least_paid[link as usize]);
-            let scale = links.fold(path_prices[path].max(self.worth[flow]), f64::min);
+        for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = flow_rates[flow].max(TINY * problem.ceilings[path]);
-            for other in problem.paths_of(flow).filter(|&other| path_prices[other] < path_prices[path]) {
+            for &other in others.iter().filter(|&&other| path_prices[other] < path_prices[path]) {
                 let part = rates[path].min(problem.caps[other] - rates[other]) / whole;
+                let own = path_prices[path].max(self.worth[flow]);
+                let scale = own.min(self.least_paid_beside(path, other));
                 residual = larger(residual, part.min((path_prices[path] - path_prices[other]) / scale / FLAT));
             }
         }
         residual
+    }
+
+    /// The least that is paid on the links that one of two paths crosses, and not both.
+    fn least_paid_beside(&mut self, one: usize, other: usize) -> f64 {
+        let paths = &self.settled.problem.paths;
+        paths.links(one).iter().for_each(|&link| self.crossed[link as usize] |= 1);
+        paths.links(other).iter().for_each(|&link| self.crossed[link as usize] |= 2);
+        let mut least = f64::INFINITY;
+        for &link in paths.links(one).iter().chain(paths.links(other)) {
+            let crossed = std::mem::take(&mut self.crossed[link as usize]);
+            let paid = self.least_paid[link as usize];
+            least = if matches!(crossed, 1 | 2) && paid < least { paid } else { least };
+        }
+        least
     }
 }
 
@@ -574,6 +607,8 @@ const FALLS: f64 = 1e-3;
 
 /// A rise of the marginal by this part is rounding.
 const ROUNDING: f64 = 1e-9;
+/// A path is compared with at most this many of the cheapest others.
+const MANY_PATHS: usize = 64;
 /// What stands for a rate of 0 where a marginal is asked for, as a part of what the flow's paths can carry.
 const NOTHING: f64 = 1e-12;
 /// How far beside a rate the marginal is looked at, to tell whether it jumps there.

@@ -113,6 +113,20 @@ fn a_wrong_split_of_a_flow_at_its_cap_is_seen() {
 }
 
 #[test]
+fn a_split_at_a_cap_that_keeps_a_linear_flow_out_is_seen() {
+    // The first flow is at its cap on link 0, where the second one, worth 100, gets nothing; link 1 is free.
+    let utilities: Vec<Arc<dyn Utility>> =
+        vec![Arc::new(AlphaFair::new(1.0, 1e9).unwrap()), Arc::new(Linear::new(100.0).unwrap())];
+    let problem = grouped(&[1.0, 1.0], &[&[0], &[1], &[0]], &[0, 0, 1], utilities);
+    let problem = problem.with_flow_caps(vec![1.0, NONE]).unwrap();
+    let wrong = certify(&problem, &[1.0, 0.0, 0.0], &[100.0, 0.0]).unwrap();
+    assert!(wrong.kkt_residual > 0.1, "{wrong:?}");
+    let right = certify(&problem, &[0.0, 1.0, 1.0], &[100.0, 0.0]).unwrap();
+    assert!(right.relative_gap <= 1e-12 && right.kkt_residual <= 1e-12, "{right:?}");
+    assert_eq!(solve(&problem, &Settings::default()).unwrap().rates[2].round(), 1.0);
+}
+
+#[test]
 fn a_path_all_but_at_its_own_cap_has_no_room() {
     // The free path is capped at 0.2, and the flow takes the rest of its 0.5 over the one that costs.
     let problem = grouped(&[1.0, 4.0], &[&[0], &[1], &[0]], &[0, 0, 1], AlphaFair::proportional());

@@ -147,7 +147,10 @@ fn is_fabric(problem: &Problem) -> bool {
         let length = &mut lengths[flow as usize];
         *length = if *length == 0 || *length == path.len() { path.len() } else { usize::MAX };
     }
-    2 * lengths.iter().filter(|&&length| length < usize::MAX).count() > lengths.len()
+    let mut counts = vec![0u32; problem.flows()];
+    problem.group().iter().for_each(|&flow| counts[flow as usize] += 1);
+    let several = || lengths.iter().zip(&counts).filter(|(_, count)| **count > 1);
+    2 * several().filter(|(length, _)| **length < usize::MAX).count() > several().count()
 }
 
 /// Whether power laws of different, moderate α share a small network: fast NED then takes hundreds of iterations, each

@@ -8,7 +8,7 @@ use super::{Direction, InteriorPoint, NONE};
 use crate::presolve::Presolved;
 use crate::solve::system::System;
 
-/// The proximal term, per ℓ/y: at most, and at least.
+/// The proximal term: per y of the least λ of all flows and of ℓ, and at least of ℓ.
 const PROXIMAL: f64 = 1e-8;
 const LEAST_PROXIMAL: f64 = 1e-12;
 /// μ goes no further than this part of all revenue.

@@ -19,6 +19,8 @@ const FREE: f64 = 0.1;
 const SHRINK: f64 = 12.0;
 /// The least elasticity of a flow that is not linear: one that does not bend at all has no curvature to divide by.
 const LEAST_ELASTIC: f64 = 1e-10;
+/// ℓ is kept, and t taken from it, up to this part of t.
+const MOST_LEVEL: f64 = 0.1;
 /// log of the least marginal that counts.
 const LEAST_LOG: f64 = -570.0;
 
@@ -39,7 +41,7 @@ impl InteriorPoint {
         }
         self.link_residuals.fill(0.0);
         self.largest_log = 0.0;
-        self.least_marginal = self.marginals.iter().copied().fold(f64::INFINITY, f64::min);
+        self.least_marginal = f64::INFINITY;
         let mut sums = Sums::default();
         for chunk in Arc::clone(&self.chunks).iter() {
             if let Some((primal, dual)) = lengths {
@@ -193,6 +195,7 @@ impl InteriorPoint {
         sums.wrong += total(&self.rates[paths.clone()], &residuals[paths.clone()], |rate, wrong| rate * wrong.abs());
         let (rates, marginals) = (&self.flow_rates[flows.clone()], &self.marginals[flows.clone()]);
         sums.worth += total(rates, marginals, |rate, marginal| rate * marginal);
+        self.least_marginal = marginals.iter().copied().fold(self.least_marginal, f64::min);
     }
 }
 
@@ -203,7 +206,8 @@ fn level(levels: &mut [f64], chunk: &Chunk, marginals: &[f64], tops: &mut Bounds
     kinks.forces(chunk.kinks.clone(), |flow, force| net[flow - first] += force);
     tops.settle(chunk.tops.clone(), |flow, dual| {
         let (net, level) = (&mut net[flow - first], levels[flow - first]);
-        if dual > level && *net > level {
+        let most = MOST_LEVEL * dual.min(*net - level);
+        if level.abs() < most {
             let dual = *net - level;
             *net = level;
             return dual;

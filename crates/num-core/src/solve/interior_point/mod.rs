@@ -61,7 +61,7 @@ pub(super) struct InteriorPoint {
     rates: Vec<f64>,
     flow_rates: Vec<f64>,
     marginals: Vec<f64>,
-    /// λ less what the flow's own bounds and jumps take; empty where no flow has several paths.
+    /// ℓ of the flows in chunks with several paths; empty where there are none.
     levels: Vec<f64>,
     /// x ≥ 0 with z, x ≤ cap with v, y ≤ saturation with t, and jumps of U'.
     floors: Bounds,
@@ -297,7 +297,7 @@ impl InteriorPoint {
             self.floors.duals(chunk.floors.clone(), |path, dual| {
                 let (flow, rate) = (chunk.flow_of(problem, path), &mut rates[path]);
                 // λ − q is minus the excess of the price.
-                let level = self.levels.get(flow).map_or(self.marginals[flow], |level| level.max(0.0));
+                let level = if chunk.is_single() { self.marginals[flow] } else { self.levels[flow].max(0.0) };
                 if dual - self.path_residuals[path] <= IDLE_EXCESS * level {
                     return;
                 }

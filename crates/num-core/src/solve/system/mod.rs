@@ -19,13 +19,15 @@ use faer::{ColMut, Mat, Side};
 
 use self::pools::{Pools, inner};
 use super::incidence::Incidence;
+use crate::interrupt;
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::utility::Curvature;
 
 /// Up to this number of links the matrix is factorized from the start.
 const SMALL: usize = 48;
-/// The same where it is badly conditioned near the end, because rates are not unique or reach 0.
-const MEDIUM: usize = 2500;
+/// The same where it is badly conditioned near the end, because rates reach 0, and where flows have several paths.
+const MEDIUM: usize = 1000;
+const SEVERAL: usize = 2500;
 /// Up to this number of links that are not slack it can be: 200 MB.
 const LARGEST: usize = 5000;
 /// A link is slack when no more than this part of its diagonal entry comes from flows: it stays out of the factor.
@@ -75,7 +77,11 @@ impl System {
     /// `several` are the paths of each flow that has several and holds them together.
     pub(super) fn new(problem: &Presolved, several: Vec<Range<usize>>) -> Self {
         let linear = |block: &NaturalBlock| block.utility.curvature() == Curvature::Linear;
-        let delicate = !several.is_empty() || problem.blocks.iter().any(linear);
+        let most = match problem.blocks.iter().any(linear) {
+            _ if !several.is_empty() => SEVERAL,
+            true => MEDIUM,
+            false => SMALL,
+        };
         let size = problem.capacities.len();
         Self {
             weights: vec![0.0; problem.paths.len()],
@@ -83,14 +89,14 @@ impl System {
             pools: Pools::new(size, several),
             preconditioner: vec![0.0; size],
             factor: None,
-            dense: size <= if delicate { MEDIUM } else { SMALL },
+            dense: size <= most,
             gradients: Gradients { pairs: vec![[0.0; 2]; size], direction: vec![0.0; size], residual: vec![0.0; size] },
         }
     }
 
     /// From now on, factorize where that can be.
     pub(super) fn be_exact(&mut self) {
-        self.dense |= self.diagonal.len() <= LARGEST;
+        self.dense = true;
     }
 
     /// Takes over new weights and diagonals.
@@ -119,7 +125,7 @@ impl System {
         tolerance: f64,
     ) {
         if self.factor.is_none() {
-            if self.iterate(problem, incidence, right, solution, tolerance) || self.diagonal.len() > LARGEST {
+            if self.iterate(problem, incidence, right, solution, tolerance) {
                 return;
             }
             self.dense = true;
@@ -252,7 +258,7 @@ impl System {
             }
         }
         let size = links.len();
-        if size > LARGEST {
+        if size == 0 || size > LARGEST || interrupt::check().is_err() {
             return;
         }
         let mut matrix = Mat::<f64>::zeros(size, size);
@@ -271,6 +277,9 @@ impl System {
         for shift in [1e-15, 1e-12, 1e-9, 1e-6] {
             for (i, value) in diagonal.iter().enumerate() {
                 matrix[(i, i)] = value + shift;
+            }
+            if interrupt::check().is_err() {
+                return;
             }
             if let Ok(lower) = matrix.llt(Side::Lower) {
                 self.factor = Some(Factor { scale, scratch: vec![0.0; size], links, lower });

@@ -18,12 +18,12 @@ use crate::presolve::Presolved;
 pub(in crate::solve) struct Pools {
     /// The paths of each *(given)*.
     paths: Vec<Range<usize>>,
-    /// σ of each, and what pulls its rate up.
-    stiffness: Vec<f64>,
+    /// What pulls each one's rate up.
     pub(in crate::solve) pulls: Vec<f64>,
-    /// Θ and 1/(1 + Θσ) of each *(derived)*.
+    /// Θ, 1/(1 + Θσ) and σ/(1 + Θσ) of each *(derived)*.
     totals: Vec<f64>,
     gives: Vec<f64>,
+    holds: Vec<f64>,
     /// Values of one flow's paths, and of all links.
     pushes: Vec<f64>,
     sums: Vec<f64>,
@@ -34,8 +34,8 @@ impl Pools {
         let zeros = vec![0.0; paths.len()];
         let most = paths.iter().map(Range::len).max().unwrap_or(0);
         let sums = if paths.is_empty() { Vec::new() } else { vec![0.0; links] };
-        let (stiffness, pulls) = (zeros.clone(), zeros.clone());
-        Self { paths, stiffness, pulls, totals: zeros.clone(), gives: zeros, pushes: vec![0.0; most], sums }
+        let (holds, pulls) = (zeros.clone(), zeros.clone());
+        Self { paths, holds, pulls, totals: zeros.clone(), gives: zeros, pushes: vec![0.0; most], sums }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -45,8 +45,10 @@ impl Pools {
     /// Takes over σ of a flow, and θ of its paths from those of all.
     pub(in crate::solve) fn set(&mut self, pool: usize, stiffness: f64, weights: &[f64]) {
         let total = weights[self.paths[pool].clone()].iter().sum::<f64>().max(f64::MIN_POSITIVE);
-        (self.stiffness[pool], self.totals[pool]) = (stiffness, total);
+        self.totals[pool] = total;
         self.gives[pool] = (1.0 + total * stiffness).recip();
+        // As a sum of reciprocals: σ may be anything a float is.
+        self.holds[pool] = (stiffness.recip() + total).recip();
     }
 
     /// Replaces what pushes each path of a flow by how much its rate changes.
@@ -115,11 +117,11 @@ impl Pools {
                 problem.paths.links(path).iter().for_each(|&link| to[link as usize] += weights[path]);
             }
             let Some(pool) = pool else { return };
-            let (total, stiffness, give) = (self.totals[pool], self.stiffness[pool], self.gives[pool]);
+            let (total, give, hold) = (self.totals[pool], self.gives[pool], self.holds[pool]);
             for &link in range.flat_map(|path| problem.paths.links(path)) {
                 let sum = std::mem::take(&mut sums[link as usize]);
                 // What crosses the link, once; the rest of the flow gives way to it.
-                diagonal[link as usize] += sum * (1.0 + (total - sum).max(0.0) * stiffness) * give;
+                diagonal[link as usize] += sum * (give + (total - sum).max(0.0) * hold);
             }
         });
         self.sums = sums;
