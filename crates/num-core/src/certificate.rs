@@ -92,6 +92,8 @@ pub struct Certificate {
 
 /// Certifies rates and prices, in the caller's units.
 ///
+/// Rates of 10²⁰⁰ and more, in units of the capacities' middle, are cut to that: sums over flows must be numbers.
+///
 /// Flows that nothing can pass (every path over a failed link or capped at 0) leave the objective, and prices of links
 /// that no other flow uses are ignored. O(crossings).
 ///
