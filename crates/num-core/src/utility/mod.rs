@@ -109,9 +109,14 @@ pub trait Utility: fmt::Debug + Send + Sync {
         None
     }
 
-    /// U(`to`) − U(`from`), without the cancellation of subtracting two values where the family knows a way.
+    /// U(`to`) − U(`from`), without the cancellation of subtracting two values where the family knows a way. Where it does
+    /// not and [`cancels`] says so, the bound U'(`from`) (`to` − `from`), which by concavity is no less.
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-        if from == to { 0.0 } else { self.value(flow, to) - self.value(flow, from) }
+        if from == to {
+            return 0.0;
+        }
+        let (before, after) = (self.value(flow, from), self.value(flow, to));
+        if cancels(before, after) { self.marginal(flow, from) * (to - from) } else { after - before }
     }
 
     /// One flow's utility as plain data, for files; `None` for utilities that only exist as code.
@@ -238,6 +243,11 @@ pub enum Utilities {
     PerFlow(Vec<Arc<dyn Utility>>),
     /// Plain data, one entry per flow.
     Specs(Vec<Spec>),
+}
+
+/// Whether two values of a utility are so near to each other that their difference is rounding for the most part.
+pub fn cancels(before: f64, after: f64) -> bool {
+    (after - before).abs() <= 1e-12 * before.abs().max(after.abs())
 }
 
 impl<U: Utility + 'static> From<U> for Utilities {

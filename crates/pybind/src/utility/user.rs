@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use netnum_core::utility::inverse;
+use netnum_core::utility::{cancels, inverse};
 use netnum_core::{Parameter, Utility};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -189,8 +189,17 @@ impl Utility for UserUtility {
         let mut before = vec![0.0; from.len()];
         self.ask_block("value", from, &mut before);
         self.ask_block("value", to, out);
-        for (((out, before), from), to) in out.iter_mut().zip(before).zip(from).zip(to) {
-            *out = if from == to { 0.0 } else { *out - before };
+        let tangent = out.iter().zip(&before).any(|(&after, &before)| cancels(before, after));
+        let mut marginals = vec![0.0; from.len()];
+        if tangent {
+            self.ask_block("marginal", from, &mut marginals);
+        }
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = match from[i] == to[i] {
+                true => 0.0,
+                false if cancels(before[i], *out) => marginals[i] * (to[i] - from[i]),
+                false => *out - before[i],
+            };
         }
     }
 }
