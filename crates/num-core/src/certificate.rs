@@ -11,8 +11,8 @@
 //! where r_f is the flow's cap or the rate that saturates U_f, if that is smaller, and r_p the smallest of r_f, cap_p and
 //! min_{l ∈ p} c_l; so D(p) − Σ U(ŷ) is at least the utility that is still missing. V_f fills the paths of a flow in order
 //! of price until U' meets it or the flow is at r_f; the bound by the path's smallest capacity keeps D finite when a path
-//! is free. With y, x where V_f is attained, the missing utility is a
-//! sum over flows of terms that are not negative, so that rounding cannot push it below 0:
+//! is free. With y, x where V_f is attained, the missing utility is a sum over flows of terms that are not negative, so that
+//! rounding cannot push it below 0:
 //!
 //! ```text
 //! D(p) − Σ U(ŷ) = Σ_f Δ_f,    Δ_f = U_f(y_f) − U_f(ŷ_f) − Σ_p q_p (x_p − x̂_p) + Σ_p Σ_{l ∈ p} x̂_p p_l (c_l/load_l − 1)
@@ -52,12 +52,15 @@
 //! times what a small flow gets somewhere else, whose price then is that link's by mistake. So single rates are right to ε
 //! times a factor of the routing, near 1 where few full links follow each other on paths; what a link idles by may travel
 //! further, along flows that cross two full links each, than the residual looks. A link that idles by less than
-//! what rounding leaves of a sum (10⁻¹³) is full. Prices of two paths of one
-//! flow are compared beside what others pay, and not beside themselves, because a split that is wrong moves those: where U'
-//! spreads over many decades (α ≥ 4, rates that differ a hundredfold), a rich flow pays what is nothing beside the prices
-//! of a poor one, and the poor one's split is all that it can gain by. Where prices lie more than some 10¹⁰ apart, their
-//! rounding alone is more than that, and nothing is proven, however right the rates. Rates below 10⁻⁹ of what their path could carry are relative to that
-//! (completion times may ask for rates over forty decades), and rates that should be 0 to 10⁻³ of it.
+//! what rounding leaves of a sum (10⁻¹³) is full.
+//!
+//! Prices of two paths of one flow are compared beside what others pay, and not beside themselves, because a split that is
+//! wrong moves those: where U' spreads over many decades (α ≥ 4, rates that differ a hundredfold), all that a rich flow pays
+//! is nothing beside the prices of a poor one, whose split says what is left for it. Where prices lie more than some 10¹⁰
+//! apart, their rounding alone is more than that, and nothing is proven, however right the rates.
+//!
+//! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
+//! decades), and rates that should be 0 to 10⁻³ of it.
 //!
 //! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
 //! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck stands for both gap
@@ -473,9 +476,9 @@ impl<'a> Splits<'a> {
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = flow_rates[flow].max(TINY * problem.ceilings[path]);
+            let own = path_prices[path].max(self.worth[flow]);
             for &other in others.iter().filter(|&&other| path_prices[other] < path_prices[path]) {
                 let part = rates[path].min(problem.caps[other] - rates[other]) / whole;
-                let own = path_prices[path].max(self.worth[flow]);
                 let scale = own.min(self.least_paid_beside(path, other));
                 residual = larger(residual, part.min((path_prices[path] - path_prices[other]) / scale / FLAT));
             }

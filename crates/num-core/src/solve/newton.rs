@@ -16,7 +16,7 @@
 //! [`FastNed`](super::FastNed), stricter: no objective values, whose differences drown in rounding near the optimum.
 //!
 //! Links that the same flows cross make H singular, so its diagonal is raised by a part of it that goes to 0 with the
-//! error. H is never formed where conjugate gradients arrive (`system.rs`): a step costs two systems of some 10 to 50
+//! error. H is never formed where conjugate gradients arrive (`system/`): a step costs two systems of some 10 to 50
 //! products each, all O(crossings), and one pass over the flows for every trial of γ; O(links³) where they do not
 //! arrive.
 //!

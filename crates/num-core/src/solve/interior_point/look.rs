@@ -27,7 +27,7 @@ const LEAST_LOG: f64 = -570.0;
 /// Sums over paths.
 #[derive(Default)]
 struct Sums {
-    /// Σ x |λ − q + z − v − t|, Σ x λ.
+    /// Σ x |ℓ − q + z − v|, Σ x λ.
     wrong: f64,
     worth: f64,
 }
@@ -177,7 +177,9 @@ impl InteriorPoint {
         if chunk.is_single() {
             residuals[paths.clone()].copy_from_slice(&self.marginals[flows.clone()]);
         } else {
-            level(&mut self.levels[flows.clone()], chunk, &self.marginals, &mut self.tops, &self.kinks);
+            let net = &mut self.scratch.flows[..flows.len()];
+            net.copy_from_slice(&self.marginals[flows.clone()]);
+            level(&mut self.levels[flows.clone()], net, chunk, &mut self.tops, &self.kinks);
             chunk.spread(problem, &self.levels[flows.clone()], &mut residuals[paths.clone()]);
         }
         for (residual, price) in residuals[paths.clone()].iter_mut().zip(prices) {
@@ -199,10 +201,9 @@ impl InteriorPoint {
     }
 }
 
-/// Takes ℓ from λ and what else there is, or t from ℓ where that is the smaller one.
-fn level(levels: &mut [f64], chunk: &Chunk, marginals: &[f64], tops: &mut Bounds, kinks: &Kinks) {
+/// Takes ℓ from λ, given as `net`, and what else there is, or t from ℓ where that is the smaller one.
+fn level(levels: &mut [f64], net: &mut [f64], chunk: &Chunk, tops: &mut Bounds, kinks: &Kinks) {
     let first = chunk.flows.start;
-    let mut net = marginals[chunk.flows.clone()].to_vec();
     kinks.forces(chunk.kinks.clone(), |flow, force| net[flow - first] += force);
     tops.settle(chunk.tops.clone(), |flow, dual| {
         let (net, level) = (&mut net[flow - first], levels[flow - first]);
@@ -215,7 +216,7 @@ fn level(levels: &mut [f64], chunk: &Chunk, marginals: &[f64], tops: &mut Bounds
         *net -= dual;
         dual
     });
-    levels.copy_from_slice(&net);
+    levels.copy_from_slice(net);
 }
 
 /// v ← v + length·dv.
