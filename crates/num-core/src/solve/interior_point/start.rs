@@ -1,6 +1,8 @@
 //! Where the interior point begins: well inside all bounds, near the prices that it is given.
 
 use super::{InteriorPoint, LEAST, MOST};
+use crate::error::Result;
+use crate::interrupt;
 use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::solve::price::{FastNed, PriceMethod};
@@ -27,16 +29,19 @@ const LEAST_RATE: f64 = 1e-2;
 
 impl InteriorPoint {
     /// From the prices at hand.
-    pub(super) fn begin(&mut self, problem: &Presolved) {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn begin(&mut self, problem: &Presolved) -> Result<()> {
         let strict = problem.blocks.iter().all(|block| block.utility.curvature() == Curvature::Strict);
         if strict {
-            self.improve_prices(problem);
+            self.improve_prices(problem)?;
         }
         let (raised, least_slack) = if strict && self.kinks.pairs() == 0 { NEAR } else { WIDE };
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
-        let least = LEAST_PRICE * mean.max(LEAST_PRICE * self.revenue_at_half_shares(problem)).max(LEAST);
+        let least = LEAST_PRICE * mean.max(LEAST_PRICE * self.revenue_at_half_shares(problem)?).max(LEAST);
         self.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
-        self.respond(problem);
+        self.respond(problem)?;
         let loads = &mut self.link_residuals;
         loads.fill(0.0);
         self.incidence.scatter(&problem.paths, 0..self.rates.len(), &self.rates, loads);
@@ -44,10 +49,11 @@ impl InteriorPoint {
             *slack = (capacity - *load).max(least_slack * capacity);
         }
         self.set_multipliers(problem);
+        Ok(())
     }
 
     /// Half the equal share for every path, at most half its saturation for every flow, and U' there.
-    fn take_half_shares(&mut self, problem: &Presolved) {
+    fn take_half_shares(&mut self, problem: &Presolved) -> Result<()> {
         for (rate, share) in self.rates.iter_mut().zip(&problem.equal_shares) {
             *rate = 0.5 * share;
         }
@@ -58,33 +64,34 @@ impl InteriorPoint {
                 self.rates[paths].iter_mut().for_each(|rate| *rate *= 0.5 * saturation / total);
             }
         }
-        self.set_marginals(problem);
+        self.set_marginals(problem)
     }
 
     /// Revenue per unit of capacity at half the equal shares: a scale for prices that is there even where nothing has a
     /// price, because caps or saturation bind everywhere.
-    fn revenue_at_half_shares(&mut self, problem: &Presolved) -> f64 {
-        self.take_half_shares(problem);
+    fn revenue_at_half_shares(&mut self, problem: &Presolved) -> Result<f64> {
+        self.take_half_shares(problem)?;
         let revenue: f64 = self.flow_rates.iter().zip(&self.marginals).map(|(rate, marginal)| rate * marginal).sum();
-        revenue / problem.capacities.iter().sum::<f64>()
+        Ok(revenue / problem.capacities.iter().sum::<f64>())
     }
 
-    fn improve_prices(&mut self, problem: &Presolved) {
-        let mut ned = PriceMethod::new(FastNed::new(1.0), problem, None).expect("without an engine nothing fails");
-        let (prices, rates) = (std::mem::take(&mut self.prices), std::mem::take(&mut self.rates));
+    fn improve_prices(&mut self, problem: &Presolved) -> Result<()> {
+        let mut ned = PriceMethod::new(FastNed::new(1.0), problem, None)?;
+        let (prices, rates) = (self.prices.clone(), vec![0.0; self.rates.len()]);
         let mut state = State { prices, rates, witness: Witness::default() };
-        ned.start(problem, &mut state);
+        ned.start(problem, &mut state)?;
         let logs = problem.blocks.iter().all(|block| block.utility.log_weights().is_some());
         for _ in 0..if logs { LOG_STEPS } else { NED_STEPS } {
-            if ned.step(problem, &mut state) <= ENOUGH {
+            if ned.step(problem, &mut state)? <= ENOUGH {
                 break;
             }
         }
         (self.prices, self.rates) = (state.prices, state.rates);
+        Ok(())
     }
 
     /// Rates at the prices, inside all bounds, and U' there. A flow with several paths fills them in order of price.
-    fn respond(&mut self, problem: &Presolved) {
+    fn respond(&mut self, problem: &Presolved) -> Result<()> {
         let prices = &mut self.forces;
         self.incidence.gather(&problem.paths, 0..prices.len(), &self.prices, prices);
         for paths in (0..self.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
@@ -95,6 +102,7 @@ impl InteriorPoint {
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
+                interrupt::check()?;
                 let paths = problem.paths_of_all(&flows);
                 problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
                 for flow in flows {
@@ -114,17 +122,18 @@ impl InteriorPoint {
                 }
             }
         }
-        self.set_marginals(problem);
+        self.set_marginals(problem)
     }
 
     /// y and λ = U'(y).
-    fn set_marginals(&mut self, problem: &Presolved) {
+    fn set_marginals(&mut self, problem: &Presolved) -> Result<()> {
         for chunk in self.chunks.iter() {
             let (flows, paths) = (chunk.flows.clone(), chunk.paths.clone());
             chunk.add_up(problem, &self.rates[paths], &mut self.flow_rates[flows]);
         }
-        self.marginals = problem.marginals(&self.flow_rates);
+        self.marginals = problem.marginals(&self.flow_rates)?;
         self.marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
+        Ok(())
     }
 
     /// Slacks and multipliers of all bounds, centred; the prices say which of them bind.

@@ -218,7 +218,8 @@ impl System {
         let mut rest = weighted(&self.gradients.residual, &self.preconditioner);
         let mut turn = 0.0;
         for _ in 0..MOST_STEPS {
-            if rest <= goal {
+            // Whoever asked looks at the tokens as well, and does not use what was stopped.
+            if rest <= goal || interrupt::check().is_err() {
                 return true;
             }
             let Gradients { pairs, direction, residual } = &mut self.gradients;
