@@ -34,7 +34,7 @@
 
 use super::incidence::Incidence;
 use super::price::{LARGEST_PRICE, MOST_REFUSALS, at_least, ceilings, newton_step, worth_of_mismatch};
-use super::system::System;
+use super::system::{Accuracy, EXACT, System};
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt;
@@ -210,7 +210,8 @@ impl Newton {
             }
         }
         system.renew(problem, &self.incidence);
-        let accuracy = if self.plain { FINEST } else { self.estimate.clamp(FINEST, COARSEST) };
+        let without_factor = if self.plain { FINEST } else { self.estimate.clamp(FINEST, COARSEST) };
+        let accuracy = Accuracy { without_factor, with_factor: EXACT };
         system.solve(problem, &self.incidence, right, solution, accuracy);
         for ((change, solved), held) in direction.iter_mut().zip(solution).zip(&self.held) {
             if !*held {

@@ -29,6 +29,7 @@ use super::incidence::Incidence;
 use super::price::LARGEST_PRICE;
 use super::{Method, State};
 use crate::error::Result;
+use crate::interrupt::{self, StopToken};
 use crate::max_min::WaterFill;
 use crate::paths::Paths;
 use crate::presolve::{Presolved, smallest};
@@ -216,6 +217,7 @@ impl Method for Xwi {
     }
 
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
+        interrupt::check()?;
         let links = state.prices.iter_mut().zip(&self.residuals).zip(self.loads.iter().zip(&problem.capacities));
         for ((price, &residual), (load, capacity)) in links {
             let residual = if residual.is_finite() { residual } else { 0.0 };
@@ -223,6 +225,7 @@ impl Method for Xwi {
             let next = (*price + residual - self.eta * idle * *price).clamp(0.0, LARGEST_PRICE);
             *price = self.beta * *price + (1.0 - self.beta) * next;
         }
-        self.allocate(problem, state)
+        // As a whole: prices that have moved need their rates, and these depend on the rates before.
+        StopToken::new().scope_alone(|| self.allocate(problem, state))
     }
 }

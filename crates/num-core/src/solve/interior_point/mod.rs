@@ -38,7 +38,7 @@ use chunk::Chunk;
 use kinks::Kinks;
 
 use super::incidence::Incidence;
-use super::system::System;
+use super::system::{ABSENT, Accuracy, EXACT, System};
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -49,8 +49,8 @@ use crate::utility::Curvature;
 pub(super) struct InteriorPoint {
     incidence: Incidence,
     system: System,
-    /// The number of a flow with several paths that it holds together, or [`NONE`] *(given)*.
-    pools: Vec<u32>,
+    /// The number of a flow with several paths that it holds together, or [`ABSENT`] *(given)*.
+    multipath: Vec<u32>,
     /// All flows, a cache-full at a time *(given)*.
     chunks: Arc<[Chunk]>,
     /// Whether a flow may be tiny: one path, and nothing but U' to keep it above 0 *(given)*.
@@ -131,10 +131,8 @@ struct Watch {
     since: usize,
 }
 
-/// The number of a flow that has none.
-const NONE: u32 = u32::MAX;
-/// Relative accuracy of the predictor and of the corrector by conjugate gradients.
-const PREDICTOR: f64 = 1e-2;
+/// Relative accuracy of the predictor, and of the corrector by conjugate gradients.
+const PREDICTOR: Accuracy = Accuracy { without_factor: 1e-2, with_factor: 1e-4 };
 const CORRECTOR: f64 = 3e-3;
 const FINEST: f64 = 1e-9;
 /// How far to go towards the nearest bound.
@@ -157,7 +155,7 @@ impl InteriorPoint {
     pub(super) fn new(problem: &Presolved) -> Result<Self> {
         let mut pacer = Pacer::new();
         let (links, paths, flows) = (problem.capacities.len(), problem.paths.len(), problem.log_marginals.len());
-        let (mut pools, mut snaps, mut several_paths) = (vec![NONE; flows], vec![false; flows], Vec::new());
+        let (mut multipath, mut snaps, mut several_paths) = (vec![ABSENT; flows], vec![false; flows], Vec::new());
         let (mut floors, mut caps, mut tops, mut kinks) = (Vec::new(), Vec::new(), Vec::new(), Kinks::default());
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
@@ -176,7 +174,7 @@ impl InteriorPoint {
                 }
                 // Paths of a linear flow know nothing of each other, unless a saturation holds them together.
                 if several && !(linear && saturation == f64::INFINITY) {
-                    pools[flow] = several_paths.len() as u32;
+                    multipath[flow] = several_paths.len() as u32;
                     several_paths.push(problem.paths_of(flow));
                 }
                 for path in problem.paths_of(flow) {
@@ -208,7 +206,7 @@ impl InteriorPoint {
         Ok(Self {
             incidence: Incidence::new(&problem.paths),
             system,
-            pools,
+            multipath,
             chunks: chunks.into(),
             snaps,
             pairs,
@@ -272,8 +270,8 @@ impl Method for InteriorPoint {
         interrupt::check()?;
         self.predict(problem, PREDICTOR);
         interrupt::check()?;
-        let accuracy = (0.1 * (self.complementarity + self.infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
-        self.correct(problem, self.lengths(1.0), accuracy);
+        let without_factor = (0.1 * (self.complementarity + self.infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
+        self.correct(problem, self.lengths(1.0), Accuracy { without_factor, with_factor: EXACT });
         // What was stopped on the way is no direction.
         interrupt::check()?;
         let lengths = self.direction.sum.is_finite().then(|| self.lengths(FRACTION));

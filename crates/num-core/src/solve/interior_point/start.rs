@@ -10,22 +10,34 @@ use crate::solve::{Method, State};
 use crate::utility::Curvature;
 
 /// Iterations of fast NED that improve the prices at first: many where a response is one division, which makes them cost
-/// a twentieth of an interior iteration each. And the estimate of their gap that will do.
+/// a twentieth of an interior iteration each; few where flows have several paths, whose shares take more than that to settle.
+/// And the estimate of their gap that will do.
 const NED_STEPS: usize = 20;
 const LOG_STEPS: usize = 60;
+const SHARE_STEPS: usize = 5;
 const ENOUGH: f64 = 1e-4;
-/// The least price, as a part of the mean.
-const LEAST_PRICE: f64 = 1e-4;
-/// By what factor all prices are raised, and the least slack of a link as a part of its capacity: near to what fast NED
-/// found, or with room to find the right side of every jump of U'.
-const NEAR: (f64, f64) = (1.01, 0.01);
-const WIDE: (f64, f64) = (1.05, 0.1);
+/// Where prices and slacks begin: near to what fast NED found, with room for flows to move to other paths, or with room to
+/// find the right side of every jump of U'.
+const NEAR: Room = Room { raised: 1.01, least_slack: 0.01, least_price: 1e-4 };
+const SHARED: Room = Room { raised: 1.01, least_slack: 0.1, least_price: 1e-2 };
+const WIDE: Room = Room { raised: 1.05, least_slack: 0.1, least_price: 1e-4 };
 /// A flow with several paths starts with a λ of this part of its cheapest path's price.
 const CHEAPER: f64 = 0.9;
 /// The most that a rate is of its bound, and a flow's of its saturation.
 const INSIDE: f64 = 0.9;
-/// The least rate that may reach 0, as a part of its bound.
+/// The least rate that may reach 0, as a part of its bound, and of its equal share where the flow has other paths: what all
+/// these paths carry together is to leave the links room.
 const LEAST_RATE: f64 = 1e-2;
+const LEAST_SHARE: f64 = 0.5;
+
+/// How far inside the bounds of links to begin.
+struct Room {
+    /// By what factor all prices are raised.
+    raised: f64,
+    /// The least slack of a link as a part of its capacity, and the least price as a part of the mean.
+    least_slack: f64,
+    least_price: f64,
+}
 
 impl InteriorPoint {
     /// From the prices at hand.
@@ -37,9 +49,14 @@ impl InteriorPoint {
         if strict {
             self.improve_prices(problem)?;
         }
-        let (raised, least_slack) = if strict && self.kinks.pairs() == 0 { NEAR } else { WIDE };
+        let several = problem.paths.len() > self.marginals.len();
+        let Room { raised, least_slack, least_price } = match strict && self.kinks.pairs() == 0 {
+            true if several => SHARED,
+            true => NEAR,
+            false => WIDE,
+        };
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
-        let least = LEAST_PRICE * mean.max(LEAST_PRICE * self.revenue_at_half_shares(problem)?).max(LEAST);
+        let least = least_price * mean.max(least_price * self.revenue_at_half_shares(problem)?).max(LEAST);
         self.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
         self.respond(problem)?;
         let loads = &mut self.link_residuals;
@@ -81,7 +98,12 @@ impl InteriorPoint {
         let mut state = State { prices, rates, witness: Witness::default() };
         ned.start(problem, &mut state)?;
         let logs = problem.blocks.iter().all(|block| block.utility.log_weights().is_some());
-        for _ in 0..if logs { LOG_STEPS } else { NED_STEPS } {
+        let steps = match problem.paths.len() > self.marginals.len() {
+            true => SHARE_STEPS,
+            false if logs => LOG_STEPS,
+            false => NED_STEPS,
+        };
+        for _ in 0..steps {
             if ned.step(problem, &mut state)? <= ENOUGH {
                 break;
             }
@@ -112,7 +134,9 @@ impl InteriorPoint {
                     let (count, mut total) = (order.len() as f64, 0.0);
                     for &path in &order {
                         let most = INSIDE * problem.ceilings[path].min(problem.saturations[flow] / count);
-                        let least = if self.floors.holds(path) { LEAST_RATE / count * most } else { LEAST };
+                        let share =
+                            if order.len() == 1 { f64::INFINITY } else { LEAST_SHARE * problem.equal_shares[path] };
+                        let least = if self.floors.holds(path) { share.min(LEAST_RATE / count * most) } else { LEAST };
                         // All or nothing is no place to begin.
                         let most = if linear { 0.5 * problem.equal_shares[path].min(most) } else { most };
                         self.rates[path] =
