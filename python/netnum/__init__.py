@@ -46,6 +46,7 @@ from ._core import (
 )
 from .demands import Demands
 from .failures import FailureStudy, failure_study
+from .upgrades import UpgradeStudy, upgrade_study
 
 __all__ = [
     "Allocator",
@@ -66,6 +67,7 @@ __all__ = [
     "Solver",
     "Topology",
     "Trace",
+    "UpgradeStudy",
     "Utility",
     "UtilityError",
     "__version__",
@@ -82,4 +84,5 @@ __all__ = [
     "solve_many",
     "topology",
     "u_norm",
+    "upgrade_study",
 ]
