@@ -286,7 +286,6 @@ def sequence_of_programs(task: Task, patience: float) -> Answer:
     cost[-1] = 1.0
     program = Program(cost, columns, matrix, (low, high), "simplex")
     free, rates = np.ones(flows, dtype=bool), np.zeros(flows)
-    answer = np.zeros(paths + 1)
     while free.any():
         answer, prices = program.solve(patience - (time.perf_counter() - began))
         top = answer[-1]
@@ -300,6 +299,9 @@ def sequence_of_programs(task: Task, patience: float) -> Answer:
             program.highs.changeCoeff(links + flow, paths, 0.0)
             # Exactly, the next program could be infeasible by rounding.
             program.highs.changeRowBounds(links + flow, rates[flow] * (1 - 1e-9), rates[flow])
+    # The last ones may have got more than their caps.
+    program.highs.changeColCost(paths, 0.0)
+    answer, _ = program.solve(patience - (time.perf_counter() - began))
     return Answer(answer[:paths], np.zeros(links))
 
 

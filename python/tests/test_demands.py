@@ -100,6 +100,46 @@ def test_a_matrix_has_a_demand_for_every_entry_above_0():
         demands.from_matrix(chain(), matrix)
 
 
+def test_a_labelled_matrix_is_read_by_its_labels():
+    pandas = pytest.importorskip("pandas")
+    matrix = np.array([[0.0, 3, 0], [0, 0, 2], [1, 0, 0]])
+    table = pandas.DataFrame(matrix, index=["Ulm", "Bonn", "Kiel"], columns=["Ulm", "Bonn", "Kiel"])
+    expected = demands.from_matrix(chain(), matrix)
+    assert demands.from_matrix(chain(), table) == expected
+    assert demands.from_matrix(chain(), table.iloc[[2, 0, 1], [1, 2, 0]]) == expected, "in any order"
+    assert demands.from_matrix(chain(), pandas.DataFrame(matrix)) == expected, "without labels in the order of the ends"
+    numbers = pandas.DataFrame(matrix, index=[5, 10, 0], columns=[5, 10, 0])
+    found = demands.from_matrix(labelled(), numbers)
+    assert set(zip(found.sources.tolist(), found.destinations.tolist(), found.volumes.tolist(), strict=True)) == {
+        (5, 10, 3.0),
+        (10, 0, 2.0),
+        (0, 5, 1.0),
+    }
+    for labels, message in [
+        (["Ulm", "Bonn", "Kil"], 'row 2, label: node is "Kil", expected .* did you mean "Kiel"'),
+        (["Ulm", "Bonn", "Ulm"], "the matrix has two rows for Ulm, expected one"),
+    ]:
+        with pytest.raises(netnum.ProblemError, match=message):
+            demands.from_matrix(chain(), table.set_axis(labels, axis="index"))
+    with pytest.raises(netnum.ProblemError, match='column 0, label: node is "Köln"'):
+        demands.from_matrix(chain(), table.rename(columns={"Ulm": "Köln"}))
+
+
+def test_a_matrix_is_no_table_and_demands_are_no_array():
+    for given in (np.zeros((3, 3)), "demands.csv", [("Ulm", "Kiel", 1.0)]):
+        with pytest.raises(TypeError, match=r"frame must be a table with columns by name, not .* takes a matrix"):
+            demands.from_pandas(chain(), given)
+    found = demands.gravity(chain(), 3.0)
+    with pytest.raises(TypeError, match="expected one of their three: sources, destinations, volumes"):
+        np.asarray(found)
+    paths, group = chain().k_shortest_paths(found.sources, found.destinations, 2)
+    with pytest.raises(TypeError, match="demands are no array, expected one of their three"):
+        netnum.Problem(chain(), paths, netnum.AlphaFair(1.0), group=group, flow_cap=found)
+    for draw in (demands.gravity, demands.lognormal):
+        with pytest.raises(TypeError, match="total must be an array of numbers, not 'much'"):
+            draw(chain(), "much")
+
+
 @pytest.mark.parametrize("make", [chain, labelled, lambda: topology.star(4), lambda: topology.backbone("nsfnet")])
 def test_what_is_drawn_goes_to_paths_and_back(make):
     net = make()
