@@ -18,20 +18,20 @@ Problems. `max-min W`: weighted, no demands. `max-min B`: unit weights, every fl
 weighted proportional fairness without demands; `alpha 2` and `alpha 4`: weighted, capped by demands. `throughput`: the
 largest sum of rates under the demands, a linear program.
 
-Methods. netnum's `solve` as it comes, with tol=1e-7 for throughput. CVXPY with Clarabel, as they come. HiGHS: its
-simplex and its interior point (ending with crossover, as it comes) for throughput; for max-min a sequence of linear
-programs, `largest level, freeze flows by the duals`, each from the last basis. SWAN's iteration (Hong et al., SIGCOMM
-2013): rates may double from one linear program to the next, who falls short is frozen. A geometric binner (Namyar et
-al., NSDI 2024): one linear program, rates in bins that double, each worth a tenth of the one below (or so
-much that the last is worth 1e-6).
+Methods. netnum's `solve` as it comes, to a gap of 1e-7 for throughput. CVXPY with Clarabel, as they come. HiGHS: its
+simplex and its interior point (without crossover) for throughput; for max-min a sequence of linear programs, `largest
+level, freeze flows by the duals`, each from the last basis. SWAN's iteration (Hong et al., SIGCOMM 2013): rates may
+double from one linear program to the next, and flows below their bounds are frozen. A geometric binner (Namyar et al.,
+NSDI 2024): one linear program, rates in bins that double, each worth a tenth of the one below, or more where the last
+would be worth less than 1e-6; by HiGHS's interior point without crossover.
 
-Everybody starts from the same arrays, in units of the median demand, and has one thread; "seconds" is all from there to
+All methods start from the same arrays, in units of the median demand, with one thread; "seconds" is all from there to
 rates and prices in NumPy, building of models included, the median of some runs. `netnum.certify` judges every answer:
 "gap" bounds the utility still missing, "overload" is by how much a capacity or a cap was exceeded before that. The
 fairness error of max-min is that of single rates, |rate - exact|/exact, in the mean and the largest, where exact is
 netnum's answer with its proof. Where a peer proves a smaller gap than netnum did, netnum is asked for that gap below,
-and "x netnum" is against that. Who needs longer than `--patience` for one solve is stopped where possible, named, and
-not asked for more flows.
+and "x netnum" is against that. A method that needs longer than `--patience` for one solve is stopped where possible,
+and not asked for more flows.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class TooSlow(Exception):
 
 @dataclass
 class Instance:
-    """What everybody starts from: plain arrays."""
+    """What all methods start from: plain arrays."""
 
     name: str
     capacities: Any
@@ -131,7 +131,7 @@ class Task:
 
 @dataclass
 class Answer:
-    """What everybody ends with."""
+    """What all methods end with."""
 
     rates: Any
     prices: Any
@@ -195,10 +195,16 @@ def clarabel(task: Task, patience: float) -> Answer:
         scale = task.weights**alpha / (alpha - 1)
         utility = -cvxpy.sum(cvxpy.multiply(scale, cvxpy.power(flows, 1 - alpha)))
     problem = cvxpy.Problem(cvxpy.Maximize(utility), constraints)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an inaccurate answer is told by its status
-        problem.solve(solver="CLARABEL", max_threads=1, time_limit=patience)
-    if problem.status == "user_limit" and problem.solver_stats.solve_time >= patience:
+    began = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an inaccurate answer is told by its status
+            problem.solve(solver="CLARABEL", max_threads=1, time_limit=patience)
+    except cvxpy.SolverError as error:
+        if time.perf_counter() - began >= patience:
+            raise TooSlow from error
+        raise
+    if problem.status == "user_limit" and time.perf_counter() - began >= patience:
         raise TooSlow
     if rates.value is None:
         raise RuntimeError(problem.status)
@@ -213,7 +219,8 @@ class Program:
         import numpy as np
 
         self.highs = highspy.Highs()
-        for option, value in (("output_flag", False), ("threads", 1), ("parallel", "off"), ("solver", solver)):
+        options = {"output_flag": False, "threads": 1, "parallel": "off", "solver": solver, "run_crossover": "off"}
+        for option, value in options.items():
             self.highs.setOptionValue(option, value)
         matrix = matrix.tocsc()
         matrix.sort_indices()
@@ -320,7 +327,7 @@ def reach(task: Task) -> tuple[float, float]:
 
 
 def swan(task: Task, patience: float) -> Answer:
-    """The largest sum of rates, again and again, with the bounds of rates doubled; who falls short of one is frozen."""
+    """The largest sum of rates, again and again, with their bounds doubled; flows below theirs are frozen."""
     import numpy as np
     import scipy.sparse
 
@@ -388,7 +395,7 @@ THROUGHPUT: list[tuple[str, Contender]] = [
     ("cvxpy + clarabel", clarabel),
 ]
 
-#: Every problem: its name, alpha (0 for throughput), whether it is weighted and capped, and who answers.
+#: Every problem: its name, alpha (0 for throughput), whether it is weighted and capped, and the methods.
 KINDS: list[tuple[str, float, bool, bool, list[tuple[str, Contender]]]] = [
     ("max-min W", math.inf, True, False, MAX_MIN),
     ("max-min B", math.inf, False, True, MAX_MIN),
@@ -510,7 +517,7 @@ def measure(who: str, solve: Contender, task: Task, exact: Any, patience: float)
     except TooSlow:
         row.note = f"over {patience:.0f} s"
         return row
-    except Exception as error:  # who fails is a row and not the end of the table
+    except Exception as error:  # a failure is a row and not the end of the table
         row.note = f"{type(error).__name__}: {error}".splitlines()[0]
         return row
     row.runs, row.median = len(runs), statistics.median(runs)
@@ -523,7 +530,7 @@ def measure(who: str, solve: Contender, task: Task, exact: Any, patience: float)
 
 
 def tasks(instance: Instance) -> Iterator[tuple[Task, list[tuple[str, Contender]]]]:
-    """Every problem of a network, and who answers it."""
+    """Every problem of a network, and the methods for it."""
     import numpy as np
 
     for kind, alpha, weighted, capped, contenders in KINDS:
@@ -651,7 +658,7 @@ def main() -> None:
             print(f"\n{row.instance} ({row.size}), {row.kind}\n{COLUMNS}")
         print(line(row), flush=True)
         rows.append(row)
-        if arguments.json:  # after every row: who stops it keeps what there is
+        if arguments.json:  # after every row, so that a run that is stopped leaves what there is
             found = {"about": about, "rows": [asdict(row) for row in rows]}
             arguments.json.write_text(json.dumps(found, indent=1) + "\n")
     if arguments.write:

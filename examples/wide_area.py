@@ -1,4 +1,4 @@
-"""A backbone and its demands: three kinds of fairness, what limits whom, the worst failure and the best upgrade.
+"""A backbone and its demands: three kinds of fairness, the links that limit flows, the worst failure, the best upgrade.
 
 Prints tables; needs pandas and matplotlib, `pip install "netnum[frames,plot]"`. With NETNUM_PLOTS set to a folder it
 draws the same into it: how much of their demands flows get, the network by its prices, failures and upgrades.
@@ -59,30 +59,15 @@ def kinds_of_fairness(problem, demands):
     return solutions
 
 
-def limits(net, demands, problem, solution):
+def limits(problem, solution):
     """Which links hold which flows back, and what a unit more of each would be worth."""
-    held = solution.bottlenecks  # of every path, -1 for none
-    links = np.unique(held[held >= 0])
-    flows = [np.unique(problem.group[held == link]) for link in links]
-    table = pd.DataFrame(
-        {
-            "link": [net.link_names[link] for link in links],
-            "used": solution.loads[links] / net.capacities[links],
-            "price per Gbit/s": solution.prices[links] * 1e3,
-            "holds back": [len(some) for some in flows],
-        }
-    )
-    print(table.sort_values("price per Gbit/s", ascending=False).to_string(index=False))
-
-    served = demands.to_pandas(net)
-    served["rate"] = solution.flow_rates
-    served["ratio"] = solution.flow_rates / demands.volumes
-    served["held back by"] = [
-        ", ".join(net.link_names[link] for link, some in zip(links, flows, strict=True) if flow in some)
-        for flow in range(problem.flows)
-    ]
-    print(f"\n{np.sum(served['ratio'] > 0.999)} of {len(served)} demands are met in full; those met least:")
-    print(served.sort_values("ratio").head(5).to_string(index=False))
+    links = netnum.to_pandas(problem, solution, of="links")
+    full = links[links["holds_back"] > 0].sort_values("price", ascending=False)
+    print(full[["link", "capacity", "utilization", "price", "holds_back"]].to_string(index=False))
+    flows = netnum.to_pandas(problem, solution).sort_values("ratio")
+    print(f"\n{np.sum(flows['ratio'] > 0.999)} of {len(flows)} demands are met in full; those met least:")
+    columns = ["source", "destination", "demand", "rate", "ratio", "held_back_by"]
+    print(flows[columns].head(5).to_string(index=False))
 
 
 def pictures(folder, net, demands, solutions, failures, upgrades):
@@ -110,8 +95,8 @@ def main():
     net, demands, problem = four_paths()
     print(f"{net}\n{demands}\n{problem}\n")
     solutions = kinds_of_fairness(problem, demands)
-    print("\nWhat limits whom, with proportional fairness:")
-    limits(net, demands, problem, solutions["proportional"])
+    print("\nThe links that hold flows back, with proportional fairness:")
+    limits(problem, solutions["proportional"])
 
     failures = netnum.failure_study(problem, "fibers")
     print(f"\nEvery fiber cut in turn, the worst ones:\n{failures}")
@@ -123,7 +108,7 @@ def main():
     columns = ["upgrade", "price", "predicted", "gained", "throughput_change", "worst_ratio"]
     print(upgrades.to_pandas()[columns].head(5).to_string(index=False))
     if upgrades.is_proven:
-        print("No other upgrade gains as much: none of their prices promises it.")
+        print("No other upgrade gains as much: their prices bound what they gain.")
 
     if "NETNUM_PLOTS" in os.environ:
         pictures(Path(os.environ["NETNUM_PLOTS"]), net, demands, solutions, failures, upgrades)

@@ -46,6 +46,7 @@ from ._core import (
 )
 from .demands import Demands
 from .failures import FailureStudy, failure_study
+from .frames import to_pandas
 from .upgrades import UpgradeStudy, upgrade_study
 
 __all__ = [
@@ -82,6 +83,7 @@ __all__ = [
     "sim",
     "solve",
     "solve_many",
+    "to_pandas",
     "topology",
     "u_norm",
     "upgrade_study",

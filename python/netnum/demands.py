@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import frames
 from ._core import NumError, ProblemError, Topology
 from .topology import backbones, sndlib
 
@@ -106,15 +107,11 @@ class Demands:
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError('tables need pandas: pip install "netnum[frames]"') from error
         columns: dict[str, Any] = {"source": self.sources, "destination": self.destinations}
         if net is not None:
             names = dict(zip(_ends(net).tolist(), net.node_names, strict=False))
             columns = {name: [names[end] for end in ends.tolist()] for name, ends in columns.items()}
-        return pandas.DataFrame(columns | {"demand": self.volumes})
+        return frames.imported().DataFrame(columns | {"demand": self.volumes})
 
     def __len__(self) -> int:
         """How many there are."""

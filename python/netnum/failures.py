@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import plot
+from . import frames, plot
 from ._core import Problem, Solution, solve, solve_many
 from .answers import expect_answers, served, worst_ratio, worth
 from .link_sets import LinkSets, link_sets
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
@@ -63,7 +63,7 @@ class FailureStudy:
         """How much less or more all flows get together than in the network as it is, per scenario."""
         return self.throughput - self.before_failures.flow_rates.sum()
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> pandas.DataFrame:
         """A row per scenario, in their order.
 
         Its columns: the name and the links, how many flows and which are cut off, utility before and after of those
@@ -74,11 +74,6 @@ class FailureStudy:
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError('tables need pandas: pip install "netnum[frames]"') from error
-
         columns = {
             "failure": self.names,
             "links": self.failures,
@@ -93,7 +88,7 @@ class FailureStudy:
             "worst_ratio_before": self.worst_ratio_before,
             "worst_ratio": self.worst_ratio,
         }
-        return pd.DataFrame(columns)
+        return frames.imported().DataFrame(columns)
 
     def plot(
         self,

@@ -116,13 +116,13 @@ def failures(study: FailureStudy, ax: Axes | None, of: str, most: int) -> Axes:
 
 
 def upgrades(study: UpgradeStudy, ax: Axes | None, most: int) -> Axes:
-    """Draws the best upgrades as bars, what they gain before what they promise."""
+    """Draws the best upgrades as bars, what is gained before what is predicted."""
     order = study.ranking[: _at_least_1("most", most)]
     ax = _bars(ax, [study.names[upgrade] for upgrade in order])
     rows = np.arange(len(order))
-    promised = np.where(np.isfinite(study.predicted), study.predicted, 0.0)[order]
-    if promised.any():
-        ax.barh(rows, promised, color="0.85", label="price × added capacity, the most it can be")
+    predicted = np.where(np.isfinite(study.predicted), study.predicted, 0.0)[order]
+    if predicted.any():
+        ax.barh(rows, predicted, color="0.85", label="price × added capacity, the most it can be")
     ax.barh(rows, np.nan_to_num(study.gained[order]), height=0.5, color=TIERS[0], label="gained, solved again")
     max_min = study.before_upgrades.method == "max-min"
     ax.set_xlabel("gain of the smallest fair share" if max_min else "gain of utility")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import plot
+from . import frames, plot
 from ._core import NumError, Problem, ProblemError, Solution, solve, solve_many
 from .answers import expect_answers, served, worst_ratio, worth
 from .link_sets import LinkSets, link_sets
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
@@ -24,7 +24,7 @@ FULL = 1e-6
 
 @dataclass(frozen=True, repr=False)
 class UpgradeStudy:
-    """Upgrades of links: what their prices promise at most, and what those that were solved again gain.
+    """Upgrades of links: what their prices predict at most, and what those that were solved again gain.
 
     Arrays have one entry per upgrade, in the order in which these were given; `ranking` is the best first.
     """
@@ -60,8 +60,8 @@ class UpgradeStudy:
     def ranking(self) -> NDArray[np.int64]:
         """The upgrades, the best first.
 
-        Those solved again come by what they gained, and of equal ones by throughput; then the others by what they
-        promise.
+        Those solved again come by what they gained, and of equal ones by throughput; then the others by their
+        prediction.
         """
         checked = ~np.isnan(self.gained)
         worth = np.where(checked, self.gained, self.predicted)
@@ -77,7 +77,7 @@ class UpgradeStudy:
         best = np.max(self.gained[checked], initial=0.0)
         return bool(np.all(self.predicted[~checked] <= best))
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> pandas.DataFrame:
         """A row per upgrade, the best first; its index is the place among the upgrades given.
 
         Its columns: the name and the links, the capacity added, its price, what that predicts at most, what is gained,
@@ -88,11 +88,6 @@ class UpgradeStudy:
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError('tables need pandas: pip install "netnum[frames]"') from error
-
         columns = {
             "upgrade": self.names,
             "links": self.upgrades,
@@ -104,7 +99,7 @@ class UpgradeStudy:
             "throughput_change": self.throughput_change,
             "worst_ratio": self.worst_ratio,
         }
-        return pd.DataFrame(columns).iloc[self.ranking]
+        return frames.imported().DataFrame(columns).iloc[self.ranking]
 
     def plot(self, ax: Axes | None = None, *, most: int = 20) -> Axes:
         """Draw the best upgrades as bars, the best at the top: what is gained, before what is predicted at most.
@@ -170,8 +165,8 @@ def upgrade_study(
     added : float, or array of float of shape (links,), optional
         How much capacity a link gets when it is upgraded, > 0. By default its capacity is doubled.
     check : int
-        How many candidates are solved again, those that promise most, and more than `tol` of what the best one
-        promises. Of max-min problems, which have no prices, all that have a full link are.
+        How many candidates are solved again, those with the largest predictions, above `tol` of the largest of
+        all. Of max-min problems, which have no prices, all that have a full link are.
     method, tol, stop, max_iterations, time_limit, progress, threads, **options
         As in `solve_many`.
     warm_start : Solution, or array of float of shape (links,), optional
@@ -194,7 +189,7 @@ def upgrade_study(
     The best utility V is concave in the capacities c, and the prices p of the links are a slope of it, so that
     V(c + Δ) <= V(c) + p·Δ: no upgrade gains more than price times added capacity, up to the gap of the solution.
     The first units gain that much and later ones less, which is why the candidates are solved again. When the best of
-    them gains more than all others promise, it is the best of all (`UpgradeStudy.is_proven`).
+    them gains more than is predicted of all others, it is the best of all (`UpgradeStudy.is_proven`).
 
     Links that have failed are refused since flows that return change what utility is the sum of.
 

@@ -195,7 +195,7 @@ def test_the_worst_failures_are_bars_with_who_is_cut_off(backbone):
     assert study.plot(given, of="utility") is given
 
 
-def test_the_best_upgrades_are_bars_before_what_they_promise(backbone):
+def test_the_best_upgrades_are_bars_before_what_is_predicted(backbone):
     study = netnum.upgrade_study(backbone, "fibers", added=2480.0, check=3)
     ax = study.plot(most=5)
     assert bar_names(ax) == [study.names[upgrade] for upgrade in study.ranking[:5]]
@@ -206,7 +206,7 @@ def test_the_best_upgrades_are_bars_before_what_they_promise(backbone):
     fairest = netnum.Problem([1.0, 3.0], [[0], [1]], netnum.AlphaFair(float("inf")))
     ax = netnum.upgrade_study(fairest).plot()
     assert ax.get_xlabel() == "gain of the smallest fair share"
-    assert len(ax.get_legend().get_texts()) == 1, "nothing is promised without prices"
+    assert len(ax.get_legend().get_texts()) == 1, "nothing is predicted without prices"
 
 
 def test_what_a_study_cannot_draw_is_named(backbone):

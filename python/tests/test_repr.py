@@ -99,7 +99,7 @@ def test_the_version_is_that_of_the_package():
 
 
 #: Those that hold what is public in `netnum` itself.
-MODULES = {"answers", "failures", "link_sets", "plot", "progress", "upgrades"}
+MODULES = {"answers", "failures", "frames", "link_sets", "plot", "progress", "upgrades"}
 
 
 def test_all_lists_what_there_is():

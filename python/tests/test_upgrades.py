@@ -47,7 +47,7 @@ def test_no_upgrade_gains_more_than_its_price_times_what_is_added(name, seed):
     assert gained[-1] >= gained.max() - slack, "all links together are worth most"
     assert study.is_proven
     assert study.ranking[0] == len(sets) - 1
-    # What is not solved again promises nothing beside the best.
+    # What is not solved again is predicted to gain nothing beside the best.
     assert np.all(study.predicted[np.isnan(study.gained)] <= 1e-8 * study.predicted.max())
 
 
