@@ -6,12 +6,13 @@
     python3 benches/wide_area.py --instances abilene --methods netnum,highs --patience 20
     python3 benches/wide_area.py --write                  into docs/wide_area.md as well
 
-Networks. Shipped: abilene and nsfnet with gravity demands, b4 with its published ones, all pairs. Generated
+Networks. Shipped: abilene and nsfnet with gravity demands, b4 with its published ones fourfold, all pairs. Generated
 (`generated`): the shortest tree over random points of the unit square, and edges of their Gabriel graph, drawn at
-random, until there are 1.25 per node, as in networks of the Topology Zoo; capacities 10, 40 and 100 (one in ten);
-demands by gravity between ends of lognormal masses, as many as the name says, of such a total that with every one on
-its shortest path the busiest link is loaded threefold. Everywhere the 4 shortest paths by links, weights 1, 2, 4 and 8
-at random. A file is .npz with the arrays capacity, indptr, indices (links of every path), group (flow of every path),
+random, until there are 1.25 per node, as in networks of the Topology Zoo; demands by gravity between ends of lognormal
+masses, as many as the name says; capacities 1, 4, 10, 40, 100, ..., the first above two thirds of what an edge carries
+with every demand on its shortest path, where the middle edge carries 10. Everywhere the 4 shortest paths by links,
+weights 1, 2, 4 and 8 at random. The gravity demands of abilene and nsfnet load the busiest link twofold on shortest
+paths. A file is .npz with the arrays capacity, indptr, indices (links of every path), group (flow of every path),
 demand and weight (per flow) and, if there is one, the text source.
 
 Problems. `max-min W`: weighted, no demands. `max-min B`: unit weights, every flow capped by its demand. `alpha 1`:
@@ -220,6 +221,7 @@ class Program:
 
         self.highs = highspy.Highs()
         options = {"output_flag": False, "threads": 1, "parallel": "off", "solver": solver, "run_crossover": "off"}
+        options["primal_feasibility_tolerance"] = 1e-9  # rates of one program are bounds of the next
         for option, value in options.items():
             self.highs.setOptionValue(option, value)
         matrix = matrix.tocsc()
@@ -305,7 +307,7 @@ def sequence_of_programs(task: Task, patience: float) -> Answer:
         for flow in np.flatnonzero(frozen).tolist():
             program.highs.changeCoeff(links + flow, paths, 0.0)
             # Exactly, the next program could be infeasible by rounding.
-            program.highs.changeRowBounds(links + flow, rates[flow] * (1 - 1e-9), rates[flow])
+            program.highs.changeRowBounds(links + flow, rates[flow] * (1 - 1e-8), rates[flow])
     # The last ones may have got more than their caps.
     program.highs.changeColCost(paths, 0.0)
     answer, _ = program.solve(patience - (time.perf_counter() - began))
@@ -343,7 +345,7 @@ def swan(task: Task, patience: float) -> Answer:
     free, rates, answer = np.ones(flows, dtype=bool), np.zeros(flows), np.zeros(paths)
     while free.any():
         bound = np.where(free, np.minimum(share * weights, task.caps), rates)
-        program.highs.changeRowsBounds(flows, rows, rates * (1 - 1e-9), bound)
+        program.highs.changeRowsBounds(flows, rows, rates * (1 - 1e-8), bound)
         answer, _ = program.solve(patience - (time.perf_counter() - began))
         rates = np.where(free, of_flows @ answer, rates)
         free &= (rates >= bound * (1 - 1e-6)) & (rates < task.caps * (1 - 1e-9))
@@ -421,13 +423,12 @@ def on(net: Any, demands: Any, name: str, source: str) -> Instance:
     return Instance(name, net.capacities, paths.indptr, paths.indices, group, demands.volumes, weights, source)
 
 
-def loaded(net: Any, demands: Any, times: float = 3.0) -> Any:
-    """The demands, scaled so that on shortest paths alone the busiest link is loaded so many times."""
+def load(net: Any, demands: Any) -> Any:
+    """What every link carries with every demand on its shortest path."""
     import numpy as np
 
     paths, _ = net.k_shortest_paths(demands.sources, demands.destinations, 1)
-    load = np.bincount(paths.indices, np.repeat(demands.volumes, np.diff(paths.indptr)), minlength=len(net.capacities))
-    return demands.scaled(times / np.max(load / net.capacities))
+    return np.bincount(paths.indices, np.repeat(demands.volumes, np.diff(paths.indptr)), minlength=len(net.capacities))
 
 
 def shipped(name: str) -> Instance:
@@ -437,7 +438,9 @@ def shipped(name: str) -> Instance:
     net = netnum.topology.backbone(name)
     if name == "b4":
         return on(net, netnum.demands.backbone(name).scaled(4.0), name, "its published demands, fourfold")
-    return on(net, loaded(net, netnum.demands.gravity(net, 1.0, spread=1.0, seed=SEED)), name, "gravity demands")
+    demands = netnum.demands.gravity(net, 1.0, spread=1.0, seed=SEED)
+    demands = demands.scaled(2.0 / float((load(net, demands) / net.capacities).max()))
+    return on(net, demands, name, "gravity demands")
 
 
 def generated(nodes: int, flows: int) -> Instance:
@@ -462,14 +465,17 @@ def generated(nodes: int, flows: int) -> Instance:
     ]
     more = rng.permutation(len(gabriel))[: round(1.25 * nodes) - len(edges)]
     edges = sorted(edges | {gabriel[edge] for edge in more})
-    capacities = rng.choice([10.0, 40.0, 100.0], len(edges), p=[0.45, 0.45, 0.1])
     links = [link for a, b in edges for link in ((a, b), (b, a))]
     names = [f"n{node}" for node in range(nodes)]
-    net = netnum.Topology(names, links, np.repeat(capacities, 2), positions=points, name=f"generated {nodes}")
+    net = netnum.Topology(names, links, np.ones(len(links)), positions=points, name=f"generated {nodes}")
     demands = netnum.demands.gravity(net, 1.0, rng.lognormal(sigma=1.0, size=nodes))
-    some = np.sort(rng.choice(len(demands), flows, replace=False, p=demands.volumes))
-    demands = loaded(net, demands[some])
-    return on(net, demands, f"generated {nodes} x {flows}", f"{nodes} nodes, seed {SEED}")
+    demands = demands[np.sort(rng.choice(len(demands), flows, replace=False, p=demands.volumes))]
+    carried = load(net, demands).reshape(-1, 2).max(axis=1)
+    scale = 10.0 / float(np.median(carried[carried > 0]))
+    sizes = np.outer(10.0 ** np.arange(8), [1.0, 4.0]).ravel()
+    capacities = sizes[np.searchsorted(sizes, carried * scale * 2 / 3)]
+    net = net.with_capacities(np.repeat(capacities, 2))
+    return on(net, demands.scaled(scale), f"generated {nodes} x {flows}", f"{nodes} nodes, seed {SEED}")
 
 
 def of_file(path: Path) -> Instance:

@@ -219,8 +219,9 @@ def from_matrix(net: Topology, matrix: ArrayLike) -> Demands:
     entries = _floats("matrix", matrix)
     if entries.shape != (net.ends, net.ends):
         raise ProblemError(f"the matrix has shape {entries.shape}, expected ({net.ends}, {net.ends}), one row per end")
-    if hasattr(matrix, "index") and hasattr(matrix, "columns"):
-        entries = entries[np.ix_(_places(net, "row", matrix.index), _places(net, "column", matrix.columns))]
+    table: Any = matrix
+    if hasattr(table, "index") and hasattr(table, "columns"):
+        entries = entries[np.ix_(_places(net, "row", table.index), _places(net, "column", table.columns))]
     for row, column in np.argwhere(~((entries >= 0) & np.isfinite(entries)))[:1]:
         names = f"{net.node_names[row]} to {net.node_names[column]}"
         raise ProblemError(f"the demand from {names} is {entries[row, column]}, expected a finite number >= 0")

@@ -103,6 +103,13 @@ def test_settings_are_those_of_solve_many(problem):
         netnum.failure_study(problem, [0], callback=print)
 
 
+def test_progress_counts_the_scenarios(problem, capsys):
+    netnum.failure_study(problem, [0, 1, (0, 1)], progress=True)
+    assert "3 of 3 problems" in capsys.readouterr().err
+    netnum.failure_study(problem, [0])
+    assert capsys.readouterr().err == ""
+
+
 # --- links by name ---
 
 
