@@ -385,8 +385,8 @@ def binner(task: Task, patience: float) -> Answer:
 
 MAX_MIN: list[tuple[str, Contender]] = [
     ("netnum", netnum_to(TOL)),
-    ("highs, sequence of LPs", sequence_of_programs),
-    ("swan, doubling", swan),
+    ("highs sequence of LPs", sequence_of_programs),
+    ("swan doubling", swan),
     ("geometric binner", binner),
 ]
 ALPHA_FAIR: list[tuple[str, Contender]] = [("netnum", netnum_to(TOL)), ("cvxpy + clarabel", clarabel)]
