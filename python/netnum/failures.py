@@ -177,8 +177,10 @@ def failure_study(
 
     Notes
     -----
-    Scenarios keep the caps of paths and flows. The flows that are still served may gain by a failure, where those that
-    it cuts off leave them room: read ``after - before`` beside ``cut_off`` and ``throughput``.
+    Scenarios keep the paths, and the caps of paths and flows: a flow is cut off where none of its paths is left, though
+    the network may have others (`Topology.without` and `Topology.k_shortest_paths` find them). The flows that are still
+    served may gain by a failure, where those that it cuts off leave them room: read ``after - before`` beside
+    ``cut_off`` and ``throughput``.
 
     Examples
     --------

@@ -237,7 +237,7 @@ def upgrade_study(
     for number, solution in zip(checked, again, strict=True):
         solutions[number] = solution
         after = worth(problem, solution, flows)
-        # Fair shares are exact to rounding, and no larger than they seem.
+        # Equal fair shares may differ by rounding.
         same = whole.method == "max-min" and np.isclose(after, before, rtol=1e-9, atol=0.0)
         gained[number] = 0.0 if same else after - before
         throughput[number] = solution.flow_rates.sum()

@@ -227,6 +227,22 @@ def test_labels_that_are_integers_are_the_ends():
     assert found.to_matrix(net)[0, 2] == 1.0
 
 
+def test_a_graph_and_a_table_of_demands_take_a_few_lines():
+    nx, pandas = pytest.importorskip("networkx"), pytest.importorskip("pandas")
+    graph = nx.Graph([("A", "B"), ("B", "C"), ("C", "D"), ("D", "A"), ("A", "C")])
+    nx.set_edge_attributes(graph, 10.0, "capacity")
+    table = pandas.DataFrame({"source": ["A", "B", "C"], "destination": ["C", "D", "A"], "demand": [25.0, 15.0, 4.0]})
+
+    net = topology.from_networkx(graph)
+    found = demands.from_pandas(net, table)
+    paths, group = net.k_shortest_paths(found.sources, found.destinations, k=4)
+    problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=found.volumes)
+    table["rate"] = netnum.solve(problem).flow_rates
+
+    # A to C has link A -> C alone, and shares B -> C and A -> D, which have 20, with B to D.
+    assert table["rate"].to_numpy() == pytest.approx([15.0, 15.0, 4.0], rel=1e-3)
+
+
 def test_a_network_as_users_have_it_takes_a_few_lines():
     net = topology.backbone("abilene")
     found = demands.gravity(net, total=60_000, spread=1.0, seed=1)
