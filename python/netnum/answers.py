@@ -28,9 +28,11 @@ def served(problem: Problem, solution: Solution) -> NDArray[np.bool_]:
 
 
 def worth(problem: Problem, solution: Solution, flows: NDArray[np.bool_]) -> float:
-    """Utility of some flows; for max-min problems their smallest fair share."""
+    """Utility of some flows; for max-min problems their smallest fair share, nan for no flows."""
     values = problem.values(solution.flow_rates)[flows]
-    return float(np.min(values, initial=np.inf) if solution.method == "max-min" else np.sum(values))
+    if solution.method == "max-min":
+        return float(values.min()) if len(values) else float("nan")
+    return float(values.sum())
 
 
 def worst_ratio(problem: Problem, solution: Solution, flows: NDArray[np.bool_]) -> float:

@@ -42,7 +42,7 @@ class FailureStudy:
     """The flows that every scenario serves, and the network as it is."""
     before: NDArray[np.float64]
     """Utility, in the network as it is, of the flows that it and the scenario both serve: shape (scenarios,). For
-    max-min problems the smallest fair share."""
+    max-min problems the smallest fair share, nan where there are no such flows."""
     after: NDArray[np.float64]
     """Utility of the same flows in the scenario: shape (scenarios,). For max-min problems the smallest fair share."""
     throughput: NDArray[np.float64]

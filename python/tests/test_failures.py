@@ -52,8 +52,9 @@ def test_the_study_is_a_table(problem):
 
 def test_max_min_is_compared_by_the_smallest_fair_share():
     problem = netnum.Problem([2.0, 3.0], [[0], [0], [1], [1]], netnum.AlphaFair(np.inf), group=[0, 1, 1, 2])
-    study = netnum.failure_study(problem, [0])
-    assert study.after[0] == pytest.approx(1.5)
+    study = netnum.failure_study(problem, [0, (0, 1)])
+    assert study.after == pytest.approx([1.5, np.nan], nan_ok=True), "no flow is left to compare"
+    assert study.before == pytest.approx([5 / 3, np.nan], nan_ok=True)
 
 
 def test_a_link_that_does_not_exist_is_named_with_its_scenario(problem):
