@@ -46,6 +46,8 @@ from ._core import (
 )
 from .demands import Demands
 from .failures import FailureStudy, failure_study
+from .frames import to_pandas
+from .upgrades import UpgradeStudy, upgrade_study
 
 __all__ = [
     "Allocator",
@@ -66,6 +68,7 @@ __all__ = [
     "Solver",
     "Topology",
     "Trace",
+    "UpgradeStudy",
     "Utility",
     "UtilityError",
     "__version__",
@@ -80,6 +83,8 @@ __all__ = [
     "sim",
     "solve",
     "solve_many",
+    "to_pandas",
     "topology",
     "u_norm",
+    "upgrade_study",
 ]

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .. import frames
 from .._core import NumError, Report
 
 if TYPE_CHECKING:
     import pandas
-
-INSTALL = 'pip install "netnum[frames]"'
 
 
 def report(report: Report, of: str) -> pandas.DataFrame:
     """One row per flow or per link."""
     if of not in ("flows", "links"):
         raise NumError(f"of is {of!r}, expected 'flows' or 'links'")
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(f"frames need pandas: {INSTALL}") from error
+    pandas = frames.imported()
     if of == "links":
         columns = {
             "bytes": report.link_bytes,
