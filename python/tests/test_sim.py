@@ -110,7 +110,7 @@ def test_a_load_that_is_too_much_warns_and_goes_on(net):
             r"an end of pairs\[0\] is -1, expected an end from 0 to",
             lambda p: p(flows=1, pairs=[(-1, 3)]),
         ),
-        (netnum.NumError, "links is 9999, expected links in 0..80", lambda p: p(flows=1, links=[9999])),
+        (netnum.NumError, "links is 9999, expected links below 80", lambda p: p(flows=1, links=[9999])),
         (netnum.NumError, "seed is -1, expected an integer", lambda p: p(flows=1, seed=-1)),
         (
             TypeError,

@@ -344,7 +344,9 @@ impl Presolved {
             // A flow that is satiated at its equal share has a marginal of 0 there, and its logarithm is −∞.
             let wrong = |&&place: &&u32| all[place as usize].is_nan() || all[place as usize] == f64::INFINITY;
             if let Some(&place) = places.iter().find(wrong) {
-                let (rate, marginal) = (rates[place as usize], all[place as usize].exp());
+                let rate = rates[place as usize];
+                // A negative one has no logarithm.
+                let marginal = utility.marginal(place as usize, rate);
                 let what = format!("its marginal at rate {rate} is {marginal}, expected a finite number >= 0");
                 return Err(Error::Utility { flow: flows[place as usize] as usize, what });
             }

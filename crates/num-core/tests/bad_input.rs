@@ -314,7 +314,11 @@ fn a_utility_that_answers_nonsense_is_named() {
             if self.0 == "value" { f64::NAN } else { rate.ln() }
         }
         fn marginal(&self, _: usize, rate: f64) -> f64 {
-            if self.0 == "marginal" { f64::NAN } else { 1.0 / rate }
+            match self.0 {
+                "marginal" => f64::NAN,
+                "falling" => -1.0,
+                _ => 1.0 / rate,
+            }
         }
         fn demand(&self, _: usize, price: f64) -> f64 {
             if self.0 == "demand" { f64::NAN } else { 1.0 / price }
@@ -325,6 +329,7 @@ fn a_utility_that_answers_nonsense_is_named() {
     }
     for (what, expected) in [
         ("marginal", "the utility of flow 0 is broken: its marginal at rate 0.5 is NaN, expected a finite number >= 0"),
+        ("falling", "the utility of flow 0 is broken: its marginal at rate 0.5 is -1, expected a finite number >= 0"),
         ("demand", "the utility of flow 0 is broken: its demand is NaN, expected a number >= 0"),
         (
             "slope",

@@ -104,7 +104,7 @@ impl Run {
                 return wrong("time", &change.time, "changes in order of time");
             }
             if change.link >= links {
-                return wrong("link", &change.link, &format!("a link in 0..{links}"));
+                return wrong("link", &change.link, &format!("a link below {links}"));
             }
             if !(change.capacity.is_finite() && change.capacity >= 0.0) {
                 return wrong("capacity", &change.capacity, "a finite number >= 0");

@@ -26,7 +26,7 @@ use std::borrow::Borrow;
 
 use super::earliest::Earliest;
 use crate::error::Result;
-use crate::interrupt::Pacer;
+use crate::interrupt::{self, Pacer};
 use crate::paths::Paths;
 
 /// A link with this part of its capacity left is full.
@@ -36,6 +36,8 @@ pub(super) const LEAST: f64 = 1e-290;
 /// When W has fallen to this part of what it was, W is summed afresh: its two parts hold 32 digits of what it was, so
 /// that 16 of what is left are right.
 const LOST: f64 = 1e-16;
+/// Paths that are looked at between two looks at whether to stop.
+const LOOK: usize = 1 << 16;
 
 /// Weighted max-min over a fixed network; made once, filled many times.
 #[derive(Debug)]
@@ -144,13 +146,19 @@ impl<P: Borrow<Paths>> WaterFill<P> {
 
     /// The rate of every path, for its weight ≥ 0 and its cap ≥ 0 (`caps` may be empty when there are none).
     ///
-    /// A path of weight 0 gets rate 0, and so does one through a failed link.
+    /// A path of weight 0 gets rate 0, and so does one through a failed link. Stopped on the way it leaves feasible
+    /// rates.
     pub(crate) fn fill(&mut self, weights: &[f64], caps: &[f64], rates: &mut [f64]) {
-        if self.start(weights, rates).is_ok() {
-            self.rise(caps, rates, usize::MAX);
-        } else {
-            // Stopped on the way.
+        if self.start(weights, rates).is_err() {
             rates.fill(0.0);
+            return;
+        }
+        while !self.rise(caps, rates, LOOK) {
+            if interrupt::check().is_err() {
+                let so_far = self.so_far(caps, rates);
+                rates.copy_from_slice(&so_far);
+                return;
+            }
         }
     }
 

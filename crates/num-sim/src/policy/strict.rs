@@ -63,7 +63,7 @@ impl<R: Rank> Strict<R> {
             return Ok(level);
         }
         let number = flows.flow(slot).number;
-        Err(self.error(format!("gave flow {number} the level {level} at {now} s, expected one in 0..{levels}")))
+        Err(self.error(format!("gave flow {number} the level {level} at {now} s, expected one below {levels}")))
     }
 
     /// When that is asked for again.

@@ -77,7 +77,7 @@ impl Route {
         let links = net.links();
         for (place, (link, share)) in self.iter().enumerate() {
             if link >= links.len() {
-                return Some(format!("got a route over link {link}, expected a link in 0..{}", links.len()));
+                return Some(format!("got a route over link {link}, expected a link below {}", links.len()));
             }
             if !(share > 0.0 && share <= 1.0 + ROUNDING) {
                 return Some(format!("got a route with share {share} of link {link}, expected a number > 0 and <= 1"));

@@ -87,7 +87,7 @@ impl Sizes {
                 return wrong(point, format!("is at {bytes} bytes"), "finite sizes >= 0 that do not decrease");
             }
             if !(fraction >= last.1 && fraction <= 1.0) {
-                return wrong(point, format!("has fraction {fraction}"), "fractions in 0..1 that do not decrease");
+                return wrong(point, format!("has fraction {fraction}"), "fractions from 0 to 1 that do not decrease");
             }
             if bytes == 0.0 && fraction > 0.0 {
                 return wrong(point, format!("gives 0 bytes to {fraction} of the flows"), "sizes > 0");

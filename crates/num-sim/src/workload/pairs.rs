@@ -38,7 +38,7 @@ impl Pairs {
     pub fn incast(net: &Topology, receiver: usize, senders: usize, seed: u64) -> Result<Self> {
         let ends = net.ends();
         if receiver >= ends {
-            return Err(Error::setting("receiver", receiver, &format!("an end in 0..{ends}")));
+            return Err(Error::setting("receiver", receiver, &format!("an end below {ends}")));
         }
         let mut others: Vec<usize> = (0..ends).filter(|&end| end != receiver).collect();
         others.shuffle(&mut rng(seed, Draw::Pairs));
@@ -118,7 +118,7 @@ impl Pairs {
         match pairs.iter().position(wrong) {
             Some(pair) => {
                 let (name, value) = (format!("pairs[{pair}]"), format!("{:?}", pairs[pair]));
-                Err(Error::setting(&name, value, &format!("two different ends in 0..{ends}")))
+                Err(Error::setting(&name, value, &format!("two different ends below {ends}")))
             }
             None => Ok(()),
         }

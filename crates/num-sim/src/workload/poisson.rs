@@ -52,7 +52,7 @@ impl Poisson {
         }
         let links = net.capacities().len();
         match self.links.iter().flatten().find(|&&link| link >= links) {
-            Some(link) => Err(Error::setting("links", link, &format!("links in 0..{links}"))),
+            Some(link) => Err(Error::setting("links", link, &format!("links below {links}"))),
             None => Ok(()),
         }
     }

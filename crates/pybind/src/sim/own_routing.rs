@@ -82,7 +82,7 @@ impl UserRouting {
         };
         if let Some(index) = index {
             let Some(path) = usize::try_from(index).ok().filter(|&path| path < count) else {
-                return Err(self.wrong(flow, format!("got path {index}, expected one in 0..{count}")));
+                return Err(self.wrong(flow, format!("got path {index}, expected one below {count}")));
             };
             route.take(paths.core.links(path));
         } else {
