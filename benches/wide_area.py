@@ -50,7 +50,7 @@ from pathlib import Path
 from typing import Any
 
 from peers import ENVIRONMENT, ROOT, circumstances, enter_environment, matches, parts_of, repetitions, timed
-from report import duration, markdown, three_digits
+from report import commit, duration, markdown, three_digits
 
 SEED = 1
 PATHS = 4
@@ -524,7 +524,7 @@ def measure(who: str, solve: Contender, task: Task, exact: Any, patience: float)
         row.note = f"over {patience:.0f} s"
         return row
     except Exception as error:  # a failure is a row and not the end of the table
-        row.note = f"{type(error).__name__}: {error}".splitlines()[0]
+        row.note = f"{type(error).__name__}: {error}".splitlines()[0].split(". ")[0]
         return row
     row.runs, row.median = len(runs), statistics.median(runs)
     row.gap, row.overload = certificate.relative_gap, certificate.overload
@@ -653,6 +653,7 @@ def main() -> None:
         enter_environment()
 
     about = circumstances()
+    about["packages"]["netnum"] += f" at {commit()}"
     print(f"{about['processor']}, {about['cores']} cores, load {about['load']}, Python {about['python']}")
     print(", ".join(f"{name} {number}" for name, number in about["packages"].items()))
     parts = arguments.instances or (QUICK if arguments.quick else [""])
