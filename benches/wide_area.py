@@ -615,11 +615,29 @@ are drawn and what every method does.
 """
 
 
+def summary(rows: list[Row]) -> str:
+    """Per problem and method, how it compares with netnum over all networks."""
+    lines = []
+    asked = dict.fromkeys((row.kind, row.who) for row in rows if row.who not in ("netnum", SAME_GAP))
+    for kind, who in asked:
+        some = [row for row in rows if (row.kind, row.who) == (kind, who)]
+        ratios = [row.ratio for row in some if row.ratio is not None]
+        errors = [row.mean_error for row in some if row.mean_error is not None]
+        gaps = [row.gap for row in some if row.gap is not None]
+        spread = (min(ratios), statistics.median(ratios), max(ratios)) if ratios else ()
+        cells = [f"{three_digits(ratio)} ×" for ratio in spread] or ["–"] * 3
+        worst = [f"{max(values):.1e}" if values else "–" for values in (gaps, errors)]
+        lines.append([f"{kind}, {who}", *cells, *worst, f"{len(ratios)} of {len(some)}"])
+    header = ["problem, method", "least × netnum", "median", "most", "worst gap", "worst mean error", "answered"]
+    return markdown(header, lines)
+
+
 def page(about: dict[str, Any], rows: list[Row]) -> str:
     """The rows as a page, a table per network."""
     packages = ", ".join(f"{name} {version}" for name, version in about["packages"].items())
     load = f", load {about['load']:.1f} from other work" if about["load"] is not None else ""
     text = f"{HEADER}\n{about['processor']}{load}, {about['date']}, Python {about['python']}; {packages}.\n"
+    text += f"\n## All networks\n\n{summary(rows)}"
     header = ["problem, method", "time", "gap", "fairness error, mean", "largest", "overload", "× netnum", ""]
     for name in dict.fromkeys(row.instance for row in rows):
         some = [row for row in rows if row.instance == name]
