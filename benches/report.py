@@ -241,17 +241,22 @@ def of_peers(found: dict[str, Any]) -> str:
 
 def of_machine() -> str:
     """What the numbers depend on."""
-
-    def said(*command: str) -> str:
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
-
     version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
-    commit = said("git", "describe", "--always", "--dirty") or "unknown"
     return (
         f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}; "
-        f"netnum {version[1] if version else '?'} at {commit}; {said('rustc', '--version')}; "
+        f"netnum {version[1] if version else '?'} at {commit()}; {said('rustc', '--version')}; "
         f"{datetime.date.today().isoformat()}.\n"
     )
+
+
+def said(*command: str) -> str:
+    """What a command prints, nothing where it fails."""
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def commit() -> str:
+    """What is measured."""
+    return said("git", "describe", "--always", "--dirty") or "unknown"
 
 
 def processor() -> str:

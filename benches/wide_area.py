@@ -50,7 +50,7 @@ from pathlib import Path
 from typing import Any
 
 from peers import ENVIRONMENT, ROOT, circumstances, enter_environment, matches, parts_of, repetitions, timed
-from report import duration, markdown, three_digits
+from report import commit, duration, markdown, three_digits
 
 SEED = 1
 PATHS = 4
@@ -524,7 +524,7 @@ def measure(who: str, solve: Contender, task: Task, exact: Any, patience: float)
         row.note = f"over {patience:.0f} s"
         return row
     except Exception as error:  # a failure is a row and not the end of the table
-        row.note = f"{type(error).__name__}: {error}".splitlines()[0]
+        row.note = f"{type(error).__name__}: {error}".splitlines()[0].split(". ")[0]
         return row
     row.runs, row.median = len(runs), statistics.median(runs)
     row.gap, row.overload = certificate.relative_gap, certificate.overload
@@ -615,11 +615,29 @@ are drawn and what every method does.
 """
 
 
+def summary(rows: list[Row]) -> str:
+    """Per problem and method, how it compares with netnum over all networks."""
+    lines = []
+    asked = dict.fromkeys((row.kind, row.who) for row in rows if row.who not in ("netnum", SAME_GAP))
+    for kind, who in asked:
+        some = [row for row in rows if (row.kind, row.who) == (kind, who)]
+        ratios = [row.ratio for row in some if row.ratio is not None]
+        errors = [row.mean_error for row in some if row.mean_error is not None]
+        gaps = [row.gap for row in some if row.gap is not None]
+        spread = (min(ratios), statistics.median(ratios), max(ratios)) if ratios else ()
+        cells = [f"{three_digits(ratio)} ×" for ratio in spread] or ["–"] * 3
+        worst = [f"{max(values):.1e}" if values else "–" for values in (gaps, errors)]
+        lines.append([f"{kind}, {who}", *cells, *worst, f"{len(ratios)} of {len(some)}"])
+    header = ["problem, method", "least × netnum", "median", "most", "worst gap", "worst mean error", "answered"]
+    return markdown(header, lines)
+
+
 def page(about: dict[str, Any], rows: list[Row]) -> str:
     """The rows as a page, a table per network."""
     packages = ", ".join(f"{name} {version}" for name, version in about["packages"].items())
     load = f", load {about['load']:.1f} from other work" if about["load"] is not None else ""
     text = f"{HEADER}\n{about['processor']}{load}, {about['date']}, Python {about['python']}; {packages}.\n"
+    text += f"\n## All networks\n\n{summary(rows)}"
     header = ["problem, method", "time", "gap", "fairness error, mean", "largest", "overload", "× netnum", ""]
     for name in dict.fromkeys(row.instance for row in rows):
         some = [row for row in rows if row.instance == name]
@@ -653,6 +671,7 @@ def main() -> None:
         enter_environment()
 
     about = circumstances()
+    about["packages"]["netnum"] += f" at {commit()}"
     print(f"{about['processor']}, {about['cores']} cores, load {about['load']}, Python {about['python']}")
     print(", ".join(f"{name} {number}" for name, number in about["packages"].items()))
     parts = arguments.instances or (QUICK if arguments.quick else [""])

@@ -72,3 +72,5 @@ def test_the_page_has_a_table_per_network_and_says_what_is_missing(bench):
     assert "## tiny\n\n2 links, 1 flows, 1 paths; drawn.\n" in text
     assert "| max-min B, swan doubling | 120 ms | – | 2.0e-02 | 5.0e-01 | 0.0e+00 | 100 × |  |" in text
     assert "| alpha 1, cvxpy + clarabel | – | – | – | – | – | – | over 60 s |" in text
+    assert "| max-min B, swan doubling | 100 × | 100 × | 100 × | – | 2.0e-02 | 1 of 1 |" in text
+    assert "| alpha 1, cvxpy + clarabel | – | – | – | – | – | 0 of 1 |" in text
