@@ -46,6 +46,7 @@ from ._core import (
 )
 from .demands import Demands
 from .failures import FailureStudy, failure_study
+from .max_min_rates import MaxMinRates
 
 __all__ = [
     "Allocator",
@@ -55,6 +56,7 @@ __all__ = [
     "Demands",
     "FailureStudy",
     "Linear",
+    "MaxMinRates",
     "MethodError",
     "MinFct",
     "NumError",
