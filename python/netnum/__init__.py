@@ -44,9 +44,9 @@ from ._core import (
     solve_many,
     u_norm,
 )
+from ._max_min_rates import MaxMinRates
 from .demands import Demands
 from .failures import FailureStudy, failure_study
-from .max_min_rates import MaxMinRates
 
 __all__ = [
     "Allocator",

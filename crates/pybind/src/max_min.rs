@@ -60,7 +60,7 @@ pub(crate) fn max_min<'py>(
     start: Option<&Bound<'py, PyAny>>,
     accuracy: Option<f64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let kind = py.import("netnum.max_min_rates")?.getattr("MaxMinRates")?;
+    let kind = py.import("netnum._max_min_rates")?.getattr("MaxMinRates")?;
     if let Some(start) = start
         && !start.is_instance(&kind)?
     {

@@ -19,6 +19,7 @@
 //! | `several_paths.rs` | several paths per flow: runs of the simplex method until one is proven |
 //! | `parametric.rs` | a run: turns, pivots and cuts while the fair share rises |
 //! | `network.rs`, `levels.rs` | what it runs on: open paths and caps, rates over the fair share |
+//! | `crossings.rs` | the paths through every link |
 //! | `basis.rs`, `direction.rs`, `row.rs` | full links and the inverse, which row leaves, what enters |
 //! | `warm.rs` | the same from an earlier solution: its cuts and its basis |
 //! | `pool.rs`, `reroute.rs` | rates under cuts, and whether a basis can be found that routes them |
@@ -34,6 +35,7 @@ mod adaptive;
 mod basis;
 mod blocked;
 mod bottleneck;
+mod crossings;
 mod curves;
 mod direction;
 mod earliest;

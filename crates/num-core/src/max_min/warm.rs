@@ -15,10 +15,11 @@ use std::sync::Arc;
 
 use super::basis::Basis;
 use super::blocked::{Reason, Witness};
+use super::crossings::Crossings;
 use super::flow_shares;
 use super::levels::Levels;
 use super::network::Network;
-use super::parametric::{Crossings, Parametric};
+use super::parametric::Parametric;
 use super::pool::Pool;
 use super::reroute::Rerouted;
 use super::{METHOD, several_paths::Found};
