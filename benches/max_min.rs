@@ -139,7 +139,7 @@ fn measure_several(criterion: &mut Criterion, flows: usize) -> Several {
     let [before, after] = wide_area(flows);
     let fair = MaxMin::of(&before).expect("it is proven");
     let mut timed = |name: &str, work: &dyn Fn() -> MaxMin| {
-        common::measure(criterion, "max_min", BenchmarkId::new(name, flows), PLAN, |count| {
+        common::measure(criterion, "max_min_several", BenchmarkId::new(name, flows), PLAN, |count| {
             let began = Instant::now();
             for _ in 0..count {
                 black_box(work());
