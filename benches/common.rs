@@ -105,24 +105,9 @@ impl Instance {
         Self::random(&Topology::fat_tree(16, SERVER_CAPACITY).expect("16 is even"), flows)
     }
 
-    /// `flows` flows over shortest paths between random nodes of a wide-area network: `nodes` points of the unit square,
-    /// joined where they are near, and each to the nearest one before it, so that all are joined. About 6 links a node.
+    /// `flows` flows over shortest paths between random nodes of a wide-area network.
     pub(crate) fn wide_area(nodes: usize, flows: usize) -> Self {
-        let mut rng = rng(3);
-        let points: Vec<[f64; 2]> = (0..nodes).map(|_| [rng.random(), rng.random()]).collect();
-        let distance = |one: usize, other: usize| {
-            let [x, y] = [0, 1].map(|axis| points[one][axis] - points[other][axis]);
-            x.hypot(y)
-        };
-        let mut edges = String::new();
-        for node in 1..nodes {
-            let nearest = (0..node).map(|other| distance(node, other)).fold(f64::INFINITY, f64::min);
-            let reach = nearest.max(NEAR / (nodes as f64).sqrt());
-            for other in (0..node).filter(|&other| distance(node, other) <= reach) {
-                edges += &format!("{node} {other} {FABRIC_CAPACITY}\n");
-            }
-        }
-        Self::random(&Topology::from_edges(&edges).expect("the edges are well formed"), flows)
+        Self::random(&wide_area(nodes), flows)
     }
 
     /// `flows` flows over twice as many links with capacities uniform in 0.1…1: each over two links that are its own but
@@ -176,6 +161,26 @@ impl Instance {
     fn problem(&self, utility: AlphaFair) -> Problem {
         Problem::new(self.capacities.clone(), self.paths.clone(), utility).expect("the instance is well formed")
     }
+}
+
+/// A wide-area network: `nodes` points of the unit square, joined where they are near, and each to the nearest one before
+/// it, so that all are joined. About 6 links a node.
+pub(crate) fn wide_area(nodes: usize) -> Topology {
+    let mut rng = rng(3);
+    let points: Vec<[f64; 2]> = (0..nodes).map(|_| [rng.random(), rng.random()]).collect();
+    let distance = |one: usize, other: usize| {
+        let [x, y] = [0, 1].map(|axis| points[one][axis] - points[other][axis]);
+        x.hypot(y)
+    };
+    let mut edges = String::new();
+    for node in 1..nodes {
+        let nearest = (0..node).map(|other| distance(node, other)).fold(f64::INFINITY, f64::min);
+        let reach = nearest.max(NEAR / (nodes as f64).sqrt());
+        for other in (0..node).filter(|&other| distance(node, other) <= reach) {
+            edges += &format!("{node} {other} {FABRIC_CAPACITY}\n");
+        }
+    }
+    Topology::from_edges(&edges).expect("the edges are well formed")
 }
 
 fn leaf_spine(racks: usize) -> Topology {

@@ -8,6 +8,10 @@
 //! 9 racks of 16 servers under 4 spines, random flows with weights, every link with a capacity of its own, so that
 //! every link is a level of its own. Both sides are f64 on one thread, begin at compressed rows (the transpose is
 //! counted), and are checked to give the same rates before anything is timed.
+//!
+//! And with several paths: flows with demands over 3 shortest paths each between random nodes of a wide-area network of 100
+//! nodes, from the beginning, from the solution before 5 % of the demands changed (by up to a factor of 2), and
+//! approximately, by water-filling alone.
 
 mod common;
 
@@ -16,9 +20,12 @@ use std::time::{Duration, Instant};
 
 use common::{Instance, Plan};
 use criterion::{BenchmarkId, Criterion};
-use netnum_core::{Fill, Normalizer, Paths, Problem};
+use netnum_core::{AlphaFair, Fill, KShortest, MaxMin, Normalizer, Paths, Problem};
+use rand::RngExt;
 
 const FLOWS: [usize; 3] = [1000, 10_000, 100_000];
+/// With several paths each.
+const SEVERAL: [usize; 2] = [300, 3000];
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_millis(1500), samples: 30 };
 
@@ -106,6 +113,58 @@ fn measure(criterion: &mut Criterion, flows: usize) -> Measured {
     }
 }
 
+/// Seconds with several paths, where measured.
+struct Several {
+    flows: usize,
+    cold: Option<f64>,
+    again: Option<f64>,
+    filled: Option<f64>,
+}
+
+/// A problem, and the same after 5 % of the demands have changed.
+fn wide_area(flows: usize) -> [Problem; 2] {
+    let (net, mut rng) = (common::wide_area(100), common::rng(5));
+    let (sources, destinations) = net.random_pairs(flows, 1).expect("there are nodes");
+    let found = net.k_shortest_paths(&sources, &destinations, &KShortest::new(3)).expect("all nodes are joined");
+    let scale = net.capacities()[0] * 100.0 / flows as f64;
+    let demands: Vec<f64> = (0..flows).map(|_| scale * 10f64.powf(rng.random_range(-1.0..1.0))).collect();
+    let changes = |demand: &f64| demand * if rng.random_bool(0.05) { rng.random_range(0.5..2.0) } else { 1.0 };
+    let changed: Vec<f64> = demands.iter().map(changes).collect();
+    let utility = AlphaFair::new(f64::INFINITY, 1.0).expect("a weight of 1 is positive");
+    let free = Problem::grouped(net.capacities().to_vec(), found.0, found.1, utility).expect("paths are walks");
+    [demands, changed].map(|demands| free.clone().with_flow_caps(demands).expect("demands are positive"))
+}
+
+fn measure_several(criterion: &mut Criterion, flows: usize) -> Several {
+    let [before, after] = wide_area(flows);
+    let fair = MaxMin::of(&before).expect("it is proven");
+    let mut timed = |name: &str, work: &dyn Fn() -> MaxMin| {
+        common::measure(criterion, "max_min_several", BenchmarkId::new(name, flows), PLAN, |count| {
+            let began = Instant::now();
+            for _ in 0..count {
+                black_box(work());
+            }
+            began.elapsed()
+        })
+    };
+    Several {
+        flows,
+        cold: timed("several", &|| MaxMin::of(&after).expect("it is proven")),
+        again: timed("again", &|| fair.again(&after).expect("it is proven")),
+        filled: timed("filled", &|| MaxMin::filled(&after, 0.05).expect("it has an end")),
+    }
+}
+
+fn print_several(measured: &[Several]) {
+    println!("\nSeveral paths on a wide-area network of 100 nodes, with demands; medians in ms.\n");
+    println!("{:>7} │ {:>9} {:>9} {:>9} │ {:>5}", "flows", "cold", "again", "filled", "ratio");
+    for Several { flows, cold, again, filled } in measured {
+        let ms = |seconds: Option<f64>| seconds.map_or("–".into(), |seconds| format!("{:.4}", 1e3 * seconds));
+        let ratio = cold.zip(*again).map_or("–".into(), |(one, other)| format!("{:.2}", one / other));
+        println!("{flows:>7} │ {:>9} {:>9} {:>9} │ {ratio:>5}", ms(*cold), ms(*again), ms(*filled));
+    }
+}
+
 fn print_table(measured: &[Measured], gigahertz: f64) {
     println!(
         "Weighted max-min on 9 x 16 x 4, from compressed rows, f64, one thread of {gigahertz:.2} GHz; medians in ms.\n"
@@ -121,10 +180,16 @@ fn print_table(measured: &[Measured], gigahertz: f64) {
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let measured: Vec<Measured> = FLOWS.iter().map(|&flows| measure(&mut criterion, flows)).collect();
+    let several: Vec<Several> = SEVERAL.iter().map(|&flows| measure_several(&mut criterion, flows)).collect();
     criterion.final_summary();
     let any = |side: &Measured| side.textbook.is_some() || side.fill.is_some() || side.max_min.is_some();
     let measured: Vec<Measured> = measured.into_iter().filter(any).collect();
     if !measured.is_empty() && !common::is_test() {
         print_table(&measured, common::gigahertz());
+    }
+    let any = |side: &Several| side.cold.is_some() || side.again.is_some() || side.filled.is_some();
+    let several: Vec<Several> = several.into_iter().filter(any).collect();
+    if !several.is_empty() && !common::is_test() {
+        print_several(&several);
     }
 }

@@ -96,6 +96,15 @@ TABLES = [
         "textbook",
     ),
     Table(
+        "max_min_several",
+        "max_min",
+        "Max-min over several paths",
+        "By number of flows with demands, 3 paths each, on a wide-area network of 100 nodes: from the beginning, again "
+        "after 5 % of the demands have changed, and approximately, by water-filling alone.",
+        "several",
+    ),
+    Table("k_shortest", "k_shortest", "k shortest paths", "All pairs of nodes of a wide-area network, by nodes.", ""),
+    Table(
         "simulate",
         "simulate",
         "Flow-level simulation",

@@ -44,6 +44,7 @@ from ._core import (
     solve_many,
     u_norm,
 )
+from ._max_min_rates import MaxMinRates
 from .demands import Demands
 from .failures import FailureStudy, failure_study
 from .frames import to_pandas
@@ -57,6 +58,7 @@ __all__ = [
     "Demands",
     "FailureStudy",
     "Linear",
+    "MaxMinRates",
     "MethodError",
     "MinFct",
     "NumError",

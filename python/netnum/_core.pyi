@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import disjoint_base
 
+from ._max_min_rates import MaxMinRates
+
 __all__ = [
     "Allocator",
     "AlphaFair",
@@ -437,7 +439,7 @@ def certify(problem: Problem, rates: ArrayLike, prices: ArrayLike) -> Certificat
 def u_norm(problem: Problem, rates: ArrayLike, raise_rates: bool = False) -> _Floats: ...
 def f_norm(problem: Problem, rates: ArrayLike, raise_rates: bool = False) -> _Floats: ...
 def fill(problem: Problem, rates: ArrayLike) -> _Floats: ...
-def max_min(problem: Problem) -> _Floats: ...
+def max_min(problem: Problem, *, start: MaxMinRates | None = None, accuracy: float | None = None) -> MaxMinRates: ...
 
 # --- networks ---
 

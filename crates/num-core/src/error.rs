@@ -209,6 +209,12 @@ pub enum Error {
         /// Which method can.
         instead: &'static str,
     },
+    /// What a search was to start from belongs to other paths.
+    #[error("start does not fit the problem: {what}")]
+    Start {
+        /// What differs.
+        what: String,
+    },
     /// A link that does not exist.
     #[error("there is no link {link}, {}", expected_below("link", *links))]
     UnknownLink {

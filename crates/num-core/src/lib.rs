@@ -52,7 +52,7 @@ pub mod utility;
 pub use certificate::{Certificate, certify};
 pub use error::{Error, Result, expected_below};
 pub use interrupt::StopToken;
-pub use max_min::max_min;
+pub use max_min::{MaxMin, MaxMinBasis, max_min};
 pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};
 pub use paths::Paths;
 pub use problem::Problem;

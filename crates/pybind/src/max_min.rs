@@ -1,12 +1,19 @@
 //! `max_min`.
 
+use netnum_core::{MaxMin, MaxMinBasis};
 use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::door;
+use crate::error::setting;
 use crate::problem::Problem;
 
-/// The max-min fair rates: nobody's fair share can be raised without lowering one that is not larger.
+/// What the next search can start from, for Python to keep.
+#[pyclass(frozen, module = "netnum._core")]
+struct Basis(MaxMinBasis);
+
+/// The max-min fair rates: no flow's fair share can be raised without lowering one that is not larger.
 ///
 /// The fair share of a flow is its rate per weight for `AlphaFair`, and the f of B(f) for `BandwidthFunction`, whatever
 /// their alpha; this is where the optimum goes as alpha grows. Exact to rounding, by water-filling; with several paths per
@@ -15,25 +22,66 @@ use crate::problem::Problem;
 /// Parameters
 /// ----------
 /// problem : Problem
+/// start : MaxMinRates, optional
+///     What `max_min` has returned for a problem with the same paths, whose capacities, caps or utilities may differ. The
+///     rates of the flows are the same without it, to 1e-9; with several paths per flow they are found several times faster
+///     where a few demands have changed. What was approximate or has been pickled has nothing to start from, and is ignored.
+/// accuracy : float, optional
+///     Between 0 and 1: rates need not be exact, for 1e5 flows with several paths and more. Water-filling is repeated until
+///     its rates are proven to be that near to max-min fair, or that gets no better; then the exact method is tried for
+///     some seconds of work. `unfairness` of the result says what has been proven: of water-filling on networks with many
+///     demands it is mostly much more than was asked for. With one path per flow the rates are exact.
 ///
 /// Returns
 /// -------
-/// array of float, shape (paths,)
-///     Rate of every path, in the units of the capacities. Paths over a failed link get 0, as do those that are capped
-///     at 0 or whose flow is.
+/// MaxMinRates, shape (paths,)
+///     An array with the rate of every path, in the units of the capacities, and `flow_rates`, `status` and `unfairness`.
+///     Paths over a failed link get 0, as do those that are capped at 0 or whose flow is.
 ///
 /// Raises
 /// ------
 /// MethodError
 ///     When a utility has no fair share (`Linear`, `MinFct`, one of your own), or when rounding has kept rates
 ///     over several paths from being proven to 1e-5 (`solve` then returns the best there is, with its gap).
+/// ProblemError
+///     When `start` is of other paths; the message says which.
+/// NumError
+///     When `accuracy` is not between 0 and 1, or is given beside `start`.
 ///
 /// Notes
 /// -----
 /// Sources: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2; for bandwidth functions Kumar et al., *BwE*, SIGCOMM
 /// 2015.
 #[pyfunction]
-pub(crate) fn max_min<'py>(py: Python<'py>, problem: &Problem) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let rates = door::detached(py, || netnum_core::max_min(&problem.core))?;
-    Ok(PyArray1::from_vec(py, rates))
+#[pyo3(signature = (problem, *, start=None, accuracy=None))]
+pub(crate) fn max_min<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    start: Option<&Bound<'py, PyAny>>,
+    accuracy: Option<f64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let kind = py.import("netnum._max_min_rates")?.getattr("MaxMinRates")?;
+    if let Some(start) = start
+        && !start.is_instance(&kind)?
+    {
+        let found = start.get_type().name()?.to_string();
+        return Err(PyTypeError::new_err(format!("start must be what max_min has returned, not {found}")));
+    }
+    if start.is_some() && accuracy.is_some() {
+        return Err(setting("accuracy", accuracy.unwrap_or_default(), "None beside start"));
+    }
+    let basis: Option<Bound<'py, Basis>> = match start {
+        Some(start) => start.getattr("_basis")?.extract()?,
+        None => None,
+    };
+    let before = basis.as_ref().map(|basis| &basis.get().0);
+    let found = door::detached(py, || match (before, accuracy) {
+        (Some(basis), _) => MaxMin::from_basis(&problem.core, basis),
+        (None, Some(accuracy)) => MaxMin::within(&problem.core, accuracy),
+        (None, None) => MaxMin::of(&problem.core),
+    })?;
+    let flow_rates = problem.core.flow_rates(&found.rates).map_err(crate::error::raise)?;
+    let basis = found.has_basis().then(|| Py::new(py, Basis(found.basis().clone()))).transpose()?;
+    let (rates, flow_rates) = (PyArray1::from_vec(py, found.rates), PyArray1::from_vec(py, flow_rates));
+    kind.call1((rates, flow_rates, found.unfairness, accuracy, basis))
 }

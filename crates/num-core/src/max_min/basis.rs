@@ -21,7 +21,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// An entry of the inverse below this is rounding.
 const DUST: f64 = 1e-13;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Basis {
     /// The key path of every flow.
     pub(super) keys: Vec<u32>,

@@ -19,7 +19,7 @@
 //! one that is missing makes a right answer look wrong. The largest over all flows is 0 for the max-min rates and the
 //! reasons that come with them. A cap counts as a link of its path.
 //!
-//! Cost: O(reasons · (flows + crossings of their links)).
+//! Cost: O(reasons · (flows + crossings of their links)) after a transpose.
 
 use super::curves::Curves;
 use super::flow_shares;
@@ -27,7 +27,9 @@ use super::network::Network;
 use super::water_fill::FULL;
 use crate::error::Result;
 use crate::interrupt::Pacer;
+use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::utility::FairShare;
 
 /// What a flow lacks is relative to its rate, and at least to this part of what its paths could carry: rates
 /// below that count as none.
@@ -54,7 +56,23 @@ pub(crate) struct Reason {
 /// # Errors
 /// As [`bottleneck_residual`](super::bottleneck_residual), and [`Error::Stopped`](crate::Error::Stopped).
 pub(super) fn blocked_residual(problem: &Problem, rates: &[f64], witness: &[Reason], method: &str) -> Result<f64> {
-    let (network, shares) = (Network::new(problem)?, flow_shares(problem, method)?);
+    let network = Network::new(problem)?;
+    let through = network.paths.transpose(network.capacities.len())?;
+    residual_in(problem, &network, &through, &flow_shares(problem, method)?, rates, witness)
+}
+
+/// The same, of a problem whose network, with the paths through every link, and fair shares are at hand.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn residual_in(
+    problem: &Problem,
+    network: &Network,
+    through: &Paths,
+    shares: &[FairShare],
+    rates: &[f64],
+    witness: &[Reason],
+) -> Result<f64> {
     let natural: Vec<f64> = rates.iter().map(|rate| rate / network.unit).collect();
     let rates = problem.flow_rates(&natural)?;
     let widths = &network.widths;
@@ -65,23 +83,29 @@ pub(super) fn blocked_residual(problem: &Problem, rates: &[f64], witness: &[Reas
         if most > rates[flow] { (most - rates[flow]) / whole } else { 0.0 }
     };
     let mut residuals: Vec<f64> = (0..rates.len()).map(|flow| below(flow, curves.ceiling(flow))).collect();
-    let (mut prices, mut pacer) = (vec![0.0; network.capacities.len()], Pacer::new());
+    let (mut path_prices, mut pacer) = (vec![0.0; network.paths.len()], Pacer::new());
     for Reason { fair_share, prices: priced, factors } in witness {
         let above = fair_share * (1.0 + ROUNDING);
         let kept = |flow: u32| rates[flow as usize].min(curves.bandwidth(flow as usize, above));
         let taken: f64 = factors.iter().map(|&(flow, factor)| factor * kept(flow)).sum();
-        priced.iter().for_each(|&(link, price)| prices[link as usize] = price);
+        for &(link, price) in priced {
+            let paths = through.links(link as usize);
+            pacer.did(paths.len())?;
+            paths.iter().for_each(|&path| path_prices[path as usize] += price);
+        }
         let worth: f64 = priced.iter().map(|&(link, price)| price * network.capacities[link as usize]).sum();
         let mut rents = 0.0;
         for &(flow, factor) in factors {
             for path in network.paths_of(flow as usize) {
-                let above = factor - network.path_price(path, &prices);
+                let above = factor - path_prices[path];
                 // Not a product with 0, which would spoil a ceiling that is not finite.
                 rents += if above > 0.0 { network.ceilings[path] * above } else { 0.0 };
-                pacer.did(network.paths.links(path).len())?;
             }
         }
-        priced.iter().for_each(|&(link, _)| prices[link as usize] = 0.0);
+        pacer.did(factors.len())?;
+        for &(link, _) in priced {
+            through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
+        }
         let bound = worth + rents;
         let slack = bound - taken - FULL * bound;
         for &(flow, factor) in factors.iter().filter(|(_, factor)| *factor > 0.0) {

@@ -32,21 +32,29 @@ pub(super) struct Curves {
     /// The ceiling of every curve, and the fair share at which it is reached.
     ceilings: Vec<f64>,
     ends: Vec<f64>,
+    /// What part of its fair share's rate every curve is.
+    parts: Vec<f64>,
     unit: f64,
 }
 
 impl Curves {
     pub(super) fn new(unit: f64) -> Self {
-        Self { pieces: Vec::new(), first: vec![0], ceilings: Vec::new(), ends: Vec::new(), unit }
+        Self { pieces: Vec::new(), first: vec![0], ceilings: Vec::new(), ends: Vec::new(), parts: Vec::new(), unit }
     }
 
     /// Adds a curve with a ceiling in the caller's unit.
     pub(super) fn push(&mut self, share: &FairShare, ceiling: f64) {
-        let ceiling = ceiling.min(share.saturation());
+        self.push_part(share, ceiling, 1.0);
+    }
+
+    /// The same of a part of a curve.
+    fn push_part(&mut self, share: &FairShare, ceiling: f64, part: f64) {
+        let ceiling = ceiling.min(part * share.saturation());
+        self.parts.push(part);
         self.pieces.extend(share.pieces());
         self.first.push(self.pieces.len());
         self.ceilings.push(ceiling / self.unit);
-        self.ends.push(share.least(ceiling));
+        self.ends.push(share.least(ceiling / part));
     }
 
     /// The most that a flow can have.
@@ -66,7 +74,7 @@ impl Curves {
                 if slope == 0.0 { rate } else { rate + slope * (fair_share - from) }
             }
         };
-        (rate / self.unit).min(self.ceilings[curve])
+        (self.parts[curve] * rate / self.unit).min(self.ceilings[curve])
     }
 
     fn pieces(&self, curve: usize) -> &[[f64; 3]] {
@@ -104,10 +112,24 @@ impl CurveFill {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(capacities: &[f64], paths: &Paths, shares: &[FairShare], caps: &[f64]) -> Result<Self> {
+        Self::of_parts(capacities, paths, shares, caps, &vec![1.0; caps.len()])
+    }
+
+    /// The same, where every path has a part > 0 of its curve.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn of_parts(
+        capacities: &[f64],
+        paths: &Paths,
+        shares: &[FairShare],
+        caps: &[f64],
+        parts: &[f64],
+    ) -> Result<Self> {
         let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
         let mut curves = Curves::new(unit);
-        for ((links, share), &cap) in paths.iter().zip(shares).zip(caps) {
-            curves.push(share, smallest(capacities, links).min(cap));
+        for (((links, share), &cap), &part) in paths.iter().zip(shares).zip(caps).zip(parts) {
+            curves.push_part(share, smallest(capacities, links).min(cap), part);
         }
         let mut earliest = Earliest::new(capacities.len());
         earliest.set_all(capacities.iter().map(|_| 0.0));

@@ -19,7 +19,7 @@ struct Piece {
     slope: f64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Levels {
     /// The pieces of all flows, those of flow `f` from `first[f]` on; the one that each is on.
     pieces: Vec<Piece>,
@@ -108,10 +108,42 @@ impl Levels {
         self.start(flow) + self.pieces[self.current[flow]].slope * above
     }
 
+    /// The rate of a flow that is held, if it is to have no more than at some fair share, and how that rises there.
+    pub(super) fn lowered(&self, flow: usize, fair_share: f64) -> (f64, f64) {
+        let pieces = &self.pieces[self.first[flow]..=self.current[flow]];
+        let piece = match pieces {
+            [piece] => piece,
+            _ => match pieces.iter().rev().find(|piece| piece.fair_share <= fair_share) {
+                Some(piece) => piece,
+                None => return (0.0, 0.0),
+            },
+        };
+        let rises = piece.slope > 0.0;
+        let rate = piece.rate + if rises { piece.slope * (fair_share - piece.fair_share) } else { 0.0 };
+        let held = self.rate(flow);
+        if rate < held { (rate, piece.slope) } else { (held, 0.0) }
+    }
+
+    /// Gives a flow that is held another rate.
+    pub(super) fn set_rate(&mut self, flow: usize, rate: f64) {
+        self.held[flow] = Some(rate);
+    }
+
     /// What it was when the last kink was passed.
     pub(super) fn start(&self, flow: usize) -> f64 {
         let Piece { fair_share, rate, slope } = self.pieces[self.current[flow]];
         rate + if slope > 0.0 { slope * (self.base - fair_share) } else { 0.0 }
+    }
+
+    /// Its rate as a line over the fair share, on the piece that it is on: at 0, and how steep.
+    pub(super) fn line(&self, flow: usize) -> (f64, f64) {
+        match self.held[flow] {
+            Some(rate) => (rate, 0.0),
+            None => {
+                let Piece { fair_share, rate, slope } = self.pieces[self.current[flow]];
+                (rate - slope * fair_share, slope)
+            }
+        }
     }
 
     /// By how much its rate rises with the fair share.
@@ -122,6 +154,11 @@ impl Levels {
     /// The fair share that far above the last kink, in the caller's units.
     pub(super) fn fair_share(&self, above: f64) -> f64 {
         ((self.base + above) / self.steepest * self.unit).min(f64::MAX)
+    }
+
+    /// The last kink that was passed.
+    pub(super) fn base(&self) -> f64 {
+        self.base
     }
 
     /// How far the fair share is above the last kink.
@@ -140,6 +177,11 @@ impl Levels {
             self.passed += 1;
         }
         self.kinks.get(self.passed).map(|&(kink, _)| (kink - self.base - self.above).max(0.0))
+    }
+
+    /// The flow of the next kink, after [`distance_to_kink`](Self::distance_to_kink) has said that there is one.
+    pub(super) fn kink_flow(&self) -> usize {
+        self.kinks[self.passed].1 as usize
     }
 
     /// Goes to the next kink. Returns its flow, its slope before and its slope from there on; one that has all it can

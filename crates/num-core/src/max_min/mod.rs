@@ -15,10 +15,15 @@
 //! | `curves.rs` | bandwidth functions, and weights among them |
 //! | `earliest.rs` | which link fills first |
 //! | `bottleneck.rs` | how far any rates are from the equivalence above |
+//! | `solution.rs` | rates with their proof, and the next ones from them |
 //! | `several_paths.rs` | several paths per flow: runs of the simplex method until one is proven |
 //! | `parametric.rs` | a run: turns, pivots and cuts while the fair share rises |
 //! | `network.rs`, `levels.rs` | what it runs on: open paths and caps, rates over the fair share |
+//! | `crossings.rs` | the paths through every link |
 //! | `basis.rs`, `direction.rs`, `row.rs` | full links and the inverse, which row leaves, what enters |
+//! | `warm.rs` | the same from an earlier solution: its cuts and its basis |
+//! | `pool.rs`, `reroute.rs` | rates under cuts, and whether a basis can be found that routes them |
+//! | `adaptive.rs` | approximate rates over several paths, with a proven bound |
 //! | `twofold.rs` | sums to twice the precision |
 //! | `witness.rs` | from cuts to reasons that stand alone |
 //! | `blocked.rs` | the bottleneck of a flow with several paths: checks the reasons |
@@ -26,9 +31,11 @@
 //! Sources: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2; for bandwidth functions Kumar et al., *BwE*, SIGCOMM
 //! 2015; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2.
 
+mod adaptive;
 mod basis;
 mod blocked;
 mod bottleneck;
+mod crossings;
 mod curves;
 mod direction;
 mod earliest;
@@ -36,14 +43,19 @@ mod levels;
 mod network;
 mod one_path;
 mod parametric;
+mod pool;
+mod reroute;
 mod row;
 mod several_paths;
+mod solution;
 mod twofold;
+mod warm;
 mod water_fill;
 mod witness;
 
 pub(crate) use blocked::Witness;
 pub(crate) use bottleneck::{bottleneck_links, bottleneck_residual};
+pub use solution::{MaxMin, MaxMinBasis};
 pub(crate) use water_fill::WaterFill;
 
 use crate::error::{Error, Result};
@@ -83,14 +95,14 @@ pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
     }
     let left = bottleneck_residual(problem, &rates, &witness)?;
     if left > SETTLED {
-        let what = format!("this problem to its end: a gap of {left:.1e} is left");
-        return Err(Error::Unsupported {
-            method: METHOD.into(),
-            what,
-            instead: "use solve(), which returns it with its gap",
-        });
+        return Err(unproven(left));
     }
     Ok(rates)
+}
+
+fn unproven(left: f64) -> Error {
+    let what = format!("this problem to its end: a gap of {left:.1e} is left");
+    Error::Unsupported { method: METHOD.into(), what, instead: "use solve(), which returns it with its gap" }
 }
 
 /// The same, and why no flow can have more; with one path per flow that needs no witness.
@@ -116,7 +128,7 @@ impl Search {
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
         Ok(Self(match problem.is_single_path() {
             true => Kind::OnePath(Box::new(OnePath::new(problem)?)),
-            false => Kind::SeveralPaths(Box::new(SeveralPaths::new(problem)?)),
+            false => Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, None)?)),
         }))
     }
 

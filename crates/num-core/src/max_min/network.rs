@@ -77,6 +77,11 @@ impl Network {
         self.flow_paths.len() - 1
     }
 
+    /// The numbers of the open paths in the problem.
+    pub(super) fn open(&self) -> &[u32] {
+        &self.original
+    }
+
     /// The open paths of a flow.
     pub(super) fn paths_of(&self, flow: usize) -> std::ops::Range<usize> {
         self.flow_paths[flow]..self.flow_paths[flow + 1]

@@ -32,6 +32,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::basis::{Basis, NONE};
+use super::crossings::Crossings;
 use super::direction::{Direction, Leaving};
 use super::levels::Levels;
 use super::network::Network;
@@ -69,6 +70,8 @@ pub(super) struct Parametric {
     pub(super) basis: Basis,
     /// The paths through every link, but for those that never carry anything again and those of flows that are settled.
     pub(super) through: Vec<Vec<u32>>,
+    /// Paths that count as through a link −1 times, where only differences within a flow matter; see [`Crossings`].
+    pub(super) around: Vec<Vec<u32>>,
     /// What flows that are not settled may have of every link.
     left: Vec<Twofold>,
     /// By how much the load of key paths on every link rises with the fair share.
@@ -89,7 +92,7 @@ pub(super) struct Parametric {
     settled: Vec<bool>,
     cuts: Vec<Cut>,
     direction: Direction,
-    row: Row,
+    pub(super) row: Row,
     turns: usize,
     most_turns: usize,
     /// Elementary operations done, to tell how long it has taken.
@@ -106,7 +109,6 @@ pub(super) struct Rests {
 impl Parametric {
     /// At the fair share 0, with costs that depend on `seed`.
     pub(super) fn new(network: &Network, levels: Levels, seed: u64) -> Self {
-        let (links, paths) = (network.capacities.len(), network.paths.len());
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let cost = |path: &[u32]| path.len() as f64 + RANDOM * rng.random_range(0.0..1.0);
         let costs: Vec<f64> = network.paths.iter().map(cost).collect();
@@ -115,19 +117,48 @@ impl Parametric {
             own.min_by(|&one, &other| costs[one].total_cmp(&costs[other])).map_or(NONE, |path| path as u32)
         };
         let keys: Vec<u32> = (0..network.flows()).map(cheapest).collect();
-        let mut through = vec![Vec::new(); links];
-        for (path, own) in network.paths.iter().enumerate() {
-            own.iter().for_each(|&link| through[link as usize].push(path as u32));
+        let prices = vec![0.0; network.capacities.len()];
+        let (basis, path_costs) = (Basis::new(network, keys), costs.clone());
+        let mut this = Self::with_basis(network, levels, basis, Crossings::all(network), costs, path_costs, prices);
+        for flow in 0..network.flows() {
+            this.tilt(network, flow, this.levels.slope(flow));
         }
-        let mut this = Self {
-            basis: Basis::new(network, keys),
+        this
+    }
+
+    /// At a basis, with random costs for which it is dual feasible, to route rates that are given.
+    pub(super) fn at(network: &Network, levels: Levels, basis: Basis, crossings: Crossings) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut prices = vec![0.0; network.capacities.len()];
+        basis.links.iter().for_each(|&link| prices[link as usize] = rng.random_range(0.5..1.5));
+        let reduced = |path: usize| {
+            let is_key = basis.keys[network.owners[path] as usize] == path as u32;
+            if is_key || basis.column_of[path] != NONE { 0.0 } else { rng.random_range(0.5..1.5) }
+        };
+        let path_costs = (0..network.paths.len()).map(reduced).collect();
+        Self::with_basis(network, levels, basis, crossings, Vec::new(), path_costs, prices)
+    }
+
+    fn with_basis(
+        network: &Network,
+        levels: Levels,
+        basis: Basis,
+        Crossings { through, around }: Crossings,
+        costs: Vec<f64>,
+        path_costs: Vec<f64>,
+        prices: Vec<f64>,
+    ) -> Self {
+        let (links, paths) = (network.capacities.len(), network.paths.len());
+        Self {
+            basis,
             through,
+            around,
             left: network.capacities.iter().map(|&capacity| Twofold::new(capacity)).collect(),
             rise: vec![Twofold::default(); links],
             rates: vec![0.0; paths],
             slacks: network.capacities.clone(),
-            prices: vec![0.0; links],
-            path_costs: costs.clone(),
+            prices,
+            path_costs,
             costs,
             path_ban: vec![NONE; paths],
             link_ban: vec![NONE; links],
@@ -140,11 +171,7 @@ impl Parametric {
             most_turns: TURNS * (paths + links + network.flows() + levels.kinks()) + 1000,
             work: 0,
             levels,
-        };
-        for flow in 0..network.flows() {
-            this.tilt(network, flow, this.levels.slope(flow));
         }
-        this
     }
 
     /// Goes on until the fair share has risen to where no flow rises, or about so many elementary operations are done.
@@ -219,7 +246,11 @@ impl Parametric {
                 self.pass_kink(network);
                 break true;
             };
-            let leaving = self.bring_to_extra(network, leaving, &mut direction);
+            let before = leaving;
+            let leaving = self.key_to_extra(network, before);
+            if let (Leaving::Key(flow), Leaving::Extra(column)) = (before, leaving) {
+                direction.swap(flow, column);
+            }
             self.work += row.price(self, network, leaving);
             if let Some(falls) = direction.corrected(leaving, row.falls(self)) {
                 direction.set(leaving, -falls);
@@ -275,7 +306,7 @@ impl Parametric {
     }
 
     /// A key path that is to leave first becomes an extra one, in the place of the extra path with the largest rate.
-    fn bring_to_extra(&mut self, network: &Network, leaving: Leaving, direction: &mut Direction) -> Leaving {
+    pub(super) fn key_to_extra(&mut self, network: &Network, leaving: Leaving) -> Leaving {
         let Leaving::Key(flow) = leaving else { return leaving };
         let larger = |&&one: &&u32, &&other: &&u32| {
             let of = |path: u32| (!self.rests.paths[path as usize], self.rates[path as usize]);
@@ -285,7 +316,6 @@ impl Parametric {
         let extra = *self.basis.extras[flow].iter().max_by(larger).expect("only flows with extra paths have a row");
         let (column, key) = (self.basis.column_of[extra as usize] as usize, self.basis.keys[flow]);
         self.rates[key as usize] = self.key_rate(flow);
-        direction.swap(flow, column);
         let slope = self.levels.slope(flow);
         self.tilt(network, flow, -slope);
         self.basis.swap_key(flow, extra);
@@ -295,7 +325,7 @@ impl Parametric {
     }
 
     /// The leaving row goes out, and what enters comes in; prices follow.
-    fn pivot(&mut self, network: &Network, row: &Row, leaving: Leaving, entering: Entering) {
+    pub(super) fn pivot(&mut self, network: &Network, row: &Row, leaving: Leaving, entering: Entering) {
         let n = self.basis.len();
         self.work += n * n;
         let (what, length) = (entering.what, entering.length);
@@ -336,6 +366,7 @@ impl Parametric {
         let price = mem::take(&mut self.prices[link as usize]);
         if price != 0.0 {
             self.through[link as usize].iter().for_each(|&path| self.path_costs[path as usize] -= price);
+            self.around[link as usize].iter().for_each(|&path| self.path_costs[path as usize] += price);
         }
     }
 
@@ -367,7 +398,7 @@ impl Parametric {
     }
 
     /// A row never leaves again.
-    fn rest(&mut self, leaving: Leaving) {
+    pub(super) fn rest(&mut self, leaving: Leaving) {
         match leaving {
             Leaving::Slack(link) => self.rests.links[link as usize] = true,
             Leaving::Extra(column) => self.rests.paths[self.basis.paths[column] as usize] = true,
@@ -431,7 +462,7 @@ impl Parametric {
     }
 
     /// Makes the values of the basis anew, and its inverse too if they do not fit.
-    fn settle_values(&mut self, network: &Network) {
+    pub(super) fn settle_values(&mut self, network: &Network) {
         let n = self.basis.len();
         if self.find_values(network) > DRIFT && n > 0 {
             self.work += n * n * n;

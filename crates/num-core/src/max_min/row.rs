@@ -75,13 +75,15 @@ impl Row {
         }
         for &link in &self.priced {
             let price = self.prices[link as usize];
-            work += 2 * state.through[link as usize].len();
-            for &path in &state.through[link as usize] {
-                if !self.is_touched[path as usize] {
-                    self.is_touched[path as usize] = true;
-                    self.touched.push(path);
+            for (paths, price) in [(&state.through[link as usize], price), (&state.around[link as usize], -price)] {
+                work += 2 * paths.len();
+                for &path in paths {
+                    if !self.is_touched[path as usize] {
+                        self.is_touched[path as usize] = true;
+                        self.touched.push(path);
+                    }
+                    self.path_prices[path as usize] += price;
                 }
-                self.path_prices[path as usize] += price;
             }
         }
         for &path in &self.touched {
@@ -159,6 +161,14 @@ impl Row {
         self.path_prices[path as usize] - self.path_prices[key as usize]
     }
 
+    /// The row's coefficient of what enters.
+    pub(super) fn coefficient(&self, basis: &Basis, network: &Network, what: Result<u32, u32>) -> f64 {
+        match what {
+            Ok(path) => self.above_key(basis, network, path),
+            Err(link) => self.prices[link as usize],
+        }
+    }
+
     /// By how much the row's variable falls as the fair share rises.
     pub(super) fn falls(&self, state: &Parametric) -> f64 {
         self.factors().map(|(flow, factor)| factor * state.levels.slope(flow as usize)).sum()
@@ -225,13 +235,15 @@ impl Row {
 fn slack_entries(state: &Parametric, network: &Network, link: u32) -> Vec<(u32, f64)> {
     let basis = &state.basis;
     let mut entries = Vec::new();
-    for &path in &state.through[link as usize] {
-        if basis.column_of[path as usize] != NONE {
-            entries.push((basis.column_of[path as usize], 1.0));
-        }
-        let flow = network.owners[path as usize] as usize;
-        if basis.keys[flow] == path {
-            entries.extend(basis.extras[flow].iter().map(|&extra| (basis.column_of[extra as usize], -1.0)));
+    for (paths, sign) in [(&state.through[link as usize], 1.0), (&state.around[link as usize], -1.0)] {
+        for &path in paths {
+            if basis.column_of[path as usize] != NONE {
+                entries.push((basis.column_of[path as usize], sign));
+            }
+            let flow = network.owners[path as usize] as usize;
+            if basis.keys[flow] == path {
+                entries.extend(basis.extras[flow].iter().map(|&extra| (basis.column_of[extra as usize], -sign)));
+            }
         }
     }
     entries

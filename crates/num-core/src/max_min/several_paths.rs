@@ -1,17 +1,22 @@
 //! Max-min for flows with several paths: runs of the simplex method, each with its proof, until one holds.
 //!
-//! A run that breaks off or whose rates are not proven is repeated with other costs, which lead it along other pivots.
-//! The best rates stay. Stopped before, the rates are those of the present fair share: what is held keeps its rate, the
-//! rest has what it has at that share.
+//! A run that breaks off or whose rates are not proven is repeated with other costs, which lead it along other pivots;
+//! a run from an earlier solution is followed by one from the beginning. The best rates stay. Stopped before, the rates
+//! are those of the present fair share: what is held keeps its rate, the rest has what it has at that share.
 
-use super::blocked::{Witness, blocked_residual};
+use std::sync::Arc;
+
+use super::basis::Basis;
+use super::blocked::{Witness, residual_in};
 use super::levels::Levels;
 use super::network::Network;
 use super::parametric::{Parametric, Run};
+use super::warm::{Frame, Start};
 use super::witness::reasons;
 use super::{METHOD, flow_shares};
 use crate::error::Result;
 use crate::interrupt;
+use crate::paths::Paths;
 use crate::problem::Problem;
 
 /// Rates are proven when no flow is further than this from its bottleneck.
@@ -23,80 +28,127 @@ const SLICE: usize = 1 << 20;
 
 /// A search for max-min rates that goes on where it was stopped.
 #[derive(Debug)]
-pub(crate) struct SeveralPaths {
+pub(super) struct SeveralPaths {
     problem: Problem,
     network: Network,
-    run: Parametric,
+    /// The paths through every link.
+    through: Arc<Paths>,
+    /// An earlier solution, until it has been tried.
+    start: Option<Arc<Start>>,
+    frame: Option<Arc<Frame>>,
+    run: Option<Parametric>,
     runs: u64,
-    /// Rates in the caller's units, what proves them, and how well.
-    best: Option<Proven>,
+    best: Option<(Found, f64)>,
 }
 
+/// What a run has come to.
 #[derive(Debug)]
-struct Proven {
-    rates: Vec<f64>,
-    witness: Witness,
-    residual: f64,
+pub(super) struct Found {
+    /// Rates in the caller's units, and what proves them.
+    pub(super) rates: Vec<f64>,
+    pub(super) witness: Witness,
+    pub(super) basis: Basis,
 }
 
 impl SeveralPaths {
     /// # Errors
     /// Those of [`max_min`](super::max_min).
-    pub(crate) fn new(problem: &Problem) -> Result<Self> {
+    pub(super) fn new(problem: &Problem, start: Option<Arc<Start>>) -> Result<Self> {
         let network = Network::new(problem)?;
-        let run = start(problem, &network, 1)?;
-        Ok(Self { problem: problem.clone(), network, run, runs: 1, best: None })
+        let frame = start.as_ref().and_then(|start| start.frame(&network));
+        let through = match &frame {
+            Some(frame) => frame.through.clone(),
+            None => Arc::new(network.paths.transpose(network.capacities.len())?),
+        };
+        // So that what is unsupported is said at once.
+        flow_shares(problem, METHOD)?;
+        Ok(Self { problem: problem.clone(), network, through, start, frame, run: None, runs: 0, best: None })
     }
 
     /// Goes on for about so many elementary operations, or until it is done. Returns whether it is.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped); it may go on all the same.
-    pub(crate) fn advance(&mut self, operations: usize) -> Result<bool> {
+    pub(super) fn advance(&mut self, operations: usize) -> Result<bool> {
+        if let Some(start) = &self.start {
+            let found = if self.frame.is_some() { start.resume(&self.problem, &self.network)? } else { None };
+            self.start = None;
+            if let Some(found) = found
+                && self.judge(found)?
+            {
+                return Ok(true);
+            }
+        }
         let mut done = 0;
         while done < operations {
             interrupt::check()?;
-            let run = self.run.advance(&self.network, SLICE.min(operations));
-            done += self.run.work().max(1);
-            if run == Run::Rising {
+            let run = match &mut self.run {
+                Some(run) => run,
+                None => {
+                    self.runs += 1;
+                    self.run.insert(from_the_beginning(&self.problem, &self.network, self.runs)?)
+                }
+            };
+            let how = run.advance(&self.network, SLICE.min(operations));
+            done += run.work().max(1);
+            if how == Run::Rising {
                 continue;
             }
-            if self.judge()? {
+            let rates = self.network.caller_rates(run.path_rates(&self.network));
+            let Parametric { path_ban, link_ban, .. } = &*run;
+            let witness = reasons(&self.network, &self.through, run.cuts(), path_ban, link_ban)?;
+            let basis = self.run.take().expect("there is a run").basis;
+            if self.judge(Found { rates, witness, basis })? {
                 return Ok(true);
             }
-            self.runs += 1;
-            self.run = start(&self.problem, &self.network, self.runs)?;
         }
         Ok(false)
     }
 
     /// Keeps what a run came to if it is the best. Returns whether it will do.
-    fn judge(&mut self) -> Result<bool> {
-        let rates = self.network.caller_rates(self.run.path_rates(&self.network));
-        let Parametric { path_ban, link_ban, .. } = &self.run;
-        let witness = reasons(&self.network, self.run.cuts(), path_ban, link_ban)?;
-        let residual = blocked_residual(&self.problem, &rates, &witness, METHOD)?;
-        if self.best.as_ref().is_none_or(|best| residual < best.residual) {
-            self.best = Some(Proven { rates, witness, residual });
+    fn judge(&mut self, found: Found) -> Result<bool> {
+        let shares = flow_shares(&self.problem, METHOD)?;
+        let residual = residual_in(&self.problem, &self.network, &self.through, &shares, &found.rates, &found.witness)?;
+        if self.best.as_ref().is_none_or(|(_, least)| residual < *least) {
+            self.best = Some((found, residual));
         }
         Ok(self.runs >= RUNS || residual <= PROVEN)
     }
 
     /// The rates so far, feasible, in the caller's units.
-    pub(crate) fn rates(&mut self) -> Vec<f64> {
-        match &self.best {
-            Some(best) => best.rates.clone(),
-            None => self.network.caller_rates(self.run.path_rates(&self.network)),
+    pub(super) fn rates(&mut self) -> Vec<f64> {
+        match (&self.best, &mut self.run) {
+            (Some((best, _)), _) => best.rates.clone(),
+            (None, Some(run)) => self.network.caller_rates(run.path_rates(&self.network)),
+            (None, None) => vec![0.0; self.problem.paths().len()],
         }
     }
 
     /// Why flows have no more, once it is done.
-    pub(crate) fn witness(&self) -> Witness {
-        self.best.as_ref().map_or_else(Witness::new, |best| best.witness.clone())
+    pub(super) fn witness(&self) -> Witness {
+        self.best.as_ref().map_or_else(Witness::new, |(best, _)| best.witness.clone())
+    }
+
+    /// How far the rates are proven, once it is done.
+    pub(super) fn residual(&self) -> f64 {
+        self.best.as_ref().map_or(f64::INFINITY, |(_, residual)| *residual)
+    }
+
+    /// What a search for other capacities, caps or weights can start from, once it is done.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn into_start(self) -> Result<Option<Start>> {
+        let Some((best, _)) = self.best else { return Ok(None) };
+        let frame = match self.frame {
+            Some(frame) => frame,
+            None => Arc::new(Frame::new(&self.network, self.through)),
+        };
+        Ok(Some(Start::new(frame, best.basis, best.witness)))
     }
 }
 
-fn start(problem: &Problem, network: &Network, seed: u64) -> Result<Parametric> {
+fn from_the_beginning(problem: &Problem, network: &Network, seed: u64) -> Result<Parametric> {
     let shares = flow_shares(problem, METHOD)?;
     let levels = Levels::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
     Ok(Parametric::new(network, levels, seed))

@@ -18,9 +18,10 @@ use super::blocked::{Reason, Witness};
 use super::network::Network;
 use crate::error::Result;
 use crate::interrupt::Pacer;
+use crate::paths::Paths;
 
 /// A fair share is given as a little less than it is: rates that are right but for rounding have it then.
-const ROUNDED: f64 = 1e-15;
+pub(super) const ROUNDED: f64 = 1e-15;
 /// What is below this part of the largest price is rounding.
 const ROUNDING: f64 = 1e-11;
 
@@ -79,16 +80,22 @@ enum Lacks {
     Path(u32),
 }
 
-/// The reasons of all cuts, of which each shut out some paths and links.
+/// The reasons of all cuts, of which each shut out some paths and links. `through` lists the paths of every link.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn reasons(network: &Network, cuts: &[Cut], path_ban: &[u32], link_ban: &[u32]) -> Result<Witness> {
-    let through = network.paths.transpose(network.capacities.len())?;
+pub(super) fn reasons(
+    network: &Network,
+    through: &Paths,
+    cuts: &[Cut],
+    path_ban: &[u32],
+    link_ban: &[u32],
+) -> Result<Witness> {
     let (links, flows) = (network.capacities.len(), network.flows());
     let (mut prices, mut factors) = (Sparse::new(links), Sparse::new(flows));
     let (mut earlier_prices, mut earlier_factors) = (Sparse::new(links), Sparse::new(flows));
     let mut reasons: Witness = Vec::with_capacity(cuts.len());
+    let mut path_prices = vec![0.0; network.paths.len()];
     let (mut lacks, mut pacer): (Vec<(u32, Lacks)>, _) = (Vec::new(), Pacer::new());
     for (number, cut) in (0u32..).zip(cuts) {
         prices.set(&cut.prices);
@@ -98,22 +105,26 @@ pub(super) fn reasons(network: &Network, cuts: &[Cut], path_ban: &[u32], link_ba
             if price < 0.0 && link_ban[link as usize] < number {
                 lacks.push((link_ban[link as usize], Lacks::Link(link)));
             }
+            pacer.did(through.links(link as usize).len())?;
             for &path in through.links(link as usize) {
                 factors.add(network.owners[path as usize], 0.0);
+                path_prices[path as usize] += price;
             }
         }
         for &flow in &factors.listed {
             let own = network.paths_of(flow as usize);
             let may_carry = own.clone().filter(|&path| path_ban[path] >= number);
-            let factor = may_carry.map(|path| network.path_price(path, &prices.values)).fold(f64::INFINITY, f64::min);
+            let factor = may_carry.map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
             let factor = if factor.is_finite() { factor } else { 0.0 };
             factors.values[flow as usize] = factor;
             for path in own {
-                pacer.did(network.paths.links(path).len())?;
-                if path_ban[path] < number && network.path_price(path, &prices.values) < factor {
+                if path_ban[path] < number && path_prices[path] < factor {
                     lacks.push((path_ban[path], Lacks::Path(path as u32)));
                 }
             }
+        }
+        for &(link, _) in &cut.prices {
+            through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
         }
         lacks.sort_unstable_by_key(|&(number, _)| std::cmp::Reverse(number));
         let mut unit = cut.prices.iter().map(|&(_, price)| price.abs()).fold(0.0, f64::max);

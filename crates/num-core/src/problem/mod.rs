@@ -332,6 +332,11 @@ impl Problem {
         Arc::clone(&self.paths)
     }
 
+    /// The flow of every path, to be kept.
+    pub(crate) fn shared_group(&self) -> Arc<Vec<u32>> {
+        Arc::clone(&self.group)
+    }
+
     /// Whether flow f owns path f and no other.
     pub(crate) fn pairs_flows_with_paths(&self) -> bool {
         self.is_single_path() && self.group.iter().enumerate().all(|(path, &flow)| flow as usize == path)

@@ -1,0 +1,57 @@
+//! Which paths cross every link, for the rows of the simplex method.
+//!
+//! A row's coefficient of a path is what the path costs above the key path of its flow. A link that all paths of a flow
+//! cross adds nothing to it, and one that most of them cross may as well give its price, negative, to the others: on real
+//! networks half of the crossings go, and with them half of the work of a row.
+
+use super::network::Network;
+
+/// Which paths cross every link.
+#[derive(Debug, Clone)]
+pub(super) struct Crossings {
+    pub(super) through: Vec<Vec<u32>>,
+    pub(super) around: Vec<Vec<u32>>,
+}
+
+impl Crossings {
+    /// All of them, and none −1 times.
+    pub(super) fn all(network: &Network) -> Self {
+        let mut through = vec![Vec::new(); network.capacities.len()];
+        for (path, own) in network.paths.iter().enumerate() {
+            own.iter().for_each(|&link| through[link as usize].push(path as u32));
+        }
+        Self { around: vec![Vec::new(); through.len()], through }
+    }
+
+    /// The same but for a price that all paths of a flow have in common: where most of them cross a link, the others
+    /// count as crossing it −1 times. Differences are as they were, and lists are short.
+    pub(super) fn differences(network: &Network) -> Self {
+        let links = network.capacities.len();
+        let (mut through, mut around) = (vec![Vec::new(); links], vec![Vec::new(); links]);
+        let (mut count, mut seen) = (vec![0usize; links], Vec::new());
+        for flow in 0..network.flows() {
+            let own = network.paths_of(flow);
+            for path in own.clone() {
+                for &link in network.paths.links(path) {
+                    if count[link as usize] == 0 {
+                        seen.push(link);
+                    }
+                    count[link as usize] += 1;
+                }
+            }
+            for path in own.clone() {
+                for &link in network.paths.links(path).iter().filter(|&&link| 2 * count[link as usize] <= own.len()) {
+                    through[link as usize].push(path as u32);
+                }
+            }
+            for link in seen.drain(..) {
+                let crossed = std::mem::take(&mut count[link as usize]);
+                if 2 * crossed > own.len() && crossed < own.len() {
+                    let avoid = own.clone().filter(|&path| !network.paths.links(path).contains(&link));
+                    around[link as usize].extend(avoid.map(|path| path as u32));
+                }
+            }
+        }
+        Self { through, around }
+    }
+}

@@ -1,0 +1,227 @@
+//! Max-min under inequalities between the rates of flows, each of which holds whatever is routed.
+//!
+//! ```text
+//! Σ_f λ_f y_f ≤ π·c       λ_f = min π(p) over the open paths p of f,  π ≥ 0
+//! ```
+//!
+//! Every price of the links gives one (weak duality), which stays true when capacities, caps or weights change. The fair
+//! share t rises and all flows with it, y_f = B_f(t), until a cut is full; its flows with λ_f > 0 are held there, the
+//! others go on. That is water-filling with a link for every cut and a factor for every crossing. The rates are the
+//! max-min rates of a larger set than what can be routed: if they can be routed, they are max-min fair, and the cuts
+//! that have held flows are the reasons (`blocked.rs`).
+//!
+//! While no curve gets steeper the level of a cut only rises, so that one once computed is a bound, as in
+//! [`water_fill`](super::water_fill); at a kink where one does, the levels of its cuts are made anew.
+//!
+//! Cost: O(factors · kinks per flow + looks · log cuts).
+
+use super::blocked::Reason;
+use super::earliest::Earliest;
+use super::levels::Levels;
+use super::network::Network;
+use super::twofold::Twofold;
+use super::witness::ROUNDED;
+use crate::error::Result;
+use crate::interrupt::Pacer;
+use crate::paths::Paths;
+
+/// A price of less than this part of the largest is rounding.
+const ROUNDING: f64 = 1e-11;
+/// Steps to the fair share at which a cut is full, and how near to it is near enough to go on from.
+const STEPS: usize = 40;
+const NEAR: f64 = 1e-12;
+
+/// Cuts, by the flows that they are about too.
+#[derive(Debug)]
+pub(super) struct Pool {
+    cuts: Vec<Reason>,
+    /// What is left of them at the fair share 0.
+    rooms: Vec<Room>,
+    /// The cuts of every flow, with its factor there.
+    of_flow: Vec<Vec<(u32, f64)>>,
+}
+
+/// What is left of a cut's capacity at the fair share t: room − slope · t.
+#[derive(Debug, Clone)]
+struct Room {
+    room: Twofold,
+    slope: Twofold,
+    /// Flows that are not held.
+    rising: usize,
+}
+
+impl Pool {
+    /// `lowest` is at the fair share 0.
+    pub(super) fn new(network: &Network, lowest: &Levels, cuts: Vec<Reason>) -> Self {
+        let mut this = Self { cuts: Vec::new(), rooms: Vec::new(), of_flow: vec![Vec::new(); network.flows()] };
+        cuts.into_iter().for_each(|cut| this.push(network, lowest, cut));
+        this
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.cuts.len()
+    }
+
+    fn push(&mut self, network: &Network, lowest: &Levels, cut: Reason) {
+        let (mut room, mut slope, mut rising) = (Twofold::default(), Twofold::default(), 0);
+        cut.prices.iter().for_each(|&(link, price)| room.add_product(price, network.capacities[link as usize]));
+        let number = self.cuts.len() as u32;
+        for &(flow, factor) in &cut.factors {
+            self.of_flow[flow as usize].push((number, factor));
+            let (start, rises) = lowest.line(flow as usize);
+            room.add_product(-factor, start);
+            slope.add_product(factor, rises);
+            rising += usize::from(!lowest.is_held(flow as usize));
+        }
+        self.rooms.push(Room { room, slope, rising });
+        self.cuts.push(cut);
+    }
+
+    /// Adds the cut of some prices, of which those that are not positive count as 0. `through` lists the paths of every
+    /// link.
+    pub(super) fn add(&mut self, network: &Network, lowest: &Levels, through: &Paths, prices: &[(u32, f64)]) {
+        let largest = prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
+        let mut prices: Vec<(u32, f64)> = prices
+            .iter()
+            .map(|&(link, price)| (link, price / largest))
+            .filter(|&(_, price)| price > ROUNDING)
+            .collect();
+        prices.sort_unstable_by_key(|&(link, _)| link);
+        let mut path_prices = vec![0.0; network.paths.len()];
+        let mut flows = Vec::new();
+        for &(link, price) in &prices {
+            for &path in through.links(link as usize) {
+                path_prices[path as usize] += price;
+                flows.push(network.owners[path as usize]);
+            }
+        }
+        let mut factors = Vec::new();
+        for flow in flows {
+            let factor = network.paths_of(flow as usize).map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
+            if factor > 0.0 {
+                factors.push((flow, factor));
+                // Once.
+                path_prices[network.paths_of(flow as usize).start] = 0.0;
+            }
+        }
+        self.push(network, lowest, Reason { fair_share: 0.0, prices, factors });
+    }
+
+    /// Lowers the flows of the last cut, of those that are held above it, to the fair share at which it is full; about.
+    /// Returns what they had.
+    pub(super) fn lower(&self, network: &Network, levels: &mut Levels) -> Vec<(u32, f64)> {
+        let Some(cut) = self.cuts.last() else { return Vec::new() };
+        let room: f64 = cut.prices.iter().map(|&(link, price)| price * network.capacities[link as usize]).sum();
+        let (mut low, mut high) = (0.0, levels.base() + levels.above());
+        let mut fair_share = high;
+        // Newton's method on straight pieces, which ends after a few; halves where it leaves the bracket.
+        for _ in 0..STEPS {
+            let (mut taken, mut slope) = (0.0, 0.0);
+            for &(flow, factor) in &cut.factors {
+                let (rate, rises) = levels.lowered(flow as usize, fair_share);
+                taken += factor * rate;
+                slope += factor * rises;
+            }
+            if taken <= room {
+                low = fair_share
+            } else {
+                high = fair_share
+            }
+            if (taken - room).abs() <= NEAR * room {
+                break;
+            }
+            let next = fair_share - (taken - room) / slope;
+            fair_share = if next > low && next < high { next } else { 0.5 * (low + high) };
+        }
+        let lower = |flow: u32| levels.lowered(flow as usize, fair_share).0;
+        let lowered = cut.factors.iter().map(|&(flow, _)| (flow, levels.rate(flow as usize), lower(flow)));
+        let lowered: Vec<_> = lowered.filter(|&(_, rate, lower)| lower < rate).collect();
+        lowered.iter().for_each(|&(flow, _, lower)| levels.set_rate(flow as usize, lower));
+        lowered.into_iter().map(|(flow, rate, _)| (flow, rate)).collect()
+    }
+
+    /// Lets all flows rise from the fair share 0 until each is held. Returns the reasons: the cuts that have held one, at their fair shares.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn fill(&self, levels: &mut Levels) -> Result<Vec<Reason>> {
+        let (mut rooms, mut pacer) = (self.rooms.clone(), Pacer::new());
+        let mut earliest = Earliest::new(rooms.len());
+        earliest.set_all(rooms.iter().map(|room| room.level(levels).1));
+        let mut reasons = Vec::new();
+        loop {
+            let now = levels.base() + levels.above();
+            let kink = levels.distance_to_kink().map(|distance| now + distance);
+            let Some((number, bound)) = earliest.first().filter(|&(_, bound)| kink.is_none_or(|kink| bound <= kink))
+            else {
+                if kink.is_none() {
+                    return Ok(reasons);
+                }
+                let flow = levels.kink_flow();
+                let before = levels.line(flow);
+                levels.pass_kink();
+                pacer.did(self.of_flow[flow].len())?;
+                self.bend(flow, before, levels, &mut rooms, &mut earliest);
+                continue;
+            };
+            let (above, level) = rooms[number].level(levels);
+            if level > bound {
+                earliest.set(number, level);
+                continue;
+            }
+            levels.set_above(above);
+            let mut held = false;
+            for &(flow, _) in &self.cuts[number].factors {
+                let flow = flow as usize;
+                if !levels.is_held(flow) {
+                    let before = levels.line(flow);
+                    levels.hold(flow, above);
+                    pacer.did(self.of_flow[flow].len())?;
+                    self.bend(flow, before, levels, &mut rooms, &mut earliest);
+                    held = true;
+                }
+            }
+            earliest.set(number, f64::INFINITY);
+            if held {
+                let fair_share = levels.fair_share(above) * (1.0 - ROUNDED);
+                reasons.push(Reason { fair_share, ..self.cuts[number].clone() });
+            }
+        }
+    }
+
+    /// The line of a flow is another one than before.
+    fn bend(&self, flow: usize, before: (f64, f64), levels: &Levels, rooms: &mut [Room], earliest: &mut Earliest) {
+        let (after, held) = (levels.line(flow), levels.is_held(flow));
+        for &(number, factor) in &self.of_flow[flow] {
+            let room = &mut rooms[number as usize];
+            // Mostly from a line through 0 to a rate that is held.
+            if before.0 != 0.0 {
+                room.room.add_product(factor, before.0);
+            }
+            room.room.add_product(-factor, after.0);
+            room.slope.add_product(-factor, before.1);
+            if after.1 != 0.0 {
+                room.slope.add_product(factor, after.1);
+            }
+            room.rising -= usize::from(held);
+            if after.1 > before.1 && room.rising > 0 {
+                let (_, level) = room.level(levels);
+                earliest.set(number as usize, level);
+            }
+        }
+    }
+}
+
+impl Room {
+    /// Where it is full: how far above the last kink, and at which fair share; ∞ when no flow of it rises.
+    fn level(&self, levels: &Levels) -> (f64, f64) {
+        let slope = self.slope.value();
+        if self.rising == 0 || slope <= 0.0 {
+            return (f64::INFINITY, f64::INFINITY);
+        }
+        let mut rest = self.room;
+        rest.add_product(-slope, levels.base());
+        let above = (rest.value() / slope).max(levels.above());
+        (above, levels.base() + above)
+    }
+}

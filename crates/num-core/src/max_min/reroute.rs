@@ -1,0 +1,178 @@
+//! From any basis to one that routes given rates, by the dual simplex method.
+//!
+//! ```text
+//! R x + s = c,  Σ_{p ∈ f} x_p = y_f,  x, s ≥ 0        for rates y of the flows
+//! ```
+//!
+//! The row that is furthest below 0 leaves, and what keeps all reduced costs positive enters (`row.rs`), until no row is
+//! below 0, or nothing can enter: then the row's prices are a cut that the rates exceed,
+//!
+//! ```text
+//! Σ λ_f y_f > π·c
+//! ```
+//!
+//! which is added to those that are known. Its flows are lowered to the fair share at which it is full, so that the row is
+//! at 0, and the search goes on: one call finds several cuts. Costs are random, as they only say who enters:
+//! any basis is dual feasible for some. Cost of a pivot: as in [`parametric`](super::parametric), but for the direction.
+
+use super::basis::NONE;
+use super::direction::Leaving;
+use super::levels::Levels;
+use super::network::Network;
+use super::parametric::Parametric;
+use super::pool::Pool;
+use crate::error::Result;
+use crate::interrupt;
+use crate::paths::Paths;
+
+/// A row that is below 0 by less than this part of its capacity is at 0.
+const TRIFLE: f64 = 1e-11;
+/// Pivots after which values are made anew.
+const FRESH: usize = 100;
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rerouted {
+    /// The basis routes the rates, or those that they were lowered to.
+    Fits,
+    /// Rounding has kept it from an end, or it would take too long.
+    Broken,
+}
+
+impl Parametric {
+    /// Routes the rates at which the levels hold all flows, within so many pivots. Cuts that they exceed are added to
+    /// the pool, and flows lowered to them. `through` lists the paths of every link.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn reroute(
+        &mut self,
+        network: &Network,
+        pool: &mut Pool,
+        lowest: &Levels,
+        through: &Paths,
+        pivots: &mut usize,
+    ) -> Result<Rerouted> {
+        self.rests.links.fill(false);
+        self.rests.paths.fill(false);
+        self.settle_values(network);
+        let (mut row, mut fresh) = (std::mem::take(&mut self.row), true);
+        let mut outcome = Rerouted::Broken;
+        while *pivots > 0 {
+            interrupt::check()?;
+            *pivots -= 1;
+            let Some(leaving) = self.furthest_below(network) else {
+                if fresh {
+                    outcome = Rerouted::Fits;
+                    break;
+                }
+                self.settle_values(network);
+                fresh = true;
+                continue;
+            };
+            let leaving = self.key_to_extra(network, leaving);
+            row.price(self, network, leaving);
+            match row.entering(self, network, leaving) {
+                Some(entering) => {
+                    let value = match leaving {
+                        Leaving::Slack(link) => self.slacks[link as usize],
+                        Leaving::Extra(column) => self.rates[self.basis.paths[column] as usize],
+                        Leaving::Key(_) => unreachable!("brought to an extra path before"),
+                    };
+                    let coefficient = row.coefficient(&self.basis, network, entering.what);
+                    let step = value / coefficient;
+                    self.move_along(network, entering.what, step);
+                    self.pivot(network, &row, leaving, entering);
+                    match entering.what {
+                        Ok(path) => self.rates[path as usize] = step,
+                        Err(link) => self.slacks[link as usize] = step,
+                    }
+                    fresh = false;
+                }
+                None => {
+                    let prices: Vec<(u32, f64)> = row.priced().collect();
+                    pool.add(network, lowest, through, &prices);
+                    self.rest(leaving);
+                    for (flow, before) in pool.lower(network, &mut self.levels) {
+                        self.lower(network, flow as usize, before);
+                    }
+                    self.spread(network);
+                }
+            }
+            if pivots.is_multiple_of(FRESH) {
+                self.settle_values(network);
+                fresh = true;
+            }
+        }
+        self.row = row;
+        Ok(outcome)
+    }
+
+    /// The row that is furthest below 0, as a part of what it could be.
+    fn furthest_below(&self, network: &Network) -> Option<Leaving> {
+        let (mut furthest, mut worst) = (None, -TRIFLE);
+        let mut look = |part: f64, leaving: Leaving| {
+            if part < worst {
+                (furthest, worst) = (Some(leaving), part);
+            }
+        };
+        for (link, slack) in self.slacks.iter().enumerate() {
+            if *slack < 0.0 && self.basis.row_of[link] == NONE && !self.rests.links[link] {
+                look(slack / network.capacities[link], Leaving::Slack(link as u32));
+            }
+        }
+        for (column, &path) in self.basis.paths.iter().enumerate() {
+            let rate = self.rates[path as usize];
+            if rate < 0.0 && !self.rests.paths[path as usize] {
+                look(rate / network.ceilings[path as usize], Leaving::Extra(column));
+            }
+            let flow = network.owners[path as usize] as usize;
+            let (key, rate) = (self.basis.keys[flow] as usize, self.key_rate(flow));
+            if rate < 0.0 && !self.rests.paths[key] {
+                look(rate / network.ceilings[key], Leaving::Key(flow));
+            }
+        }
+        furthest
+    }
+
+    /// All rates and slacks of the basis, when what enters is at `step`.
+    fn move_along(&mut self, network: &Network, what: std::result::Result<u32, u32>, step: f64) {
+        let falls = match what {
+            Ok(path) => self.basis.solve(&self.basis.column(network, path)),
+            Err(link) => self.basis.solve(&[(self.basis.row_of[link as usize], 1.0)]),
+        };
+        for (column, fall) in falls.into_iter().enumerate().filter(|(_, fall)| *fall != 0.0) {
+            let path = self.basis.paths[column];
+            self.rates[path as usize] -= step * fall;
+            self.shift(network, path, -step * fall);
+        }
+        if let Ok(path) = what {
+            self.shift(network, path, step);
+        }
+    }
+
+    /// The key path of a flow carries so much less than before.
+    fn lower(&mut self, network: &Network, flow: usize, before: f64) {
+        let less = before - self.levels.rate(flow);
+        let key = self.basis.keys[flow] as usize;
+        network.paths.links(key).iter().for_each(|&link| self.slacks[link as usize] += less);
+    }
+
+    /// What full links have left goes to the paths of the basis.
+    fn spread(&mut self, network: &Network) {
+        let left: Vec<f64> = self.basis.links.iter().map(|&link| self.slacks[link as usize]).collect();
+        for (column, more) in self.basis.solve_dense(&left).into_iter().enumerate().filter(|(_, more)| *more != 0.0) {
+            let path = self.basis.paths[column];
+            self.rates[path as usize] += more;
+            self.shift(network, path, more);
+        }
+        self.basis.links.iter().for_each(|&link| self.slacks[link as usize] = 0.0);
+    }
+
+    /// So much more goes over a path, and less over the key path of its flow.
+    fn shift(&mut self, network: &Network, path: u32, more: f64) {
+        let key = self.basis.keys[network.owners[path as usize] as usize];
+        network.paths.links(path as usize).iter().for_each(|&link| self.slacks[link as usize] -= more);
+        network.paths.links(key as usize).iter().for_each(|&link| self.slacks[link as usize] += more);
+    }
+}

@@ -1,0 +1,216 @@
+//! Max-min rates with their proof, and the next ones from them.
+
+use std::sync::Arc;
+
+use super::adaptive::{Approximate, adaptive};
+use super::several_paths::SeveralPaths;
+use super::warm::Start;
+use super::{Kind, SETTLED, SLICE, Search, bottleneck_residual, unproven};
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::paths::Paths;
+use crate::problem::Problem;
+
+/// Slices of the exact method that are worth a try where rates need not be exact.
+const SLICES: usize = 1000;
+
+/// Max-min fair rates, how far they are proven, and what the next ones can start from.
+///
+/// ```
+/// use netnum_core::{AlphaFair, MaxMin, Paths, Problem};
+///
+/// let paths = Paths::from_lists([[0], [1], [1]]);
+/// let utility = AlphaFair::new(f64::INFINITY, 1.0)?;
+/// let problem = Problem::grouped(vec![1.0, 2.0], paths, vec![0, 0, 1], utility)?;
+/// let fair = MaxMin::of(&problem)?;
+/// assert_eq!(problem.flow_rates(&fair.rates)?, [1.5, 1.5]);
+/// let capped = problem.with_flow_caps(vec![1.0, f64::INFINITY])?;
+/// let again = fair.again(&capped)?;
+/// assert_eq!(capped.flow_rates(&again.rates)?, [1.0, 2.0]);
+/// # Ok::<(), netnum_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct MaxMin {
+    /// Rate of every path, in the units of the capacities; feasible.
+    pub rates: Vec<f64>,
+    /// No flow is further than this part from being satisfied or from a bottleneck, proven; 0 but for rounding where
+    /// rates are exact. See [`MaxMin::within`].
+    pub unfairness: f64,
+    basis: MaxMinBasis,
+    is_exact: bool,
+}
+
+/// What a search for max-min rates leaves for the next one, on the same paths.
+#[derive(Debug, Clone)]
+pub struct MaxMinBasis {
+    paths: Arc<Paths>,
+    group: Arc<Vec<u32>>,
+    start: Option<Arc<Start>>,
+}
+
+impl MaxMin {
+    /// The rates of [`max_min`](super::max_min()), with their proof.
+    ///
+    /// # Errors
+    /// Those of [`max_min`](super::max_min()).
+    pub fn of(problem: &Problem) -> Result<Self> {
+        Self::found(problem, Search::new(problem)?)
+    }
+
+    /// The rates of a problem with the same paths, in which capacities, caps or utilities may be others: exact, and
+    /// proven as those of [`MaxMin::of`] are, but quicker where little has changed. The rates of the flows are the same
+    /// to 1e-9; how they are split over paths may differ.
+    ///
+    /// # Errors
+    /// Those of [`max_min`](super::max_min()), and [`Error::Start`] where paths differ, saying which.
+    pub fn again(&self, problem: &Problem) -> Result<Self> {
+        Self::from_basis(problem, &self.basis)
+    }
+
+    /// The same, from what is left of an earlier search.
+    ///
+    /// # Errors
+    /// Those of [`MaxMin::again`].
+    pub fn from_basis(problem: &Problem, basis: &MaxMinBasis) -> Result<Self> {
+        Self::found(problem, Search::from_basis(problem, basis)?)
+    }
+
+    /// Rates that need not be exact: for 10⁵ flows with several paths and more, for which the exact method takes
+    /// minutes. Those of [`filled`](Self::filled), if they are proven to be within `accuracy` of max-min fair; else the
+    /// exact ones, if they are found in about 10⁹ operations; else those, with what has been proven of them.
+    ///
+    /// # Errors
+    /// Those of [`max_min`](super::max_min()), and [`Error::Setting`] unless 0 < `accuracy` < 1.
+    pub fn within(problem: &Problem, accuracy: f64) -> Result<Self> {
+        let near = Self::filled(problem, accuracy)?;
+        if near.unfairness <= accuracy {
+            return Ok(near);
+        }
+        let mut search = Search::new(problem)?;
+        for _ in 0..SLICES {
+            interrupt::check()?;
+            if search.advance(SLICE)? {
+                let exact = Self::ended(problem, search)?;
+                return Ok(if exact.unfairness < near.unfairness { exact } else { near });
+            }
+        }
+        Ok(near)
+    }
+
+    /// Approximate rates by water-filling alone, which is repeated until its rates are proven to be within `accuracy` of
+    /// max-min fair, or that gets no better, at most 24 times; [`unfairness`](Self::unfairness) is what has been proven,
+    /// mostly much more than `accuracy` where many flows have several paths.
+    ///
+    /// An unfairness of u says of every flow that is not satisfied: whoever gives it more than 1/(1 − u) of its rate takes
+    /// from a flow whose fair share is no larger than with 1/(1 − u) of that rate its own would be. And every flow has at
+    /// least the part 1 − u of what the largest fair share gives it that all can have at once. Single flows may be further
+    /// than that from their max-min rates. With one path per flow the rates are exact.
+    ///
+    /// # Errors
+    /// As [`within`](Self::within).
+    pub fn filled(problem: &Problem, accuracy: f64) -> Result<Self> {
+        if !(accuracy > 0.0 && accuracy < 1.0) {
+            let (name, expected) = ("accuracy".into(), "a number above 0 and below 1".into());
+            return Err(Error::Setting { name, value: accuracy.to_string(), expected });
+        }
+        if problem.is_single_path() {
+            return Self::of(problem);
+        }
+        let Approximate { rates, unfairness } = adaptive(problem, accuracy)?;
+        Ok(Self { rates, unfairness, basis: MaxMinBasis::new(problem, None), is_exact: false })
+    }
+
+    /// What the next search can start from.
+    pub fn basis(&self) -> &MaxMinBasis {
+        &self.basis
+    }
+
+    /// Whether these are the rates of the exact method, from which the next search can start.
+    pub fn has_basis(&self) -> bool {
+        self.is_exact
+    }
+
+    fn found(problem: &Problem, mut search: Search) -> Result<Self> {
+        while !search.advance(SLICE)? {
+            interrupt::check()?;
+        }
+        let found = Self::ended(problem, search)?;
+        if !problem.is_single_path() && found.unfairness > SETTLED {
+            return Err(unproven(found.unfairness));
+        }
+        Ok(found)
+    }
+
+    /// What a search that is done has come to.
+    fn ended(problem: &Problem, mut search: Search) -> Result<Self> {
+        let rates = search.rates();
+        let unfairness = match &search.0 {
+            Kind::OnePath(_) => bottleneck_residual(problem, &rates, &[])?,
+            Kind::SeveralPaths(runs) => runs.residual(),
+        };
+        Ok(Self { rates, unfairness, basis: search.into_basis(problem)?, is_exact: true })
+    }
+}
+
+impl MaxMinBasis {
+    pub(super) fn new(problem: &Problem, start: Option<Start>) -> Self {
+        let (paths, group) = (problem.shared_paths(), problem.shared_group());
+        Self { paths, group, start: start.map(Arc::new) }
+    }
+
+    /// # Errors
+    /// [`Error::Start`] unless it is of a problem with these paths.
+    pub(super) fn check(&self, problem: &Problem) -> Result<()> {
+        let wrong = |what: String| Err(Error::Start { what });
+        let flows = self.group.iter().max().map_or(0, |&last| last as usize + 1);
+        if flows != problem.flows() {
+            return wrong(format!("it is of {flows} flows, the problem has {}", problem.flows()));
+        }
+        if self.paths.len() != problem.paths().len() {
+            return wrong(format!("it is of {} paths, the problem has {}", self.paths.len(), problem.paths().len()));
+        }
+        if !Arc::ptr_eq(&self.paths, &problem.shared_paths())
+            && let Some(path) =
+                (0..self.paths.len()).find(|&path| self.paths.links(path) != problem.paths().links(path))
+        {
+            return wrong(format!("path {path} crosses other links there"));
+        }
+        if let Some(path) = (0..self.group.len()).find(|&path| self.group[path] != problem.group()[path]) {
+            return wrong(format!(
+                "path {path} is of flow {} there, of flow {} here",
+                self.group[path],
+                problem.group()[path]
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Search {
+    /// A search from what an earlier one has left, on the same paths.
+    ///
+    /// # Errors
+    /// Those of [`MaxMin::again`].
+    pub(crate) fn from_basis(problem: &Problem, basis: &MaxMinBasis) -> Result<Self> {
+        basis.check(problem)?;
+        match &basis.start {
+            Some(start) if !problem.is_single_path() => {
+                let runs = SeveralPaths::new(problem, Some(start.clone()))?;
+                Ok(Self(Kind::SeveralPaths(Box::new(runs))))
+            }
+            _ => Self::new(problem),
+        }
+    }
+
+    /// What the next search can start from, once this one is done.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(crate) fn into_basis(self, problem: &Problem) -> Result<MaxMinBasis> {
+        let start = match self.0 {
+            Kind::OnePath(_) => None,
+            Kind::SeveralPaths(runs) => runs.into_start()?,
+        };
+        Ok(MaxMinBasis::new(problem, start))
+    }
+}

@@ -1,0 +1,109 @@
+//! Max-min from the basis and the cuts of an earlier solution, after capacities, caps or weights have changed.
+//!
+//! ```text
+//! 1. y ← max-min rates under the cuts known        pool.rs; cuts hold whatever the capacities, caps and weights are
+//! 2. route y from the last basis                   reroute.rs; a basis knows of paths alone
+//! 3. if y exceeds cuts, add them, and again        if not, y is max-min fair, and the cuts say why
+//! ```
+//!
+//! The rates under the cuts are those of a set that holds all that can be routed; there are finitely many cuts, and each
+//! round adds some that y exceeds. A cap that has changed mostly moves flows along cuts that are known: then there are few
+//! rounds, and pivots for what it displaces. Where much has changed, most cuts are of no use, and the search breaks off
+//! after a number of pivots, for a run from the beginning.
+
+use std::sync::Arc;
+
+use super::basis::Basis;
+use super::blocked::{Reason, Witness};
+use super::crossings::Crossings;
+use super::flow_shares;
+use super::levels::Levels;
+use super::network::Network;
+use super::parametric::Parametric;
+use super::pool::Pool;
+use super::reroute::Rerouted;
+use super::{METHOD, several_paths::Found};
+use crate::error::Result;
+use crate::interrupt;
+use crate::paths::Paths;
+use crate::problem::Problem;
+
+/// Rounds after which a run from the beginning is quicker.
+const ROUNDS: usize = 40;
+/// Pivots after which it is, too, and how many more for a flow.
+const PIVOTS: usize = 60;
+const PIVOTS_PER_FLOW: f64 = 0.06;
+
+/// What a run leaves for the next one.
+#[derive(Debug)]
+pub(super) struct Start {
+    frame: Arc<Frame>,
+    basis: Basis,
+    cuts: Vec<Reason>,
+}
+
+/// What does not change from one problem to the next.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// The links of the paths that are open, those that stand for caps among them.
+    paths: Paths,
+    /// Their numbers in the problem.
+    open: Vec<u32>,
+    /// The paths through every link, and those by which flows differ.
+    pub(super) through: Arc<Paths>,
+    crossings: Crossings,
+}
+
+impl Frame {
+    pub(super) fn new(network: &Network, through: Arc<Paths>) -> Self {
+        let (paths, open) = (network.paths.clone(), network.open().to_vec());
+        Self { paths, open, through, crossings: Crossings::differences(network) }
+    }
+
+    fn fits(&self, network: &Network) -> bool {
+        self.open == network.open() && self.paths == network.paths
+    }
+}
+
+impl Start {
+    pub(super) fn new(frame: Arc<Frame>, basis: Basis, cuts: Vec<Reason>) -> Self {
+        Self { frame, basis, cuts }
+    }
+
+    /// The frame, if a network has it.
+    pub(super) fn frame(&self, network: &Network) -> Option<Arc<Frame>> {
+        self.frame.fits(network).then(|| self.frame.clone())
+    }
+
+    /// Rates of a problem with the same frame, with what proves them; none where too much has changed, or rounding has
+    /// got the better of it.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn resume(&self, problem: &Problem, network: &Network) -> Result<Option<Found>> {
+        let mut shares = flow_shares(problem, METHOD)?;
+        for (share, width) in shares.iter_mut().zip(&network.widths) {
+            *share = share.at_most((width * network.unit).min(f64::MAX));
+        }
+        let lowest = Levels::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
+        let mut pool = Pool::new(network, &lowest, self.cuts.clone());
+        let mut run = Parametric::at(network, lowest.clone(), self.basis.clone(), self.frame.crossings.clone());
+        let mut pivots = PIVOTS + (PIVOTS_PER_FLOW * network.flows() as f64) as usize;
+        for _ in 0..ROUNDS {
+            interrupt::check()?;
+            let mut levels = lowest.clone();
+            let reasons: Witness = pool.fill(&mut levels)?;
+            run.levels = levels;
+            let known = pool.len();
+            match run.reroute(network, &mut pool, &lowest, &self.frame.through, &mut pivots)? {
+                Rerouted::Fits if pool.len() == known => {
+                    let rates = network.caller_rates(run.path_rates(network));
+                    return Ok(Some(Found { rates, witness: reasons, basis: run.basis }));
+                }
+                Rerouted::Fits => {}
+                Rerouted::Broken => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+}
