@@ -35,6 +35,12 @@ pub(crate) trait Method: Send {
     /// returns a guess at the relative gap, from which the loop decides when to certify.
     fn start(&mut self, problem: &Presolved, state: &mut State) -> f64;
 
+    /// The same near the answer: `state` has the prices and rates of the solution of a similar problem. Methods that
+    /// have a use for the rates say so here.
+    fn resume(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+        self.start(problem, state)
+    }
+
     /// One iteration: better prices and again a guess at the gap. The rates that go with them are there after
     /// [`settle`](Self::settle).
     fn step(&mut self, problem: &Presolved, state: &mut State) -> f64;

@@ -43,7 +43,9 @@ impl InteriorPoint {
         for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(loads) {
             *slack = (capacity - *load).max(least_slack * capacity);
         }
-        self.set_multipliers(problem);
+        let products = self.slacks.iter().zip(&self.prices).map(|(slack, price)| slack * price);
+        let centre = (products.sum::<f64>() / self.slacks.len().max(1) as f64).max(LEAST);
+        self.set_multipliers(problem, centre, CHEAPER);
     }
 
     /// Half the equal share for every path, at most half its saturation for every flow, and U' there.
@@ -118,7 +120,7 @@ impl InteriorPoint {
     }
 
     /// y and λ = U'(y).
-    fn set_marginals(&mut self, problem: &Presolved) {
+    pub(super) fn set_marginals(&mut self, problem: &Presolved) {
         for chunk in self.chunks.iter() {
             let (flows, paths) = (chunk.flows.clone(), chunk.paths.clone());
             chunk.add_up(problem, &self.rates[paths], &mut self.flow_rates[flows]);
@@ -127,14 +129,13 @@ impl InteriorPoint {
         self.marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
     }
 
-    /// Slacks and multipliers of all bounds, centred; the prices say which of them bind.
-    fn set_multipliers(&mut self, problem: &Presolved) {
-        let products = self.slacks.iter().zip(&self.prices).map(|(slack, price)| slack * price);
-        let centre = (products.sum::<f64>() / self.slacks.len().max(1) as f64).max(LEAST);
+    /// Slacks and multipliers of all bounds, centred at a μ; the prices say which of them bind, with ℓ at this part of the
+    /// price of a flow's cheapest path.
+    pub(super) fn set_multipliers(&mut self, problem: &Presolved, centre: f64, cheaper: f64) {
         self.incidence.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
         let (path_prices, marginals) = (&self.forces, &self.marginals);
         let cheapest = |flow: usize| path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
-        self.tops.begin(&self.flow_rates, centre, |flow| (CHEAPER * cheapest(flow) - marginals[flow], marginals[flow]));
+        self.tops.begin(&self.flow_rates, centre, |flow| (cheaper * cheapest(flow) - marginals[flow], marginals[flow]));
         self.kinks.begin(&self.flow_rates, centre);
         let all = 0..marginals.len();
         let (tops, kinks) = (self.tops.within(&all), self.kinks.within(&all));
