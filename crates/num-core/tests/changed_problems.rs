@@ -124,10 +124,7 @@ fn what_did_not_change_is_shared() {
 fn bad_changes_name_the_place() {
     let problem = parking_lot(2, 1.0);
     let message = |result: Result<Problem>| result.unwrap_err().to_string();
-    assert_eq!(
-        message(problem.clone().with_paths_closed(&[0, 3])),
-        "there is no path 3, expected a path from 0 to 2"
-    );
+    assert_eq!(message(problem.clone().with_paths_closed(&[0, 3])), "there is no path 3, expected a path from 0 to 2");
     assert_eq!(
         message(problem.clone().with_utility(AlphaFair::new(1.0, vec![1.0; 2]).unwrap())),
         "utility has 2 entries, expected 3, one per flow"

@@ -50,10 +50,13 @@ impl Scenarios<'_> {
             let rows = matrix.len().checked_div(columns).unwrap_or(0);
             match rows * columns == matrix.len() {
                 true => Ok(rows),
-                false => Err(Error::Length { what: what.into(), found: matrix.len() % columns, expected: columns, per }),
+                false => {
+                    Err(Error::Length { what: what.into(), found: matrix.len() % columns, expected: columns, per })
+                }
             }
         };
-        let by_flow_caps = self.flow_caps.map(|caps| rows("flow_caps", caps, self.problem.flows(), "flow")).transpose()?;
+        let by_flow_caps =
+            self.flow_caps.map(|caps| rows("flow_caps", caps, self.problem.flows(), "flow")).transpose()?;
         let capacities = |matrix| rows("capacities", matrix, self.problem.links(), "link");
         match (by_flow_caps, self.capacities.map(capacities).transpose()?) {
             (Some(expected), Some(found)) if found != expected => {

@@ -441,9 +441,8 @@ impl Problem {
     /// array([1., 0.])
     fn with_paths_closed(&self, py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<Self> {
         let count = self.core.paths().len();
-        let number = |path: i64| {
-            u32::try_from(path).map_err(|_| raise(netnum_core::Error::UnknownPath { path, paths: count }))
-        };
+        let number =
+            |path: i64| u32::try_from(path).map_err(|_| raise(netnum_core::Error::UnknownPath { path, paths: count }));
         let paths = numbers::integers("paths", paths)?.into_iter().map(number).collect::<PyResult<Vec<_>>>()?;
         self.with(py, self.core.clone().with_paths_closed(&paths).map_err(raise)?)
     }

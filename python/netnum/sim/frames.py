@@ -5,28 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._core import NumError, Report
+from ..frames import frame
 
 if TYPE_CHECKING:
     import pandas
-
-INSTALL = 'pip install "netnum[frames]"'
 
 
 def report(report: Report, of: str) -> pandas.DataFrame:
     """One row per flow or per link."""
     if of not in ("flows", "links"):
         raise NumError(f"of is {of!r}, expected 'flows' or 'links'")
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(f"frames need pandas: {INSTALL}") from error
     if of == "links":
         columns = {
             "bytes": report.link_bytes,
             "utilization": report.link_utilization,
             "peak_load": report.peak_loads,
         }
-        return pandas.DataFrame(columns).rename_axis("link")
+        return frame(columns, "link")
     workload = report.workload
     columns = {
         "arrival": workload.arrivals,
@@ -39,4 +34,4 @@ def report(report: Report, of: str) -> pandas.DataFrame:
     }
     if workload.production is not None:
         columns |= {"production": workload.production, "copy_rate": report.copy_rates}
-    return pandas.DataFrame(columns).rename_axis("flow")
+    return frame(columns, "flow")

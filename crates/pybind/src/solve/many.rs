@@ -78,10 +78,8 @@ use crate::problem::Problem;
     problems, method="auto", *, flow_caps=None, capacities=None, tol=1e-6, stop="rates", max_iterations=None,
     time_limit=None, warm_start=None, progress=false, threads=None, **options
 ))]
-#[pyo3(
-    text_signature = "(problems, method=\"auto\", *, flow_caps=None, capacities=None, tol=1e-06, stop=\"rates\", \
-                         max_iterations=20000, time_limit=None, warm_start=None, progress=False, threads=None, **options)"
-)]
+#[pyo3(text_signature = "(problems, method=\"auto\", *, flow_caps=None, capacities=None, tol=1e-06, stop=\"rates\", \
+                         max_iterations=20000, time_limit=None, warm_start=None, progress=False, threads=None, **options)")]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn solve_many(
     py: Python<'_>,
@@ -106,6 +104,11 @@ pub(crate) fn solve_many(
     let threads = threads.unwrap_or(NonZeroUsize::MIN);
     let options = options_of(options)?;
     if let Ok(problem) = problems.cast::<Problem>() {
+        if flow_caps.is_none() && capacities.is_none() {
+            let message =
+                "problems is a Problem, which is not iterable: give several, or flow_caps or capacities beside it";
+            return Err(PyTypeError::new_err(message));
+        }
         if warm_start.is_some() {
             return Err(setting("warm_start", "given", "none beside scenarios, which start from each other's answers"));
         }
@@ -119,7 +122,9 @@ pub(crate) fn solve_many(
         return Ok(Py::new(py, solve_scenarios(py, &scenarios, threads, progress)?)?.into_any());
     }
     if flow_caps.is_some() || capacities.is_some() {
-        return Err(PyTypeError::new_err("flow_caps and capacities are for a single Problem, not for a sequence of them"));
+        return Err(PyTypeError::new_err(
+            "flow_caps and capacities are for a single Problem, not for a sequence of them",
+        ));
     }
     let held = problems.try_iter()?.enumerate().map(problem).collect::<PyResult<Vec<_>>>()?;
     let problems: Vec<&Core> = held.iter().map(|problem| &problem.get().core).collect();

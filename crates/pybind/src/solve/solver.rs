@@ -126,8 +126,10 @@ impl Solver {
     #[pyo3(signature = (
         *, tol=1e-6, stop="rates", max_iterations=None, time_limit=None, callback=None, progress=false, trace=false
     ))]
-    #[pyo3(text_signature = "($self, *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, callback=None, \
-                             progress=False, trace=False)")]
+    #[pyo3(
+        text_signature = "($self, *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, callback=None, \
+                             progress=False, trace=False)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
     fn solve(
         &self,

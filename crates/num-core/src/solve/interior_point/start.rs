@@ -37,10 +37,8 @@ impl InteriorPoint {
         let least = LEAST_PRICE * mean.max(LEAST_PRICE * self.revenue_at_half_shares(problem)).max(LEAST);
         self.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
         self.respond(problem);
-        let loads = &mut self.link_residuals;
-        loads.fill(0.0);
-        self.incidence.scatter(&problem.paths, 0..self.rates.len(), &self.rates, loads);
-        for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(loads) {
+        self.add_up_loads(problem);
+        for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(&self.link_residuals) {
             *slack = (capacity - *load).max(least_slack * capacity);
         }
         let products = self.slacks.iter().zip(&self.prices).map(|(slack, price)| slack * price);
