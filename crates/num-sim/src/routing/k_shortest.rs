@@ -5,6 +5,9 @@
 //! two of the same length, they are what there is to choose from. Flows of a failed path take the others, as in
 //! [`Split`](super::Split).
 
+use std::collections::HashSet;
+
+use netnum_core::interrupt::Pacer;
 use netnum_core::{KShortest as Which, Topology};
 use serde::{Deserialize, Serialize};
 
@@ -61,11 +64,22 @@ impl Routing for KShortest {
     }
 
     fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        let mut pairs: Vec<(usize, usize)> =
-            workload.sources().iter().copied().zip(workload.destinations().iter().copied()).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        let (sources, destinations): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
+        let (mut known, mut pacer) = (HashSet::new(), Pacer::new());
+        let (mut sources, mut destinations, mut flows) = (vec![], vec![], vec![]);
+        for (flow, (&source, &destination)) in workload.sources().iter().zip(workload.destinations()).enumerate() {
+            pacer.did(1)?;
+            if known.insert((source, destination)) {
+                sources.push(source);
+                destinations.push(destination);
+                flows.push(flow);
+            }
+        }
+        if let Some(pair) = net.has_path(&sources, &destinations)?.iter().position(|joined| !joined) {
+            let [from, to] = [sources[pair], destinations[pair]].map(|end| &net.node_names()[end]);
+            let message =
+                format!("routing {NAME:?}, flow {}: paths from {from} to {to}: there is no route", flows[pair]);
+            return Err(netnum_core::Error::Topology(message).into());
+        }
         let KShortestOptions { k, spread, disjoint } = self.options;
         let (paths, _) = net.k_shortest_paths(&sources, &destinations, &Which { disjoint, ..Which::new(k) })?;
         let shares = vec![1.0; paths.len()];
