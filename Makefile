@@ -41,7 +41,7 @@ sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/s
 , := ,
 say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
-.PHONY: help demo test fuzz random-problems valgrind lint bench peers reproductions docs clean need-cargo
+.PHONY: help demo test fuzz random-problems valgrind lint bench peers wide-area reproductions docs clean need-cargo
 .NOTPARALLEL:
 
 help:
@@ -53,6 +53,7 @@ help:
 	@echo 'make lint    formatting, clippy, rustdoc, ruff'
 	@echo 'make bench   the benchmarks, into docs/benchmarks.md (FULL=1: the largest sizes too)'
 	@echo 'make peers   netnum beside other solvers, in .venv-peers (long; benches/peers.py --help says how to have less)'
+	@echo 'make wide-area  netnum beside other solvers on wide-area networks, into docs/wide_area.md (long; in .venv-peers)'
 	@echo 'make reproductions  figures of the papers measured again, into docs/reproductions.md (long)'
 	@echo 'make docs    the Rust reference, in target/doc'
 	@echo 'make clean   remove everything the other commands made'
@@ -112,6 +113,9 @@ bench: | need-cargo
 peers: | need-cargo
 	$(PYTHON) benches/peers.py --json target/peers.json
 	$(PYTHON) benches/report.py
+
+wide-area: | need-cargo
+	$(PYTHON) benches/wide_area.py --write
 
 reproductions: $(BUILT)
 	status=0; for script in $(wildcard examples/reproductions/*_*.py); do $(PY) $$script --write || status=1; done; exit $$status

@@ -54,9 +54,9 @@ MISSING = ENVIRONMENT / "missing.json"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 # What every row needs, and the peers that may be missing; pinned. A further peer is a line here, a function and a line
-# in CONTENDERS.
+# in CONTENDERS. HiGHS is for wide_area.py.
 NEEDED = ["numpy==2.4.6", "scipy==1.17.1"]
-PEERS = ["cvxpy==1.9.3", "clarabel==0.11.1", "ecos==2.0.14", "casadi==3.8.2"]
+PEERS = ["cvxpy==1.9.3", "clarabel==0.11.1", "ecos==2.0.14", "casadi==3.8.2", "highspy==1.15.1"]
 PACKAGES = NEEDED + PEERS
 
 ONE_THREAD = {
@@ -565,8 +565,10 @@ def circumstances() -> dict[str, Any]:
     """What the numbers depend on."""
     from importlib.metadata import PackageNotFoundError, version
 
-    versions, missing = {"netnum": version("netnum")}, []
-    reasons = json.loads(MISSING.read_text())
+    import netnum
+
+    versions, missing = {"netnum": netnum.__version__}, []
+    reasons = json.loads(MISSING.read_text()) if MISSING.exists() else {}
     for package in (package.split("==")[0] for package in PACKAGES):
         try:
             versions[package] = version(package)

@@ -47,6 +47,8 @@ from ._core import (
 )
 from .demands import Demands
 from .failures import FailureStudy, failure_study
+from .frames import to_pandas
+from .upgrades import UpgradeStudy, upgrade_study
 
 __all__ = [
     "Allocator",
@@ -68,6 +70,7 @@ __all__ = [
     "Solver",
     "Topology",
     "Trace",
+    "UpgradeStudy",
     "Utility",
     "UtilityError",
     "__version__",
@@ -82,6 +85,8 @@ __all__ = [
     "sim",
     "solve",
     "solve_many",
+    "to_pandas",
     "topology",
     "u_norm",
+    "upgrade_study",
 ]

@@ -13,12 +13,13 @@ from __future__ import annotations
 import difflib
 import operator
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import frames
 from ._core import NumError, ProblemError, Topology
 from .topology import backbones, sndlib
 
@@ -106,15 +107,11 @@ class Demands:
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError('tables need pandas: pip install "netnum[frames]"') from error
         columns: dict[str, Any] = {"source": self.sources, "destination": self.destinations}
         if net is not None:
             names = dict(zip(_ends(net).tolist(), net.node_names, strict=False))
             columns = {name: [names[end] for end in ends.tolist()] for name, ends in columns.items()}
-        return pandas.DataFrame(columns | {"demand": self.volumes})
+        return frames.imported().DataFrame(columns | {"demand": self.volumes})
 
     def __len__(self) -> int:
         """How many there are."""
@@ -133,6 +130,10 @@ class Demands:
         return all(map(np.array_equal, ours, theirs))
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __array__(self, *_: Any, **__: Any) -> NDArray[np.float64]:
+        """Refused: demands are three arrays, and ``flow_cap`` and weights are the `volumes`."""
+        raise TypeError("demands are no array, expected one of their three: sources, destinations, volumes")
 
     def __repr__(self) -> str:
         """How many, and how much in all."""
@@ -173,6 +174,9 @@ def from_pandas(
     >>> netnum.demands.from_pandas(net, table)
     Demands(2, 140 in all)
     """
+    if not isinstance(frame, Mapping) and not hasattr(frame, "columns"):
+        what = f"frame must be a table with columns by name, not {type(frame).__name__}"
+        raise TypeError(f"{what} (from_matrix takes a matrix)")
     known = [str(column) for column in getattr(frame, "columns", frame)]
     for role, column in (("source", source), ("destination", destination), ("demand", demand)):
         if column not in known:
@@ -192,17 +196,19 @@ def from_matrix(net: Topology, matrix: ArrayLike) -> Demands:
     Parameters
     ----------
     net : Topology
-    matrix : array of float, shape (ends, ends)
+    matrix : array of float, shape (ends, ends), or pandas.DataFrame
+        Rows and columns in the order of the ends; those of a table that are labelled by ends may be in any order.
 
     Returns
     -------
     Demands
-        Row by row.
+        Row by row, in the order of the ends.
 
     Raises
     ------
     ProblemError
-        For another shape, or an entry that is negative or not finite, naming its ends.
+        For another shape, an entry that is negative or not finite, naming its ends, and a label that is no end or comes
+        twice.
 
     Examples
     --------
@@ -213,6 +219,9 @@ def from_matrix(net: Topology, matrix: ArrayLike) -> Demands:
     entries = _floats("matrix", matrix)
     if entries.shape != (net.ends, net.ends):
         raise ProblemError(f"the matrix has shape {entries.shape}, expected ({net.ends}, {net.ends}), one row per end")
+    table: Any = matrix
+    if hasattr(table, "index") and hasattr(table, "columns"):
+        entries = entries[np.ix_(_places(net, "row", table.index), _places(net, "column", table.columns))]
     for row, column in np.argwhere(~((entries >= 0) & np.isfinite(entries)))[:1]:
         names = f"{net.node_names[row]} to {net.node_names[column]}"
         raise ProblemError(f"the demand from {names} is {entries[row, column]}, expected a finite number >= 0")
@@ -371,7 +380,7 @@ def lognormal(net: Topology, total: float, sigma: float = 1.0, *, seed: int = 0)
 
 def _spread(net: Topology, total: float, shape: NDArray[np.float64], sigma: float, seed: int, name: str) -> Demands:
     for what, value in (("total", total), (name, sigma)):
-        if np.ndim(value) or not 0 <= value < float("inf"):
+        if _floats(what, value).ndim or not 0 <= value < float("inf"):
             raise NumError(f"{what} is {value}, expected a finite number >= 0")
     try:
         drawn = np.random.default_rng(operator.index(seed)).standard_normal(shape.shape)
@@ -404,6 +413,20 @@ def _ends(net: Topology) -> NDArray[np.int64]:
         except ValueError:
             pass
     return np.arange(net.ends)
+
+
+def _places(net: Topology, axis: str, labels: Iterable[Any]) -> NDArray[np.intp]:
+    """Where a table has what belongs to each end."""
+    named = list(labels)
+    if named == list(range(net.ends)):
+        return np.arange(net.ends)
+    places: dict[int, int] = {}
+    for place, label in enumerate(named):
+        end = _end(net, f"the matrix, {axis} {place}", "label", label)
+        if end in places:
+            raise ProblemError(f"the matrix has two {axis}s for {net.node_names[end]}, expected one")
+        places[end] = place
+    return np.array([places[end] for end in range(net.ends)])
 
 
 def _refuse(what: str, end: str) -> None:

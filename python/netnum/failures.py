@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ._core import NumError, Problem, Solution, solve, solve_many
+from . import frames, plot
+from ._core import Problem, Solution, solve, solve_many
+from .answers import expect_answers, served, worst_ratio, worth
+from .link_sets import LinkSets, link_sets
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
+    import pandas
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,9 +24,12 @@ class FailureStudy:
 
     A flow whose every path fails has rate 0 and leaves `Solution.objective`, so that objectives of two scenarios are
     sums over different flows. Here every scenario is compared on the flows that it and the network as it is both serve:
-    ``after`` and ``before`` are sums over these. `common_flows` are served in every scenario.
+    ``after`` and ``before`` are sums over these, and the worst ratios are theirs. `common_flows` are served in every
+    scenario.
     """
 
+    names: tuple[str, ...]
+    """What the scenarios are called: by their links, fibers or nodes, or as the mapping said."""
     failures: tuple[tuple[int, ...], ...]
     """The links that fail, per scenario."""
     before_failures: Solution
@@ -37,29 +42,40 @@ class FailureStudy:
     """The flows that every scenario serves, and the network as it is."""
     before: NDArray[np.float64]
     """Utility, in the network as it is, of the flows that it and the scenario both serve: shape (scenarios,). For
-    max-min problems the smallest fair share."""
+    max-min problems the smallest fair share, nan where there are no such flows."""
     after: NDArray[np.float64]
     """Utility of the same flows in the scenario: shape (scenarios,). For max-min problems the smallest fair share."""
     throughput: NDArray[np.float64]
     """Sum of all rates with the links failed, per scenario."""
+    worst_ratio_before: NDArray[np.float64]
+    """The smallest ratio of rate to demand (`Problem.flow_cap`), in the network as it is, of the flows that it and the
+    scenario both serve: shape (scenarios,), nan where none of them has a demand."""
+    worst_ratio: NDArray[np.float64]
+    """The smallest ratio of rate to demand of the same flows in the scenario: shape (scenarios,)."""
 
     @property
     def status(self) -> list[str]:
         """How the solve of every scenario ended."""
         return [solution.status for solution in self.solutions]
 
-    def to_pandas(self) -> pd.DataFrame:
-        """A row per scenario: the links, how many flows and which are cut off, utility before and after of those still
-        served, and the sum of all rates.
+    @property
+    def throughput_change(self) -> NDArray[np.float64]:
+        """How much less or more all flows get together than in the network as it is, per scenario."""
+        return self.throughput - self.before_failures.flow_rates.sum()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row per scenario, in their order.
+
+        Its columns: the name and the links, how many flows and which are cut off, utility before and after of those
+        still served, the sum of all rates, and the worst ratios of rate to demand.
 
         Raises
         ------
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
         """
-        import pandas as pd
-
         columns = {
+            "failure": self.names,
             "links": self.failures,
             "status": self.status,
             "cut_off": [len(flows) for flows in self.cut_off],
@@ -68,31 +84,86 @@ class FailureStudy:
             "after": self.after,
             "change": self.after - self.before,
             "throughput": self.throughput,
+            "throughput_change": self.throughput_change,
+            "worst_ratio_before": self.worst_ratio_before,
+            "worst_ratio": self.worst_ratio,
         }
-        return pd.DataFrame(columns)
+        return frames.imported().DataFrame(columns)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        of: Literal["throughput", "utility", "worst_ratio"] = "throughput",
+        most: int = 20,
+    ) -> Axes:
+        """Draw the worst scenarios as bars, the worst at the top, with the number of flows that each cuts off.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        of : {"throughput", "utility", "worst_ratio"}
+            What is drawn: the change of the sum of all rates, that of the utility of the flows still served, or their
+            worst ratio of rate to demand.
+        most : int
+            How many scenarios are drawn at most.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        NumError
+            For another `of`, a `most` below 1, and for ratios where no flow has a demand.
+        ImportError
+            Without matplotlib: ``pip install "netnum[plot]"``.
+        """
+        return plot.failures(self, ax, of, most)
 
     def __repr__(self) -> str:
-        worst = max((len(flows) for flows in self.cut_off), default=0)
+        cut_off = max((len(flows) for flows in self.cut_off), default=0)
         optimal = sum(solution.is_optimal for solution in self.solutions)
-        count = len(self.failures)
-        flows = "flow" if worst == 1 else "flows"
-        return f"FailureStudy({count} scenarios, {optimal} optimal, up to {worst} {flows} cut off)"
+        parts = [_counted(len(self.failures), "scenario"), f"{optimal} optimal"]
+        parts.append(f"up to {_counted(cut_off, 'flow')} cut off")
+        whole = self.before_failures.flow_rates.sum()
+        if len(self.throughput) and whole > 0:
+            worst = int(np.argmin(self.throughput))
+            parts.append(f"down to {self.throughput[worst] / whole:.1%} of throughput by {self.names[worst]}")
+        return f"FailureStudy({', '.join(parts)})"
 
 
 def failure_study(
-    problem: Problem, failures: Iterable[int | Sequence[int]], *, progress: bool = False, **settings: Any
+    problem: Problem,
+    failures: LinkSets = "links",
+    method: str = "auto",
+    *,
+    tol: float = 1e-6,
+    stop: Literal["rates", "gap", "kkt"] = "rates",
+    max_iterations: int = 20000,
+    time_limit: float | None = None,
+    warm_start: Solution | ArrayLike | None = None,
+    progress: bool = False,
+    threads: int | None = None,
+    **options: float,
 ) -> FailureStudy:
     """Solve a problem with links failed, scenario by scenario, and compare on the flows that are served.
 
     Parameters
     ----------
     problem : Problem
-    failures : iterable of int or of sequences of int
-        Per scenario the link, or the links, whose capacity becomes 0.
-    progress : bool
-        Whether to show a progress bar on stderr.
-    **settings
-        Those of `solve_many`: ``method``, ``tol``, ``stop``, ``threads``, ...
+        Its demands, where it has any, are its `Problem.flow_cap`.
+    failures : {"links", "fibers", "nodes"}, or iterable, or mapping of names to links
+        What fails per scenario, its capacity becomes 0: every link alone; every fiber, which is all links between the
+        same two nodes, both ways; every node with all its links; or, per scenario, a link or a sequence of links. A
+        link is its number, its name as in `Topology.link_names`, or the nodes that it runs from and to, a pair. A flat
+        pair of numbers is two links, a flat pair of names is one. Nodes and names of links need a problem made with a
+        `Topology`.
+    method, tol, stop, max_iterations, time_limit, progress, threads, **options
+        As in `solve_many`.
+    warm_start : Solution, or array of float of shape (links,), optional
+        What the network as it is starts from, as in `solve`. Every scenario starts from its prices.
 
     Returns
     -------
@@ -101,12 +172,14 @@ def failure_study(
     Raises
     ------
     NumError
-        For a link that does not exist, naming the scenario; and what `solve_many` raises.
+        For a link or a node that does not exist, naming the scenario; when the time was up before there was an answer;
+        and what `solve_many` raises.
 
     Notes
     -----
-    Every scenario starts from the prices of the network as it is, and keeps its caps of paths and flows. The flows that
-    are still served may gain by a failure, where those that it cuts off leave them room: read ``after - before`` beside
+    Scenarios keep the paths, and the caps of paths and flows: a flow is cut off where none of its paths is left, though
+    the network may have others (`Topology.without` and `Topology.k_shortest_paths` find them). The flows that are still
+    served may gain by a failure, where those that it cuts off leave them room: read ``after - before`` beside
     ``cut_off`` and ``throughput``.
 
     Examples
@@ -119,48 +192,49 @@ def failure_study(
     ([[0], [2]], [1])
     >>> study.throughput.round(3)
     array([2., 2.])
+
+    Every fiber of a backbone, and the one without which least is carried:
+
+    >>> net = netnum.topology.backbone("abilene")
+    >>> demands = netnum.demands.gravity(net, total=80_000)
+    >>> paths, group = net.k_shortest_paths(demands.sources, demands.destinations, 4)
+    >>> problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=demands.volumes)
+    >>> study = netnum.failure_study(problem, "fibers")
+    >>> len(study.names), study.names[study.throughput.argmin()]
+    (14, 'Kansas City - Indianapolis')
     """
-    scenarios = tuple(_links_of(problem, number, links) for number, links in enumerate(failures))
-    whole = solve(problem, **{name: value for name, value in settings.items() if name != "threads"})
-    capacities = np.array(problem.capacities)
+    names, scenarios = link_sets(problem, failures, "failures", "scenario")
+    settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
+    settings |= options
+    whole = solve(problem, method, warm_start=warm_start, **settings)
+    capacities = problem.capacities
     problems = []
     for links in scenarios:
         left = capacities.copy()
         left[list(links)] = 0.0
         problems.append(problem.with_capacities(left))
-    solutions = tuple(solve_many(problems, warm_start=whole, progress=progress, **settings))
-    for number, solution in enumerate((whole, *solutions)):
-        if solution.method == "none":
-            what = f"scenario {number - 1}" if number else "the network as it is"
-            raise NumError(f"the time was up before there was an answer to {what}: give a longer time_limit")
+    expect_answers(["the network as it is"], [whole])
+    solutions = solve_many(problems, method, warm_start=whole, progress=progress, threads=threads, **settings)
+    expect_answers(names, solutions)
 
-    served = np.ones((1 + len(scenarios), problem.flows), dtype=bool)
-    for row, solution in zip(served, (whole, *solutions), strict=True):
-        row[solution.failed_flows] = False
-    in_all = [problem.values(solution.flow_rates) for solution in (whole, *solutions)]
-    max_min = whole.method == "max-min"
-
-    def total(values: NDArray[np.float64], flows: NDArray[np.bool_]) -> float:
-        if max_min:
-            return float(np.min(values[flows], initial=np.inf))
-        return float(np.sum(values[flows]))
-
-    both = [served[0] & row for row in served[1:]]
+    serves = served(problem, whole)
+    still = [served(problem, solution) for solution in solutions]
+    both = [serves & row for row in still]
+    compared = list(zip(solutions, both, strict=True))
     return FailureStudy(
+        names=names,
         failures=scenarios,
         before_failures=whole,
-        solutions=solutions,
-        cut_off=tuple(np.flatnonzero(served[0] & ~row) for row in served[1:]),
-        common_flows=np.flatnonzero(served.all(axis=0)),
-        before=np.array([total(in_all[0], flows) for flows in both]),
-        after=np.array([total(values, flows) for values, flows in zip(in_all[1:], both, strict=True)]),
+        solutions=tuple(solutions),
+        cut_off=tuple(np.flatnonzero(serves & ~row) for row in still),
+        common_flows=np.flatnonzero(np.logical_and.reduce([serves, *still])),
+        before=np.array([worth(problem, whole, flows) for flows in both]),
+        after=np.array([worth(problem, solution, flows) for solution, flows in compared]),
         throughput=np.array([float(np.sum(solution.flow_rates)) for solution in solutions]),
+        worst_ratio_before=np.array([worst_ratio(problem, whole, flows) for flows in both]),
+        worst_ratio=np.array([worst_ratio(problem, solution, flows) for solution, flows in compared]),
     )
 
 
-def _links_of(problem: Problem, scenario: int, links: int | Sequence[int]) -> tuple[int, ...]:
-    listed = [operator.index(link) for link in np.atleast_1d(np.asarray(links))]
-    for link in listed:
-        if not 0 <= link < problem.links:
-            raise NumError(f"scenario {scenario} names link {link}, and there are {problem.links} links")
-    return tuple(listed)
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

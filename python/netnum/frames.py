@@ -1,28 +1,124 @@
-"""Answers as pandas frames. pandas is imported when one is made."""
+"""Solutions as pandas frames, with the names of their network. pandas is imported when one is made."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import itertools
+from typing import TYPE_CHECKING, Any, Literal
 
-from ._core import Solutions
+import numpy as np
+
+from ._core import NumError, Problem, ProblemError, Solution, Solutions, Topology
 
 if TYPE_CHECKING:
     import pandas
+    from numpy.typing import NDArray
 
 INSTALL = 'pip install "netnum[frames]"'
 
 
-def frame(columns: dict[str, Any], index: str) -> pandas.DataFrame:
-    """The columns as a frame whose rows are numbered under this name."""
+def imported() -> Any:
+    """The module pandas, or an error that says how to get it."""
     try:
         import pandas
     except ImportError as error:
         raise ImportError(f"frames need pandas: {INSTALL}") from error
-    return pandas.DataFrame(columns).rename_axis(index)
+    return pandas
+
+
+def to_pandas(
+    problem: Problem, solution: Solution, of: Literal["flows", "paths", "links"] = "flows"
+) -> pandas.DataFrame:
+    r"""A solution as a table: what every flow, path or link gets, and which links hold which flows back.
+
+    Parameters
+    ----------
+    problem : Problem
+        With the names of its network where it was made with a `Topology`; links have numbers otherwise, and flows no
+        ends.
+    solution : Solution
+        Of this problem.
+    of : {"flows", "paths", "links"}
+        What there is a row for.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Of flows: source and destination; demand (`Problem.flow_cap`) and the ratio of rate to demand, where there are
+        demands; rate; whether it is served (`Solution.failed_flows`); and the links that hold it back, those of its
+        paths. Of paths: flow, links, rate, what part of the flow's rate that is, and the link that holds it back
+        (`Solution.bottlenecks`). Of links: its nodes, capacity, load, what part of the capacity that is, price, and how
+        many flows it holds back.
+
+    Raises
+    ------
+    NumError
+        For another `of`.
+    ProblemError
+        For the solution of a problem of another size.
+    ImportError
+        Without pandas: ``pip install "netnum[frames]"``.
+
+    Examples
+    --------
+    >>> net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4")
+    >>> paths, group = net.k_shortest_paths(["A", "B"], ["C", "A"], 2)
+    >>> problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=[20.0, 3.0])
+    >>> netnum.to_pandas(problem, netnum.solve(problem)).round(2)
+          source destination  demand  rate  ratio  served    held_back_by
+    flow
+    0          A           C    20.0  10.0    0.5    True  B -> C, A -> C
+    1          B           A     3.0   3.0    1.0    True
+    """
+    if of not in ("flows", "paths", "links"):
+        raise NumError(f"of is {of!r}, expected 'flows', 'paths' or 'links'")
+    sizes = [(len(solution.rates), len(problem.group), "path"), (len(solution.prices), problem.links, "link")]
+    for found, expected, what in sizes:
+        if found != expected:
+            raise ProblemError(f"the solution is of another problem: it has {found} {what}s, expected {expected}")
+    tables = imported()
+    net = problem.network if isinstance(problem.network, Topology) else None
+    names = net.link_names if net is not None else [str(link) for link in range(problem.links)]
+    held = solution.bottlenecks
+    # Every pair of a flow and a link that holds it back, once, flow by flow.
+    pairs = np.unique(np.column_stack([problem.group, held])[held >= 0], axis=0)
+    columns: dict[str, Any] = {}
+    if of == "links":
+        if net is not None:
+            columns = {"link": names} | dict(zip(("source", "destination"), _named(net, net.links), strict=True))
+        columns |= {
+            "capacity": problem.capacities,
+            "load": solution.loads,
+            "utilization": _ratio(solution.loads, problem.capacities),
+            "price": solution.prices,
+            "holds_back": np.bincount(pairs[:, 1], minlength=problem.links),
+        }
+        return tables.DataFrame(columns).rename_axis("link" if net is None else "number")
+    if of == "paths":
+        columns = {
+            "flow": problem.group,
+            "links": [", ".join(names[link] for link in path) for path in problem.paths],
+            "rate": solution.rates,
+            "share": _ratio(solution.rates, solution.flow_rates[problem.group]),
+            "held_back_by": [names[link] if link >= 0 else "" for link in held],
+        }
+        return tables.DataFrame(columns).rename_axis("path")
+    if net is not None:
+        columns = dict(zip(("source", "destination"), _named(net, _ends(problem, net)), strict=True))
+    if problem.flow_cap is not None:
+        columns["demand"] = problem.flow_cap
+    columns["rate"] = solution.flow_rates
+    if problem.flow_cap is not None:
+        columns["ratio"] = _ratio(solution.flow_rates, problem.flow_cap)
+    served = np.ones(problem.flows, dtype=bool)
+    served[solution.failed_flows] = False
+    first = np.searchsorted(pairs[:, 0], np.arange(problem.flows + 1))
+    of_flows = [", ".join(names[link] for link in pairs[a:b, 1]) for a, b in itertools.pairwise(first)]
+    columns |= {"served": served, "held_back_by": of_flows}
+    return tables.DataFrame(columns).rename_axis("flow")
 
 
 def solutions(solutions: Solutions) -> pandas.DataFrame:
-    """One row per scenario."""
+    """The answers to scenarios, one row for each."""
     columns = {
         "status": solutions.status,
         "objective": solutions.objective,
@@ -32,4 +128,32 @@ def solutions(solutions: Solutions) -> pandas.DataFrame:
         "iterations": solutions.iterations,
         "seconds": solutions.seconds,
     }
-    return frame(columns, "scenario")
+    return imported().DataFrame(columns).rename_axis("scenario")
+
+
+def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Part of the whole; nan where there is none or it is infinite."""
+    known = (whole > 0) & np.isfinite(whole)
+    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=known)
+
+
+def _named(net: Topology, pairs: NDArray[np.int64]) -> list[list[str]]:
+    """The names of pairs of nodes, as two columns."""
+    names = net.node_names
+    return [[names[node] for node in column] for column in pairs.T.tolist()]
+
+
+def _ends(problem: Problem, net: Topology) -> NDArray[np.int64]:
+    """Where every flow comes from and goes to.
+
+    The links of a path may be listed in any order. Over a walk from a to b the sum of x(source) - x(destination) is
+    x(a) - x(b), for every x: with the numbers of the nodes it says a - b, with their squares (a - b)(a + b).
+    """
+    first = np.unique(problem.group, return_index=True)[1]
+    sums = []
+    for nodes in (net.links, net.links**2):
+        changes = (nodes[:, 0] - nodes[:, 1])[problem.paths.indices]
+        sums.append(np.add.reduceat(changes, problem.paths.indptr[:-1])[first])
+    difference, squares = sums
+    total = squares // difference
+    return np.column_stack([total + difference, total - difference]) // 2

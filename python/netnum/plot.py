@@ -1,19 +1,23 @@
-"""The pictures: `Solution.plot_convergence`, `Topology.plot` and `Report.plot_fct`.
+"""The pictures: `Solution.plot_convergence`, `Topology.plot`, `Report.plot_fct`, and those of studies.
 
 matplotlib is imported when one is drawn.
 """
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._core import ProblemError, Report, Solution, Topology
+from ._core import NumError, ProblemError, Report, Solution, Topology
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
+
+    from .failures import FailureStudy
+    from .upgrades import UpgradeStudy
 
 INSTALL = 'pip install "netnum[plot]"'
 
@@ -72,6 +76,77 @@ def slowdowns(report: Report, ax: Axes | None = None, label: str | None = None) 
     ax.grid(True, which="major", alpha=0.3)
     ax.legend()
     return ax
+
+
+#: Per quantity of a failure study: what its axis is called.
+OF_FAILURES = {
+    "throughput": "change of throughput",
+    "utility": "change of utility of the flows still served",
+    "worst_ratio": "worst ratio of rate to demand",
+}
+
+
+def failures(study: FailureStudy, ax: Axes | None, of: str, most: int) -> Axes:
+    """Draws the worst scenarios as bars."""
+    if of not in OF_FAILURES:
+        raise NumError(f"of is {of!r}, expected {', '.join(map(repr, OF_FAILURES))}")
+    before = study.before_failures.flow_rates.sum()
+    if of == "throughput":
+        values = 100 * study.throughput_change / max(before, 1e-300)
+    else:
+        values = study.after - study.before if of == "utility" else study.worst_ratio
+    if of == "worst_ratio" and np.isnan(study.worst_ratio).all():
+        raise NumError("no flow has a demand to compare with: give the problem a flow_cap")
+    order = np.argsort(values, kind="stable")[: _at_least_1("most", most)]
+    cut_off = np.array([len(flows) for flows in study.cut_off])
+    ax = _bars(ax, [study.names[scenario] for scenario in order])
+    colours = np.where(cut_off[order] > 0, TIERS[1], TIERS[0])
+    rows = np.arange(len(order))
+    ax.barh(rows, values[order], color=colours)
+    for row, scenario in enumerate(order):
+        if cut_off[scenario]:
+            flows = "flow" if cut_off[scenario] == 1 else "flows"
+            text = f" {cut_off[scenario]} {flows} cut off "
+            # On the side of the axis that the bar leaves free.
+            side = "left" if values[scenario] <= 0 else "right"
+            inside = values[scenario] if of == "worst_ratio" else 0.0
+            ax.annotate(text, (inside, row), ha=side if inside == 0 else "left", va="center", fontsize=8)
+    ax.set_xlabel(OF_FAILURES[of] + (" in %" if of == "throughput" else ""))
+    return ax
+
+
+def upgrades(study: UpgradeStudy, ax: Axes | None, most: int) -> Axes:
+    """Draws the best upgrades as bars, what is gained before what is predicted."""
+    order = study.ranking[: _at_least_1("most", most)]
+    ax = _bars(ax, [study.names[upgrade] for upgrade in order])
+    rows = np.arange(len(order))
+    predicted = np.where(np.isfinite(study.predicted), study.predicted, 0.0)[order]
+    if predicted.any():
+        ax.barh(rows, predicted, color="0.85", label="price × added capacity, the most it can be")
+    ax.barh(rows, np.nan_to_num(study.gained[order]), height=0.5, color=TIERS[0], label="gained, solved again")
+    max_min = study.before_upgrades.method == "max-min"
+    ax.set_xlabel("gain of the smallest fair share" if max_min else "gain of utility")
+    ax.legend(loc="lower right")
+    return ax
+
+
+def _bars(ax: Axes | None, names: list[str]) -> Axes:
+    """Axes for a bar per name, the first at the top; tall enough for them where they are new."""
+    pyplot = _pyplot()
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=(8, 1 + 0.28 * max(len(names), 4)), layout="constrained")
+    ax.set_yticks(np.arange(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.axvline(0, color="0.3", linewidth=0.8)
+    ax.grid(True, axis="x", alpha=0.3)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def _at_least_1(name: str, count: int) -> int:
+    if operator.index(count) < 1:
+        raise NumError(f"{name} is {count}, expected at least 1")
+    return count
 
 
 def topology(net: Topology, ax: Axes | None = None, values: ArrayLike | None = None, label: str | None = None) -> Axes:

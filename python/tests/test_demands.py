@@ -100,6 +100,46 @@ def test_a_matrix_has_a_demand_for_every_entry_above_0():
         demands.from_matrix(chain(), matrix)
 
 
+def test_a_labelled_matrix_is_read_by_its_labels():
+    pandas = pytest.importorskip("pandas")
+    matrix = np.array([[0.0, 3, 0], [0, 0, 2], [1, 0, 0]])
+    table = pandas.DataFrame(matrix, index=["Ulm", "Bonn", "Kiel"], columns=["Ulm", "Bonn", "Kiel"])
+    expected = demands.from_matrix(chain(), matrix)
+    assert demands.from_matrix(chain(), table) == expected
+    assert demands.from_matrix(chain(), table.iloc[[2, 0, 1], [1, 2, 0]]) == expected, "in any order"
+    assert demands.from_matrix(chain(), pandas.DataFrame(matrix)) == expected, "without labels in the order of the ends"
+    numbers = pandas.DataFrame(matrix, index=[5, 10, 0], columns=[5, 10, 0])
+    found = demands.from_matrix(labelled(), numbers)
+    assert set(zip(found.sources.tolist(), found.destinations.tolist(), found.volumes.tolist(), strict=True)) == {
+        (5, 10, 3.0),
+        (10, 0, 2.0),
+        (0, 5, 1.0),
+    }
+    for labels, message in [
+        (["Ulm", "Bonn", "Kil"], 'row 2, label: node is "Kil", expected .* did you mean "Kiel"'),
+        (["Ulm", "Bonn", "Ulm"], "the matrix has two rows for Ulm, expected one"),
+    ]:
+        with pytest.raises(netnum.ProblemError, match=message):
+            demands.from_matrix(chain(), table.set_axis(labels, axis="index"))
+    with pytest.raises(netnum.ProblemError, match='column 0, label: node is "Köln"'):
+        demands.from_matrix(chain(), table.rename(columns={"Ulm": "Köln"}))
+
+
+def test_a_matrix_is_no_table_and_demands_are_no_array():
+    for given in (np.zeros((3, 3)), "demands.csv", [("Ulm", "Kiel", 1.0)]):
+        with pytest.raises(TypeError, match=r"frame must be a table with columns by name, not .* takes a matrix"):
+            demands.from_pandas(chain(), given)
+    found = demands.gravity(chain(), 3.0)
+    with pytest.raises(TypeError, match="expected one of their three: sources, destinations, volumes"):
+        np.asarray(found)
+    paths, group = chain().k_shortest_paths(found.sources, found.destinations, 2)
+    with pytest.raises(TypeError, match="demands are no array, expected one of their three"):
+        netnum.Problem(chain(), paths, netnum.AlphaFair(1.0), group=group, flow_cap=found)
+    for draw in (demands.gravity, demands.lognormal):
+        with pytest.raises(TypeError, match="total must be an array of numbers, not 'much'"):
+            draw(chain(), "much")
+
+
 @pytest.mark.parametrize("make", [chain, labelled, lambda: topology.star(4), lambda: topology.backbone("nsfnet")])
 def test_what_is_drawn_goes_to_paths_and_back(make):
     net = make()
@@ -185,6 +225,22 @@ def test_labels_that_are_integers_are_the_ends():
     assert (found.sources.tolist(), found.destinations.tolist()) == ([10, 5], [0, 10])
     assert found.to_pandas(net)["source"].tolist() == ["10", "5"]
     assert found.to_matrix(net)[0, 2] == 1.0
+
+
+def test_a_graph_and_a_table_of_demands_take_a_few_lines():
+    nx, pandas = pytest.importorskip("networkx"), pytest.importorskip("pandas")
+    graph = nx.Graph([("A", "B"), ("B", "C"), ("C", "D"), ("D", "A"), ("A", "C")])
+    nx.set_edge_attributes(graph, 10.0, "capacity")
+    table = pandas.DataFrame({"source": ["A", "B", "C"], "destination": ["C", "D", "A"], "demand": [25.0, 15.0, 4.0]})
+
+    net = topology.from_networkx(graph)
+    found = demands.from_pandas(net, table)
+    paths, group = net.k_shortest_paths(found.sources, found.destinations, k=4)
+    problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=found.volumes)
+    table["rate"] = netnum.solve(problem).flow_rates
+
+    # A to C has link A -> C alone, and shares B -> C and A -> D, which have 20, with B to D.
+    assert table["rate"].to_numpy() == pytest.approx([15.0, 15.0, 4.0], rel=1e-3)
 
 
 def test_a_network_as_users_have_it_takes_a_few_lines():

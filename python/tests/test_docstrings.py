@@ -1,4 +1,4 @@
-"""The examples in docstrings of networks and demands do what they say."""
+"""The examples in docstrings of networks, demands, studies and tables do what they say."""
 
 import doctest
 
@@ -15,6 +15,8 @@ def examples():
     for module in WITH_EXAMPLES:
         for name in module.__all__:
             yield f"{module.__name__}.{name}", getattr(module, name)
+    for function in (netnum.failure_study, netnum.upgrade_study, netnum.to_pandas):
+        yield f"netnum.{function.__name__}", function
     for name in dir(netnum.Topology):
         if not name.startswith("_"):
             yield f"netnum.Topology.{name}", getattr(netnum.Topology, name)

@@ -21,7 +21,11 @@ def test_a_failure_is_compared_on_the_flows_that_both_networks_serve(problem):
     assert (study.before[2], study.after[2]) == (0.0, 0.0)
     assert study.throughput == pytest.approx([3.0, 2.0, 0.0], abs=1e-5)
     assert study.status == ["optimal"] * 3
-    assert repr(study) == "FailureStudy(3 scenarios, 3 optimal, up to 3 flows cut off)"
+    described = (
+        "FailureStudy(3 scenarios, 3 optimal, up to 3 flows cut off, down to 0.0% of throughput by link 0, link 1)"
+    )
+    assert repr(study) == described
+    assert study.names == ("link 0", "link 1", "link 0, link 1")
 
 
 def test_an_objective_may_rise_by_a_failure_and_the_study_does_not():
@@ -41,12 +45,16 @@ def test_the_study_is_a_table(problem):
     assert list(frame["cut_off"]) == [1, 1]
     assert (frame["change"] <= 1e-6).all()
     assert list(frame["links"]) == [(0,), (1,)]
+    assert list(frame["failure"]) == ["link 0", "link 1"]
+    assert frame["throughput_change"].to_numpy() == pytest.approx([-2.0, -3.0], abs=1e-4)
+    assert frame["worst_ratio"].isna().all()
 
 
 def test_max_min_is_compared_by_the_smallest_fair_share():
     problem = netnum.Problem([2.0, 3.0], [[0], [0], [1], [1]], netnum.AlphaFair(np.inf), group=[0, 1, 1, 2])
-    study = netnum.failure_study(problem, [0])
-    assert study.after[0] == pytest.approx(1.5)
+    study = netnum.failure_study(problem, [0, (0, 1)])
+    assert study.after == pytest.approx([1.5, np.nan], nan_ok=True), "no flow is left to compare"
+    assert study.before == pytest.approx([5 / 3, np.nan], nan_ok=True)
 
 
 def test_a_link_that_does_not_exist_is_named_with_its_scenario(problem):
@@ -63,9 +71,150 @@ def test_other_capacities_are_checked(problem):
         problem.values([1.0, 2.0])
 
 
-def test_a_link_is_an_integer_and_an_answer_is_needed(problem):
-    with pytest.raises(TypeError):
-        netnum.failure_study(problem, [0.7])
+def test_rates_are_compared_with_demands():
+    """The third flow wants nothing, and the fourth has no demand."""
+    demands = [1.0, 4.0, 0.0, np.inf]
+    problem = netnum.Problem([2.0, 3.0], [[0], [0], [1], [1], [1]], netnum.AlphaFair(1.0), group=[0, 1, 1, 2, 3])
+    study = netnum.failure_study(problem.with_flow_caps(demands), [0, 1], tol=1e-9)
+    # Link 1 is shared by flows 1 and 3: 1 + 1 and 2 before, 1.5 each without link 0, flow 1 has 1 of 4 without link 1.
+    assert study.worst_ratio_before == pytest.approx([0.5, 0.5], abs=1e-5)
+    assert study.worst_ratio == pytest.approx([1.5 / 4, 0.25], abs=1e-5)
+    assert [flows.tolist() for flows in study.cut_off] == [[0], [3]], "who has no demand is not cut off"
+    without = netnum.failure_study(problem, [0])
+    assert np.isnan(without.worst_ratio).all()
+    assert np.isnan(without.worst_ratio_before).all()
+
+
+def test_a_study_starts_from_an_earlier_solution(problem):
+    earlier = netnum.solve(problem)
+    cold = netnum.failure_study(problem, [0, 1])
+    for start in (earlier, earlier.prices, None):
+        study = netnum.failure_study(problem, [0, 1], warm_start=start)
+        assert study.throughput == pytest.approx(cold.throughput, rel=1e-4)
+    with pytest.raises(netnum.ProblemError, match="prices has 1 entries, expected 2, one per link"):
+        netnum.failure_study(problem, [0, 1], warm_start=[1.0])
+
+
+def test_settings_are_those_of_solve_many(problem):
+    study = netnum.failure_study(problem, [0, 1], "fast-ned", threads=1, stop="gap", tol=1e-3, max_iterations=50)
+    assert {solution.method for solution in study.solutions} == {"fast-ned"}
+    with pytest.raises(netnum.MethodError, match='method "fast-ned" has no option "gama"'):
+        netnum.failure_study(problem, [0], "fast-ned", gama=1.0)
+    with pytest.raises(netnum.MethodError, match='has no option "callback"'):
+        netnum.failure_study(problem, [0], callback=print)
+
+
+def test_progress_counts_the_scenarios(problem, capsys):
+    netnum.failure_study(problem, [0, 1, (0, 1)], progress=True)
+    assert "3 of 3 problems" in capsys.readouterr().err
+    netnum.failure_study(problem, [0])
+    assert capsys.readouterr().err == ""
+
+
+# --- links by name ---
+
+
+@pytest.fixture(scope="module")
+def ring():
+    """Four cities in a ring and a flow each way between neighbours, over both ways round."""
+    net = netnum.topology.from_edges("Bonn Kiel 10\nKiel Ulm 10\nUlm Jena 10\nJena Bonn 10")
+    neighbours = net.links.T
+    paths, group = net.k_shortest_paths(*neighbours, 2)
+    return netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group)
+
+
+def test_the_words_name_every_link_fiber_and_node(ring):
+    net = ring.network
+    links = netnum.failure_study(ring)
+    assert links.names == tuple(net.link_names)
+    assert links.failures == tuple((link,) for link in range(8))
+    fibers = netnum.failure_study(ring, "fibers")
+    assert fibers.names == ("Bonn - Kiel", "Bonn - Jena", "Kiel - Ulm", "Ulm - Jena")
+    assert fibers.failures == ((0, 1), (6, 7), (2, 3), (4, 5))
+    nodes = netnum.failure_study(ring, "nodes")
+    assert nodes.names == tuple(net.node_names)
+    for node, failed in enumerate(nodes.failures):
+        assert sorted(failed) == sorted(np.flatnonzero((net.links == node).any(axis=1)))
+    # Two neighbours of Bonn lose it; the other four flows keep one way.
+    assert [len(flows) for flows in nodes.cut_off] == [4] * 4
+
+
+@pytest.mark.parametrize(
+    ("failures", "expected"),
+    [
+        (["Kiel -> Ulm", ("Kiel", "Ulm"), 2, np.int64(2)], [(2,)] * 4),
+        ([[("Kiel", "Ulm"), ("Ulm", "Kiel")], (2, 3), ["Kiel -> Ulm", "Ulm -> Kiel"], [(1, 2), 3]], [(2, 3)] * 4),
+        ([[("Kiel", 2), (1, "Ulm")], [2, 2]], [(2,)] * 2),
+        (np.array([[0, 1], [2, 3]]), [(0, 1), (2, 3)]),
+        ((np.array([0, 1]), np.array(5), [], {7}), [(0, 1), (5,), (), (7,)]),
+        ((link for link in (3, 4)), [(3,), (4,)]),
+        ({"conduit": ["Bonn -> Kiel", 6], 7: 1}, [(0, 6), (1,)]),
+        ([], []),
+    ],
+)
+def test_links_are_named_in_several_ways(ring, failures, expected):
+    study = netnum.failure_study(ring, failures)
+    assert list(study.failures) == expected
+    if isinstance(failures, dict):
+        assert study.names == ("conduit", "7")
+
+
+def test_a_set_is_called_by_its_links(ring):
+    study = netnum.failure_study(ring, [(0, 1), range(5), []])
+    three = "Bonn -> Kiel, Kiel -> Bonn, Kiel -> Ulm"
+    assert study.names == ("Bonn -> Kiel, Kiel -> Bonn", f"{three}, 2 more", "no link")
+
+
+@pytest.mark.parametrize(
+    ("failures", "message"),
+    [
+        ("edges", "failures is 'edges', expected 'links', 'fibers', 'nodes' or a list of links"),
+        ([0, 8], "scenario 1 names link 8, and there are 8 links"),
+        ([-1], "scenario 0 names link -1, and there are 8 links"),
+        (
+            [0, "Kiel -> Ulmm"],
+            "scenario 1 names link 'Kiel -> Ulmm', expected the name of one of the 8 links, "
+            "did you mean 'Kiel -> Ulm'?",
+        ),
+        ([("Kiel", "Jena")], "scenario 0: there is no link from Kiel to Jena"),
+        (
+            {"cut": [("Kil", "Ulm")]},
+            'scenario \'cut\': source is "Kil", expected the name of one of the 4 nodes, did you mean "Kiel"?',
+        ),
+    ],
+)
+def test_what_is_no_link_is_named_with_its_scenario(ring, failures, message):
+    with pytest.raises(netnum.ProblemError) as caught:
+        netnum.failure_study(ring, failures)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("failures", "message"),
+    [
+        (3, "failures must be a list of links or of sets of links, not int"),
+        ([0.7], "scenario 0: a link must be a number, a name or a pair of nodes, not float"),
+        ([0, [True]], "scenario 1: a link must be a number, a name or a pair of nodes, not bool"),
+        (np.array([True, False]), "scenario 0: a link must be a number, a name or a pair of nodes, not bool"),
+        ([None], "scenario 0: a link must be a number, a name or a pair of nodes, not NoneType"),
+        ([[("Kiel", "Ulm", "Jena")]], "scenario 0: a link must be a number, a name or a pair of nodes, not tuple"),
+        (np.ma.masked_array([0, 1], [True, False]), "failures is a masked array, expected plain links"),
+        ([0, np.ma.masked_array([0, 1])], "scenario 1 is a masked array, expected plain links"),
+    ],
+)
+def test_what_is_not_of_the_kind_of_a_link_is_a_type_error(ring, failures, message):
+    with pytest.raises(TypeError) as caught:
+        netnum.failure_study(ring, failures)
+    assert str(caught.value) == message
+
+
+def test_names_need_a_network(problem):
+    for failures in ("fibers", "nodes"):
+        with pytest.raises(netnum.ProblemError, match="has capacities only: make it with a Topology"):
+            netnum.failure_study(problem, failures)
+    with pytest.raises(netnum.ProblemError, match="scenario 0 names nodes, and the problem has capacities only"):
+        netnum.failure_study(problem, [[("Kiel", "Ulm")]])
+    assert netnum.failure_study(problem).names == ("link 0", "link 1")
 
 
 def test_a_study_without_time_says_so():

@@ -165,3 +165,59 @@ def test_a_graph_is_drawn_where_it_says():
     ax = netnum.topology.from_networkx(graph).plot()
     corners = {tuple(corner) for segment in drawn_lines(ax).get_segments() for corner in segment}
     assert corners == {(0, 0), (5, 0), (0, 7)}
+
+
+@pytest.fixture(scope="module")
+def backbone():
+    net = netnum.topology.backbone("abilene")
+    demands = netnum.demands.gravity(net, total=80_000)
+    paths, group = net.k_shortest_paths(demands.sources, demands.destinations, 3)
+    return netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=demands.volumes)
+
+
+def bar_names(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def test_the_worst_failures_are_bars_with_who_is_cut_off(backbone):
+    study = netnum.failure_study(backbone, "fibers")
+    ax = study.plot()
+    worst = np.argsort(study.throughput, kind="stable")
+    assert bar_names(ax) == [study.names[scenario] for scenario in worst]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first at the top"
+    change = 100 * study.throughput_change / study.before_failures.flow_rates.sum()
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(change[worst].tolist())
+    assert sum("cut off" in text.get_text() for text in ax.texts) == sum(map(bool, map(len, study.cut_off)))
+    ax.figure.canvas.draw()
+    few = study.plot(of="worst_ratio", most=3)
+    assert bar_names(few) == [study.names[scenario] for scenario in np.argsort(study.worst_ratio, kind="stable")[:3]]
+    _, given = pyplot.subplots()
+    assert study.plot(given, of="utility") is given
+
+
+def test_the_best_upgrades_are_bars_before_what_is_predicted(backbone):
+    study = netnum.upgrade_study(backbone, "fibers", added=2480.0, check=3)
+    ax = study.plot(most=5)
+    assert bar_names(ax) == [study.names[upgrade] for upgrade in study.ranking[:5]]
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths[:5] == pytest.approx(study.predicted[study.ranking[:5]].tolist())
+    assert widths[5:] == pytest.approx(np.nan_to_num(study.gained[study.ranking[:5]]).tolist())
+    ax.figure.canvas.draw()
+    fairest = netnum.Problem([1.0, 3.0], [[0], [1]], netnum.AlphaFair(float("inf")))
+    ax = netnum.upgrade_study(fairest).plot()
+    assert ax.get_xlabel() == "gain of the smallest fair share"
+    assert len(ax.get_legend().get_texts()) == 1, "nothing is predicted without prices"
+
+
+def test_what_a_study_cannot_draw_is_named(backbone):
+    study = netnum.failure_study(backbone.with_flow_caps(None), [0])
+    with pytest.raises(netnum.NumError, match="of is 'rates', expected 'throughput', 'utility', 'worst_ratio'"):
+        study.plot(of="rates")
+    with pytest.raises(netnum.NumError, match="no flow has a demand to compare with: give the problem a flow_cap"):
+        study.plot(of="worst_ratio")
+    with pytest.raises(netnum.NumError, match="most is 0, expected at least 1"):
+        study.plot(most=0)
+    with pytest.raises(netnum.NumError, match="most is 0, expected at least 1"):
+        netnum.upgrade_study(backbone, check=0).plot(most=0)
+    netnum.failure_study(backbone, []).plot()
+    netnum.upgrade_study(backbone, []).plot()

@@ -102,8 +102,16 @@ def test_solutions_show_what_they_are(problem, demands):
     ("options", "error", "message"),
     [
         ({}, TypeError, "problems is a Problem, .* give several, or flow_caps or capacities beside it"),
-        ({"flow_caps": np.ones(110)}, netnum.ProblemError, r"flow_caps has shape \(110,\), expected \(scenarios, 110\)"),
-        ({"flow_caps": np.ones((2, 3))}, netnum.ProblemError, r"\(2, 3\), expected \(scenarios, 110\), a column per flow"),
+        (
+            {"flow_caps": np.ones(110)},
+            netnum.ProblemError,
+            r"flow_caps has shape \(110,\), expected \(scenarios, 110\)",
+        ),
+        (
+            {"flow_caps": np.ones((2, 3))},
+            netnum.ProblemError,
+            r"\(2, 3\), expected \(scenarios, 110\), a column per flow",
+        ),
         ({"capacities": np.ones((2, 3))}, netnum.ProblemError, "capacities has shape .* a column per link"),
         (
             {"flow_caps": [[1.0] * 110, [1.0] * 7 + [np.nan] + [1.0] * 102]},

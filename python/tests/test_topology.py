@@ -220,6 +220,14 @@ def test_a_graph_that_is_no_network_is_refused(edges, message):
     assert str(caught.value) == message
 
 
+def test_what_is_no_graph_or_no_attribute_is_a_type_error():
+    nx = pytest.importorskip("networkx")
+    with pytest.raises(TypeError, match="g must be a graph of networkx, not str"):
+        topology.from_networkx("backbone.graphml")
+    with pytest.raises(TypeError, match=r"capacity is 1\.0, expected the name of the edges' attribute"):
+        topology.from_networkx(nx.path_graph(3), capacity=1.0)
+
+
 def test_a_problem_on_a_graph_is_solved():
     nx = pytest.importorskip("networkx")
     graph = nx.cycle_graph(5)

@@ -71,7 +71,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::interrupt;
+use crate::interrupt::{self, Pacer};
 use crate::max_min::{Witness, bottleneck_residual, max_min_with_witness};
 use crate::normalize::{self, FNorm, relative, relative_loads};
 use crate::presolve::{NaturalBlock, Presolved};
@@ -120,13 +120,10 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     let presolved = Presolved::new(problem)?;
     let overload = overload(problem, rates);
     let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
-    let settled = Settled::new(&presolved, &natural, &prices);
     interrupt::check()?;
+    let settled = Settled::new(&presolved, &natural, &prices)?;
     settled.check_demands()?;
-    let relative_gap = settled.relative_gap();
-    interrupt::check()?;
-    let overload = overload.max(settled.overload);
-    Ok(Certificate { relative_gap, overload, kkt_residual: settled.kkt_residual().max(overload) })
+    settled.certificate(overload.max(settled.overload))
 }
 
 /// The bottleneck property in place of a gap.
@@ -165,17 +162,24 @@ pub(crate) struct Settled<'a> {
 
 impl<'a> Settled<'a> {
     /// Two passes over the paths. Rates and prices are as they were found; the caps are imposed here.
-    pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &'a [f64]) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`], as everything here that passes over all flows.
+    pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &'a [f64]) -> Result<Self> {
         let mut rates: Vec<f64> =
             raw_rates.iter().zip(&problem.caps).map(|(&rate, &cap)| if rate > cap { cap } else { rate }).collect();
         problem.cut_to_flow_caps(&mut rates);
+        interrupt::check()?;
         let mut loads = relative_loads(&problem.capacities, &problem.paths, rates.iter().copied());
+        interrupt::check()?;
         let overload = most_over_one(&loads);
         // [price, load/c] of every link, side by side: a path asks for both.
         let quoted: Vec<[f64; 2]> = prices.iter().zip(&loads).map(|(&price, &load)| [price, load]).collect();
         let mut path_prices = Vec::with_capacity(rates.len());
         let mut normalized = vec![0.0; if overload > 0.0 { loads.len() } else { 0 }];
+        let mut pacer = Pacer::new();
         for (links, rate) in problem.paths.iter().zip(&mut rates) {
+            pacer.did(links.len())?;
             let (mut sum, mut fullest) = (0.0, 0.0);
             for &link in links {
                 let [price, load] = quoted[link as usize];
@@ -194,13 +198,13 @@ impl<'a> Settled<'a> {
             loads = relative(normalized, &problem.capacities);
         }
         let flow_rates = problem.flow_totals(&rates);
-        Self { problem, prices, overload, path_prices, rates, flow_rates, relative_loads: loads }
+        Ok(Self { problem, prices, overload, path_prices, rates, flow_rates, relative_loads: loads })
     }
 
     /// The proof for x̂ and the prices, with the overload that the rates had before.
-    pub(crate) fn certificate(&self, overload: f64) -> Certificate {
-        let kkt_residual = self.kkt_residual().max(overload);
-        Certificate { relative_gap: self.relative_gap(), overload, kkt_residual }
+    pub(crate) fn certificate(&self, overload: f64) -> Result<Certificate> {
+        let kkt_residual = self.kkt_residual()?.max(overload);
+        Ok(Certificate { relative_gap: self.relative_gap()?, overload, kkt_residual })
     }
 
     /// By how much x̂ is over a capacity, at most: rounding.
@@ -209,7 +213,7 @@ impl<'a> Settled<'a> {
     }
 
     /// The gap as defined above. One pass over the paths, a chunk at a time.
-    pub(crate) fn relative_gap(&self) -> f64 {
+    pub(crate) fn relative_gap(&self) -> Result<f64> {
         let problem = self.problem;
         let idle = self.idle_worth();
         let (mut best, mut marginals) = (Best::default(), Vec::new());
@@ -217,6 +221,7 @@ impl<'a> Settled<'a> {
         let mut held: Vec<[f64; 2]> = Vec::new();
         for block in &problem.blocks {
             for flows in block.chunks() {
+                interrupt::check()?;
                 let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
                 let first = problem.flow_paths[flows.start];
                 let bounded = best.respond(problem, block, flows.clone(), &self.path_prices[first..]) || block.may_jump;
@@ -248,7 +253,7 @@ impl<'a> Settled<'a> {
                     let lost = rent == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
                     // A power law is never worth nothing: where it is, its marginal is one that no float holds.
                     if lost && block.utility.alpha(flow - block.flows.start).is_some() {
-                        return f64::INFINITY;
+                        return Ok(f64::INFINITY);
                     }
                     if rent > would_pay {
                         held.push([missing, rent]);
@@ -261,7 +266,7 @@ impl<'a> Settled<'a> {
                 }
             }
         }
-        free.relative_gap(&held)
+        Ok(free.relative_gap(&held))
     }
 
     /// What links idle by, at their prices.
@@ -333,16 +338,17 @@ impl<'a> Settled<'a> {
     }
 
     /// The KKT residual as defined above.
-    pub(crate) fn kkt_residual(&self) -> f64 {
+    pub(crate) fn kkt_residual(&self) -> Result<f64> {
         let problem = self.problem;
         let mut residual = 0.0f64;
         let mut count = |violation: f64| residual = larger(residual, violation);
         let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut links = Slackness::new(self);
-        let mut splits = Splits::new(self);
+        let mut splits = Splits::new(self)?;
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
+                interrupt::check()?;
                 let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
                 marginals.resize(flows.len(), 0.0);
                 match &splits {
@@ -381,8 +387,8 @@ impl<'a> Settled<'a> {
                 }
             }
         }
-        links.residuals().for_each(count);
-        residual
+        links.residuals()?.for_each(count);
+        Ok(residual)
     }
 
     /// U' of some flows, just below its saturation where a flow is there.
@@ -437,20 +443,22 @@ struct Splits<'a> {
 
 impl<'a> Splits<'a> {
     /// None where every flow has one path.
-    fn new(settled: &'a Settled<'a>) -> Option<Self> {
+    fn new(settled: &'a Settled<'a>) -> Result<Option<Self>> {
         let Settled { problem, prices, path_prices, flow_rates, .. } = settled;
         if problem.paths.len() == flow_rates.len() {
-            return None;
+            return Ok(None);
         }
         let (mut worth, mut below) = (vec![0.0; flow_rates.len()], Vec::new());
         for block in &problem.blocks {
             for flows in block.chunks() {
+                interrupt::check()?;
                 settled.marginals_into(block, flows.clone(), &mut below, &mut worth[flows]);
             }
         }
-        let mut least_paid = vec![f64::INFINITY; prices.len()];
+        let (mut least_paid, mut pacer) = (vec![f64::INFINITY; prices.len()], Pacer::new());
         for (flow, &worth) in worth.iter().enumerate() {
             for path in problem.paths_of(flow) {
+                pacer.did(problem.paths.links(path).len())?;
                 // One that is held, or has nothing yet, may pay up to what it is worth.
                 let paid = if worth > path_prices[path] { worth } else { path_prices[path] };
                 for &link in problem.paths.links(path) {
@@ -459,7 +467,7 @@ impl<'a> Splits<'a> {
                 }
             }
         }
-        Some(Self { settled, worth, least_paid, crossed: vec![0; prices.len()] })
+        Ok(Some(Self { settled, worth, least_paid, crossed: vec![0; prices.len()] }))
     }
 
     /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one of
@@ -586,10 +594,11 @@ impl<'a> Slackness<'a> {
     }
 
     /// min(largest share, what it idles by ÷ the smallest rate beside it) of every link.
-    fn residuals(self) -> impl Iterator<Item = f64> {
+    fn residuals(self) -> Result<impl Iterator<Item = f64>> {
         let Settled { problem, prices, path_prices, relative_loads, .. } = self.settled;
-        let mut beside = problem.capacities.clone();
+        let (mut beside, mut pacer) = (problem.capacities.clone(), Pacer::new());
         for (path, links) in problem.paths.iter().enumerate().filter(|&(path, _)| self.moving[path].is_finite()) {
+            pacer.did(2 * links.len())?;
             let priced = |link: &&u32| prices[**link as usize] > FREE * path_prices[path];
             let smallest = links.iter().filter(priced).map(|&link| self.smallest[link as usize]);
             let smallest = smallest.fold(f64::INFINITY, f64::min);
@@ -599,10 +608,10 @@ impl<'a> Slackness<'a> {
             }
         }
         let links = self.shares.into_iter().zip(relative_loads.iter().zip(&problem.capacities)).zip(beside);
-        links.map(|((share, (load, capacity)), beside)| match 1.0 - load {
+        Ok(links.map(|((share, (load, capacity)), beside)| match 1.0 - load {
             idle if idle <= FULL => 0.0,
             idle => share.min(idle * capacity / beside),
-        })
+        }))
     }
 }
 

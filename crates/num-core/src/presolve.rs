@@ -241,14 +241,18 @@ impl Presolved {
     }
 
     /// U' of every flow at its rate.
-    pub(crate) fn marginals(&self, flow_rates: &[f64]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(crate) fn marginals(&self, flow_rates: &[f64]) -> Result<Vec<f64>> {
         let mut out = vec![0.0; flow_rates.len()];
         for block in &self.blocks {
             for flows in block.chunks() {
+                check()?;
                 block.utility.marginal_into(block.places(&flows), &flow_rates[flows.clone()], &mut out[flows]);
             }
         }
-        out
+        Ok(out)
     }
 
     /// (U')⁻¹(q_p) for every path of some flows, at most all that the flow can use, and that where a path is free; the

@@ -1,6 +1,10 @@
 //! Whatever takes long heeds a token that has stopped, and says so in place of an answer.
 
-use netnum_core::{AlphaFair, Error, Paths, Problem, Result, StopToken, Topology, Utilities};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use netnum_core::{AlphaFair, Error, METHODS, Paths, Problem, Result, Solver, StopToken, Topology, Utilities};
 
 fn stops<T: std::fmt::Debug>(name: &str, work: impl FnOnce() -> Result<T>) {
     let token = StopToken::new();
@@ -43,4 +47,47 @@ fn problems_and_their_files() {
     let text = problem.to_json().unwrap();
     stops("from_json", || Problem::from_json(&text));
     assert!(Problem::from_json(&text).is_ok());
+}
+
+thread_local! {
+    /// Looks at a token that are still answered with no.
+    static LOOKS: Cell<u32> = const { Cell::new(0) };
+}
+
+fn no_more_looks() -> bool {
+    LOOKS.replace(LOOKS.get().saturating_sub(1)) == 0
+}
+
+/// Wherever a step is stopped, the next one goes on from there.
+#[test]
+fn steps_of_every_method() {
+    let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).unwrap();
+    let (sources, destinations) = net.random_pairs(3000, 1).unwrap();
+    let paths: Vec<Paths> = [1, 2].map(|seed| net.ecmp(&sources, &destinations, seed).unwrap()).into();
+    let lists = || paths.iter().flat_map(|paths| paths.iter().map(<[u32]>::to_vec));
+    let flows = sources.len() as u32;
+    let weights: Vec<f64> = (0..flows).map(|flow| 1.0 + f64::from(flow % 7)).collect();
+    let mut stopped = BTreeMap::new();
+    for method in METHODS.iter().filter(|method| method.name != "max-min") {
+        for group in [(0..flows).collect(), (0..flows).chain(0..flows).collect::<Vec<u32>>()] {
+            let paths = Paths::from_lists(lists().take(group.len()));
+            let utilities = AlphaFair::new(1.5, weights.clone()).unwrap();
+            let problem = Problem::grouped(net.capacities().to_vec(), paths, group, utilities).unwrap();
+            let Ok(mut through) = Solver::new(&problem, method.name, &BTreeMap::new()) else { continue };
+            through.step(4).unwrap();
+            for (before, looks) in (0..2).flat_map(|before| (0..7).map(move |looks| (before, looks))) {
+                let mut solver = Solver::new(&problem, method.name, &BTreeMap::new()).unwrap();
+                solver.step(before).unwrap();
+                LOOKS.set(looks);
+                let outcome = StopToken::with_poll(Duration::ZERO, no_more_looks).scope(|| solver.step(1));
+                assert_eq!(outcome.clone().err().into_iter().find(|error| *error != Error::Stopped), None);
+                *stopped.entry(method.name).or_insert(0) += usize::from(outcome.is_err());
+                solver.step(4 - solver.iteration()).unwrap();
+                assert_eq!(solver.prices(), through.prices(), "{} stopped at look {looks}", method.name);
+                assert_eq!(solver.raw_rates(), through.raw_rates(), "{} stopped at look {looks}", method.name);
+            }
+        }
+    }
+    let long = ["fast-ned", "ned", "gradient", "interior-point"];
+    assert!(long.iter().all(|method| stopped[method] > 0), "{stopped:?}");
 }

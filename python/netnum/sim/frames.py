@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .. import frames
 from .._core import NumError, Report
-from ..frames import frame
 
 if TYPE_CHECKING:
     import pandas
@@ -15,13 +15,14 @@ def report(report: Report, of: str) -> pandas.DataFrame:
     """One row per flow or per link."""
     if of not in ("flows", "links"):
         raise NumError(f"of is {of!r}, expected 'flows' or 'links'")
+    pandas = frames.imported()
     if of == "links":
         columns = {
             "bytes": report.link_bytes,
             "utilization": report.link_utilization,
             "peak_load": report.peak_loads,
         }
-        return frame(columns, "link")
+        return pandas.DataFrame(columns).rename_axis("link")
     workload = report.workload
     columns = {
         "arrival": workload.arrivals,
@@ -34,4 +35,4 @@ def report(report: Report, of: str) -> pandas.DataFrame:
     }
     if workload.production is not None:
         columns |= {"production": workload.production, "copy_rate": report.copy_rates}
-    return frame(columns, "flow")
+    return pandas.DataFrame(columns).rename_axis("flow")

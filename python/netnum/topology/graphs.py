@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any
 
 from .._core import ProblemError, Topology
@@ -48,7 +48,14 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
     ------
     ProblemError
         Naming an edge without a capacity, or with a bad one, or two nodes of one name.
+    TypeError
+        For what is no graph of networkx, and for a number instead of an attribute's name.
     """
+    if not hasattr(g, "nodes"):
+        raise TypeError(f"g must be a graph of networkx, not {type(g).__name__}")
+    if isinstance(capacity, Number):
+        how = "networkx.set_edge_attributes gives all edges one"
+        raise TypeError(f"capacity is {capacity}, expected the name of the edges' attribute ({how})")
     nodes = list(g.nodes)
     integers = [isinstance(node, Integral) and not isinstance(node, bool) for node in nodes]
     if all(integers) and set(nodes) == set(range(len(nodes))):

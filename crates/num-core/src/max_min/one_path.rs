@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::curves::CurveFill;
 use super::water_fill::WaterFill;
-use super::{METHOD, flow_shares, flow_weights};
+use super::{METHOD, SLICE, flow_shares, flow_weights};
 use crate::error::Result;
 use crate::interrupt;
 use crate::normalize::{FNorm, Normalizer};
@@ -37,6 +37,7 @@ impl OnePath {
                 interrupt::check()?;
                 let weights: Vec<f64> = group.iter().map(|&flow| of_flow[flow as usize]).collect();
                 let mut fill = WaterFill::new(capacities, problem.shared_paths())?;
+                interrupt::check()?;
                 let mut rates = vec![0.0; weights.len()];
                 fill.start(&weights, &mut rates)?;
                 let caps = if problem.has_rate_caps() || problem.has_flow_caps() { caps() } else { Vec::new() };
@@ -52,14 +53,23 @@ impl OnePath {
     }
 
     /// Goes on for about so many operations. Returns whether it is done.
-    pub(super) fn advance(&mut self, operations: usize) -> bool {
-        // A path that is looked at costs some ten of them.
-        let paths = operations / 8;
-        self.is_done = match &mut self.fill {
-            Fill::Weights { fill, caps, rates } => fill.rise(caps, rates, paths),
-            Fill::Curves(fill) => fill.rise(paths / 8),
-        };
-        self.is_done
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped); it may go on all the same.
+    pub(super) fn advance(&mut self, operations: usize) -> Result<bool> {
+        for _ in 0..operations.div_ceil(SLICE) {
+            interrupt::check()?;
+            // A path that is looked at costs some ten of them.
+            let paths = operations.min(SLICE) / 8;
+            self.is_done = match &mut self.fill {
+                Fill::Weights { fill, caps, rates } => fill.rise(caps, rates, paths),
+                Fill::Curves(fill) => fill.rise(paths / 8),
+            };
+            if self.is_done {
+                break;
+            }
+        }
+        Ok(self.is_done)
     }
 
     /// Feasible rates so far.

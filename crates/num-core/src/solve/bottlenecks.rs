@@ -16,6 +16,7 @@
 
 use crate::certificate::Settled;
 use crate::error::Result;
+use crate::interrupt::Pacer;
 use crate::max_min::bottleneck_links;
 use crate::presolve::{Presolved, smallest};
 use crate::problem::Problem;
@@ -31,10 +32,13 @@ const IDLE_PATH: f64 = 1e-9;
 const FREE: f64 = 1e-9;
 
 /// The bottleneck of every path of the problem. Prices are in natural units.
-pub(super) fn by_price(problem: &Presolved, settled: &Settled, prices: &[f64]) -> Vec<Option<u32>> {
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn by_price(problem: &Presolved, settled: &Settled, prices: &[f64]) -> Result<Vec<Option<u32>>> {
     let Settled { rates, flow_rates, relative_loads: loads, .. } = settled;
-    let marginals = problem.marginals(flow_rates);
-    let mut links = vec![None; rates.len()];
+    let marginals = problem.marginals(flow_rates)?;
+    let (mut links, mut pacer) = (vec![None; rates.len()], Pacer::new());
     for block in &problem.blocks {
         for flow in block.flows.clone() {
             let rate = flow_rates[flow];
@@ -43,6 +47,7 @@ pub(super) fn by_price(problem: &Presolved, settled: &Settled, prices: &[f64]) -
             }
             for path in problem.paths_of(flow) {
                 let of_path = problem.paths.links(path);
+                pacer.did(of_path.len())?;
                 let least = (IDLE_SHARE * rate).max(IDLE_PATH * smallest(&problem.capacities, of_path));
                 if rates[path] <= least || rates[path] >= problem.caps[path] * (1.0 - AT_LIMIT) {
                     continue;
@@ -57,7 +62,7 @@ pub(super) fn by_price(problem: &Presolved, settled: &Settled, prices: &[f64]) -
             }
         }
     }
-    problem.caller_links(&links)
+    Ok(problem.caller_links(&links))
 }
 
 /// The same for max-min problems, from rates in the caller's units.

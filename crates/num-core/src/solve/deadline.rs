@@ -6,9 +6,14 @@
 
 use std::time::{Duration, Instant};
 
+use crate::error::{Error, Result};
+use crate::interrupt::{self, StopToken};
+
 /// The time limit of one run, and what its parts have cost.
 pub(super) struct Deadline {
     at: Option<Instant>,
+    /// Stops what has begun in time and takes longer than was to be expected.
+    token: Option<StopToken>,
     certificate: Duration,
     step: Duration,
 }
@@ -21,27 +26,36 @@ impl Deadline {
 
     /// `made`: what making the solver took.
     pub(super) fn new(at: Option<Instant>, made: Duration) -> Self {
-        Self { at, certificate: made / 2, step: made / 4 }
+        let left = |at: Instant| at.saturating_duration_since(Instant::now()) + Self::GRACE;
+        Self { at, token: at.map(|at| StopToken::with_timeout(left(at))), certificate: made / 2, step: made / 4 }
     }
 
-    /// Does a step.
-    pub(super) fn step<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        Self::timed(self.at, &mut self.step, work)
-    }
-
-    /// Takes a certificate.
-    pub(super) fn certificate<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        Self::timed(self.at, &mut self.certificate, work)
-    }
-
-    fn timed<T>(at: Option<Instant>, cost: &mut Duration, work: impl FnOnce() -> T) -> T {
-        if at.is_none() {
-            return work();
-        }
+    /// Does a step; none when the time is up on the way.
+    ///
+    /// # Errors
+    /// Those of the work, [`Error::Stopped`] only where another token is the cause. So for the next two.
+    pub(super) fn step<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         let began = Instant::now();
-        let result = work();
-        *cost = began.elapsed();
+        let result = self.within(work);
+        self.step = began.elapsed();
         result
+    }
+
+    /// Takes a certificate; none when the time is up on the way.
+    pub(super) fn certificate<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+        let began = Instant::now();
+        let result = self.within(work);
+        self.certificate = began.elapsed();
+        result
+    }
+
+    /// Does some work; none when the time is up on the way.
+    pub(super) fn within<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+        let Some(token) = &self.token else { return work().map(Some) };
+        match token.scope(work) {
+            Err(Error::Stopped) => interrupt::check().map(|()| None),
+            result => result.map(Some),
+        }
     }
 
     /// Whether another step would leave too little time.
@@ -59,5 +73,25 @@ impl Deadline {
 
     fn solution(&self) -> Duration {
         Self::SOLUTION * self.certificate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_outlasts_the_limit_gives_nothing_and_what_another_token_stops_is_an_error() {
+        let past = Instant::now().checked_sub(2 * Deadline::GRACE).unwrap();
+        let mut late = Deadline::new(Some(past), Duration::ZERO);
+        let mut free = Deadline::new(None, Duration::ZERO);
+        let look = || interrupt::check().map(|()| 1);
+        assert_eq!(late.step(|| StopToken::with_timeout(Duration::from_secs(3600)).scope(|| Ok(1))), Ok(Some(1)));
+        std::thread::sleep(2 * Deadline::GRACE);
+        assert_eq!((late.step(look), late.certificate(look), late.within(look)), (Ok(None), Ok(None), Ok(None)));
+        assert_eq!(free.step(look), Ok(Some(1)));
+        let other = StopToken::new();
+        other.stop();
+        other.scope(|| assert_eq!((late.step(look), free.step(look)), (Err(Error::Stopped), Err(Error::Stopped))));
     }
 }

@@ -59,10 +59,10 @@ impl Incidence {
         });
     }
 
-    /// R W Rᵀ v for single-path flows, added to what is there; `pairs` holds (v, sum) of every link side by side, so that
+    /// R W Rᵀ v over a range of paths, added to what is there; `pairs` holds (v, sum) of every link side by side, so that
     /// reading and adding touch one line of the cache.
-    pub(super) fn multiply(&self, paths: &Paths, weights: &[f64], pairs: &mut [[f64; 2]]) {
-        self.each(paths, 0..paths.len(), |run, links| {
+    pub(super) fn multiply(&self, paths: &Paths, range: Range<usize>, weights: &[f64], pairs: &mut [[f64; 2]]) {
+        self.each(paths, range, |run, links| {
             let weights = &weights[run.paths.clone()];
             with_length!(run.length, LENGTH => multiply(links.as_chunks::<LENGTH>().0, weights, pairs), {
                 for (links, &weight) in rows(paths, run).zip(weights) {

@@ -33,17 +33,23 @@ pub(crate) struct State {
 pub(crate) trait Method: Send {
     /// Begins at the prices in `state`, forgetting everything before. Leaves there the rates that go with them, and
     /// returns a guess at the relative gap, from which the loop decides when to certify.
-    fn start(&mut self, problem: &Presolved, state: &mut State) -> f64;
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when a token in force says so. It may be begun again.
+    fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64>;
 
     /// The same near the answer: `state` has the prices and rates of the solution of a similar problem. Methods that
     /// have a use for the rates say so here.
-    fn resume(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn resume(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.start(problem, state)
     }
 
     /// One iteration: better prices and again a guess at the gap. The rates that go with them are there after
     /// [`settle`](Self::settle).
-    fn step(&mut self, problem: &Presolved, state: &mut State) -> f64;
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when a token in force says so. The next step goes on from there.
+    fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64>;
 
     /// Leaves the rates that go with the prices in `state`, where steps have not.
     fn settle(&mut self, _state: &mut State) {}
@@ -261,7 +267,7 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: SMOOTH,
-        make: |options, setup| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, setup.presolved))),
+        make: |options, setup| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, setup.presolved)?)),
     },
     MethodInfo {
         name: "xwi",
@@ -294,7 +300,7 @@ pub static METHODS: &[MethodInfo] = &[
         summary: "primal-dual interior point: any utilities and paths, to high accuracy",
         options: &[],
         takes: Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
-        make: |_, setup| Ok(Box::new(InteriorPoint::new(setup.presolved))),
+        make: |_, setup| Ok(Box::new(InteriorPoint::new(setup.presolved)?)),
     },
     MethodInfo {
         name: "max-min",

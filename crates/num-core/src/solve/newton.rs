@@ -34,8 +34,10 @@
 
 use super::incidence::Incidence;
 use super::price::{LARGEST_PRICE, MOST_REFUSALS, at_least, ceilings, newton_step, worth_of_mismatch};
-use super::system::System;
+use super::system::{Accuracy, EXACT, System};
 use super::{Method, State};
+use crate::error::Result;
+use crate::interrupt;
 use crate::presolve::Presolved;
 
 /// Newton on the dual. Vectors are per link or path, in natural units.
@@ -87,10 +89,12 @@ const COARSEST: f64 = 1e-2;
 const FINEST: f64 = 1e-9;
 
 impl Newton {
-    pub(super) fn new(gamma: f64, plain: bool, problem: &Presolved) -> Self {
-        let (ceilings, _, floors) = ceilings(problem);
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(gamma: f64, plain: bool, problem: &Presolved) -> Result<Self> {
+        let (ceilings, _, floors) = ceilings(problem)?;
         let (links, paths) = (vec![0.0; problem.capacities.len()], vec![0.0; problem.paths.len()]);
-        Self {
+        Ok(Self {
             gamma,
             plain,
             incidence: Incidence::new(&problem.paths),
@@ -110,7 +114,7 @@ impl Newton {
             right: links,
             path_sums: paths,
             estimate: 0.0,
-        }
+        })
     }
 
     /// Rates, G and D at some prices.
@@ -206,7 +210,8 @@ impl Newton {
             }
         }
         system.renew(problem, &self.incidence);
-        let accuracy = if self.plain { FINEST } else { self.estimate.clamp(FINEST, COARSEST) };
+        let without_factor = if self.plain { FINEST } else { self.estimate.clamp(FINEST, COARSEST) };
+        let accuracy = Accuracy { without_factor, with_factor: EXACT };
         system.solve(problem, &self.incidence, right, solution, accuracy);
         for ((change, solved), held) in direction.iter_mut().zip(solution).zip(&self.held) {
             if !*held {
@@ -217,14 +222,16 @@ impl Newton {
 }
 
 impl Method for Newton {
-    fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         state.prices.iter_mut().for_each(|price| *price = price.min(LARGEST_PRICE));
         self.respond(problem, state);
-        self.look(problem, state)
+        Ok(self.look(problem, state))
     }
 
-    fn step(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.direct(problem, &state.prices);
+        // What was stopped on the way is no direction.
+        interrupt::check()?;
         self.base.copy_from_slice(&state.prices);
         self.base_excess.copy_from_slice(&self.excess);
         let (mut gamma, mut refusals) = (self.gamma, 0);
@@ -234,7 +241,7 @@ impl Method for Newton {
             }
             self.respond(problem, state);
             if self.plain || refusals == MOST_REFUSALS || self.accepts(problem, &state.prices) {
-                return self.look(problem, state);
+                return Ok(self.look(problem, state));
             }
             refusals += 1;
             gamma *= 0.5;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::certificate::{Certificate, Settled, certify_max_min};
 use crate::error::{Error, Result};
-use crate::interrupt;
+use crate::interrupt::{self, StopToken};
 use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
@@ -87,9 +87,9 @@ impl Solver {
         let began = Instant::now();
         let presolved = Presolved::new(problem)?;
         let mut method = make(&presolved)?;
-        let prices = start::revenue_split(&presolved);
+        let prices = start::revenue_split(&presolved)?;
         let mut state = State { prices, rates: vec![0.0; presolved.paths.len()], witness: Witness::default() };
-        let estimate = method.start(&presolved, &mut state);
+        let estimate = method.start(&presolved, &mut state)?;
         let problem = problem.clone();
         let made = began.elapsed();
         let this = Self {
@@ -119,7 +119,7 @@ impl Solver {
         self.problem.check_prices(prices)?;
         self.choose_when_warm()?;
         self.state.prices = self.presolved.natural_prices(prices);
-        self.estimate = self.method.start(&self.presolved, &mut self.state);
+        self.estimate = self.method.start(&self.presolved, &mut self.state)?;
         self.begin_warm()
     }
 
@@ -137,7 +137,7 @@ impl Solver {
         self.choose_when_warm()?;
         self.state.prices = self.presolved.natural_prices(prices);
         self.state.rates = self.presolved.natural_rates(rates);
-        self.estimate = self.method.resume(&self.presolved, &mut self.state);
+        self.estimate = self.method.resume(&self.presolved, &mut self.state)?;
         self.begin_warm()
     }
 
@@ -186,7 +186,8 @@ impl Solver {
     /// Does `iterations` iterations, without certifying.
     ///
     /// # Errors
-    /// [`Error::Utility`] when a user's utility answers with something that is no rate.
+    /// [`Error::Utility`] when a user's utility answers with something that is no rate; [`Error::Stopped`], after which
+    /// the next step goes on from where this one was.
     pub fn step(&mut self, iterations: usize) -> Result<()> {
         let outcome = (0..iterations).try_for_each(|_| self.advance());
         self.method.settle(&mut self.state);
@@ -195,7 +196,7 @@ impl Solver {
 
     /// One iteration, whose rates may still be with the method.
     fn advance(&mut self) -> Result<()> {
-        self.estimate = self.method.step(&self.presolved, &mut self.state);
+        self.estimate = self.method.step(&self.presolved, &mut self.state)?;
         self.iteration += 1;
         self.check()
     }
@@ -227,19 +228,22 @@ impl Solver {
 
     /// The same rates made feasible by F-NORM.
     pub fn rates(&self) -> Vec<f64> {
-        self.presolved.caller_rates(&self.settled().rates)
+        let settled = StopToken::new().scope_alone(|| self.settled()).expect("nothing stops it");
+        self.presolved.caller_rates(&settled.rates)
     }
 
     /// How good these rates and prices are.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where a max-min problem cannot be certified.
+    /// [`Error::Unsupported`] where a max-min problem cannot be certified; [`Error::Utility`] when a user's utility
+    /// answers with a demand that is no best response; [`Error::Stopped`].
     pub fn certificate(&self) -> Result<Certificate> {
         match self.problem.curvature() {
             Curvature::MaxMin => certify_max_min(&self.problem, &self.raw_rates(), &self.state.witness),
             _ => {
-                let settled = self.settled();
-                Ok(settled.certificate(settled.overload))
+                let settled = self.settled()?;
+                settled.check_demands()?;
+                settled.certificate(settled.overload)
             }
         }
     }
@@ -280,15 +284,15 @@ impl Solver {
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         let at_once = |auto: &Auto| auto.instead(self.method_name, &self.problem, settings.stop, settings.tol);
+        let mut deadline = Deadline::new(limit, self.made);
         if let Some(method) = self.auto.as_ref().and_then(at_once) {
-            self.hand_over(method)?;
+            deadline.within(|| self.hand_over(method))?;
         }
         let first = self.iteration;
         if let Some(auto) = &mut self.auto {
             auto.begin(first);
         }
         let goal = Goal::new(settings);
-        let mut deadline = Deadline::new(limit, self.made);
         let every_iteration = settings.trace || observer.cadence() == Cadence::EveryIteration;
         let pause = if self.warm { 0 } else { Pace::PAUSE };
         let mut pace = Pace { next: first + pause, calibration: 1.0 };
@@ -303,7 +307,9 @@ impl Solver {
             let due = every_iteration || self.is_due(&pace, settings);
             if due {
                 let score = deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
-                pace.certified(self.iteration, self.estimate, score, settings.tol);
+                if let Some(score) = score {
+                    pace.certified(self.iteration, self.estimate, score, settings.tol);
+                }
             }
             progress.seconds = began.elapsed().as_secs_f64();
             if settings.trace {
@@ -327,8 +333,9 @@ impl Solver {
                 if let Some(best) = &best {
                     self.state.prices.clone_from(&best.prices);
                 }
-                self.hand_over(method)?;
-                continue;
+                if deadline.within(|| self.hand_over(method))?.is_some() {
+                    continue;
+                }
             }
             let limit = match wish {
                 ControlFlow::Break(()) => Some(Status::Stopped),
@@ -339,7 +346,7 @@ impl Solver {
             };
             if let Some(status) = limit {
                 if !due && deadline.allows_certificate() {
-                    self.certify(&goal, &mut progress, &mut best)?;
+                    deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
                 }
                 break self.verdict(&goal, best.as_ref()).unwrap_or(status);
             }
@@ -374,9 +381,9 @@ impl Solver {
     fn hand_over(&mut self, method: &str) -> Result<()> {
         let info = MethodInfo::of(method, &self.problem)?;
         let setup = Setup { problem: &self.problem, presolved: &self.presolved, engine: self.engine.as_deref() };
-        self.method = info.make(&BTreeMap::new(), &setup)?;
-        self.method_name = info.name;
-        self.estimate = self.method.start(&self.presolved, &mut self.state);
+        let mut method = info.make(&BTreeMap::new(), &setup)?;
+        self.estimate = method.start(&self.presolved, &mut self.state)?;
+        (self.method, self.method_name) = (method, info.name);
         self.check()
     }
 
@@ -390,7 +397,7 @@ impl Solver {
         }
     }
 
-    fn settled(&self) -> Settled<'_> {
+    fn settled(&self) -> Result<Settled<'_>> {
         Settled::new(&self.presolved, &self.state.rates, &self.state.prices)
     }
 
@@ -404,11 +411,11 @@ impl Solver {
             (progress.gap, progress.overload) = (certificate.relative_gap, certificate.overload);
             progress.kkt_residual = certificate.kkt_residual;
         } else {
-            let settled = self.settled();
-            progress.gap = settled.relative_gap();
+            let settled = self.settled()?;
+            progress.gap = settled.relative_gap()?;
             progress.overload = settled.overload;
             if goal.asks_for_rates(progress.gap) {
-                progress.kkt_residual = settled.kkt_residual();
+                progress.kkt_residual = settled.kkt_residual()?;
             }
             // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
             let own = self.presolved.blocks.iter().any(|block| block.whole);
@@ -474,7 +481,7 @@ impl Solver {
         trace: Vec<Progress>,
         began: Instant,
     ) -> Result<Solution> {
-        let settled = Settled::new(&self.presolved, &best.rates, &best.prices);
+        let settled = Settled::new(&self.presolved, &best.rates, &best.prices)?;
         settled.check_demands()?;
         let rates = self.presolved.caller_rates(&settled.rates);
         let (certificate, bottlenecks) = match self.problem.curvature() {
@@ -484,20 +491,23 @@ impl Solver {
             ),
             _ => {
                 let found = best.kkt_residual;
-                let kkt_residual = if found.is_nan() { settled.kkt_residual() } else { found };
+                let kkt_residual = if found.is_nan() { settled.kkt_residual()? } else { found };
                 let overload = settled.overload_left();
                 let kkt_residual = kkt_residual.max(overload);
                 let certificate = Certificate { relative_gap: best.gap, overload, kkt_residual };
-                (certificate, bottlenecks::by_price(&self.presolved, &settled, &best.prices))
+                (certificate, bottlenecks::by_price(&self.presolved, &settled, &best.prices)?)
             }
         };
-        let flow_rates = self.problem.flow_rates(&rates).expect("one rate per path");
-        let loads = self.problem.loads(&rates).expect("one rate per path");
+        interrupt::check()?;
+        let flow_rates = self.problem.flow_rates(&rates)?;
+        let loads = self.problem.loads(&rates)?;
         let failed_flows = self.presolved.left_out.clone();
+        interrupt::check()?;
         let objective = self.problem.objective(&flow_rates, &failed_flows);
         if objective.is_nan() {
             return Err(self.not_numbers());
         }
+        interrupt::check()?;
         let status = if status == Status::Optimal && objective.is_infinite() { Status::Stalled } else { status };
         let prices = self.presolved.caller_prices(&best.prices);
         Ok(Solution {

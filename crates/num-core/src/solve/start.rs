@@ -6,21 +6,27 @@
 //!
 //! Free of scale, and exact where every flow has one bottleneck that all its neighbours share.
 
+use crate::error::Result;
+use crate::interrupt::Pacer;
 use crate::presolve::Presolved;
 use crate::utility::elementary::exp;
 
 /// Prices in natural units, O(crossings).
-pub(super) fn revenue_split(problem: &Presolved) -> Vec<f64> {
-    let mut prices = vec![0.0; problem.capacities.len()];
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn revenue_split(problem: &Presolved) -> Result<Vec<f64>> {
+    let (mut prices, mut pacer) = (vec![0.0; problem.capacities.len()], Pacer::new());
     for (range, log) in problem.flow_paths.windows(2).zip(&problem.log_marginals) {
         let marginal = exp(log.min(600.0));
         for (path, share) in (range[0]..range[1]).zip(&problem.equal_shares[range[0]..]) {
             let links = problem.paths.links(path);
+            pacer.did(links.len())?;
             let part = marginal * share / links.len() as f64;
             for &link in links {
                 prices[link as usize] += part / problem.capacities[link as usize];
             }
         }
     }
-    prices
+    Ok(prices)
 }

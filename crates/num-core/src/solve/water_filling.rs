@@ -35,16 +35,15 @@ impl WaterFilling {
 }
 
 impl Method for WaterFilling {
-    fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.is_done = false;
         state.prices.fill(0.0);
         state.rates.copy_from_slice(&problem.equal_shares);
-        f64::MAX
+        Ok(f64::MAX)
     }
 
-    fn step(&mut self, problem: &Presolved, state: &mut State) -> f64 {
-        // Stopped on the way it stays where it is; the loop looks for itself.
-        self.is_found = self.is_found || self.search.advance(STEP).unwrap_or(false);
+    fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
+        self.is_found = self.is_found || self.search.advance(STEP)?;
         self.since += STEP;
         if self.is_found || self.since >= READ * state.rates.len() {
             self.since = 0;
@@ -53,9 +52,9 @@ impl Method for WaterFilling {
         self.is_done = self.is_found;
         if self.is_done {
             state.witness = self.search.witness();
-            return 0.0;
+            return Ok(0.0);
         }
-        f64::MAX
+        Ok(f64::MAX)
     }
 
     fn is_dear(&self) -> bool {

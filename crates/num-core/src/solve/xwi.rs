@@ -29,6 +29,7 @@ use super::incidence::Incidence;
 use super::price::LARGEST_PRICE;
 use super::{Method, State};
 use crate::error::Result;
+use crate::interrupt::{self, StopToken};
 use crate::max_min::WaterFill;
 use crate::paths::Paths;
 use crate::presolve::{Presolved, smallest};
@@ -83,7 +84,7 @@ impl Xwi {
             limits,
             heaviest,
             weights: vec![0.0; paths],
-            worth_at_cap: worth_at_cap(problem),
+            worth_at_cap: worth_at_cap(problem)?,
             path_prices: vec![0.0; paths],
             charged: Vec::new(),
             loads: links.clone(),
@@ -93,14 +94,14 @@ impl Xwi {
 
     /// Rates at the prices in `state`, from the shares that its rates have, and what the links see of them. Returns the
     /// estimate of the gap, which is not a number when a weight is none.
-    fn allocate(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn allocate(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.incidence.gather(&problem.paths, 0..problem.paths.len(), &state.prices, &mut self.path_prices);
         self.charge_caps(problem);
         self.weigh(problem, &state.rates);
         if !self.weights.iter().all(|&weight| weight >= 0.0) {
             // Shown as rates, so that the loop finds the flow whose utility answered this.
             state.rates.copy_from_slice(&self.weights);
-            return f64::NAN;
+            return Ok(f64::NAN);
         }
         self.fill.fill(&self.weights, &self.limits, &mut state.rates);
         self.loads.fill(0.0);
@@ -147,9 +148,9 @@ impl Xwi {
 
     /// The residuals of the links, and the estimate: what idle capacity is priced at and, to second order, what closing
     /// the residual of every path is worth at an elasticity of 1; both relative to all revenue.
-    fn look(&mut self, problem: &Presolved, state: &State) -> f64 {
+    fn look(&mut self, problem: &Presolved, state: &State) -> Result<f64> {
         let flow_rates = problem.flow_totals(&state.rates);
-        let marginals = problem.marginals(&flow_rates);
+        let marginals = problem.marginals(&flow_rates)?;
         self.residuals.fill(f64::INFINITY);
         let (mut missing, mut revenue) = (0.0, 0.0);
         for (flow, (&total, &marginal)) in flow_rates.iter().zip(&marginals).enumerate() {
@@ -180,7 +181,7 @@ impl Xwi {
         for ((price, capacity), load) in state.prices.iter().zip(&problem.capacities).zip(&self.loads) {
             missing += price * (capacity - load).max(0.0);
         }
-        if missing == 0.0 { 0.0 } else { missing / revenue }
+        Ok(if missing == 0.0 { 0.0 } else { missing / revenue })
     }
 }
 
@@ -198,24 +199,25 @@ fn fill(problem: &Presolved) -> Result<WaterFill<Arc<Paths>>> {
 }
 
 /// U' of the flows with several paths and a cap, at it.
-fn worth_at_cap(problem: &Presolved) -> Vec<f64> {
+fn worth_at_cap(problem: &Presolved) -> Result<Vec<f64>> {
     if problem.flow_caps.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut most = problem.flow_totals(&problem.ceilings);
     problem.flow_caps.iter().for_each(|&(flow, cap)| most[flow] = cap);
-    let marginals = problem.marginals(&most);
-    problem.flow_caps.iter().map(|&(flow, _)| marginals[flow].min(LARGEST_PRICE)).collect()
+    let marginals = problem.marginals(&most)?;
+    Ok(problem.flow_caps.iter().map(|&(flow, _)| marginals[flow].min(LARGEST_PRICE)).collect())
 }
 
 impl Method for Xwi {
-    fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         state.prices.iter_mut().for_each(|price| *price = price.min(LARGEST_PRICE));
         state.rates.copy_from_slice(&problem.equal_shares);
         self.allocate(problem, state)
     }
 
-    fn step(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
+        interrupt::check()?;
         let links = state.prices.iter_mut().zip(&self.residuals).zip(self.loads.iter().zip(&problem.capacities));
         for ((price, &residual), (load, capacity)) in links {
             let residual = if residual.is_finite() { residual } else { 0.0 };
@@ -223,6 +225,7 @@ impl Method for Xwi {
             let next = (*price + residual - self.eta * idle * *price).clamp(0.0, LARGEST_PRICE);
             *price = self.beta * *price + (1.0 - self.beta) * next;
         }
-        self.allocate(problem, state)
+        // As a whole: prices that have moved need their rates, and these depend on the rates before.
+        StopToken::new().scope_alone(|| self.allocate(problem, state))
     }
 }

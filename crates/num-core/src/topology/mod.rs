@@ -152,7 +152,7 @@ impl Topology {
         }
         let capacities = links.iter().map(|link| link.capacity).collect();
         interrupt::check()?;
-        let routing = Routing::new(nodes, ends, &links);
+        let routing = Routing::new(nodes, ends, &links)?;
         Ok(Self { name: name.into(), node_names, ends, tiers, links, capacities, by_name, routing })
     }
 

@@ -43,9 +43,11 @@ pub(super) struct Attachment {
 }
 
 impl Routing {
-    pub(super) fn new(nodes: usize, ends: usize, links: &[Link]) -> Self {
-        let leaving = ByNode::new(nodes, links, |link| Some(link.from));
-        let entering = ByNode::new(nodes, links, |link| Some(link.to));
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(super) fn new(nodes: usize, ends: usize, links: &[Link]) -> Result<Self> {
+        let leaving = ByNode::new(nodes, links, |link| Some(link.from))?;
+        let entering = ByNode::new(nodes, links, |link| Some(link.to))?;
         let attachments: Vec<Attachment> = (0..ends)
             .map(|end| {
                 let itself = Attachment { node: end as u32, up_down: None };
@@ -61,10 +63,10 @@ impl Routing {
             .collect();
         let hangs = |node: u32| attachments.get(node as usize).is_some_and(|end| end.up_down.is_some());
         let on_trunk = |link: &Link| !hangs(link.from) && !hangs(link.to);
-        let leaving = ByNode::new(nodes, links, |link| on_trunk(link).then_some(link.from));
-        let entering = ByNode::new(nodes, links, |link| on_trunk(link).then_some(link.to));
+        let leaving = ByNode::new(nodes, links, |link| on_trunk(link).then_some(link.from))?;
+        let entering = ByNode::new(nodes, links, |link| on_trunk(link).then_some(link.to))?;
         let trunk_nodes = nodes - attachments.iter().filter(|end| end.up_down.is_some()).count();
-        Self { attachments, trunk_nodes, leaving, entering }
+        Ok(Self { attachments, trunk_nodes, leaving, entering })
     }
 }
 
@@ -77,7 +79,11 @@ pub(super) struct ByNode {
 
 impl ByNode {
     /// Lists every link at its key; one without a key is left out.
-    fn new(nodes: usize, links: &[Link], key: impl Fn(&Link) -> Option<u32>) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    fn new(nodes: usize, links: &[Link], key: impl Fn(&Link) -> Option<u32>) -> Result<Self> {
+        interrupt::check()?;
         let mut starts = vec![0; nodes + 1];
         for node in links.iter().filter_map(&key) {
             starts[node as usize + 1] += 1;
@@ -91,7 +97,7 @@ impl ByNode {
             listed[free[node as usize]] = link as u32;
             free[node as usize] += 1;
         }
-        Self { starts, links: listed }
+        Ok(Self { starts, links: listed })
     }
 
     pub(super) fn of(&self, node: u32) -> &[u32] {

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::chunk::{Chunk, largest, total};
-use super::{Direction, InteriorPoint, NONE};
+use super::{Direction, InteriorPoint};
 use crate::presolve::Presolved;
-use crate::solve::system::System;
+use crate::solve::system::{ABSENT, Accuracy, System};
 
 /// The proximal term: per y of the least λ of all flows and of ℓ, and at least of ℓ.
 const PROXIMAL: f64 = 1e-8;
@@ -18,7 +18,7 @@ const ROUNDING: f64 = 1e-14;
 
 impl InteriorPoint {
     /// The direction straight at μ = 0, for which it makes new equations.
-    pub(super) fn predict(&mut self, problem: &Presolved, tolerance: f64) {
+    pub(super) fn predict(&mut self, problem: &Presolved, accuracy: Accuracy) {
         for (target, (slack, price)) in self.targets.iter_mut().zip(self.slacks.iter().zip(&self.prices)) {
             *target = -slack * price;
         }
@@ -37,12 +37,12 @@ impl InteriorPoint {
         }
         self.system.renew(problem, &self.incidence);
         self.direction.prices.fill(0.0);
-        self.direct(problem, tolerance);
+        self.direct(problem, accuracy);
     }
 
     /// The direction at the μ that the predictor makes possible by steps of these lengths, with what it shows of the
     /// curvature.
-    pub(super) fn correct(&mut self, problem: &Presolved, (primal, dual): (f64, f64), tolerance: f64) {
+    pub(super) fn correct(&mut self, problem: &Presolved, (primal, dual): (f64, f64), accuracy: Accuracy) {
         let part = primal.min(dual);
         let centre = self.centre(primal, dual);
         let direction = &self.direction;
@@ -59,7 +59,7 @@ impl InteriorPoint {
             self.aim(chunk, part);
             self.push(problem, chunk);
         }
-        self.direct(problem, tolerance);
+        self.direct(problem, accuracy);
     }
 
     /// The μ to aim at.
@@ -108,7 +108,7 @@ impl InteriorPoint {
         let curvatures = &mut system.weights;
         chunk.spread(problem, &stiffness[flows.clone()], &mut curvatures[paths.clone()]);
         for flow in flows.clone().filter(|_| !chunk.is_single()) {
-            if self.pools[flow] != NONE {
+            if self.multipath[flow] != ABSENT {
                 let level = self.levels[flow].abs();
                 let proximal = (PROXIMAL * level.min(self.least_marginal)).max(LEAST_PROXIMAL * level);
                 curvatures[problem.paths_of(flow)].fill(proximal / self.flow_rates[flow]);
@@ -117,8 +117,8 @@ impl InteriorPoint {
         self.floors.curvatures(chunk.floors.clone(), |path, curvature| curvatures[path] += curvature);
         self.caps.curvatures(chunk.caps.clone(), |path, curvature| curvatures[path] += curvature);
         curvatures[paths.clone()].iter_mut().for_each(|value| *value = value.recip());
-        for flow in flows.clone().filter(|&flow| !chunk.is_single() && self.pools[flow] != NONE) {
-            system.pools.set(self.pools[flow] as usize, stiffness[flow], &system.weights);
+        for flow in flows.clone().filter(|&flow| !chunk.is_single() && self.multipath[flow] != ABSENT) {
+            system.multipath.set(self.multipath[flow] as usize, stiffness[flow], &system.weights);
         }
     }
 
@@ -145,10 +145,10 @@ impl InteriorPoint {
         self.kinks.pulls(chunk.kinks.clone(), &mut push);
         chunk.spread(problem, pulls, moves);
         for flow in flows.clone().filter(|_| !chunk.is_single()) {
-            if self.pools[flow] != NONE {
+            if self.multipath[flow] != ABSENT {
                 let own = problem.paths_of(flow);
                 moves[own.start - paths.start..own.end - paths.start].fill(0.0);
-                system.pools.pulls[self.pools[flow] as usize] = pulls[flow - flows.start];
+                system.multipath.forces[self.multipath[flow] as usize] = pulls[flow - flows.start];
             }
         }
         let forced = forces[paths.clone()].iter_mut().zip(&self.path_residuals[paths.clone()]);
@@ -158,14 +158,14 @@ impl InteriorPoint {
         self.floors.pulls(chunk.floors.clone(), |path, pull| forces[path] += pull);
         self.caps.pulls(chunk.caps.clone(), |path, pull| forces[path] += pull);
         moves.copy_from_slice(&forces[paths.clone()]);
-        respond(problem, system, &self.pools, chunk, moves, pulls, &mut []);
+        respond(problem, system, &self.multipath, chunk, moves, pulls, &mut []);
         self.incidence.scatter(&problem.paths, paths.clone(), moves, right);
     }
 
     /// The direction towards the targets.
-    fn direct(&mut self, problem: &Presolved, tolerance: f64) {
+    fn direct(&mut self, problem: &Presolved, accuracy: Accuracy) {
         let Self { system, incidence, right, direction, .. } = self;
-        system.solve(problem, incidence, right, &mut direction.prices, tolerance);
+        system.solve(problem, incidence, right, &mut direction.prices, accuracy);
         let pairs = self.slacks.iter().zip(&self.prices).zip(self.targets.iter().zip(&direction.prices));
         for (change, ((slack, price), (target, step))) in direction.slacks.iter_mut().zip(pairs) {
             *change = (target - slack * step) / price;
@@ -193,7 +193,7 @@ impl InteriorPoint {
             *change = force - step;
         }
         let levels = if chunk.is_single() { &mut [][..] } else { &mut levels[flows.clone()] };
-        respond(problem, &self.system, &self.pools, chunk, rates, flow_rates, levels);
+        respond(problem, &self.system, &self.multipath, chunk, rates, flow_rates, levels);
         let aims = self.aims[flows.clone()].iter().zip(&self.bends[flows.clone()]);
         let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);
         for ((log_marginal, change), (aim, bend)) in changes.zip(aims) {
@@ -235,7 +235,7 @@ impl InteriorPoint {
 fn respond(
     problem: &Presolved,
     system: &System,
-    pools: &[u32],
+    multipath: &[u32],
     chunk: &Chunk,
     pushes: &mut [f64],
     flow_rates: &mut [f64],
@@ -252,13 +252,13 @@ fn respond(
     for (place, (flow, change)) in flows.clone().zip(flow_rates).enumerate() {
         let own = problem.paths_of(flow);
         let pushes = &mut pushes[own.start - paths.start..own.end - paths.start];
-        *change = match pools[flow] {
-            NONE => {
+        *change = match multipath[flow] {
+            ABSENT => {
                 weigh(pushes, own);
                 pushes.iter().sum()
             }
-            pool => {
-                let (change, level) = system.pools.respond(pool as usize, &system.weights, pushes);
+            number => {
+                let (change, level) = system.multipath.respond(number as usize, &system.weights, pushes);
                 if let Some(to) = levels.get_mut(place) {
                     *to = level;
                 }

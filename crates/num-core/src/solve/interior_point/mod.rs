@@ -39,8 +39,10 @@ use chunk::Chunk;
 use kinks::Kinks;
 
 use super::incidence::Incidence;
-use super::system::System;
+use super::system::{ABSENT, Accuracy, EXACT, System};
 use super::{Method, State};
+use crate::error::Result;
+use crate::interrupt::{self, Pacer};
 use crate::presolve::{NaturalBlock, Presolved, smallest};
 use crate::utility::Curvature;
 
@@ -48,8 +50,8 @@ use crate::utility::Curvature;
 pub(super) struct InteriorPoint {
     incidence: Incidence,
     system: System,
-    /// The number of a flow with several paths that it holds together, or [`NONE`] *(given)*.
-    pools: Vec<u32>,
+    /// The number of a flow with several paths that it holds together, or [`ABSENT`] *(given)*.
+    multipath: Vec<u32>,
     /// All flows, a cache-full at a time *(given)*.
     chunks: Arc<[Chunk]>,
     /// Whether a flow may be tiny: one path, and nothing but U' to keep it above 0 *(given)*.
@@ -131,10 +133,8 @@ struct Watch {
     since: usize,
 }
 
-/// The number of a flow that has none.
-const NONE: u32 = u32::MAX;
-/// Relative accuracy of the predictor and of the corrector by conjugate gradients.
-const PREDICTOR: f64 = 1e-2;
+/// Relative accuracy of the predictor, and of the corrector by conjugate gradients.
+const PREDICTOR: Accuracy = Accuracy { without_factor: 1e-2, with_factor: 1e-4 };
 const CORRECTOR: f64 = 3e-3;
 const FINEST: f64 = 1e-9;
 /// How far to go towards the nearest bound.
@@ -152,14 +152,18 @@ const LEAST: f64 = 1e-250;
 const MOST: f64 = 1e250;
 
 impl InteriorPoint {
-    pub(super) fn new(problem: &Presolved) -> Self {
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(problem: &Presolved) -> Result<Self> {
+        let mut pacer = Pacer::new();
         let (links, paths, flows) = (problem.capacities.len(), problem.paths.len(), problem.log_marginals.len());
-        let (mut pools, mut snaps, mut several_paths) = (vec![NONE; flows], vec![false; flows], Vec::new());
+        let (mut multipath, mut snaps, mut several_paths) = (vec![ABSENT; flows], vec![false; flows], Vec::new());
         let (mut floors, mut caps, mut tops, mut kinks) = (Vec::new(), Vec::new(), Vec::new(), Kinks::default());
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             let shallow = shallow(problem, block);
             for (place, flow) in block.flows.clone().enumerate() {
+                pacer.did(8 * problem.paths_of(flow).len())?;
                 let saturation = problem.saturations[flow];
                 let several = problem.paths_of(flow).len() > 1;
                 let jumps = block.utility.jumps(place);
@@ -172,7 +176,7 @@ impl InteriorPoint {
                 }
                 // Paths of a linear flow know nothing of each other, unless a saturation holds them together.
                 if several && !(linear && saturation == f64::INFINITY) {
-                    pools[flow] = several_paths.len() as u32;
+                    multipath[flow] = several_paths.len() as u32;
                     several_paths.push(problem.paths_of(flow));
                 }
                 for path in problem.paths_of(flow) {
@@ -187,20 +191,24 @@ impl InteriorPoint {
             }
         }
         let levels = if paths > flows { flows } else { 0 };
+        interrupt::check()?;
         let system = System::new(problem, several_paths);
+        interrupt::check()?;
         let pairs = (links + floors.len() + caps.len() + tops.len() + kinks.pairs()) as f64;
         let (floors, caps, tops) = (Bounds::new(floors, 1.0), Bounds::new(caps, -1.0), Bounds::new(tops, -1.0));
+        interrupt::check()?;
         let chunks = Chunk::all(problem, &floors, &caps, &tops, &kinks);
+        interrupt::check()?;
         let zeros = |count: usize| vec![0.0; count];
         let largest = |size: fn(&Chunk) -> usize| chunks.iter().map(size).max().unwrap_or(0);
         let scratch = Scratch {
             paths: zeros(largest(|chunk| chunk.paths.len())),
             flows: zeros(largest(|chunk| chunk.flows.len())),
         };
-        Self {
+        Ok(Self {
             incidence: Incidence::new(&problem.paths),
             system,
-            pools,
+            multipath,
             chunks: chunks.into(),
             snaps,
             pairs,
@@ -243,45 +251,48 @@ impl InteriorPoint {
             watch: Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0 },
             started: false,
             near: false,
-        }
+        })
     }
 }
 
 impl Method for InteriorPoint {
-    fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.watch = Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0 };
         (self.started, self.near) = (false, false);
         self.prices.copy_from_slice(&state.prices);
         state.rates.copy_from_slice(&problem.equal_shares);
-        f64::MAX
+        Ok(f64::MAX)
     }
 
-    fn resume(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn resume(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.rates.copy_from_slice(&state.rates);
-        let estimate = self.start(problem, state);
+        let estimate = self.start(problem, state)?;
         self.near = true;
-        estimate
+        Ok(estimate)
     }
 
-    fn step(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         if !self.started {
-            if self.near {
-                self.begin_near(problem);
-            } else {
-                self.begin(problem);
+            match self.near {
+                true => self.begin_near(problem)?,
+                false => self.begin(problem)?,
             }
             self.look(problem, None);
             self.started = true;
         }
+        interrupt::check()?;
         self.predict(problem, PREDICTOR);
-        let accuracy = (0.1 * (self.complementarity + self.infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
-        self.correct(problem, self.lengths(1.0), accuracy);
+        interrupt::check()?;
+        let without_factor = (0.1 * (self.complementarity + self.infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
+        self.correct(problem, self.lengths(1.0), Accuracy { without_factor, with_factor: EXACT });
+        // What was stopped on the way is no direction.
+        interrupt::check()?;
         let lengths = self.direction.sum.is_finite().then(|| self.lengths(FRACTION));
         let estimate = self.look(problem, lengths);
         self.show(problem, state);
         let estimate = if estimate.is_finite() { estimate } else { f64::MAX };
         self.watch(estimate);
-        estimate
+        Ok(estimate)
     }
 
     fn is_dear(&self) -> bool {

@@ -12,6 +12,8 @@
 //! half to a third of the steps from afar; where all of them did, as many, without fast NED before them.
 
 use super::{InteriorPoint, LEAST};
+use crate::error::Result;
+use crate::interrupt;
 use crate::presolve::Presolved;
 use crate::utility::Curvature;
 
@@ -28,15 +30,18 @@ const LEAST_ROOM: f64 = 1e-6;
 
 impl InteriorPoint {
     /// From the prices and rates at hand.
-    pub(super) fn begin_near(&mut self, problem: &Presolved) {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn begin_near(&mut self, problem: &Presolved) -> Result<()> {
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
         if mean.is_nan() || mean <= 0.0 {
             // Nothing was full: what is now is not known.
             return self.begin(problem);
         }
         self.incidence.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
-        self.follow_demands(problem);
-        self.set_marginals(problem);
+        self.follow_demands(problem)?;
+        self.set_marginals(problem)?;
         let revenue: f64 = self.flow_rates.iter().zip(&self.marginals).map(|(rate, marginal)| rate * marginal).sum();
         self.add_up_loads(problem);
         let links = self.prices.iter().zip(problem.capacities.iter().zip(&self.link_residuals));
@@ -44,7 +49,7 @@ impl InteriorPoint {
         let part = (wrong / revenue).clamp(LEAST_CENTRE, MOST_CENTRE);
         let centre = (part * revenue / self.pairs).max(LEAST);
         self.leave_bounds(problem, centre);
-        self.set_marginals(problem);
+        self.set_marginals(problem)?;
         self.add_up_loads(problem);
         let loads = &self.link_residuals;
         let links = self.slacks.iter_mut().zip(&mut self.prices).zip(problem.capacities.iter().zip(loads));
@@ -54,6 +59,7 @@ impl InteriorPoint {
             *price = price.max(centre / *slack).min(price.max(mean.max(LEAST)));
         }
         self.set_multipliers(problem, centre, 1.0);
+        Ok(())
     }
 
     /// The load of every link, where its residual will be.
@@ -63,11 +69,12 @@ impl InteriorPoint {
     }
 
     /// Takes each flow to what it demands at its cheapest path's price, over the paths that it has used.
-    fn follow_demands(&mut self, problem: &Presolved) {
+    fn follow_demands(&mut self, problem: &Presolved) -> Result<()> {
         let mut demands = vec![0.0; self.rates.len()];
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
+                interrupt::check()?;
                 let paths = problem.paths_of_all(&flows);
                 if !linear {
                     problem.path_demands_into(block, &flows, &self.forces[paths.clone()], &mut demands[paths]);
@@ -88,6 +95,7 @@ impl InteriorPoint {
                 }
             }
         }
+        Ok(())
     }
 
     /// Moves rates into their bounds: from 0, from caps of paths and from caps of flows.

@@ -1,6 +1,8 @@
 //! Where the interior point begins: well inside all bounds, near the prices that it is given.
 
 use super::{InteriorPoint, LEAST, MOST};
+use crate::error::Result;
+use crate::interrupt;
 use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::solve::price::{FastNed, PriceMethod};
@@ -8,35 +10,55 @@ use crate::solve::{Method, State};
 use crate::utility::Curvature;
 
 /// Iterations of fast NED that improve the prices at first: many where a response is one division, which makes them cost
-/// a twentieth of an interior iteration each. And the estimate of their gap that will do.
+/// a twentieth of an interior iteration each; few where flows have several paths, whose shares take more than that to settle.
+/// And the estimate of their gap that will do.
 const NED_STEPS: usize = 20;
 const LOG_STEPS: usize = 60;
+const SHARE_STEPS: usize = 5;
 const ENOUGH: f64 = 1e-4;
-/// The least price, as a part of the mean.
-const LEAST_PRICE: f64 = 1e-4;
-/// By what factor all prices are raised, and the least slack of a link as a part of its capacity: near to what fast NED
-/// found, or with room to find the right side of every jump of U'.
-const NEAR: (f64, f64) = (1.01, 0.01);
-const WIDE: (f64, f64) = (1.05, 0.1);
+/// Where prices and slacks begin: near to what fast NED found, with room for flows to move to other paths, or with room to
+/// find the right side of every jump of U'.
+const NEAR: Room = Room { raised: 1.01, least_slack: 0.01, least_price: 1e-4 };
+const SHARED: Room = Room { raised: 1.01, least_slack: 0.1, least_price: 1e-2 };
+const WIDE: Room = Room { raised: 1.05, least_slack: 0.1, least_price: 1e-4 };
 /// A flow with several paths starts with a λ of this part of its cheapest path's price.
 const CHEAPER: f64 = 0.9;
 /// The most that a rate is of its bound, and a flow's of its saturation.
 const INSIDE: f64 = 0.9;
-/// The least rate that may reach 0, as a part of its bound.
+/// The least rate that may reach 0, as a part of its bound, and of its equal share where the flow has other paths: what all
+/// these paths carry together is to leave the links room.
 const LEAST_RATE: f64 = 1e-2;
+const LEAST_SHARE: f64 = 0.5;
+
+/// How far inside the bounds of links to begin.
+struct Room {
+    /// By what factor all prices are raised.
+    raised: f64,
+    /// The least slack of a link as a part of its capacity, and the least price as a part of the mean.
+    least_slack: f64,
+    least_price: f64,
+}
 
 impl InteriorPoint {
     /// From the prices at hand.
-    pub(super) fn begin(&mut self, problem: &Presolved) {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn begin(&mut self, problem: &Presolved) -> Result<()> {
         let strict = problem.blocks.iter().all(|block| block.utility.curvature() == Curvature::Strict);
         if strict {
-            self.improve_prices(problem);
+            self.improve_prices(problem)?;
         }
-        let (raised, least_slack) = if strict && self.kinks.pairs() == 0 { NEAR } else { WIDE };
+        let several = problem.paths.len() > self.marginals.len();
+        let Room { raised, least_slack, least_price } = match strict && self.kinks.pairs() == 0 {
+            true if several => SHARED,
+            true => NEAR,
+            false => WIDE,
+        };
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
-        let least = LEAST_PRICE * mean.max(LEAST_PRICE * self.revenue_at_half_shares(problem)).max(LEAST);
+        let least = least_price * mean.max(least_price * self.revenue_at_half_shares(problem)?).max(LEAST);
         self.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
-        self.respond(problem);
+        self.respond(problem)?;
         self.add_up_loads(problem);
         for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(&self.link_residuals) {
             *slack = (capacity - *load).max(least_slack * capacity);
@@ -44,10 +66,11 @@ impl InteriorPoint {
         let products = self.slacks.iter().zip(&self.prices).map(|(slack, price)| slack * price);
         let centre = (products.sum::<f64>() / self.slacks.len().max(1) as f64).max(LEAST);
         self.set_multipliers(problem, centre, CHEAPER);
+        Ok(())
     }
 
     /// Half the equal share for every path, at most half its saturation for every flow, and U' there.
-    fn take_half_shares(&mut self, problem: &Presolved) {
+    fn take_half_shares(&mut self, problem: &Presolved) -> Result<()> {
         for (rate, share) in self.rates.iter_mut().zip(&problem.equal_shares) {
             *rate = 0.5 * share;
         }
@@ -58,33 +81,39 @@ impl InteriorPoint {
                 self.rates[paths].iter_mut().for_each(|rate| *rate *= 0.5 * saturation / total);
             }
         }
-        self.set_marginals(problem);
+        self.set_marginals(problem)
     }
 
     /// Revenue per unit of capacity at half the equal shares: a scale for prices that is there even where nothing has a
     /// price, because caps or saturation bind everywhere.
-    fn revenue_at_half_shares(&mut self, problem: &Presolved) -> f64 {
-        self.take_half_shares(problem);
+    fn revenue_at_half_shares(&mut self, problem: &Presolved) -> Result<f64> {
+        self.take_half_shares(problem)?;
         let revenue: f64 = self.flow_rates.iter().zip(&self.marginals).map(|(rate, marginal)| rate * marginal).sum();
-        revenue / problem.capacities.iter().sum::<f64>()
+        Ok(revenue / problem.capacities.iter().sum::<f64>())
     }
 
-    fn improve_prices(&mut self, problem: &Presolved) {
-        let mut ned = PriceMethod::new(FastNed::new(1.0), problem, None).expect("without an engine nothing fails");
-        let (prices, rates) = (std::mem::take(&mut self.prices), std::mem::take(&mut self.rates));
+    fn improve_prices(&mut self, problem: &Presolved) -> Result<()> {
+        let mut ned = PriceMethod::new(FastNed::new(1.0), problem, None)?;
+        let (prices, rates) = (self.prices.clone(), vec![0.0; self.rates.len()]);
         let mut state = State { prices, rates, witness: Witness::default() };
-        ned.start(problem, &mut state);
+        ned.start(problem, &mut state)?;
         let logs = problem.blocks.iter().all(|block| block.utility.log_weights().is_some());
-        for _ in 0..if logs { LOG_STEPS } else { NED_STEPS } {
-            if ned.step(problem, &mut state) <= ENOUGH {
+        let steps = match problem.paths.len() > self.marginals.len() {
+            true => SHARE_STEPS,
+            false if logs => LOG_STEPS,
+            false => NED_STEPS,
+        };
+        for _ in 0..steps {
+            if ned.step(problem, &mut state)? <= ENOUGH {
                 break;
             }
         }
         (self.prices, self.rates) = (state.prices, state.rates);
+        Ok(())
     }
 
     /// Rates at the prices, inside all bounds, and U' there. A flow with several paths fills them in order of price.
-    fn respond(&mut self, problem: &Presolved) {
+    fn respond(&mut self, problem: &Presolved) -> Result<()> {
         let prices = &mut self.forces;
         self.incidence.gather(&problem.paths, 0..prices.len(), &self.prices, prices);
         for paths in (0..self.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
@@ -95,6 +124,7 @@ impl InteriorPoint {
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
+                interrupt::check()?;
                 let paths = problem.paths_of_all(&flows);
                 problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
                 for flow in flows {
@@ -104,7 +134,9 @@ impl InteriorPoint {
                     let (count, mut total) = (order.len() as f64, 0.0);
                     for &path in &order {
                         let most = INSIDE * problem.ceilings[path].min(problem.saturations[flow] / count);
-                        let least = if self.floors.holds(path) { LEAST_RATE / count * most } else { LEAST };
+                        let share =
+                            if order.len() == 1 { f64::INFINITY } else { LEAST_SHARE * problem.equal_shares[path] };
+                        let least = if self.floors.holds(path) { share.min(LEAST_RATE / count * most) } else { LEAST };
                         // All or nothing is no place to begin.
                         let most = if linear { 0.5 * problem.equal_shares[path].min(most) } else { most };
                         self.rates[path] =
@@ -114,17 +146,18 @@ impl InteriorPoint {
                 }
             }
         }
-        self.set_marginals(problem);
+        self.set_marginals(problem)
     }
 
     /// y and λ = U'(y).
-    pub(super) fn set_marginals(&mut self, problem: &Presolved) {
+    pub(super) fn set_marginals(&mut self, problem: &Presolved) -> Result<()> {
         for chunk in self.chunks.iter() {
             let (flows, paths) = (chunk.flows.clone(), chunk.paths.clone());
             chunk.add_up(problem, &self.rates[paths], &mut self.flow_rates[flows]);
         }
-        self.marginals = problem.marginals(&self.flow_rates);
+        self.marginals = problem.marginals(&self.flow_rates)?;
         self.marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
+        Ok(())
     }
 
     /// Slacks and multipliers of all bounds, centred at a μ; the prices say which of them bind, with ℓ at this part of the

@@ -39,6 +39,7 @@ use shares::{Bounds, Shares};
 
 use super::{Method, State};
 use crate::error::Result;
+use crate::interrupt::{self, Pacer};
 use crate::presolve::{NaturalBlock, Presolved, smallest};
 
 /// What a price rule sees of one link, in natural units.
@@ -189,6 +190,8 @@ pub(super) struct PriceMethod<R: PriceRule> {
     scratch: Scratch,
     /// Responds in place of all these, where there is one.
     responder: Option<Box<dyn Responder>>,
+    /// Whether the sums in `records` are a response to the prices there.
+    is_answered: bool,
 }
 
 /// Per path of a chunk: price, number of priced links, slope. Logs do without.
@@ -203,7 +206,7 @@ impl<R: PriceRule> PriceMethod<R> {
     /// # Errors
     /// The engine's.
     pub(super) fn new(rule: R, problem: &Presolved, engine: Option<&dyn PriceEngine>) -> Result<Self> {
-        let (ceilings, demands, floors) = ceilings(problem);
+        let (ceilings, demands, floors) = ceilings(problem)?;
         let responder = match engine.zip(PowerFlows::of(problem, &floors)) {
             Some((engine, flows)) => engine.responder(&flows)?,
             None => None,
@@ -215,7 +218,7 @@ impl<R: PriceRule> PriceMethod<R> {
         let links = problem.capacities.len();
         let memories = vec![rule.memory(); links];
         let (records, newton_steps) = (vec![LinkRecord::default(); links], vec![0.0; links]);
-        let shares = Shares::new(problem);
+        let shares = Shares::new(problem)?;
         Ok(Self {
             rule,
             memories,
@@ -228,17 +231,19 @@ impl<R: PriceRule> PriceMethod<R> {
             shares,
             scratch,
             responder,
+            is_answered: false,
         })
     }
 
     /// Rates and sums at the prices of `records`.
-    fn respond(&mut self, problem: &Presolved, rates: &mut [f64]) {
+    fn respond(&mut self, problem: &Presolved, rates: &mut [f64]) -> Result<()> {
         let weigh = self.rule.counts_priced_links();
         if let Some(responder) = &mut self.responder {
             responder.respond(weigh, &mut self.records);
-            return;
+            return Ok(());
         }
         for chunk in &self.chunks {
+            interrupt::check()?;
             let NaturalBlock { utility, flows, .. } = &problem.blocks[chunk.block];
             let (paths, count) = (chunk.paths.clone(), chunk.paths.len());
             let places = chunk.flows.start - flows.start..chunk.flows.end - flows.start;
@@ -269,7 +274,7 @@ impl<R: PriceRule> PriceMethod<R> {
             rows.scatter(rates, slopes, &mut self.records);
         }
         let bounds = Bounds { ceilings: &self.ceilings, demands: &self.demands, floors: &self.floors };
-        self.shares.respond(problem, &bounds, rates, &mut self.records);
+        self.shares.respond(problem, &bounds, rates, &mut self.records)
     }
 
     /// Shows the rule the links as they are.
@@ -313,40 +318,49 @@ impl<R: PriceRule> Method for PriceMethod<R> {
         }
     }
 
-    fn start(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.memories.fill(self.rule.memory());
-        self.shares.start(problem);
+        self.shares.start(problem)?;
         if self.rule.starts_at_free_links() {
             self.records.fill(LinkRecord::at(0.0, 1.0));
-            self.respond(problem, &mut state.rates);
+            self.respond(problem, &mut state.rates)?;
             self.start_rule(&problem.capacities);
         }
         for (record, &price) in self.records.iter_mut().zip(&state.prices) {
             *record = LinkRecord::at(price, 0.0);
         }
-        self.respond(problem, &mut state.rates);
+        self.respond(problem, &mut state.rates)?;
         let (_, estimate) = self.survey(&problem.capacities, &mut state.prices);
         if !self.rule.starts_at_free_links() {
             self.start_rule(&problem.capacities);
         }
         self.settle(state);
-        estimate
+        self.is_answered = true;
+        Ok(estimate)
     }
 
-    fn step(&mut self, problem: &Presolved, state: &mut State) -> f64 {
+    fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         let capacities = &problem.capacities;
         let links = self.records.iter_mut().zip(capacities).zip(&self.newton_steps);
         for (((record, &capacity), &step), memory) in links.zip(&mut self.memories) {
-            let link = record.link(capacity, step);
-            *record = LinkRecord::at(self.rule.advance(&link, memory), if link.excess() > 0.0 { 1.0 } else { 0.0 });
+            *record = match self.is_answered {
+                true => {
+                    let link = record.link(capacity, step);
+                    LinkRecord::at(self.rule.advance(&link, memory), if link.excess() > 0.0 { 1.0 } else { 0.0 })
+                }
+                // The step before was stopped: its prices have no response yet.
+                false => LinkRecord::at(record.price, record.priced),
+            };
         }
+        self.is_answered = false;
         let mut refusals = 0;
         loop {
-            self.respond(problem, &mut state.rates);
+            self.respond(problem, &mut state.rates)?;
             let (sums, estimate) = self.survey(capacities, &mut state.prices);
             if refusals == MOST_REFUSALS || self.rule.accept(sums) {
                 self.shares.follow(problem);
-                return estimate;
+                self.is_answered = true;
+                return Ok(estimate);
             }
             refusals += 1;
             let links = self.records.iter_mut().zip(capacities).zip(&self.newton_steps);
@@ -359,12 +373,18 @@ impl<R: PriceRule> Method for PriceMethod<R> {
 }
 
 /// Bound of every path's rate, of every flow's demand, and the price at which it asks for that much.
-pub(super) fn ceilings(problem: &Presolved) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn ceilings(problem: &Presolved) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>)> {
     let ceiling = |(links, &cap): (&[u32], &f64)| cap.min(CEILING * smallest(&problem.capacities, links));
+    interrupt::check()?;
     let mut ceilings: Vec<f64> = problem.paths.iter().zip(&problem.caps).map(ceiling).collect();
-    let mut demands = problem.flow_totals(&ceilings);
+    interrupt::check()?;
+    let (mut demands, mut pacer) = (problem.flow_totals(&ceilings), Pacer::new());
     for block in &problem.blocks {
         for flow in block.flows.clone() {
+            pacer.did(problem.paths_of(flow).len())?;
             let saturation = problem.saturations[flow];
             demands[flow] = demands[flow].min(saturation);
             for ceiling in &mut ceilings[problem.paths_of(flow)] {
@@ -373,7 +393,7 @@ pub(super) fn ceilings(problem: &Presolved) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         }
     }
     // A path that asks for its ceiling at any price that a float can hold keeps a small positive one.
-    let mut floors = problem.marginals(&demands);
+    let mut floors = problem.marginals(&demands)?;
     floors.iter_mut().for_each(|floor| *floor = floor.clamp(LARGEST_PRICE.recip(), LARGEST_PRICE));
-    (ceilings, demands, floors)
+    Ok((ceilings, demands, floors))
 }

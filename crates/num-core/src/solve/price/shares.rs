@@ -32,6 +32,8 @@ use std::ops::Range;
 
 use super::LinkRecord;
 use super::rows::at_least;
+use crate::error::Result;
+use crate::interrupt::{self, Pacer};
 use crate::presolve::{CHUNK, Presolved};
 
 /// The flows with several paths, and how each splits its demand.
@@ -98,7 +100,9 @@ const SMALLEST_SHARE: f64 = 1e-6;
 const LARGEST_EXPONENT: f64 = 600.0;
 
 impl Shares {
-    pub(super) fn new(problem: &Presolved) -> Self {
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(problem: &Presolved) -> Result<Self> {
         let mut parts = Vec::new();
         for (block, natural) in problem.blocks.iter().enumerate() {
             let several = natural.flows.start + singles(problem, block)..natural.flows.end;
@@ -108,35 +112,47 @@ impl Shares {
         }
         let (mut paths, mut demands, mut avoidable) = (Vec::new(), Vec::new(), Vec::new());
         if !parts.is_empty() {
+            interrupt::check()?;
             paths.resize(problem.paths.len(), Path::default());
+            interrupt::check()?;
             demands.resize(problem.original_flows.len(), 0.0);
-            avoidable = avoidable_crossings(problem);
+            avoidable = avoidable_crossings(problem)?;
         }
-        Self { parts, paths, settled: demands.clone(), asked: demands, avoidable, scratch: Scratch::default() }
+        Ok(Self { parts, paths, settled: demands.clone(), asked: demands, avoidable, scratch: Scratch::default() })
     }
 
     /// Back to shares in proportion to an equal share of every link.
-    pub(super) fn start(&mut self, problem: &Presolved) {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn start(&mut self, problem: &Presolved) -> Result<()> {
+        let mut pacer = Pacer::new();
         self.settled.fill(0.0);
         for flow in self.parts.iter().flat_map(|part| part.flows.clone()) {
             let paths = problem.paths_of(flow);
+            pacer.did(paths.len())?;
             let total: f64 = problem.equal_shares[paths.clone()].iter().sum();
             for path in paths {
                 let share = (problem.equal_shares[path] / total).max(SMALLEST_SHARE);
                 self.paths[path] = Path { share, ..Path::default() };
             }
         }
+        Ok(())
     }
 
     /// Rates of all paths of these flows, added with their slopes to the links.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn respond(
         &mut self,
         problem: &Presolved,
         bounds: &Bounds,
         rates: &mut [f64],
         records: &mut [LinkRecord],
-    ) {
+    ) -> Result<()> {
         for Part { block, flows } in &self.parts {
+            interrupt::check()?;
             let Scratch { means, scales, prices, demands, slopes } = &mut self.scratch;
             means.clear();
             scales.clear();
@@ -183,6 +199,7 @@ impl Shares {
                 }
             }
         }
+        Ok(())
     }
 
     /// Moves the shares towards how the last response was split.
@@ -259,12 +276,14 @@ pub(super) fn singles(problem: &Presolved, block: usize) -> usize {
 }
 
 /// Of every crossing, whether some path of the flow avoids the link. O(crossings).
-fn avoidable_crossings(problem: &Presolved) -> Vec<bool> {
+fn avoidable_crossings(problem: &Presolved) -> Result<Vec<bool>> {
+    let mut pacer = Pacer::new();
     let (indptr, indices) = (problem.paths.indptr(), problem.paths.indices());
     let mut avoidable = vec![false; indices.len()];
     let mut crossed = vec![0; problem.capacities.len()];
     for pair in problem.flow_paths.windows(2) {
         let crossings = indptr[pair[0]]..indptr[pair[1]];
+        pacer.did(3 * crossings.len())?;
         for &link in &indices[crossings.clone()] {
             crossed[link as usize] += 1;
         }
@@ -275,5 +294,5 @@ fn avoidable_crossings(problem: &Presolved) -> Vec<bool> {
             crossed[link as usize] = 0;
         }
     }
-    avoidable
+    Ok(avoidable)
 }

@@ -4,20 +4,21 @@
 //! ( Σ_f K_f + S/P ) dp = right-hand side      K_f = W_p r_p r_pᵀ for a flow with one path p
 //! ```
 //!
-//! r_p is path p's column of the routing matrix, W and S/P are diagonal; K_f of a flow with several paths is in `pools.rs`.
+//! r_p is path p's column of the routing matrix, W and S/P are diagonal; K_f of a flow with several paths is in `multipath.rs`.
 //! Symmetric and positive definite, and so dense once multiplied out that a sparse factorization never pays: on leaf-spines
 //! 77 % of its factor is filled. Conjugate gradients with the diagonal as preconditioner do without the product
 //! (O(crossings) per step, no memory); where they do not arrive, and from the start where the system is small, it is
-//! multiplied out and factorized (faer's Cholesky, O(links³) of those that are not slack).
+//! multiplied out and factorized (faer's Cholesky, O(links³) of those that are not slack), and conjugate gradients with that
+//! factor as preconditioner end in a few steps.
 
-mod pools;
+mod multipath;
 
 use std::ops::Range;
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{ColMut, Mat, Side};
 
-use self::pools::{Pools, inner};
+use self::multipath::Multipath;
 use super::incidence::Incidence;
 use crate::interrupt;
 use crate::presolve::{NaturalBlock, Presolved};
@@ -30,15 +31,27 @@ const MEDIUM: usize = 1000;
 const SEVERAL: usize = 2500;
 /// Up to this number of links that are not slack it can be: 200 MB.
 const LARGEST: usize = 5000;
-/// A link is slack when no more than this part of its diagonal entry comes from flows: it stays out of the factor.
-const SLACK: f64 = 1e-9;
+/// A link is slack when no more than this part of its diagonal entry comes from flows: it stays out of the factor. The
+/// first part that leaves no more links in the factor than its number, or the last: what is left out costs steps of
+/// conjugate gradients, O(crossings) each, and every link in it a part of O(links³).
+const SLACK: [(f64, usize); 3] = [(1e-9, 128), (1e-4, 500), (1e-2, 500)];
+const LARGEST_SLACK: f64 = 0.1;
 /// Conjugate-gradient steps after which they count as not arriving.
 const MOST_STEPS: usize = 400;
-/// Refinements of what a factorization gives, at most, and the relative error that ends them.
-const MOST_REFINEMENTS: usize = 8;
-const REFINED: f64 = 1e-15;
-/// The row of a link that has none.
-const NONE: u32 = u32::MAX;
+/// What has small prices beside the rest is as exact as the rest then.
+pub(super) const EXACT: f64 = 1e-15;
+/// Steps that refine what a factorization gives, at most.
+const MOST_REFINEMENTS: usize = 60;
+/// The number of what has none: the row of a link, say.
+pub(super) const ABSENT: u32 = u32::MAX;
+
+/// How exact a solution is to be, relative, in the norm of the preconditioner.
+#[derive(Clone, Copy)]
+pub(super) struct Accuracy {
+    /// With the diagonal as preconditioner, and with a factor.
+    pub(super) without_factor: f64,
+    pub(super) with_factor: f64,
+}
 
 /// Newton's equations: their matrix, and a way of solving them.
 pub(super) struct System {
@@ -46,7 +59,7 @@ pub(super) struct System {
     pub(super) weights: Vec<f64>,
     pub(super) diagonal: Vec<f64>,
     /// The flows with several paths.
-    pub(super) pools: Pools,
+    pub(super) multipath: Multipath,
     /// The whole diagonal of the matrix, inverted *(derived)*.
     preconditioner: Vec<f64>,
     factor: Option<Factor>,
@@ -86,7 +99,7 @@ impl System {
         Self {
             weights: vec![0.0; problem.paths.len()],
             diagonal: vec![0.0; size],
-            pools: Pools::new(size, several),
+            multipath: Multipath::new(size, several),
             preconditioner: vec![0.0; size],
             factor: None,
             dense: size <= most,
@@ -102,11 +115,7 @@ impl System {
     /// Takes over new weights and diagonals.
     pub(super) fn renew(&mut self, problem: &Presolved, incidence: &Incidence) {
         self.preconditioner.copy_from_slice(&self.diagonal);
-        if self.pools.is_empty() {
-            incidence.scatter(&problem.paths, 0..self.weights.len(), &self.weights, &mut self.preconditioner);
-        } else {
-            self.pools.add_diagonal(problem, &self.weights, &mut self.preconditioner);
-        }
+        self.multipath.add_diagonal(problem, incidence, &self.weights, &mut self.preconditioner);
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
         self.factor = None;
         if self.dense {
@@ -114,31 +123,31 @@ impl System {
         }
     }
 
-    /// Solves to a relative residual of `tolerance` (in the norm of the preconditioner; to rounding when factorized),
-    /// from a guess in `solution`. `right` is used up.
+    /// Solves to the given accuracy, from a guess in `solution`. `right` is used up.
     pub(super) fn solve(
         &mut self,
         problem: &Presolved,
         incidence: &Incidence,
         right: &mut [f64],
         solution: &mut [f64],
-        tolerance: f64,
+        accuracy: Accuracy,
     ) {
         if self.factor.is_none() {
-            if self.iterate(problem, incidence, right, solution, tolerance) {
+            if self.iterate(problem, incidence, right, solution, accuracy.without_factor) {
                 return;
             }
             self.dense = true;
             self.factorize(problem);
         }
         if let Some(mut factor) = self.factor.take() {
-            self.refine(problem, incidence, &mut factor, right, solution);
+            self.refine(problem, incidence, &mut factor, right, solution, accuracy.with_factor);
             self.factor = Some(factor);
         }
     }
 
     /// Conjugate gradients from 0 with the factor as preconditioner: what is small beside the rest is then as exact as the
-    /// rest, and what was added to the diagonal for the factor's sake does no harm. Two steps as a rule.
+    /// rest, and what was added to the diagonal for the factor's sake does no harm.
+    /// Two steps as a rule, more where many links are left out.
     fn refine(
         &mut self,
         problem: &Presolved,
@@ -146,6 +155,7 @@ impl System {
         factor: &mut Factor,
         right: &mut [f64],
         solution: &mut [f64],
+        tolerance: f64,
     ) {
         solution.fill(0.0);
         let (mut rest, mut goal, mut turn) = (0.0, 0.0, 0.0);
@@ -153,9 +163,9 @@ impl System {
             let mut steered = std::mem::take(&mut self.gradients.residual);
             steered.copy_from_slice(right);
             factor.solve(&mut steered);
-            let left = inner(right, &steered);
+            let left: f64 = right.iter().zip(&steered).map(|(right, steered)| right * steered).sum();
             match step {
-                0 => goal = REFINED * REFINED * left,
+                0 => goal = tolerance * tolerance * left,
                 _ => turn = left / rest,
             }
             rest = left;
@@ -165,7 +175,7 @@ impl System {
                 pair[0] = *direction;
             }
             self.gradients.residual = steered;
-            if step > 1 && rest <= goal || !(rest > 0.0 && rest.is_finite()) {
+            if step > 0 && rest <= goal || !(rest > 0.0 && rest.is_finite()) {
                 return;
             }
             self.multiply(problem, incidence);
@@ -187,10 +197,7 @@ impl System {
         for (pair, diagonal) in pairs.iter_mut().zip(&self.diagonal) {
             pair[1] = diagonal * pair[0];
         }
-        match self.pools.is_empty() {
-            true => incidence.multiply(&problem.paths, &self.weights, pairs),
-            false => self.pools.multiply(problem, &self.weights, pairs),
-        }
+        self.multipath.multiply(problem, incidence, &self.weights, pairs);
     }
 
     /// Conjugate gradients. Returns whether they arrived.
@@ -218,7 +225,8 @@ impl System {
         let mut rest = weighted(&self.gradients.residual, &self.preconditioner);
         let mut turn = 0.0;
         for _ in 0..MOST_STEPS {
-            if rest <= goal {
+            // Whoever asked looks at the tokens as well, and does not use what was stopped.
+            if rest <= goal || interrupt::check().is_err() {
                 return true;
             }
             let Gradients { pairs, direction, residual } = &mut self.gradients;
@@ -248,30 +256,16 @@ impl System {
     /// Multiplies the matrix out, scales it and factorizes it. Rounding may leave it barely indefinite; then with a little
     /// more on the diagonal.
     fn factorize(&mut self, problem: &Presolved) {
-        let scale: Vec<f64> = self.preconditioner.iter().map(|value| value.sqrt()).collect();
-        let own = self.diagonal.iter().zip(&self.preconditioner).map(|(diagonal, inverse)| diagonal * inverse);
-        let (mut rows, mut links) = (vec![NONE; scale.len()], Vec::new());
-        for (link, own) in own.enumerate() {
-            if own < 1.0 - SLACK {
-                rows[link] = links.len() as u32;
-                links.push(link as u32);
-            }
-        }
-        let size = links.len();
+        let rows = Rows::new(&self.diagonal, &self.preconditioner);
+        let size = rows.links.len();
         if size == 0 || size > LARGEST || interrupt::check().is_err() {
             return;
         }
         let mut matrix = Mat::<f64>::zeros(size, size);
-        self.pools.multiply_out(problem, &self.weights, |one, other, value| {
-            let (first, second) = (rows[one as usize], rows[other as usize]);
-            if first != NONE && second != NONE {
-                let value = value * scale[one as usize] * scale[other as usize];
-                matrix[(first.max(second) as usize, first.min(second) as usize)] += value;
-            }
-        });
-        for (row, &link) in links.iter().enumerate() {
+        self.multipath.add_square(problem, &self.weights, &rows, &mut matrix);
+        for (row, &link) in rows.links.iter().enumerate() {
             let link = link as usize;
-            matrix[(row, row)] += self.diagonal[link] * scale[link] * scale[link];
+            matrix[(row, row)] += self.diagonal[link] * rows.scale[link] * rows.scale[link];
         }
         let diagonal: Vec<f64> = (0..size).map(|i| matrix[(i, i)]).collect();
         for shift in [1e-15, 1e-12, 1e-9, 1e-6] {
@@ -282,8 +276,49 @@ impl System {
                 return;
             }
             if let Ok(lower) = matrix.llt(Side::Lower) {
+                let Rows { scale, links, .. } = rows;
                 self.factor = Some(Factor { scale, scratch: vec![0.0; size], links, lower });
                 return;
+            }
+        }
+    }
+}
+
+/// Which links have a row in the factor.
+struct Rows {
+    /// What scales the matrix to a diagonal of ones, per link.
+    scale: Vec<f64>,
+    /// The row of each link, or [`ABSENT`], and the link of each row.
+    of: Vec<u32>,
+    links: Vec<u32>,
+}
+
+impl Rows {
+    fn new(diagonal: &[f64], preconditioner: &[f64]) -> Self {
+        let scale: Vec<f64> = preconditioner.iter().map(|value| value.sqrt()).collect();
+        let own: Vec<f64> = diagonal.iter().zip(preconditioner).map(|(diagonal, inverse)| diagonal * inverse).collect();
+        let fits = |&&(slack, most): &&(f64, usize)| own.iter().filter(|&&own| own < 1.0 - slack).count() <= most;
+        let slack = SLACK.iter().find(fits).map_or(LARGEST_SLACK, |&(slack, _)| slack);
+        let (mut of, mut links) = (vec![ABSENT; scale.len()], Vec::new());
+        for (link, own) in own.into_iter().enumerate() {
+            if own < 1.0 - slack {
+                of[link] = links.len() as u32;
+                links.push(link as u32);
+            }
+        }
+        Self { scale, of, links }
+    }
+
+    /// Adds W_p r_p r_pᵀ of some paths to a scaled matrix, its lower triangle.
+    fn add_paths(&self, problem: &Presolved, paths: Range<usize>, weights: &[f64], matrix: &mut Mat<f64>) {
+        for path in paths.filter(|&path| weights[path] != 0.0) {
+            let links = problem.paths.links(path);
+            let crossed = |&link: &u32| (self.of[link as usize], self.scale[link as usize]);
+            for (place, (one, scale)) in links.iter().map(crossed).enumerate().filter(|(_, (row, _))| *row != ABSENT) {
+                let weighted = weights[path] * scale;
+                for (other, scale) in links[place..].iter().map(crossed).filter(|(row, _)| *row != ABSENT) {
+                    matrix[(one.max(other) as usize, one.min(other) as usize)] += weighted * scale;
+                }
             }
         }
     }

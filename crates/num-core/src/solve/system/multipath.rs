@@ -1,0 +1,308 @@
+//! Flows with several paths, eliminated from Newton's equations one by one.
+//!
+//! ```text
+//! dx_p = θ_p (a_p + η)      σ Σ dx_p + η = b      a_p, b: the forces on path p and on the flow; σ: the flow's own curvature
+//! dx_p = θ_p ( a_p − ā + (ā + b)/(1 + Θσ) )      Θ = Σ θ_p, ā = Σ θ_p a_p/Θ
+//! K_f  = Σ_{p≠0} θ_p e_p e_pᵀ − v vᵀ/Θ + u uᵀ/(Θ(1 + Θσ))      e_p = r_p − r_0, v = Σ θ_p e_p, u = Θ r_0 + v
+//! ```
+//!
+//! r_p is the column of path p in the routing matrix and 0 the path of the largest θ. Where a flow is held nearly at its
+//! rate (Θσ ≫ 1), what is left is how it is split. Written as Σ θ_p r_p r_pᵀ − …, that would be a difference of large
+//! numbers on every link that all its paths cross; here such links are not in any e_p.
+
+use std::ops::Range;
+
+use faer::Mat;
+
+use super::super::incidence::Incidence;
+use super::{ABSENT, Rows};
+use crate::presolve::Presolved;
+
+/// The flows with several paths that share something, in order of their paths.
+pub(in crate::solve) struct Multipath {
+    /// The paths of each *(given)*.
+    paths: Vec<Range<usize>>,
+    /// b of each.
+    pub(in crate::solve) forces: Vec<f64>,
+    /// Θ, 1/(1 + Θσ) and σ/(1 + Θσ) of each *(derived)*.
+    totals: Vec<f64>,
+    softness: Vec<f64>,
+    stiffness: Vec<f64>,
+    /// The links that each crosses; none before they are first asked for *(given)*.
+    unions: Option<Unions>,
+    /// Values of one flow's paths, and of all links.
+    of_paths: Vec<f64>,
+    of_links: Vec<f64>,
+}
+
+impl Multipath {
+    pub(super) fn new(links: usize, paths: Vec<Range<usize>>) -> Self {
+        let zeros = vec![0.0; paths.len()];
+        let most = paths.iter().map(Range::len).max().unwrap_or(0);
+        Self {
+            forces: zeros.clone(),
+            totals: zeros.clone(),
+            softness: zeros.clone(),
+            stiffness: zeros,
+            unions: None,
+            of_paths: vec![0.0; most],
+            of_links: if paths.is_empty() { Vec::new() } else { vec![0.0; links] },
+            paths,
+        }
+    }
+
+    /// Takes over σ of a flow, and θ of its paths from those of all.
+    pub(in crate::solve) fn set(&mut self, flow: usize, curvature: f64, weights: &[f64]) {
+        let total = weights[self.paths[flow].clone()].iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        self.totals[flow] = total;
+        self.softness[flow] = (1.0 + total * curvature).recip();
+        // As a sum of reciprocals: σ may be anything a float is.
+        self.stiffness[flow] = (curvature.recip() + total).recip();
+    }
+
+    /// Replaces the force on each path of a flow by how much its rate changes.
+    /// Returns how much the flow's changes, which their sum is only to rounding of theirs, and η.
+    pub(in crate::solve) fn respond(&self, flow: usize, weights: &[f64], forces: &mut [f64]) -> (f64, f64) {
+        self.split(flow, weights, self.forces[flow], forces)
+    }
+
+    fn split(&self, flow: usize, weights: &[f64], force: f64, forces: &mut [f64]) -> (f64, f64) {
+        let weights = &weights[self.paths[flow].clone()];
+        let mean = inner(weights, forces) / self.totals[flow];
+        let rise = (mean + force) * self.softness[flow];
+        for (force, weight) in forces.iter_mut().zip(weights) {
+            *force = weight * ((*force - mean) + rise);
+        }
+        (self.totals[flow] * rise, rise - mean)
+    }
+
+    /// Calls for every range of paths, in order: of a flow here with its number, of others with none.
+    fn each(&self, paths: usize, mut visit: impl FnMut(Range<usize>, Option<usize>)) {
+        let mut next = 0;
+        for (flow, own) in self.paths.iter().enumerate() {
+            if next < own.start {
+                visit(next..own.start, None);
+            }
+            visit(own.clone(), Some(flow));
+            next = own.end;
+        }
+        if next < paths {
+            visit(next..paths, None);
+        }
+    }
+
+    /// R W Rᵀ v with these flows eliminated, added to what is there; `pairs` holds (v, sum) of every link.
+    pub(super) fn multiply(
+        &mut self,
+        problem: &Presolved,
+        incidence: &Incidence,
+        weights: &[f64],
+        pairs: &mut [[f64; 2]],
+    ) {
+        let mut of_paths = std::mem::take(&mut self.of_paths);
+        self.each(weights.len(), |range, flow| {
+            let Some(flow) = flow else { return incidence.multiply(&problem.paths, range, weights, pairs) };
+            let changes = &mut of_paths[..range.len()];
+            for (change, path) in changes.iter_mut().zip(range.clone()) {
+                *change = problem.paths.links(path).iter().map(|&link| pairs[link as usize][0]).sum();
+            }
+            self.split(flow, weights, 0.0, changes);
+            for (change, path) in changes.iter().zip(range) {
+                problem.paths.links(path).iter().for_each(|&link| pairs[link as usize][1] += change);
+            }
+        });
+        self.of_paths = of_paths;
+    }
+
+    /// The diagonal of all that, added to what is there.
+    pub(super) fn add_diagonal(
+        &mut self,
+        problem: &Presolved,
+        incidence: &Incidence,
+        weights: &[f64],
+        diagonal: &mut [f64],
+    ) {
+        let mut sums = std::mem::take(&mut self.of_links);
+        self.each(weights.len(), |range, flow| {
+            let Some(flow) = flow else {
+                return incidence.scatter(&problem.paths, range.clone(), &weights[range], diagonal);
+            };
+            for path in range.clone() {
+                problem.paths.links(path).iter().for_each(|&link| sums[link as usize] += weights[path]);
+            }
+            let (total, softness, stiffness) = (self.totals[flow], self.softness[flow], self.stiffness[flow]);
+            for &link in range.flat_map(|path| problem.paths.links(path)) {
+                let sum = std::mem::take(&mut sums[link as usize]);
+                // What crosses the link, once; the rest of the flow gives way to it.
+                diagonal[link as usize] += sum * (softness + (total - sum).max(0.0) * stiffness);
+            }
+        });
+        self.of_links = sums;
+    }
+
+    /// Adds R W Rᵀ with these flows eliminated to a scaled matrix over some of the links, its lower triangle. O(crossings²)
+    /// of each flow over those links, in time and, for one flow at a time, in memory.
+    pub(super) fn add_square(&mut self, problem: &Presolved, weights: &[f64], rows: &Rows, matrix: &mut Mat<f64>) {
+        let mut unions = self.unions.take().unwrap_or_else(|| Unions::new(problem, &self.paths));
+        self.each(weights.len(), |range, flow| match flow {
+            None => rows.add_paths(problem, range, weights, matrix),
+            Some(flow) => {
+                let (total, softness) = (self.totals[flow], self.softness[flow]);
+                unions.add_flow(problem, (flow, range), weights, (total, softness), rows, matrix);
+            }
+        });
+        self.unions = Some(unions);
+    }
+}
+
+/// The links that the paths of each flow cross, in increasing order, and K_f over them.
+struct Unions {
+    /// Those of flow f are `links[starts[f]..starts[f + 1]]` *(given)*.
+    starts: Vec<usize>,
+    links: Vec<u32>,
+    /// The place of every crossing's link among its flow's, in increasing order for each path *(given)*.
+    places: Vec<u32>,
+    /// Of one flow, those of its links that have a row: their numbers by place, rows and scales.
+    numbers: Vec<u32>,
+    rows: Vec<u32>,
+    scales: Vec<f64>,
+    /// What the pivot's path crosses, by number, and which numbers those are; e_p, where it is not 0; v, u and Σ θ_p e_p e_pᵀ
+    /// by columns.
+    pivot: Vec<u32>,
+    on_pivot: Vec<f64>,
+    signs: Vec<(u32, f64)>,
+    drift: Vec<f64>,
+    whole: Vec<f64>,
+    square: Vec<f64>,
+}
+
+impl Unions {
+    fn new(problem: &Presolved, flows: &[Range<usize>]) -> Self {
+        let (indptr, indices) = (problem.paths.indptr(), problem.paths.indices());
+        let (mut starts, mut links, mut places) = (vec![0], Vec::new(), vec![0; indices.len()]);
+        let mut place_of = vec![ABSENT; problem.capacities.len()];
+        for own in flows {
+            let first = links.len();
+            for &link in &indices[indptr[own.start]..indptr[own.end]] {
+                if std::mem::replace(&mut place_of[link as usize], 0) == ABSENT {
+                    links.push(link);
+                }
+            }
+            let union: &mut [u32] = &mut links[first..];
+            union.sort_unstable();
+            for (place, &link) in union.iter().enumerate() {
+                place_of[link as usize] = place as u32;
+            }
+            for path in own.clone() {
+                let crossings = indptr[path]..indptr[path + 1];
+                for (place, &link) in places[crossings.clone()].iter_mut().zip(&indices[crossings.clone()]) {
+                    *place = place_of[link as usize];
+                }
+                places[crossings].sort_unstable();
+            }
+            union.iter().for_each(|&link| place_of[link as usize] = ABSENT);
+            starts.push(links.len());
+        }
+        Self {
+            starts,
+            links,
+            places,
+            numbers: Vec::new(),
+            rows: Vec::new(),
+            scales: Vec::new(),
+            pivot: Vec::new(),
+            on_pivot: Vec::new(),
+            signs: Vec::new(),
+            drift: Vec::new(),
+            whole: Vec::new(),
+            square: Vec::new(),
+        }
+    }
+
+    /// Numbers those links of a flow that have a row.
+    fn number(&mut self, flow: usize, rows: &Rows) {
+        self.numbers.clear();
+        self.rows.clear();
+        self.scales.clear();
+        for &link in &self.links[self.starts[flow]..self.starts[flow + 1]] {
+            let row = rows.of[link as usize];
+            let number = if row == ABSENT { ABSENT } else { self.rows.len() as u32 };
+            self.numbers.push(number);
+            if row != ABSENT {
+                self.rows.push(row);
+                self.scales.push(rows.scale[link as usize]);
+            }
+        }
+    }
+
+    fn add_flow(
+        &mut self,
+        problem: &Presolved,
+        (flow, paths): (usize, Range<usize>),
+        weights: &[f64],
+        (total, softness): (f64, f64),
+        rows: &Rows,
+        matrix: &mut Mat<f64>,
+    ) {
+        self.number(flow, rows);
+        let Self { places, numbers, rows, scales, pivot, on_pivot, signs, drift, whole, square, .. } = self;
+        let size = rows.len();
+        if size == 0 {
+            return;
+        }
+        for values in [&mut *on_pivot, drift, whole] {
+            values.clear();
+            values.resize(size, 0.0);
+        }
+        square.clear();
+        square.resize(size * size, 0.0);
+        let crossed = |path: usize| {
+            let places = &places[problem.paths.indptr()[path]..problem.paths.indptr()[path + 1]];
+            places.iter().map(|&place| numbers[place as usize]).filter(|&number| number != ABSENT)
+        };
+        let heaviest =
+            paths.clone().fold(paths.start, |best, path| if weights[path] > weights[best] { path } else { best });
+        pivot.clear();
+        pivot.extend(crossed(heaviest));
+        pivot.iter().for_each(|&number| on_pivot[number as usize] = 1.0);
+        for path in paths.filter(|&path| path != heaviest) {
+            signs.clear();
+            let mut left = pivot.iter().copied().peekable();
+            for number in crossed(path) {
+                while let Some(before) = left.next_if(|&other| other < number) {
+                    signs.push((before, -1.0));
+                }
+                if left.next_if_eq(&number).is_none() {
+                    signs.push((number, 1.0));
+                }
+            }
+            signs.extend(left.map(|number| (number, -1.0)));
+            for (place, &(one, sign)) in signs.iter().enumerate() {
+                let weighted = weights[path] * sign;
+                drift[one as usize] += weighted;
+                let column = &mut square[one as usize * size..(one as usize + 1) * size];
+                for &(other, sign) in &signs[place..] {
+                    column[other as usize] += weighted * sign;
+                }
+            }
+        }
+        for ((whole, on_pivot), drift) in whole.iter_mut().zip(&*on_pivot).zip(&*drift) {
+            *whole = total * on_pivot + drift;
+        }
+        for (number, &to) in rows.iter().enumerate() {
+            let mean = drift[number] / total;
+            let (rise, scale) = ((on_pivot[number] + mean) * softness, scales[number]);
+            let column = matrix.col_as_slice_mut(to as usize);
+            let square = &square[number * size + number..(number + 1) * size];
+            let others = drift[number..].iter().zip(&whole[number..]).zip(&scales[number..]);
+            for ((&row, value), ((drift, whole), other)) in rows[number..].iter().zip(square).zip(others) {
+                column[row as usize] += (value - mean * drift + rise * whole) * (scale * other);
+            }
+        }
+    }
+}
+
+/// Σ one · other.
+fn inner(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
+}

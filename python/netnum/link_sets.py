@@ -1,0 +1,120 @@
+"""Sets of links by number and by name: the scenarios of a failure study, the candidates of an upgrade study."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ._core import Problem, ProblemError, Topology
+
+#: A link by its number, its name or the nodes that it runs from and to.
+Link: TypeAlias = "int | str | tuple[int | str, int | str]"
+#: One set of links, or the word for many of them.
+LinkSets: TypeAlias = "str | Iterable[Link | Sequence[Link]] | Mapping[str, Link | Sequence[Link]]"
+
+#: So many links are named in the name of a set.
+NAMED = 3
+
+
+def link_sets(
+    problem: Problem, given: LinkSets, argument: str, entry: str
+) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """What each set is called, and its links. `argument` and `entry` are what errors call all the sets and one."""
+    net = problem.network if isinstance(problem.network, Topology) else None
+    read = _Reader(problem, net)
+    if isinstance(given, str):
+        named = _every(given, problem, net, read, argument)
+    elif isinstance(given, Mapping):
+        named = [(str(name), read.links(f"{entry} {str(name)!r}", links)) for name, links in given.items()]
+    elif isinstance(given, Iterable):
+        _refuse_masked(argument, given)
+        sets = [read.links(f"{entry} {number}", links) for number, links in enumerate(given)]
+        named = [(read.name(links), links) for links in sets]
+    else:
+        raise TypeError(f"{argument} must be a list of links or of sets of links, not {type(given).__name__}")
+    return tuple(name for name, _ in named), tuple(links for _, links in named)
+
+
+def _every(
+    word: str, problem: Problem, net: Topology | None, read: _Reader, argument: str
+) -> list[tuple[str, tuple[int, ...]]]:
+    """What the word stands for."""
+    if word == "links":
+        return [(read.name((link,)), (link,)) for link in range(problem.links)]
+    if word not in ("fibers", "nodes"):
+        raise ProblemError(f"{argument} is {word!r}, expected 'links', 'fibers', 'nodes' or a list of links")
+    if net is None:
+        raise ProblemError(f"{argument} is {word!r}, and the problem has capacities only: make it with a Topology")
+    sets: dict[tuple[int, ...], list[int]] = {}
+    for link, ends in enumerate(net.links.tolist()):
+        for nodes in [tuple(sorted(ends))] if word == "fibers" else [(end,) for end in ends]:
+            sets.setdefault(nodes, []).append(link)
+    names = net.node_names
+    return [(" - ".join(names[node] for node in nodes), tuple(sets[nodes])) for nodes in sorted(sets)]
+
+
+class _Reader:
+    """Links by number, by name and by their nodes."""
+
+    def __init__(self, problem: Problem, net: Topology | None) -> None:
+        self._count, self._net = problem.links, net
+        self._names = net.link_names if net is not None else [f"link {link}" for link in range(problem.links)]
+        self._numbers = {name: link for link, name in enumerate(self._names)}
+
+    def name(self, links: tuple[int, ...]) -> str:
+        """What a set of links is called."""
+        names = [self._names[link] for link in links[:NAMED]]
+        more = [f"{len(links) - NAMED} more"] if len(links) > NAMED else []
+        return ", ".join(names + more) or "no link"
+
+    def links(self, what: str, given: Any) -> tuple[int, ...]:
+        """The links of one set, each once."""
+        _refuse_masked(what, given)
+        given = given.tolist() if isinstance(given, np.ndarray) else given
+        if self._is_one_link(given):
+            return (self._link(what, given),)
+        return tuple(dict.fromkeys(self._link(what, link) for link in given))
+
+    def _is_one_link(self, given: Any) -> bool:
+        """Whether it is a link and no sequence of links: (3, 4) are two links, ("Bonn", "Kiel") is one."""
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            return True
+        pair = isinstance(given, (tuple, list)) and len(given) == 2 and all(isinstance(node, str) for node in given)
+        return pair and not any(name in self._numbers for name in given)
+
+    def _link(self, what: str, link: Any) -> int:
+        if isinstance(link, str):
+            return self._by_name(what, link)
+        if isinstance(link, (tuple, list)) and len(link) == 2:
+            if self._net is None:
+                raise ProblemError(f"{what} names nodes, and the problem has capacities only: make it with a Topology")
+            try:
+                return self._net.link(*link)
+            except (ProblemError, TypeError) as error:
+                raise type(error)(f"{what}: {error}") from None
+        try:
+            number = operator.index(link)
+        except TypeError:
+            number = None
+        if number is None or isinstance(link, bool):
+            expected = "a number, a name or a pair of nodes"
+            raise TypeError(f"{what}: a link must be {expected}, not {type(link).__name__}")
+        if not 0 <= number < self._count:
+            raise ProblemError(f"{what} names link {number}, and there are {self._count} links")
+        return number
+
+    def _by_name(self, what: str, name: str) -> int:
+        if name in self._numbers:
+            return self._numbers[name]
+        near = difflib.get_close_matches(name, self._names, n=1)
+        meant = f", did you mean {near[0]!r}?" if near else ""
+        raise ProblemError(f"{what} names link {name!r}, expected the name of one of the {self._count} links{meant}")
+
+
+def _refuse_masked(what: str, given: Any) -> None:
+    if isinstance(given, np.ma.MaskedArray):
+        raise TypeError(f"{what} is a masked array, expected plain links")

@@ -1,0 +1,290 @@
+"""Which links are worth the most capacity: by their prices, and checked by solving again."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from . import frames, plot
+from ._core import NumError, Problem, ProblemError, Solution, solve, solve_many
+from .answers import expect_answers, served, worst_ratio, worth
+from .link_sets import LinkSets, link_sets
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+#: A link that is idle by no more than this part of its capacity is full.
+FULL = 1e-6
+
+
+@dataclass(frozen=True, repr=False)
+class UpgradeStudy:
+    """Upgrades of links: what their prices predict at most, and what those that were solved again gain.
+
+    Arrays have one entry per upgrade, in the order in which these were given; `ranking` is the best first.
+    """
+
+    names: tuple[str, ...]
+    """What the upgrades are called: by their links, fibers or nodes, or as the mapping said."""
+    upgrades: tuple[tuple[int, ...], ...]
+    """The links that get more capacity, per upgrade."""
+    added: NDArray[np.float64]
+    """What their capacities grow by in all."""
+    before_upgrades: Solution
+    """Of the network as it is."""
+    solutions: tuple[Solution | None, ...]
+    """Of every upgrade that was solved again."""
+    predicted: NDArray[np.float64]
+    """Sum of price times added capacity over the links: the most that utility can gain. For max-min problems, which
+    have no prices, inf where one of the links is full and 0 elsewhere."""
+    gained: NDArray[np.float64]
+    """Utility that was gained, nan for an upgrade that was not solved again. For max-min problems what the smallest
+    fair share gains."""
+    throughput: NDArray[np.float64]
+    """Sum of all rates after the upgrade, nan for one that was not solved again."""
+    worst_ratio: NDArray[np.float64]
+    """The smallest ratio of rate to demand (`Problem.flow_cap`) after the upgrade, over the flows that are served; nan
+    for one that was not solved again, and without demands."""
+
+    @property
+    def throughput_change(self) -> NDArray[np.float64]:
+        """How much more or less all flows get together than in the network as it is, per upgrade."""
+        return self.throughput - self.before_upgrades.flow_rates.sum()
+
+    @property
+    def ranking(self) -> NDArray[np.int64]:
+        """The upgrades, the best first.
+
+        Those solved again come by what they gained, and of equal ones by throughput; then the others by their
+        prediction.
+        """
+        checked = ~np.isnan(self.gained)
+        worth = np.where(checked, self.gained, self.predicted)
+        return np.lexsort((-np.nan_to_num(self.throughput), -worth, ~checked))
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the best upgrade that was solved again is the best of all: none of the others can gain as much.
+
+        Up to what the solves leave open, their gaps.
+        """
+        checked = ~np.isnan(self.gained)
+        best = np.max(self.gained[checked], initial=0.0)
+        return bool(np.all(self.predicted[~checked] <= best))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row per upgrade, the best first; its index is the place among the upgrades given.
+
+        Its columns: the name and the links, the capacity added, its price, what that predicts at most, what is gained,
+        and the sum of all rates and the worst ratio of rate to demand afterwards.
+
+        Raises
+        ------
+        ImportError
+            Without pandas: ``pip install "netnum[frames]"``.
+        """
+        columns = {
+            "upgrade": self.names,
+            "links": self.upgrades,
+            "added": self.added,
+            "price": np.divide(self.predicted, self.added, out=np.zeros(len(self.added)), where=self.added > 0),
+            "predicted": self.predicted,
+            "gained": self.gained,
+            "throughput": self.throughput,
+            "throughput_change": self.throughput_change,
+            "worst_ratio": self.worst_ratio,
+        }
+        return frames.imported().DataFrame(columns).iloc[self.ranking]
+
+    def plot(self, ax: Axes | None = None, *, most: int = 20) -> Axes:
+        """Draw the best upgrades as bars, the best at the top: what is gained, before what is predicted at most.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        most : int
+            How many upgrades are drawn at most.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        NumError
+            For a `most` below 1.
+        ImportError
+            Without matplotlib: ``pip install "netnum[plot]"``.
+        """
+        return plot.upgrades(self, ax, most)
+
+    def __repr__(self) -> str:
+        checked = [number for number in self.ranking if not np.isnan(self.gained[number])]
+        count = len(self.names)
+        parts = [f"{count} upgrade" if count == 1 else f"{count} upgrades", f"{len(checked)} checked"]
+        best = checked[0] if checked else None
+        if best is not None and self.gained[best] <= 0:
+            parts.append("none gains")
+        elif best is not None:
+            predicted = self.predicted[best]
+            most = f" of at most {predicted:.4g}" if np.isfinite(predicted) else ""
+            parts.append(f"best {self.names[best]}: {self.gained[best]:.4g}{most}")
+        return f"UpgradeStudy({', '.join(parts)})"
+
+
+def upgrade_study(
+    problem: Problem,
+    upgrades: LinkSets = "links",
+    method: str = "auto",
+    *,
+    added: ArrayLike | None = None,
+    check: int = 10,
+    tol: float = 1e-6,
+    stop: Literal["rates", "gap", "kkt"] = "rates",
+    max_iterations: int = 20000,
+    time_limit: float | None = None,
+    warm_start: Solution | ArrayLike | None = None,
+    progress: bool = False,
+    threads: int | None = None,
+    **options: float,
+) -> UpgradeStudy:
+    """Which links are worth the most capacity: candidates ranked by their prices, the best ones solved again.
+
+    Parameters
+    ----------
+    problem : Problem
+    upgrades : {"links", "fibers", "nodes"}, or iterable, or mapping of names to links
+        The candidates, named as in `failure_study`: the links of each get more capacity together. Of the words, links
+        that have failed (capacity 0) are left out.
+    added : float, or array of float of shape (links,), optional
+        How much capacity a link gets when it is upgraded, > 0. By default its capacity is doubled.
+    check : int
+        How many candidates are solved again, those with the largest predictions, above `tol` of the largest of
+        all. Of max-min problems, which have no prices, all that have a full link are.
+    method, tol, stop, max_iterations, time_limit, progress, threads, **options
+        As in `solve_many`.
+    warm_start : Solution, or array of float of shape (links,), optional
+        What the network as it is starts from, as in `solve`. Every upgrade starts from its prices.
+
+    Returns
+    -------
+    UpgradeStudy
+
+    Raises
+    ------
+    NumError
+        For a link or a node that does not exist and for a link that has failed, naming the upgrade; for a `check`
+        below 0; when the time was up before there was an answer; and what `solve_many` raises.
+    ProblemError
+        For an `added` of another length, or that is not finite and above 0, naming the link.
+
+    Notes
+    -----
+    The best utility V is concave in the capacities c, and the prices p of the links are a slope of it, so that
+    V(c + Δ) <= V(c) + p·Δ: no upgrade gains more than price times added capacity, up to the gap of the solution.
+    The first units gain that much and later ones less, which is why the candidates are solved again. When the best of
+    them gains more than is predicted of all others, it is the best of all (`UpgradeStudy.is_proven`).
+
+    Links that have failed are refused since flows that return change what utility is the sum of.
+
+    Examples
+    --------
+    >>> problem = netnum.Problem([1.0, 4.0, 8.0], [[0, 1], [1, 2], [2]], netnum.AlphaFair(1.0))
+    >>> study = netnum.upgrade_study(problem, added=1.0, check=2)
+    >>> study.ranking, study.is_proven
+    (array([0, 2, 1]), True)
+    >>> study.predicted.round(3), study.gained.round(3)
+    (array([0.867, 0.133, 0.2  ]), array([0.47 ,   nan, 0.182]))
+    """
+    if operator.index(check) < 0:
+        raise NumError(f"check is {check}, expected at least 0")
+    names, sets = _that_work(problem, upgrades)
+    more = _added(problem, added)
+    capacities = problem.capacities
+    settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
+    settings |= options
+    whole = solve(problem, method, warm_start=warm_start, **settings)
+    expect_answers(["the network as it is"], [whole])
+
+    if whole.method == "max-min":
+        full = whole.loads >= capacities * (1 - FULL)
+        predicted = np.array([np.inf if full[links].any() else 0.0 for links in map(list, sets)])
+        check = len(sets)
+    else:
+        predicted = np.array([float(whole.prices[links] @ more[links]) for links in map(list, sets)])
+    order = np.argsort(-predicted, kind="stable")
+    # Prices of links that are not full are 0 to the tolerance, beside those of the best.
+    least = tol * np.max(predicted[np.isfinite(predicted)], initial=0.0)
+    checked = order[predicted[order] > least][:check].tolist()
+    problems = []
+    for number in checked:
+        larger, links = capacities.copy(), list(sets[number])
+        larger[links] += more[links]
+        problems.append(problem.with_capacities(larger))
+    again = solve_many(problems, method, warm_start=whole, progress=progress, threads=threads, **settings)
+    expect_answers([names[number] for number in checked], again)
+
+    flows = served(problem, whole)
+    before = worth(problem, whole, flows)
+    solutions: list[Solution | None] = [None] * len(sets)
+    gained, throughput, ratio = (np.full(len(sets), np.nan) for _ in range(3))
+    for number, solution in zip(checked, again, strict=True):
+        solutions[number] = solution
+        after = worth(problem, solution, flows)
+        # Equal fair shares may differ by rounding.
+        same = whole.method == "max-min" and np.isclose(after, before, rtol=1e-9, atol=0.0)
+        gained[number] = 0.0 if same else after - before
+        throughput[number] = solution.flow_rates.sum()
+        ratio[number] = worst_ratio(problem, solution, flows)
+    return UpgradeStudy(
+        names=names,
+        upgrades=sets,
+        added=np.array([float(more[list(links)].sum()) for links in sets]),
+        before_upgrades=whole,
+        solutions=tuple(solutions),
+        predicted=predicted,
+        gained=gained,
+        throughput=throughput,
+        worst_ratio=ratio,
+    )
+
+
+def _that_work(problem: Problem, upgrades: LinkSets) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """The candidates. Those of a word are without links that have failed, others are refused with such links."""
+    names, sets = link_sets(problem, upgrades, "upgrades", "upgrade")
+    failed = problem.capacities == 0
+    if isinstance(upgrades, str):
+        sets = tuple(tuple(link for link in links if not failed[link]) for links in sets)
+        some = [number for number, links in enumerate(sets) if links]
+        return tuple(names[number] for number in some), tuple(sets[number] for number in some)
+    for name, links in zip(names, sets, strict=True):
+        for link in links:
+            if failed[link]:
+                what = f"upgrade {name!r} names link {link}, which has failed (capacity 0)"
+                raise ProblemError(f"{what}: give it a capacity first, its flows change what utility is the sum of")
+    return names, sets
+
+
+def _added(problem: Problem, added: ArrayLike | None) -> NDArray[np.float64]:
+    """What every link gets when it is upgraded."""
+    if added is None:
+        return problem.capacities
+    if isinstance(added, np.ma.MaskedArray):
+        raise TypeError("added is a masked array, expected plain numbers")
+    try:
+        more = np.asarray(added, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"added must be a number or an array of numbers, not {added!r:.60}") from None
+    if more.shape not in ((), (problem.links,)):
+        raise ProblemError(f"added has shape {more.shape}, expected one number, or ({problem.links},), one per link")
+    more = np.broadcast_to(more, problem.links)
+    for link in np.flatnonzero(~((more > 0) & np.isfinite(more)))[:1]:
+        which = f" for link {link}" if np.ndim(added) else ""
+        raise ProblemError(f"added is {more[link]}{which}, expected a finite number > 0")
+    return more

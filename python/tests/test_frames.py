@@ -1,0 +1,88 @@
+"""Solutions as tables, with the names of their network."""
+
+import numpy as np
+import pytest
+
+import netnum
+
+pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def solved():
+    net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4\nC D 1")
+    paths, group = net.k_shortest_paths(["A", "B", "D", "C"], ["C", "A", "C", "D"], 2)
+    capacities = net.capacities.copy()
+    capacities[net.link("D", "C")] = 0.0
+    net = net.with_capacities(capacities)
+    demands = [20.0, 3.0, 5.0, np.inf]
+    problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=demands)
+    return problem, netnum.solve(problem, tol=1e-9)
+
+
+def test_a_flow_has_its_ends_its_demand_and_what_holds_it_back(solved):
+    table = netnum.to_pandas(*solved)
+    assert table.index.name == "flow"
+    assert table["source"].tolist() == ["A", "B", "D", "C"]
+    assert table["destination"].tolist() == ["C", "A", "C", "D"]
+    assert table["rate"].to_numpy() == pytest.approx([10.0, 3.0, 0.0, 1.0], abs=1e-6)
+    assert table["ratio"].to_numpy() == pytest.approx([0.5, 1.0, 0.0, np.nan], abs=1e-6, nan_ok=True)
+    assert table["served"].tolist() == [True, True, False, True]
+    assert table["held_back_by"].tolist() == ["B -> C, A -> C", "", "", "C -> D"]
+
+
+def test_a_path_has_its_links_and_its_part_of_the_flow(solved):
+    problem, solution = solved
+    table = netnum.to_pandas(problem, solution, of="paths")
+    assert len(table) == len(problem.group)
+    of_first = table[table["flow"] == 0]
+    assert of_first["links"].tolist() == ["A -> C", "A -> B, B -> C"]
+    assert of_first["share"].to_numpy() == pytest.approx([0.4, 0.6], abs=1e-6)
+    assert of_first["held_back_by"].tolist() == ["A -> C", "B -> C"]
+    assert table[table["flow"] == 2]["share"].isna().all()
+
+
+def test_a_link_has_its_price_and_how_many_it_holds_back(solved):
+    problem, solution = solved
+    table = netnum.to_pandas(problem, solution, of="links").set_index("link")
+    assert table.index.tolist() == problem.network.link_names
+    assert table.loc["B -> C", ["source", "destination"]].tolist() == ["B", "C"]
+    assert table["holds_back"].to_dict() == {
+        name: int(name in ("B -> C", "A -> C", "C -> D")) for name in problem.network.link_names
+    }
+    assert table["price"].to_numpy() == pytest.approx(solution.prices)
+    assert table.loc["B -> C", "utilization"] == pytest.approx(1.0)
+    assert np.isnan(table.loc["D -> C", "utilization"]), "a failed link"
+
+
+def test_the_ends_of_a_path_do_not_depend_on_the_order_of_its_links():
+    net = netnum.topology.backbone("nsfnet")
+    pairs = net.random_pairs(60, seed=2)
+    paths, group = net.k_shortest_paths(*pairs, 3)
+    rng = np.random.default_rng(1)
+    shuffled = [rng.permutation(path) for path in paths]
+    problem = netnum.Problem(net, shuffled, netnum.AlphaFair(1.0), group=group)
+    table = netnum.to_pandas(problem, netnum.solve(problem))
+    for column, ends in zip(("source", "destination"), pairs, strict=True):
+        assert table[column].tolist() == [net.node_names[end] for end in ends]
+
+
+def test_without_a_network_links_have_numbers_and_flows_no_ends():
+    problem = netnum.Problem([1.0, 2.0], [[0], [1], [1]], netnum.AlphaFair(1.0), group=[1, 1, 0])
+    solution = netnum.solve(problem, tol=1e-9)
+    flows = netnum.to_pandas(problem, solution)
+    assert list(flows.columns) == ["rate", "served", "held_back_by"]
+    assert flows["rate"].sum() == pytest.approx(3.0)
+    links = netnum.to_pandas(problem, solution, of="links")
+    assert list(links.columns) == ["capacity", "load", "utilization", "price", "holds_back"]
+    assert links.index.name == "link"
+    assert netnum.to_pandas(problem, solution, of="paths")["links"].tolist() == ["0", "1", "1"]
+
+
+def test_what_is_no_table_or_no_solution_of_the_problem_is_named(solved):
+    problem, solution = solved
+    with pytest.raises(netnum.NumError, match="of is 'nodes', expected 'flows', 'paths' or 'links'"):
+        netnum.to_pandas(problem, solution, of="nodes")
+    other = netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0))
+    with pytest.raises(netnum.ProblemError, match="the solution is of another problem: it has 1 paths, expected"):
+        netnum.to_pandas(problem, netnum.solve(other))
