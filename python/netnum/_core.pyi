@@ -32,7 +32,9 @@ __all__ = [
     "Routing",
     "Sizes",
     "Solution",
+    "Solutions",
     "Solver",
+    "Split",
     "Topology",
     "Trace",
     "UpdateTraffic",
@@ -157,6 +159,8 @@ class Problem:
     def values(self, flow_rates: ArrayLike) -> _Floats: ...
     def with_capacities(self, capacities: ArrayLike) -> Problem: ...
     def with_flow_caps(self, flow_cap: ArrayLike | None) -> Problem: ...
+    def with_utility(self, utility: Utility | _UserUtility | Sequence[Utility | _UserUtility]) -> Problem: ...
+    def with_paths_closed(self, paths: ArrayLike) -> Problem: ...
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]: ...
 
 # --- what rates are worth ---
@@ -258,10 +262,29 @@ def solve(
     threads: int = 1,
     **options: float,
 ) -> Solution: ...
+@overload
+def solve_many(
+    problems: Problem,
+    method: str = "auto",
+    *,
+    flow_caps: ArrayLike | None = None,
+    capacities: ArrayLike | None = None,
+    tol: float = 1e-6,
+    stop: Literal["rates", "gap", "kkt"] = "rates",
+    max_iterations: int = 20000,
+    time_limit: float | None = None,
+    warm_start: None = None,
+    progress: bool = False,
+    threads: int | None = None,
+    **options: float,
+) -> Solutions: ...
+@overload
 def solve_many(
     problems: Iterable[Problem],
     method: str = "auto",
     *,
+    flow_caps: None = None,
+    capacities: None = None,
     tol: float = 1e-6,
     stop: Literal["rates", "gap", "kkt"] = "rates",
     max_iterations: int = 20000,
@@ -346,6 +369,36 @@ class Solution:
     def _repr_html_(self) -> str: ...
 
 @final
+class Solutions:
+    @property
+    def status(self) -> NDArray[np.str_]: ...
+    @property
+    def is_optimal(self) -> NDArray[np.bool_]: ...
+    @property
+    def rates(self) -> _Floats: ...
+    @property
+    def flow_rates(self) -> _Floats: ...
+    @property
+    def prices(self) -> _Floats: ...
+    @property
+    def loads(self) -> _Floats: ...
+    @property
+    def objective(self) -> _Floats: ...
+    @property
+    def gap(self) -> _Floats: ...
+    @property
+    def kkt_residual(self) -> _Floats: ...
+    @property
+    def failed_flows(self) -> _Integers: ...
+    @property
+    def iterations(self) -> _Integers: ...
+    @property
+    def seconds(self) -> _Floats: ...
+    def to_pandas(self) -> pandas.DataFrame: ...
+    def __len__(self) -> int: ...
+    def _repr_html_(self) -> str: ...
+
+@final
 class Solver:
     def __new__(
         cls,
@@ -357,6 +410,24 @@ class Solver:
         **options: float,
     ) -> Solver: ...
     def step(self, n: int = 1) -> None: ...
+    def solve(
+        self,
+        *,
+        tol: float = 1e-6,
+        stop: Literal["rates", "gap", "kkt"] = "rates",
+        max_iterations: int = 20000,
+        time_limit: float | None = None,
+        callback: Callable[[Progress], object] | None = None,
+        progress: bool = False,
+        trace: bool = False,
+    ) -> Solution: ...
+    def update(
+        self,
+        *,
+        flow_caps: ArrayLike | None = None,
+        capacities: ArrayLike | None = None,
+        utility: Utility | _UserUtility | Sequence[Utility | _UserUtility] | None = None,
+    ) -> None: ...
     def certificate(self) -> Certificate: ...
     @property
     def raw_rates(self) -> _Floats: ...
@@ -543,11 +614,13 @@ class Workload:
     def __new__(
         cls,
         arrivals: ArrayLike,
-        sources: ArrayLike,
-        destinations: ArrayLike,
+        sources: _Ends,
+        destinations: _Ends,
         sizes: ArrayLike,
         production: ArrayLike | None = None,
         buffer: float = ...,
+        *,
+        net: Topology | None = None,
     ) -> Workload: ...
     @staticmethod
     def poisson(
@@ -557,14 +630,21 @@ class Workload:
         *,
         flows: int | None = None,
         duration: float | None = None,
-        pairs: ArrayLike | None = None,
+        pairs: ArrayLike | Sequence[tuple[int | str, int | str]] | None = None,
         links: ArrayLike | None = None,
         seed: int = 0,
     ) -> Workload: ...
     @staticmethod
-    def at_once(net: Topology, pairs: ArrayLike, sizes: Sizes, *, seed: int = 0) -> Workload: ...
+    def at_once(
+        net: Topology, pairs: ArrayLike | Sequence[tuple[int | str, int | str]], sizes: Sizes, *, seed: int = 0
+    ) -> Workload: ...
     @staticmethod
-    def from_csv(path_or_text: str | os.PathLike[str]) -> Workload: ...
+    def from_csv(
+        path_or_text: str | os.PathLike[str],
+        net: Topology | None = None,
+        *,
+        columns: dict[str, str] | None = None,
+    ) -> Workload: ...
     def with_production(self, rates: ArrayLike, buffer: float = ...) -> Workload: ...
     def to_csv(self) -> str: ...
     @property
@@ -676,6 +756,20 @@ class Routing:
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]: ...
 
 @final
+class Split:
+    def __new__(
+        cls, net: Topology, paths: _PathsLike, shares: ArrayLike | None = None, *, spread: bool = False
+    ) -> Split: ...
+    @property
+    def network(self) -> Topology: ...
+    @property
+    def paths(self) -> Paths: ...
+    @property
+    def shares(self) -> _Floats: ...
+    @property
+    def spread(self) -> bool: ...
+
+@final
 class Flows:
     @property
     def numbers(self) -> _Integers: ...
@@ -711,11 +805,11 @@ def simulate(
     net: Topology,
     workload: Workload,
     policy: str | Policy | _UserPolicy = "max-min",
-    routing: str | Routing | _UserRouting = "ecmp",
+    routing: str | Routing | Split | _UserRouting = "ecmp",
     *,
     until: float = ...,
     seed: int = 0,
-    changes: Sequence[tuple[float, int, float]] = (),
+    changes: Sequence[tuple[float, int | tuple[int | str, int | str], float]] = (),
     time_limit: float | None = None,
     progress: bool = False,
 ) -> Report: ...

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ._core import NumError, Problem, ProblemError, Solution, Topology
+from ._core import NumError, Problem, ProblemError, Solution, Solutions, Topology
 
 if TYPE_CHECKING:
     import pandas
@@ -115,6 +115,20 @@ def to_pandas(
     of_flows = [", ".join(names[link] for link in pairs[a:b, 1]) for a, b in itertools.pairwise(first)]
     columns |= {"served": served, "held_back_by": of_flows}
     return tables.DataFrame(columns).rename_axis("flow")
+
+
+def solutions(solutions: Solutions) -> pandas.DataFrame:
+    """The answers to scenarios, one row for each."""
+    columns = {
+        "status": solutions.status,
+        "objective": solutions.objective,
+        "gap": solutions.gap,
+        "kkt_residual": solutions.kkt_residual,
+        "failed_flows": solutions.failed_flows,
+        "iterations": solutions.iterations,
+        "seconds": solutions.seconds,
+    }
+    return imported().DataFrame(columns).rename_axis("scenario")
 
 
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -142,7 +142,7 @@ def test_bad_arrivals_are_errors_that_say_so(net, error, message, work):
         (
             netnum.ProblemError,
             'line 1 of the trace has the header "size,',
-            lambda: csv("size,arrival,source,destination"),
+            lambda: csv("size,arrival,source,target"),
         ),
         (netnum.NumError, "buffer is 5, expected rates of production beside it", lambda: trace(buffer=5)),
         (TypeError, "rates must be an array of numbers, not of dtype bool", lambda: trace(production=True)),

@@ -223,6 +223,14 @@ pub enum Error {
         /// How many links there are.
         links: usize,
     },
+    /// A path that does not exist.
+    #[error("there is no path {path}, {}", expected_below("path", *paths))]
+    UnknownPath {
+        /// The path that was named.
+        path: i64,
+        /// How many paths there are.
+        paths: usize,
+    },
     /// A link that is given two values at once.
     #[error("link {link} is named twice, expected every link once")]
     LinkTwice {

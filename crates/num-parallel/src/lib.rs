@@ -7,6 +7,7 @@
 //! | `allocator/` | flowlets that start and end, ticks, updates |
 //! | `solve.rs` | solves whose price methods use those blocks |
 //! | `many.rs` | many problems at once, a thread for each in turn |
+//! | `scenarios.rs` | one problem under many demands or capacities, each from the answer to the one before |
 //! | `k_shortest.rs` | several short paths for many pairs, a thread for some of them in turn |
 //!
 //! What is computed is `netnum-core`'s; here is only who computes it. Threads are an argument and live in a pool of
@@ -41,6 +42,7 @@ mod crew;
 mod engine;
 mod k_shortest;
 mod many;
+mod scenarios;
 mod solve;
 
 pub use allocator::{
@@ -50,4 +52,5 @@ pub use crew::{Crew, Member};
 pub use engine::{Engine, FlowId, Real, Snapshot, Worth};
 pub use k_shortest::k_shortest_paths;
 pub use many::{Batch, Overseer, solve_many};
+pub use scenarios::Scenarios;
 pub use solve::{solver, solver_from};

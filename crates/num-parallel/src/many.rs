@@ -88,12 +88,7 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
         if let Some(found) = self.warm_starts.map(<[_]>::len).filter(|&found| found != problems) {
             return Err(Error::Length { what: "warm_start".into(), found, expected: problems, per: "problem" });
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get().min(problems.max(1)));
-        let pool = pool.build().map_err(|refusal| Error::Setting {
-            name: "threads".into(),
-            value: threads.to_string(),
-            expected: format!("as many as the system can start ({refusal})"),
-        })?;
+        let pool = pool(threads, problems)?;
         // One at a time: how long a problem takes says nothing about its neighbours.
         let (numbers, tokens) = ((0..problems).into_par_iter().with_max_len(1), Tokens::in_force());
         pool.install(|| {
@@ -111,10 +106,23 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
     }
 }
 
+/// So many threads, but no more than there are pieces of work.
+///
+/// # Errors
+/// [`Error::Setting`] when the system does not give that many.
+pub(crate) fn pool(threads: NonZeroUsize, pieces: usize) -> Result<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get().min(pieces.max(1)));
+    pool.build().map_err(|refusal| Error::Setting {
+        name: "threads".into(),
+        value: threads.to_string(),
+        expected: format!("as many as the system can start ({refusal})"),
+    })
+}
+
 /// The overseer's eye on one problem.
-struct Eye<'a, O> {
-    problem: usize,
-    overseer: &'a O,
+pub(crate) struct Eye<'a, O> {
+    pub(crate) problem: usize,
+    pub(crate) overseer: &'a O,
 }
 
 impl<O: Overseer> Observer for Eye<'_, O> {

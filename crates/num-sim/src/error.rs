@@ -42,6 +42,14 @@ pub enum Error {
         /// What would have been right.
         expected: &'static str,
     },
+    /// A share of a path that is negative or not finite.
+    #[error("path {path} has share {value}, expected a finite number >= 0")]
+    Share {
+        /// Index of the path.
+        path: usize,
+        /// The share that was given.
+        value: f64,
+    },
     /// Text that is no trace.
     #[error("line {line} of the trace {what}")]
     Trace {

@@ -62,7 +62,8 @@ pub use policy::{
 pub use progress::{Observer, Progress};
 pub use report::{Report, Status};
 pub use routing::{
-    Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, Moves, Now, ROUTINGS, Route, Routing, Spray, routing,
+    Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, KShortest, KShortestOptions, Moves, Now, ROUTINGS,
+    Route, Routing, Split, Spray, routing,
 };
 pub use sizes::{NAMES, Sizes};
 pub use workload::{Pairs, Poisson, Production, Workload};

@@ -52,13 +52,32 @@ fn traces_name_the_line() {
     assert_eq!(read("0,0,-1,5"), "line 1 of the trace has destination \"-1\", expected the index of an end");
     assert_eq!(read("# x\nsoon,0,1,5"), "line 2 of the trace has arrival \"soon\", expected a number");
     assert_eq!(read("0,0,1,-5"), "flow 0 has size -5, expected a finite number > 0");
-    let known = "expected arrival,source,destination,size or arrival,source,destination,size,production";
-    for header in ["source,arrival,destination,size", "arrival,source,destination,bytes", "arrival"] {
+    for (header, wrong) in [
+        ("arrival,source,destination,bytes", "without a column \"size\""),
+        ("arrival,source,destination,sizes", "without a column \"size\", did you mean \"sizes\"?"),
+        ("arrival", "without a column \"source\""),
+        ("size,arrival,source,destination,size", "with two columns \"size\""),
+    ] {
         let found = read(&format!("# x\n{header}\n0,0,1,5"));
-        assert_eq!(found, format!("line 2 of the trace has the header {header:?}, {known}"));
+        assert_eq!(found, format!("line 2 of the trace has the header {header:?} {wrong}"));
     }
     let fields = "line 2 of the trace has 5 fields, expected 4: arrival,source,destination,size";
     assert_eq!(read("arrival, source, destination, size\n0,0,1,5,9"), fields);
+    let net = Topology::from_edges("Seattle Denver 1e9\nDenver Houston 1e9").unwrap();
+    let read_with = |text: &str, columns: &[(&str, &str)]| {
+        let columns = columns.iter().map(|&(ours, theirs)| (ours.into(), theirs.into())).collect();
+        message(Workload::from_csv_with(text, Some(&net), &columns))
+    };
+    assert_eq!(
+        read_with("0,Seatle,Denver,1", &[]),
+        "line 1 of the trace has source \"Seatle\", expected the name of one of the 3 ends, did you mean \"Seattle\"?"
+    );
+    let third = "line 1 of the trace has destination \"3\", expected the name of one of the 3 ends";
+    assert_eq!(read_with("0,0,3,1", &[]), third);
+    let bytes = "line 1 of the trace has the header \"arrival,source,destination,size\" without a column \"bytes\"";
+    assert_eq!(read_with("arrival,source,destination,size\n", &[("size", "bytes")]), bytes);
+    let sizes = "columns is for \"sizes\", expected names of arrival,source,destination,size,production, did you mean \"size\"?";
+    assert_eq!(read_with("", &[("sizes", "bytes")]), sizes);
     let twice = "line 2 of the trace has arrival \"arrival\", expected a number";
     assert_eq!(read("arrival,source,destination,size\narrival,source,destination,size"), twice);
 }

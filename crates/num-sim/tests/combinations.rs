@@ -9,9 +9,9 @@ use common::slow::{Order, Outcome, Scheduler, Splits, simulate as slowly};
 use common::{largest_difference, small_network};
 use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    Adaptive, Change, Ecmp, EcmpOptions, Edf, FlowBender, FlowBenderOptions, Flows, Marking, Marks, MaxMin, Now, Pairs,
-    Pias, Poisson, Policy, Production, Rates, Rax, RaxOptions, Report, Result, Route, Routing, Run, Sizes, Spray, Srpt,
-    Strict, Workload, simulate,
+    Adaptive, Change, Ecmp, EcmpOptions, Edf, FlowBender, FlowBenderOptions, Flows, KShortest, KShortestOptions,
+    Marking, Marks, MaxMin, Now, Pairs, Pias, Poisson, Policy, Production, Rates, Rax, RaxOptions, Report, Result,
+    Route, Routing, Run, Sizes, Split, Spray, Srpt, Strict, Workload, simulate,
 };
 
 /// How many there are, and how many where every arrival costs some linear programs.
@@ -102,8 +102,19 @@ impl Routing for LeastLoaded {
     }
 }
 
+/// Up to four short paths between any two ends, with shares that differ; some have none.
+fn split(net: &Topology, seed: u64) -> Split {
+    let pairs = (0..net.ends()).flat_map(|one| (0..net.ends()).map(move |other| (one, other)));
+    let (sources, destinations): (Vec<usize>, Vec<usize>) = pairs.filter(|(one, other)| one != other).unzip();
+    let (paths, group) = net.k_shortest_paths(&sources, &destinations, &netnum_core::KShortest::new(4)).unwrap();
+    let first = |path: usize| path == 0 || group[path - 1] != group[path];
+    let share = |path: usize| if first(path) { 1.0 } else { ((path as u64 * 7 + seed) % 4) as f64 };
+    let shares = (0..paths.len()).map(share).collect();
+    Split::new(net, paths, shares, seed).expect("paths of this network")
+}
+
 /// Every routing, made anew by every call, and one that looks at loads.
-fn routings(seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
+fn routings(net: &Topology, seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
     let options = FlowBenderOptions { rtt: 1e-3, ..FlowBenderOptions::default() };
     let dctcp = Marking::Dctcp { rtt: 100e-6, threshold: 90e3 };
     let flow_bender = |options| -> Box<dyn Routing> { Box::new(FlowBender::new(seed, options).expect("in range")) };
@@ -116,6 +127,12 @@ fn routings(seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
         ("utilization", flow_bender(FlowBenderOptions { marking: Marking::Utilization(0.9), n: 3, ..options })),
         ("locked", flow_bender(FlowBenderOptions { lock_after: Some(2), lock_for: 4, n: 2, ..options })),
         ("gradual", flow_bender(FlowBenderOptions { step: 0.3, ..options })),
+        (
+            "k-shortest",
+            Box::new(KShortest::new(seed, KShortestOptions { k: 3, ..KShortestOptions::default() }).unwrap()),
+        ),
+        ("split", Box::new(split(net, seed))),
+        ("spread split", Box::new(split(net, seed).spread())),
         ("adaptive", Box::new(Adaptive::new())),
         ("least loaded", Box::new(LeastLoaded(vec![]))),
     ]
@@ -198,8 +215,8 @@ fn assert_same(report: &Report, slow: &Outcome, net: &Topology, case: &str) {
 fn agree(seed: u64) -> usize {
     let net = small_network(seed);
     let mut moves = 0;
-    for (name, _) in routings(seed) {
-        let routing = || routings(seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
+    for (name, _) in routings(&net, seed) {
+        let routing = || routings(&net, seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
         let flows = if name == "adaptive" { FEW } else { FLOWS };
         for source in SOURCES {
             let workload = workload(&net, source, flows, seed);
@@ -228,7 +245,7 @@ fn a_seed_fixes_every_bit() {
     for source in SOURCES {
         let workload = workload(&net, source, FEW, 3);
         let run = Run { changes: failures(&net, &workload), ..Run::default() };
-        for (name, mut routing) in routings(3) {
+        for (name, mut routing) in routings(&net, 3) {
             for (mut policy, _) in policies() {
                 let mut bits = || {
                     let report = simulate(&net, &workload, routing.as_mut(), policy.as_mut(), &run, &mut ()).unwrap();
@@ -250,8 +267,8 @@ fn flows_that_arrive_together_agree_with_a_simulator_that_finds_all_anew() {
         // Between ends in some order, each of them several times.
         let pair = |flow: usize| (flow * 7 % net.ends(), (flow * 7 + 1 + flow * flow % (net.ends() - 1)) % net.ends());
         let workload = Workload::at_once(&net, &Pairs::Listed((0..90).map(pair).collect()), &sizes, seed).unwrap();
-        for (name, _) in routings(seed).into_iter().filter(|routing| ["ecmp", "spray"].contains(&routing.0)) {
-            let routing = || routings(seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
+        for (name, _) in routings(&net, seed).into_iter().filter(|routing| ["ecmp", "spray"].contains(&routing.0)) {
+            let routing = || routings(&net, seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
             for changes in [vec![], vec![Change { time: 5e-3, link: 2, capacity: 0.3 * net.capacities()[2] }]] {
                 let run = Run { changes, ..Run::default() };
                 for (mut policy, scheduler) in policies() {

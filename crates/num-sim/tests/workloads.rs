@@ -145,6 +145,10 @@ fn workloads_and_sizes_are_written_down_and_read_back() {
     }
     let backwards = r#"{"arrivals":[1.0,0.5],"sources":[0,0],"destinations":[1,1],"sizes":[1.0,1.0]}"#;
     assert!(serde_json::from_str::<Workload>(backwards).is_err());
+    let other_order = "flow,size,destination,arrival,source\nf0,1460,1,0,0\nf1,2e4,0,1.5e-6,3";
+    assert_eq!(Workload::from_csv(other_order), Workload::from_csv("0,0,1,1460\n1.5e-6,3,0,20000"));
+    let produced = Workload::from_csv("production,size,destination,arrival,source\n1e9,1460,1,0,0").unwrap();
+    assert_eq!(produced, Workload::from_csv("0,0,1,1460,1e9").unwrap());
     let text = "# a trace\n\n0,0,1,1460\n 1.5e-6 , 3, 0,20000\n";
     let trace = Workload::from_csv(text).unwrap();
     assert_eq!(

@@ -48,14 +48,14 @@ pub(crate) fn raise(error: Error) -> PyErr {
     }
 }
 
-/// Says which problem an exception is about: in the message of those that are ours; as a note, where Python has notes,
-/// when it is someone else's, so that it comes through as it was raised.
-pub(crate) fn about_problem(py: Python<'_>, problem: usize, error: PyErr) -> PyErr {
+/// Says which problem or scenario an exception is about: in the message of those that are ours; as a note, where Python has
+/// notes, when it is someone else's, so that it comes through as it was raised.
+pub(crate) fn about(py: Python<'_>, what: &str, number: usize, error: PyErr) -> PyErr {
     if !error.is_instance_of::<NumError>(py) {
-        let _ = error.value(py).call_method1("add_note", (format!("in problem {problem}"),));
+        let _ = error.value(py).call_method1("add_note", (format!("in {what} {number}"),));
         return error;
     }
-    let message = format!("problem {problem}: {}", error.value(py));
+    let message = format!("{what} {number}: {}", error.value(py));
     let ours = PyErr::from_type(error.get_type(py), (message,));
     ours.set_cause(py, error.cause(py));
     ours

@@ -60,11 +60,11 @@ mod _core {
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]
-    use crate::sim::{Flows, Network, Policy, Report, Routing, Sizes, UpdateTraffic, Workload};
+    use crate::sim::{Flows, Network, Policy, Report, Routing, Sizes, Split, UpdateTraffic, Workload};
     #[pymodule_export]
     use crate::sim::{all_to_all, incast, log_normal, permutation, policies, routings, simulate};
     #[pymodule_export]
-    use crate::solve::{Progress, Solution, Solver, Trace, methods, solve, solve_many};
+    use crate::solve::{Progress, Solution, Solutions, Solver, Trace, methods, solve, solve_many};
     #[pymodule_export]
     use crate::topology::Topology;
     #[pymodule_export]

@@ -131,19 +131,24 @@ impl Topology {
                 let message = || format!("{place} is {number}, {}", expected_below("link", count));
                 return known.ok_or_else(|| ProblemError::new_err(message()));
             }
-            let pair: Vec<Bound<'_, PyAny>> =
-                if link.is_instance_of::<PyString>() { vec![] } else { link.extract().unwrap_or_default() };
-            let [from, to] = &pair[..] else {
-                let kind = link.get_type().name()?;
-                let message = format!("{place} must be a link's number or a pair of nodes, not {kind}");
-                return Err(PyTypeError::new_err(message));
-            };
-            let (from, to) = (self.node_of(&format!("{place}[0]"), from)?, self.node_of(&format!("{place}[1]"), to)?);
-            let name = |node: usize| &self.core.node_names()[node];
-            let message = || format!("{place}: there is no link from {} to {}", name(from), name(to));
-            self.core.link(from, to).ok_or_else(|| ProblemError::new_err(message()))
+            self.link_between(&place, &link)
         };
         listed.enumerate().map(link).collect()
+    }
+
+    /// The link that joins a pair of nodes.
+    pub(crate) fn link_between(&self, place: &str, pair: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let nodes: Vec<Bound<'_, PyAny>> =
+            if pair.is_instance_of::<PyString>() { vec![] } else { pair.extract().unwrap_or_default() };
+        let [from, to] = &nodes[..] else {
+            let kind = pair.get_type().name()?;
+            let message = format!("{place} must be a link's number or a pair of nodes, not {kind}");
+            return Err(PyTypeError::new_err(message));
+        };
+        let (from, to) = (self.node_of(&format!("{place}[0]"), from)?, self.node_of(&format!("{place}[1]"), to)?);
+        let name = |node: usize| &self.core.node_names()[node];
+        let message = || format!("{place}: there is no link from {} to {}", name(from), name(to));
+        self.core.link(from, to).ok_or_else(|| ProblemError::new_err(message()))
     }
 
     fn no_name(&self, what: &str, name: &str, count: usize, of: &str) -> PyErr {

@@ -152,6 +152,17 @@ pub(crate) fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<i64
     vector(name, value, INTEGERS)
 }
 
+/// A matrix of numbers, row by row, with so many columns, one per something.
+pub(crate) fn rows(name: &str, value: &Bound<'_, PyAny>, columns: usize, per: &str) -> PyResult<Vec<f64>> {
+    let (entries, shape) = floats_of_any_shape(name, value)?;
+    if shape.len() == 2 && shape[1] == columns {
+        return Ok(entries);
+    }
+    let shape = PyTuple::new(value.py(), shape)?;
+    let message = format!("{name} has shape {shape}, expected (scenarios, {columns}), a column per {per}");
+    Err(ProblemError::new_err(message))
+}
+
 /// Pairs of integers: an array of shape (rows, 2).
 pub(crate) fn pairs(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<[i64; 2]>> {
     let array = array(name, value, INTEGERS)?;

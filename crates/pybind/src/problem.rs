@@ -351,10 +351,9 @@ impl Problem {
     /// >>> problem = netnum.Problem([1.0, 1.0], [[0], [1]], netnum.AlphaFair(1.0))
     /// >>> netnum.solve(problem.with_capacities([1.0, 3.0])).rates
     /// array([1., 3.])
-    fn with_capacities(&self, py: Python<'_>, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn with_capacities(&self, py: Python<'_>, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
         let core = self.core.clone().with_capacities(numbers::floats("capacities", capacities)?).map_err(raise)?;
-        let utility = self.utility(py)?.into();
-        Ok(Self { utility, users: self.users.clone(), ..Self::from(core) })
+        Ok(Self { topology: None, ..self.with(py, core)? })
     }
 
     /// The same problem with other caps on the rates of flows over all their paths, sharing all else.
@@ -379,14 +378,73 @@ impl Problem {
     /// >>> netnum.solve(problem.with_flow_caps([1.2, np.inf])).flow_rates.round(3)
     /// array([1.2, 1.8])
     #[pyo3(signature = (flow_cap))]
-    fn with_flow_caps(&self, py: Python<'_>, flow_cap: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    pub(crate) fn with_flow_caps(&self, py: Python<'_>, flow_cap: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let caps = match flow_cap {
             Some(flow_cap) => numbers::floats("flow_cap", flow_cap)?,
             None => vec![f64::INFINITY; self.core.flows()],
         };
-        let core = self.core.clone().with_flow_caps(caps).map_err(raise)?;
-        let topology = self.topology.as_ref().map(|topology| topology.clone_ref(py));
-        Ok(Self { topology, utility: self.utility(py)?.into(), users: self.users.clone(), ..Self::from(core) })
+        self.with(py, self.core.clone().with_flow_caps(caps).map_err(raise)?)
+    }
+
+    /// The same problem with other utilities, sharing all else.
+    ///
+    /// Parameters
+    /// ----------
+    /// utility : utility, or sequence of utilities
+    ///     As in `Problem`: one whose parameters are scalars or arrays over flows, or one per flow.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     When there are utilities, or parameters, for another number of flows.
+    /// UtilityError
+    ///     Naming the flow with a parameter out of its range.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([12.0], [[0], [0]], netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem.with_utility(netnum.AlphaFair(1.0, weight=[1.0, 2.0]))).rates.round(3)
+    /// array([4., 8.])
+    pub(crate) fn with_utility(&self, py: Python<'_>, utility: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let Given { utilities, shown, users } = utility::utilities(utility)?;
+        let core = door::detached(py, || self.core.clone().with_utility(utilities))?;
+        Ok(Self { topology: self.topology(py), utility: shown.into(), users, ..Self::from(core) })
+    }
+
+    /// The same problem with some paths closed, beside those that are, sharing all else.
+    ///
+    /// Nothing passes a closed path: its `rate_cap` is 0. A flow whose paths are all closed is among the
+    /// `Solution.failed_flows`, as one whose links have failed.
+    ///
+    /// Parameters
+    /// ----------
+    /// paths : array of int
+    ///     Numbers of paths, in any order.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first path that does not exist.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([1.0, 2.0], [[0], [1]], netnum.AlphaFair(1.0), group=[0, 0])
+    /// >>> netnum.solve(problem.with_paths_closed([1])).rates.round(3)
+    /// array([1., 0.])
+    fn with_paths_closed(&self, py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let count = self.core.paths().len();
+        let number =
+            |path: i64| u32::try_from(path).map_err(|_| raise(netnum_core::Error::UnknownPath { path, paths: count }));
+        let paths = numbers::integers("paths", paths)?.into_iter().map(number).collect::<PyResult<Vec<_>>>()?;
+        self.with(py, self.core.clone().with_paths_closed(&paths).map_err(raise)?)
     }
 
     #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
@@ -421,6 +479,18 @@ impl Problem {
         visit.call(self.topology.as_ref())?;
         visit.call(self.utility.get())?;
         self.users.iter().try_for_each(|user| user.visit(&visit))
+    }
+}
+
+impl Problem {
+    /// This problem with another core, for the same network and utilities.
+    fn with(&self, py: Python<'_>, core: Core) -> PyResult<Self> {
+        let utility = self.utility(py)?.into();
+        Ok(Self { topology: self.topology(py), utility, users: self.users.clone(), ..Self::from(core) })
+    }
+
+    fn topology(&self, py: Python<'_>) -> Option<Py<Topology>> {
+        self.topology.as_ref().map(|topology| topology.clone_ref(py))
     }
 }
 

@@ -143,6 +143,35 @@ impl Problem {
         Ok(self)
     }
 
+    /// The same problem with other utilities, one per flow. All else is shared.
+    ///
+    /// # Errors
+    /// [`Error::Length`] when there are utilities for another number of flows, and what is wrong with a utility;
+    /// [`Error::Stopped`].
+    pub fn with_utility(mut self, utilities: impl Into<Utilities>) -> Result<Self> {
+        // Promise 5.
+        self.blocks = Arc::new(blocks::of(utilities.into(), self.flows)?);
+        Ok(self)
+    }
+
+    /// The same problem with some paths closed, beside those that are: their caps become 0. A flow without an open path
+    /// gets nothing, as one whose links have failed. All else is shared.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPath`].
+    pub fn with_paths_closed(mut self, paths: &[u32]) -> Result<Self> {
+        let count = self.paths.len();
+        if let Some(&path) = paths.iter().find(|&&path| path as usize >= count) {
+            return Err(Error::UnknownPath { path: i64::from(path), paths: count });
+        }
+        if !paths.is_empty() {
+            let mut rate_caps: Vec<f64> = (0..count).map(|path| self.rate_cap(path)).collect();
+            paths.iter().for_each(|&path| rate_caps[path as usize] = 0.0);
+            self.rate_caps = Arc::new(rate_caps);
+        }
+        Ok(self)
+    }
+
     /// Capacity of every link.
     pub fn capacities(&self) -> &[f64] {
         &self.capacities
@@ -344,6 +373,27 @@ impl Problem {
 
     pub(crate) fn blocks(&self) -> &[Block] {
         &self.blocks
+    }
+
+    /// Whether another problem has the same paths of the same flows over as many links.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another number of links, paths or flows, [`Error::Setting`] for other paths or flows.
+    pub(crate) fn check_same_paths(&self, other: &Self) -> Result<()> {
+        let counts = [
+            ("capacities", other.links(), self.links(), "link"),
+            ("paths", other.paths.len(), self.paths.len(), "path"),
+            ("utility", other.flows, self.flows, "flow"),
+        ];
+        if let Some((what, found, expected, per)) = counts.into_iter().find(|count| count.1 != count.2) {
+            return Err(Error::Length { what: what.into(), found, expected, per });
+        }
+        let same_paths = Arc::ptr_eq(&self.paths, &other.paths) || self.paths == other.paths;
+        if same_paths && (Arc::ptr_eq(&self.group, &other.group) || self.group == other.group) {
+            return Ok(());
+        }
+        let expected = "those of the problem that it takes the place of".into();
+        Err(Error::Setting { name: "paths".into(), value: "others".into(), expected })
     }
 
     /// One rate per path.

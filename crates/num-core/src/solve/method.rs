@@ -38,6 +38,12 @@ pub(crate) trait Method: Send {
     /// [`Error::Stopped`] when a token in force says so. It may be begun again.
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64>;
 
+    /// The same near the answer: `state` has the prices and rates of the solution of a similar problem. Methods that
+    /// have a use for the rates say so here.
+    fn resume(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
+        self.start(problem, state)
+    }
+
     /// One iteration: better prices and again a guess at the gap. The rates that go with them are there after
     /// [`settle`](Self::settle).
     ///

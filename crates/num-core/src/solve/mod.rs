@@ -57,6 +57,19 @@ pub fn solve_by(
     observer: &mut dyn Observer,
     make: impl FnOnce() -> Result<Solver>,
 ) -> Result<Solution> {
+    solve_and_keep(problem, settings, observer, make).map(|(solution, _)| solution)
+}
+
+/// The same, and the solver with it, to go on from; none where the time was up before there was one.
+///
+/// # Errors
+/// Those of [`solve_by`].
+pub fn solve_and_keep(
+    problem: &Problem,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+    make: impl FnOnce() -> Result<Solver>,
+) -> Result<(Solution, Option<Solver>)> {
     settings.check()?;
     let began = Instant::now();
     let made = match settings.time_limit.and_then(|limit| limit.checked_add(Deadline::GRACE)) {
@@ -64,9 +77,9 @@ pub fn solve_by(
         None => make(),
     };
     match made {
-        Ok(mut solver) => solver.run_since(began, settings, observer),
+        Ok(mut solver) => solver.run_since(began, settings, observer).map(|solution| (solution, Some(solver))),
         // Either the time is up, or the token of somebody else has stopped it.
-        Err(Error::Stopped) => interrupt::check().map(|()| Solution::unsolved(problem, began.elapsed())),
+        Err(Error::Stopped) => interrupt::check().map(|()| (Solution::unsolved(problem, began.elapsed()), None)),
         Err(error) => Err(error),
     }
 }

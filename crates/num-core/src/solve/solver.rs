@@ -30,6 +30,8 @@ pub struct Solver {
     engine: Option<Arc<dyn PriceEngine>>,
     /// Where the caller left the choice of the method to the library.
     auto: Option<Auto>,
+    /// The method's own, by name; none for a rule of the caller's own *(given)*.
+    options: Option<BTreeMap<String, f64>>,
     state: State,
     /// The method's own guess at the relative gap *(derived)*.
     estimate: f64,
@@ -64,7 +66,7 @@ impl Solver {
         let make = |presolved: &_| info.make(options, &Setup { problem, presolved, engine: engine.as_deref() });
         let mut this = Self::start(problem, info.name, make)?;
         this.auto = (method == AUTO).then(Auto::new);
-        this.engine = engine;
+        (this.engine, this.options) = (engine, Some(options.clone()));
         Ok(this)
     }
 
@@ -90,9 +92,20 @@ impl Solver {
         let estimate = method.start(&presolved, &mut state)?;
         let problem = problem.clone();
         let made = began.elapsed();
-        let (engine, auto, iteration, warm) = (None, None, 0, false);
-        let this =
-            Self { problem, presolved, method_name, method, engine, auto, state, estimate, iteration, warm, made };
+        let this = Self {
+            problem,
+            presolved,
+            method_name,
+            method,
+            engine: None,
+            auto: None,
+            options: None,
+            state,
+            estimate,
+            iteration: 0,
+            warm: false,
+            made,
+        };
         this.check()?;
         Ok(this)
     }
@@ -104,6 +117,57 @@ impl Solver {
     /// [`Error::Length`], [`Error::Price`].
     pub fn warm_start(&mut self, prices: &[f64]) -> Result<()> {
         self.problem.check_prices(prices)?;
+        self.choose_when_warm()?;
+        self.state.prices = self.presolved.natural_prices(prices);
+        self.estimate = self.method.start(&self.presolved, &mut self.state)?;
+        self.begin_warm()
+    }
+
+    /// Starts again near an answer: at the prices and rates of the solution of a problem on the same paths, whose
+    /// capacities, caps or utilities were others. The interior point then takes a fraction of its steps.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::Price`], [`Error::Rate`].
+    pub fn resume(&mut self, prices: &[f64], rates: &[f64]) -> Result<()> {
+        self.problem.check_prices(prices)?;
+        self.problem.check_rates(rates)?;
+        if let Some(path) = rates.iter().position(|rate| !(rate.is_finite() && *rate >= 0.0)) {
+            return Err(Error::Rate { path, value: rates[path] });
+        }
+        self.choose_when_warm()?;
+        self.state.prices = self.presolved.natural_prices(prices);
+        self.state.rates = self.presolved.natural_rates(rates);
+        self.estimate = self.method.resume(&self.presolved, &mut self.state)?;
+        self.begin_warm()
+    }
+
+    /// Goes on with another problem on the same paths, from where it stands: other capacities, caps or utilities.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::Setting`] for a problem with other links, paths or flows, [`Error::Unsupported`] for
+    /// one that the method cannot take, and for a solver with a [rule](Self::with_rule) of the caller's own; those of
+    /// [`new`](Self::new). Nothing has changed then.
+    pub fn update(&mut self, problem: &Problem) -> Result<()> {
+        self.problem.check_same_paths(problem)?;
+        let Some(options) = &self.options else {
+            let (method, what) = (self.method_name.into(), "a change of its problem".into());
+            return Err(Error::Unsupported { method, what, instead: "make another solver" });
+        };
+        let method = if self.auto.is_some() { AUTO } else { self.method_name };
+        let mut next = Self::with_engine(problem, method, options, self.engine.clone())?;
+        let (prices, rates) = (self.prices(), self.raw_rates());
+        // Where it has gone astray it begins anew.
+        if prices.iter().chain(&rates).all(|value| value.is_finite()) {
+            let began = Instant::now();
+            next.resume(&prices, &rates)?;
+            next.made += began.elapsed();
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// Takes the method that `auto` begins with from prices that may be near.
+    fn choose_when_warm(&mut self) -> Result<()> {
         if self.auto.is_some() {
             self.auto = Some(Auto::new());
             let first = Auto::first_when_warm(&self.problem);
@@ -111,8 +175,10 @@ impl Solver {
                 self.hand_over(first)?;
             }
         }
-        self.state.prices = self.presolved.natural_prices(prices);
-        self.estimate = self.method.start(&self.presolved, &mut self.state)?;
+        Ok(())
+    }
+
+    fn begin_warm(&mut self) -> Result<()> {
         (self.iteration, self.warm) = (0, true);
         self.check()
     }

@@ -40,7 +40,15 @@ impl Hash {
 
     /// One of so many paths, at least one.
     pub(super) fn pick(&self, flow: usize, v: u32, paths: usize) -> usize {
-        if paths == 1 {
+        let last = paths - 1;
+        let weight = |path: usize| (1.0 + self.skew * (1.0 - 2.0 * path as f64 / last as f64)) / paths as f64;
+        self.pick_by(flow, v, (0..paths).map(weight))
+    }
+
+    /// One of some paths, at least one, by their probabilities.
+    pub(super) fn pick_by(&self, flow: usize, v: u32, weights: impl ExactSizeIterator<Item = f64>) -> usize {
+        let last = weights.len() - 1;
+        if last == 0 {
             return 0;
         }
         let mut rng = self.rng.clone();
@@ -48,13 +56,11 @@ impl Hash {
         // Two words of 32 bits make a number.
         rng.set_word_pos(2 * u128::from(v));
         let mut place: f64 = rng.random();
-        let last = paths - 1;
-        let weight = |path: usize| (1.0 + self.skew * (1.0 - 2.0 * path as f64 / last as f64)) / paths as f64;
-        let past = |path: &usize| {
-            place -= weight(*path);
+        let past = |weight: f64| {
+            place -= weight;
             place < 0.0
         };
-        (0..last).find(past).unwrap_or(last)
+        weights.take(last).position(past).unwrap_or(last)
     }
 }
 

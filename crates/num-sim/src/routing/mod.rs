@@ -3,20 +3,24 @@
 //! A [`Routing`] is asked when a flow arrives, and answers with one path, or with weights over several. A static one leaves
 //! it at that. One with a [clock](Routing::period) is asked again at every period of a flow, and told how much of what the
 //! flow sent in it was [marked](Marking); others want to be asked when a link's capacity changes, or at every change of
-//! any flow. A new one is a file here and a line in [`ROUTINGS`].
+//! any flow. A new one is a file here and a line in [`ROUTINGS`], unless it is made of more than options, as a [`Split`] is.
 
 mod adaptive;
 mod choices;
 mod ecmp;
 mod flow_bender;
 mod hash;
+mod k_shortest;
 mod route;
+mod split;
 mod spray;
 
 pub use adaptive::Adaptive;
 pub use ecmp::{Ecmp, EcmpOptions};
 pub use flow_bender::{FlowBender, FlowBenderOptions};
+pub use k_shortest::{KShortest, KShortestOptions};
 pub use route::Route;
+pub use split::Split;
 pub use spray::Spray;
 
 use netnum_core::Topology;
@@ -153,6 +157,12 @@ pub const ROUTINGS: &[Entry<Make>] = &[
         summary: "an even split over all shortest paths",
         options: Options::new,
         make: |_, _| Ok(Box::new(Spray::new())),
+    },
+    Entry {
+        name: "k-shortest",
+        summary: "a random one of the k shortest paths for each flow, or all of them",
+        options: options::defaults::<KShortestOptions>,
+        make: |seed, given| Ok(Box::new(KShortest::new(seed, given.read()?)?)),
     },
     Entry {
         name: "adaptive",

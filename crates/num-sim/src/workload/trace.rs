@@ -6,11 +6,15 @@
 //! 1.5e-6,3,0,20000
 //! ```
 //!
-//! A fifth column, `production`, is the rate in bit/s at which a flow's bytes are produced: all lines have it, or none.
+//! A fifth column, `production`, is the rate in bit/s at which a flow's bytes are produced: all lines have it, or none. With
+//! a header columns may stand in any order and others beside them; with a network ends may be called by their names.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
+use netnum_core::solve::nearest;
 
 use super::{Production, Workload};
 use crate::error::{Error, Result};
@@ -18,21 +22,49 @@ use crate::error::{Error, Result};
 /// What a line costs to read or to write, in units of a [`Pacer`].
 const LINE: usize = 16;
 
+/// The columns in the order that they have without a header; the last may be missing.
+const COLUMNS: [&str; 5] = ["arrival", "source", "destination", "size", "production"];
 const HEADER: &str = "arrival,source,destination,size";
 const WITH_PRODUCTION: &str = "arrival,source,destination,size,production";
 
 impl Workload {
     /// Reads a trace: arrival in seconds, source and destination ends by index, size in bytes and perhaps the rate of
-    /// production in bit/s, separated by commas. Blank lines and those that begin with `#` are skipped. Send buffers have
-    /// no limit; [`with_production`](Self::with_production) may say otherwise afterwards.
+    /// production in bit/s, separated by commas. Blank lines and those that begin with `#` are skipped. Below a header the
+    /// columns stand as it says, and those of other names are skipped. Send buffers have no limit;
+    /// [`with_production`](Self::with_production) may say otherwise afterwards.
     ///
     /// # Errors
-    /// [`Error::Trace`] naming the line that is not four numbers, or five if the first is or the header says so, and a header
-    /// of other columns or in another order; as [`new`](Self::new) and
-    /// [`Production::new`] for what the numbers say.
+    /// [`Error::Trace`] naming the line with a field that is no number, or with more or fewer fields than the header, or than
+    /// four or five, as the first line has, without one; and a header without one of the columns, or with it twice. As
+    /// [`new`](Self::new) and [`Production::new`] for what the numbers say.
     pub fn from_csv(text: &str) -> Result<Self> {
+        Self::from_csv_with(text, None, &BTreeMap::new())
+    }
+
+    /// The same of a network whose ends may be called by name, or by index where no end has that name, and with other names
+    /// for columns: `columns` has those that the header has, by those that they have here.
+    ///
+    /// # Errors
+    /// Those of [`from_csv`](Self::from_csv), with the nearest name for an end that the network does not have;
+    /// [`netnum_core::Error::Setting`] for a column that there is none of here.
+    ///
+    /// ```
+    /// # use netnum_core::Topology;
+    /// # use netnum_sim::{Error, Workload};
+    /// let net = Topology::from_edges("Seattle Denver 1e9\nDenver Houston 1e9")?;
+    /// let columns = [("arrival".into(), "start".into()), ("size".into(), "bytes".into())].into();
+    /// let text = "id,source,destination,bytes,start\nweb,Seattle,Houston,1460,0.5";
+    /// let workload = Workload::from_csv_with(text, Some(&net), &columns)?;
+    /// assert_eq!((workload.sources(), workload.destinations(), workload.arrivals()), (&[0][..], &[2][..], &[0.5][..]));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn from_csv_with(text: &str, net: Option<&Topology>, columns: &BTreeMap<String, String>) -> Result<Self> {
+        if let Some(name) = columns.keys().find(|name| !COLUMNS.contains(&name.as_str())) {
+            let expected = format!("names of {WITH_PRODUCTION}{}", nearest(name, &COLUMNS));
+            return Err(Error::setting("columns", format!("for {name:?}"), &expected));
+        }
         let (mut arrivals, mut sources, mut destinations, mut sizes) = (vec![], vec![], vec![], vec![]);
-        let (mut header, mut rates) = (None, vec![]);
+        let (mut layout, mut rates): (Option<Layout>, _) = (None, vec![]);
         let mut pacer = Pacer::new();
         // Spreadsheets begin a file with a byte-order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -43,33 +75,32 @@ impl Workload {
                 continue;
             }
             let wrong = |what: String| Error::Trace { line: number, what };
-            let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-            if header.is_none() && fields.iter().all(|field| field.parse::<f64>().is_err()) {
-                let names = fields.join(",");
-                let known = [HEADER, WITH_PRODUCTION].into_iter().find(|&known| known == names);
-                let expected = || format!("has the header {names:?}, expected {HEADER} or {WITH_PRODUCTION}");
-                header = Some(known.ok_or_else(|| wrong(expected()))?);
-                continue;
+            let fields: Vec<&str> = line.split(',').map(|field| field.trim().trim_matches('"')).collect();
+            if layout.is_none() {
+                if let Some(read) = Layout::of_header(&fields, columns) {
+                    layout = Some(read.map_err(wrong)?);
+                    continue;
+                }
             }
-            let header = *header.get_or_insert(if fields.len() == 5 { WITH_PRODUCTION } else { HEADER });
-            let expected = header.split(',').count();
-            let (true, &[arrival, source, destination, size, ref rate @ ..]) =
-                (fields.len() == expected, fields.as_slice())
-            else {
-                return Err(wrong(format!("has {} fields, expected {expected}: {header}", fields.len())));
-            };
-            let real = |name: &str, field: &str| {
+            let layout = layout.get_or_insert_with(|| Layout::in_order(fields.len()));
+            if fields.len() != layout.count {
+                return Err(wrong(format!("has {} fields, expected {}: {}", fields.len(), layout.count, layout.shown)));
+            }
+            let field = |column: usize| layout.places[column].map(|place| fields[place]);
+            let real = |column: usize, field: &str| {
+                let name = COLUMNS[column];
                 field.parse::<f64>().map_err(|_| wrong(format!("has {name} {field:?}, expected a number")))
             };
-            let end = |name: &str, field: &str| {
-                field.parse::<usize>().map_err(|_| wrong(format!("has {name} {field:?}, expected the index of an end")))
+            let end = |column: usize, field: &str| {
+                end_of(net, field).map_err(|expected| wrong(format!("has {} {field:?}, {expected}", COLUMNS[column])))
             };
-            arrivals.push(real("arrival", arrival)?);
-            sources.push(end("source", source)?);
-            destinations.push(end("destination", destination)?);
-            sizes.push(real("size", size)?);
-            for rate in rate {
-                rates.push(real("production", rate)?);
+            let [arrival, source, destination, size] = [0, 1, 2, 3].map(|column| field(column).unwrap_or_default());
+            arrivals.push(real(0, arrival)?);
+            sources.push(end(1, source)?);
+            destinations.push(end(2, destination)?);
+            sizes.push(real(3, size)?);
+            if let Some(rate) = field(4) {
+                rates.push(real(4, rate)?);
             }
         }
         let workload = Self::new(arrivals, sources, destinations, sizes)?;
@@ -98,4 +129,54 @@ impl Workload {
         }
         Ok(text)
     }
+}
+
+/// Where the columns stand.
+struct Layout {
+    /// Of each of [`COLUMNS`], its place in a line.
+    places: [Option<usize>; 5],
+    /// Fields of a line, and how to name them all.
+    count: usize,
+    shown: String,
+}
+
+impl Layout {
+    /// That of lines without a header.
+    fn in_order(fields: usize) -> Self {
+        let (count, shown) = if fields == 5 { (5, WITH_PRODUCTION) } else { (4, HEADER) };
+        Self { places: [0, 1, 2, 3, 4].map(|place| (place < count).then_some(place)), count, shown: shown.into() }
+    }
+
+    /// What the first line says, if it is a header: none of its fields is a number.
+    fn of_header(fields: &[&str], columns: &BTreeMap<String, String>) -> Option<Result<Self, String>> {
+        if fields.iter().any(|field| field.parse::<f64>().is_ok()) {
+            return None;
+        }
+        let shown = fields.join(",");
+        let place = |column: usize| {
+            let name = columns.get(COLUMNS[column]).map_or(COLUMNS[column], String::as_str);
+            let mut places = fields.iter().enumerate().filter(|field| *field.1 == name).map(|field| field.0);
+            match (places.next(), places.next()) {
+                (_, Some(_)) => Err(format!("has the header {shown:?} with two columns {name:?}")),
+                (None, _) if column < 4 || columns.contains_key(COLUMNS[column]) => {
+                    let near = nearest(name, fields);
+                    Err(format!("has the header {shown:?} without a column {name:?}{near}"))
+                }
+                (place, _) => Ok(place),
+            }
+        };
+        let places = || Ok([place(0)?, place(1)?, place(2)?, place(3)?, place(4)?]);
+        Some(places().map(|places| Self { places, count: fields.len(), shown: shown.clone() }))
+    }
+}
+
+/// An end by its name, or else by its index.
+fn end_of(net: Option<&Topology>, field: &str) -> Result<usize, String> {
+    let index = field.parse::<usize>().ok();
+    let Some(net) = net else { return index.ok_or_else(|| "expected the index of an end".into()) };
+    let known = net.end(field).or_else(|| index.filter(|&end| end < net.ends()));
+    known.ok_or_else(|| {
+        let near = net.nearest_name(field).map_or_else(String::new, |near| format!(", did you mean {near:?}?"));
+        format!("expected the name of one of the {} ends{near}", net.ends())
+    })
 }

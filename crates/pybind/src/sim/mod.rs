@@ -7,6 +7,7 @@ mod own;
 mod own_routing;
 mod report;
 mod sizes;
+mod split;
 mod traffic;
 mod watch;
 mod workload;
@@ -14,13 +15,14 @@ mod workload;
 use netnum_sim::{Change, Error, Run};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString, PyTuple};
 
 pub(crate) use flows::Flows;
 pub(crate) use named::{Policy, Routing, policies, routings};
 pub(crate) use network::Network;
 pub(crate) use report::Report;
 pub(crate) use sizes::Sizes;
+pub(crate) use split::Split;
 pub(crate) use traffic::UpdateTraffic;
 pub(crate) use workload::{Workload, all_to_all, incast, log_normal, permutation};
 
@@ -51,8 +53,8 @@ fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> netnum_sim::Result<T
     door::detached(py, || Ok(work()))?.map_err(raise)
 }
 
-/// Changes of links, from rows of time, link and capacity.
-fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
+/// Changes of links, from rows of time, link and capacity. A link may be the pair of nodes that it joins.
+fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
     let mistyped = |what: &str, value: &Bound<'_, PyAny>| match value.repr() {
         Ok(shown) => PyTypeError::new_err(format!("{what} (time, link, capacity), not {shown}")),
         Err(error) => error,
@@ -64,6 +66,10 @@ fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
             row.extract().map_err(|_| mistyped(&format!("change {place} must be a"), &row))?;
         let name = |what: &str| format!("{what} of change {place}");
         let (time, capacity) = (float(&name("time"), &time)?, float(&name("capacity"), &capacity)?);
+        if link.is_instance_of::<PyTuple>() || link.is_instance_of::<PyList>() {
+            let link = net.link_between(&name("link"), &link)?;
+            return Ok(Change { time, link, capacity });
+        }
         // A row of an array of floats has the link as one, too.
         let link = match link.extract::<f64>() {
             Ok(whole) if whole.fract() == 0.0 => link.call_method0("__int__")?,
@@ -89,15 +95,17 @@ fn changes_of(changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
 ///     Who gets which rate: ``"max-min"``, ``"srpt"``, ``"proportional"``, ``"min-fct"``, ``"alpha-fair"``, ``"flowtune"``,
 ///     ``"xwi"``, ``"gradient"``, ``"rcp"``, ``"edf"``, ``"pias"``, ``"rax"``, ``"rax+"``, or a `Policy` of one of these names
 ///     with options. One of your own has a method ``allocate(now, flows)``; see Notes.
-/// routing : str, Routing, or an object of your own
-///     Who goes where: ``"ecmp"``, ``"flow-bender"``, ``"spray"``, ``"adaptive"``, or a `Routing` of one of these names with
-///     options. One of your own has a method ``route(flow, source, destination, paths, network)``; see Notes.
+/// routing : str, Routing, Split, or an object of your own
+///     Who goes where: ``"ecmp"``, ``"flow-bender"``, ``"spray"``, ``"k-shortest"``, ``"adaptive"``, or a `Routing` of one of
+///     these names with options; a `Split` is over paths that you give. One of your own has a method
+///     ``route(flow, source, destination, paths, network)``; see Notes.
 /// until : float
 ///     Seconds of simulated time after which it is over, >= 0. By default all flows end first.
 /// seed : int
 ///     Of the routing, from 0 to 2**64 - 1. The same arguments give the same completion times, bit for bit.
-/// changes : sequence of (float, int, float)
-///     Links whose capacities change, in order of time: seconds, link, and its capacity from then on in bit/s, 0 if it fails.
+/// changes : sequence of (float, int or (node, node), float)
+///     Links whose capacities change, in order of time: seconds, link, and its capacity from then on in bit/s, 0 if it fails. A
+///     link is given by its number, or by the two nodes that it joins.
 /// time_limit : float, optional
 ///     Seconds of real time after which it is over, >= 0: the report, with status ``"time_limit"``, is of what has happened
 ///     by then.
@@ -188,7 +196,8 @@ pub(crate) fn simulate(
     let mut routing = named::routing_of(&routing, seed_of(seed)?, net, workload)?;
     let mut policy = named::policy_of(&policy, net, workload)?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
-    let run = Run { until, changes: changes.map_or(Ok(Vec::new()), changes_of)?, time_limit };
+    let run =
+        Run { until, changes: changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?, time_limit };
     let mut watch = Watch::new(progress, workload.get().core.len(), until);
     let (net, flows) = (&net.get().core, &workload.get().core);
     let report = detached(py, || netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch));

@@ -1,5 +1,6 @@
 //! `Workload`, the pairs of ends that its flows join, and the rates at which their bytes are produced.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use netnum_core::Parameter;
@@ -9,9 +10,10 @@ use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyString};
+use pyo3::types::{IntoPyDict, PyList, PyString};
 
 use super::{Sizes, detached};
+use crate::door;
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
 use crate::topology::{Topology, seed_of};
@@ -23,12 +25,14 @@ use crate::topology::{Topology, seed_of};
 /// arrivals : array of float, shape (flows,)
 ///     In seconds, >= 0 and in order.
 /// sources, destinations : array of int, shape (flows,)
-///     Two different ends of the network, by index.
+///     Two different ends of the network, by index, or by name where the network is given.
 /// sizes : array of float, shape (flows,)
 ///     In bytes, > 0.
 /// production : array of float, shape (flows,), or float, optional
 /// buffer : float
 ///     As in `with_production`. By default all bytes of a flow are at hand when it arrives.
+/// net : Topology, optional
+///     Whose ends `sources` and `destinations` name.
 ///
 /// Raises
 /// ------
@@ -49,8 +53,8 @@ impl From<Core> for Workload {
 #[pymethods]
 impl Workload {
     #[new]
-    #[pyo3(signature = (arrivals, sources, destinations, sizes, production=None, buffer=f64::INFINITY))]
-    #[pyo3(text_signature = "(arrivals, sources, destinations, sizes, production=None, buffer=1e999)")]
+    #[pyo3(signature = (arrivals, sources, destinations, sizes, production=None, buffer=f64::INFINITY, *, net=None))]
+    #[pyo3(text_signature = "(arrivals, sources, destinations, sizes, production=None, buffer=1e999, *, net=None)")]
     fn new(
         arrivals: &Bound<'_, PyAny>,
         sources: &Bound<'_, PyAny>,
@@ -58,8 +62,12 @@ impl Workload {
         sizes: &Bound<'_, PyAny>,
         production: Option<&Bound<'_, PyAny>>,
         buffer: f64,
+        net: Option<&Bound<'_, Topology>>,
     ) -> PyResult<Self> {
-        let ends = |name: &str, values| {
+        let ends = |name: &str, values: &Bound<'_, PyAny>| {
+            if let Some(net) = net {
+                return net.get().ends_of(&format!("{name}s"), values);
+            }
             let end = |(flow, end): (usize, i64)| {
                 let message = || format!("flow {flow} has {name} {end}, expected the index of an end, >= 0");
                 usize::try_from(end).map_err(|_| ProblemError::new_err(message()))
@@ -94,7 +102,7 @@ impl Workload {
     ///     End after so many flows, or when no more arrive within so many seconds, whichever is first. One of them has to
     ///     be given.
     /// pairs : array of int, shape (pairs, 2), optional
-    ///     Sources and destinations to draw from; by default any two different ends. `permutation`, `incast` and
+    ///     Sources and destinations to draw from, also by name; by default any two different ends. `permutation`, `incast` and
     ///     `all_to_all` make some.
     /// links : array of int, optional
     ///     The links whose total capacity counts as a load of 1, in place of the servers'.
@@ -152,7 +160,7 @@ impl Workload {
     /// ----------
     /// net : Topology
     /// pairs : array of int, shape (pairs, 2)
-    ///     Sources and destinations. `permutation`, `incast` and `all_to_all` make some.
+    ///     Sources and destinations, also by name. `permutation`, `incast` and `all_to_all` make some.
     /// sizes : Sizes
     /// seed : int
     ///
@@ -207,12 +215,17 @@ impl Workload {
     }
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
-    /// ``production``, is the rate in bit/s at which a flow's bytes are produced.
+    /// ``production``, is the rate in bit/s at which a flow's bytes are produced. Below a header the columns may stand in any
+    /// order, and others beside them.
     ///
     /// Parameters
     /// ----------
     /// path_or_text : str or os.PathLike
     ///     A path-like is a file, and so is a str without a comma and of one line; any other is the text.
+    /// net : Topology, optional
+    ///     Whose ends are called by name; by index otherwise.
+    /// columns : dict of str to str, optional
+    ///     What the header calls the columns, ``{"size": "bytes", "arrival": "start"}`` say.
     ///
     /// Returns
     /// -------
@@ -226,8 +239,20 @@ impl Workload {
     ///     For an empty str.
     /// OSError, UnicodeDecodeError
     ///     When a file cannot be read, or is no UTF-8.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("Seattle Denver 1e9\nDenver Houston 1e9")
+    /// >>> text = "source,destination,bytes,arrival\nSeattle,Houston,1e6,0.5"
+    /// >>> netnum.sim.Workload.from_csv(text, net, columns={"size": "bytes"}).destinations
+    /// array([2])
     #[staticmethod]
-    fn from_csv(path_or_text: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (path_or_text, net=None, *, columns=None))]
+    fn from_csv(
+        path_or_text: &Bound<'_, PyAny>,
+        net: Option<&Bound<'_, Topology>>,
+        columns: Option<BTreeMap<String, String>>,
+    ) -> PyResult<Self> {
         let text = match path_or_text.cast::<PyString>() {
             Ok(text) if text.is_empty()? => {
                 let expected = "the name of a file, or lines arrival,source,destination,size";
@@ -240,7 +265,9 @@ impl Workload {
                 path.call_method("read_text", (), Some(&[("encoding", "utf-8")].into_py_dict(path.py())?))?.extract()?
             }
         };
-        detached(path_or_text.py(), || Core::from_csv(&text)).map(Into::into)
+        let net = net.map(|net| &net.get().core);
+        let columns = columns.unwrap_or_default();
+        detached(path_or_text.py(), || Core::from_csv_with(&text, net, &columns)).map(Into::into)
     }
 
     /// The trace as text that `from_csv` reads back, to the last bit, but for the limit of send buffers.
@@ -329,11 +356,34 @@ fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Si
     })
 }
 
-/// Pairs that are listed, from an array of two columns.
+/// Pairs that are listed, from an array of two columns, or from pairs of names.
 fn pairs_of(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+    if let Some(named) = named_pairs(net, pairs)? {
+        return Ok(Pairs::Listed(named));
+    }
     let end = |pair: usize, end: i64| net.index_of(|| format!("an end of pairs[{pair}]"), end);
     let pair = |(pair, [source, destination]): (usize, [i64; 2])| Ok((end(pair, source)?, end(pair, destination)?));
     numbers::pairs("pairs", pairs)?.into_iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
+}
+
+/// The same from a list of pairs of which the first has a name; none for anything else.
+fn named_pairs(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(usize, usize)>>> {
+    let list = pairs.cast::<PyList>();
+    let is_named = |list: &Bound<'_, PyList>| {
+        let first: Vec<Bound<'_, PyAny>> = list.get_item(0).and_then(|pair| pair.extract()).unwrap_or_default();
+        first.iter().any(|end| end.is_instance_of::<PyString>())
+    };
+    let Some(list) = list.ok().filter(|list| is_named(list)) else { return Ok(None) };
+    let mut pacer = door::Pacer::new(pairs.py());
+    let pair = |(place, pair): (usize, Bound<'_, PyAny>)| {
+        pacer.did(1)?;
+        let Ok([source, destination]) = pair.extract::<[Bound<'_, PyAny>; 2]>() else {
+            return Err(PyTypeError::new_err(format!("pairs[{place}] must be two ends, not {}", pair.repr()?)));
+        };
+        let end = |end| net.end_of(&format!("an end of pairs[{place}]"), end);
+        Ok((end(&source)?, end(&destination)?))
+    };
+    list.iter().enumerate().map(pair).collect::<PyResult<_>>().map(Some)
 }
 
 /// Listed pairs as an array of two columns.

@@ -7,34 +7,41 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use netnum_core::interrupt::{StopToken, Tokens};
-use netnum_core::{Error, Problem as Core, Result};
-use netnum_parallel::{Batch, Overseer};
+use netnum_core::{Error, Problem as Core, Result, Solution as Found};
+use netnum_parallel::{Batch, Overseer, Scenarios};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::solutions::{Row, Solutions};
 use super::{Solution, options_of, prices_of, settings_of};
 use crate::door::{self, PAUSE};
-use crate::error::about_problem;
+use crate::error::{about, raise, setting};
 use crate::numbers;
 use crate::problem::Problem;
 
-/// Solve many problems at once, each on one thread of several.
+/// Solve many problems at once, each on one thread of several: any problems, or one under many demands and capacities.
 ///
-/// The answers are those of `solve`, to the last bit, whatever the number of threads. Runs without the interpreter;
-/// Ctrl-C raises KeyboardInterrupt at once. Utilities written in Python work, but take turns: only one thread at a time
-/// can be in the interpreter.
+/// The answers have the same bits whatever the number of threads; those to a sequence of problems are those of `solve`. Runs
+/// without the interpreter; Ctrl-C raises KeyboardInterrupt at once. Utilities written in Python work, but take turns: only
+/// one thread at a time can be in the interpreter.
 ///
 /// Parameters
 /// ----------
-/// problems : sequence of Problem
+/// problems : sequence of Problem, or Problem
+///     A single one with `flow_caps`, `capacities` or both.
 /// method, tol, stop, max_iterations
 ///     As in `solve`, for all of them.
+/// flow_caps : array of float, shape (scenarios, flows), optional
+///     The demands of a single problem, in place of its own, one row for each scenario: >= 0, inf for none.
+/// capacities : array of float, shape (scenarios, links), optional
+///     Its capacities likewise: finite and >= 0, 0 for a link that has failed.
 /// time_limit : float, optional
 ///     Seconds for each of them, >= 0.
 /// warm_start : Solution, array of float of shape (links,), or sequence of these and None, optional
 ///     What to start from, as in `solve`: one for all problems, or a sequence with one per problem (None for a cold
-///     start).
+///     start). None with scenarios: they start from each other's answers, those next to each other in groups of up to 32, so
+///     that rows are best in an order in which little changes.
 /// progress : bool
 ///     Whether to show one bar over all the problems on stderr.
 /// threads : int, optional
@@ -46,33 +53,40 @@ use crate::problem::Problem;
 /// -------
 /// list of Solution
 ///     In the order of the problems.
+/// Solutions
+///     For the scenarios of a single problem: arrays with one row each.
 ///
 /// Raises
 /// ------
 /// MethodError, NumError, ProblemError, UtilityError
-///     As `solve` does, with the number of the problem in front: ``problem 3: …``. The first failing problem counts,
-///     and those after it are left out. What a utility of your own raises comes through, with that number as a note
-///     (from Python 3.11 on).
+///     As `solve` does, with the number of the problem or the scenario in front: ``problem 3: …``. The first failing one
+///     counts, and those after it are left out. What a utility of your own raises comes through, with that number as a
+///     note (from Python 3.11 on).
 ///
 /// Examples
 /// --------
 /// >>> problems = [netnum.Problem([12.0], [[0]] * flows, netnum.AlphaFair(1.0)) for flows in (1, 2, 3)]
 /// >>> [float(solution.rates[0].round(3)) for solution in netnum.solve_many(problems)]
 /// [12.0, 6.0, 4.0]
+/// >>> problem = netnum.Problem([12.0], [[0], [0]], netnum.AlphaFair(1.0))
+/// >>> netnum.solve_many(problem, flow_caps=[[1.0, 20.0], [2.0, 20.0], [20.0, 20.0]]).rates.round(3)
+/// array([[ 1., 11.],
+///        [ 2., 10.],
+///        [ 6.,  6.]])
 #[pyfunction]
 #[pyo3(signature = (
-    problems, method="auto", *, tol=1e-6, stop="rates", max_iterations=None, time_limit=None, warm_start=None,
-    progress=false, threads=None, **options
+    problems, method="auto", *, flow_caps=None, capacities=None, tol=1e-6, stop="rates", max_iterations=None,
+    time_limit=None, warm_start=None, progress=false, threads=None, **options
 ))]
-#[pyo3(
-    text_signature = "(problems, method=\"auto\", *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, \
-                         warm_start=None, progress=False, threads=None, **options)"
-)]
+#[pyo3(text_signature = "(problems, method=\"auto\", *, flow_caps=None, capacities=None, tol=1e-06, stop=\"rates\", \
+                         max_iterations=20000, time_limit=None, warm_start=None, progress=False, threads=None, **options)")]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn solve_many(
     py: Python<'_>,
     problems: &Bound<'_, PyAny>,
     method: &str,
+    flow_caps: Option<&Bound<'_, PyAny>>,
+    capacities: Option<&Bound<'_, PyAny>>,
     tol: f64,
     stop: &str,
     max_iterations: Option<&Bound<'_, PyAny>>,
@@ -81,7 +95,7 @@ pub(crate) fn solve_many(
     progress: bool,
     threads: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Vec<Solution>> {
+) -> PyResult<Py<PyAny>> {
     let settings = settings_of(tol, stop, max_iterations, time_limit)?;
     let threads = match threads {
         Some(threads) => NonZeroUsize::new(numbers::count("threads", threads, 1)?),
@@ -89,6 +103,29 @@ pub(crate) fn solve_many(
     };
     let threads = threads.unwrap_or(NonZeroUsize::MIN);
     let options = options_of(options)?;
+    if let Ok(problem) = problems.cast::<Problem>() {
+        if flow_caps.is_none() && capacities.is_none() {
+            let message =
+                "problems is a Problem, which is not iterable: give several, or flow_caps or capacities beside it";
+            return Err(PyTypeError::new_err(message));
+        }
+        if warm_start.is_some() {
+            return Err(setting("warm_start", "given", "none beside scenarios, which start from each other's answers"));
+        }
+        let problem = &problem.get().core;
+        let [flow_caps, capacities] =
+            [("flow_caps", flow_caps, problem.flows(), "flow"), ("capacities", capacities, problem.links(), "link")]
+                .map(|(name, matrix, columns, per)| matrix.map(|matrix| numbers::rows(name, matrix, columns, per)));
+        let (flow_caps, capacities) = (flow_caps.transpose()?, capacities.transpose()?);
+        let (flow_caps, capacities) = (flow_caps.as_deref(), capacities.as_deref());
+        let scenarios = Scenarios { problem, flow_caps, capacities, method, options: &options, settings: &settings };
+        return Ok(Py::new(py, solve_scenarios(py, &scenarios, threads, progress)?)?.into_any());
+    }
+    if flow_caps.is_some() || capacities.is_some() {
+        return Err(PyTypeError::new_err(
+            "flow_caps and capacities are for a single Problem, not for a sequence of them",
+        ));
+    }
     let held = problems.try_iter()?.enumerate().map(problem).collect::<PyResult<Vec<_>>>()?;
     let problems: Vec<&Core> = held.iter().map(|problem| &problem.get().core).collect();
     let starts = warm_start.map(Starts::of).transpose()?;
@@ -96,27 +133,45 @@ pub(crate) fn solve_many(
 
     let batch =
         Batch { problems: &problems, warm_starts: starts.as_deref(), method, options: &options, settings: &settings };
-    let office = Office::new(problems.len());
-    let mut bar = progress.then_some(Bar { total: problems.len(), shown: None });
-    let ended = door::detached(py, || beside(&batch, threads, &office, &mut bar));
-    let closed = bar.map_or(Ok(()), |bar| bar.close(py, office.done()));
-    ended?;
-    let solutions = office.answers().into_iter().map(|answer| Solution::new(py, answer?, false)).collect();
-    closed?;
-    solutions
+    let office = Office::new(problems.len(), "problem", |solution| solution);
+    let answers = office.run(py, threads, progress, |office| batch.solve(threads, office))?;
+    let solutions: Vec<Solution> =
+        answers.into_iter().map(|answer| Solution::new(py, answer?, false)).collect::<PyResult<_>>()?;
+    Ok(solutions.into_pyobject(py)?.unbind())
 }
 
-/// Runs a batch on threads of its own. The calling one waits, looks for signals and moves the bar, by the clock.
-fn beside(batch: &Batch<'_, &Core>, threads: NonZeroUsize, office: &Office, bar: &mut Option<Bar>) -> Result<()> {
+/// The scenarios of one problem, of which all are known to be in order before the first begins.
+fn solve_scenarios(
+    py: Python<'_>,
+    scenarios: &Scenarios<'_>,
+    threads: NonZeroUsize,
+    progress: bool,
+) -> PyResult<Solutions> {
+    let count = scenarios.count().map_err(raise)?;
+    for scenario in 0..count {
+        scenarios.problem(scenario).map_err(|error| about(py, "scenario", scenario, raise(error)))?;
+    }
+    let office = Office::new(count, "scenario", Row::from);
+    let answers = office.run(py, threads, progress, |office| scenarios.solve(threads, office))?;
+    Solutions::new(py, scenarios.problem, answers)
+}
+
+/// Does work on threads of its own. The calling one waits, looks for signals and moves the bar, by the clock.
+fn beside<T: Send>(
+    office: &Office<T>,
+    threads: NonZeroUsize,
+    bar: &mut Option<Bar>,
+    work: impl FnOnce(&Office<T>) -> Result<()> + Send,
+) -> Result<()> {
     let (tell, told) = mpsc::channel();
     let (tokens, stop) = (Tokens::in_force(), StopToken::new());
     thread::scope(|scope| {
-        let solve = || tokens.scope(|| stop.scope(|| batch.solve(threads, office)));
-        let work = || {
+        let solve = || tokens.scope(|| stop.scope(|| work(office)));
+        let all = || {
             // Nobody listens any more only if the caller has panicked.
             let _ = tell.send(solve());
         };
-        thread::Builder::new().spawn_scoped(scope, work).map_err(|refusal| Error::Setting {
+        thread::Builder::new().spawn_scoped(scope, all).map_err(|refusal| Error::Setting {
             name: "threads".into(),
             value: threads.to_string(),
             expected: format!("as many as the system can start ({refusal})"),
@@ -140,20 +195,44 @@ fn beside(batch: &Batch<'_, &Core>, threads: NonZeroUsize, office: &Office, bar:
     })
 }
 
-/// Collects the answers, and stops the problems that nobody waits for any more.
-struct Office {
-    answers: Mutex<Vec<Option<PyResult<netnum_core::Solution>>>>,
+/// Collects what is to be kept of the answers, and stops the problems that nobody waits for any more.
+struct Office<T> {
+    answers: Mutex<Vec<Option<PyResult<T>>>>,
+    /// What they are, in messages.
+    what: &'static str,
+    keep: fn(Found) -> T,
     done: AtomicUsize,
     /// The first problem that has failed so far. Those before it go on, so that the same one counts every time.
     failed: AtomicUsize,
     closed: AtomicBool,
 }
 
-impl Office {
-    fn new(problems: usize) -> Self {
+impl<T: Send> Office<T> {
+    fn new(problems: usize, what: &'static str, keep: fn(Found) -> T) -> Self {
         let answers = Mutex::new((0..problems).map(|_| None).collect());
         let (done, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Self { answers, done, failed, closed: AtomicBool::new(false) }
+        Self { answers, what, keep, done, failed, closed: AtomicBool::new(false) }
+    }
+
+    /// Does the work without the interpreter. Gives all answers up to the first that is an error.
+    fn run(
+        self,
+        py: Python<'_>,
+        threads: NonZeroUsize,
+        progress: bool,
+        work: impl FnOnce(&Self) -> Result<()> + Send,
+    ) -> PyResult<Vec<PyResult<T>>> {
+        let total = self.answers.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let mut bar = progress.then_some(Bar { total, shown: None });
+        let ended = door::detached(py, || beside(&self, threads, &mut bar, work));
+        let closed = bar.map_or(Ok(()), |bar| bar.close(py, self.done()));
+        ended?;
+        // What a problem has raised comes first.
+        let answers = self.answers();
+        if answers.iter().all(PyResult::is_ok) {
+            closed?;
+        }
+        Ok(answers)
     }
 
     fn done(&self) -> usize {
@@ -165,7 +244,7 @@ impl Office {
     }
 
     /// All answers up to the first that is an error.
-    fn answers(self) -> Vec<PyResult<netnum_core::Solution>> {
+    fn answers(self) -> Vec<PyResult<T>> {
         self.answers
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)
@@ -175,19 +254,20 @@ impl Office {
     }
 }
 
-impl Overseer for Office {
+impl<T: Send> Overseer for Office<T> {
     fn wants(&self, problem: usize) -> bool {
         let failed = self.failed.load(Ordering::Relaxed);
         !(self.closed.load(Ordering::Relaxed) || problem > failed || door::has_raised())
     }
 
-    fn take(&self, problem: usize, answer: Result<netnum_core::Solution>) {
+    fn take(&self, problem: usize, answer: Result<Found>) {
         use Error::{Setting, UnknownMethod, UnknownOption};
         let of_all = matches!(answer, Err(UnknownMethod { .. } | UnknownOption { .. } | Setting { .. }));
         let answer = door::came_out(answer).map_err(|error| match of_all {
             true => error,
-            false => Python::attach(|py| about_problem(py, problem, error)),
+            false => Python::attach(|py| about(py, self.what, problem, error)),
         });
+        let answer = answer.map(self.keep);
         if answer.is_err() {
             self.failed.fetch_min(problem, Ordering::Relaxed);
         }
@@ -210,7 +290,7 @@ impl Starts {
         let start = |(problem, start): (usize, PyResult<Bound<'_, PyAny>>)| {
             let start = start?;
             let prices = (!start.is_none()).then(|| prices_of(&start)).transpose();
-            prices.map_err(|error| about_problem(value.py(), problem, error))
+            prices.map_err(|error| about(value.py(), "problem", problem, error))
         };
         value.try_iter()?.enumerate().map(start).collect::<PyResult<_>>().map(Self::Each)
     }

@@ -3,6 +3,7 @@
 mod many;
 mod progress;
 mod solution;
+mod solutions;
 mod solver;
 mod trace;
 
@@ -24,6 +25,7 @@ use crate::problem::Problem;
 pub(crate) use many::solve_many;
 pub(crate) use progress::Progress;
 pub(crate) use solution::Solution;
+pub(crate) use solutions::Solutions;
 pub(crate) use solver::Solver;
 pub(crate) use trace::Trace;
 
@@ -128,15 +130,9 @@ pub(crate) fn solve(
 ) -> PyResult<Solution> {
     let settings = Settings { trace, ..settings_of(tol, stop, max_iterations, time_limit)? };
     let threads = threads_of(threads)?;
-    if let Some(callback) = callback.filter(|callback| !callback.is_callable()) {
-        let kind = callback.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("callback must be callable, not {kind}")));
-    }
+    let mut watch = watch_of(callback, progress, &settings)?;
     let options = options_of(options)?;
     let prices = warm_start.map(prices_of).transpose()?;
-
-    let bar = progress.then(|| Bar::new(&settings));
-    let mut watch = Watch::new(callback.map(|callback| callback.clone().unbind()), bar);
     let solution = door::detached(py, || {
         let make = || netnum_parallel::solver_from(&problem.core, method, &options, threads, prices.as_deref());
         solve_by(&problem.core, &settings, &mut watch, make)
@@ -175,7 +171,17 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(methods)
 }
 
-/// The settings that `solve` and `solve_many` share.
+/// What a running solve tells Python.
+fn watch_of(callback: Option<&Bound<'_, PyAny>>, progress: bool, settings: &Settings) -> PyResult<Watch> {
+    if let Some(callback) = callback.filter(|callback| !callback.is_callable()) {
+        let kind = callback.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("callback must be callable, not {kind}")));
+    }
+    let bar = progress.then(|| Bar::new(settings));
+    Ok(Watch::new(callback.map(|callback| callback.clone().unbind()), bar))
+}
+
+/// The settings that solves share.
 fn settings_of(
     tol: f64,
     stop: &str,

@@ -1,20 +1,20 @@
 //! `Solver`.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use netnum_core::Solver as Core;
+use netnum_core::{Settings, Solver as Core};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
-use super::{options_of, prices_of, threads_of};
+use super::{Solution, options_of, prices_of, settings_of, threads_of, watch_of};
 use crate::certificate::Certificate;
 use crate::door;
 use crate::numbers;
 use crate::problem::Problem;
 
-/// The iteration itself: a method at work on a problem, one step at a time.
+/// The iteration itself: a method at work on a problem, one step at a time or until proven, and then on with another one.
 ///
 /// Parameters
 /// ----------
@@ -37,6 +37,11 @@ use crate::problem::Problem;
 /// UtilityError
 ///     When a utility's answers cannot be used.
 ///
+/// See Also
+/// --------
+/// solve : once, with a time limit for everything.
+/// solve_many : many demands or capacities at once.
+///
 /// Examples
 /// --------
 /// >>> problem = netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], netnum.AlphaFair(1.0))
@@ -47,6 +52,11 @@ use crate::problem::Problem;
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solver {
     core: Mutex<Core>,
+    shown: Mutex<Shown>,
+}
+
+/// What it is about, which can be seen while it is at work.
+struct Shown {
     problem: Py<Problem>,
     method: &'static str,
 }
@@ -55,6 +65,10 @@ impl Solver {
     /// The solver, unless it is at work: in another thread, or around a utility that looks at it.
     fn core(&self) -> PyResult<MutexGuard<'_, Core>> {
         door::at_rest(&self.core, "solver")
+    }
+
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -81,7 +95,119 @@ impl Solver {
             }
             Ok(solver)
         })?;
-        Ok(Self { method: core.method(), core: Mutex::new(core), problem: problem.clone().unbind() })
+        let shown = Shown { problem: problem.clone().unbind(), method: core.method() };
+        Ok(Self { core: Mutex::new(core), shown: Mutex::new(shown) })
+    }
+
+    /// Go on until the certificate meets the tolerance, from where it stands.
+    ///
+    /// Parameters
+    /// ----------
+    /// tol, stop, max_iterations, time_limit, callback, progress, trace
+    ///     As in `netnum.solve`.
+    ///
+    /// Returns
+    /// -------
+    /// Solution
+    ///     Its `iterations` and `seconds` are those of this call, and of `update` before it.
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For a setting out of its range.
+    /// UtilityError
+    ///     When a utility's answers cannot be used.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([10.0], [[0], [0]], netnum.AlphaFair(1.0, weight=[1.0, 3.0]))
+    /// >>> netnum.Solver(problem).solve(tol=1e-9).rates.round(6)
+    /// array([2.5, 7.5])
+    #[pyo3(signature = (
+        *, tol=1e-6, stop="rates", max_iterations=None, time_limit=None, callback=None, progress=false, trace=false
+    ))]
+    #[pyo3(
+        text_signature = "($self, *, tol=1e-06, stop=\"rates\", max_iterations=20000, time_limit=None, callback=None, \
+                             progress=False, trace=False)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
+    fn solve(
+        &self,
+        py: Python<'_>,
+        tol: f64,
+        stop: &str,
+        max_iterations: Option<&Bound<'_, PyAny>>,
+        time_limit: Option<f64>,
+        callback: Option<&Bound<'_, PyAny>>,
+        progress: bool,
+        trace: bool,
+    ) -> PyResult<Solution> {
+        let settings = Settings { trace, ..settings_of(tol, stop, max_iterations, time_limit)? };
+        let mut watch = watch_of(callback, progress, &settings)?;
+        let mut guard = self.core()?;
+        let core = &mut *guard;
+        let solution = door::detached(py, || core.run(&settings, &mut watch));
+        self.shown().method = guard.method();
+        let closed = watch.close(py, solution.as_ref().ok());
+        let solution = solution?;
+        closed?;
+        Solution::new(py, solution, trace)
+    }
+
+    /// Go on with other demands, capacities or utilities, from where it stands.
+    ///
+    /// What did not change is kept, and so are prices and rates: the next `solve` has a fraction of the way to go where
+    /// little has changed. After five percent of the demands of a wide-area network, say, the interior point takes a third
+    /// of its steps or less.
+    ///
+    /// Parameters
+    /// ----------
+    /// flow_caps : array of float, shape (flows,), optional
+    ///     The demand of every flow: >= 0, inf for none.
+    /// capacities : array of float, shape (links,), optional
+    ///     Finite and >= 0; 0 for a link that has failed.
+    /// utility : utility, or sequence of utilities, optional
+    ///     As in `Problem`.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError, UtilityError
+    ///     As `Problem.with_flow_caps`, `with_capacities` and `with_utility` do.
+    /// MethodError
+    ///     For utilities that the method cannot take.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([10.0], [[0], [0]], netnum.AlphaFair(1.0), flow_cap=[2.0, np.inf])
+    /// >>> solver = netnum.Solver(problem)
+    /// >>> solver.solve().rates.round(3)
+    /// array([2., 8.])
+    /// >>> solver.update(flow_caps=[4.0, np.inf])
+    /// >>> solver.solve().rates.round(3)
+    /// array([4., 6.])
+    #[pyo3(signature = (*, flow_caps=None, capacities=None, utility=None))]
+    fn update(
+        &self,
+        py: Python<'_>,
+        flow_caps: Option<&Bound<'_, PyAny>>,
+        capacities: Option<&Bound<'_, PyAny>>,
+        utility: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let mut guard = self.core()?;
+        let mut problem = self.shown().problem.clone_ref(py);
+        if let Some(capacities) = capacities {
+            problem = Py::new(py, problem.get().with_capacities(py, capacities)?)?;
+        }
+        if let Some(flow_caps) = flow_caps {
+            problem = Py::new(py, problem.get().with_flow_caps(py, Some(flow_caps))?)?;
+        }
+        if let Some(utility) = utility {
+            problem = Py::new(py, problem.get().with_utility(py, utility)?)?;
+        }
+        let (core, changed) = (&mut *guard, &problem.get().core);
+        door::detached(py, || core.update(changed))?;
+        *self.shown() = Shown { problem, method: guard.method() };
+        Ok(())
     }
 
     /// Do n iterations, without certifying. Ctrl-C stops between two of them.
@@ -137,13 +263,13 @@ impl Solver {
     /// Name of the method.
     #[getter]
     fn method(&self) -> &'static str {
-        self.method
+        self.shown().method
     }
 
     /// The problem it works on.
     #[getter]
     fn problem(&self, py: Python<'_>) -> Py<Problem> {
-        self.problem.clone_ref(py)
+        self.shown().problem.clone_ref(py)
     }
 
     fn __repr__(&self) -> PyResult<String> {
@@ -152,6 +278,7 @@ impl Solver {
 
     /// As of `Problem`.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.problem)
+        // Taken only for moments in which no Python code runs.
+        self.shown.try_lock().map_or(Ok(()), |shown| visit.call(&shown.problem))
     }
 }

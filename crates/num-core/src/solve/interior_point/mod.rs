@@ -29,6 +29,7 @@ mod chunk;
 mod direction;
 mod kinks;
 mod look;
+mod near;
 mod start;
 
 use std::sync::Arc;
@@ -96,8 +97,9 @@ pub(super) struct InteriorPoint {
     direction: Direction,
     scratch: Scratch,
     watch: Watch,
-    /// Whether it has begun; before, `prices` are what to begin from.
+    /// Whether it has begun; before, `prices` are what to begin from, and `rates` too where those are near.
     started: bool,
+    near: bool,
 }
 
 /// What a Newton step changes.
@@ -248,6 +250,7 @@ impl InteriorPoint {
             scratch,
             watch: Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0 },
             started: false,
+            near: false,
         })
     }
 }
@@ -255,15 +258,25 @@ impl InteriorPoint {
 impl Method for InteriorPoint {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.watch = Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0 };
-        self.started = false;
+        (self.started, self.near) = (false, false);
         self.prices.copy_from_slice(&state.prices);
         state.rates.copy_from_slice(&problem.equal_shares);
         Ok(f64::MAX)
     }
 
+    fn resume(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
+        self.rates.copy_from_slice(&state.rates);
+        let estimate = self.start(problem, state)?;
+        self.near = true;
+        Ok(estimate)
+    }
+
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         if !self.started {
-            self.begin(problem)?;
+            match self.near {
+                true => self.begin_near(problem)?,
+                false => self.begin(problem)?,
+            }
             self.look(problem, None);
             self.started = true;
         }

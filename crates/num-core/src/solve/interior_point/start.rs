@@ -59,13 +59,13 @@ impl InteriorPoint {
         let least = least_price * mean.max(least_price * self.revenue_at_half_shares(problem)?).max(LEAST);
         self.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
         self.respond(problem)?;
-        let loads = &mut self.link_residuals;
-        loads.fill(0.0);
-        self.incidence.scatter(&problem.paths, 0..self.rates.len(), &self.rates, loads);
-        for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(loads) {
+        self.add_up_loads(problem);
+        for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(&self.link_residuals) {
             *slack = (capacity - *load).max(least_slack * capacity);
         }
-        self.set_multipliers(problem);
+        let products = self.slacks.iter().zip(&self.prices).map(|(slack, price)| slack * price);
+        let centre = (products.sum::<f64>() / self.slacks.len().max(1) as f64).max(LEAST);
+        self.set_multipliers(problem, centre, CHEAPER);
         Ok(())
     }
 
@@ -150,7 +150,7 @@ impl InteriorPoint {
     }
 
     /// y and λ = U'(y).
-    fn set_marginals(&mut self, problem: &Presolved) -> Result<()> {
+    pub(super) fn set_marginals(&mut self, problem: &Presolved) -> Result<()> {
         for chunk in self.chunks.iter() {
             let (flows, paths) = (chunk.flows.clone(), chunk.paths.clone());
             chunk.add_up(problem, &self.rates[paths], &mut self.flow_rates[flows]);
@@ -160,14 +160,13 @@ impl InteriorPoint {
         Ok(())
     }
 
-    /// Slacks and multipliers of all bounds, centred; the prices say which of them bind.
-    fn set_multipliers(&mut self, problem: &Presolved) {
-        let products = self.slacks.iter().zip(&self.prices).map(|(slack, price)| slack * price);
-        let centre = (products.sum::<f64>() / self.slacks.len().max(1) as f64).max(LEAST);
+    /// Slacks and multipliers of all bounds, centred at a μ; the prices say which of them bind, with ℓ at this part of the
+    /// price of a flow's cheapest path.
+    pub(super) fn set_multipliers(&mut self, problem: &Presolved, centre: f64, cheaper: f64) {
         self.incidence.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
         let (path_prices, marginals) = (&self.forces, &self.marginals);
         let cheapest = |flow: usize| path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
-        self.tops.begin(&self.flow_rates, centre, |flow| (CHEAPER * cheapest(flow) - marginals[flow], marginals[flow]));
+        self.tops.begin(&self.flow_rates, centre, |flow| (cheaper * cheapest(flow) - marginals[flow], marginals[flow]));
         self.kinks.begin(&self.flow_rates, centre);
         let all = 0..marginals.len();
         let (tops, kinks) = (self.tops.within(&all), self.kinks.within(&all));

@@ -1,0 +1,140 @@
+//! One problem under many scenarios: other demands, other capacities, or both, one row of a matrix for each.
+//!
+//! Scenarios next to each other are solved one after the other by one solver, which goes on from the answer before
+//! ([`Solver::update`]); what demands of five minutes later, or a few failed links, leave of the way is a fraction of it. How
+//! many go together depends on how many there are and on nothing else: an answer has the same bits for any number of
+//! threads.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use netnum_core::interrupt::Tokens;
+use netnum_core::solve::solve_and_keep;
+use netnum_core::{Error, Problem, Result, Settings, Solution, Solver};
+use rayon::prelude::*;
+
+use crate::many::{Eye, Overseer, pool};
+use crate::solve::solver;
+
+/// The most scenarios that one solver goes through.
+const MOST_TOGETHER: usize = 32;
+/// The least number of groups, for as many threads: every group begins anew.
+const LEAST_GROUPS: usize = 16;
+
+/// Scenarios of one problem, to be solved in the same way.
+#[derive(Debug, Clone, Copy)]
+pub struct Scenarios<'a> {
+    /// The problem of which they are.
+    pub problem: &'a Problem,
+    /// Caps of the flows, row by row: one row with a cap per flow for each scenario, ∞ for none. The problem's own if there
+    /// is no matrix.
+    pub flow_caps: Option<&'a [f64]>,
+    /// Capacities of the links likewise, 0 for one that has failed.
+    pub capacities: Option<&'a [f64]>,
+    /// The method for all of them, by name.
+    pub method: &'a str,
+    /// The method's own options, by name.
+    pub options: &'a BTreeMap<String, f64>,
+    /// When each of them stops.
+    pub settings: &'a Settings,
+}
+
+impl Scenarios<'_> {
+    /// How many there are.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a matrix without whole rows, or with another number of rows than the other one;
+    /// [`Error::Setting`] where there is none.
+    pub fn count(&self) -> Result<usize> {
+        let rows = |what: &str, matrix: &[f64], columns: usize, per: &'static str| {
+            let rows = matrix.len().checked_div(columns).unwrap_or(0);
+            match rows * columns == matrix.len() {
+                true => Ok(rows),
+                false => {
+                    Err(Error::Length { what: what.into(), found: matrix.len() % columns, expected: columns, per })
+                }
+            }
+        };
+        let by_flow_caps =
+            self.flow_caps.map(|caps| rows("flow_caps", caps, self.problem.flows(), "flow")).transpose()?;
+        let capacities = |matrix| rows("capacities", matrix, self.problem.links(), "link");
+        match (by_flow_caps, self.capacities.map(capacities).transpose()?) {
+            (Some(expected), Some(found)) if found != expected => {
+                Err(Error::Length { what: "capacities".into(), found, expected, per: "row of flow_caps" })
+            }
+            (None, None) => Err(Error::Setting {
+                name: "scenarios".into(),
+                value: "none".into(),
+                expected: "a matrix of flow caps or of capacities".into(),
+            }),
+            (rows, other) => Ok(rows.or(other).unwrap_or(0)),
+        }
+    }
+
+    /// The problem of one of them.
+    ///
+    /// # Errors
+    /// [`Error::FlowCap`], [`Error::Capacity`].
+    ///
+    /// # Panics
+    /// If there is no such scenario.
+    pub fn problem(&self, scenario: usize) -> Result<Problem> {
+        let row = |matrix: &[f64], columns: usize| matrix[scenario * columns..][..columns].to_vec();
+        let mut problem = self.problem.clone();
+        if let Some(caps) = self.flow_caps {
+            problem = problem.with_flow_caps(row(caps, self.problem.flows()))?;
+        }
+        if let Some(capacities) = self.capacities {
+            problem = problem.with_capacities(row(capacities, self.problem.links()))?;
+        }
+        Ok(problem)
+    }
+
+    /// Solves them on `threads` threads, and hands each answer to the overseer. Returns when all are done or left out.
+    ///
+    /// # Errors
+    /// Those of [`count`](Self::count), and [`Error::Setting`] when the system does not give that many threads; nothing
+    /// has begun then. What is wrong with a scenario is in its own result.
+    pub fn solve(&self, threads: NonZeroUsize, overseer: &impl Overseer) -> Result<()> {
+        let count = self.count()?;
+        let together = count.div_ceil(LEAST_GROUPS).clamp(1, MOST_TOGETHER);
+        let (groups, tokens) = (count.div_ceil(together), Tokens::in_force());
+        pool(threads, groups)?.install(|| {
+            (0..groups).into_par_iter().with_max_len(1).for_each(|group| {
+                let first = group * together;
+                tokens.clone().scope(|| self.solve_group(first..count.min(first + together), overseer));
+            });
+        });
+        Ok(())
+    }
+
+    /// Solves some, one after the other.
+    fn solve_group(&self, scenarios: std::ops::Range<usize>, overseer: &impl Overseer) {
+        let mut last = None;
+        for scenario in scenarios {
+            if !overseer.wants(scenario) {
+                return;
+            }
+            let (answer, solver) = match self.solve_one(scenario, last, overseer) {
+                Ok((answer, solver)) => (Ok(answer), solver),
+                Err(error) => (Err(error), None),
+            };
+            overseer.take(scenario, answer);
+            last = solver;
+        }
+    }
+
+    fn solve_one(
+        &self,
+        scenario: usize,
+        last: Option<Solver>,
+        overseer: &impl Overseer,
+    ) -> Result<(Solution, Option<Solver>)> {
+        let problem = self.problem(scenario)?;
+        let make = || match last {
+            Some(mut solver) => solver.update(&problem).map(|()| solver),
+            None => solver(&problem, self.method, self.options, NonZeroUsize::MIN),
+        };
+        solve_and_keep(&problem, self.settings, &mut Eye { problem: scenario, overseer }, make)
+    }
+}

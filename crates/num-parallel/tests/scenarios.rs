@@ -1,0 +1,156 @@
+//! One problem under many demands and capacities: the answers are those of problems built one by one, for any threads.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+
+use netnum_core::{
+    AlphaFair, KShortest, Paths, Problem, Result, Settings, Solution, Status, Topology, interrupt, solve,
+};
+use netnum_parallel::{Overseer, Scenarios};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+type Answers = Mutex<Vec<Option<Result<Solution>>>>;
+
+fn threads(count: usize) -> NonZeroUsize {
+    NonZeroUsize::new(count).unwrap()
+}
+
+/// Three paths for each pair of ends, and demands for so many scenarios.
+fn network(scenarios: usize) -> (Problem, Vec<f64>) {
+    let net = Topology::leaf_spine(3, 2, 3, 1.0, 1.0).unwrap();
+    let pairs = (0..net.ends()).flat_map(|one| (0..net.ends()).map(move |other| (one, other)));
+    let (sources, destinations): (Vec<usize>, Vec<usize>) = pairs.filter(|(one, other)| one != other).unzip();
+    let (paths, group) = net.k_shortest_paths(&sources, &destinations, &KShortest::new(3)).unwrap();
+    let problem = Problem::grouped(net.capacities().to_vec(), paths, group, AlphaFair::proportional()).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let caps = (0..scenarios * problem.flows()).map(|_| rng.random_range(0.01..0.5)).collect();
+    (problem, caps)
+}
+
+fn answers(scenarios: &Scenarios<'_>, count: usize) -> Vec<Result<Solution>> {
+    let answers: Answers = Mutex::new((0..scenarios.count().unwrap()).map(|_| None).collect());
+    scenarios.solve(threads(count), &answers).unwrap();
+    answers.into_inner().unwrap().into_iter().map(Option::unwrap).collect()
+}
+
+#[test]
+fn scenarios_have_the_answers_of_problems_built_one_by_one() {
+    let (problem, caps) = network(40);
+    let links = problem.links();
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut capacities: Vec<f64> = (0..40 * links).map(|_| rng.random_range(0.5..2.0)).collect();
+    // Some links fail in some of them.
+    (0..40).step_by(3).for_each(|scenario| capacities[scenario * links + scenario % links] = 0.0);
+    let (options, settings) = (BTreeMap::new(), Settings::default());
+    for (flow_caps, capacities) in
+        [(Some(&*caps), None), (None, Some(&*capacities)), (Some(&*caps), Some(&*capacities))]
+    {
+        let scenarios = Scenarios {
+            problem: &problem,
+            flow_caps,
+            capacities,
+            method: "auto",
+            options: &options,
+            settings: &settings,
+        };
+        for (scenario, found) in answers(&scenarios, 2).into_iter().enumerate() {
+            let (found, alone) = (found.unwrap(), solve(&scenarios.problem(scenario).unwrap(), &settings).unwrap());
+            assert_eq!(found.status, Status::Optimal, "scenario {scenario}: {found}");
+            assert_eq!(found.failed_flows, alone.failed_flows, "scenario {scenario}");
+            for (one, other) in found.flow_rates.iter().zip(&alone.flow_rates) {
+                assert!((one - other).abs() <= 3e-3 * other, "scenario {scenario}: {one} and {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bits_do_not_depend_on_the_threads() {
+    let (problem, caps) = network(50);
+    let (options, settings) = (BTreeMap::new(), Settings::default());
+    for method in ["auto", "fast-ned"] {
+        let flow_caps = Some(&*caps);
+        let scenarios = Scenarios {
+            problem: &problem,
+            flow_caps,
+            capacities: None,
+            method,
+            options: &options,
+            settings: &settings,
+        };
+        let bits = |count| -> Vec<(Vec<u64>, usize)> {
+            let bits = |solution: Solution| {
+                let all = solution.rates.iter().chain(&solution.prices).map(|value| value.to_bits());
+                (all.collect(), solution.iterations)
+            };
+            answers(&scenarios, count).into_iter().map(|answer| bits(answer.unwrap())).collect()
+        };
+        assert_eq!(bits(1), bits(3), "{method}");
+    }
+}
+
+#[test]
+fn matrices_that_do_not_fit_and_bad_entries_are_named() {
+    let paths = Paths::from_lists([[0], [0]]);
+    let problem = Problem::new(vec![1.0], paths, AlphaFair::proportional()).unwrap();
+    let (options, settings) = (BTreeMap::new(), Settings::default());
+    let of = |flow_caps, capacities| Scenarios {
+        problem: &problem,
+        flow_caps,
+        capacities,
+        method: "auto",
+        options: &options,
+        settings: &settings,
+    };
+    let count = |flow_caps, capacities| of(flow_caps, capacities).count().map_err(|error| error.to_string());
+    assert_eq!(count(Some(&[1.0; 6][..]), Some(&[1.0; 3][..])), Ok(3));
+    assert_eq!(count(Some(&[][..]), None), Ok(0));
+    assert_eq!(count(Some(&[1.0; 5][..]), None).unwrap_err(), "flow_caps has 1 entries, expected 2, one per flow");
+    let rows = "capacities has 2 entries, expected 3, one per row of flow_caps";
+    assert_eq!(count(Some(&[1.0; 6][..]), Some(&[1.0; 2][..])).unwrap_err(), rows);
+    let none = "scenarios is none, expected a matrix of flow caps or of capacities";
+    assert_eq!(count(None, None).unwrap_err(), none);
+    let caps = [1.0, 1.0, 1.0, -1.0];
+    let wrong = answers(&of(Some(&caps), None), 1);
+    assert!(wrong[0].is_ok());
+    let message = wrong[1].as_ref().unwrap_err().to_string();
+    assert_eq!(message, "flow 1 has flow cap -1, expected a number >= 0 (inf for none)");
+}
+
+/// Wants the first few, and stops the next one.
+struct Few(Mutex<Vec<usize>>);
+
+impl Overseer for Few {
+    fn wants(&self, scenario: usize) -> bool {
+        scenario < 3
+    }
+    fn take(&self, scenario: usize, answer: Result<Solution>) {
+        assert_eq!(answer.unwrap().status, Status::Optimal);
+        self.0.lock().unwrap().push(scenario);
+    }
+}
+
+#[test]
+fn scenarios_that_are_not_wanted_do_not_begin_and_a_token_stops_all() {
+    let (problem, caps) = network(40);
+    let (options, settings) = (BTreeMap::new(), Settings::default());
+    let flow_caps = Some(&*caps);
+    let scenarios = Scenarios {
+        problem: &problem,
+        flow_caps,
+        capacities: None,
+        method: "auto",
+        options: &options,
+        settings: &settings,
+    };
+    let few = Few(Mutex::new(vec![]));
+    scenarios.solve(threads(1), &few).unwrap();
+    assert_eq!(few.0.into_inner().unwrap(), [0, 1, 2]);
+    let (stop, answers): (_, Answers) = (interrupt::StopToken::new(), Mutex::new((0..40).map(|_| None).collect()));
+    stop.stop();
+    stop.scope(|| scenarios.solve(threads(2), &answers)).unwrap();
+    let answers = answers.into_inner().unwrap();
+    assert!(answers.iter().flatten().all(|answer| answer == &Err(netnum_core::Error::Stopped)), "{answers:?}");
+}

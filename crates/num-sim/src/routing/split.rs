@@ -1,0 +1,200 @@
+//! Given paths with shares: a split is a routing, that of a traffic-engineering solution, say.
+//!
+//! The paths from one node to another are those of every flow between the two, each with its share of what all of them
+//! have. A flow goes over one of them, drawn with its share as switches hash ([`hash`](super::hash)), or is spread over all.
+//! Where a path has failed, its flows are drawn anew over those that are left, or spread over them; paths without a share
+//! are never used.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use netnum_core::interrupt::Pacer;
+use netnum_core::{Paths, Topology};
+
+use super::hash::Hash;
+use super::{Now, Route, Routing};
+use crate::error::{Error, Result};
+use crate::workload::Workload;
+
+/// What its name is.
+const NAME: &str = "split";
+
+/// Given paths, each with its share of its pair.
+#[derive(Debug, Clone)]
+pub struct Split {
+    hash: Hash,
+    spread: bool,
+    table: Arc<Table>,
+    /// By flow, its pair in the table.
+    of: Vec<u32>,
+}
+
+/// Paths with shares, by the nodes that they join.
+#[derive(Debug)]
+struct Table {
+    paths: Paths,
+    shares: Vec<f64>,
+    pairs: HashMap<(u32, u32), u32>,
+    /// By pair, the paths with a share.
+    of: Vec<Vec<u32>>,
+}
+
+impl Table {
+    /// # Errors
+    /// [`netnum_core::Error::Length`] unless there is a share per path, [`Error::Share`], the core's for a path that is no
+    /// walk, and [`netnum_core::Error::Stopped`].
+    fn new(net: &Topology, paths: Paths, shares: Vec<f64>) -> Result<Self> {
+        let (found, expected) = (shares.len(), paths.len());
+        if found != expected {
+            let error = netnum_core::Error::Length { what: "shares".into(), found, expected, per: "path" };
+            return Err(error.into());
+        }
+        if let Some(path) = shares.iter().position(|share| !(share.is_finite() && *share >= 0.0)) {
+            return Err(Error::Share { path, value: shares[path] });
+        }
+        net.check_walks(&paths)?;
+        let (mut pairs, mut of, mut pacer) = (HashMap::new(), Vec::<Vec<u32>>::new(), Pacer::new());
+        for (path, links) in paths.iter().enumerate() {
+            pacer.did(links.len())?;
+            if links.is_empty() {
+                return Err(netnum_core::Error::EmptyPath { path }.into());
+            }
+            let mut sorted = links.to_vec();
+            sorted.sort_unstable();
+            if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(netnum_core::Error::RepeatedLink { path, link: pair[0] as usize }.into());
+            }
+            let Some(pair) = ends(net, links) else {
+                let what = "it ends where it begins, expected two nodes".into();
+                return Err(netnum_core::Error::NoWalk { path, what }.into());
+            };
+            let next = of.len() as u32;
+            let place = *pairs.entry(pair).or_insert(next);
+            if place == next {
+                of.push(Vec::new());
+            }
+            if shares[path] > 0.0 {
+                of[place as usize].push(path as u32);
+            }
+        }
+        Ok(Self { paths, shares, pairs, of })
+    }
+}
+
+/// The nodes between which a walk leads, its links in any order; none for one that comes back.
+fn ends(net: &Topology, links: &[u32]) -> Option<(u32, u32)> {
+    let joins = |link: u32| (net.links()[link as usize].from, net.links()[link as usize].to);
+    let (first, last) = (joins(links[0]).0, joins(links[links.len() - 1]).1);
+    if links.windows(2).all(|pair| joins(pair[0]).1 == joins(pair[1]).0) {
+        return (first != last).then_some((first, last));
+    }
+    let mut more: HashMap<u32, i32> = HashMap::new();
+    for (from, to) in links.iter().map(|&link| joins(link)) {
+        *more.entry(from).or_default() += 1;
+        *more.entry(to).or_default() -= 1;
+    }
+    let node = |sign: i32| more.iter().find(|entry| *entry.1 == sign).map(|entry| *entry.0);
+    Some((node(1)?, node(-1)?))
+}
+
+impl Split {
+    /// That of paths of a network with one share each, which count beside those of the same two nodes: a flow's rates over
+    /// its paths will do. Each flow takes one of them, by a hash of this seed.
+    ///
+    /// # Errors
+    /// [`Error::Share`] for a share that is negative or not finite, the core's for paths that are no walks of the network or
+    /// end where they begin, and unless there is one share per path.
+    pub fn new(net: &Topology, paths: Paths, shares: Vec<f64>, seed: u64) -> Result<Self> {
+        let table = Arc::new(Table::new(net, paths, shares)?);
+        Ok(Self { hash: Hash::ideal(seed), spread: false, table, of: Vec::new() })
+    }
+
+    /// The same with every flow spread over all of its paths, as if packet by packet.
+    #[must_use]
+    pub fn spread(self) -> Self {
+        Self { spread: true, ..self }
+    }
+
+    /// The same by a hash of another seed, for another run.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Self {
+        Self { hash: Hash::ideal(seed), spread: self.spread, table: Arc::clone(&self.table), of: Vec::new() }
+    }
+
+    /// The paths.
+    pub fn paths(&self) -> &Paths {
+        &self.table.paths
+    }
+
+    /// The share of every path.
+    pub fn shares(&self) -> &[f64] {
+        &self.table.shares
+    }
+
+    /// Whether flows are spread over their paths.
+    pub fn is_spread(&self) -> bool {
+        self.spread
+    }
+
+    /// Sends a flow over some of its paths.
+    fn send(&self, flow: usize, paths: &[u32], route: &mut Route) {
+        let shares: Vec<f64> = paths.iter().map(|&path| self.table.shares[path as usize]).collect();
+        // A sum of huge shares is not to overflow.
+        let largest = shares.iter().copied().fold(0.0, f64::max);
+        let total: f64 = shares.iter().map(|share| share / largest).sum();
+        let parts = || shares.iter().map(|share| share / largest / total);
+        let links = |path: u32| self.table.paths.links(path as usize);
+        if self.spread && paths.len() > 1 {
+            route.spread(paths.iter().zip(parts()).map(|(&path, part)| (links(path), part)).filter(|one| one.1 > 0.0));
+        } else {
+            route.take(links(paths[self.hash.pick_by(flow, 0, parts())]));
+        }
+    }
+}
+
+impl Routing for Split {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.of.clear();
+        let mut pacer = Pacer::new();
+        for (flow, (&source, &destination)) in workload.sources().iter().zip(workload.destinations()).enumerate() {
+            pacer.did(1)?;
+            let pair = u32::try_from(source).ok().zip(u32::try_from(destination).ok());
+            let wrong = |what: &str| {
+                let name = |end: usize| net.node_names().get(end).map_or_else(|| end.to_string(), Clone::clone);
+                let what = format!("flow {flow} from {} to {} has {what}", name(source), name(destination));
+                Error::Routing { routing: NAME.into(), what }
+            };
+            let Some(&place) = pair.and_then(|pair| self.table.pairs.get(&pair)) else {
+                return Err(wrong("no path, expected at least one among those given"));
+            };
+            if self.table.of[place as usize].is_empty() {
+                return Err(wrong("no path with a share above 0"));
+            }
+            self.of.push(place);
+        }
+        Ok(())
+    }
+
+    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
+        self.send(flow, &self.table.of[self.of[flow] as usize], route);
+        Ok(())
+    }
+
+    fn reroute(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+        if !self.spread && now.works(route.links()) {
+            return Ok(false);
+        }
+        let all = &self.table.of[self.of[flow] as usize];
+        let works = |path: &u32| now.works(self.table.paths.links(*path as usize));
+        let left: Vec<u32> = all.iter().copied().filter(works).collect();
+        if left.is_empty() {
+            return Ok(false);
+        }
+        self.send(flow, &left, route);
+        Ok(true)
+    }
+}

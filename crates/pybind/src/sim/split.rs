@@ -1,0 +1,111 @@
+//! `Split`.
+
+use std::sync::Arc;
+
+use netnum_core::Paths as CorePaths;
+use netnum_sim::Split as Core;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::detached;
+use crate::numbers::{self, counted};
+use crate::paths::{self, Paths};
+use crate::topology::Topology;
+
+/// A routing over given paths with shares: a traffic-engineering solution, say, as what the flows of a simulation take.
+///
+/// The paths from one node to another are those of every flow between the two. Each flow takes one of them, drawn with its
+/// share as switches hash, with the seed of `simulate`; or it is spread over all of them. Flows of a path that fails take
+/// the others in proportion to their shares. Paths without a share are never used, and a flow whose paths have all failed waits.
+///
+/// Parameters
+/// ----------
+/// net : Topology
+/// paths : sequence of sequences of int or of node names, Paths, or SciPy sparse matrix
+///     As in `Problem`: walks of `net`.
+/// shares : array of float, shape (paths,), optional
+///     >= 0: what of a pair's flows goes over each path, beside the other paths of the same two nodes. The `rates` of a
+///     `Solution` will do. By default all paths are alike.
+/// spread : bool
+///     Whether every flow is split over all of its paths at once, in place of taking one.
+///
+/// Raises
+/// ------
+/// ProblemError
+///     Naming the first path that is no walk of the network, or the first share that is negative or NaN; unless there is
+///     one share per path. `simulate` names the first flow without a path, or whose paths have no shares.
+///
+/// Examples
+/// --------
+/// >>> net = netnum.topology.backbone("abilene")
+/// >>> paths, group = net.k_shortest_paths(["Seattle"], ["Atlanta"], 3)
+/// >>> solution = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group))
+/// >>> workload = netnum.sim.Workload([0.0], ["Seattle"], ["Atlanta"], [1e9], net=net)
+/// >>> routing = netnum.sim.Split(net, paths, solution.rates, spread=True)
+/// >>> netnum.sim.simulate(net, workload, routing=routing).status
+/// 'finished'
+#[pyclass(frozen, module = "netnum.sim")]
+pub(crate) struct Split {
+    pub(super) core: Core,
+    net: Py<Topology>,
+}
+
+#[pymethods]
+impl Split {
+    #[new]
+    #[pyo3(signature = (net, paths, shares=None, *, spread=false))]
+    fn new(
+        net: &Bound<'_, Topology>,
+        paths: &Bound<'_, PyAny>,
+        shares: Option<&Bound<'_, PyAny>>,
+        spread: bool,
+    ) -> PyResult<Self> {
+        let topology = &net.get().core;
+        let paths = paths::paths(paths, topology.links().len(), Some(net.get()))?;
+        let shares = match shares {
+            Some(shares) => numbers::floats("shares", shares)?,
+            None => vec![1.0; paths.len()],
+        };
+        let core = detached(net.py(), || Core::new(topology, CorePaths::clone(&paths), shares, 0))?;
+        Ok(Self { core: if spread { core.spread() } else { core }, net: net.clone().unbind() })
+    }
+
+    /// The network.
+    #[getter]
+    fn network(&self, py: Python<'_>) -> Py<Topology> {
+        self.net.clone_ref(py)
+    }
+
+    /// The links of every path: `Paths`.
+    #[getter]
+    fn paths(&self) -> Paths {
+        Paths::from(Arc::new(self.core.paths().clone()))
+    }
+
+    /// The share of every path, as it was given: array of float, shape (paths,).
+    #[getter]
+    fn shares<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        numbers::read_only(py, self.core.shares().to_vec())
+    }
+
+    /// Whether every flow is split over all of its paths.
+    #[getter]
+    fn spread(&self) -> bool {
+        self.core.is_spread()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let (py, this) = (slf.py(), slf.get());
+        let options = PyDict::new(py);
+        options.set_item("spread", this.spread())?;
+        let given = (&this.net, this.paths(), this.shares(py)).into_pyobject(py)?;
+        let make = py.import("functools")?.call_method("partial", (slf.get_type(),), Some(&options))?;
+        Ok((make, given.into_any()))
+    }
+
+    fn __repr__(&self) -> String {
+        let spread = if self.core.is_spread() { ", spread" } else { "" };
+        format!("Split({}, {}{spread})", self.net.get().core.name(), counted(self.core.paths().len(), "path"))
+    }
+}

@@ -1,0 +1,211 @@
+"""One problem under many demands and capacities, and a solver that goes on with others."""
+
+import pickle
+import sys
+
+import netnum
+import numpy as np
+import pytest
+
+NET = netnum.topology.backbone("abilene")
+INF = np.inf
+
+
+@pytest.fixture(scope="module")
+def problem():
+    nodes = [(one, other) for one in range(NET.ends) for other in range(NET.ends) if one != other]
+    sources, destinations = zip(*nodes, strict=True)
+    paths, group = NET.k_shortest_paths(sources, destinations, 3)
+    return netnum.Problem(NET, paths, netnum.AlphaFair(1.0), group=group)
+
+
+@pytest.fixture(scope="module")
+def demands(problem):
+    rng = np.random.default_rng(4)
+    return NET.capacities.min() / 10 * rng.lognormal(0, 1, (20, problem.flows))
+
+
+def test_rows_are_problems_of_their_own(problem, demands):
+    together = netnum.solve_many(problem, flow_caps=demands, threads=2)
+    assert len(together) == 20
+    assert together.is_optimal.all()
+    assert (together.status == "optimal").all()
+    assert together.rates.shape == (20, len(problem.paths))
+    assert together.flow_rates.shape == (20, problem.flows)
+    assert together.prices.shape == together.loads.shape == (20, problem.links)
+    for row, demand in enumerate(demands):
+        alone = netnum.solve(problem.with_flow_caps(demand))
+        np.testing.assert_allclose(together.flow_rates[row], alone.flow_rates, rtol=3e-3)
+        np.testing.assert_allclose(together.loads[row], problem.loads(together.rates[row]))
+        assert together.objective[row] == pytest.approx(alone.objective, abs=1e-3)
+        assert together.gap[row] <= 1e-6
+        assert together.kkt_residual[row] <= 1e-3
+
+
+def test_capacities_come_as_rows_too(problem, demands):
+    capacities = np.tile(problem.capacities, (20, 1))
+    capacities[np.arange(20), np.arange(20)] = 0
+    both = netnum.solve_many(problem, flow_caps=demands, capacities=capacities)
+    for row in (0, 7, 19):
+        alone = netnum.solve(problem.with_capacities(capacities[row]).with_flow_caps(demands[row]))
+        np.testing.assert_allclose(both.flow_rates[row], alone.flow_rates, rtol=3e-3, atol=1e-6)
+        assert both.loads[row, row] == 0
+    cut_off = netnum.Problem([1.0, 1.0], [[0], [1]], netnum.AlphaFair(1.0))
+    some = netnum.solve_many(cut_off, capacities=[[1.0, 0.0], [0.0, 0.0], [2.0, 3.0]])
+    assert some.failed_flows.tolist() == [1, 2, 0]
+    np.testing.assert_allclose(some.flow_rates, [[1, 0], [0, 0], [2, 3]], rtol=1e-3)
+
+
+def test_the_bits_do_not_depend_on_the_threads(problem, demands):
+    one, three = (netnum.solve_many(problem, flow_caps=demands, threads=threads) for threads in (1, 3))
+    np.testing.assert_array_equal(one.rates, three.rates)
+    np.testing.assert_array_equal(one.prices, three.prices)
+    np.testing.assert_array_equal(one.iterations, three.iterations)
+
+
+def test_max_min_and_linear_scenarios(problem, demands):
+    for utility in (netnum.AlphaFair(INF), netnum.Linear(1.0)):
+        changed = problem.with_utility(utility)
+        together = netnum.solve_many(changed, flow_caps=demands[:3])
+        assert together.is_optimal.all()
+        for row in range(3):
+            alone = netnum.solve(changed.with_flow_caps(demands[row]))
+            assert together.objective[row] == pytest.approx(alone.objective, rel=1e-5)
+
+
+def test_solutions_show_what_they_are(problem, demands):
+    together = netnum.solve_many(problem, flow_caps=demands)
+    text = repr(together)
+    assert text.startswith(f"Solutions(20 scenarios, all optimal, {problem.flows} flows, {problem.links} links, gap ")
+    assert len(text) < 200
+    assert "<th>scenarios</th><td>20, 20 optimal</td>" in together._repr_html_()
+    short = netnum.solve_many(problem, flow_caps=demands, max_iterations=0)
+    assert set(short.status) == {"max_iterations"}
+    assert "20 scenarios, 0 optimal" in repr(short)
+    none = netnum.solve_many(problem, flow_caps=np.empty((0, problem.flows)))
+    assert repr(none) == f"Solutions(0 scenarios, {problem.flows} flows, {problem.links} links)"
+    assert len(none) == 0
+    frame = together.to_pandas()
+    assert frame.index.name == "scenario"
+    assert frame["gap"].tolist() == together.gap.tolist()
+    assert set(frame["status"]) == {"optimal"}
+    again = pickle.loads(pickle.dumps(together))
+    assert repr(again) == text
+    np.testing.assert_array_equal(again.rates, together.rates)
+    for solutions in (together, again):
+        for array in (solutions.rates, solutions.status, solutions.gap, solutions.is_optimal):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({}, TypeError, "problems is a Problem, .* give several, or flow_caps or capacities beside it"),
+        (
+            {"flow_caps": np.ones(110)},
+            netnum.ProblemError,
+            r"flow_caps has shape \(110,\), expected \(scenarios, 110\)",
+        ),
+        (
+            {"flow_caps": np.ones((2, 3))},
+            netnum.ProblemError,
+            r"\(2, 3\), expected \(scenarios, 110\), a column per flow",
+        ),
+        ({"capacities": np.ones((2, 3))}, netnum.ProblemError, "capacities has shape .* a column per link"),
+        (
+            {"flow_caps": [[1.0] * 110, [1.0] * 7 + [np.nan] + [1.0] * 102]},
+            netnum.ProblemError,
+            "scenario 1: flow 7 has flow cap NaN, expected a number >= 0",
+        ),
+        ({"flow_caps": np.ones((2, 110)), "warm_start": [1.0]}, netnum.NumError, "warm_start is given, expected none"),
+        ({"flow_caps": np.ones((2, 110)), "method": "fast"}, netnum.MethodError, 'unknown method "fast"'),
+        ({"flow_caps": "many"}, TypeError, "flow_caps must be an array of numbers"),
+    ],
+)
+def test_bad_matrices_are_refused(problem, options, error, message):
+    with pytest.raises(error, match=message):
+        netnum.solve_many(problem, **options)
+
+
+def test_rows_must_agree_and_be_of_one_problem(problem, demands):
+    links = np.tile(problem.capacities, (3, 1))
+    with pytest.raises(netnum.ProblemError, match="capacities has 3 entries, expected 20, one per row of flow_caps"):
+        netnum.solve_many(problem, flow_caps=demands, capacities=links)
+    with pytest.raises(TypeError, match="flow_caps and capacities are for a single Problem"):
+        netnum.solve_many([problem], flow_caps=demands)
+
+
+def test_what_a_utility_raises_names_the_scenario():
+    class Fails:
+        def value(self, rates):
+            return np.log(rates)
+
+        def marginal(self, rates):
+            if np.any(rates > 5.0):
+                raise RuntimeError("too much")
+            return 1 / rates
+
+    problem = netnum.Problem([1.0], [[0]], Fails())
+    with pytest.raises(RuntimeError, match="too much") as raised:
+        netnum.solve_many(problem, capacities=[[1.0], [1.1], [80.0], [90.0]])
+    if sys.version_info >= (3, 11):
+        assert raised.value.__notes__ == ["in scenario 2"]
+
+
+def test_a_solver_goes_on_with_other_demands(problem, demands):
+    solver = netnum.Solver(problem.with_flow_caps(demands[0]))
+    first = solver.solve()
+    assert first.is_optimal
+    changed = demands[0].copy()
+    changed[::20] *= 1.5
+    solver.update(flow_caps=changed)
+    np.testing.assert_array_equal(solver.problem.flow_cap, changed)
+    assert solver.problem.network is NET
+    warm, cold = solver.solve(), netnum.solve(problem.with_flow_caps(changed))
+    assert warm.is_optimal
+    assert warm.iterations < cold.iterations
+    np.testing.assert_allclose(warm.flow_rates, cold.flow_rates, rtol=3e-3)
+    # And back to no demands at all, on less.
+    solver.update(flow_caps=np.full(problem.flows, INF), capacities=problem.capacities / 2)
+    assert solver.problem.flow_cap is None
+    half = solver.solve(tol=1e-8)
+    np.testing.assert_allclose(half.flow_rates, netnum.solve(problem, tol=1e-8).flow_rates / 2, rtol=3e-3)
+
+
+def test_a_solver_goes_on_with_other_utilities(problem):
+    solver = netnum.Solver(problem)
+    assert solver.solve().is_optimal
+    solver.update(utility=netnum.AlphaFair(2.0))
+    np.testing.assert_allclose(
+        solver.solve().flow_rates, netnum.solve(problem.with_utility(netnum.AlphaFair(2.0))).flow_rates, rtol=3e-3
+    )
+    solver.update(utility=netnum.AlphaFair(INF))
+    assert solver.method == "max-min"
+    assert solver.solve().is_optimal
+
+
+def test_an_update_that_cannot_be_changes_nothing(problem):
+    solver = netnum.Solver(problem, "interior-point")
+    rates = solver.solve().rates
+    for options, error, message in [
+        ({"flow_caps": [1.0]}, netnum.ProblemError, "flow_cap has 1 entries, expected 110"),
+        ({"capacities": [-1.0] * problem.links}, netnum.ProblemError, "link 0 has capacity -1"),
+        ({"utility": netnum.AlphaFair(INF)}, netnum.MethodError, "cannot take max-min utilities"),
+    ]:
+        with pytest.raises(error, match=message):
+            solver.update(**options)
+    assert solver.problem is problem
+    np.testing.assert_allclose(solver.rates, rates, rtol=1e-6)
+
+
+def test_a_solver_is_stopped_and_traced_as_solve_is(problem):
+    seen = []
+    solver = netnum.Solver(problem, "fast-ned")
+    stopped = solver.solve(callback=lambda progress: seen.append(progress.iteration) or len(seen) < 3)
+    assert stopped.status == "stopped"
+    assert seen == [0, 1, 2]
+    assert len(solver.solve(trace=True, max_iterations=5).trace) == 6
+    assert solver.iteration >= 5
+    with pytest.raises(netnum.NumError, match="tol is 0"):
+        solver.solve(tol=0)

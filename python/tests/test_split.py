@@ -1,0 +1,153 @@
+"""Given paths with shares as a routing; nodes by name in workloads, pairs and changes; CSV in other orders."""
+
+import pickle
+
+import netnum
+import numpy as np
+import pytest
+from netnum import sim
+
+NET = netnum.topology.from_edges("A B 8e6\nB D 8e6\nA C 8e6\nC D 8e6\nA D 8e6\nD E 80e6")
+ROUTES = [["A", "B", "D"], ["A", "C", "D"], ["A", "D"]]
+
+
+def one_flow(size=1e6, net=NET):
+    return sim.Workload([0.0], ["A"], ["D"], [size], net=net)
+
+
+def test_a_spread_split_carries_its_shares():
+    report = sim.simulate(NET, one_flow(), routing=sim.Split(NET, ROUTES, [1.0, 1.0, 2.0], spread=True))
+    # Half of it on the direct link: 16 Mbit/s in all.
+    assert report.completion_times == pytest.approx([0.5])
+    assert report.link_bytes[NET.route(["A", "D"])] == pytest.approx([5e5])
+    assert report.link_bytes[NET.route(["A", "B", "D"])] == pytest.approx([2.5e5, 2.5e5])
+    assert report.routing == "split"
+
+
+def test_flows_take_single_paths_in_proportion():
+    flows = 4000
+    workload = sim.Workload(np.arange(flows) * 1.0, ["A"] * flows, ["D"] * flows, [10.0] * flows, net=NET)
+    report = sim.simulate(NET, workload, routing=sim.Split(NET, ROUTES, [1, 1, 2]), seed=3)
+    parts = report.link_bytes[[NET.link("A", "B"), NET.link("A", "C"), NET.link("A", "D")]] / (10 * flows)
+    np.testing.assert_allclose(parts, [0.25, 0.25, 0.5], atol=0.03)
+    again = sim.simulate(NET, workload, routing=sim.Split(NET, ROUTES, [1, 1, 2]), seed=3)
+    np.testing.assert_array_equal(report.completion_times, again.completion_times)
+    other = sim.simulate(NET, workload, routing=sim.Split(NET, ROUTES, [1, 1, 2]), seed=4)
+    assert (report.link_bytes != other.link_bytes).any()
+
+
+def test_the_rates_of_a_solution_are_shares():
+    net = netnum.topology.backbone("abilene")
+    sources, destinations = ["Seattle", "Seattle", "Los Angeles"], ["Atlanta", "New York", "Washington"]
+    try:
+        paths, group = net.k_shortest_paths(sources, destinations, 4)
+    except netnum.NumError:
+        names = net.node_names
+        sources, destinations = [names[0], names[0], names[3]], [names[5], names[7], names[9]]
+        paths, group = net.k_shortest_paths(sources, destinations, 4)
+    problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group)
+    solution = netnum.solve(problem, tol=1e-9)
+    # What each flow would send in a second at its rate: fair sharing over the same split brings it over in one.
+    workload = sim.Workload([0.0] * 3, sources, destinations, solution.flow_rates / 8, net=net)
+    report = sim.simulate(net, workload, routing=sim.Split(net, paths, solution.rates, spread=True), until=1e-6)
+    np.testing.assert_allclose(report.bytes_sent.sum(), solution.flow_rates.sum() / 8 * 1e-6, rtol=0.2)
+    done = sim.simulate(net, workload, routing=sim.Split(net, paths, solution.rates, spread=True))
+    np.testing.assert_allclose(done.link_bytes, solution.loads / 8, rtol=1e-5, atol=1e-3 * solution.loads.max() / 8)
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_flows_of_a_failed_path_take_the_others(spread):
+    routing = sim.Split(NET, ROUTES[:2], [1.0, 3.0], spread=spread)
+    changes = [(0.1, ("A", "C"), 0.0), (0.2, ("A", "B"), 0.0), (0.5, ("A", "C"), 8e6)]
+    report = sim.simulate(NET, one_flow(), routing=routing, changes=changes)
+    assert report.status == "finished"
+    # Nothing moves between 0.2 and 0.5 s; after that only over C.
+    assert report.completion_times[0] > 0.5
+    through = report.link_bytes[[NET.link("B", "D"), NET.link("C", "D")]]
+    assert through.sum() == pytest.approx(1e6)
+    assert through[0] > 0
+
+
+def test_k_shortest_paths_by_name():
+    spread = sim.simulate(NET, one_flow(), routing=sim.Routing("k-shortest", k=3, spread=True))
+    assert spread.completion_times == pytest.approx([1 / 3])
+    alone = sim.simulate(NET, one_flow(), routing=sim.Routing("k-shortest", k=1))
+    assert alone.completion_times == pytest.approx([1.0])
+    with pytest.raises(netnum.NumError, match='option "k" of routing "k-shortest" is 0, expected at least 1'):
+        sim.Routing("k-shortest", k=0)
+
+
+@pytest.mark.parametrize(
+    ("paths", "shares", "message"),
+    [
+        (ROUTES, [1.0, 1.0], "shares has 2 entries, expected 3, one per path"),
+        (ROUTES, [1.0, np.nan, 1.0], "path 1 has share NaN, expected a finite number >= 0"),
+        (ROUTES, [1.0, 1.0, -2.0], "path 2 has share -2, expected a finite number >= 0"),
+        ([["A", "E"]], None, "there is no link from A to E"),
+        ([["A", "Bb", "D"]], None, "Bb"),
+        ([[0, 6]], None, "path 0 is no walk of the network"),
+        ([[0, 1]], None, "path 0 is no walk of the network: it ends where it begins"),
+        ([[]], None, "path 0 is empty"),
+        ([[0, 99]], None, "path 0 names link 99"),
+        ([[0, 0]], None, "path 0 "),
+    ],
+)
+def test_paths_and_shares_that_are_wrong_are_named(paths, shares, message):
+    with pytest.raises(netnum.ProblemError, match=message):
+        sim.Split(NET, paths, shares)
+
+
+def test_a_flow_without_a_path_is_named():
+    back = sim.Workload([0.0, 1.0], ["A", "E"], ["D", "A"], [1.0, 1.0], net=NET)
+    with pytest.raises(netnum.MethodError, match="flow 1 from E to A has no path, expected at least one"):
+        sim.simulate(NET, back, routing=sim.Split(NET, ROUTES))
+    with pytest.raises(netnum.MethodError, match="flow 0 from A to D has no path with a share above 0"):
+        sim.simulate(NET, back, routing=sim.Split(NET, ROUTES, [0.0, 0.0, 0.0]))
+
+
+def test_a_split_shows_itself_and_is_pickled():
+    split = sim.Split(NET, ROUTES, [1.0, 1.0, 2.0], spread=True)
+    assert repr(split).endswith(", 3 paths, spread)")
+    again = pickle.loads(pickle.dumps(split))
+    assert again.spread
+    assert again.shares.tolist() == [1.0, 1.0, 2.0]
+    assert [list(path) for path in again.paths] == [list(path) for path in split.paths]
+    assert again.network == NET
+
+
+def test_nodes_have_names_in_workloads_and_pairs():
+    named = sim.Workload([0.0, 1.0], ["A", "E"], ["D", "B"], [1.0, 2.0], net=NET)
+    numbers = [NET.node(name) for name in "AEDB"]
+    assert named == sim.Workload([0.0, 1.0], numbers[:2], numbers[2:], [1.0, 2.0])
+    with pytest.raises(netnum.ProblemError, match=r"sources\[1\] is \"Ee\", expected the name of one of the 5 ends"):
+        sim.Workload([0.0, 1.0], ["A", "Ee"], ["D", "B"], [1.0, 2.0], net=NET)
+    burst = sim.Workload.at_once(NET, [("A", "D"), ("E", "B")], sim.sizes.fixed(10.0))
+    assert burst.sources.tolist() == [NET.node("A"), NET.node("E")]
+    poisson = sim.Workload.poisson(NET, sim.sizes.fixed(10.0), flows=20, pairs=[("A", 3), ("E", "B")])
+    assert set(poisson.sources) == {NET.node("A"), NET.node("E")}
+    with pytest.raises(netnum.ProblemError, match=r"an end of pairs\[1\] is \"Z\""):
+        sim.Workload.at_once(NET, [("A", "D"), ("Z", "B")], sim.sizes.fixed(10.0))
+    with pytest.raises(TypeError, match=r"pairs\[1\] must be two ends"):
+        sim.Workload.at_once(NET, [("A", "D"), ("A",)], sim.sizes.fixed(10.0))
+
+
+def test_changes_name_links_by_their_nodes():
+    by_name = sim.simulate(NET, one_flow(), changes=[(0.5, ("A", "D"), 4e6)])
+    by_number = sim.simulate(NET, one_flow(), changes=[(0.5, NET.link("A", "D"), 4e6)])
+    assert by_name.completion_times == by_number.completion_times == pytest.approx([1.5])
+    with pytest.raises(netnum.ProblemError, match="link of change 0: there is no link from A to E"):
+        sim.simulate(NET, one_flow(), changes=[(0.5, ("A", "E"), 4e6)])
+
+
+def test_traces_have_columns_in_any_order_and_names():
+    text = "id,bytes,destination,start,source\nx,1000,D,0.5,A\ny,2000,B,1.5,E\n"
+    workload = sim.Workload.from_csv(text, NET, columns={"size": "bytes", "arrival": "start"})
+    assert workload == sim.Workload([0.5, 1.5], ["A", "E"], ["D", "B"], [1000, 2000], net=NET)
+    with pytest.raises(netnum.ProblemError, match='line 1 of the trace has the header .* without a column "arrival"'):
+        sim.Workload.from_csv(text, NET)
+    with pytest.raises(
+        netnum.ProblemError, match='line 2 of the trace has source "F", expected the name of one of the 5'
+    ):
+        sim.Workload.from_csv("arrival,source,destination,size\n0,F,A,1", NET)
+    with pytest.raises(netnum.NumError, match='columns is for "sizes", expected names of .* did you mean "size"'):
+        sim.Workload.from_csv(text, NET, columns={"sizes": "bytes"})
