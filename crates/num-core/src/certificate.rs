@@ -56,8 +56,9 @@
 //!
 //! Prices of two paths of one flow are compared beside what others pay, and not beside themselves, because a split that is
 //! wrong moves those: where U' spreads over many decades (α ≥ 4, rates that differ a hundredfold), all that a rich flow pays
-//! is nothing beside the prices of a poor one, whose split says what is left for it. Where prices lie more than some 10¹⁰
-//! apart, their rounding alone is more than that, and nothing is proven, however right the rates.
+//! is nothing beside the prices of a poor one, whose split says what is left for it. Links that both paths cross are in neither
+//! price there. Where prices of the others lie more than some 10¹⁰ apart, their rounding alone is more than that, and
+//! nothing is proven, however right the rates.
 //!
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
 //! decades), and rates that should be 0 to 10⁻³ of it.
@@ -485,27 +486,36 @@ impl<'a> Splits<'a> {
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = flow_rates[flow].max(TINY * problem.ceilings[path]);
             let own = path_prices[path].max(self.worth[flow]);
-            for &other in others.iter().filter(|&&other| path_prices[other] < path_prices[path]) {
+            let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
+            for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
+                let (excess, least_paid) = self.compare(path, other);
+                if excess <= 0.0 {
+                    continue;
+                }
                 let part = rates[path].min(problem.caps[other] - rates[other]) / whole;
-                let scale = own.min(self.least_paid_beside(path, other));
-                residual = larger(residual, part.min((path_prices[path] - path_prices[other]) / scale / FLAT));
+                residual = larger(residual, part.min(excess / own.min(least_paid) / FLAT));
             }
         }
         residual
     }
 
-    /// The least that is paid on the links that one of two paths crosses, and not both.
-    fn least_paid_beside(&mut self, one: usize, other: usize) -> f64 {
-        let paths = &self.settled.problem.paths;
-        paths.links(one).iter().for_each(|&link| self.crossed[link as usize] |= 1);
-        paths.links(other).iter().for_each(|&link| self.crossed[link as usize] |= 2);
-        let mut least = f64::INFINITY;
-        for &link in paths.links(one).iter().chain(paths.links(other)) {
-            let crossed = std::mem::take(&mut self.crossed[link as usize]);
-            let paid = self.least_paid[link as usize];
-            least = if matches!(crossed, 1 | 2) && paid < least { paid } else { least };
+    /// By how much one path is more expensive than another, and the least that is paid on the links that one of the two
+    /// crosses, and not both: what both cross, whose prices may be many decades larger, is in neither.
+    fn compare(&mut self, one: usize, other: usize) -> (f64, f64) {
+        let Settled { problem, prices, .. } = self.settled;
+        let links = |path: usize| problem.paths.links(path).iter().map(|&link| link as usize);
+        links(one).for_each(|link| self.crossed[link] |= 1);
+        links(other).for_each(|link| self.crossed[link] |= 2);
+        let (mut sums, mut least) = ([0.0; 2], f64::INFINITY);
+        for link in links(one).chain(links(other)) {
+            let crossed = std::mem::take(&mut self.crossed[link]);
+            if matches!(crossed, 1 | 2) {
+                sums[crossed as usize - 1] += prices[link];
+                let paid = self.least_paid[link];
+                least = if paid < least { paid } else { least };
+            }
         }
-        least
+        (sums[0] - sums[1], least)
     }
 }
 
@@ -621,6 +631,8 @@ const FALLS: f64 = 1e-3;
 
 /// A rise of the marginal by this part is rounding.
 const ROUNDING: f64 = 1e-9;
+/// A price that is larger by this part may be the same: what rounding leaves of a sum.
+const SUMMED: f64 = 1e-12;
 /// A path is compared with at most this many of the cheapest others.
 const MANY_PATHS: usize = 64;
 /// What stands for a rate of 0 where a marginal is asked for, as a part of what the flow's paths can carry.

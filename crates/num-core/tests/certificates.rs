@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{any_problem, leaf_spine, solve_with};
+use common::{any_problem, close, leaf_spine, solve_with};
 use netnum_core::*;
 use proptest::prelude::*;
 
@@ -296,4 +296,30 @@ fn a_wrong_demand_of_a_flow_with_several_paths_is_an_error() {
     }
     let convex = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), utilities(true)).unwrap();
     assert!(matches!(certify(&convex, &[0.5, 0.5], &[1.0]), Err(Error::Utility { .. })));
+}
+
+/// Flow 0 pays all but nothing on the one of two links that its paths do not share, and may be many decades richer than
+/// those who pay there: its split is what matters to them.
+#[test]
+fn a_split_is_judged_by_the_links_that_only_one_path_crosses() {
+    for weight in [1.0, 1e4, 1e8, 1e12, 1e16, 1e20] {
+        let paths = Paths::from_lists([vec![0, 1], vec![0, 2], vec![1], vec![2]]);
+        let utilities: Vec<std::sync::Arc<dyn Utility>> =
+            [weight, 1.0, 3.0].map(|weight| std::sync::Arc::new(AlphaFair::new(1.0, weight).unwrap()) as _).into();
+        let problem = Problem::grouped(vec![1.0, 10.0, 10.0], paths, vec![0, 0, 1, 2], utilities).unwrap();
+        let certify_split = |part: f64| {
+            let rates = [part, 1.0 - part, 10.0 - part, 9.0 + part];
+            let (one, other) = (1.0 / rates[2], 3.0 / rates[3]);
+            let cheapest = if part > 0.5 { one } else { other };
+            certify(&problem, &rates, &[(weight - cheapest).max(0.0), one, other]).unwrap()
+        };
+        // Link 1 is the cheaper one.
+        let (right, wrong) = (certify_split(1.0), certify_split(0.4));
+        assert!(right.kkt_residual <= 1e-9, "{weight}: {right:?}");
+        assert!(wrong.kkt_residual >= 0.1, "{weight}: {wrong:?}");
+        let solution = solve(&problem, &Settings::default()).unwrap();
+        assert_eq!(solution.status, Status::Optimal, "{weight}: {solution}");
+        close(solution.rates[2], 9.0, 1e-3);
+        close(solution.rates[3], 10.0, 1e-3);
+    }
 }

@@ -12,7 +12,7 @@
 //! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and a problem that fast NED can take goes
 //! and stays there. Where the interior point makes no progress, or with one path per flow is not done after [`MOST_STEPS`]
 //! steps, fast NED goes on, and the interior point again where that slows down: from new prices it takes another way. The
-//! last word is fast NED's, after [`MOST_RETURNS`] returns. From prices that the caller gave it is fast NED wherever flows
+//! last run is fast NED's, after [`MOST_RETURNS`] returns, and ends when the score has not fallen for long. From prices that the caller gave it is fast NED wherever flows
 //! have one path.
 
 use crate::problem::Problem;
@@ -44,6 +44,11 @@ const MOST_STEPS: usize = 120;
 const MOST_RETURNS: usize = 2;
 /// Iterations between two looks at the rate.
 const LOOK: usize = 48;
+/// A score falls when it is below this part of the least before.
+const FALLS: f64 = 0.9;
+/// The last run ends after this many iterations without a fall, or after this part of all that it has done.
+const PATIENCE: usize = 400;
+const PATIENT_PART: usize = 2;
 
 /// Whether to hand over, from how the score falls.
 pub(super) struct Auto {
@@ -53,11 +58,19 @@ pub(super) struct Auto {
     returns: usize,
     /// Iteration and score at the last look.
     last: Option<(usize, f64)>,
+    /// The least score of the last run, and the iteration that had it.
+    least: Option<(usize, f64)>,
+    stalled: bool,
 }
 
 impl Auto {
     pub(super) fn new() -> Self {
-        Self { since: 0, returns: 0, last: None }
+        Self { since: 0, returns: 0, last: None, least: None, stalled: false }
+    }
+
+    /// Whether the last run makes no progress.
+    pub(super) fn has_stalled(&self) -> bool {
+        self.stalled
     }
 
     /// The method to begin with.
@@ -100,6 +113,9 @@ impl Auto {
         score: f64,
         tol: f64,
     ) -> Option<&'static str> {
+        if method == FAST_NED && !self.may_return() {
+            self.watch(iteration, score);
+        }
         let crawls = iteration >= self.since + MOST_STEPS;
         let next = match method {
             INTERIOR_POINT if stuck || (crawls && problem.is_single_path()) => FAST_NED,
@@ -117,6 +133,16 @@ impl Auto {
     /// Whether the interior point is to be tried, or tried again.
     fn may_return(&self) -> bool {
         self.returns < MOST_RETURNS
+    }
+
+    /// Notices whether the score of the last run falls.
+    fn watch(&mut self, iteration: usize, score: f64) {
+        let (then, least) = *self.least.get_or_insert((iteration, score));
+        if score < FALLS * least {
+            self.least = Some((iteration, score));
+            return;
+        }
+        self.stalled = iteration >= then + PATIENCE.max((iteration - self.since) / PATIENT_PART);
     }
 
     /// Whether, as the score fell since the last look, it would take many more iterations.
@@ -201,9 +227,13 @@ mod tests {
             assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), Some(INTERIOR_POINT));
             assert_eq!(auto.next(INTERIOR_POINT, &shared_link(), true, iteration, 1.0, 1e-6), Some(FAST_NED));
         }
-        for _ in 0..3 {
-            iteration += LOOK;
-            assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), None);
+        // The last run ends when the score does not fall.
+        let mut score = 1.0;
+        for fell in [true, true, false] {
+            iteration += if fell { PATIENCE } else { 10 * PATIENCE };
+            score *= if fell { 0.5 } else { 0.95 };
+            assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, score, 1e-6), None);
+            assert_eq!(auto.has_stalled(), !fell);
         }
     }
 }

@@ -328,7 +328,7 @@ impl Solver {
             if let Some(status) = self.verdict(&goal, best.as_ref()) {
                 break status;
             }
-            let stuck = self.method.is_stuck();
+            let stuck = self.method.is_stuck() || self.auto.as_ref().is_some_and(Auto::has_stalled);
             if let Some(method) = self.better(stuck, due, &best, settings.tol) {
                 if let Some(best) = &best {
                     self.state.prices.clone_from(&best.prices);

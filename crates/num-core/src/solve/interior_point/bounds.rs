@@ -109,7 +109,7 @@ impl Bounds {
     }
 
     /// Calls with every bounded entry of a part and the force that the target adds.
-    pub(super) fn pulls(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
+    pub(super) fn target_forces(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
         for i in part {
             add(self.at[i] as usize, self.sign * self.target[i] / self.slack[i]);
         }

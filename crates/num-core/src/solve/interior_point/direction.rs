@@ -6,11 +6,14 @@ use std::sync::Arc;
 use super::chunk::{Chunk, largest, total};
 use super::{Direction, InteriorPoint};
 use crate::presolve::Presolved;
+use crate::solve::incidence::Incidence;
 use crate::solve::system::{ABSENT, Accuracy, System};
 
-/// The proximal term: per y of the least λ of all flows and of ℓ, and at least of ℓ.
+/// The proximal term: per y of the least λ of all flows and of ℓ − Q, and at least of ℓ − Q.
 const PROXIMAL: f64 = 1e-8;
 const LEAST_PROXIMAL: f64 = 1e-12;
+/// What counts as ℓ − Q is at least this part of ℓ there.
+const LEAST_LEVEL: f64 = 1e-30;
 /// μ goes no further than this part of all revenue.
 const SMALLEST: f64 = 1e-150;
 /// Infeasibility below this is rounding.
@@ -30,7 +33,7 @@ impl InteriorPoint {
         for chunk in Arc::clone(&self.chunks).iter() {
             self.linearize(problem, chunk);
             self.aims[chunk.flows.clone()].copy_from_slice(&self.log_residuals[chunk.flows.clone()]);
-            self.push(problem, chunk);
+            self.add_forces(problem, chunk);
         }
         for ((diagonal, slack), price) in self.system.diagonal.iter_mut().zip(&self.slacks).zip(&self.prices) {
             *diagonal = slack / price;
@@ -57,7 +60,7 @@ impl InteriorPoint {
         self.begin_right();
         for chunk in Arc::clone(&self.chunks).iter() {
             self.aim(chunk, part);
-            self.push(problem, chunk);
+            self.add_forces(problem, chunk);
         }
         self.direct(problem, accuracy);
     }
@@ -109,7 +112,8 @@ impl InteriorPoint {
         chunk.spread(problem, &stiffness[flows.clone()], &mut curvatures[paths.clone()]);
         for flow in flows.clone().filter(|_| !chunk.is_single()) {
             if self.multipath[flow] != ABSENT {
-                let level = self.levels[flow].abs();
+                let (level, common) = (self.levels[flow], self.commons[flow]);
+                let level = level.abs().max(LEAST_LEVEL * (level + common).abs());
                 let proximal = (PROXIMAL * level.min(self.least_marginal)).max(LEAST_PROXIMAL * level);
                 curvatures[problem.paths_of(flow)].fill(proximal / self.flow_rates[flow]);
             }
@@ -131,34 +135,34 @@ impl InteriorPoint {
     }
 
     /// The forces on the paths, and what the right-hand side has of them.
-    fn push(&mut self, problem: &Presolved, chunk: &Chunk) {
+    fn add_forces(&mut self, problem: &Presolved, chunk: &Chunk) {
         let Self { system, forces, right, scratch, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
-        // λ ρ, with the pulls of the flow's own bounds.
-        let (pulls, moves) = (&mut scratch.flows[..flows.len()], &mut scratch.paths[..paths.len()]);
+        // λ ρ, with the forces of the flow's own bounds.
+        let (flow_forces, moves) = (&mut scratch.flows[..flows.len()], &mut scratch.paths[..paths.len()]);
         let aims = self.marginals[flows.clone()].iter().zip(&self.aims[flows.clone()]);
-        for (pull, (marginal, aim)) in pulls.iter_mut().zip(aims) {
-            *pull = marginal * aim;
+        for (force, (marginal, aim)) in flow_forces.iter_mut().zip(aims) {
+            *force = marginal * aim;
         }
-        let mut push = |flow: usize, pull| pulls[flow - flows.start] += pull;
-        self.tops.pulls(chunk.tops.clone(), &mut push);
-        self.kinks.pulls(chunk.kinks.clone(), &mut push);
-        chunk.spread(problem, pulls, moves);
+        let mut add = |flow: usize, force| flow_forces[flow - flows.start] += force;
+        self.tops.target_forces(chunk.tops.clone(), &mut add);
+        self.kinks.target_forces(chunk.kinks.clone(), &mut add);
+        chunk.spread(problem, flow_forces, moves);
         for flow in flows.clone().filter(|_| !chunk.is_single()) {
             if self.multipath[flow] != ABSENT {
                 let own = problem.paths_of(flow);
                 moves[own.start - paths.start..own.end - paths.start].fill(0.0);
-                system.multipath.forces[self.multipath[flow] as usize] = pulls[flow - flows.start];
+                system.multipath.forces[self.multipath[flow] as usize] = flow_forces[flow - flows.start];
             }
         }
         let forced = forces[paths.clone()].iter_mut().zip(&self.path_residuals[paths.clone()]);
-        for ((force, residual), pull) in forced.zip(&*moves) {
-            *force = residual + pull;
+        for ((force, residual), of_flow) in forced.zip(&*moves) {
+            *force = residual + of_flow;
         }
-        self.floors.pulls(chunk.floors.clone(), |path, pull| forces[path] += pull);
-        self.caps.pulls(chunk.caps.clone(), |path, pull| forces[path] += pull);
+        self.floors.target_forces(chunk.floors.clone(), |path, force| forces[path] += force);
+        self.caps.target_forces(chunk.caps.clone(), |path, force| forces[path] += force);
         moves.copy_from_slice(&forces[paths.clone()]);
-        respond(problem, system, &self.multipath, chunk, moves, pulls, &mut []);
+        respond(problem, system, &self.multipath, chunk, &[], moves, flow_forces, &mut []);
         self.incidence.scatter(&problem.paths, paths.clone(), moves, right);
     }
 
@@ -187,13 +191,14 @@ impl InteriorPoint {
         let Chunk { flows, paths, .. } = chunk;
         let Direction { prices, rates, flow_rates, levels, log_marginals, sum, fall, .. } = &mut self.direction;
         let steps = &mut self.scratch.paths[..paths.len()];
-        self.incidence.gather(&problem.paths, paths.clone(), prices, steps);
+        let commons = &mut self.scratch.commons[..flows.len()];
+        gather(problem, &self.incidence, (&self.system, &self.multipath), chunk, prices, steps, commons);
         let (rates, flow_rates) = (&mut rates[paths.clone()], &mut flow_rates[flows.clone()]);
         for (change, (force, step)) in rates.iter_mut().zip(self.forces[paths.clone()].iter().zip(&*steps)) {
             *change = force - step;
         }
         let levels = if chunk.is_single() { &mut [][..] } else { &mut levels[flows.clone()] };
-        respond(problem, &self.system, &self.multipath, chunk, rates, flow_rates, levels);
+        respond(problem, &self.system, &self.multipath, chunk, commons, rates, flow_rates, levels);
         let aims = self.aims[flows.clone()].iter().zip(&self.bends[flows.clone()]);
         let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);
         for ((log_marginal, change), (aim, bend)) in changes.zip(aims) {
@@ -230,35 +235,63 @@ impl InteriorPoint {
     }
 }
 
-/// Replaces what pushes each path of some flows by how much its rate changes, and says how much the flows' do, and their
+/// Σ over the links of each path of some flows, and for a flow with several that it holds together, of those that all cross
+/// apart.
+pub(super) fn gather(
+    problem: &Presolved,
+    incidence: &Incidence,
+    (system, multipath): (&System, &[u32]),
+    chunk: &Chunk,
+    values: &[f64],
+    sums: &mut [f64],
+    commons: &mut [f64],
+) {
+    let Chunk { flows, paths, .. } = chunk;
+    commons.fill(0.0);
+    if chunk.is_single() {
+        return incidence.gather(&problem.paths, paths.clone(), values, sums);
+    }
+    for (flow, common) in flows.clone().zip(commons) {
+        let own = problem.paths_of(flow);
+        let sums = &mut sums[own.start - paths.start..own.end - paths.start];
+        match multipath[flow] {
+            ABSENT => incidence.gather(&problem.paths, own, values, sums),
+            number => *common = system.multipath.gather(number as usize, |link| values[link as usize], sums),
+        }
+    }
+}
+
+/// Replaces the force on each path of some flows, less what all of a flow's pay more alike, by how much its rate changes, and says how much the flows' do, and their
 /// levels.
 fn respond(
     problem: &Presolved,
     system: &System,
     multipath: &[u32],
     chunk: &Chunk,
-    pushes: &mut [f64],
+    commons: &[f64],
+    forces: &mut [f64],
     flow_rates: &mut [f64],
     levels: &mut [f64],
 ) {
     let Chunk { flows, paths, .. } = chunk;
-    let weigh = |pushes: &mut [f64], paths: Range<usize>| {
-        pushes.iter_mut().zip(&system.weights[paths]).for_each(|(push, weight)| *push *= weight);
+    let weigh = |forces: &mut [f64], paths: Range<usize>| {
+        forces.iter_mut().zip(&system.weights[paths]).for_each(|(force, weight)| *force *= weight);
     };
     if chunk.is_single() {
-        weigh(pushes, paths.clone());
-        return flow_rates.copy_from_slice(pushes);
+        weigh(forces, paths.clone());
+        return flow_rates.copy_from_slice(forces);
     }
     for (place, (flow, change)) in flows.clone().zip(flow_rates).enumerate() {
         let own = problem.paths_of(flow);
-        let pushes = &mut pushes[own.start - paths.start..own.end - paths.start];
+        let forces = &mut forces[own.start - paths.start..own.end - paths.start];
         *change = match multipath[flow] {
             ABSENT => {
-                weigh(pushes, own);
-                pushes.iter().sum()
+                weigh(forces, own);
+                forces.iter().sum()
             }
             number => {
-                let (change, level) = system.multipath.respond(number as usize, &system.weights, pushes);
+                let common = commons.get(place).copied().unwrap_or(0.0);
+                let (change, level) = system.multipath.respond(number as usize, &system.weights, -common, forces);
                 if let Some(to) = levels.get_mut(place) {
                     *to = level;
                 }

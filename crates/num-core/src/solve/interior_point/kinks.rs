@@ -124,7 +124,7 @@ impl Kinks {
         }
     }
 
-    pub(super) fn pulls(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
+    pub(super) fn target_forces(&self, part: Range<usize>, mut add: impl FnMut(usize, f64)) {
         for i in part {
             let flow = self.flow[i];
             let [room, overshoot] = self.targets[i];

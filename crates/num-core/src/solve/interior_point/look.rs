@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::bounds::Bounds;
 use super::chunk::{Chunk, total};
+use super::direction::gather;
 use super::kinks::Kinks;
 use super::{InteriorPoint, LEAST, MOST};
 use crate::presolve::Presolved;
@@ -19,8 +20,10 @@ const FREE: f64 = 0.1;
 const SHRINK: f64 = 12.0;
 /// The least elasticity of a flow that is not linear: one that does not bend at all has no curvature to divide by.
 const LEAST_ELASTIC: f64 = 1e-10;
-/// ℓ is kept, and t taken from it, up to this part of t.
+/// ℓ − Q is kept, and t or λ taken from it, up to this part of t or Q.
 const MOST_LEVEL: f64 = 0.1;
+/// λ follows from ℓ where it changes by no more than this part by that.
+const MOST_CHANGE: f64 = 1e-2;
 /// log of the least marginal that counts.
 const LEAST_LOG: f64 = -570.0;
 
@@ -164,35 +167,37 @@ impl InteriorPoint {
     fn look_at_prices(&mut self, problem: &Presolved, chunk: &Chunk, sums: &mut Sums) {
         let Chunk { flows, paths, .. } = chunk;
         let (residuals, prices) = (&mut self.path_residuals, &mut self.scratch.paths[..paths.len()]);
-        self.incidence.gather(&problem.paths, paths.clone(), &self.prices, prices);
+        let several = !self.levels.is_empty();
+        let commons = if several { &mut self.commons[flows.clone()] } else { &mut self.scratch.commons[..flows.len()] };
+        gather(problem, &self.incidence, (&self.system, &self.multipath), chunk, &self.prices, prices, commons);
         if !chunk.linear {
             let (marginals, logs) = (&mut self.marginals, &mut self.log_residuals);
             for flow in flows.clone().filter(|&flow| !self.snaps[flow]) {
                 let own = problem.paths_of(flow);
                 let own = &prices[own.start - paths.start..own.end - paths.start];
                 let least = own.iter().copied().fold(f64::INFINITY, f64::min);
-                raise(&mut marginals[flow], &mut logs[flow], FREE * least);
+                raise(&mut marginals[flow], &mut logs[flow], FREE * (least + commons[flow - flows.start]));
             }
         }
         if chunk.is_single() {
             residuals[paths.clone()].copy_from_slice(&self.marginals[flows.clone()]);
         } else {
             let net = &mut self.scratch.flows[..flows.len()];
-            net.copy_from_slice(&self.marginals[flows.clone()]);
-            level(&mut self.levels[flows.clone()], net, chunk, &mut self.tops, &self.kinks);
+            let marginals = (&mut self.marginals[flows.clone()], &mut self.log_residuals[flows.clone()]);
+            level(&mut self.levels[flows.clone()], commons, net, marginals, chunk, (&mut self.tops, &self.kinks));
             chunk.spread(problem, &self.levels[flows.clone()], &mut residuals[paths.clone()]);
         }
         for (residual, price) in residuals[paths.clone()].iter_mut().zip(prices) {
             *residual -= *price;
         }
-        let mut push = |path: usize, force| residuals[path] += force;
-        self.floors.forces(chunk.floors.clone(), &mut push);
-        self.caps.forces(chunk.caps.clone(), &mut push);
+        let mut add = |path: usize, force| residuals[path] += force;
+        self.floors.forces(chunk.floors.clone(), &mut add);
+        self.caps.forces(chunk.caps.clone(), &mut add);
         if chunk.is_single() {
             // Flows and paths differ by the same number all through the chunk.
-            let mut push = |flow: usize, force| residuals[flow - flows.start + paths.start] += force;
-            self.tops.forces(chunk.tops.clone(), &mut push);
-            self.kinks.forces(chunk.kinks.clone(), &mut push);
+            let mut add = |flow: usize, force| residuals[flow - flows.start + paths.start] += force;
+            self.tops.forces(chunk.tops.clone(), &mut add);
+            self.kinks.forces(chunk.kinks.clone(), &mut add);
         }
         sums.wrong += total(&self.rates[paths.clone()], &residuals[paths.clone()], |rate, wrong| rate * wrong.abs());
         let (rates, marginals) = (&self.flow_rates[flows.clone()], &self.marginals[flows.clone()]);
@@ -201,9 +206,19 @@ impl InteriorPoint {
     }
 }
 
-/// Takes ℓ from λ, given as `net`, and what else there is, or t from ℓ where that is the smaller one.
-fn level(levels: &mut [f64], net: &mut [f64], chunk: &Chunk, tops: &mut Bounds, kinks: &Kinks) {
+/// Takes ℓ − Q from λ and what else there is, or t or λ from it where that is the smaller one by far. `net` is room.
+fn level(
+    levels: &mut [f64],
+    commons: &[f64],
+    net: &mut [f64],
+    (marginals, log_residuals): (&mut [f64], &mut [f64]),
+    chunk: &Chunk,
+    (tops, kinks): (&mut Bounds, &Kinks),
+) {
     let first = chunk.flows.start;
+    for ((net, marginal), common) in net.iter_mut().zip(&*marginals).zip(commons) {
+        *net = marginal - common;
+    }
     kinks.forces(chunk.kinks.clone(), |flow, force| net[flow - first] += force);
     tops.settle(chunk.tops.clone(), |flow, dual| {
         let (net, level) = (&mut net[flow - first], levels[flow - first]);
@@ -216,7 +231,16 @@ fn level(levels: &mut [f64], net: &mut [f64], chunk: &Chunk, tops: &mut Bounds, 
         *net -= dual;
         dual
     });
-    levels.copy_from_slice(net);
+    let flows = levels.iter_mut().zip(net).zip(commons).zip(marginals.iter_mut().zip(log_residuals));
+    for (((level, &mut net), common), (marginal, log_residual)) in flows {
+        let change = (*level - net) / *marginal;
+        if !chunk.linear && level.abs() < MOST_LEVEL * common && change.abs() < MOST_CHANGE {
+            *marginal *= 1.0 + change;
+            *log_residual -= change.ln_1p();
+        } else {
+            *level = net;
+        }
+    }
 }
 
 /// v ← v + length·dv.

@@ -15,8 +15,9 @@
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
 //!   flows, per y. A split is found by differences of prices that small, and the term must not be what decides them.
-//! - What the paths of a flow see is its level ℓ = λ − t. Where t makes up nearly all of λ, ℓ is not their difference but
-//!   moves by Newton's steps of its own, and t is λ − ℓ: otherwise rounding of λ would say how the flow is split.
+//! - What the paths of a flow see is its level ℓ = λ − t, less Q, what the links cost that all of them cross. Where t or Q
+//!   makes up nearly all of λ, ℓ − Q is not their difference but moves by Newton's steps of its own, and t or λ is what
+//!   follows from it: otherwise rounding of λ would say how the flow is split.
 //! - Centring is raised while feasibility lags behind complementarity.
 //!
 //! Starts, in its first step, from the prices it is given, improved by up to 60 iterations of fast NED unless utilities
@@ -64,8 +65,10 @@ pub(super) struct InteriorPoint {
     rates: Vec<f64>,
     flow_rates: Vec<f64>,
     marginals: Vec<f64>,
-    /// ℓ of the flows in chunks with several paths; empty where there are none.
+    /// ℓ of the flows in chunks with several paths, less Q; empty where there are none.
     levels: Vec<f64>,
+    /// Q of the same: what all paths of a flow that is held together pay alike; 0 for others *(derived)*.
+    commons: Vec<f64>,
     /// x ≥ 0 with z, x ≤ cap with v, y ≤ saturation with t, and jumps of U'.
     floors: Bounds,
     caps: Bounds,
@@ -123,14 +126,24 @@ struct Direction {
 struct Scratch {
     paths: Vec<f64>,
     flows: Vec<f64>,
+    /// dQ.
+    commons: Vec<f64>,
 }
 
 /// Notices when there is no progress.
 struct Watch {
     best: f64,
-    /// The smallest of the largest |ρ| so far.
+    /// The smallest of the largest |ρ| so far, and of Σ s p + …: what is small beside the rest may get right when the
+    /// estimate is at rounding.
     best_log: f64,
+    best_complementarity: f64,
     since: usize,
+}
+
+impl Watch {
+    fn new() -> Self {
+        Self { best: f64::INFINITY, best_log: f64::INFINITY, best_complementarity: f64::INFINITY, since: 0 }
+    }
 }
 
 /// Relative accuracy of the predictor, and of the corrector by conjugate gradients.
@@ -204,6 +217,7 @@ impl InteriorPoint {
         let scratch = Scratch {
             paths: zeros(largest(|chunk| chunk.paths.len())),
             flows: zeros(largest(|chunk| chunk.flows.len())),
+            commons: zeros(largest(|chunk| chunk.flows.len())),
         };
         Ok(Self {
             incidence: Incidence::new(&problem.paths),
@@ -218,6 +232,7 @@ impl InteriorPoint {
             flow_rates: zeros(flows),
             marginals: zeros(flows),
             levels: zeros(levels),
+            commons: zeros(levels),
             floors,
             caps,
             tops,
@@ -248,7 +263,7 @@ impl InteriorPoint {
                 fall: 0.0,
             },
             scratch,
-            watch: Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0 },
+            watch: Watch::new(),
             started: false,
             near: false,
         })
@@ -257,7 +272,7 @@ impl InteriorPoint {
 
 impl Method for InteriorPoint {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.watch = Watch { best: f64::INFINITY, best_log: f64::INFINITY, since: 0 };
+        self.watch = Watch::new();
         (self.started, self.near) = (false, false);
         self.prices.copy_from_slice(&state.prices);
         state.rates.copy_from_slice(&problem.equal_shares);
@@ -344,10 +359,12 @@ impl InteriorPoint {
 
     /// Turns to exact directions when there is no progress.
     fn watch(&mut self, estimate: f64) {
-        let log = self.largest_log;
-        let Watch { best, best_log, since } = &mut self.watch;
-        if estimate < 0.9 * *best || log < 0.9 * *best_log {
-            (*best, *best_log, *since) = (estimate.min(*best), log.min(*best_log), 0);
+        let (log, complementarity) = (self.largest_log, self.complementarity);
+        let Watch { best, best_log, best_complementarity, since } = &mut self.watch;
+        let falls = estimate < 0.9 * *best || log < 0.9 * *best_log || complementarity < 0.9 * *best_complementarity;
+        if falls {
+            (*best, *best_log) = (estimate.min(*best), log.min(*best_log));
+            (*best_complementarity, *since) = (complementarity.min(*best_complementarity), 0);
             return;
         }
         *since += 1;

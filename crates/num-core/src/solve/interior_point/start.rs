@@ -176,9 +176,9 @@ impl InteriorPoint {
         for (flow, &marginal) in marginals.iter().enumerate() {
             worth[problem.paths_of(flow)].fill(marginal);
         }
-        let mut push = |flow: usize, force| worth[problem.paths_of(flow)].iter_mut().for_each(|worth| *worth += force);
-        self.tops.forces(tops, &mut push);
-        self.kinks.forces(kinks, &mut push);
+        let mut add = |flow: usize, force| worth[problem.paths_of(flow)].iter_mut().for_each(|worth| *worth += force);
+        self.tops.forces(tops, &mut add);
+        self.kinks.forces(kinks, &mut add);
         let too_dear = |path: usize| (path_prices[path] - worth[path], path_prices[path]);
         self.floors.begin(&self.rates, centre, too_dear);
         self.caps.begin(&self.rates, centre, too_dear);

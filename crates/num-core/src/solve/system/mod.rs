@@ -99,7 +99,7 @@ impl System {
         Self {
             weights: vec![0.0; problem.paths.len()],
             diagonal: vec![0.0; size],
-            multipath: Multipath::new(size, several),
+            multipath: Multipath::new(problem, several),
             preconditioner: vec![0.0; size],
             factor: None,
             dense: size <= most,
@@ -336,5 +336,51 @@ impl Factor {
             right[link as usize] = *value;
         }
         right.iter_mut().zip(&*scale).for_each(|(value, scale)| *value *= scale);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Problem;
+    use crate::{AlphaFair, Paths};
+
+    /// Flows with one path, with two that share links, with three of which two are alike, and with one inside another.
+    #[test]
+    fn the_matrix_that_is_factorized_is_the_one_that_is_multiplied_with() {
+        let lists: [&[u32]; 8] = [&[0, 1], &[1, 2, 3], &[1, 4, 3], &[5, 2], &[5, 0], &[2, 5], &[0], &[0, 4]];
+        let group = vec![0, 1, 1, 2, 2, 2, 3, 3];
+        let utility = AlphaFair::new(1.0, 1.0).unwrap();
+        let problem = Problem::grouped(vec![1.0; 6], Paths::from_lists(lists), group, utility).unwrap();
+        let problem = Presolved::new(&problem).unwrap();
+        let incidence = Incidence::new(&problem.paths);
+        let several = (0..4).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1).collect::<Vec<_>>();
+        for curvature in [0.0, 1e-3, 1.0, 1e9] {
+            let mut system = System::new(&problem, several.clone());
+            system.weights = vec![0.5, 1.0, 20.0, 3.0, 0.1, 7.0, 1e3, 1e-3];
+            for flow in 0..several.len() {
+                system.multipath.set(flow, curvature, &system.weights);
+            }
+            let size = problem.capacities.len();
+            let rows =
+                Rows { scale: vec![1.0; size], of: (0..size as u32).collect(), links: (0..size as u32).collect() };
+            let mut matrix = Mat::<f64>::zeros(size, size);
+            system.multipath.add_square(&problem, &system.weights, &rows, &mut matrix);
+            let mut diagonal = vec![0.0; size];
+            system.multipath.add_diagonal(&problem, &incidence, &system.weights, &mut diagonal);
+            for column in 0..size {
+                assert!((matrix[(column, column)] - diagonal[column]).abs() <= 1e-12 * diagonal[column]);
+                let mut pairs: Vec<[f64; 2]> = (0..size).map(|row| [f64::from(u8::from(row == column)), 0.0]).collect();
+                system.multipath.multiply(&problem, &incidence, &system.weights, &mut pairs);
+                for (row, pair) in pairs.iter().enumerate() {
+                    let entry = matrix[(row.max(column), row.min(column))];
+                    let scale = (diagonal[row] * diagonal[column]).sqrt();
+                    assert!(
+                        (entry - pair[1]).abs() <= 1e-12 * scale,
+                        "{curvature}: {row}, {column}: {entry}, {pair:?}"
+                    );
+                }
+            }
+        }
     }
 }

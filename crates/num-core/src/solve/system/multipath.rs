@@ -8,7 +8,8 @@
 //!
 //! r_p is the column of path p in the routing matrix and 0 the path of the largest θ. Where a flow is held nearly at its
 //! rate (Θσ ≫ 1), what is left is how it is split. Written as Σ θ_p r_p r_pᵀ − …, that would be a difference of large
-//! numbers on every link that all its paths cross; here such links are not in any e_p.
+//! numbers on every link that all its paths cross; here such links are not in any e_p. Nor are their prices in any a_p: what
+//! all paths of a flow pay alike, Q, may be many decades more than what says how it is split, and η and b are less it.
 
 use std::ops::Range;
 
@@ -28,6 +29,7 @@ pub(in crate::solve) struct Multipath {
     totals: Vec<f64>,
     softness: Vec<f64>,
     stiffness: Vec<f64>,
+    apart: Apart,
     /// The links that each crosses; none before they are first asked for *(given)*.
     unions: Option<Unions>,
     /// Values of one flow's paths, and of all links.
@@ -36,7 +38,7 @@ pub(in crate::solve) struct Multipath {
 }
 
 impl Multipath {
-    pub(super) fn new(links: usize, paths: Vec<Range<usize>>) -> Self {
+    pub(super) fn new(problem: &Presolved, paths: Vec<Range<usize>>) -> Self {
         let zeros = vec![0.0; paths.len()];
         let most = paths.iter().map(Range::len).max().unwrap_or(0);
         Self {
@@ -46,7 +48,8 @@ impl Multipath {
             stiffness: zeros,
             unions: None,
             of_paths: vec![0.0; most],
-            of_links: if paths.is_empty() { Vec::new() } else { vec![0.0; links] },
+            of_links: if paths.is_empty() { Vec::new() } else { vec![0.0; problem.capacities.len()] },
+            apart: Apart::new(problem, &paths),
             paths,
         }
     }
@@ -60,10 +63,24 @@ impl Multipath {
         self.stiffness[flow] = (curvature.recip() + total).recip();
     }
 
-    /// Replaces the force on each path of a flow by how much its rate changes.
-    /// Returns how much the flow's changes, which their sum is only to rounding of theirs, and η.
-    pub(in crate::solve) fn respond(&self, flow: usize, weights: &[f64], forces: &mut [f64]) -> (f64, f64) {
-        self.split(flow, weights, self.forces[flow], forces)
+    /// Replaces the force on each path of a flow, less what all feel alike, by how much its rate changes.
+    /// Returns how much the flow's changes, which their sum is only to rounding of theirs, and η, less the same.
+    pub(in crate::solve) fn respond(
+        &self,
+        flow: usize,
+        weights: &[f64],
+        common: f64,
+        forces: &mut [f64],
+    ) -> (f64, f64) {
+        self.split(flow, weights, self.forces[flow] + common, forces)
+    }
+
+    /// Σ of values over the links that all paths of a flow cross, and for each path over its others.
+    pub(in crate::solve) fn gather(&self, flow: usize, value: impl Fn(u32) -> f64, sums: &mut [f64]) -> f64 {
+        for (sum, path) in sums.iter_mut().zip(self.paths[flow].clone()) {
+            *sum = self.apart.own(path).iter().map(|&link| value(link)).sum();
+        }
+        self.apart.common(flow).iter().map(|&link| value(link)).sum()
     }
 
     fn split(&self, flow: usize, weights: &[f64], force: f64, forces: &mut [f64]) -> (f64, f64) {
@@ -103,13 +120,12 @@ impl Multipath {
         self.each(weights.len(), |range, flow| {
             let Some(flow) = flow else { return incidence.multiply(&problem.paths, range, weights, pairs) };
             let changes = &mut of_paths[..range.len()];
-            for (change, path) in changes.iter_mut().zip(range.clone()) {
-                *change = problem.paths.links(path).iter().map(|&link| pairs[link as usize][0]).sum();
-            }
-            self.split(flow, weights, 0.0, changes);
+            let common = self.gather(flow, |link| pairs[link as usize][0], changes);
+            let (total, _) = self.split(flow, weights, common, changes);
             for (change, path) in changes.iter().zip(range) {
-                problem.paths.links(path).iter().for_each(|&link| pairs[link as usize][1] += change);
+                self.apart.own(path).iter().for_each(|&link| pairs[link as usize][1] += change);
             }
+            self.apart.common(flow).iter().for_each(|&link| pairs[link as usize][1] += total);
         });
         self.of_paths = of_paths;
     }
@@ -152,6 +168,45 @@ impl Multipath {
             }
         });
         self.unions = Some(unions);
+    }
+}
+
+/// The links that all paths of a flow cross, and those that each of its paths crosses beside them.
+struct Apart {
+    /// The common links of flow f are `common[common_starts[f]..common_starts[f + 1]]`, and likewise the others by path.
+    common_starts: Vec<usize>,
+    common: Vec<u32>,
+    own_starts: Vec<usize>,
+    own: Vec<u32>,
+}
+
+impl Apart {
+    fn new(problem: &Presolved, flows: &[Range<usize>]) -> Self {
+        let mut this = Self { common_starts: vec![0], common: Vec::new(), own_starts: Vec::new(), own: Vec::new() };
+        let mut counts = vec![0; if flows.is_empty() { 0 } else { problem.capacities.len() }];
+        for paths in flows {
+            let crossed = || paths.clone().flat_map(|path| problem.paths.links(path));
+            crossed().for_each(|&link| counts[link as usize] += 1);
+            let is_common = |link: &&u32| counts[**link as usize] == paths.len();
+            this.common.extend(problem.paths.links(paths.start).iter().filter(is_common));
+            this.common_starts.push(this.common.len());
+            for path in paths.clone() {
+                // Paths before this one that are not here have none.
+                this.own_starts.resize(path + 1, this.own.len());
+                this.own.extend(problem.paths.links(path).iter().filter(|link| !is_common(link)));
+            }
+            crossed().for_each(|&link| counts[link as usize] = 0);
+        }
+        this.own_starts.push(this.own.len());
+        this
+    }
+
+    fn common(&self, flow: usize) -> &[u32] {
+        &self.common[self.common_starts[flow]..self.common_starts[flow + 1]]
+    }
+
+    fn own(&self, path: usize) -> &[u32] {
+        &self.own[self.own_starts[path]..self.own_starts[path + 1]]
     }
 }
 
