@@ -121,7 +121,7 @@ def test_a_link_fails_and_comes_back(pair):
     # Nobody reroutes a server's own link.
     report = sim.simulate(net, workload, routing="ecmp", changes=[(0.25, 0, 0.0), (0.75, 0, 4e6)])
     np.testing.assert_allclose(report.completion_times, 0.75 + 1.5)
-    with pytest.raises(netnum.NumError, match=r"link of change 0 is 99, expected a link in 0\.\.16"):
+    with pytest.raises(netnum.NumError, match=r"link of change 0 is 99, expected a link below 16"):
         sim.simulate(net, workload, changes=[(0.0, 99, 0.0)])
 
 
@@ -294,7 +294,7 @@ def test_a_routing_hears_of_links_that_fail(pair):
         def reroute(self, flow, works, paths, choice, network):
             return 9
 
-    with pytest.raises(netnum.MethodError, match=r'routing "Lost": flow 0 got path 9, expected one in 0\.\.2'):
+    with pytest.raises(netnum.MethodError, match=r'routing "Lost": flow 0 got path 9, expected one below 2'):
         sim.simulate(net, workload, routing=Lost(), changes=[(0.25, up, 0.0)])
 
 
