@@ -1,8 +1,9 @@
-"""Problems that differ in one thing from another: what did not change is shared, and the answers are those of a new one."""
+"""Problems that differ in one thing from another: what did not change is shared, the answers are those of a new one."""
 
-import netnum
 import numpy as np
 import pytest
+
+import netnum
 
 NET = netnum.topology.backbone("abilene")
 

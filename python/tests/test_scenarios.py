@@ -3,9 +3,10 @@
 import pickle
 import sys
 
-import netnum
 import numpy as np
 import pytest
+
+import netnum
 
 NET = netnum.topology.backbone("abilene")
 INF = np.inf

@@ -2,9 +2,10 @@
 
 import pickle
 
-import netnum
 import numpy as np
 import pytest
+
+import netnum
 from netnum import sim
 
 NET = netnum.topology.from_edges("A B 8e6\nB D 8e6\nA C 8e6\nC D 8e6\nA D 8e6\nD E 80e6")
@@ -143,11 +144,11 @@ def test_traces_have_columns_in_any_order_and_names():
     text = "id,bytes,destination,start,source\nx,1000,D,0.5,A\ny,2000,B,1.5,E\n"
     workload = sim.Workload.from_csv(text, NET, columns={"size": "bytes", "arrival": "start"})
     assert workload == sim.Workload([0.5, 1.5], ["A", "E"], ["D", "B"], [1000, 2000], net=NET)
-    with pytest.raises(netnum.ProblemError, match='line 1 of the trace has the header .* without a column "arrival"'):
+    with pytest.raises(netnum.ProblemError, match=r'line 1 of the trace has the header .* without a column "arrival"'):
         sim.Workload.from_csv(text, NET)
     with pytest.raises(
         netnum.ProblemError, match='line 2 of the trace has source "F", expected the name of one of the 5'
     ):
         sim.Workload.from_csv("arrival,source,destination,size\n0,F,A,1", NET)
-    with pytest.raises(netnum.NumError, match='columns is for "sizes", expected names of .* did you mean "size"'):
+    with pytest.raises(netnum.NumError, match=r'columns is for "sizes", expected names of .* did you mean "size"'):
         sim.Workload.from_csv(text, NET, columns={"sizes": "bytes"})

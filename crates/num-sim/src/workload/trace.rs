@@ -76,11 +76,10 @@ impl Workload {
             }
             let wrong = |what: String| Error::Trace { line: number, what };
             let fields: Vec<&str> = line.split(',').map(|field| field.trim().trim_matches('"')).collect();
-            if layout.is_none() {
-                if let Some(read) = Layout::of_header(&fields, columns) {
-                    layout = Some(read.map_err(wrong)?);
-                    continue;
-                }
+            let header = if layout.is_none() { Layout::of_header(&fields, columns) } else { None };
+            if let Some(read) = header {
+                layout = Some(read.map_err(wrong)?);
+                continue;
             }
             let layout = layout.get_or_insert_with(|| Layout::in_order(fields.len()));
             if fields.len() != layout.count {

@@ -156,9 +156,8 @@ impl Solver {
 
     /// Go on with other demands, capacities or utilities, from where it stands.
     ///
-    /// What did not change is kept, and so are prices and rates: the next `solve` has a fraction of the way to go where
-    /// little has changed. After five percent of the demands of a wide-area network, say, the interior point takes a third
-    /// of its steps or less.
+    /// Prices and rates are kept: the next `solve` has a part of the way to go where little has changed. After five percent
+    /// of the demands of a wide-area network, say, the interior point takes about half of its steps. Max-min begins anew.
     ///
     /// Parameters
     /// ----------

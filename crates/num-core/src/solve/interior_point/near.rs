@@ -8,8 +8,8 @@
 //! At the end of a solve these products are some 10⁻⁹ of the revenue, and one of each pair is next to 0: from there steps
 //! are short where what has changed takes a pair to its other side. With a μ of about the change they are not, and pairs
 //! that stay as they are come back at once. Flows go to what they demand at the old prices first; ε is what that leaves
-//! wrong of the loads of priced links, in revenue. After 5 % of the demands of a wide-area network changed this takes a
-//! half to a third of the steps from afar; where all of them did, as many, without fast NED before them.
+//! wrong of the loads of priced links, in revenue. After 5 % of the demands of a wide-area network changed this takes about
+//! half of the steps from afar; where all of them did, as many.
 
 use super::{InteriorPoint, LEAST};
 use crate::error::Result;
