@@ -9,7 +9,7 @@
 //! are short where what has changed takes a pair to its other side. With a μ of about the change they are not, and pairs
 //! that stay as they are come back at once. Flows go to what they demand at the old prices first; ε is what that leaves
 //! wrong of the loads of priced links, in revenue. After 5 % of the demands of a wide-area network changed this takes about
-//! half of the steps from afar; where all of them did, as many.
+//! half of the steps from afar. Where all demands are drawn anew there is nothing near, and it begins from afar.
 
 use super::{InteriorPoint, LEAST};
 use crate::error::Result;
@@ -17,9 +17,9 @@ use crate::interrupt;
 use crate::presolve::Presolved;
 use crate::utility::Curvature;
 
-/// The least and the largest ε.
+/// The least ε, and the largest: beyond it the old answer is no nearer than any other place.
 const LEAST_CENTRE: f64 = 1e-3;
-const MOST_CENTRE: f64 = 1.0;
+const FARTHEST: f64 = 0.03;
 /// The most that a slack, a rate that may become 0 and what a flow leaves of its cap are at first, as parts of what they are
 /// bounded by.
 const MOST_SLACK: f64 = 0.1;
@@ -46,7 +46,10 @@ impl InteriorPoint {
         self.add_up_loads(problem);
         let links = self.prices.iter().zip(problem.capacities.iter().zip(&self.link_residuals));
         let wrong: f64 = links.map(|(price, (capacity, load))| price * (capacity - load).abs()).sum();
-        let part = (wrong / revenue).clamp(LEAST_CENTRE, MOST_CENTRE);
+        if wrong > FARTHEST * revenue {
+            return self.begin(problem);
+        }
+        let part = (wrong / revenue).max(LEAST_CENTRE);
         let centre = (part * revenue / self.pairs).max(LEAST);
         self.leave_bounds(problem, centre);
         self.set_marginals(problem)?;
