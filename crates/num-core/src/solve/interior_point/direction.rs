@@ -162,7 +162,7 @@ impl InteriorPoint {
         self.floors.target_forces(chunk.floors.clone(), |path, force| forces[path] += force);
         self.caps.target_forces(chunk.caps.clone(), |path, force| forces[path] += force);
         moves.copy_from_slice(&forces[paths.clone()]);
-        respond(problem, system, &self.multipath, chunk, &[], moves, flow_forces, &mut []);
+        respond(problem, (system, &self.multipath), chunk, &[], moves, flow_forces, &mut []);
         self.incidence.scatter(&problem.paths, paths.clone(), moves, right);
     }
 
@@ -198,7 +198,7 @@ impl InteriorPoint {
             *change = force - step;
         }
         let levels = if chunk.is_single() { &mut [][..] } else { &mut levels[flows.clone()] };
-        respond(problem, &self.system, &self.multipath, chunk, commons, rates, flow_rates, levels);
+        respond(problem, (&self.system, &self.multipath), chunk, commons, rates, flow_rates, levels);
         let aims = self.aims[flows.clone()].iter().zip(&self.bends[flows.clone()]);
         let changes = log_marginals[flows.clone()].iter_mut().zip(&*flow_rates);
         for ((log_marginal, change), (aim, bend)) in changes.zip(aims) {
@@ -265,8 +265,7 @@ pub(super) fn gather(
 /// levels.
 fn respond(
     problem: &Presolved,
-    system: &System,
-    multipath: &[u32],
+    (system, multipath): (&System, &[u32]),
     chunk: &Chunk,
     commons: &[f64],
     forces: &mut [f64],
