@@ -16,8 +16,8 @@ EXACT = 1e-5
 class MaxMinRates(np.ndarray):
     """Max-min fair rates: an array with the rate of every path, in the units of the capacities.
 
-    What is computed from it, and every part of it, is an ordinary array. `netnum.max_min` makes it, and takes it as
-    ``start``.
+    It cannot be written to. What is computed from it, and every part of it, is an ordinary array; a copy, or a view as
+    another type or shape, has no proof: its `unfairness` is nan. `netnum.max_min` makes it, and takes it as ``start``.
 
     Attributes
     ----------
@@ -25,8 +25,9 @@ class MaxMinRates(np.ndarray):
         The rate of every flow over all its paths.
     unfairness : float
         No flow is further than this part from having all it can use or from a bottleneck, proven. With an unfairness of
-        u, whoever gives such a flow more than 1/(1 - u) of its rate takes from one whose fair share is no more than
-        1/(1 - u) of its own. 0 but for rounding where rates are exact.
+        u, whoever gives such a flow more than 1/(1 - u) of its rate takes from one whose fair share is no more than the
+        flow's would be with that much: with weights, 1/(1 - u) of its own. 0 but for rounding where rates are exact. A
+        rate below 1e-6 of what the flow's paths could carry counts as none and is not judged.
     """
 
     flow_rates: NDArray[np.float64]
@@ -43,15 +44,14 @@ class MaxMinRates(np.ndarray):
         basis: object = None,
     ) -> MaxMinRates:
         this = np.asarray(rates).view(cls)
-        this.flow_rates, this.unfairness, this._asked, this._basis = flow_rates, unfairness, asked, basis
+        this.flow_rates, this.unfairness, this._asked, this._basis = flow_rates.view(), unfairness, asked, basis
+        for array in (this, this.flow_rates):
+            array.flags.writeable = False
         return this
 
     def __array_finalize__(self, source: object) -> None:
-        # Views and copies of it; a plain array that is viewed as one gets its attributes from __new__.
-        self.flow_rates = getattr(source, "flow_rates", np.empty(0))
-        self.unfairness = getattr(source, "unfairness", float("nan"))
-        self._asked = getattr(source, "_asked", None)
-        self._basis = getattr(source, "_basis", None)
+        # Only what __new__ makes is proven: numpy comes by here for views, copies and new arrays like this one.
+        self.flow_rates, self.unfairness, self._asked, self._basis = np.empty(0), float("nan"), None, None
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         return array[()] if return_scalar else np.asarray(array)
@@ -66,10 +66,20 @@ class MaxMinRates(np.ndarray):
 
     @property
     def status(self) -> str:
-        """``optimal``, or ``approximate`` where that is not proven."""
+        """``optimal``, or ``approximate`` where that is not proven; ``unknown`` for a copy."""
+        if np.isnan(self.unfairness):
+            return "unknown"
         return "optimal" if self.unfairness <= EXACT else "approximate"
 
+    def __copy__(self) -> MaxMinRates:
+        return MaxMinRates(np.asarray(self), self.flow_rates, self.unfairness, self._asked, self._basis)
+
+    def __deepcopy__(self, memo: object) -> MaxMinRates:
+        return self.__copy__()
+
     def __repr__(self) -> str:
+        if np.isnan(self.unfairness):
+            return repr(np.asarray(self))
         flows, paths = len(self.flow_rates), self.size
         size = f"{flows} flow{'s' * (flows != 1)}"
         if paths != flows:

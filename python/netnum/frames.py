@@ -71,7 +71,11 @@ def to_pandas(
     """
     if of not in ("flows", "paths", "links"):
         raise NumError(f"of is {of!r}, expected 'flows', 'paths' or 'links'")
-    sizes = [(len(solution.rates), len(problem.group), "path"), (len(solution.prices), problem.links, "link")]
+    sizes = [
+        (len(solution.rates), len(problem.group), "path"),
+        (len(solution.flow_rates), problem.flows, "flow"),
+        (len(solution.prices), problem.links, "link"),
+    ]
     for found, expected, what in sizes:
         if found != expected:
             raise ProblemError(f"the solution is of another problem: it has {found} {what}s, expected {expected}")
@@ -138,13 +142,13 @@ def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
 
 
 def _named(net: Topology, pairs: NDArray[np.int64]) -> list[list[str]]:
-    """The names of pairs of nodes, as two columns."""
+    """The names of pairs of nodes, as two columns; "" for -1."""
     names = net.node_names
-    return [[names[node] for node in column] for column in pairs.T.tolist()]
+    return [[names[node] if node >= 0 else "" for node in column] for column in pairs.T.tolist()]
 
 
 def _ends(problem: Problem, net: Topology) -> NDArray[np.int64]:
-    """Where every flow comes from and goes to.
+    """Where every flow comes from and goes to: -1 for one that comes back to where it begins.
 
     The links of a path may be listed in any order. Over a walk from a to b the sum of x(source) - x(destination) is
     x(a) - x(b), for every x: with the numbers of the nodes it says a - b, with their squares (a - b)(a + b).
@@ -155,5 +159,8 @@ def _ends(problem: Problem, net: Topology) -> NDArray[np.int64]:
         changes = (nodes[:, 0] - nodes[:, 1])[problem.paths.indices]
         sums.append(np.add.reduceat(changes, problem.paths.indptr[:-1])[first])
     difference, squares = sums
-    total = squares // difference
-    return np.column_stack([total + difference, total - difference]) // 2
+    comes_back = difference == 0
+    total = squares // np.where(comes_back, 1, difference)
+    ends = np.column_stack([total + difference, total - difference]) // 2
+    ends[comes_back] = -1
+    return ends

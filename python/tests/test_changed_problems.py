@@ -26,6 +26,15 @@ def test_other_utilities_are_those_of_a_new_problem():
     assert netnum.solve(old.with_utility(mixed)).is_optimal
 
 
+def test_other_capacities_keep_the_names_of_the_network():
+    halved = problem().with_capacities(NET.capacities / 2)
+    assert isinstance(halved.network, netnum.Topology)
+    assert halved.network.node_names == NET.node_names
+    np.testing.assert_array_equal(halved.network.capacities, NET.capacities / 2)
+    of_array = netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0)).with_capacities([2.0])
+    np.testing.assert_array_equal(of_array.network, [2.0])
+
+
 def test_a_utility_written_in_python_takes_the_place_of_another():
     class Root:
         def value(self, rates):

@@ -86,3 +86,19 @@ def test_what_is_no_table_or_no_solution_of_the_problem_is_named(solved):
     other = netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0))
     with pytest.raises(netnum.ProblemError, match="the solution is of another problem: it has 1 paths, expected"):
         netnum.to_pandas(problem, netnum.solve(other))
+
+
+def test_a_path_that_comes_back_has_no_ends(recwarn):
+    net = netnum.topology.from_edges("A B 1\nB C 1")
+    problem = netnum.Problem(net, [["B", "C", "B"], ["A", "B"]], netnum.AlphaFair(1.0))
+    table = netnum.to_pandas(problem, netnum.solve(problem))
+    assert table["source"].tolist() == ["", "A"]
+    assert table["destination"].tolist() == ["", "B"]
+    assert not recwarn.list
+
+
+def test_a_solution_of_another_grouping_is_refused():
+    one = netnum.Problem([1.0], [[0], [0]], netnum.AlphaFair(1.0))
+    other = netnum.Problem([1.0], [[0], [0]], netnum.AlphaFair(1.0), group=[0, 0])
+    with pytest.raises(netnum.ProblemError, match="the solution is of another problem: it has 2 flows, expected 1"):
+        netnum.to_pandas(other, netnum.solve(one))

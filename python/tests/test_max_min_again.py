@@ -72,6 +72,29 @@ def test_a_start_of_other_paths_is_refused():
         netnum.max_min(several(), start=np.ones(3))
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        *(np.zeros_like, np.empty_like, np.sort, np.array, np.ndarray.copy, np.ravel),
+        *(lambda rates: rates.astype(int), lambda rates: rates.reshape(1, 3), lambda rates: rates.view()),
+    ],
+)
+def test_other_arrays_do_not_take_the_proof_along(other):
+    array = other(netnum.max_min(several()))
+    assert "optimal" not in repr(array)
+    assert getattr(array, "status", "unknown") == "unknown"
+
+
+def test_rates_cannot_be_written_to():
+    rates = netnum.max_min(several())
+    for array in (rates, rates.rates, rates.flow_rates):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    changed = rates.copy()
+    changed[0] = 7.0
+    assert changed[0] == 7.0 != rates[0]
+
+
 def test_rates_are_copied_and_pickled():
     problem = several()
     rates = netnum.max_min(problem)

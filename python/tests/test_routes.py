@@ -176,6 +176,11 @@ def test_pairs_without_a_path_are_told_beforehand():
             "path 1: hop 0: there is no link from Seattle to Houston",
         ),
         (
+            lambda net: netnum.Problem(net, net.k_shortest_paths([0], [1], 2), netnum.AlphaFair(1.0)),
+            "paths is a pair of Paths and the flows that they belong to, as k_shortest_paths returns them: "
+            "give the second as group=",
+        ),
+        (
             lambda net: netnum.Problem(net, [["Seattle", "Dever"]], netnum.AlphaFair(1.0)),
             'path 0[1] is "Dever", expected the name of one of the 5 nodes, did you mean "Denver"?',
         ),

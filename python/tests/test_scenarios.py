@@ -1,5 +1,6 @@
 """One problem under many demands and capacities, and a solver that goes on with others."""
 
+import gc
 import pickle
 import sys
 
@@ -210,3 +211,26 @@ def test_a_solver_is_stopped_and_traced_as_solve_is(problem):
     assert solver.iteration >= 5
     with pytest.raises(netnum.NumError, match="tol is 0"):
         solver.solve(tol=0)
+
+
+def test_a_utility_that_looks_at_the_solver_when_it_goes():
+    class Logarithm:
+        solver = None
+
+        def value(self, rates):
+            return np.log(rates)
+
+        def marginal(self, rates):
+            return 1 / rates
+
+        def __del__(self):
+            methods.append(self.solver.method)
+
+    methods = []
+    utility = Logarithm()
+    solver = netnum.Solver(netnum.Problem([1.0], [[0]], utility))
+    utility.solver = solver
+    del utility
+    solver.update(utility=netnum.AlphaFair(1.0))
+    gc.collect()
+    assert methods == ["fast-ned"]

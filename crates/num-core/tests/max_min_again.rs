@@ -203,7 +203,7 @@ fn the_bound_of_approximate_rates_holds() {
     let mut proven = 0;
     for seed in 0..1500 {
         let rng = &mut Rng::seed_from_u64(seed);
-        let kind = KINDS[rng.random_range(0..2)];
+        let kind = KINDS[rng.random_range(0..KINDS.len())];
         let problem = draw(kind, rng);
         let near = MaxMin::filled(&problem, 0.05).unwrap();
         let exact = MaxMin::of(&problem).unwrap();
@@ -266,5 +266,21 @@ fn an_accuracy_that_is_none_is_refused() {
             let error = of(&problem, accuracy).unwrap_err();
             assert_eq!(error.to_string(), format!("accuracy is {shown}, expected a number above 0 and below 1"));
         }
+    }
+}
+
+#[test]
+fn other_links_beside_the_same_paths_are_begun_anew() {
+    let paths = || Paths::from_lists([vec![0], vec![1], vec![1, 2], vec![2]]);
+    let of = |capacities: Vec<f64>| {
+        let utility = AlphaFair::new(f64::INFINITY, 1.0).unwrap();
+        Problem::grouped(capacities, paths(), vec![0, 0, 1, 1], utility).unwrap()
+    };
+    let first = MaxMin::of(&of(vec![1.0, 2.0, 3.0])).unwrap();
+    for more in [of(vec![1.0, 2.5, 3.0, 1.0, 1.0]), of(vec![1.0, 2.5, 3.0, 1.0])] {
+        let (again, anew) = (first.again(&more).unwrap(), MaxMin::of(&more).unwrap());
+        assert_eq!(more.flow_rates(&again.rates).unwrap(), more.flow_rates(&anew.rates).unwrap());
+        let back = again.again(&of(vec![1.0, 2.0, 3.0])).unwrap();
+        assert_eq!(back.rates.len(), 4);
     }
 }

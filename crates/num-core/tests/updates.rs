@@ -45,6 +45,19 @@ fn a_few_changed(caps: &[f64], seed: u64) -> Vec<f64> {
 }
 
 #[test]
+fn what_an_update_keeps_it_keeps_twice() {
+    let problem = with_demands(300, 1);
+    let mut solver = solver(&problem, "interior-point");
+    run(&mut solver);
+    let (prices, rates) = (solver.prices(), solver.raw_rates());
+    for _ in 0..2 {
+        solver.update(&problem).unwrap();
+        let close = |one: &[f64], other: &[f64]| one.iter().zip(other).all(|(a, b)| (a - b).abs() <= 1e-12 * a.abs());
+        assert!(close(&prices, &solver.prices()) && close(&rates, &solver.raw_rates()));
+    }
+}
+
+#[test]
 fn after_a_few_changes_the_interior_point_takes_fewer_steps_to_the_same_rates() {
     for seed in 0..3 {
         let problem = with_demands(300, seed);

@@ -47,26 +47,28 @@ impl Scenarios<'_> {
     /// [`Error::Setting`] where there is none.
     pub fn count(&self) -> Result<usize> {
         let rows = |what: &str, matrix: &[f64], columns: usize, per: &'static str| {
-            let rows = matrix.len().checked_div(columns).unwrap_or(0);
-            match rows * columns == matrix.len() {
-                true => Ok(rows),
-                false => {
-                    Err(Error::Length { what: what.into(), found: matrix.len() % columns, expected: columns, per })
-                }
+            let wrong = |found| Error::Length { what: what.into(), found, expected: columns, per };
+            match (matrix.len().checked_div(columns), matrix.len().checked_rem(columns)) {
+                (Some(rows), Some(0)) => Ok(Some(rows)),
+                (_, Some(rest)) => Err(wrong(rest)),
+                // Rows of nothing: as many as there are of the other matrix.
+                _ if matrix.is_empty() => Ok(None),
+                _ => Err(wrong(matrix.len())),
             }
         };
-        let by_flow_caps =
-            self.flow_caps.map(|caps| rows("flow_caps", caps, self.problem.flows(), "flow")).transpose()?;
-        let capacities = |matrix| rows("capacities", matrix, self.problem.links(), "link");
-        match (by_flow_caps, self.capacities.map(capacities).transpose()?) {
-            (Some(expected), Some(found)) if found != expected => {
-                Err(Error::Length { what: "capacities".into(), found, expected, per: "row of flow_caps" })
-            }
-            (None, None) => Err(Error::Setting {
+        if self.flow_caps.is_none() && self.capacities.is_none() {
+            return Err(Error::Setting {
                 name: "scenarios".into(),
                 value: "none".into(),
                 expected: "a matrix of flow caps or of capacities".into(),
-            }),
+            });
+        }
+        let flow_caps = |matrix| rows("flow_caps", matrix, self.problem.flows(), "flow");
+        let capacities = |matrix| rows("capacities", matrix, self.problem.links(), "link");
+        match (self.flow_caps.map_or(Ok(None), flow_caps)?, self.capacities.map_or(Ok(None), capacities)?) {
+            (Some(expected), Some(found)) if found != expected => {
+                Err(Error::Length { what: "capacities".into(), found, expected, per: "row of flow_caps" })
+            }
             (rows, other) => Ok(rows.or(other).unwrap_or(0)),
         }
     }

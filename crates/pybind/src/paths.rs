@@ -136,6 +136,14 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     if let Ok(paths) = value.cast::<Paths>() {
         return Ok(Arc::clone(&paths.get().core));
     }
+    if let Ok(pair) = value.cast::<PyTuple>()
+        && pair.len() == 2
+        && pair.get_item(0)?.cast::<Paths>().is_ok()
+    {
+        let message = "paths is a pair of Paths and the flows that they belong to, as k_shortest_paths returns them: \
+                       give the second as group=";
+        return Err(ProblemError::new_err(message));
+    }
     if value.hasattr("tocsc")? {
         return columns(value, links).map(Arc::new);
     }

@@ -339,7 +339,7 @@ impl Problem {
     /// Returns
     /// -------
     /// Problem
-    ///     Its `network` is the array of capacities.
+    ///     Its `network` has these capacities: a topology if this one was made from one, else the array.
     ///
     /// Raises
     /// ------
@@ -352,8 +352,13 @@ impl Problem {
     /// >>> netnum.solve(problem.with_capacities([1.0, 3.0])).rates
     /// array([1., 3.])
     pub(crate) fn with_capacities(&self, py: Python<'_>, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let core = self.core.clone().with_capacities(numbers::floats("capacities", capacities)?).map_err(raise)?;
-        Ok(Self { topology: None, ..self.with(py, core)? })
+        let capacities = numbers::floats("capacities", capacities)?;
+        let core = self.core.clone().with_capacities(capacities.clone()).map_err(raise)?;
+        let renewed = |net: &Py<Topology>| {
+            let net = net.get();
+            Py::new(py, net.with(net.core.clone().with_capacities(capacities).map_err(raise)?)?)
+        };
+        Ok(Self { topology: self.topology.as_ref().map(renewed).transpose()?, ..self.with(py, core)? })
     }
 
     /// The same problem with other caps on the rates of flows over all their paths, sharing all else.

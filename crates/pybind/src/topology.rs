@@ -781,7 +781,7 @@ impl Topology {
 
 impl Topology {
     /// The same network but for what the core says of it: names and positions are those of this one.
-    fn with(&self, core: Core) -> PyResult<Self> {
+    pub(crate) fn with(&self, core: Core) -> PyResult<Self> {
         Ok(Self { positions: self.positions.clone(), labels: self.labels.clone(), ..Self::from(core) })
     }
 }

@@ -140,7 +140,8 @@ impl Pool {
         lowered.into_iter().map(|(flow, rate, _)| (flow, rate)).collect()
     }
 
-    /// Lets all flows rise from the fair share 0 until each is held. Returns the reasons: the cuts that have held one, at their fair shares.
+    /// Lets all flows rise from the fair share 0 until each is held. Returns the reasons: the cuts that have held one, at
+    /// their fair shares.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).

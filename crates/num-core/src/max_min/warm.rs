@@ -61,7 +61,7 @@ impl Frame {
     }
 
     fn fits(&self, network: &Network) -> bool {
-        self.open == network.open() && self.paths == network.paths
+        self.open == network.open() && self.paths == network.paths && self.through.len() == network.capacities.len()
     }
 }
 

@@ -12,8 +12,8 @@
 //! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and a problem that fast NED can take goes
 //! and stays there. Where the interior point makes no progress, or with one path per flow is not done after [`MOST_STEPS`]
 //! steps, fast NED goes on, and the interior point again where that slows down: from new prices it takes another way. The
-//! last run is fast NED's, after [`MOST_RETURNS`] returns, and ends when the score has not fallen for long. From prices that the caller gave it is fast NED wherever flows
-//! have one path.
+//! last run is fast NED's, after [`MOST_RETURNS`] returns, and ends when the score has not fallen for long. From prices
+//! that the caller gave it is fast NED wherever flows have one path.
 
 use crate::problem::Problem;
 use crate::solve::Stop;
@@ -84,9 +84,9 @@ impl Auto {
         }
     }
 
-    /// A run begins there.
+    /// A run begins there; scores of an earlier one, which may have had another goal, do not count.
     pub(super) fn begin(&mut self, iteration: usize) {
-        self.since = iteration;
+        *self = Self { since: iteration, ..Self::new() };
     }
 
     /// The method to begin with from prices that may be near: the interior point gains little from them.
@@ -139,7 +139,7 @@ impl Auto {
     fn watch(&mut self, iteration: usize, score: f64) {
         let (then, least) = *self.least.get_or_insert((iteration, score));
         if score < FALLS * least {
-            self.least = Some((iteration, score));
+            (self.least, self.stalled) = (Some((iteration, score)), false);
             return;
         }
         self.stalled = iteration >= then + PATIENCE.max((iteration - self.since) / PATIENT_PART);
@@ -206,6 +206,20 @@ mod tests {
 
     fn shared_link() -> Problem {
         Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::new(2.0, 1.0).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_run_that_stalled_says_nothing_of_the_next_one() {
+        let mut auto = Auto { returns: MOST_RETURNS, ..Auto::new() };
+        let look = |auto: &mut Auto, iteration, score| {
+            assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, score, 1e-6), None);
+            auto.has_stalled()
+        };
+        assert!((0..20_000).step_by(LOOK).any(|iteration| look(&mut auto, iteration, 1.0)));
+        assert!(!look(&mut auto, 20_000, 0.1), "the score has fallen since");
+        assert!((20_000..60_000).step_by(LOOK).any(|iteration| look(&mut auto, iteration, 0.1)));
+        auto.begin(60_000);
+        assert!(!auto.has_stalled() && auto.may_return());
     }
 
     #[test]

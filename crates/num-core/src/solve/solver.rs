@@ -38,6 +38,8 @@ pub struct Solver {
     iteration: usize,
     /// Whether the caller gave the prices it started from, which may already be the answer.
     warm: bool,
+    /// Whether the method has begun at the state.
+    has_begun: bool,
     /// What making it cost, counted as part of the solve.
     made: Duration,
 }
@@ -104,6 +106,7 @@ impl Solver {
             estimate,
             iteration: 0,
             warm: false,
+            has_begun: true,
             made,
         };
         this.check()?;
@@ -114,20 +117,21 @@ impl Solver {
     /// the caller's units.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::Price`].
+    /// [`Error::Length`], [`Error::Price`], [`Error::Utility`]; [`Error::Stopped`], after which the next step begins there.
     pub fn warm_start(&mut self, prices: &[f64]) -> Result<()> {
         self.problem.check_prices(prices)?;
         self.choose_when_warm()?;
         self.state.prices = self.presolved.natural_prices(prices);
-        self.estimate = self.method.start(&self.presolved, &mut self.state)?;
-        self.begin_warm()
+        (self.iteration, self.warm) = (0, true);
+        self.begin(|method, problem, state| method.start(problem, state))
     }
 
     /// Starts again near an answer: at the prices and rates of the solution of a problem on the same paths, whose
     /// capacities, caps or utilities were others. The interior point then takes a fraction of its steps.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::Price`], [`Error::Rate`].
+    /// [`Error::Length`], [`Error::Price`], [`Error::Rate`], [`Error::Utility`]; [`Error::Stopped`], after which the next
+    /// step begins at these prices.
     pub fn resume(&mut self, prices: &[f64], rates: &[f64]) -> Result<()> {
         self.problem.check_prices(prices)?;
         self.problem.check_rates(rates)?;
@@ -137,8 +141,8 @@ impl Solver {
         self.choose_when_warm()?;
         self.state.prices = self.presolved.natural_prices(prices);
         self.state.rates = self.presolved.natural_rates(rates);
-        self.estimate = self.method.resume(&self.presolved, &mut self.state)?;
-        self.begin_warm()
+        (self.iteration, self.warm) = (0, true);
+        self.begin(|method, problem, state| method.resume(problem, state))
     }
 
     /// Goes on with another problem on the same paths, from where it stands: other capacities, caps or utilities.
@@ -172,14 +176,17 @@ impl Solver {
             self.auto = Some(Auto::new());
             let first = Auto::first_when_warm(&self.problem);
             if self.method_name != first {
-                self.hand_over(first)?;
+                self.hand_over(first, self.state.prices.clone())?;
             }
         }
         Ok(())
     }
 
-    fn begin_warm(&mut self) -> Result<()> {
-        (self.iteration, self.warm) = (0, true);
+    /// Has the method begin at the state. What is stopped on the way is begun again by the next step.
+    fn begin(&mut self, how: impl FnOnce(&mut dyn Method, &Presolved, &mut State) -> Result<f64>) -> Result<()> {
+        self.has_begun = false;
+        self.estimate = how(&mut *self.method, &self.presolved, &mut self.state)?;
+        self.has_begun = true;
         self.check()
     }
 
@@ -196,6 +203,9 @@ impl Solver {
 
     /// One iteration, whose rates may still be with the method.
     fn advance(&mut self) -> Result<()> {
+        if !self.has_begun {
+            self.begin(|method, problem, state| method.start(problem, state))?;
+        }
         self.estimate = self.method.step(&self.presolved, &mut self.state)?;
         self.iteration += 1;
         self.check()
@@ -286,7 +296,7 @@ impl Solver {
         let at_once = |auto: &Auto| auto.instead(self.method_name, &self.problem, settings.stop, settings.tol);
         let mut deadline = Deadline::new(limit, self.made);
         if let Some(method) = self.auto.as_ref().and_then(at_once) {
-            deadline.within(|| self.hand_over(method))?;
+            deadline.within(|| self.hand_over(method, self.state.prices.clone()))?;
         }
         let first = self.iteration;
         if let Some(auto) = &mut self.auto {
@@ -330,10 +340,8 @@ impl Solver {
             }
             let stuck = self.method.is_stuck() || self.auto.as_ref().is_some_and(Auto::has_stalled);
             if let Some(method) = self.better(stuck, due, &best, settings.tol) {
-                if let Some(best) = &best {
-                    self.state.prices.clone_from(&best.prices);
-                }
-                if deadline.within(|| self.hand_over(method))?.is_some() {
+                let prices = best.as_ref().map_or(&self.state.prices, |best| &best.prices).clone();
+                if deadline.within(|| self.hand_over(method, prices))?.is_some() {
                     continue;
                 }
             }
@@ -377,13 +385,14 @@ impl Solver {
         self.auto.as_mut()?.next(self.method_name, &self.problem, stuck, self.iteration, score, tol)
     }
 
-    /// Goes on with another method from where it stands.
-    fn hand_over(&mut self, method: &str) -> Result<()> {
+    /// Goes on with another method from these prices. Stopped on the way it stays with the one that it has.
+    fn hand_over(&mut self, method: &str, prices: Vec<f64>) -> Result<()> {
         let info = MethodInfo::of(method, &self.problem)?;
         let setup = Setup { problem: &self.problem, presolved: &self.presolved, engine: self.engine.as_deref() };
         let mut method = info.make(&BTreeMap::new(), &setup)?;
-        self.estimate = method.start(&self.presolved, &mut self.state)?;
-        (self.method, self.method_name) = (method, info.name);
+        let mut state = State { prices, rates: vec![0.0; self.state.rates.len()], witness: Witness::default() };
+        self.estimate = method.start(&self.presolved, &mut state)?;
+        (self.method, self.method_name, self.state, self.has_begun) = (method, info.name, state, true);
         self.check()
     }
 

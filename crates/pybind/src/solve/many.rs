@@ -6,14 +6,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use netnum_core::interrupt::{StopToken, Tokens};
+use netnum_core::interrupt::{self, StopToken, Tokens};
 use netnum_core::{Error, Problem as Core, Result, Solution as Found};
 use netnum_parallel::{Batch, Overseer, Scenarios};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::solutions::{Row, Solutions};
+use super::solutions::{self, Row, Solutions};
 use super::{Solution, options_of, prices_of, settings_of};
 use crate::door::{self, PAUSE};
 use crate::error::{about, raise, setting};
@@ -148,8 +148,18 @@ fn solve_scenarios(
     progress: bool,
 ) -> PyResult<Solutions> {
     let count = scenarios.count().map_err(raise)?;
-    for scenario in 0..count {
-        scenarios.problem(scenario).map_err(|error| about(py, "scenario", scenario, raise(error)))?;
+    solutions::check_memory(scenarios.problem, count)?;
+    let wrong = door::detached(py, || {
+        for scenario in 0..count {
+            interrupt::check()?;
+            if let Err(error) = scenarios.problem(scenario) {
+                return Ok(Some((scenario, error)));
+            }
+        }
+        Ok(None)
+    })?;
+    if let Some((scenario, error)) = wrong {
+        return Err(about(py, "scenario", scenario, raise(error)));
     }
     let office = Office::new(count, "scenario", Row::from);
     let answers = office.run(py, threads, progress, |office| scenarios.solve(threads, office))?;

@@ -100,13 +100,18 @@ impl From<netnum_core::Solution> for Row {
     }
 }
 
+/// That there is room for the answers to so many scenarios.
+pub(super) fn check_memory(problem: &Problem, scenarios: usize) -> PyResult<()> {
+    let columns = problem.flows() + problem.paths().len() + 2 * problem.links();
+    memory::check(&format!("answers to {}", counted(scenarios, "scenario")), scenarios as u128 * columns as u128 * 8)
+        .map_err(raise)
+}
+
 impl Solutions {
     /// All answers, or the first error among them.
     pub(super) fn new(py: Python<'_>, problem: &Problem, rows: Vec<PyResult<Row>>) -> PyResult<Self> {
         let (count, size) = (rows.len(), [problem.flows(), problem.paths().len(), problem.links()]);
         let [flows, paths, links] = size;
-        let bytes = count as u128 * (flows + paths + 2 * links) as u128 * 8;
-        memory::check(&format!("answers to {}", counted(count, "scenario")), bytes).map_err(raise)?;
         let matrix = |columns: usize| Vec::with_capacity(count * columns);
         let (mut rates, mut flow_rates, mut prices, mut loads) =
             (matrix(paths), matrix(flows), matrix(links), matrix(links));

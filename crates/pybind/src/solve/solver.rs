@@ -156,8 +156,9 @@ impl Solver {
 
     /// Go on with other demands, capacities or utilities, from where it stands.
     ///
-    /// Prices and rates are kept: the next `solve` has a part of the way to go where little has changed. After five percent
-    /// of the demands of a wide-area network, say, the interior point takes about half of its steps. Max-min begins anew.
+    /// Prices are kept, and rates by the interior point: the next `solve` has a part of the way to go where little has
+    /// changed. After five percent of the demands of a wide-area network, say, the interior point takes about half of its
+    /// steps. Max-min begins anew.
     ///
     /// Parameters
     /// ----------
@@ -205,11 +206,16 @@ impl Solver {
         }
         let (core, changed) = (&mut *guard, &problem.get().core);
         door::detached(py, || core.update(changed))?;
-        *self.shown() = Shown { problem, method: guard.method() };
+        let shown = Shown { problem, method: guard.method() };
+        drop(guard);
+        // What a user's utility does when it goes may ask for either lock.
+        let old = std::mem::replace(&mut *self.shown(), shown);
+        drop(old);
         Ok(())
     }
 
-    /// Do n iterations, without certifying. Ctrl-C stops between two of them.
+    /// Do n iterations, without certifying. Ctrl-C stops between two of them, or on the way of a long one,
+    /// which the next call then goes on with.
     ///
     /// Parameters
     /// ----------

@@ -261,8 +261,8 @@ pub(super) fn gather(
     }
 }
 
-/// Replaces the force on each path of some flows, less what all of a flow's pay more alike, by how much its rate changes, and says how much the flows' do, and their
-/// levels.
+/// Replaces the force on each path of some flows, less what is the same for all paths of its flow, by how much its rate
+/// changes. Says how much the flows' rates and levels do.
 fn respond(
     problem: &Presolved,
     (system, multipath): (&System, &[u32]),

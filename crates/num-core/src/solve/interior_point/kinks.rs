@@ -72,8 +72,8 @@ impl Kinks {
     }
 
     /// Takes b + t − y and t from the rates of a part, the larger from the smaller: added up step by step, what they differ
-    /// by is lost while both are large. Notices which side the rates are on, too. Calls for every jump that was crossed with its flow and by how much
-    /// what λ stands for has changed: −J on the way up.
+    /// by is lost while both are large. Finds on which side the rates are as well, and calls for every jump that was crossed
+    /// with its flow and by how much what λ stands for has changed: −J on the way up.
     pub(super) fn cross(&mut self, part: Range<usize>, rates: &[f64], mut change: impl FnMut(usize, f64)) {
         for i in part {
             let flow = self.flow[i];

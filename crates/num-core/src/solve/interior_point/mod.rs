@@ -282,6 +282,7 @@ impl Method for InteriorPoint {
     fn resume(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.rates.copy_from_slice(&state.rates);
         let estimate = self.start(problem, state)?;
+        state.rates.copy_from_slice(&self.rates);
         self.near = true;
         Ok(estimate)
     }

@@ -9,7 +9,7 @@
 //! r_p is the column of path p in the routing matrix and 0 the path of the largest θ. Where a flow is held nearly at its
 //! rate (Θσ ≫ 1), what is left is how it is split. Written as Σ θ_p r_p r_pᵀ − …, that would be a difference of large
 //! numbers on every link that all its paths cross; here such links are not in any e_p. Nor are their prices in any a_p: what
-//! all paths of a flow pay alike, Q, may be many decades more than what says how it is split, and η and b are less it.
+//! is the price of every path of a flow, Q, may be many decades more than what says how it is split, and η and b are less it.
 
 use std::ops::Range;
 
@@ -63,7 +63,7 @@ impl Multipath {
         self.stiffness[flow] = (curvature.recip() + total).recip();
     }
 
-    /// Replaces the force on each path of a flow, less what all feel alike, by how much its rate changes.
+    /// Replaces the force on each path of a flow, less what is the same for all, by how much its rate changes.
     /// Returns how much the flow's changes, which their sum is only to rounding of theirs, and η, less the same.
     pub(in crate::solve) fn respond(
         &self,
@@ -149,7 +149,7 @@ impl Multipath {
             let (total, softness, stiffness) = (self.totals[flow], self.softness[flow], self.stiffness[flow]);
             for &link in range.flat_map(|path| problem.paths.links(path)) {
                 let sum = std::mem::take(&mut sums[link as usize]);
-                // What crosses the link, once; the rest of the flow gives way to it.
+                // What crosses the link, once; the rest of the flow changes with it.
                 diagonal[link as usize] += sum * (softness + (total - sum).max(0.0) * stiffness);
             }
         });
