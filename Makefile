@@ -157,5 +157,5 @@ $(TESTS): $(TOOLS)
 
 $(BUILT): $(TOOLS) $(sources)
 	$(call say,Building netnum)
-	@$(PY) -m maturin develop --release --extras plot
+	@$(PY) -m maturin develop --release --extras plot,frames
 	@touch $@

@@ -53,6 +53,8 @@ def to_pandas(
     ------
     NumError
         For another `of`.
+    TypeError
+        For what is no `Problem`, or no `Solution` of `solve`.
     ProblemError
         For the solution of a problem of another size.
     ImportError
@@ -69,6 +71,9 @@ def to_pandas(
     0          A           C    20.0  10.0    0.5    True  B -> C, A -> C
     1          B           A     3.0   3.0    1.0    True
     """
+    for name, given, kind in (("problem", problem, Problem), ("solution", solution, Solution)):
+        if not isinstance(given, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}, not {type(given).__name__}")
     if of not in ("flows", "paths", "links"):
         raise NumError(f"of is {of!r}, expected 'flows', 'paths' or 'links'")
     sizes = [

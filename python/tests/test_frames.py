@@ -102,3 +102,14 @@ def test_a_solution_of_another_grouping_is_refused():
     other = netnum.Problem([1.0], [[0], [0]], netnum.AlphaFair(1.0), group=[0, 0])
     with pytest.raises(netnum.ProblemError, match="the solution is of another problem: it has 2 flows, expected 1"):
         netnum.to_pandas(other, netnum.solve(one))
+
+
+def test_what_is_no_problem_or_no_solution_is_named(solved):
+    problem, solution = solved
+    fair = netnum.max_min(problem.with_utility(netnum.AlphaFair(np.inf)))
+    for arguments, message in [
+        ((problem, fair), "solution must be a Solution, not MaxMinRates"),
+        ((solution, problem), "problem must be a Problem, not Solution"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            netnum.to_pandas(*arguments)
