@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._words import counted
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -81,7 +83,7 @@ class MaxMinRates(np.ndarray):
         if np.isnan(self.unfairness):
             return repr(np.asarray(self))
         flows, paths = len(self.flow_rates), self.size
-        size = f"{flows} flow{'s' * (flows != 1)}"
+        size = counted(flows, "flow")
         if paths != flows:
             size += f", {paths} paths"
         asked = "" if self._asked is None or self.unfairness <= self._asked else f", {self._asked:g} asked for"

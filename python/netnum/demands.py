@@ -10,7 +10,6 @@ From a table, a matrix or a file, or drawn at random. What each function gives g
 
 from __future__ import annotations
 
-import difflib
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -21,6 +20,7 @@ import numpy as np
 
 from . import frames
 from ._core import NumError, ProblemError, Topology
+from ._words import did_you_mean
 from .topology import backbones, sndlib
 
 if TYPE_CHECKING:
@@ -180,8 +180,8 @@ def from_pandas(
     known = [str(column) for column in getattr(frame, "columns", frame)]
     for role, column in (("source", source), ("destination", destination), ("demand", demand)):
         if column not in known:
-            near = difflib.get_close_matches(column, known, n=1)
-            meant = f" (did you mean {near[0]!r}?)" if near else ""
+            near = did_you_mean(column, known)
+            meant = f" ({near})" if near else ""
             how = f"say which it is by {role}=; its columns: {', '.join(known)}"
             raise ProblemError(f"the table has no column {column!r}{meant}: {how}")
     rows = zip(list(frame[source]), list(frame[destination]), list(frame[demand]), strict=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import frames, plot
 from ._core import Problem, Solution, solve, solve_many
+from ._words import counted
 from .answers import expect_answers, served, worst_ratio, worth
 from .link_sets import LinkSets, link_sets
 
@@ -125,8 +126,8 @@ class FailureStudy:
     def __repr__(self) -> str:
         cut_off = max((len(flows) for flows in self.cut_off), default=0)
         optimal = sum(solution.is_optimal for solution in self.solutions)
-        parts = [_counted(len(self.failures), "scenario"), f"{optimal} optimal"]
-        parts.append(f"up to {_counted(cut_off, 'flow')} cut off")
+        parts = [counted(len(self.failures), "scenario"), f"{optimal} optimal"]
+        parts.append(f"up to {counted(cut_off, 'flow')} cut off")
         whole = self.before_failures.flow_rates.sum()
         if len(self.throughput) and whole > 0:
             worst = int(np.argmin(self.throughput))
@@ -234,7 +235,3 @@ def failure_study(
         worst_ratio_before=np.array([worst_ratio(problem, whole, flows) for flows in both]),
         worst_ratio=np.array([worst_ratio(problem, solution, flows) for solution, flows in compared]),
     )
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -10,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ._core import Problem, ProblemError, Topology
+from ._words import did_you_mean
 
 #: A link by its number, its name or the nodes that it runs from and to.
 Link: TypeAlias = "int | str | tuple[int | str, int | str]"
@@ -110,8 +110,8 @@ class _Reader:
     def _by_name(self, what: str, name: str) -> int:
         if name in self._numbers:
             return self._numbers[name]
-        near = difflib.get_close_matches(name, self._names, n=1)
-        meant = f", did you mean {near[0]!r}?" if near else ""
+        near = did_you_mean(name, self._names)
+        meant = f", {near}" if near else ""
         raise ProblemError(f"{what} names link {name!r}, expected the name of one of the {self._count} links{meant}")
 
 

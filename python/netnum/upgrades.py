@@ -10,6 +10,7 @@ import numpy as np
 
 from . import frames, plot
 from ._core import NumError, Problem, ProblemError, Solution, solve, solve_many
+from ._words import counted
 from .answers import expect_answers, served, worst_ratio, worth
 from .link_sets import LinkSets, link_sets
 
@@ -126,8 +127,7 @@ class UpgradeStudy:
 
     def __repr__(self) -> str:
         checked = [number for number in self.ranking if not np.isnan(self.gained[number])]
-        count = len(self.names)
-        parts = [f"{count} upgrade" if count == 1 else f"{count} upgrades", f"{len(checked)} checked"]
+        parts = [counted(len(self.names), "upgrade"), f"{len(checked)} checked"]
         best = checked[0] if checked else None
         if best is not None and self.gained[best] <= 0:
             parts.append("none gains")

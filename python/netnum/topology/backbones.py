@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from importlib import resources
 from typing import Any
 
 from .._core import ProblemError, Topology
+from .._words import did_you_mean
 
 FOLDER = "data"
 
@@ -71,7 +71,7 @@ def read(name: str) -> Any:
     folder = resources.files(__package__) / FOLDER
     known = sorted(file.name.removesuffix(".json") for file in folder.iterdir() if file.name.endswith(".json"))
     if name not in known:
-        near = difflib.get_close_matches(str(name).lower(), known, n=1)
-        meant = f", did you mean {near[0]!r}?" if near else ""
+        near = did_you_mean(str(name).lower(), known)
+        meant = f", {near}" if near else ""
         raise ProblemError(f"there is no backbone {name!r}{meant}; known: {', '.join(known)}")
     return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
