@@ -8,7 +8,9 @@ It shares no code with netnum, and reads a problem as the fields of its JSON tex
   V_f(p) − [U_f(y*) − cost_f(y*)] ≤ G, since the terms of all flows add up to G at most. The left side is convex in y*
   and 0 at the best response. So a rate is wrong by more than a factor 1 + a if moving it by that factor towards the
   best response leaves it beyond G, and right to that factor if both y (1 + a) and y/(1 + a) are. What lies between
-  is open: the witness does not say. Any witness will do, wherever it came from; a better one decides more.
+  is open: the witness does not say. Any witness will do, wherever it came from; a better one decides more. A utility of
+  the user's own has answers in floats: a rate that is too small is right all the same where y U'(y) is less than
+  rounding, 2⁻⁵² of U(y) − U(y/2), since its values at y and beyond are the same float.
 - *Max-min fairness*, by what defines it: no flow's rate can be raised without lowering one of a fair share that is not
   larger. With one path per flow that is a look at every link, with several a small linear program per flow.
 """
@@ -25,6 +27,8 @@ Real = np.longdouble
 TINY = Real(1e-9)
 #: The same of rates that should be 0.
 NONE = Real(1e-3)
+#: Of a float.
+ROUNDING = Real(2.0**-52)
 
 # --- what rates are worth ---
 
@@ -187,6 +191,7 @@ class Worth:
         self.is_max_min = bool(np.isin(kinds, ["max_min", "max_min_bandwidth_function"]).any())
         self.saturation = np.full(flows, Real(np.inf))
         self.weight, self.curves = weight, {}
+        self.in_floats = np.char.startswith(kinds, "user")
         self.parts: list[tuple[Any, Any]] = []
         for kind in dict.fromkeys(kinds):
             of = np.flatnonzero(kinds == kind)
@@ -505,7 +510,9 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most
     low, high = np.maximum((y - margin) / factor, 0), np.minimum(y * factor + margin, problem.most)
     towards = np.clip(best, low, high)
-    wrong = problem.served & (towards != best) & (proof.prices.loss(towards) > proof.gap * (1 + 1e-9))
+    has_enough = problem.worth.in_floats & (y * problem.worth.marginal(y) <= ROUNDING * problem.worth.gain(y / 2, y))
+    off = problem.served & (towards != best) & ~(has_enough & (y < best))
+    wrong = off & (proof.prices.loss(towards) > proof.gap * (1 + 1e-9))
     beyond_low = (low <= 0) | (proof.prices.loss(low) > proof.gap)
     beyond_high = (high >= problem.most) | (proof.prices.loss(high) > proof.gap)
     right = ~problem.served | ((low <= best) & (best <= high) & beyond_low & beyond_high)

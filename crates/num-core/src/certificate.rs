@@ -60,6 +60,11 @@
 //! price there. Where prices of the others lie more than some 10¹⁰ apart, their rounding alone is more than that, and
 //! nothing is proven, however right the rates.
 //!
+//! A utility of the caller's own is known by its answers only, and they are floats. Where y U'(y) is less than rounding,
+//! 2⁻⁵² of U(y) − U(y/2), they do not tell a larger rate from y: a flow there has enough, and y is not too small (so an
+//! exponential tail ends at 80 of its lengths, however wide the link). A link whose price is nothing beside that, to
+//! every path through it, need not be full.
+//!
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
 //! decades), and rates that should be 0 to 10⁻³ of it.
 //!
@@ -345,7 +350,8 @@ impl<'a> Settled<'a> {
         let mut count = |violation: f64| residual = larger(residual, violation);
         let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut links = Slackness::new(self);
-        let mut splits = Splits::new(self)?;
+        let roundings = self.roundings()?;
+        let mut splits = Splits::new(self, &roundings)?;
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
@@ -353,7 +359,7 @@ impl<'a> Settled<'a> {
                 let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
                 marginals.resize(flows.len(), 0.0);
                 match &splits {
-                    Some(splits) => marginals.copy_from_slice(&splits.worth[flows.clone()]),
+                    Some(splits) => marginals.copy_from_slice(&splits.marginals[flows.clone()]),
                     None => self.marginals_into(block, flows.clone(), &mut below, &mut marginals),
                 }
                 above.clone_from(&marginals);
@@ -367,6 +373,8 @@ impl<'a> Settled<'a> {
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
+                    let rounding = rounding_of(&roundings, flow);
+                    let has_enough = marginal <= rounding;
                     let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
                     if let Some(splits) = &mut splits {
                         count(splits.residual(flow));
@@ -379,11 +387,13 @@ impl<'a> Settled<'a> {
                         count(match lost && self.path_prices[path] == 0.0 {
                             true if held => 0.0,
                             true => 1.0,
+                            false if has_enough && marginal > self.path_prices[path] => 0.0,
                             false => self.response_residual(path, flow, marginal, demand),
                         });
                         // What the path is worth: where more of it is worth less at once, that.
-                        let worth = self.path_prices[path].max(if held { marginal } else { above });
-                        links.count(path, worth, (!linear && !held).then_some(self.flow_rates[flow]));
+                        let worth = self.path_prices[path].max(if held { marginal } else { above }).max(rounding);
+                        let moves = !linear && !held && !has_enough;
+                        links.count(path, worth, moves.then_some(self.flow_rates[flow]));
                     }
                 }
             }
@@ -401,6 +411,23 @@ impl<'a> Settled<'a> {
             if rate >= saturation { saturation * (1.0 - JUST_BESIDE) } else { rate }
         }));
         block.utility.marginal_into(places, below, marginals);
+    }
+
+    /// By flow: the marginals that a utility of the caller's own cannot tell from 0 at these rates. Empty without any.
+    fn roundings(&self) -> Result<Vec<f64>> {
+        let mut roundings = Vec::new();
+        for block in self.problem.blocks.iter().filter(|block| block.whole) {
+            interrupt::check()?;
+            roundings.resize(self.flow_rates.len(), 0.0);
+            let (rates, of_block) = (&self.flow_rates[block.flows.clone()], &mut roundings[block.flows.clone()]);
+            let halves: Vec<f64> = rates.iter().map(|rate| rate / 2.0).collect();
+            block.utility.gain_into(block.places(&block.flows), &halves, rates, of_block);
+            for (gain, rate) in of_block.iter_mut().zip(rates) {
+                let rounding = f64::EPSILON * *gain / rate;
+                *gain = if rounding.is_finite() { rounding } else { 0.0 };
+            }
+        }
+        Ok(roundings)
     }
 
     /// How far a path is from its best response: too expensive and still used, or worth more and still not at its cap.
@@ -435,7 +462,9 @@ impl<'a> Settled<'a> {
 struct Splits<'a> {
     settled: &'a Settled<'a>,
     /// U' of every flow, just below its saturation where it is there.
-    worth: Vec<f64>,
+    marginals: Vec<f64>,
+    /// [`Settled::roundings`].
+    roundings: &'a [f64],
     /// By link: the least that a path over it pays, or is worth if that is more, of which the link's price is a part.
     least_paid: Vec<f64>,
     /// By link: which of two paths that are compared cross it.
@@ -444,20 +473,21 @@ struct Splits<'a> {
 
 impl<'a> Splits<'a> {
     /// None where every flow has one path.
-    fn new(settled: &'a Settled<'a>) -> Result<Option<Self>> {
+    fn new(settled: &'a Settled<'a>, roundings: &'a [f64]) -> Result<Option<Self>> {
         let Settled { problem, prices, path_prices, flow_rates, .. } = settled;
         if problem.paths.len() == flow_rates.len() {
             return Ok(None);
         }
-        let (mut worth, mut below) = (vec![0.0; flow_rates.len()], Vec::new());
+        let (mut marginals, mut below) = (vec![0.0; flow_rates.len()], Vec::new());
         for block in &problem.blocks {
             for flows in block.chunks() {
                 interrupt::check()?;
-                settled.marginals_into(block, flows.clone(), &mut below, &mut worth[flows]);
+                settled.marginals_into(block, flows.clone(), &mut below, &mut marginals[flows]);
             }
         }
         let (mut least_paid, mut pacer) = (vec![f64::INFINITY; prices.len()], Pacer::new());
-        for (flow, &worth) in worth.iter().enumerate() {
+        for (flow, marginal) in marginals.iter().enumerate() {
+            let worth = marginal.max(rounding_of(roundings, flow));
             for path in problem.paths_of(flow) {
                 pacer.did(problem.paths.links(path).len())?;
                 // One that is held, or has nothing yet, may pay up to what it is worth.
@@ -468,7 +498,7 @@ impl<'a> Splits<'a> {
                 }
             }
         }
-        Ok(Some(Self { settled, worth, least_paid, crossed: vec![0; prices.len()] }))
+        Ok(Some(Self { settled, marginals, roundings, least_paid, crossed: vec![0; prices.len()] }))
     }
 
     /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one of
@@ -482,10 +512,11 @@ impl<'a> Splits<'a> {
             others.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
             others.truncate(MANY_PATHS);
         }
+        let worth = self.marginals[flow].max(rounding_of(self.roundings, flow));
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = flow_rates[flow].max(TINY * problem.ceilings[path]);
-            let own = path_prices[path].max(self.worth[flow]);
+            let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
                 let (excess, least_paid) = self.compare(path, other);
@@ -517,6 +548,10 @@ impl<'a> Splits<'a> {
         }
         (sums[0] - sums[1], least)
     }
+}
+
+fn rounding_of(roundings: &[f64], flow: usize) -> f64 {
+    roundings.get(flow).copied().unwrap_or(0.0)
 }
 
 /// What the links idle by, at their prices.
