@@ -9,8 +9,8 @@ It shares no code with netnum, and reads a problem as the fields of its JSON tex
   and 0 at the best response. So a rate is wrong by more than a factor 1 + a if moving it by that factor towards the
   best response leaves it beyond G, and right to that factor if both y (1 + a) and y/(1 + a) are. What lies between
   is open: the witness does not say. Any witness will do, wherever it came from; a better one decides more. A utility of
-  the user's own has answers in floats: a rate that is too small is right all the same where y U'(y) is less than
-  rounding, 2⁻⁵² of U(y) − U(y/2), since its values at y and beyond are the same float.
+  the user's own has answers in floats: a rate that is too small is right all the same if y U'(y) is less than rounding,
+  2⁻⁵² of U(y) − U(y/2), at that rate or a smaller one: its answers do not tell more from enough.
 - *Max-min fairness*, by what defines it: no flow's rate can be raised without lowering one of a fair share that is not
   larger. With one path per flow that is a look at every link, with several a small linear program per flow.
 """

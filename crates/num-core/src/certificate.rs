@@ -61,9 +61,9 @@
 //! nothing is proven, however right the rates.
 //!
 //! A utility of the caller's own is known by its answers only, and they are floats. Where y U'(y) is less than rounding,
-//! 2⁻⁵² of U(y) − U(y/2), they do not tell a larger rate from y: a flow there has enough, and y is not too small (so an
-//! exponential tail ends at 80 of its lengths, however wide the link). A link whose price is nothing beside that, to
-//! every path through it, need not be full.
+//! 2⁻⁵² of U(y) − U(y/2), they do not tell a larger rate from y: a flow there, or beyond, has enough (an exponential
+//! tail ends at 80 of its lengths, however wide the link), and its rate is not too small. It is too large only on links
+//! with a price to others, and a link whose price is nothing beside that rounding, to every path, need not be full.
 //!
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
 //! decades), and rates that should be 0 to 10⁻³ of it.
@@ -384,14 +384,19 @@ impl<'a> Settled<'a> {
                         // Not min, which would hide what is not a number.
                         let (demand, most) = (demands[path - paths.start], problem.saturations[flow]);
                         let demand = if demand > most { most } else { demand };
-                        count(match lost && self.path_prices[path] == 0.0 {
+                        let price = self.path_prices[path];
+                        let residual = match lost && price == 0.0 {
                             true if held => 0.0,
                             true => 1.0,
-                            false if has_enough && marginal > self.path_prices[path] => 0.0,
                             false => self.response_residual(path, flow, marginal, demand),
-                        });
+                        };
+                        match has_enough && price <= rounding {
+                            true if marginal > price => {}
+                            true => links.surplus.push((path, residual)),
+                            false => count(residual),
+                        }
                         // What the path is worth: where more of it is worth less at once, that.
-                        let worth = self.path_prices[path].max(if held { marginal } else { above }).max(rounding);
+                        let worth = price.max(if held { marginal } else { above }).max(rounding);
                         let moves = !linear && !held && !has_enough;
                         links.count(path, worth, moves.then_some(self.flow_rates[flow]));
                     }
@@ -413,18 +418,27 @@ impl<'a> Settled<'a> {
         block.utility.marginal_into(places, below, marginals);
     }
 
-    /// By flow: the marginals that a utility of the caller's own cannot tell from 0 at these rates. Empty without any.
+    /// By flow: the marginals that a utility of the caller's own cannot tell from 0, where it has enough; else 0. Empty
+    /// without any such utility.
     fn roundings(&self) -> Result<Vec<f64>> {
         let mut roundings = Vec::new();
         for block in self.problem.blocks.iter().filter(|block| block.whole) {
-            interrupt::check()?;
             roundings.resize(self.flow_rates.len(), 0.0);
-            let (rates, of_block) = (&self.flow_rates[block.flows.clone()], &mut roundings[block.flows.clone()]);
-            let halves: Vec<f64> = rates.iter().map(|rate| rate / 2.0).collect();
-            block.utility.gain_into(block.places(&block.flows), &halves, rates, of_block);
-            for (gain, rate) in of_block.iter_mut().zip(rates) {
-                let rounding = f64::EPSILON * *gain / rate;
-                *gain = if rounding.is_finite() { rounding } else { 0.0 };
+            let (places, mut rates) = (block.places(&block.flows), self.flow_rates[block.flows.clone()].to_vec());
+            let (mut gains, mut marginals) = (vec![0.0; rates.len()], vec![0.0; rates.len()]);
+            let mut has_enough = vec![true; rates.len()];
+            // Who has enough at half of it has enough; the rounding is that of the smallest of these rates.
+            while has_enough.contains(&true) {
+                interrupt::check()?;
+                let halves: Vec<f64> = rates.iter().map(|rate| rate / 2.0).collect();
+                block.utility.gain_into(places.clone(), &halves, &rates, &mut gains);
+                block.utility.marginal_into(places.clone(), &rates, &mut marginals);
+                for (place, rounding) in roundings[block.flows.clone()].iter_mut().enumerate() {
+                    let of_rate = f64::EPSILON * gains[place] / rates[place];
+                    has_enough[place] &= of_rate.is_finite() && marginals[place] <= of_rate;
+                    *rounding = if has_enough[place] { of_rate.max(*rounding) } else { *rounding };
+                }
+                rates = halves;
             }
         }
         Ok(roundings)
@@ -614,13 +628,15 @@ struct Slackness<'a> {
     smallest: Vec<f64>,
     /// By link: the largest part of the price of a path that is its own.
     shares: Vec<f64>,
+    /// Paths of flows that have more than enough, and their residuals: too much is only what others would pay for.
+    surplus: Vec<(usize, f64)>,
 }
 
 impl<'a> Slackness<'a> {
     fn new(settled: &'a Settled<'a>) -> Self {
         let (paths, links) = (settled.rates.len(), settled.prices.len());
         let smallest = vec![f64::INFINITY; links];
-        Self { settled, moving: vec![f64::INFINITY; paths], smallest, shares: vec![0.0; links] }
+        Self { settled, moving: vec![f64::INFINITY; paths], smallest, shares: vec![0.0; links], surplus: Vec::new() }
     }
 
     /// Counts a path, given what it is worth, and its flow's rate if that moves.
@@ -638,7 +654,8 @@ impl<'a> Slackness<'a> {
         }
     }
 
-    /// min(largest share, what it idles by ÷ the smallest rate beside it) of every link.
+    /// min(largest share, what it idles by ÷ the smallest rate beside it) of every link, and min(largest share along it,
+    /// its residual) of every path with a surplus.
     fn residuals(self) -> Result<impl Iterator<Item = f64>> {
         let Settled { problem, prices, path_prices, relative_loads, .. } = self.settled;
         let (mut beside, mut pacer) = (problem.capacities.clone(), Pacer::new());
@@ -652,11 +669,22 @@ impl<'a> Slackness<'a> {
                 *beside = if smallest < *beside { smallest } else { *beside };
             }
         }
+        let shares = &self.shares;
+        let surplus: Vec<f64> = self
+            .surplus
+            .iter()
+            .map(|&(path, residual)| {
+                let dearest = problem.paths.links(path).iter().map(|&link| shares[link as usize]).fold(0.0, f64::max);
+                residual.min(dearest)
+            })
+            .collect();
         let links = self.shares.into_iter().zip(relative_loads.iter().zip(&problem.capacities)).zip(beside);
-        Ok(links.map(|((share, (load, capacity)), beside)| match 1.0 - load {
-            idle if idle <= FULL => 0.0,
-            idle => share.min(idle * capacity / beside),
-        }))
+        Ok(links
+            .map(|((share, (load, capacity)), beside)| match 1.0 - load {
+                idle if idle <= FULL => 0.0,
+                idle => share.min(idle * capacity / beside),
+            })
+            .chain(surplus))
     }
 }
 

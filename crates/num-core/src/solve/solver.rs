@@ -443,7 +443,7 @@ impl Solver {
             // Nothing that an answer could be made of: the equal shares, which prove nothing, until there is.
             *best = Some(Best {
                 score: f64::INFINITY,
-                rank: [f64::INFINITY; 2],
+                rank: [f64::INFINITY; 3],
                 gap: f64::INFINITY,
                 kkt_residual: f64::INFINITY,
                 prices: vec![0.0; prices.len()],
@@ -548,7 +548,7 @@ impl fmt::Debug for Solver {
 struct Best {
     /// How far from the goal.
     score: f64,
-    rank: [f64; 2],
+    rank: [f64; 3],
     gap: f64,
     /// Not a number where it was not found.
     kkt_residual: f64,

@@ -56,7 +56,7 @@ impl InteriorPoint {
         self.floors.aim_at(centre, part, &direction.rates);
         self.caps.aim_at(centre, part, &direction.rates);
         self.tops.aim_at(centre, part, &direction.flow_rates);
-        self.kinks.aim_at(centre, part, &direction.flow_rates);
+        self.kinks.aim_at(centre, part);
         self.begin_right();
         for chunk in Arc::clone(&self.chunks).iter() {
             self.aim(chunk, part);
@@ -76,7 +76,7 @@ impl InteriorPoint {
         after += self.floors.complementarity_after(primal, dual, &direction.rates);
         after += self.caps.complementarity_after(primal, dual, &direction.rates);
         after += self.tops.complementarity_after(primal, dual, &direction.flow_rates);
-        after += self.kinks.complementarity_after(primal, dual, &direction.flow_rates);
+        after += self.kinks.complementarity_after(primal, dual);
         let now = self.complementarity * self.revenue;
         let mut centring = (after / now).powi(3).clamp(1e-8, 1.0);
         if self.infeasibility > self.complementarity.max(ROUNDING) {
@@ -226,7 +226,7 @@ impl InteriorPoint {
         }
         let (rates, flow_rates) = (&direction.rates, &direction.flow_rates);
         let of_paths = [self.floors.falls(rates), self.caps.falls(rates)];
-        let of_flows = [self.tops.falls(flow_rates), self.kinks.falls(flow_rates)];
+        let of_flows = [self.tops.falls(flow_rates), self.kinks.falls()];
         for (primal_fall, dual_fall) in of_paths.into_iter().chain(of_flows) {
             (primal, dual) = (primal.max(primal_fall), dual.max(dual_fall));
         }

@@ -28,8 +28,8 @@ pub(super) struct Kinks {
     above: Vec<bool>,
     /// What π·room and rest·overshoot are to change by *(derived)*.
     targets: Vec<[f64; 2]>,
-    /// dπ and dt *(derived)*.
-    steps: Vec<[f64; 2]>,
+    /// dπ, dt and d(b + t − y) *(derived)*.
+    steps: Vec<[f64; 3]>,
 }
 
 impl Kinks {
@@ -42,7 +42,7 @@ impl Kinks {
         }
         self.above.push(false);
         self.targets.push([0.0; 2]);
-        self.steps.push([0.0; 2]);
+        self.steps.push([0.0; 3]);
     }
 
     /// The jumps of a range of flows.
@@ -96,10 +96,10 @@ impl Kinks {
         (0..self.flow.len()).map(product).sum()
     }
 
-    pub(super) fn complementarity_after(&self, primal: f64, dual: f64, changes: &[f64]) -> f64 {
+    pub(super) fn complementarity_after(&self, primal: f64, dual: f64) -> f64 {
         let after = |i: usize| {
-            let [toll, overshoot] = self.steps[i];
-            (self.room[i] + primal * (overshoot - changes[self.flow[i] as usize])) * (self.toll[i] + dual * toll)
+            let [toll, overshoot, room] = self.steps[i];
+            (self.room[i] + primal * room) * (self.toll[i] + dual * toll)
                 + (self.overshoot[i] + primal * overshoot) * (self.rest[i] - dual * toll)
         };
         (0..self.flow.len()).map(after).sum()
@@ -138,10 +138,9 @@ impl Kinks {
         }
     }
 
-    pub(super) fn aim_at(&mut self, centre: f64, part: f64, changes: &[f64]) {
+    pub(super) fn aim_at(&mut self, centre: f64, part: f64) {
         for i in 0..self.flow.len() {
-            let [toll, overshoot] = self.steps[i];
-            let room = overshoot - changes[self.flow[i] as usize];
+            let [toll, overshoot, room] = self.steps[i];
             self.targets[i] = [
                 centre - self.room[i] * self.toll[i] - part * room * toll,
                 centre - self.overshoot[i] * self.rest[i] + part * overshoot * toll,
@@ -149,30 +148,32 @@ impl Kinks {
         }
     }
 
+    /// Above b the room may be next to nothing beside dt and dy, whose difference its step would be.
     pub(super) fn direct(&mut self, changes: &[f64]) {
         for i in 0..self.flow.len() {
             let [room, overshoot] = self.targets[i];
-            let (toll, rest) = (self.toll[i], self.rest[i]);
-            let step = (room - toll * overshoot / rest + toll * changes[self.flow[i] as usize]) / self.width(i);
-            self.steps[i] = [step, (overshoot + self.overshoot[i] * step) / rest];
+            let (toll, rest, change) = (self.toll[i], self.rest[i], changes[self.flow[i] as usize]);
+            let step = (room - toll * overshoot / rest + toll * change) / self.width(i);
+            let overshoot = (overshoot + self.overshoot[i] * step) / rest;
+            let room = if self.above[i] { (room - self.room[i] * step) / toll } else { overshoot - change };
+            self.steps[i] = [step, overshoot, room];
         }
     }
 
-    pub(super) fn falls(&self, changes: &[f64]) -> (f64, f64) {
+    pub(super) fn falls(&self) -> (f64, f64) {
         let (mut primal, mut dual) = (0.0f64, 0.0f64);
         for i in 0..self.flow.len() {
-            let [toll, overshoot] = self.steps[i];
-            let room = overshoot - changes[self.flow[i] as usize];
+            let [toll, overshoot, room] = self.steps[i];
             primal = primal.max(-room / self.room[i]).max(-overshoot / self.overshoot[i]);
             dual = dual.max(-toll / self.toll[i]).max(toll / self.rest[i]);
         }
         (primal, dual)
     }
 
-    pub(super) fn advance(&mut self, primal: f64, dual: f64, changes: &[f64]) {
+    pub(super) fn advance(&mut self, primal: f64, dual: f64) {
         for i in 0..self.flow.len() {
-            let [toll, overshoot] = self.steps[i];
-            self.room[i] += primal * (overshoot - changes[self.flow[i] as usize]);
+            let [toll, overshoot, room] = self.steps[i];
+            self.room[i] += primal * room;
             self.overshoot[i] += primal * overshoot;
             self.toll[i] += dual * toll;
             self.rest[i] -= dual * toll;

@@ -83,7 +83,7 @@ impl InteriorPoint {
         self.floors.advance(primal, dual, &direction.rates);
         self.caps.advance(primal, dual, &direction.rates);
         self.tops.advance(primal, dual, &direction.flow_rates);
-        self.kinks.advance(primal, dual, &direction.flow_rates);
+        self.kinks.advance(primal, dual);
     }
 
     /// The same with the rates and marginals of some flows.
