@@ -27,8 +27,8 @@ Real = np.longdouble
 TINY = Real(1e-9)
 #: The same of rates that should be 0.
 NONE = Real(1e-3)
-#: Of a float.
-ROUNDING = Real(2.0**-52)
+#: Of a float, and of a sum of floats: a link that idles by that part is full.
+ROUNDING, FULL = Real(2.0**-52), Real(1e-13)
 
 # --- what rates are worth ---
 
@@ -271,6 +271,9 @@ class Own:
         smallest = np.full(count, Real(np.inf))
         np.minimum.at(smallest, self.cross_path, self.capacity[self.cross_link])
         self.ceiling = np.minimum(smallest, self.cap)
+        #: The largest capacity that a flow's paths cross.
+        self.largest = np.zeros(self.flows, Real)
+        np.maximum.at(self.largest, self.group[self.cross_path], self.capacity[self.cross_link])
         most = max(np.bincount(self.group, minlength=self.flows))
         self.slots = np.full((most, self.flows), -1)
         filled = np.zeros(self.flows, int)
@@ -507,10 +510,13 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     y = problem.flow_rates(np.asarray(rates, Real))
     best, factor = proof.prices.best, 1 + Real(accuracy)
     # Next to nothing, beside what the paths could carry, is relative to that.
-    margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most
+    margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most + FULL * problem.largest
     low, high = np.maximum((y - margin) / factor, 0), np.minimum(y * factor + margin, problem.most)
     towards = np.clip(best, low, high)
-    has_enough = problem.worth.in_floats & (y * problem.worth.marginal(y) <= ROUNDING * problem.worth.gain(y / 2, y))
+    with np.errstate(invalid="ignore"):
+        has_enough = problem.worth.in_floats & (
+            y * problem.worth.marginal(y) <= ROUNDING * problem.worth.gain(y / 2, y)
+        )
     off = problem.served & (towards != best) & ~(has_enough & (y < best))
     wrong = off & (proof.prices.loss(towards) > proof.gap * (1 + 1e-9))
     beyond_low = (low <= 0) | (proof.prices.loss(low) > proof.gap)

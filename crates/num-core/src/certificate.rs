@@ -40,9 +40,9 @@
 //!
 //! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate (or the prices
 //!   by ε/10, where U' is so flat that a small change of price moves the rate a lot: α < 0.1, linear utilities);
-//! - no path that costs more than another one of its flow with room carries more than the part ε of the flow, unless it
-//!   costs more by at most ε/10 of what any flow pays, or is worth, whose path crosses a link that only one of the two
-//!   crosses;
+//! - no path that costs more than another one of its flow with room carries more than the part ε of the flow, or of any
+//!   smaller flow that pays on a link that only one of the two crosses, unless it costs more by at most ε/10 of what any
+//!   flow pays, or is worth, whose path crosses such a link;
 //! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or its
 //!   price is at most the part ε of what every path through it is worth.
 //!
@@ -418,6 +418,11 @@ impl<'a> Settled<'a> {
         block.utility.marginal_into(places, below, marginals);
     }
 
+    /// What a flow's rate counts as where an error is relative to it.
+    fn whole(&self, flow: usize, path: usize) -> f64 {
+        self.flow_rates[flow].max(TINY * self.problem.ceilings[path])
+    }
+
     /// By flow: the marginals that a utility of the caller's own cannot tell from 0, where it has enough; else 0. Empty
     /// without any such utility.
     fn roundings(&self) -> Result<Vec<f64>> {
@@ -479,8 +484,10 @@ struct Splits<'a> {
     marginals: Vec<f64>,
     /// [`Settled::roundings`].
     roundings: &'a [f64],
-    /// By link: the least that a path over it pays, or is worth if that is more, of which the link's price is a part.
+    /// By link: the least that a path over it pays, or is worth if that is more, of which the link's price is a part; and
+    /// the smallest rate of a flow that pays it and moves with its price.
     least_paid: Vec<f64>,
+    smallest: Vec<f64>,
     /// By link: which of two paths that are compared cross it.
     crossed: Vec<u8>,
 }
@@ -488,37 +495,45 @@ struct Splits<'a> {
 impl<'a> Splits<'a> {
     /// None where every flow has one path.
     fn new(settled: &'a Settled<'a>, roundings: &'a [f64]) -> Result<Option<Self>> {
-        let Settled { problem, prices, path_prices, flow_rates, .. } = settled;
+        let Settled { problem, prices, path_prices, rates, flow_rates, .. } = settled;
         if problem.paths.len() == flow_rates.len() {
             return Ok(None);
         }
         let (mut marginals, mut below) = (vec![0.0; flow_rates.len()], Vec::new());
+        let (mut least_paid, mut smallest) = (vec![f64::INFINITY; prices.len()], vec![f64::INFINITY; prices.len()]);
+        let mut pacer = Pacer::new();
         for block in &problem.blocks {
+            let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
                 interrupt::check()?;
-                settled.marginals_into(block, flows.clone(), &mut below, &mut marginals[flows]);
-            }
-        }
-        let (mut least_paid, mut pacer) = (vec![f64::INFINITY; prices.len()], Pacer::new());
-        for (flow, marginal) in marginals.iter().enumerate() {
-            let worth = marginal.max(rounding_of(roundings, flow));
-            for path in problem.paths_of(flow) {
-                pacer.did(problem.paths.links(path).len())?;
-                // One that is held, or has nothing yet, may pay up to what it is worth.
-                let paid = if worth > path_prices[path] { worth } else { path_prices[path] };
-                for &link in problem.paths.links(path) {
-                    let (price, least) = (prices[link as usize], &mut least_paid[link as usize]);
-                    *least = if price > FREE * paid && paid < *least { paid } else { *least };
+                settled.marginals_into(block, flows.clone(), &mut below, &mut marginals[flows.clone()]);
+                for flow in flows {
+                    let worth = marginals[flow].max(rounding_of(roundings, flow));
+                    let is_held = linear || problem.is_saturated(flow, flow_rates[flow]);
+                    for path in problem.paths_of(flow) {
+                        pacer.did(problem.paths.links(path).len())?;
+                        // One that is held, or has nothing yet, may pay up to what it is worth.
+                        let paid = if worth > path_prices[path] { worth } else { path_prices[path] };
+                        let moves = !is_held && rates[path] > 0.0 && rates[path] < problem.caps[path];
+                        let rate = if moves { settled.whole(flow, path) } else { f64::INFINITY };
+                        for &link in problem.paths.links(path) {
+                            let (link, price) = (link as usize, prices[link as usize]);
+                            if price > FREE * paid {
+                                least_paid[link] = if paid < least_paid[link] { paid } else { least_paid[link] };
+                                smallest[link] = if rate < smallest[link] { rate } else { smallest[link] };
+                            }
+                        }
+                    }
                 }
             }
         }
-        Ok(Some(Self { settled, marginals, roundings, least_paid, crossed: vec![0; prices.len()] }))
+        Ok(Some(Self { settled, marginals, roundings, least_paid, smallest, crossed: vec![0; prices.len()] }))
     }
 
     /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one of
     /// the two crosses.
     fn residual(&mut self, flow: usize) -> f64 {
-        let Settled { problem, path_prices, rates, flow_rates, .. } = self.settled;
+        let Settled { problem, path_prices, rates, .. } = self.settled;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.caps[*path];
         let mut others: Vec<usize> = paths.clone().filter(is_open).collect();
@@ -529,38 +544,40 @@ impl<'a> Splits<'a> {
         let worth = self.marginals[flow].max(rounding_of(self.roundings, flow));
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
-            let whole = flow_rates[flow].max(TINY * problem.ceilings[path]);
+            let whole = self.settled.whole(flow, path);
             let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
-                let (excess, least_paid) = self.compare(path, other);
+                let (excess, least_paid, smallest) = self.compare(path, other);
                 if excess <= 0.0 {
                     continue;
                 }
-                let part = rates[path].min(problem.caps[other] - rates[other]) / whole;
+                let part = rates[path].min(problem.caps[other] - rates[other]) / whole.min(smallest);
                 residual = larger(residual, part.min(excess / own.min(least_paid) / FLAT));
             }
         }
         residual
     }
 
-    /// By how much one path is more expensive than another, and the least that is paid on the links that one of the two
-    /// crosses, and not both: what both cross, whose prices may be many decades larger, is in neither.
-    fn compare(&mut self, one: usize, other: usize) -> (f64, f64) {
+    /// By how much one path is more expensive than another, and the least that is paid, and the smallest rate that is, on
+    /// the links that one of the two crosses, and not both: what both cross, whose prices may be many decades larger, is in
+    /// none of them.
+    fn compare(&mut self, one: usize, other: usize) -> (f64, f64, f64) {
         let Settled { problem, prices, .. } = self.settled;
         let links = |path: usize| problem.paths.links(path).iter().map(|&link| link as usize);
         links(one).for_each(|link| self.crossed[link] |= 1);
         links(other).for_each(|link| self.crossed[link] |= 2);
-        let (mut sums, mut least) = ([0.0; 2], f64::INFINITY);
+        let (mut sums, mut least, mut smallest) = ([0.0; 2], f64::INFINITY, f64::INFINITY);
         for link in links(one).chain(links(other)) {
             let crossed = std::mem::take(&mut self.crossed[link]);
             if matches!(crossed, 1 | 2) {
                 sums[crossed as usize - 1] += prices[link];
-                let paid = self.least_paid[link];
+                let (paid, rate) = (self.least_paid[link], self.smallest[link]);
                 least = if paid < least { paid } else { least };
+                smallest = if rate < smallest { rate } else { smallest };
             }
         }
-        (sums[0] - sums[1], least)
+        (sums[0] - sums[1], least, smallest)
     }
 }
 
