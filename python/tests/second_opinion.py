@@ -9,8 +9,8 @@ It shares no code with netnum, and reads a problem as the fields of its JSON tex
   and 0 at the best response. So a rate is wrong by more than a factor 1 + a if moving it by that factor towards the
   best response leaves it beyond G, and right to that factor if both y (1 + a) and y/(1 + a) are. What lies between
   is open: the witness does not say. Any witness will do, wherever it came from; a better one decides more. A utility of
-  the user's own has answers in floats: a rate that is too small is right all the same if y U'(y) is less than rounding,
-  2⁻⁵² of U(y) − U(y/2), at that rate or a smaller one: its answers do not tell more from enough.
+  the user's own has answers in floats: a rate that is too small is right all the same if U' is rounding there, 2⁻⁵³ of
+  what it is at half the rate. The answers do not tell more from enough.
 - *Max-min fairness*, by what defines it: no flow's rate can be raised without lowering one of a fair share that is not
   larger. With one path per flow that is a look at every link, with several a small linear program per flow.
 """
@@ -513,16 +513,14 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most + FULL * problem.largest
     low, high = np.maximum((y - margin) / factor, 0), np.minimum(y * factor + margin, problem.most)
     towards = np.clip(best, low, high)
-    with np.errstate(invalid="ignore"):
-        has_enough = problem.worth.in_floats & (
-            y * problem.worth.marginal(y) <= ROUNDING * problem.worth.gain(y / 2, y)
-        )
+    marginal, at_half = problem.worth.marginal(y), problem.worth.marginal(y / 2)
+    has_enough = problem.worth.in_floats & (marginal <= ROUNDING / 2 * at_half)
     off = problem.served & (towards != best) & ~(has_enough & (y < best))
     wrong = off & (proof.prices.loss(towards) > proof.gap * (1 + 1e-9))
     beyond_low = (low <= 0) | (proof.prices.loss(low) > proof.gap)
     beyond_high = (high >= problem.most) | (proof.prices.loss(high) > proof.gap)
     right = ~problem.served | ((low <= best) & (best <= high) & beyond_low & beyond_high)
-    marginal, (more, less) = problem.worth.marginal(y), proof.prices.marginal_prices()
+    more, less = proof.prices.marginal_prices()
     soft = wrong & np.where(y < best, marginal <= less * factor, more <= marginal * factor)
     return Rates(np.flatnonzero(wrong & ~soft), np.flatnonzero(soft), np.flatnonzero(~wrong & ~right))
 

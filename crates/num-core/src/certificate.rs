@@ -60,10 +60,10 @@
 //! price there. Where prices of the others lie more than some 10¹⁰ apart, their rounding alone is more than that, and
 //! nothing is proven, however right the rates.
 //!
-//! A utility of the caller's own is known by its answers only, and they are floats. Where y U'(y) is less than rounding,
-//! 2⁻⁵² of U(y) − U(y/2), they do not tell a larger rate from y: a flow there, or beyond, has enough (an exponential
-//! tail ends at 80 of its lengths, however wide the link), and its rate is not too small. It is too large only on links
-//! with a price to others, and a link whose price is nothing beside that rounding, to every path, need not be full.
+//! A utility of the caller's own is known by its answers only, and they are floats. Where U'(y) is rounding, 2⁻⁵³ of
+//! U'(y/2), they do not tell a larger rate from y: a flow there, or beyond, has enough (an exponential tail ends at 74 of
+//! its lengths, however wide the link), and its rate is not too small. It is too large only on links with a price to
+//! others, and a link whose price is nothing beside that rounding, to every path, need not be full.
 //!
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
 //! decades), and rates that should be 0 to 10⁻³ of it.
@@ -374,7 +374,7 @@ impl<'a> Settled<'a> {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
                     let rounding = rounding_of(&roundings, flow);
-                    let has_enough = marginal <= rounding;
+                    let has_enough = rounding > 0.0 && marginal <= rounding;
                     let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
                     if let Some(splits) = &mut splits {
                         count(splits.residual(flow));
@@ -430,20 +430,23 @@ impl<'a> Settled<'a> {
         for block in self.problem.blocks.iter().filter(|block| block.whole) {
             roundings.resize(self.flow_rates.len(), 0.0);
             let (places, mut rates) = (block.places(&block.flows), self.flow_rates[block.flows.clone()].to_vec());
-            let (mut gains, mut marginals) = (vec![0.0; rates.len()], vec![0.0; rates.len()]);
-            let mut has_enough = vec![true; rates.len()];
+            let marginals_at = |rates: &[f64]| {
+                let mut marginals = vec![0.0; rates.len()];
+                block.utility.marginal_into(places.clone(), rates, &mut marginals);
+                marginals
+            };
+            let (mut now, mut has_enough) = (marginals_at(&rates), vec![true; rates.len()]);
             // Who has enough at half of it has enough; the rounding is that of the smallest of these rates.
             while has_enough.contains(&true) {
                 interrupt::check()?;
-                let halves: Vec<f64> = rates.iter().map(|rate| rate / 2.0).collect();
-                block.utility.gain_into(places.clone(), &halves, &rates, &mut gains);
-                block.utility.marginal_into(places.clone(), &rates, &mut marginals);
+                rates.iter_mut().for_each(|rate| *rate *= 0.5);
+                let before = marginals_at(&rates);
                 for (place, rounding) in roundings[block.flows.clone()].iter_mut().enumerate() {
-                    let of_rate = f64::EPSILON * gains[place] / rates[place];
-                    has_enough[place] &= of_rate.is_finite() && marginals[place] <= of_rate;
-                    *rounding = if has_enough[place] { of_rate.max(*rounding) } else { *rounding };
+                    let of_half = 0.5 * f64::EPSILON * before[place];
+                    has_enough[place] &= rates[place] > 0.0 && of_half.is_finite() && now[place] <= of_half;
+                    *rounding = if has_enough[place] { of_half.max(*rounding) } else { *rounding };
                 }
-                rates = halves;
+                now = before;
             }
         }
         Ok(roundings)

@@ -323,3 +323,71 @@ fn a_split_is_judged_by_the_links_that_only_one_path_crosses() {
         close(solution.rates[3], 10.0, 1e-3);
     }
 }
+
+/// A rich flow leaves a thousandth of its rate on a path that costs more. That is little of it, and more than a poor one
+/// beside it has in all.
+#[test]
+fn a_split_is_judged_by_the_smallest_flow_beside_it() {
+    for poor in [1.0, 1e-2, 1e-4, 1e-6] {
+        // Flow 0 has both links, flow 1 the first one only, where it is all that there should be.
+        let paths = Paths::from_lists([[0], [1], [0]]);
+        let utilities = [1.0, poor].map(|weight| std::sync::Arc::new(AlphaFair::new(1.0, weight).unwrap()) as _);
+        let utilities: Vec<std::sync::Arc<dyn Utility>> = utilities.into();
+        let problem = Problem::grouped(vec![poor, 1.0], paths, vec![0, 0, 1], utilities).unwrap();
+        // Both flows pay 1 per unit of rate at the optimum [0, 1, poor].
+        let certified = |left: f64| {
+            let (rich, other) = (1.0 + left, poor - left);
+            certify(&problem, &[left, 1.0, other], &[poor / other, 1.0 / rich]).unwrap()
+        };
+        assert!(certified(0.0).kkt_residual <= 1e-12, "{poor}");
+        let wrong = certified(0.5 * poor);
+        assert!(wrong.kkt_residual >= 0.5, "{poor}: {wrong:?}");
+    }
+}
+
+/// w (1 − exp(−x)): beyond some tens it is w in floats, whatever x.
+#[derive(Debug)]
+struct Tail(f64);
+
+impl Utility for Tail {
+    fn value(&self, _flow: usize, rate: f64) -> f64 {
+        -self.0 * (-rate).exp_m1()
+    }
+    fn marginal(&self, _flow: usize, rate: f64) -> f64 {
+        self.0 * (-rate).exp()
+    }
+}
+
+#[test]
+fn a_flow_has_enough_where_its_utility_is_flat_in_floats_and_no_sooner() {
+    for weight in [1e-9, 1.0, 1e9] {
+        let of = |capacity: f64, links: u32| {
+            let paths = Paths::from_lists([(0..links).collect::<Vec<_>>()]);
+            Problem::new(vec![capacity; links as usize], paths, Tail(weight)).unwrap()
+        };
+        let certified = |capacity: f64, rate: f64, price: f64| {
+            certify(&of(capacity, 1), &[rate], &[price * weight]).unwrap().kkt_residual
+        };
+        // Of a link of 1e6, 200 are enough, at no price or one that is nothing to anybody; so are 2000, and the whole link.
+        for rate in [200.0, 2000.0, 1e6] {
+            for price in [0.0, 1e-250, 1e-90] {
+                assert!(certified(1e6, rate, price) <= 1e-9, "{weight}: {rate} at {price}");
+            }
+        }
+        // 60 are not, nor is anything where a price is paid.
+        assert!(certified(1e6, 60.0, 0.0) >= 0.5, "{weight}");
+        assert!(certified(1e6, 200.0, 1e-20) >= 0.5, "{weight}");
+        assert!(certified(100.0, 50.0, (-50f64).exp()) >= 0.4, "{weight}: half the link is idle");
+        // A full link that another one pays for is no place for more than enough.
+        let paths = Paths::from_lists([[0], [0]]);
+        let utilities: Vec<std::sync::Arc<dyn Utility>> =
+            vec![std::sync::Arc::new(Tail(1.0)), std::sync::Arc::new(AlphaFair::new(9.0, 1.0).unwrap())];
+        let problem = Problem::new(vec![1e15], paths, utilities).unwrap();
+        for (enough, is_right) in [(300.0, true), (5e14, false)] {
+            let other = 1e15 - enough;
+            let price = f64::powf(other, -9.0);
+            let residual = certify(&problem, &[enough, other], &[price]).unwrap().kkt_residual;
+            assert_eq!(residual <= 1e-6, is_right, "{weight}: {enough}, {residual}");
+        }
+    }
+}

@@ -493,19 +493,13 @@ impl Solver {
         let settled = Settled::new(&self.presolved, &best.rates, &best.prices)?;
         settled.check_demands()?;
         let rates = self.presolved.caller_rates(&settled.rates);
-        let (certificate, bottlenecks) = match self.problem.curvature() {
-            Curvature::MaxMin => (
-                certify_max_min(&self.problem, &rates, &self.state.witness)?,
-                bottlenecks::by_fair_share(&self.problem, &rates)?,
-            ),
-            _ => {
-                let found = best.kkt_residual;
-                let kkt_residual = if found.is_nan() { settled.kkt_residual()? } else { found };
-                let overload = settled.overload_left();
-                let kkt_residual = kkt_residual.max(overload);
-                let certificate = Certificate { relative_gap: best.gap, overload, kkt_residual };
-                (certificate, bottlenecks::by_price(&self.presolved, &settled, &best.prices)?)
-            }
+        let found = best.kkt_residual;
+        let overload = settled.overload_left();
+        let kkt_residual = if found.is_nan() { settled.kkt_residual()? } else { found }.max(overload);
+        let certificate = Certificate { relative_gap: best.gap, overload, kkt_residual };
+        let bottlenecks = match self.problem.curvature() {
+            Curvature::MaxMin => bottlenecks::by_fair_share(&self.problem, &rates)?,
+            _ => bottlenecks::by_price(&self.presolved, &settled, &best.prices)?,
         };
         interrupt::check()?;
         let flow_rates = self.problem.flow_rates(&rates)?;
