@@ -42,7 +42,8 @@ use crate::{door, utility};
 ///     and ``marginal(rates)``, and optionally ``saturation``, the rate from which more is worth nothing. Methods
 ///     ``demand(prices)`` and ``demand_slope(prices)`` are used where there are any, and make it faster: without them
 ///     demands are found from the marginal, in some tens of calls. It is called with arrays over all the flows it serves,
-///     in order; see `check_utility`.
+///     in order; see `check_utility`. Where its marginal is rounding, 2⁻⁵³ of that at half the rate, a flow has enough,
+///     and `solve` does not look for more.
 /// group : array of int, shape (paths,), optional
 ///     The flow that every path belongs to; every flow in ``0..flows`` owns at least one. Its rate is the sum over its
 ///     paths, which `solve` splits as is best. By default path p is flow p.
