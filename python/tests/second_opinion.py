@@ -9,8 +9,8 @@ It shares no code with netnum, and reads a problem as the fields of its JSON tex
   and 0 at the best response. So a rate is wrong by more than a factor 1 + a if moving it by that factor towards the
   best response leaves it beyond G, and right to that factor if both y (1 + a) and y/(1 + a) are. What lies between
   is open: the witness does not say. Any witness will do, wherever it came from; a better one decides more. A utility of
-  the user's own has answers in floats: a rate that is too small is right all the same if U' is rounding there, 2⁻⁵³ of
-  what it is at half the rate. The answers do not tell more from enough.
+  the user's own has answers in floats: a rate that is too small is right all the same if U' is rounding there or at a
+  smaller rate, 2⁻⁵³ of what it is at half of it. The answers do not tell more from enough.
 - *Max-min fairness*, by what defines it: no flow's rate can be raised without lowering one of a fair share that is not
   larger. With one path per flow that is a look at every link, with several a small linear program per flow.
 """
@@ -232,6 +232,18 @@ class Worth:
                 answer[of] = getattr(family, name)(*(argument[of] for argument in arguments))
         return answer
 
+    def enough(self, y):
+        """Whether U' is rounding of what it was at half the rate, or of a smaller rate, and what that is worth."""
+        z, goes_on = np.array(y, Real), self.in_floats & (y > 0)
+        found, worth = np.zeros(self.flows, bool), np.zeros(self.flows, Real)
+        while goes_on.any():
+            half = z / 2
+            goes_on &= self.marginal(z) <= ROUNDING / 2 * self.marginal(half)
+            found |= goes_on
+            worth = np.where(goes_on, half * self.marginal(half), worth)
+            z = half
+        return found, worth
+
     # For max-min: a level t gives every flow a rate.
 
     def shares(self, y, name="share"):
@@ -411,7 +423,9 @@ class Prices:
             revenue = np.where((y > 0) & problem.served, y * problem.worth.marginal(y), 0)
             rent = np.where(self.filled > 0, np.maximum(problem.worth.marginal(self.best) - self.price, 0), 0)
         rents = np.where(problem.served, np.where(self.filled > 0, self.filled * rent, 0).sum(axis=0), 0)
-        held = rents > pays
+        has_enough, worth = problem.worth.enough(y)
+        rents = np.where(has_enough, np.maximum(rents, worth), rents)
+        held = (rents > pays) | has_enough
         scale = min(revenue[~held].sum(), pays[~held].sum())
         alone = held & (rents > scale)
         together, worst = lacks[~alone].sum(), (lacks[alone] / rents[alone]).max(initial=0)
@@ -513,14 +527,13 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most + FULL * problem.largest
     low, high = np.maximum((y - margin) / factor, 0), np.minimum(y * factor + margin, problem.most)
     towards = np.clip(best, low, high)
-    marginal, at_half = problem.worth.marginal(y), problem.worth.marginal(y / 2)
-    has_enough = problem.worth.in_floats & (marginal <= ROUNDING / 2 * at_half)
+    has_enough, _ = problem.worth.enough(y)
     off = problem.served & (towards != best) & ~(has_enough & (y < best))
     wrong = off & (proof.prices.loss(towards) > proof.gap * (1 + 1e-9))
     beyond_low = (low <= 0) | (proof.prices.loss(low) > proof.gap)
     beyond_high = (high >= problem.most) | (proof.prices.loss(high) > proof.gap)
     right = ~problem.served | ((low <= best) & (best <= high) & beyond_low & beyond_high)
-    more, less = proof.prices.marginal_prices()
+    marginal, (more, less) = problem.worth.marginal(y), proof.prices.marginal_prices()
     soft = wrong & np.where(y < best, marginal <= less * factor, more <= marginal * factor)
     return Rates(np.flatnonzero(wrong & ~soft), np.flatnonzero(soft), np.flatnonzero(~wrong & ~right))
 

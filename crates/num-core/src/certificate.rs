@@ -27,10 +27,16 @@
 //! S = min(Σ ŷ_f U'(ŷ_f), Σ_p x̂_p Σ_{l ∈ p} p_l c_l/load_l),    gap = max { Σ Δ_f/S, max_f Δ_f/R_f }
 //! ```
 //!
-//! (the first of the two where nothing is paid) and where a held flow with R_f > S is judged by itself, on the right, and any other flow is in the sum on the left. So at a
-//! gap ε the missing utility is at most ε (S + Σ R_f), and what held flows are worth does not hide that others starve.
+//! (the first of the two where nothing is paid) and where a held flow with R_f > S is judged by itself, on the right, and
+//! any other flow is in the sum on the left. So at a gap ε the missing utility is at most ε (S + Σ R_f), and what held flows
+//! are worth does not hide that others starve.
 //! The gap does not change with the units, with a scaling of U or with constants added to it. For log utilities it is
 //! the mean loss of log rate.
+//!
+//! A utility of the caller's own is known by its answers only, and they are floats. Where U'(z) is rounding, 2⁻⁵³ of
+//! U'(z/2), they do not tell a larger rate from z: a flow there, or beyond, *has enough* (an exponential tail ends at 74 of
+//! its lengths, however wide the link). It is held too, with R_f = U'(z/2) z/2 for the smallest such z found by halving ŷ,
+//! which is no more than what its rate is worth.
 //!
 //! # Single rates
 //!
@@ -60,10 +66,8 @@
 //! price there. Where prices of the others lie more than some 10¹⁰ apart, their rounding alone is more than that, and
 //! nothing is proven, however right the rates.
 //!
-//! A utility of the caller's own is known by its answers only, and they are floats. Where U'(y) is rounding, 2⁻⁵³ of
-//! U'(y/2), they do not tell a larger rate from y: a flow there, or beyond, has enough (an exponential tail ends at 74 of
-//! its lengths, however wide the link), and its rate is not too small. It is too large only on links with a price to
-//! others, and a link whose price is nothing beside that rounding, to every path, need not be full.
+//! The rate of a flow that has enough is not too small. It is too large only on links with a price to others, and a link
+//! whose price is nothing beside the rounding of U', to every path, need not be full.
 //!
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
 //! decades), and rates that should be 0 to 10⁻³ of it.
@@ -72,6 +76,7 @@
 //! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck stands for both gap
 //! and residual.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -164,6 +169,15 @@ pub(crate) struct Settled<'a> {
     pub(crate) flow_rates: Vec<f64>,
     /// load/c of every link under x̂.
     pub(crate) relative_loads: Vec<f64>,
+    /// [`enough`](Self::enough), once it was asked for.
+    enough: OnceCell<Vec<Enough>>,
+}
+
+/// Of a flow that has enough: the marginals that its utility cannot tell from 0, and R. Else both 0.
+#[derive(Debug, Clone, Copy, Default)]
+struct Enough {
+    rounding: f64,
+    worth: f64,
 }
 
 impl<'a> Settled<'a> {
@@ -204,7 +218,16 @@ impl<'a> Settled<'a> {
             loads = relative(normalized, &problem.capacities);
         }
         let flow_rates = problem.flow_totals(&rates);
-        Ok(Self { problem, prices, overload, path_prices, rates, flow_rates, relative_loads: loads })
+        Ok(Self {
+            problem,
+            prices,
+            overload,
+            path_prices,
+            rates,
+            flow_rates,
+            relative_loads: loads,
+            enough: OnceCell::new(),
+        })
     }
 
     /// The proof for x̂ and the prices, with the overload that the rates had before.
@@ -221,7 +244,7 @@ impl<'a> Settled<'a> {
     /// The gap as defined above. One pass over the paths, a chunk at a time.
     pub(crate) fn relative_gap(&self) -> Result<f64> {
         let problem = self.problem;
-        let idle = self.idle_worth();
+        let (idle, enough) = (self.idle_worth(), self.enough()?);
         let (mut best, mut marginals) = (Best::default(), Vec::new());
         let mut free = Free::default();
         let mut held: Vec<[f64; 2]> = Vec::new();
@@ -261,7 +284,10 @@ impl<'a> Settled<'a> {
                     if lost && block.utility.alpha(flow - block.flows.start).is_some() {
                         return Ok(f64::INFINITY);
                     }
-                    if rent > would_pay {
+                    let Enough { rounding, worth } = enough_of(enough, flow);
+                    if rounding > 0.0 && marginals[number] <= rounding {
+                        held.push([missing, rent.max(worth)]);
+                    } else if rent > would_pay {
                         held.push([missing, rent]);
                     } else {
                         let rate = rates[number];
@@ -350,8 +376,8 @@ impl<'a> Settled<'a> {
         let mut count = |violation: f64| residual = larger(residual, violation);
         let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut links = Slackness::new(self);
-        let roundings = self.roundings()?;
-        let mut splits = Splits::new(self, &roundings)?;
+        let enough = self.enough()?;
+        let mut splits = Splits::new(self, enough)?;
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
@@ -373,7 +399,7 @@ impl<'a> Settled<'a> {
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
-                    let rounding = rounding_of(&roundings, flow);
+                    let Enough { rounding, .. } = enough_of(enough, flow);
                     let has_enough = rounding > 0.0 && marginal <= rounding;
                     let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
                     if let Some(splits) = &mut splits {
@@ -423,33 +449,42 @@ impl<'a> Settled<'a> {
         self.flow_rates[flow].max(TINY * self.problem.ceilings[path])
     }
 
-    /// By flow: the marginals that a utility of the caller's own cannot tell from 0, where it has enough; else 0. Empty
-    /// without any such utility.
-    fn roundings(&self) -> Result<Vec<f64>> {
-        let mut roundings = Vec::new();
+    /// By flow, whether it has enough. Empty without utilities of the caller's own.
+    fn enough(&self) -> Result<&[Enough]> {
+        if self.enough.get().is_none() {
+            let found = self.find_enough()?;
+            self.enough.get_or_init(|| found);
+        }
+        Ok(self.enough.get().expect("it was found"))
+    }
+
+    fn find_enough(&self) -> Result<Vec<Enough>> {
+        let mut enough = Vec::new();
         for block in self.problem.blocks.iter().filter(|block| block.whole) {
-            roundings.resize(self.flow_rates.len(), 0.0);
+            enough.resize(self.flow_rates.len(), Enough::default());
             let (places, mut rates) = (block.places(&block.flows), self.flow_rates[block.flows.clone()].to_vec());
             let marginals_at = |rates: &[f64]| {
                 let mut marginals = vec![0.0; rates.len()];
                 block.utility.marginal_into(places.clone(), rates, &mut marginals);
                 marginals
             };
-            let (mut now, mut has_enough) = (marginals_at(&rates), vec![true; rates.len()]);
-            // Who has enough at half of it has enough; the rounding is that of the smallest of these rates.
-            while has_enough.contains(&true) {
+            let (mut now, mut goes_on) = (marginals_at(&rates), vec![true; rates.len()]);
+            // Who has enough at half of it has enough.
+            while goes_on.contains(&true) {
                 interrupt::check()?;
                 rates.iter_mut().for_each(|rate| *rate *= 0.5);
                 let before = marginals_at(&rates);
-                for (place, rounding) in roundings[block.flows.clone()].iter_mut().enumerate() {
-                    let of_half = 0.5 * f64::EPSILON * before[place];
-                    has_enough[place] &= rates[place] > 0.0 && of_half.is_finite() && now[place] <= of_half;
-                    *rounding = if has_enough[place] { of_half.max(*rounding) } else { *rounding };
+                for (place, enough) in enough[block.flows.clone()].iter_mut().enumerate() {
+                    let rounding = 0.5 * f64::EPSILON * before[place];
+                    goes_on[place] &= rates[place] > 0.0 && rounding.is_finite() && now[place] <= rounding;
+                    if goes_on[place] && rounding > 0.0 {
+                        *enough = Enough { rounding, worth: rates[place] * before[place] };
+                    }
                 }
                 now = before;
             }
         }
-        Ok(roundings)
+        Ok(enough)
     }
 
     /// How far a path is from its best response: too expensive and still used, or worth more and still not at its cap.
@@ -485,8 +520,7 @@ struct Splits<'a> {
     settled: &'a Settled<'a>,
     /// U' of every flow, just below its saturation where it is there.
     marginals: Vec<f64>,
-    /// [`Settled::roundings`].
-    roundings: &'a [f64],
+    enough: &'a [Enough],
     /// By link: the least that a path over it pays, or is worth if that is more, of which the link's price is a part; and
     /// the smallest rate of a flow that pays it and moves with its price.
     least_paid: Vec<f64>,
@@ -497,7 +531,7 @@ struct Splits<'a> {
 
 impl<'a> Splits<'a> {
     /// None where every flow has one path.
-    fn new(settled: &'a Settled<'a>, roundings: &'a [f64]) -> Result<Option<Self>> {
+    fn new(settled: &'a Settled<'a>, enough: &'a [Enough]) -> Result<Option<Self>> {
         let Settled { problem, prices, path_prices, rates, flow_rates, .. } = settled;
         if problem.paths.len() == flow_rates.len() {
             return Ok(None);
@@ -511,7 +545,7 @@ impl<'a> Splits<'a> {
                 interrupt::check()?;
                 settled.marginals_into(block, flows.clone(), &mut below, &mut marginals[flows.clone()]);
                 for flow in flows {
-                    let worth = marginals[flow].max(rounding_of(roundings, flow));
+                    let worth = marginals[flow].max(enough_of(enough, flow).rounding);
                     let is_held = linear || problem.is_saturated(flow, flow_rates[flow]);
                     for path in problem.paths_of(flow) {
                         pacer.did(problem.paths.links(path).len())?;
@@ -530,7 +564,7 @@ impl<'a> Splits<'a> {
                 }
             }
         }
-        Ok(Some(Self { settled, marginals, roundings, least_paid, smallest, crossed: vec![0; prices.len()] }))
+        Ok(Some(Self { settled, marginals, enough, least_paid, smallest, crossed: vec![0; prices.len()] }))
     }
 
     /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one of
@@ -544,7 +578,7 @@ impl<'a> Splits<'a> {
             others.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
             others.truncate(MANY_PATHS);
         }
-        let worth = self.marginals[flow].max(rounding_of(self.roundings, flow));
+        let worth = self.marginals[flow].max(enough_of(self.enough, flow).rounding);
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = self.settled.whole(flow, path);
@@ -584,8 +618,8 @@ impl<'a> Splits<'a> {
     }
 }
 
-fn rounding_of(roundings: &[f64], flow: usize) -> f64 {
-    roundings.get(flow).copied().unwrap_or(0.0)
+fn enough_of(enough: &[Enough], flow: usize) -> Enough {
+    enough.get(flow).copied().unwrap_or_default()
 }
 
 /// What the links idle by, at their prices.

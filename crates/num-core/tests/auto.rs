@@ -166,6 +166,28 @@ fn flat_tails_end_optimal() {
     end_optimal("deadline", 30, 0);
 }
 
+/// However wide the links, and whether another flow fills one or none does.
+#[test]
+fn who_has_enough_does_not_hold_up_the_rest() {
+    let utility = || Deadline { need: 1.0 };
+    for capacity in [1.0, 10.0, 70.0, 80.0, 1e3, 1e6, 1e12] {
+        for (middle, cap) in [(0.5, f64::INFINITY), (capacity, f64::INFINITY), (0.5, 2.0), (capacity, 2.0)] {
+            let paths = Paths::from_lists([vec![0], vec![1], vec![2], vec![0, 1]]);
+            let problem = Problem::new(vec![capacity, middle, capacity], paths, utility()).unwrap();
+            let problem = problem.with_flow_caps(vec![cap, f64::INFINITY, 1.0, f64::INFINITY]).unwrap();
+            let half = 0.5 * middle;
+            let fits = [cap.min(capacity - half), half, 1.0, half];
+            let worth = |rates: &[f64]| rates.iter().map(|&rate| utility().value(0, rate)).sum::<f64>();
+            for stop in [Stop::Rates, Stop::Gap, Stop::Kkt] {
+                let solution = solve(&problem, &Settings { stop, ..Settings::default() }).unwrap();
+                let name = format!("{capacity}, {middle}, {cap}, by {}: {solution}", stop.name());
+                assert_eq!(solution.status, Status::Optimal, "{name}");
+                assert!(worth(&solution.rates) >= worth(&fits) - 1e-5, "{name}: {:?}", solution.rates);
+            }
+        }
+    }
+}
+
 /// U' of a flow may be 10¹⁸ times what its paths cost: between two jumps, or at the end of its curve. Two of 43, by either
 /// criterion, are as those of power laws.
 #[test]
