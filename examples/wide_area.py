@@ -20,17 +20,12 @@ pd.set_option("display.width", 200, "display.max_columns", 20, "display.precisio
 
 
 def four_paths():
-    """Every pair of routers has a demand, and may use its four shortest paths."""
+    """Every pair of routers has a demand in Mbit/s, as capacities are, and may use its four shortest paths."""
     net = netnum.topology.backbone("abilene")
     demands = netnum.demands.gravity(net, total=130_000, spread=1.0, seed=1)
     paths, group = net.k_shortest_paths(demands.sources, demands.destinations, k=4)
     utility = netnum.AlphaFair(1.0, weight=demands.volumes)
     return net, demands, netnum.Problem(net, paths, utility, group=group, flow_cap=demands.volumes)
-
-
-def with_utility(problem, utility):
-    """The same problem for another kind of fairness."""
-    return netnum.Problem(problem.network, problem.paths, utility, group=problem.group, flow_cap=problem.flow_cap)
 
 
 def kinds_of_fairness(problem, demands):
@@ -40,7 +35,7 @@ def kinds_of_fairness(problem, demands):
         "proportional": netnum.AlphaFair(1.0, weight=demands.volumes),
         "max-min": netnum.AlphaFair(np.inf, weight=demands.volumes),
     }
-    solutions = {name: netnum.solve(with_utility(problem, utility)) for name, utility in kinds.items()}
+    solutions = {name: netnum.solve(problem.with_utility(utility)) for name, utility in kinds.items()}
     rows = []
     for name, solution in solutions.items():
         ratio = solution.flow_rates / demands.volumes

@@ -5,7 +5,10 @@ From a table, a matrix or a file, or drawn at random. What each function gives g
     net = netnum.topology.backbone("abilene")
     demands = netnum.demands.gravity(net, total=50_000, seed=1)
     paths, group = net.k_shortest_paths(demands.sources, demands.destinations, 4)
-    problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group)
+    problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=demands.volumes)
+
+Volumes are in the unit of the network's capacities, whichever that is. They are rates and no sizes: workloads of
+`netnum.sim` are flows of so many bytes.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ class Demands:
     Parameters
     ----------
     sources, destinations : array of int
-        Ends as networks take them: their indices, or their names where those are integers.
+        Ends as networks take them: their indices, or their names where those are integers. `from_pandas` takes names.
     volumes : array of float
         >= 0, in the unit of the capacities.
 
@@ -61,6 +64,9 @@ class Demands:
         """Check and copy."""
         for name in ("sources", "destinations", "volumes"):
             given = getattr(self, name)
+            if name != "volumes" and np.asarray(given).dtype.kind in "UT":
+                how = "netnum.demands.from_pandas takes names, with their network"
+                raise TypeError(f"{name} must be an array of integers, not of names: {how}")
             column = _floats(name, given)
             if column.ndim != 1:
                 raise ProblemError(f"{name} has shape {column.shape}, expected one dimension")
@@ -155,7 +161,8 @@ def from_pandas(
     frame : pandas.DataFrame
         Or anything else that has columns by name: a dict of lists, a table of Polars.
     source, destination, demand : str
-        The columns that hold the ends, by name or by index, and how much is to go between them.
+        The columns that hold the ends, by name or by index, and how much is to go between them. Where columns have
+        numbers for names, give those.
 
     Returns
     -------
@@ -164,8 +171,9 @@ def from_pandas(
     Raises
     ------
     ProblemError
-        For a column that there is not; for an end that there is not, two equal ends, or a demand that is negative or no
-        finite number, naming the row.
+        For a column that there is not or that there is twice, that is given for two things or has another length than
+        the first; for an end that there is not, two equal ends, or a demand that is negative or no finite number,
+        naming the row.
 
     Examples
     --------
@@ -177,14 +185,8 @@ def from_pandas(
     if not isinstance(frame, Mapping) and not hasattr(frame, "columns"):
         what = f"frame must be a table with columns by name, not {type(frame).__name__}"
         raise TypeError(f"{what} (from_matrix takes a matrix)")
-    known = [str(column) for column in getattr(frame, "columns", frame)]
-    for role, column in (("source", source), ("destination", destination), ("demand", demand)):
-        if column not in known:
-            near = did_you_mean(column, known)
-            meant = f" ({near})" if near else ""
-            how = f"say which it is by {role}=; its columns: {', '.join(known)}"
-            raise ProblemError(f"the table has no column {column!r}{meant}: {how}")
-    rows = zip(list(frame[source]), list(frame[destination]), list(frame[demand]), strict=True)
+    columns = _columns(frame, {"source": source, "destination": destination, "demand": demand})
+    rows = zip(*columns, strict=True)
     return _listed(net, ((f"row {row}", *entries) for row, entries in enumerate(rows)), _refuse)
 
 
@@ -427,6 +429,30 @@ def _places(net: Topology, axis: str, labels: Iterable[Any]) -> NDArray[np.intp]
             raise ProblemError(f"the matrix has two {axis}s for {net.node_names[end]}, expected one")
         places[end] = place
     return np.array([places[end] for end in range(net.ends)])
+
+
+def _columns(frame: Any, roles: dict[str, Any]) -> list[list[Any]]:
+    """The columns of a table that have these roles."""
+    known = list(getattr(frame, "columns", frame))
+    columns: dict[Any, tuple[str, list[Any]]] = {}
+    for role, column in roles.items():
+        if column not in known:
+            near = did_you_mean(str(column), [str(name) for name in known])
+            meant = f" ({near})" if near else ""
+            how = f"say which it is by {role}=; its columns: {', '.join(map(str, known))}"
+            raise ProblemError(f"the table has no column {column!r}{meant}: {how}")
+        if known.count(column) > 1:
+            raise ProblemError(
+                f"the table has {known.count(column)} columns {column!r}, expected one: rename the others"
+            )
+        if column in columns:
+            raise ProblemError(f"{role}= and {columns[column][0]}= are both column {column!r}, expected two columns")
+        columns[column] = (role, list(frame[column]))
+        first, expected = next((name, len(entries)) for name, (_, entries) in columns.items())
+        if len(columns[column][1]) != expected:
+            found = len(columns[column][1])
+            raise ProblemError(f"column {column!r} has {found} entries, expected {expected}, as many as {first!r}")
+    return [entries for _, entries in columns.values()]
 
 
 def _refuse(what: str, end: str) -> None:

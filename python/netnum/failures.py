@@ -183,6 +183,11 @@ def failure_study(
     served may gain by a failure, where those that it cuts off leave them room: read ``after - before`` beside
     ``cut_off`` and ``throughput``.
 
+    What a max-min problem is compared by is its smallest fair share, the least rate per weight. With weights of 1
+    that is the least rate of all, which the smallest demand bounds whatever fails. Weigh by the demands, and it is the
+    least part of a demand that is carried: ``problem.with_utility(AlphaFair(np.inf, weight=problem.flow_cap))``.
+    Losses show in `worst_ratio` and `throughput` in any case.
+
     Examples
     --------
     Of two flows that share link 0 the second may also take link 1; the third has nothing but link 1.

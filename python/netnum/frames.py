@@ -47,7 +47,8 @@ def to_pandas(
         demands; rate; whether it is served (`Solution.failed_flows`); and the links that hold it back, those of its
         paths. Of paths: flow, links, rate, what part of the flow's rate that is, and the link that holds it back
         (`Solution.bottlenecks`). Of links: its nodes, capacity, load, what part of the capacity that is, price, and how
-        many flows it holds back.
+        many flows it holds back. Max-min solutions over several paths per flow name no links that hold back: these
+        columns are None and nan then, and full links have a utilization of 1.
 
     Raises
     ------
@@ -88,6 +89,8 @@ def to_pandas(
     net = problem.network if isinstance(problem.network, Topology) else None
     names = net.link_names if net is not None else [str(link) for link in range(problem.links)]
     held = solution.bottlenecks
+    # Solution.bottlenecks names none here, though links do hold flows back.
+    unnamed = solution.method == "max-min" and problem.flows < len(problem.group)
     # Every pair of a flow and a link that holds it back, once, flow by flow.
     pairs = np.unique(np.column_stack([problem.group, held])[held >= 0], axis=0)
     columns: dict[str, Any] = {}
@@ -99,7 +102,7 @@ def to_pandas(
             "load": solution.loads,
             "utilization": _ratio(solution.loads, problem.capacities),
             "price": solution.prices,
-            "holds_back": np.bincount(pairs[:, 1], minlength=problem.links),
+            "holds_back": np.nan if unnamed else np.bincount(pairs[:, 1], minlength=problem.links),
         }
         return tables.DataFrame(columns).rename_axis("link" if net is None else "number")
     if of == "paths":
@@ -108,7 +111,7 @@ def to_pandas(
             "links": [", ".join(names[link] for link in path) for path in problem.paths],
             "rate": solution.rates,
             "share": _ratio(solution.rates, solution.flow_rates[problem.group]),
-            "held_back_by": [names[link] if link >= 0 else "" for link in held],
+            "held_back_by": None if unnamed else [names[link] if link >= 0 else "" for link in held],
         }
         return tables.DataFrame(columns).rename_axis("path")
     if net is not None:
@@ -122,7 +125,7 @@ def to_pandas(
     served[solution.failed_flows] = False
     first = np.searchsorted(pairs[:, 0], np.arange(problem.flows + 1))
     of_flows = [", ".join(names[link] for link in pairs[a:b, 1]) for a, b in itertools.pairwise(first)]
-    columns |= {"served": served, "held_back_by": of_flows}
+    columns |= {"served": served, "held_back_by": None if unnamed else of_flows}
     return tables.DataFrame(columns).rename_axis("flow")
 
 

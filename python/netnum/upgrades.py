@@ -193,6 +193,11 @@ def upgrade_study(
 
     Links that have failed are refused since flows that return change what utility is the sum of.
 
+    What a max-min problem is compared by is its smallest fair share, the least rate per weight. With weights of 1
+    that is the least rate of all, which the smallest demand bounds whatever is added. Weigh by the demands, and it is
+    the least part of a demand that is carried: ``problem.with_utility(AlphaFair(np.inf, weight=problem.flow_cap))``.
+    Gains show in `worst_ratio` and `throughput` in any case.
+
     Examples
     --------
     >>> problem = netnum.Problem([1.0, 4.0, 8.0], [[0, 1], [1, 2], [2]], netnum.AlphaFair(1.0))

@@ -79,3 +79,43 @@ def test_bad_changes_are_refused():
         problem().with_utility(netnum.AlphaFair(1.0, weight=[1.0, 2.0]))
     with pytest.raises(TypeError, match="utility"):
         problem().with_utility(3.0)
+
+
+@pytest.mark.parametrize("one", [3.0, 3, np.float32(3.0), np.array(3.0), np.int64(3)])
+def test_one_number_is_that_of_all(one):
+    problem_ = problem()
+    flows, paths, links = problem_.flows, len(problem_.paths), problem_.links
+
+    def made(**caps):
+        return netnum.Problem(NET, problem_.paths, problem_.utility, **caps)
+
+    assert made(flow_cap=one).flow_cap.tolist() == [3.0] * flows
+    assert made(rate_cap=one).rate_cap.tolist() == [3.0] * paths
+    assert problem_.with_flow_caps(one).flow_cap.tolist() == [3.0] * flows
+    assert problem_.with_capacities(one).capacities.tolist() == [3.0] * links
+    assert NET.with_capacities(one).capacities.tolist() == [3.0] * links
+    assert netnum.Topology(["a", "b"], [[0, 1], [1, 0]], one).capacities.tolist() == [3.0, 3.0]
+    solver = netnum.Solver(problem_)
+    solver.update(flow_caps=one, capacities=one)
+    assert solver.problem.flow_cap.tolist() == [3.0] * flows
+    assert solver.problem.capacities.tolist() == [3.0] * links
+    weighed, _ = NET.k_shortest_paths([0], [1], 2, weight=one)
+    assert weighed == NET.k_shortest_paths([0], [1], 2)[0]
+
+
+def test_one_number_is_checked_as_an_array_is():
+    assert problem().with_flow_caps(np.inf).flow_cap is None
+    for make, message in [
+        (lambda: problem().with_flow_caps(-1.0), "flow 0 has flow cap -1, expected a number >= 0"),
+        (lambda: problem().with_capacities(np.nan), "link 0 has capacity NaN, expected a finite number >= 0"),
+        (lambda: netnum.Problem(NET, [[0]], netnum.AlphaFair(1.0), rate_cap=-1.0), "path 0 has rate cap -1"),
+        (lambda: netnum.Problem(NET, [[0]], netnum.AlphaFair(1.0), flow_cap=-1.0), "flow 0 has flow cap -1"),
+        # There is no number of links yet, nor of scenarios.
+        (
+            lambda: netnum.Problem(10.0, [[0]], netnum.AlphaFair(1.0)),
+            r"capacities has shape \(\), expected one dimension",
+        ),
+        (lambda: netnum.solve_many(problem(), flow_caps=3.0), r"flow_caps has shape \(\), expected \(scenarios, 4\)"),
+    ]:
+        with pytest.raises(netnum.ProblemError, match=message):
+            make()

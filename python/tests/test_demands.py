@@ -32,6 +32,43 @@ def test_a_table_keeps_its_rows():
     assert demands.from_pandas(chain(), named, "from", "to", "gbps").volumes.tolist() == [2.5]
 
 
+def test_columns_that_cannot_be_are_named():
+    pandas = pytest.importorskip("pandas")
+    rows = [["Ulm", "Kiel", 3.0, 4.0]]
+    twice = pandas.DataFrame(rows, columns=["source", "destination", "demand", "demand"])
+    for table, named, message in [
+        (twice, {}, "the table has 2 columns 'demand', expected one: rename the others"),
+        (
+            {"source": ["Ulm"], "demand": [1.0]},
+            {"destination": "source"},
+            "destination= and source= are both column 'source', expected two columns",
+        ),
+        (
+            {"source": ["Ulm"], "destination": ["Kiel", "Bonn"], "demand": [1.0]},
+            {},
+            "column 'destination' has 2 entries, expected 1, as many as 'source'",
+        ),
+        (
+            pandas.DataFrame(rows),
+            {},
+            "the table has no column 'source': say which it is by source=; its columns: 0, 1, 2, 3",
+        ),
+    ]:
+        with pytest.raises(netnum.ProblemError) as caught:
+            demands.from_pandas(chain(), table, **named)
+        assert str(caught.value) == message
+    assert demands.from_pandas(chain(), pandas.DataFrame(rows), 0, 1, 3).volumes.tolist() == [4.0]
+    assert demands.from_pandas(chain(), twice.iloc[:, :3]).volumes.tolist() == [3.0]
+
+
+def test_names_take_their_network():
+    for names in (["Ulm"], np.array(["Ulm"])):
+        with pytest.raises(TypeError) as caught:
+            demands.Demands(names, ["Kiel"], [1.0])
+        how = "netnum.demands.from_pandas takes names, with their network"
+        assert str(caught.value) == f"sources must be an array of integers, not of names: {how}"
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [

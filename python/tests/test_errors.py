@@ -53,7 +53,23 @@ def refused(kind, message, make):
             lambda: problem(utility=netnum.AlphaFair(1.0, [1.0] * 3)),
             "utility has 3 entries, expected 2, one per flow",
         ),
-        (lambda: problem(utility=[FAIR]), "utility has 1 entries, expected 2, one per flow"),
+        (
+            lambda: problem(utility=[FAIR]),
+            "utility has 1 entries, expected 2, one per flow: without group= every path is a flow of its own",
+        ),
+        (
+            lambda: problem(paths=[[0], [1], [2]], flow_cap=[1.0, 2.0]),
+            "flow_cap has 2 entries, expected 3, one per flow: without group= every path is a flow of its own",
+        ),
+        (
+            lambda: problem(paths=[[0], [1], [2]], group=[0, 0, 1], flow_cap=[1.0]),
+            "flow_cap has 1 entries, expected 2, one per flow",
+        ),
+        (lambda: netnum.Paths([0, 1, 2], [0, 1], [0]), "group has 1 entries, expected 2, one per path"),
+        (
+            lambda: netnum.Paths([0, 1, 2], [0, 1], [0, -1]),
+            "group[1] is -1, expected a flow number >= 0 and below the number of paths",
+        ),
         (
             lambda: problem(utility=[FAIR, netnum.AlphaFair([1.0, 2.0])]),
             "the utility of flow 1 has 2 entries, expected 1, one per flow",
@@ -262,6 +278,99 @@ def test_a_wrong_type_is_a_type_error(make, message):
         make()
     assert message in str(caught.value)
     assert not isinstance(caught.value, netnum.NumError)
+
+
+MATRIX = "give a routing matrix as scipy.sparse.csc_array(matrix), one row per link, one column per path"
+
+
+@pytest.mark.parametrize("as_paths", [np.array, lambda rows: np.array(rows).tolist(), lambda rows: np.array(rows).T])
+def test_a_dense_routing_matrix_of_integers_is_no_list_of_links(as_paths):
+    rng = np.random.default_rng(5)
+    for links, flows in [(3, 4), (6, 3), (5, 5)]:
+        matrix = (rng.random((links, flows)) < 0.4).astype(int)
+        matrix[0] = 1
+        matrix[:, 0] = 1
+        with pytest.raises(netnum.ProblemError) as caught:
+            problem(np.ones(links), as_paths(matrix))
+        entries = np.asarray(as_paths(matrix)).shape[1]
+        what = f"path 0 has {entries} entries of 0 and 1, which are link numbers, and visits a link twice"
+        assert str(caught.value) == f"{what}: {MATRIX}"
+
+
+def test_what_is_given_in_place_of_arrays_is_named():
+    sparse = pytest.importorskip("scipy.sparse")
+    pandas = pytest.importorskip("pandas")
+    net = netnum.topology.backbone("abilene")
+    one = netnum.Problem(net, [[0]], FAIR)
+    solution = netnum.solve(one)
+    mask = np.array([True, False])
+    matrix = np.eye(3)[:, :2]
+    topology = "capacities must be an array of numbers, not of dtype object: a Topology has its capacities in "
+    flat = "np.flatnonzero(mask) has the places where a mask is True"
+    for make, message in [
+        (lambda: one.with_capacities(net), f"{topology}net.capacities"),
+        (lambda: netnum.Solver(one).update(capacities=net), f"{topology}net.capacities"),
+        (lambda: netnum.solve_many(one, capacities=net), f"{topology}net.capacities"),
+        (lambda: net.with_capacities(net), f"{topology}net.capacities"),
+        (
+            lambda: netnum.certify(one, solution, solution.prices),
+            "rates must be an array of numbers, not of dtype object: a Solution has the arrays rates (per path), "
+            "flow_rates and prices",
+        ),
+        (
+            lambda: problem(paths=matrix),
+            f"paths is an array of shape (3, 2) and dtype float64, expected lists of link numbers: {MATRIX}",
+        ),
+        (
+            lambda: problem(paths=matrix > 0),
+            f"paths is an array of shape (3, 2) and dtype bool, expected lists of link numbers: {MATRIX}",
+        ),
+        (
+            lambda: problem(paths=pandas.DataFrame(matrix)),
+            f"paths is a DataFrame, expected lists of link numbers: {MATRIX}",
+        ),
+        (
+            lambda: problem().with_paths_closed(mask),
+            f"paths must be an array of integers, not of dtype bool: {flat}",
+        ),
+        (
+            lambda: net.without(mask),
+            f"links[0] must be a link's number or a pair of nodes, not bool: {flat}",
+        ),
+        (
+            lambda: net.without(mask.tolist()),
+            f"links[0] must be a link's number or a pair of nodes, not bool: {flat}",
+        ),
+    ]:
+        with pytest.raises(TypeError) as caught:
+            make()
+        assert str(caught.value) == message
+    refused(
+        netnum.ProblemError,
+        "the routing matrix has shape (2, 3), expected 3 rows: one per link, one column per path, which its transpose "
+        "has (matrix.T)",
+        lambda: problem(paths=sparse.csr_array(matrix.T)),
+    )
+    assert netnum.solve(problem(paths=sparse.csr_array(matrix))).rates.tolist() == [1.0, 1.0]
+
+
+def test_a_graph_of_networkx_is_named():
+    nx = pytest.importorskip("networkx")
+    for graph in (nx.path_graph(3), nx.DiGraph([("a", "b")])):
+        with pytest.raises(TypeError) as caught:
+            problem(graph)
+        instead = "netnum.topology.from_networkx makes a Topology of it"
+        assert str(caught.value) == f"capacities must be an array of numbers, not a {type(graph).__name__}: {instead}"
+
+
+@pytest.mark.parametrize("kind", [netnum.Linear, lambda weight: netnum.AlphaFair(1.0, weight)])
+def test_a_demand_of_0_is_no_weight(kind):
+    refused(
+        netnum.UtilityError,
+        "flow 1 has weight 0, expected a finite number > 0: a flow without demand has flow_cap 0 and any weight, or is "
+        "left out",
+        lambda: kind([1.0, 0.0, 3.0]),
+    )
 
 
 def test_lists_of_different_lengths_are_no_array():

@@ -113,3 +113,15 @@ def test_what_is_no_problem_or_no_solution_is_named(solved):
     ]:
         with pytest.raises(TypeError, match=message):
             netnum.to_pandas(*arguments)
+
+
+def test_bottlenecks_that_are_not_named_are_not_shown_as_none_at_all():
+    net = netnum.topology.from_edges("A B 10\nB C 6\nA C 4")
+    paths, group = net.k_shortest_paths(["A", "B"], ["C", "A"], 2)
+    problem = netnum.Problem(net, paths, netnum.AlphaFair(np.inf), group=group)
+    solution = netnum.solve(problem)
+    for of in ("flows", "paths"):
+        assert netnum.to_pandas(problem, solution, of=of)["held_back_by"].isna().all()
+    assert netnum.to_pandas(problem, solution, of="links")["holds_back"].isna().all()
+    alone = netnum.Problem(net, [paths[0], paths[2]], netnum.AlphaFair(np.inf))
+    assert netnum.to_pandas(alone, netnum.solve(alone))["held_back_by"].tolist() == ["A -> C", "B -> A"]

@@ -178,7 +178,7 @@ def test_pairs_without_a_path_are_told_beforehand():
         (
             lambda net: netnum.Problem(net, net.k_shortest_paths([0], [1], 2), netnum.AlphaFair(1.0)),
             "paths is a pair of Paths and the flows that they belong to, as k_shortest_paths returns them: "
-            "give the second as group=",
+            "give the first, which has its flows",
         ),
         (
             lambda net: netnum.Problem(net, [["Seattle", "Dever"]], netnum.AlphaFair(1.0)),
@@ -306,3 +306,36 @@ def test_what_networkx_distinguishes_survives():
     nx.set_edge_attributes(plain, 1.0, "capacity")
     assert list(topology.from_networkx(plain).to_networkx()) == [0, 1, 2]
     assert list(topology.star(2).to_networkx()) == ["server 0", "server 1", "hub"]
+
+
+def test_paths_of_pairs_have_their_flows():
+    net = netnum.topology.backbone("abilene")
+    sources, destinations = ["Seattle", "Denver", "Atlanta"], ["Atlanta", "New York", "Seattle"]
+    paths, group = net.k_shortest_paths(sources, destinations, 4)
+    fair = netnum.AlphaFair(1.0, weight=[1.0, 2.0, 3.0])
+    asked = netnum.Problem(net, paths, fair, group=group, flow_cap=[1e3, 2e4, 3e4])
+    forgotten = netnum.Problem(net, paths, fair, flow_cap=[1e3, 2e4, 3e4])
+    np.testing.assert_array_equal(forgotten.group, group)
+    np.testing.assert_array_equal(paths.group, group)
+    np.testing.assert_array_equal(netnum.solve(forgotten).rates, netnum.solve(asked).rates)
+    assert repr(paths).startswith(f"Paths({len(paths)} paths of 3 flows, ")
+    for again in (pickle.loads(pickle.dumps(paths)), netnum.Paths(paths.indptr, paths.indices, group), asked.paths):
+        assert again == paths
+        np.testing.assert_array_equal(again.group, group)
+    assert netnum.Paths(paths.indptr, paths.indices) != paths
+    for again in (pickle.loads(pickle.dumps(forgotten)), netnum.Problem.from_json(asked.to_json())):
+        np.testing.assert_array_equal(again.group, group)
+
+
+def test_a_group_that_is_given_counts():
+    net = netnum.topology.backbone("abilene")
+    paths, group = net.k_shortest_paths(["Seattle", "Denver"], ["Atlanta", "New York"], 3)
+    alone = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=range(len(paths)))
+    assert alone.flows == len(paths)
+    assert alone.paths.group.tolist() == list(range(len(paths)))
+    assert "flows" not in repr(alone.paths)
+    swapped = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=1 - group)
+    np.testing.assert_array_equal(swapped.paths.group, 1 - group)
+    # Without pairs of several paths, and as lists, a path is a flow.
+    for plain in (net.ecmp([0, 1], [3, 4]), net.k_shortest_paths([0, 1], [3, 4], 1)[0], list(paths)):
+        assert netnum.Problem(net, plain, netnum.AlphaFair(1.0)).flows == len(plain)

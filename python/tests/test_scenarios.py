@@ -234,3 +234,69 @@ def test_a_utility_that_looks_at_the_solver_when_it_goes():
     solver.update(utility=netnum.AlphaFair(1.0))
     gc.collect()
     assert methods == ["fast-ned"]
+
+
+def scenarios():
+    problem = netnum.Problem([12.0, 4.0], [[0], [0], [1]], netnum.AlphaFair(1.0), group=[0, 1, 1])
+    caps = [[1.0, 20.0], [0.0, 20.0], [20.0, 3.0], [20.0, 20.0]]
+    return problem, caps, netnum.solve_many(problem, flow_caps=caps, threads=1)
+
+
+def test_a_place_has_the_solution_of_one_scenario():
+    problem, caps, answers = scenarios()
+    for number, solution in enumerate(answers):
+        assert isinstance(solution, netnum.Solution)
+        alone = netnum.solve(problem.with_flow_caps(caps[number]))
+        np.testing.assert_allclose(solution.flow_rates, alone.flow_rates, rtol=1e-3, atol=1e-6)
+        np.testing.assert_array_equal(solution.failed_flows, alone.failed_flows)
+        np.testing.assert_array_equal(solution.bottlenecks, answers.bottlenecks[number])
+        assert netnum.to_pandas(problem, solution)["rate"].tolist() == answers.flow_rates[number].tolist()
+        for name in ("rates", "flow_rates", "prices", "loads"):
+            np.testing.assert_array_equal(getattr(solution, name), getattr(answers, name)[number])
+        for name in ("status", "objective", "gap", "kkt_residual", "iterations", "seconds"):
+            assert getattr(solution, name) == getattr(answers, name)[number]
+        assert repr(solution).startswith("Solution(optimal, 2 flows, 2 links")
+        assert not solution.rates.flags.writeable
+    assert answers[-1].rates.tolist() == answers[np.int64(3)].rates.tolist() == answers.rates[3].tolist()
+    assert answers[1].failed_flows.tolist() == [0]
+    again = pickle.loads(pickle.dumps(answers))
+    assert repr(again) == repr(answers)
+    assert repr(again[1]) == repr(answers[1])
+
+
+@pytest.mark.parametrize(
+    ("key", "picked"),
+    [
+        (slice(1, 3), [1, 2]),
+        (slice(None, None, -1), [3, 2, 1, 0]),
+        ([3, 0, 3], [3, 0, 3]),
+        (np.array([True, False, False, True]), [0, 3]),
+        ([], []),
+    ],
+)
+def test_several_places_are_solutions_again(key, picked):
+    _, _, answers = scenarios()
+    some = answers[key]
+    assert isinstance(some, netnum.Solutions)
+    assert len(some) == len(picked)
+    np.testing.assert_array_equal(some.rates, answers.rates[picked])
+    np.testing.assert_array_equal(some.failed_flows, answers.failed_flows[picked])
+    assert [repr(solution) for solution in some] == [repr(answers[place]) for place in picked]
+    assert not some.rates.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (4, "scenario 4 does not exist, expected a scenario from 0 to 3"),
+        (-5, "scenario -5 does not exist, expected a scenario from 0 to 3"),
+        (True, "scenarios are picked by a place, a slice, a list of places or an array of bool"),
+        ((0, 1), "too many indices"),
+        ("optimal", "only integers"),
+        (np.array([True]), "boolean index did not match"),
+        ([7], "index 7 is out of bounds"),
+    ],
+)
+def test_what_picks_no_scenario_is_an_index_error(key, message):
+    with pytest.raises(IndexError, match=message):
+        scenarios()[2][key]

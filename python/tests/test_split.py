@@ -152,3 +152,124 @@ def test_traces_have_columns_in_any_order_and_names():
         sim.Workload.from_csv("arrival,source,destination,size\n0,F,A,1", NET)
     with pytest.raises(netnum.NumError, match=r'columns is for "sizes", expected names of .* did you mean "size"'):
         sim.Workload.from_csv(text, NET, columns={"sizes": "bytes"})
+
+
+PAIRS = [("A", "D"), ("E", "B"), ("A", "E")]
+
+
+@pytest.mark.parametrize("as_pairs", [list, tuple, np.array, lambda pairs: np.array(pairs, dtype=object), iter])
+def test_pairs_of_names_come_in_any_form(as_pairs):
+    expected = sim.Workload.at_once(NET, PAIRS, sim.sizes.fixed(10.0))
+    assert sim.Workload.at_once(NET, as_pairs(PAIRS), sim.sizes.fixed(10.0)) == expected
+    drawn = sim.Workload.poisson(NET, sim.sizes.fixed(10.0), flows=20, pairs=as_pairs(PAIRS))
+    assert drawn == sim.Workload.poisson(NET, sim.sizes.fixed(10.0), flows=20, pairs=PAIRS)
+    with pytest.raises(netnum.ProblemError, match=r"an end of pairs\[1\] is \"Z\""):
+        sim.Workload.at_once(NET, as_pairs([("A", "D"), ("Z", "B")]), sim.sizes.fixed(10.0))
+
+
+def test_pairs_may_be_tables_and_names_stand_beside_numbers():
+    pandas = pytest.importorskip("pandas")
+    expected = sim.Workload.at_once(NET, PAIRS, sim.sizes.fixed(10.0))
+    table = pandas.DataFrame(PAIRS, columns=["from", "to"], index=[5, 6, 7])
+    for pairs in (
+        table,
+        table.astype("category"),
+        table["from"].combine(table["to"], lambda *pair: pair),
+        table.to_numpy(),
+    ):
+        assert sim.Workload.at_once(NET, pairs, sim.sizes.fixed(10.0)) == expected
+    numbers = table.map(NET.node)
+    for pairs in (
+        numbers,
+        tuple(map(tuple, numbers.to_numpy().tolist())),
+        [(NET.node("A"), NET.node("D")), *PAIRS[1:]],
+    ):
+        assert sim.Workload.at_once(NET, pairs, sim.sizes.fixed(10.0)) == expected
+    with pytest.raises(netnum.ProblemError, match=r"pairs has shape \(2, 3\), expected two columns: np.column_stack"):
+        sim.Workload.at_once(NET, NET.random_pairs(3), sim.sizes.fixed(10.0))
+    for wrong in ("AD", 3):
+        with pytest.raises((TypeError, netnum.ProblemError), match="pairs"):
+            sim.Workload.at_once(NET, wrong, sim.sizes.fixed(10.0))
+
+
+def test_changes_may_be_a_table_and_links_pairs_in_arrays():
+    pandas = pytest.importorskip("pandas")
+    expected = sim.simulate(NET, one_flow(), changes=[(0.5, ("A", "D"), 4e6)]).completion_times
+    table = pandas.DataFrame({"time": [0.5], "link": [("A", "D")], "capacity": [4e6]})
+    for changes in (table, [(0.5, np.array(["A", "D"]), 4e6)]):
+        np.testing.assert_array_equal(sim.simulate(NET, one_flow(), changes=changes).completion_times, expected)
+    with pytest.raises(TypeError, match="link of change 0 must be a link's number or a pair of nodes, not str"):
+        sim.simulate(NET, one_flow(), changes=[(0.5, "A -> D", 4e6)])
+
+
+@pytest.mark.parametrize("as_ends", [list, tuple, np.array])
+def test_names_without_a_network_say_so(as_ends):
+    with pytest.raises(TypeError) as caught:
+        sim.Workload([0.0], as_ends(["A"]), as_ends(["D"]), [1.0])
+    assert str(caught.value) == "sources has names of ends, which take the network: give net= as well"
+    with pytest.raises(netnum.ProblemError) as caught:
+        sim.Workload.from_csv("0,A,D,1")
+    what = 'line 1 of the trace has source "A", expected the index of an end'
+    assert str(caught.value) == f"{what}: names take the network (net)"
+
+
+def test_a_split_is_an_object_and_no_name():
+    for make in (lambda: sim.simulate(NET, one_flow(), routing="split"), lambda: sim.Routing("Split")):
+        with pytest.raises(
+            netnum.MethodError, match=r"unknown routing .*; a split is an object with its paths, netnum.sim"
+        ):
+            make()
+    with pytest.raises(TypeError, match=r"a netnum.sim.Split\(net, paths, shares\) or an object .*, not float"):
+        sim.simulate(NET, one_flow(), routing=0.5)
+
+
+def test_a_split_of_something_else_is_named():
+    solution = netnum.solve(netnum.Problem(NET, ROUTES[:2], netnum.AlphaFair(1.0)))
+    with pytest.raises(netnum.ProblemError) as caught:
+        sim.Split(NET, ROUTES, solution.rates)
+    what = "shares has 2 entries, expected 3, one per path"
+    assert str(caught.value) == f"{what}: take the rates of a Solution of a problem with these paths"
+    with pytest.raises(TypeError, match=r"shares must be .*: a Solution has the arrays rates \(per path\), flow_rates"):
+        sim.Split(NET, ROUTES[:2], solution)
+    split = sim.Split(NET, ROUTES)
+    other = netnum.topology.from_edges("A B 8e6\nB D 8e6\nA C 8e6\nC D 8e6\nA D 8e6\nD F 80e6")
+    with pytest.raises(
+        netnum.ProblemError, match="routing is a Split over graph, expected one over graph: nodes or links"
+    ):
+        sim.simulate(other, one_flow(net=other), routing=split)
+    # Capacities may differ: in another unit, or with links failed.
+    scaled = sim.simulate(NET.with_capacities(10 * NET.capacities), one_flow(), routing=split, seed=1)
+    assert scaled.completion_times == pytest.approx(
+        sim.simulate(NET, one_flow(), routing=split, seed=1).completion_times / 10
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "message"),
+    [
+        (
+            "0,0,1,1",
+            {"size": "bytes"},
+            'line 1 of the trace is no header, expected one with the column "bytes", which columns names',
+        ),
+        (
+            "t,s,d,b\n0,0,1,1",
+            {"arrival": "t", "source": "s", "destination": "s", "size": "b"},
+            'line 1 of the trace has one column "s" for source and destination, expected one for each',
+        ),
+        (
+            "arrival,source,destination,size,size\n0,0,1,1,2",
+            None,
+            'line 1 of the trace has the header "arrival,source,destination,size,size" with two columns "size"',
+        ),
+        (
+            "t,source,destination,size\n0,0,1,1",
+            {"arrival": "t", "production": "t"},
+            'line 1 of the trace has one column "t" for arrival and production, expected one for each',
+        ),
+    ],
+)
+def test_columns_of_traces_that_are_wrong_are_named(text, columns, message):
+    with pytest.raises(netnum.ProblemError) as caught:
+        sim.Workload.from_csv(text, columns=columns)
+    assert str(caught.value) == message

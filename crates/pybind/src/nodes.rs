@@ -12,6 +12,9 @@ use crate::error::{ProblemError, raise};
 use crate::numbers;
 use crate::topology::Topology;
 
+/// How a link is given.
+const ONE_LINK: &str = "a link's number or a pair of nodes";
+
 /// The nodes that are named by an integer, by that integer.
 #[derive(Clone)]
 pub(crate) struct Labels {
@@ -126,6 +129,10 @@ impl Topology {
         let count = self.core.links().len();
         let link = |(place, link): (usize, PyResult<Bound<'_, PyAny>>)| {
             let (place, link) = (format!("{what}[{place}]"), link?);
+            if numbers::is_truth(&link)? {
+                let instead = "np.flatnonzero(mask) has the places where a mask is True";
+                return Err(PyTypeError::new_err(format!("{place} must be {ONE_LINK}, not bool: {instead}")));
+            }
             if let Ok(number) = link.extract::<i64>() {
                 let known = usize::try_from(number).ok().filter(|&number| number < count);
                 let message = || format!("{place} is {number}, {}", expected_below("link", count));
@@ -142,7 +149,7 @@ impl Topology {
             if pair.is_instance_of::<PyString>() { vec![] } else { pair.extract().unwrap_or_default() };
         let [from, to] = &nodes[..] else {
             let kind = pair.get_type().name()?;
-            let message = format!("{place} must be a link's number or a pair of nodes, not {kind}");
+            let message = format!("{place} must be {ONE_LINK}, not {kind}");
             return Err(PyTypeError::new_err(message));
         };
         let (from, to) = (self.node_of(&format!("{place}[0]"), from)?, self.node_of(&format!("{place}[1]"), to)?);
@@ -165,6 +172,10 @@ impl Topology {
         let place = |index: usize| format!("{what}[{index}]");
         if ends.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err(format!("{what} must be a sequence of ends, not a str")));
+        }
+        if ends.try_iter().is_err() {
+            let kind = ends.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("{what} must be a sequence of ends, not {kind}")));
         }
         let mut pacer = Pacer::new(ends.py());
         if ends.hasattr("dtype")? && ends.getattr("dtype")?.getattr("kind")?.extract::<char>().is_ok_and(is_integer) {

@@ -9,6 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PySequence, PySlice, PyTuple};
 
 use crate::error::{ProblemError, setting};
+use crate::solve::Solution;
+use crate::topology::Topology;
 
 /// Loads what arrays are made with, once and for all. At the first array it would be too late: a Ctrl-C that arrives
 /// there would come out of the middle of rust-numpy, as a panic.
@@ -49,6 +51,14 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
             kinds.word
         )));
     }
+    // Of a graph NumPy would read the nodes.
+    if value.hasattr("nodes")? && value.hasattr("edges")? {
+        let (kind, instead) = (value.get_type().name()?, "netnum.topology.from_networkx makes a Topology of it");
+        return Err(PyTypeError::new_err(format!(
+            "{name} must be an array of {}, not a {kind}: {instead}",
+            kinds.word
+        )));
+    }
     let array = py.import("numpy")?.call_method1("asarray", (value,)).map_err(|error| {
         // NumPy's word for nested lists of different lengths.
         if !error.is_instance_of::<PyValueError>(py) {
@@ -62,8 +72,21 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
     if kinds.letters.contains(&array.dtype().kind()) || array.len() == 0 {
         return Ok(array);
     }
-    let dtype = array.dtype();
-    Err(PyTypeError::new_err(format!("{name} must be an array of {}, not of dtype {dtype}", kinds.word)))
+    let (dtype, hint) = (array.dtype(), hint(value, &array)?);
+    Err(PyTypeError::new_err(format!("{name} must be an array of {}, not of dtype {dtype}{hint}", kinds.word)))
+}
+
+/// What to give instead of something that is often mistaken for an array.
+fn hint(value: &Bound<'_, PyAny>, array: &Bound<'_, PyUntypedArray>) -> PyResult<&'static str> {
+    Ok(if value.is_instance_of::<Topology>() {
+        ": a Topology has its capacities in net.capacities"
+    } else if value.is_instance_of::<Solution>() {
+        ": a Solution has the arrays rates (per path), flow_rates and prices"
+    } else if array.dtype().kind() == b'b' {
+        ": np.flatnonzero(mask) has the places where a mask is True"
+    } else {
+        ""
+    })
 }
 
 /// All entries of something with one dimension.
@@ -168,9 +191,19 @@ pub(crate) fn pairs(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<[i64; 
     let array = array(name, value, INTEGERS)?;
     if array.len() > 0 && (array.ndim() != 2 || array.shape()[1] != 2) {
         let shape = array.getattr("shape")?;
-        return Err(ProblemError::new_err(format!("{name} has shape {shape}, expected two columns")));
+        let is_columns = array.ndim() == 2 && array.shape()[0] == 2;
+        let hint = if is_columns { ": np.column_stack makes them of two arrays" } else { "" };
+        return Err(ProblemError::new_err(format!("{name} has shape {shape}, expected two columns{hint}")));
     }
     Ok(flat::<i64>(name, &array)?.as_chunks::<2>().0.to_vec())
+}
+
+/// What to loop over for the rows of a table: a frame of pandas would give the names of its columns.
+pub(crate) fn rows_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match value.hasattr("iloc")? {
+        true => value.call_method0("to_numpy"),
+        false => Ok(value.clone()),
+    }
 }
 
 /// A parameter of a utility: a number, or one number per flow.
@@ -186,6 +219,19 @@ pub(crate) fn parameter(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Parame
         return Ok(Parameter::Same(flat(name, &array)?[0]));
     }
     Ok(Parameter::PerFlow(vector(name, array.as_any(), NUMBERS)?))
+}
+
+/// So many numbers, from one for all or from an array, whose length is for the core to check.
+pub(crate) fn for_each(name: &str, value: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<f64>> {
+    Ok(spread(parameter(name, value)?, count))
+}
+
+/// One number so many times, or the array.
+pub(crate) fn spread(parameter: Parameter, count: usize) -> Vec<f64> {
+    match parameter {
+        Parameter::Same(value) => vec![value; count],
+        Parameter::PerFlow(values) => values,
+    }
 }
 
 /// The parameter as Python sees it: a float, or an array that cannot be written to.
@@ -253,6 +299,12 @@ pub(crate) fn long_indices<'py, T: TryInto<i64> + Copy>(
 /// So many of something, in words: `1 link`, `2 links`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Whether it is True or False, of Python or of NumPy.
+pub(crate) fn is_truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(value.is_instance_of::<PyBool>()
+        || value.hasattr("dtype")? && value.get_type().name()?.to_cow()?.starts_with("bool"))
 }
 
 fn is_integer(value: &Bound<'_, PyAny>) -> bool {

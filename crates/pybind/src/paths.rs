@@ -25,11 +25,13 @@ use crate::topology::Topology;
 ///     Where every path begins in `indices`; from 0 to ``len(indices)``, never decreasing.
 /// indices : array of int
 ///     The links of all paths, one path after the other. Copied.
+/// group : array of int, shape (paths,), optional
+///     The flow that every path belongs to, which a `Problem` takes unless it is given another. By default path p is flow p.
 ///
 /// Raises
 /// ------
 /// ProblemError
-///     When `indptr` does not describe rows of `indices`, or a link index is negative.
+///     When `indptr` does not describe rows of `indices`, a link index is negative, or `group` is not of one flow per path.
 ///
 /// Examples
 /// --------
@@ -38,13 +40,15 @@ use crate::topology::Topology;
 #[pyclass(frozen, eq, module = "netnum")]
 pub(crate) struct Paths {
     pub(crate) core: Arc<Core>,
+    /// The flow of every path, unless path p is flow p for all of them.
+    group: Option<Arc<[u32]>>,
     indptr: PyOnceLock<Py<PyArray1<i64>>>,
     indices: PyOnceLock<Py<PyArray1<i64>>>,
 }
 
 impl PartialEq for Paths {
     fn eq(&self, other: &Self) -> bool {
-        self.core == other.core
+        self.core == other.core && self.group == other.group
     }
 }
 
@@ -56,14 +60,23 @@ impl From<Core> for Paths {
 
 impl From<Arc<Core>> for Paths {
     fn from(core: Arc<Core>) -> Self {
-        Self { core, indptr: PyOnceLock::new(), indices: PyOnceLock::new() }
+        Self { core, group: None, indptr: PyOnceLock::new(), indices: PyOnceLock::new() }
+    }
+}
+
+impl Paths {
+    /// Paths that belong to flows.
+    pub(crate) fn grouped(core: Arc<Core>, group: &[u32]) -> Self {
+        let is_own = (0..).zip(group).all(|(path, &flow): (u32, _)| path == flow);
+        Self { group: (!is_own).then(|| group.into()), ..core.into() }
     }
 }
 
 #[pymethods]
 impl Paths {
     #[new]
-    fn new(indptr: &Bound<'_, PyAny>, indices: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (indptr, indices, group=None))]
+    fn new(indptr: &Bound<'_, PyAny>, indices: &Bound<'_, PyAny>, group: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let offsets = numbers::integers("indptr", indptr)?;
         let links = numbers::integers("indices", indices)?;
         if let Some(position) = offsets.iter().position(|&offset| offset < 0) {
@@ -76,8 +89,14 @@ impl Paths {
             return Err(raise(Error::LinkOutOfRange { path, link: links[position], links: MOST_LINKS }));
         }
         let links: Vec<u32> = links.into_iter().map(|link| link as u32).collect();
-        let core = door::detached(indices.py(), || Core::new(offsets, links))?;
-        Ok(core.into())
+        let core = Arc::new(door::detached(indices.py(), || Core::new(offsets, links))?);
+        let Some(group) = group else { return Ok(core.into()) };
+        let group = flow_numbers(group)?;
+        if group.len() != core.len() {
+            let (what, found, expected) = ("group".into(), group.len(), core.len());
+            return Err(raise(Error::Length { what, found, expected, per: "path" }));
+        }
+        Ok(Self::grouped(core, &group))
     }
 
     /// Where every path begins in `indices`: array of int, shape (paths + 1,).
@@ -92,6 +111,16 @@ impl Paths {
     fn indices(&self, py: Python<'_>) -> PyResult<Py<PyArray1<i64>>> {
         let make = || numbers::long_indices(py, self.core.indices()).map(Bound::unbind);
         Ok(self.indices.get_or_try_init(py, make)?.clone_ref(py))
+    }
+
+    /// The flow of every path: array of int, shape (paths,). Path p is flow p unless `Topology.k_shortest_paths` or a
+    /// `Problem`, whose `paths` they are, says otherwise.
+    #[getter]
+    fn group<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        match &self.group {
+            Some(group) => numbers::long_indices(py, group),
+            None => numbers::long_indices(py, &(0..self.core.len()).collect::<Vec<_>>()),
+        }
     }
 
     fn __len__(&self) -> usize {
@@ -116,19 +145,36 @@ impl Paths {
     }
 
     #[expect(clippy::type_complexity, reason = "what pickle asks for: the arguments")]
-    fn __getnewargs__(&self, py: Python<'_>) -> PyResult<(Py<PyArray1<i64>>, Py<PyArray1<i64>>)> {
-        Ok((self.indptr(py)?, self.indices(py)?))
+    fn __getnewargs__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Py<PyArray1<i64>>, Py<PyArray1<i64>>, Option<Bound<'py, PyArray1<i64>>>)> {
+        let group = self.group.is_some().then(|| self.group(py)).transpose()?;
+        Ok((self.indptr(py)?, self.indices(py)?, group))
     }
 
     fn __repr__(&self) -> String {
         let (paths, crossings) = (self.core.len(), self.core.indices().len());
         let mean = crossings as f64 / paths.max(1) as f64;
-        format!("Paths({}, {mean:.1} links each)", counted(paths, "path"))
+        let flows = self.group.as_ref().and_then(|group| group.iter().max());
+        let flows = flows.map_or_else(String::new, |&last| format!(" of {}", counted(last as usize + 1, "flow")));
+        format!("Paths({}{flows}, {mean:.1} links each)", counted(paths, "path"))
     }
 }
 
 /// Links are numbered by `u32`.
 const MOST_LINKS: usize = u32::MAX as usize + 1;
+
+/// Flow numbers as the core counts them.
+pub(crate) fn flow_numbers(group: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    let number = |(path, value): (usize, i64)| u32::try_from(value).map_err(|_| raise(Error::Group { path, value }));
+    numbers::integers("group", group)?.into_iter().enumerate().map(number).collect()
+}
+
+/// The flows that paths belong to, where they say it.
+pub(crate) fn group_of(paths: &Bound<'_, PyAny>) -> Option<Vec<u32>> {
+    paths.cast::<Paths>().ok()?.get().group.as_ref().map(|group| group.to_vec())
+}
 
 /// Paths over so many links, from any of the forms that a problem takes; over those of a network, which also takes lists
 /// of node names.
@@ -141,7 +187,7 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
         && pair.get_item(0)?.cast::<Paths>().is_ok()
     {
         let message = "paths is a pair of Paths and the flows that they belong to, as k_shortest_paths returns them: \
-                       give the second as group=";
+                       give the first, which has its flows";
         return Err(ProblemError::new_err(message));
     }
     if value.hasattr("tocsc")? {
@@ -149,6 +195,9 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     }
     if value.hasattr("mask")? && value.hasattr("filled")? {
         return Err(PyTypeError::new_err("paths are a masked array, expected plain integers"));
+    }
+    if let Some(what) = dense(value)? {
+        return Err(PyTypeError::new_err(format!("paths is {what}, expected lists of link numbers: {AS_MATRIX}")));
     }
     let kind = value.get_type().name()?;
     let rows = value.try_iter().map_err(|_| {
@@ -160,10 +209,32 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     for (path, links_of_path) in rows.enumerate() {
         row.clear();
         push_row(path, &links_of_path?, links, net, &mut row)?;
+        // No path crosses a link twice, so that this is no list of links 0 and 1.
+        if row.len() > 1 && row.iter().all(|&link| link < 2) && (row.len() > 2 || row[0] == row[1]) {
+            let what = format!("path {path} has {} entries of 0 and 1, which are link numbers", row.len());
+            return Err(ProblemError::new_err(format!("{what}, and visits a link twice: {AS_MATRIX}")));
+        }
         paths.push(&row);
         pacer.did(1 + row.len())?;
     }
     Ok(Arc::new(paths))
+}
+
+/// What to do with a routing matrix that is not sparse.
+const AS_MATRIX: &str =
+    "give a routing matrix as scipy.sparse.csc_array(matrix), one row per link, one column per path";
+
+/// What is called paths, if it is a table of numbers that are no link numbers: an array of floats or bools, or a frame.
+fn dense(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if value.hasattr("iloc")? && value.hasattr("columns")? {
+        return Ok(Some(format!("a {}", value.get_type().name()?)));
+    }
+    if !(value.hasattr("dtype")? && value.hasattr("shape")?) {
+        return Ok(None);
+    }
+    let (shape, dtype) = (value.getattr("shape")?, value.getattr("dtype")?);
+    let is_number = dtype.getattr("kind")?.extract::<char>().is_ok_and(|kind| matches!(kind, 'b' | 'f'));
+    Ok((is_number && shape.len()? == 2).then(|| format!("an array of shape {shape} and dtype {dtype}")))
 }
 
 /// Appends the links of one path.
@@ -211,8 +282,8 @@ fn push_row(
     Ok(())
 }
 
-/// Whether a path is a list of nodes: its first entry is a name.
-fn names_nodes(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Whether something is a list of nodes: its first entry is a name.
+pub(crate) fn names_nodes(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(list) = value.cast::<PyList>() {
         return Ok(list.get_item(0).is_ok_and(|first| first.is_instance_of::<PyString>()));
     }
@@ -231,6 +302,11 @@ fn columns(matrix: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
         .extract::<(usize, usize)>()
         .map_err(|_| ProblemError::new_err(format!("the routing matrix has shape {shape}, expected (links, paths)")))?;
     if rows != links {
+        if paths == links {
+            let what = format!("the routing matrix has shape ({rows}, {paths}), expected {links} rows");
+            let message = format!("{what}: one per link, one column per path, which its transpose has (matrix.T)");
+            return Err(ProblemError::new_err(message));
+        }
         let what = format!("the routing matrix has shape ({rows}, {paths}), expected ({links}, {paths})");
         return Err(ProblemError::new_err(format!("{what}: one row per link, one column per path")));
     }

@@ -35,7 +35,7 @@ use crate::{door, utility};
 ///     rate 0 and leave the objective, and `Solution.failed_flows` lists them.
 /// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths)
 ///     The links of every path: at least one, none of them twice. The entries of a matrix are 1 where the path (column)
-///     crosses the link (row). With a `Topology`, a path may be its nodes by name, ``["Seattle", "Denver"]``.
+///     crosses the link (row); a dense one would be read as lists of the links 0 and 1. With a `Topology`, a path may be its nodes by name, ``["Seattle", "Denver"]``.
 /// utility : utility, or sequence of utilities
 ///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. Besides
 ///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods ``value(rates)``
@@ -46,11 +46,12 @@ use crate::{door, utility};
 ///     and `solve` does not look for more.
 /// group : array of int, shape (paths,), optional
 ///     The flow that every path belongs to; every flow in ``0..flows`` owns at least one. Its rate is the sum over its
-///     paths, which `solve` splits as is best. By default path p is flow p.
-/// rate_cap : array of float, shape (paths,), optional
-///     Cap on the rate of every path, >= 0, inf for none.
-/// flow_cap : array of float, shape (flows,), optional
-///     Cap on the rate of every flow over all its paths, its demand: >= 0, inf for none. A flow with one path is held to
+///     paths, which `solve` splits as is best. By default what `paths` says, if it is a `Paths` of
+///     `Topology.k_shortest_paths` or of another problem; else path p is flow p (``group=range(len(paths))`` in any case).
+/// rate_cap : array of float, shape (paths,), or float, optional
+///     Cap on the rate of every path, >= 0, inf for none; one number is that of all.
+/// flow_cap : array of float, shape (flows,), or float, optional
+///     Cap on the rate of every flow over all its paths, its demand: >= 0, inf for none; one number is that of all. A flow with one path is held to
 ///     the smaller of its two caps. One that is capped at 0 gets nothing, and is among `Solution.failed_flows`.
 ///
 /// Raises
@@ -130,13 +131,15 @@ impl Problem {
             Some(topology) => topology.get().core.capacities().to_vec(),
             None => numbers::floats("capacities", network)?,
         };
+        let known = paths::group_of(paths);
         let paths = paths::paths(paths, capacities.len(), topology.map(Bound::get))?;
         let Given { utilities, shown, users } = utility::utilities(utility)?;
-        let group = group.map(flow_numbers).transpose()?;
-        let rate_cap = rate_cap.map(|rate_cap| numbers::floats("rate_cap", rate_cap)).transpose()?;
-        let flow_cap = flow_cap.map(|flow_cap| numbers::floats("flow_cap", flow_cap)).transpose()?;
+        let group = group.map(|group| paths::flow_numbers(group)).transpose()?.or(known);
+        let rate_cap = rate_cap.map(|rate_cap| numbers::for_each("rate_cap", rate_cap, paths.len())).transpose()?;
+        let flow_cap = flow_cap.map(|flow_cap| numbers::parameter("flow_cap", flow_cap)).transpose()?;
         let net = topology.map(|topology| &topology.get().core);
-        let core = door::detached(py, move || {
+        let is_grouped = group.is_some();
+        let make = move || {
             let core = match group {
                 None => Core::new(capacities, paths, utilities),
                 Some(group) => Core::grouped(capacities, paths, group, utilities),
@@ -147,10 +150,15 @@ impl Problem {
                 None => core,
             };
             match flow_cap {
-                Some(flow_cap) => core.with_flow_caps(flow_cap),
+                Some(flow_cap) => {
+                    let caps = numbers::spread(flow_cap, core.flows());
+                    core.with_flow_caps(caps)
+                }
                 None => Ok(core),
             }
-        })?;
+        };
+        let core =
+            door::detached(py, move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
         let topology = topology.map(|topology| topology.clone().unbind());
         Ok(Self { topology, utility: shown.into(), users, ..Self::from(core) })
     }
@@ -202,10 +210,10 @@ impl Problem {
         self.capacities.get_or_init(py, make).clone_ref(py)
     }
 
-    /// The links of every path: `Paths`.
+    /// The links of every path, with the flows that they belong to: `Paths`.
     #[getter]
     fn paths(&self, py: Python<'_>) -> PyResult<Py<Paths>> {
-        let make = || Py::new(py, Paths::from(self.core.shared_paths()));
+        let make = || Py::new(py, Paths::grouped(self.core.shared_paths(), self.core.group()));
         Ok(self.paths.get_or_try_init(py, make)?.clone_ref(py))
     }
 
@@ -334,8 +342,8 @@ impl Problem {
     ///
     /// Parameters
     /// ----------
-    /// capacities : array of float, shape (links,)
-    ///     Finite and >= 0; 0 for a link that has failed.
+    /// capacities : array of float, shape (links,), or float
+    ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed.
     ///
     /// Returns
     /// -------
@@ -353,7 +361,7 @@ impl Problem {
     /// >>> netnum.solve(problem.with_capacities([1.0, 3.0])).rates
     /// array([1., 3.])
     pub(crate) fn with_capacities(&self, py: Python<'_>, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let capacities = numbers::floats("capacities", capacities)?;
+        let capacities = numbers::for_each("capacities", capacities, self.core.links())?;
         let core = self.core.clone().with_capacities(capacities.clone()).map_err(raise)?;
         let renewed = |net: &Py<Topology>| {
             let net = net.get();
@@ -366,8 +374,8 @@ impl Problem {
     ///
     /// Parameters
     /// ----------
-    /// flow_cap : array of float, shape (flows,), or None
-    ///     The demand of every flow: >= 0, inf for none; None for no caps at all.
+    /// flow_cap : array of float, shape (flows,), or float, or None
+    ///     The demand of every flow, or the same for all: >= 0, inf for none; None for no caps at all.
     ///
     /// Returns
     /// -------
@@ -386,7 +394,7 @@ impl Problem {
     #[pyo3(signature = (flow_cap))]
     pub(crate) fn with_flow_caps(&self, py: Python<'_>, flow_cap: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let caps = match flow_cap {
-            Some(flow_cap) => numbers::floats("flow_cap", flow_cap)?,
+            Some(flow_cap) => numbers::for_each("flow_cap", flow_cap, self.core.flows())?,
             None => vec![f64::INFINITY; self.core.flows()],
         };
         self.with(py, self.core.clone().with_flow_caps(caps).map_err(raise)?)
@@ -429,7 +437,7 @@ impl Problem {
     /// Parameters
     /// ----------
     /// paths : array of int
-    ///     Numbers of paths, in any order.
+    ///     Numbers of paths, in any order: of a mask, ``np.flatnonzero(mask)``.
     ///
     /// Returns
     /// -------
@@ -459,10 +467,6 @@ impl Problem {
         py: Python<'py>,
     ) -> PyResult<((Py<PyAny>, Py<Paths>, Py<PyAny>), Bound<'py, PyDict>)> {
         let others = PyDict::new(py);
-        if !self.core.is_single_path() || self.core.group().iter().enumerate().any(|(path, &flow)| path as u32 != flow)
-        {
-            others.set_item("group", self.group(py))?;
-        }
         if let Some(rate_cap) = self.rate_cap(py) {
             others.set_item("rate_cap", rate_cap)?;
         }
@@ -500,10 +504,13 @@ impl Problem {
     }
 }
 
-/// Flow numbers as the core counts them.
-fn flow_numbers(group: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    let number = |(path, value): (usize, i64)| {
-        u32::try_from(value).map_err(|_| raise(netnum_core::Error::Group { path, value }))
-    };
-    numbers::integers("group", group)?.into_iter().enumerate().map(number).collect()
+/// What to say besides of an array for fewer flows than there are paths, where nothing says which flows own them.
+fn ungrouped(error: netnum_core::Error) -> netnum_core::Error {
+    match error {
+        netnum_core::Error::Length { what, found, expected, per: "flow" } if found < expected => {
+            let per = "flow: without group= every path is a flow of its own";
+            netnum_core::Error::Length { what, found, expected, per }
+        }
+        error => error,
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use netnum_core::{Error, KShortest, Link, Parameter, Topology as Core, expected_below};
+use netnum_core::{Error, KShortest, Link, Topology as Core, expected_below};
 use netnum_parallel::k_shortest_paths;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -28,8 +28,8 @@ use crate::solve::threads_of;
 ///     One per node, no two the same.
 /// links : array of int, shape (links, 2)
 ///     The nodes that every link runs from and to.
-/// capacities : array of float, shape (links,)
-///     Finite and >= 0; 0 is a link that has failed.
+/// capacities : array of float, shape (links,), or float
+///     One per link, or the same for all: finite and >= 0; 0 is a link that has failed.
 /// ends : int, optional
 ///     How many nodes are ends, at least 2. By default all.
 /// tiers : array of int, shape (nodes,), optional
@@ -110,7 +110,8 @@ impl Topology {
         let py = links.py();
         let node_names = names(node_names)?;
         let nodes = node_names.len();
-        let (joined, capacities) = (numbers::pairs("links", links)?, numbers::floats("capacities", capacities)?);
+        let joined = numbers::pairs("links", links)?;
+        let capacities = numbers::for_each("capacities", capacities, joined.len())?;
         if capacities.len() != joined.len() {
             let (what, found, expected) = ("capacities".into(), capacities.len(), joined.len());
             return Err(raise(Error::Length { what, found, expected, per: "link" }));
@@ -468,7 +469,7 @@ impl Topology {
     ///     Ends by index or by name.
     /// k : int
     ///     The most paths per pair, from 1 to 100 000.
-    /// weight : array of float, shape (links,), optional
+    /// weight : array of float, shape (links,), or float, optional
     ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used. By default 1, so that
     ///     paths are measured in links.
     /// max_stretch : float, optional
@@ -486,7 +487,7 @@ impl Topology {
     /// paths : Paths
     ///     Pair by pair.
     /// group : array of int, shape (paths,)
-    ///     The pair of every path: the `group` of `Problem`.
+    ///     The pair of every path: the `group` of `Problem`, which `paths` has as well.
     ///
     /// Raises
     /// ------
@@ -509,7 +510,7 @@ impl Topology {
     /// >>> paths, group = net.k_shortest_paths(["A", "B"], ["C", "A"], 2)
     /// >>> [net.link_names[link] for link in paths[1]], group
     /// (['A -> B', 'B -> C'], array([0, 0, 1, 1]))
-    /// >>> problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group)
+    /// >>> problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0))
     /// >>> netnum.solve(problem).flow_rates.round(3)
     /// array([12., 12.])
     #[pyo3(signature = (
@@ -529,7 +530,8 @@ impl Topology {
     ) -> PyResult<(Paths, Bound<'py, PyArray1<i64>>)> {
         let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
         let k = count("k", k, 1)?;
-        let weight = weight.map(|weight| numbers::floats("weight", weight)).transpose()?;
+        let links = self.core.links().len();
+        let weight = weight.map(|weight| numbers::for_each("weight", weight, links)).transpose()?;
         let threads = match threads {
             None => thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
             some => threads_of(some)?,
@@ -537,7 +539,8 @@ impl Topology {
         let what = KShortest { k, weight: weight.as_deref(), max_stretch, disjoint };
         let (paths, group) =
             door::detached(py, || k_shortest_paths(&self.core, &sources, &destinations, &what, threads))?;
-        Ok((paths.into(), numbers::long_indices(py, &group)?))
+        let of_pairs = numbers::long_indices(py, &group)?;
+        Ok((Paths::grouped(paths.into(), &group), of_pairs))
     }
 
     /// Whether a path over links that work joins every pair, so that `k_shortest_paths` has one for it.
@@ -700,10 +703,7 @@ impl Topology {
     /// >>> net.with_capacities([10.0, 2.5]).capacities
     /// array([10. ,  2.5])
     fn with_capacities(&self, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let capacities = match numbers::parameter("capacities", capacities)? {
-            Parameter::Same(capacity) => vec![capacity; self.core.links().len()],
-            Parameter::PerFlow(capacities) => capacities,
-        };
+        let capacities = numbers::for_each("capacities", capacities, self.core.links().len())?;
         self.with(self.core.clone().with_capacities(capacities).map_err(raise)?)
     }
 

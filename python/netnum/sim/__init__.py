@@ -9,7 +9,9 @@
     print(report.summary())
 
 The model is fluid: rates change at events and are constant in between; there are no packets and no queues. Sizes are in
-bytes, capacities and rates in bit/s, times in seconds.
+bytes, capacities and rates in bit/s, times in seconds. That is unlike `netnum.solve`, where any one unit of capacities
+and rates will do: a backbone in Mbit/s, such as those of `netnum.topology.backbone`, is simulated as
+``net.with_capacities(1e6 * net.capacities)``. A split of it (`Split`) stays what it is: shares have no unit.
 """
 
 from .._core import (

@@ -23,6 +23,9 @@ def backbone(name: str) -> Topology:
     ``nsfnet``    14     42     the T1 backbone of the NSFNET, 1991                                 Mbit/s
     ============  =====  =====  ==================================================================  ========
 
+    Capacities, and so rates and demands, are in the unit of the table. `netnum.sim` takes capacities as bit/s, since
+    its sizes are in bytes: simulate ``net.with_capacities(1e6 * net.capacities)`` where the table says Mbit/s.
+
     Every edge is two links, one each way. Nodes are named by their cities, those of ``b4`` by numbers, and have their
     positions (longitude, latitude) where these are known. `netnum.demands.backbone` has published demands.
 

@@ -35,7 +35,8 @@ impl Workload {
     ///
     /// # Errors
     /// [`Error::Trace`] naming the line with a field that is no number, or with more or fewer fields than the header, or than
-    /// four or five, as the first line has, without one; and a header without one of the columns, or with it twice. As
+    /// four or five, as the first line has, without one; and a header without one of the columns, with it twice, or with one
+    /// for two of them. As
     /// [`new`](Self::new) and [`Production::new`] for what the numbers say.
     pub fn from_csv(text: &str) -> Result<Self> {
         Self::from_csv_with(text, None, &BTreeMap::new())
@@ -46,6 +47,7 @@ impl Workload {
     ///
     /// # Errors
     /// Those of [`from_csv`](Self::from_csv), with the nearest name for an end that the network does not have;
+    /// [`Error::Trace`] where `columns` names some and there is no header;
     /// [`netnum_core::Error::Setting`] for a column that there is none of here.
     ///
     /// ```
@@ -80,6 +82,9 @@ impl Workload {
             if let Some(read) = header {
                 layout = Some(read.map_err(wrong)?);
                 continue;
+            }
+            if let (None, Some(name)) = (&layout, columns.values().next()) {
+                return Err(wrong(format!("is no header, expected one with the column {name:?}, which columns names")));
             }
             let layout = layout.get_or_insert_with(|| Layout::in_order(fields.len()));
             if fields.len() != layout.count {
@@ -164,7 +169,16 @@ impl Layout {
                 (place, _) => Ok(place),
             }
         };
-        let places = || Ok([place(0)?, place(1)?, place(2)?, place(3)?, place(4)?]);
+        let places = || {
+            let places = [place(0)?, place(1)?, place(2)?, place(3)?, place(4)?];
+            for (one, other) in (0..5).flat_map(|other| (0..other).map(move |one| (one, other))) {
+                if let Some(place) = places[one].filter(|_| places[one] == places[other]) {
+                    let (name, one, other) = (fields[place], COLUMNS[one], COLUMNS[other]);
+                    return Err(format!("has one column {name:?} for {one} and {other}, expected one for each"));
+                }
+            }
+            Ok(places)
+        };
         Some(places().map(|places| Self { places, count: fields.len(), shown: shown.clone() }))
     }
 }
@@ -172,7 +186,10 @@ impl Layout {
 /// An end by its name, or else by its index.
 fn end_of(net: Option<&Topology>, field: &str) -> Result<usize, String> {
     let index = field.parse::<usize>().ok();
-    let Some(net) = net else { return index.ok_or_else(|| "expected the index of an end".into()) };
+    let Some(net) = net else {
+        let hint = if field.parse::<f64>().is_ok() { "" } else { ": names take the network (net)" };
+        return index.ok_or_else(|| format!("expected the index of an end{hint}"));
+    };
     let known = net.end(field).or_else(|| index.filter(|&end| end < net.ends()));
     known.ok_or_else(|| {
         let near = net.nearest_name(field).map_or_else(String::new, |near| format!(", did you mean {near:?}?"));

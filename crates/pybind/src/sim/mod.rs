@@ -15,7 +15,7 @@ mod workload;
 use netnum_sim::{Change, Error, Run};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::PyString;
 
 pub(crate) use flows::Flows;
 pub(crate) use named::{Policy, Routing, policies, routings};
@@ -28,7 +28,7 @@ pub(crate) use workload::{Workload, all_to_all, incast, log_normal, permutation}
 
 use crate::door::{self, Pacer};
 use crate::error::{self, MethodError, NumError, ProblemError};
-use crate::numbers::{count, float};
+use crate::numbers::{self, count, float};
 use crate::solve::seconds;
 use crate::topology::{Topology, seed_of};
 use watch::Watch;
@@ -59,14 +59,15 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change
         Ok(shown) => PyTypeError::new_err(format!("{what} (time, link, capacity), not {shown}")),
         Err(error) => error,
     };
-    let rows = changes.try_iter().map_err(|_| mistyped("changes must be a sequence of", changes))?;
+    let rows = numbers::rows_of(changes)?;
+    let rows = rows.try_iter().map_err(|_| mistyped("changes must be a sequence of", changes))?;
     let change = |(place, row): (usize, PyResult<Bound<'_, PyAny>>)| {
         let row = row?;
         let [time, link, capacity]: [Bound<'_, PyAny>; 3] =
             row.extract().map_err(|_| mistyped(&format!("change {place} must be a"), &row))?;
         let name = |what: &str| format!("{what} of change {place}");
         let (time, capacity) = (float(&name("time"), &time)?, float(&name("capacity"), &capacity)?);
-        if link.is_instance_of::<PyTuple>() || link.is_instance_of::<PyList>() {
+        if link.extract::<f64>().is_err() {
             let link = net.link_between(&name("link"), &link)?;
             return Ok(Change { time, link, capacity });
         }
@@ -89,7 +90,8 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change
 /// Parameters
 /// ----------
 /// net : Topology
-///     Capacities in bit/s.
+///     Capacities in bit/s, since sizes are in bytes and times in seconds. Backbones are in Mbit/s, as their tables are:
+///     ``net.with_capacities(1e6 * net.capacities)`` is in bit/s.
 /// workload : Workload
 /// policy : str, Policy, or an object of your own
 ///     Who gets which rate: ``"max-min"``, ``"srpt"``, ``"proportional"``, ``"min-fct"``, ``"alpha-fair"``, ``"flowtune"``,

@@ -1,6 +1,6 @@
 //! `Policy` and `Routing`: by their names and options.
 
-use netnum_sim::{Entry, Options, POLICIES, ROUTINGS};
+use netnum_sim::{Entry, Error, Options, POLICIES, ROUTINGS};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use super::own::UserPolicy;
 use super::own_routing::UserRouting;
 use super::{Split, Workload, raise};
-use crate::error::setting;
+use crate::error::{MethodError, setting};
 use crate::topology::Topology;
 
 /// A policy of netnum's own, with options of one's own: who gets which rate.
@@ -197,7 +197,7 @@ impl Policy {
 impl Routing {
     /// Made anew: a routing remembers a run.
     pub(super) fn core(&self, seed: u64) -> PyResult<Box<dyn netnum_sim::Routing + Send>> {
-        netnum_sim::routing(&self.named.name, seed, &self.named.options).map_err(raise)
+        netnum_sim::routing(&self.named.name, seed, &self.named.options).map_err(raise_routing)
     }
 }
 
@@ -227,11 +227,22 @@ pub(super) fn routing_of(
         return routing.get().core(seed);
     }
     if let Ok(split) = value.cast::<Split>() {
-        return Ok(Box::new(split.get().core.with_seed(seed)));
+        return Ok(Box::new(split.get().over(net.get(), seed)?));
     }
     match value.cast::<PyString>() {
-        Ok(name) => netnum_sim::routing(name.to_str()?, seed, &Options::new()).map_err(raise),
+        Ok(name) => netnum_sim::routing(name.to_str()?, seed, &Options::new()).map_err(raise_routing),
         Err(_) => Ok(Box::new(UserRouting::new(value, net, workload)?)),
+    }
+}
+
+/// The exception for a routing that cannot be; a split has paths and is no name.
+fn raise_routing(error: Error) -> PyErr {
+    match &error {
+        Error::UnknownName { name, .. } if name.eq_ignore_ascii_case("split") => {
+            let instead = "a split is an object with its paths, netnum.sim.Split(net, paths, shares)";
+            MethodError::new_err(format!("{error}; {instead}"))
+        }
+        _ => raise(error),
     }
 }
 

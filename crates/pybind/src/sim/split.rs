@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use netnum_core::Paths as CorePaths;
+use netnum_core::{Error, Paths as CorePaths, Topology as CoreTopology};
 use netnum_sim::Split as Core;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::detached;
+use crate::error::{self, ProblemError};
 use crate::numbers::{self, counted};
 use crate::paths::{self, Paths};
 use crate::topology::Topology;
@@ -22,6 +23,7 @@ use crate::topology::Topology;
 /// Parameters
 /// ----------
 /// net : Topology
+///     With the nodes and links of the network of `simulate`. Its capacities do not matter.
 /// paths : sequence of sequences of int or of node names, Paths, or SciPy sparse matrix
 ///     As in `Problem`: walks of `net`.
 /// shares : array of float, shape (paths,), optional
@@ -43,7 +45,8 @@ use crate::topology::Topology;
 /// >>> solution = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group))
 /// >>> workload = netnum.sim.Workload([0.0], ["Seattle"], ["Atlanta"], [1e9], net=net)
 /// >>> routing = netnum.sim.Split(net, paths, solution.rates, spread=True)
-/// >>> netnum.sim.simulate(net, workload, routing=routing).status
+/// >>> in_bits = net.with_capacities(1e6 * net.capacities)
+/// >>> netnum.sim.simulate(in_bits, workload, routing=routing).status
 /// 'finished'
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Split {
@@ -64,9 +67,14 @@ impl Split {
         let topology = &net.get().core;
         let paths = paths::paths(paths, topology.links().len(), Some(net.get()))?;
         let shares = match shares {
-            Some(shares) => numbers::floats("shares", shares)?,
+            Some(shares) => numbers::for_each("shares", shares, paths.len())?,
             None => vec![1.0; paths.len()],
         };
+        if shares.len() != paths.len() {
+            let (what, found, expected) = ("shares".into(), shares.len(), paths.len());
+            let per = "path: take the rates of a Solution of a problem with these paths";
+            return Err(error::raise(Error::Length { what, found, expected, per }));
+        }
         let core = detached(net.py(), || Core::new(topology, CorePaths::clone(&paths), shares, 0))?;
         Ok(Self { core: if spread { core.spread() } else { core }, net: net.clone().unbind() })
     }
@@ -107,5 +115,19 @@ impl Split {
     fn __repr__(&self) -> String {
         let spread = if self.core.is_spread() { ", spread" } else { "" };
         format!("Split({}, {}{spread})", self.net.get().core.name(), counted(self.core.paths().len(), "path"))
+    }
+}
+
+impl Split {
+    /// The routing, over a network with the same nodes and links.
+    pub(super) fn over(&self, net: &Topology, seed: u64) -> PyResult<Core> {
+        let own = &self.net.get().core;
+        let ends = |net: &CoreTopology| net.links().iter().map(|link| (link.from, link.to)).collect::<Vec<_>>();
+        if own.node_names() != net.core.node_names() || ends(own) != ends(&net.core) {
+            let (own, other) = (own.name(), net.core.name());
+            let message = format!("routing is a Split over {own}, expected one over {other}: nodes or links differ");
+            return Err(ProblemError::new_err(message));
+        }
+        Ok(self.core.with_seed(seed))
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-use netnum_core::Parameter;
 use netnum_core::interrupt::Pacer;
 use netnum_core::memory::room;
 use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
@@ -16,9 +15,13 @@ use super::{Sizes, detached};
 use crate::door;
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
+use crate::paths;
 use crate::topology::{Topology, seed_of};
 
 /// Flows: when they arrive, from where to where, and how large they are.
+///
+/// Sizes are in bytes, and a network that they pass through carries bit/s: of one in another unit take
+/// ``net.with_capacities(1e6 * net.capacities)``, for Mbit/s, in `simulate` and wherever a workload takes a network.
 ///
 /// Parameters
 /// ----------
@@ -68,6 +71,10 @@ impl Workload {
             if let Some(net) = net {
                 return net.get().ends_of(&format!("{name}s"), values);
             }
+            if paths::names_nodes(values)? {
+                let message = format!("{name}s has names of ends, which take the network: give net= as well");
+                return Err(PyTypeError::new_err(message));
+            }
             let end = |(flow, end): (usize, i64)| {
                 let message = || format!("flow {flow} has {name} {end}, expected the index of an end, >= 0");
                 usize::try_from(end).map_err(|_| ProblemError::new_err(message()))
@@ -90,7 +97,8 @@ impl Workload {
     /// Parameters
     /// ----------
     /// net : Topology
-    ///     Capacities in bit/s.
+    ///     Capacities in bit/s: the load is that of bytes on such links. With another unit flows would arrive by that factor
+    ///     too seldom.
     /// sizes : Sizes
     ///     Such as ``netnum.sim.sizes.web_search``.
     /// load : float
@@ -101,9 +109,9 @@ impl Workload {
     /// duration : float, optional
     ///     End after so many flows, or when no more arrive within so many seconds, whichever is first. One of them has to
     ///     be given.
-    /// pairs : array of int, shape (pairs, 2), optional
-    ///     Sources and destinations to draw from, also by name; by default any two different ends. `permutation`, `incast` and
-    ///     `all_to_all` make some.
+    /// pairs : sequence of pairs of int or str, array of shape (pairs, 2) or table of two columns, optional
+    ///     Sources and destinations to draw from, by index or by name; by default any two different ends. `permutation`,
+    ///     `incast` and `all_to_all` make some.
     /// links : array of int, optional
     ///     The links whose total capacity counts as a load of 1, in place of the servers'.
     /// seed : int
@@ -159,8 +167,9 @@ impl Workload {
     /// Parameters
     /// ----------
     /// net : Topology
-    /// pairs : array of int, shape (pairs, 2)
-    ///     Sources and destinations, also by name. `permutation`, `incast` and `all_to_all` make some.
+    ///     Only its ends matter; `simulate` takes capacities as bit/s.
+    /// pairs : sequence of pairs of int or str, array of shape (pairs, 2) or table of two columns
+    ///     Sources and destinations, by index or by name. `permutation`, `incast` and `all_to_all` make some.
     /// sizes : Sizes
     /// seed : int
     ///
@@ -205,10 +214,7 @@ impl Workload {
     #[pyo3(signature = (rates, buffer=f64::INFINITY), text_signature = "($self, rates, buffer=1e999)")]
     fn with_production(&self, rates: &Bound<'_, PyAny>, buffer: f64) -> PyResult<Self> {
         let py = rates.py();
-        let rates = match numbers::parameter("rates", rates)? {
-            Parameter::Same(rate) => vec![rate; self.core.len()],
-            Parameter::PerFlow(rates) => rates,
-        };
+        let rates = numbers::for_each("rates", rates, self.core.len())?;
         let core = self.core.clone();
         let produced = || Production::new(rates, buffer).and_then(|production| core.with_production(production));
         detached(py, produced).map(Into::into)
@@ -225,7 +231,8 @@ impl Workload {
     /// net : Topology, optional
     ///     Whose ends are called by name; by index otherwise.
     /// columns : dict of str to str, optional
-    ///     What the header calls the columns, ``{"size": "bytes", "arrival": "start"}`` say.
+    ///     What the header calls the columns, ``{"size": "bytes", "arrival": "start"}`` say. Without a header there is nothing
+    ///     to name, and columns stand in the order above.
     ///
     /// Returns
     /// -------
@@ -356,26 +363,24 @@ fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Si
     })
 }
 
-/// Pairs that are listed, from an array of two columns, or from pairs of names.
+/// Pairs that are listed: an array of two columns, or pairs of which some have names, in whatever holds them.
 fn pairs_of(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
-    if let Some(named) = named_pairs(net, pairs)? {
-        return Ok(Pairs::Listed(named));
+    let rows = numbers::rows_of(pairs)?;
+    let is_array = rows.hasattr("dtype")? && !paths::names_nodes(&rows)?;
+    if is_array || rows.is_instance_of::<PyString>() || rows.try_iter().is_err() {
+        return numbered_pairs(net, &rows);
     }
-    let end = |pair: usize, end: i64| net.index_of(|| format!("an end of pairs[{pair}]"), end);
-    let pair = |(pair, [source, destination]): (usize, [i64; 2])| Ok((end(pair, source)?, end(pair, destination)?));
-    numbers::pairs("pairs", pairs)?.into_iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
-}
-
-/// The same from a list of pairs of which the first has a name; none for anything else.
-fn named_pairs(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(usize, usize)>>> {
-    let list = pairs.cast::<PyList>();
-    let is_named = |list: &Bound<'_, PyList>| {
-        let first: Vec<Bound<'_, PyAny>> = list.get_item(0).and_then(|pair| pair.extract()).unwrap_or_default();
-        first.iter().any(|end| end.is_instance_of::<PyString>())
-    };
-    let Some(list) = list.ok().filter(|list| is_named(list)) else { return Ok(None) };
-    let mut pacer = door::Pacer::new(pairs.py());
-    let pair = |(place, pair): (usize, Bound<'_, PyAny>)| {
+    let (mut listed, mut pacer, mut is_named) = (Vec::new(), door::Pacer::new(pairs.py()), false);
+    for row in rows.try_iter()? {
+        pacer.did(1)?;
+        let row = row?;
+        is_named = is_named || !row.is_instance_of::<PyString>() && has_name(&row);
+        listed.push(row);
+    }
+    if !is_named {
+        return numbered_pairs(net, PyList::new(pairs.py(), listed)?.as_any());
+    }
+    let pair = |(place, pair): (usize, &Bound<'_, PyAny>)| {
         pacer.did(1)?;
         let Ok([source, destination]) = pair.extract::<[Bound<'_, PyAny>; 2]>() else {
             return Err(PyTypeError::new_err(format!("pairs[{place}] must be two ends, not {}", pair.repr()?)));
@@ -383,7 +388,20 @@ fn named_pairs(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Option<Vec<
         let end = |end| net.end_of(&format!("an end of pairs[{place}]"), end);
         Ok((end(&source)?, end(&destination)?))
     };
-    list.iter().enumerate().map(pair).collect::<PyResult<_>>().map(Some)
+    listed.iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
+}
+
+/// Pairs of integers.
+fn numbered_pairs(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+    let end = |pair: usize, end: i64| net.index_of(|| format!("an end of pairs[{pair}]"), end);
+    let pair = |(pair, [source, destination]): (usize, [i64; 2])| Ok((end(pair, source)?, end(pair, destination)?));
+    numbers::pairs("pairs", pairs)?.into_iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
+}
+
+/// Whether an end of a pair is a name.
+fn has_name(pair: &Bound<'_, PyAny>) -> bool {
+    let ends: Vec<Bound<'_, PyAny>> = pair.extract().unwrap_or_default();
+    ends.iter().any(|end| end.is_instance_of::<PyString>())
 }
 
 /// Listed pairs as an array of two columns.

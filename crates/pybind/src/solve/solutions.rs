@@ -2,18 +2,22 @@
 
 use std::fmt::Write;
 
-use netnum_core::{Problem, Status, memory};
+use netnum_core::{Problem, Status, expected_below, memory};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyBool, PyDict, PyRange, PyType};
 
+use super::Solution;
+use crate::certificate::Certificate;
 use crate::error::raise;
-use crate::numbers::{counted, read_only};
+use crate::numbers::{self, counted, read_only};
 
 /// Rates, prices and their proofs, one row for each scenario of `solve_many`, in the units of the problem.
 ///
-/// The arrays cannot be written to. ``len()`` is the number of scenarios.
+/// The arrays cannot be written to. ``len()`` is the number of scenarios, ``answers[3]`` is one of them as a `Solution`, and
+/// a loop goes through them; a slice, a list of places or an array of bool, such as ``answers[~answers.is_optimal]``, has
+/// some of them as `Solutions`.
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solutions {
     /// How each ended, as in `Solution.status`: array of str, shape (scenarios,).
@@ -34,6 +38,9 @@ pub(crate) struct Solutions {
     /// Load of every link: array of float, shape (scenarios, links).
     #[pyo3(get)]
     loads: Py<PyArray2<f64>>,
+    /// The link that holds every path back or -1, as in `Solution.bottlenecks`: array of int, shape (scenarios, paths).
+    #[pyo3(get)]
+    bottlenecks: Py<PyArray2<i64>>,
     /// Σ U_f(y_f) over the flows that are served, as in `Solution.objective`: array of float, shape (scenarios,).
     #[pyo3(get)]
     objective: Py<PyArray1<f64>>,
@@ -55,6 +62,18 @@ pub(crate) struct Solutions {
     /// Flows, paths and links of the problem.
     size: [usize; 3],
     summary: Summary,
+    /// What a `Solution` has besides, one per scenario.
+    others: Vec<Others>,
+}
+
+/// What a solution says that no column has.
+#[derive(Clone, IntoPyObject, FromPyObject)]
+#[pyo3(from_item_all)]
+struct Others {
+    method: String,
+    overload: f64,
+    failed_flows: Vec<u32>,
+    summary: String,
 }
 
 /// What is shown of all.
@@ -78,31 +97,34 @@ pub(super) struct Row {
     flow_rates: Vec<f64>,
     prices: Vec<f64>,
     loads: Vec<f64>,
+    bottlenecks: Vec<Option<u32>>,
     /// Objective, gap, residual and time.
     numbers: [f64; 4],
-    failed: usize,
     iterations: usize,
+    others: Others,
 }
 
 impl From<netnum_core::Solution> for Row {
     fn from(solution: netnum_core::Solution) -> Self {
-        let certificate = solution.certificate;
+        let (certificate, summary) = (solution.certificate, solution.to_string());
+        let (method, failed_flows) = (solution.method.into(), solution.failed_flows);
         Self {
+            others: Others { method, overload: certificate.overload, failed_flows, summary },
             status: solution.status,
             numbers: [solution.objective, certificate.relative_gap, certificate.kkt_residual, solution.seconds],
-            failed: solution.failed_flows.len(),
             iterations: solution.iterations,
             rates: solution.rates,
             flow_rates: solution.flow_rates,
             prices: solution.prices,
             loads: solution.loads,
+            bottlenecks: solution.bottlenecks,
         }
     }
 }
 
 /// That there is room for the answers to so many scenarios.
 pub(super) fn check_memory(problem: &Problem, scenarios: usize) -> PyResult<()> {
-    let columns = problem.flows() + problem.paths().len() + 2 * problem.links();
+    let columns = problem.flows() + 2 * problem.paths().len() + 2 * problem.links();
     memory::check(&format!("answers to {}", counted(scenarios, "scenario")), scenarios as u128 * columns as u128 * 8)
         .map_err(raise)
 }
@@ -116,6 +138,7 @@ impl Solutions {
         let (mut rates, mut flow_rates, mut prices, mut loads) =
             (matrix(paths), matrix(flows), matrix(links), matrix(links));
         let (mut status, mut numbers, mut failed, mut iterations) = (vec![], [const { Vec::new() }; 4], vec![], vec![]);
+        let (mut bottlenecks, mut others) = (Vec::with_capacity(count * paths), Vec::with_capacity(count));
         for row in rows {
             let row = row?;
             status.push(row.status);
@@ -123,22 +146,15 @@ impl Solutions {
             flow_rates.extend(row.flow_rates);
             prices.extend(row.prices);
             loads.extend(row.loads);
+            bottlenecks.extend(row.bottlenecks.into_iter().map(|link| link.map_or(-1, i64::from)));
             numbers.iter_mut().zip(row.numbers).for_each(|(column, number): (&mut Vec<f64>, _)| column.push(number));
-            failed.push(row.failed as i64);
+            failed.push(row.others.failed_flows.len() as i64);
             iterations.push(row.iterations as i64);
+            others.push(row.others);
         }
         let optimal: Vec<bool> = status.iter().map(|&status| status == Status::Optimal).collect();
         let [objective, gap, kkt_residual, seconds] = numbers;
-        let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-        let each = |total: f64| if count == 0 { 0.0 } else { total / count as f64 };
-        let summary = Summary {
-            scenarios: count,
-            optimal: optimal.iter().filter(|&&optimal| optimal).count(),
-            gap: largest(&gap),
-            kkt_residual: largest(&kkt_residual),
-            iterations: each(iterations.iter().sum::<i64>() as f64),
-            seconds: each(seconds.iter().sum()),
-        };
+        let summary = Summary::of(&optimal, &gap, &kkt_residual, &iterations, &seconds);
         let names: Vec<&str> = status.iter().map(|status| status.name()).collect();
         let status = py.import("numpy")?.call_method1("array", (names, "U14"))?;
         status.call_method1("setflags", (false,))?;
@@ -151,6 +167,7 @@ impl Solutions {
             flow_rates: table(flow_rates, flows)?,
             prices: table(prices, links)?,
             loads: table(loads, links)?,
+            bottlenecks: read_only(py, bottlenecks).reshape([count, paths])?.unbind(),
             objective: column(objective),
             gap: column(gap),
             kkt_residual: column(kkt_residual),
@@ -159,11 +176,89 @@ impl Solutions {
             seconds: column(seconds),
             size,
             summary,
+            others,
         })
+    }
+
+    /// From the arrays by name, which nobody else writes to.
+    fn of_arrays(arrays: &Bound<'_, PyDict>, size: [usize; 3], others: Vec<Others>) -> PyResult<Self> {
+        let field = |name: &str| field(arrays, name);
+        for name in FIELDS {
+            field(name)?.call_method1("setflags", (false,))?;
+        }
+        let column = |name: &str| PyResult::Ok(field(name)?.cast::<PyArray1<f64>>()?.clone());
+        let counts = |name: &str| PyResult::Ok(field(name)?.cast::<PyArray1<i64>>()?.clone());
+        let table = |name: &str| PyResult::Ok(field(name)?.cast::<PyArray2<f64>>()?.clone().unbind());
+        let is_optimal = field("is_optimal")?.cast::<PyArray1<bool>>()?.clone();
+        let (gap, kkt_residual, seconds) = (column("gap")?, column("kkt_residual")?, column("seconds")?);
+        let iterations = counts("iterations")?;
+        let summary = Summary::of(
+            &is_optimal.to_vec()?,
+            &gap.to_vec()?,
+            &kkt_residual.to_vec()?,
+            &iterations.to_vec()?,
+            &seconds.to_vec()?,
+        );
+        Ok(Self {
+            status: field("status")?.unbind(),
+            is_optimal: is_optimal.unbind(),
+            rates: table("rates")?,
+            flow_rates: table("flow_rates")?,
+            prices: table("prices")?,
+            loads: table("loads")?,
+            bottlenecks: field("bottlenecks")?.cast::<PyArray2<i64>>()?.clone().unbind(),
+            objective: column("objective")?.unbind(),
+            gap: gap.unbind(),
+            kkt_residual: kkt_residual.unbind(),
+            failed_flows: counts("failed_flows")?.unbind(),
+            iterations: iterations.unbind(),
+            seconds: seconds.unbind(),
+            size,
+            summary,
+            others,
+        })
+    }
+
+    /// One scenario.
+    fn solution<'py>(slf: &Bound<'py, Self>, scenario: usize) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this, state) = (slf.py(), slf.get(), PyDict::new(slf.py()));
+        let others = &this.others[scenario];
+        for name in FIELDS {
+            state.set_item(name, slf.getattr(name)?.get_item(scenario)?)?;
+        }
+        let number = |name: &str| -> PyResult<f64> { field(&state, name)?.extract() };
+        let (relative_gap, kkt_residual) = (number("gap")?, number("kkt_residual")?);
+        let certificate = netnum_core::Certificate { relative_gap, overload: others.overload, kkt_residual };
+        let certificate = Certificate::from(certificate);
+        state.set_item("certificate", Py::new(py, certificate)?)?;
+        state.set_item("method", &others.method)?;
+        state.set_item("failed_flows", numbers::indices(py, &others.failed_flows))?;
+        state.set_item("trace", py.None())?;
+        state.set_item("summary", &others.summary)?;
+        py.get_type::<Solution>().call_method1("_restore", (state,))
     }
 }
 
+/// A field of what pickle has kept.
+fn field<'py>(state: &Bound<'py, PyDict>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    state.get_item(name)?.ok_or_else(|| PyTypeError::new_err(format!("pickled Solutions without {name:?}")))
+}
+
 impl Summary {
+    fn of(optimal: &[bool], gap: &[f64], kkt_residual: &[f64], iterations: &[i64], seconds: &[f64]) -> Self {
+        let scenarios = optimal.len();
+        let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+        let each = |total: f64| if scenarios == 0 { 0.0 } else { total / scenarios as f64 };
+        Self {
+            scenarios,
+            optimal: optimal.iter().filter(|&&optimal| optimal).count(),
+            gap: largest(gap),
+            kkt_residual: largest(kkt_residual),
+            iterations: each(iterations.iter().sum::<i64>() as f64),
+            seconds: each(seconds.iter().sum()),
+        }
+    }
+
     /// `4.2 ms`, `1.3 s`.
     fn time(&self) -> String {
         match self.seconds {
@@ -191,6 +286,45 @@ impl Solutions {
 
     fn __len__(&self) -> usize {
         self.summary.scenarios
+    }
+
+    /// One scenario as a `Solution`, or some as `Solutions`.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let count = this.summary.scenarios;
+        if !key.is_instance_of::<PyBool>()
+            && let Ok(place) = key.extract::<isize>()
+        {
+            let from_start = if place < 0 { place.saturating_add_unsigned(count) } else { place };
+            return match usize::try_from(from_start) {
+                Ok(scenario) if scenario < count => Self::solution(slf, scenario),
+                _ => {
+                    let expected = expected_below("scenario", count);
+                    Err(PyIndexError::new_err(format!("scenario {place} does not exist, {expected}")))
+                }
+            };
+        }
+        // NumPy says which keys pick entries, and what is wrong with others.
+        let places = py.import("numpy")?.call_method1("arange", (count,))?.get_item(key)?;
+        let Ok(picked) = places.extract::<Vec<usize>>() else {
+            let message = "scenarios are picked by a place, a slice, a list of places or an array of bool";
+            return Err(PyIndexError::new_err(message));
+        };
+        let arrays = PyDict::new(py);
+        for name in FIELDS {
+            arrays.set_item(name, slf.getattr(name)?.call_method1("take", (&places, 0))?)?;
+        }
+        let others = picked.iter().map(|&scenario| this.others[scenario].clone()).collect();
+        Ok(Bound::new(py, Self::of_arrays(&arrays, this.size, others)?)?.into_any())
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let range = PyRange::new(slf.py(), 0, slf.get().summary.scenarios as isize)?;
+        slf.py()
+            .import("builtins")?
+            .call_method1("map", (slf.getattr("__getitem__")?, range))?
+            .try_iter()
+            .map(Bound::into_any)
     }
 
     fn __repr__(&self) -> String {
@@ -234,52 +368,27 @@ impl Solutions {
         for name in FIELDS {
             state.set_item(name, slf.getattr(name)?)?;
         }
-        let Summary { scenarios, optimal, gap, kkt_residual, iterations, seconds } = this.summary;
         state.set_item("size", this.size)?;
-        state.set_item("summary", (scenarios, optimal, gap, kkt_residual, iterations, seconds))?;
+        state.set_item("others", this.others.clone())?;
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
 
     /// The solutions that `__reduce__` has taken apart.
     #[classmethod]
     fn _restore(_class: &Bound<'_, PyType>, state: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let field = |name: &str| {
-            state.get_item(name)?.ok_or_else(|| PyTypeError::new_err(format!("pickled Solutions without {name:?}")))
-        };
-        for name in FIELDS {
-            field(name)?.call_method1("setflags", (false,))?;
-        }
-        let (scenarios, optimal, gap, kkt_residual, iterations, seconds) = field("summary")?.extract()?;
-        let column = |name: &str| PyResult::Ok(field(name)?.cast::<PyArray1<f64>>()?.clone().unbind());
-        let counts = |name: &str| PyResult::Ok(field(name)?.cast::<PyArray1<i64>>()?.clone().unbind());
-        let table = |name: &str| PyResult::Ok(field(name)?.cast::<PyArray2<f64>>()?.clone().unbind());
-        Ok(Self {
-            status: field("status")?.unbind(),
-            is_optimal: field("is_optimal")?.cast::<PyArray1<bool>>()?.clone().unbind(),
-            rates: table("rates")?,
-            flow_rates: table("flow_rates")?,
-            prices: table("prices")?,
-            loads: table("loads")?,
-            objective: column("objective")?,
-            gap: column("gap")?,
-            kkt_residual: column("kkt_residual")?,
-            failed_flows: counts("failed_flows")?,
-            iterations: counts("iterations")?,
-            seconds: column("seconds")?,
-            size: field("size")?.extract()?,
-            summary: Summary { scenarios, optimal, gap, kkt_residual, iterations, seconds },
-        })
+        Self::of_arrays(state, field(state, "size")?.extract()?, field(state, "others")?.extract()?)
     }
 }
 
 /// The arrays, by name.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "status",
     "is_optimal",
     "rates",
     "flow_rates",
     "prices",
     "loads",
+    "bottlenecks",
     "objective",
     "gap",
     "kkt_residual",

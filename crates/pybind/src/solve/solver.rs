@@ -162,10 +162,10 @@ impl Solver {
     ///
     /// Parameters
     /// ----------
-    /// flow_caps : array of float, shape (flows,), optional
-    ///     The demand of every flow: >= 0, inf for none.
-    /// capacities : array of float, shape (links,), optional
-    ///     Finite and >= 0; 0 for a link that has failed.
+    /// flow_caps : array of float, shape (flows,), or float, optional
+    ///     The demand of every flow, or the same for all: >= 0, inf for none.
+    /// capacities : array of float, shape (links,), or float, optional
+    ///     One per link, or the same for all: finite and >= 0; 0 for a link that has failed.
     /// utility : utility, or sequence of utilities, optional
     ///     As in `Problem`.
     ///

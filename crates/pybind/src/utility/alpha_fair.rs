@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::{Utility, with_base};
+use super::{Utility, raise_weight, with_base};
 use crate::error::raise;
 use crate::numbers;
 
@@ -80,7 +80,7 @@ impl AlphaFair {
             return Ok(Self::wrap(Core::with_scale(alpha, scale).map_err(raise)?));
         }
         let weight = weight.map_or(Ok(1.0.into()), |weight| numbers::parameter("weight", weight))?;
-        Ok(Self::wrap(Core::new(alpha, weight).map_err(raise)?))
+        Ok(Self::wrap(Core::new(alpha, weight).map_err(raise_weight)?))
     }
 
     /// The exponent α: a float, or an array of float of shape (flows,).

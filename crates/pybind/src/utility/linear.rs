@@ -5,8 +5,7 @@ use std::sync::Arc;
 use netnum_core::Linear as Core;
 use pyo3::prelude::*;
 
-use super::{Utility, with_base};
-use crate::error::raise;
+use super::{Utility, raise_weight, with_base};
 use crate::numbers;
 
 /// Throughput: w x, the limit α → 0 of alpha-fairness and a linear program.
@@ -37,7 +36,7 @@ impl Linear {
 impl Linear {
     #[new]
     fn new(weight: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
-        Ok(Self::wrap(Core::new(numbers::parameter("weight", weight)?).map_err(raise)?))
+        Ok(Self::wrap(Core::new(numbers::parameter("weight", weight)?).map_err(raise_weight)?))
     }
 
     /// The weight w: a float, or an array of float of shape (flows,).

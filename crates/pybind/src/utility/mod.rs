@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use netnum_core::testing::utility_laws;
 use netnum_core::utility::Spec;
-use netnum_core::{Parameter, Problem, Utilities, Utility as Core, memory};
+use netnum_core::{Error, Parameter, Problem, Utilities, Utility as Core, memory};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PySequence, PyTuple, PyType};
 
 use crate::door::{self, Pacer};
-use crate::error::{ProblemError, raise, setting};
+use crate::error::{ProblemError, UtilityError, raise, setting};
 use crate::numbers;
 
 pub(crate) use alpha_fair::AlphaFair;
@@ -139,6 +139,19 @@ where
     T: PyClass<BaseType = Utility>,
 {
     PyClassInitializer::from(Utility { core }).add_subclass(class)
+}
+
+/// The exception for a bad parameter, with what to do about a weight of 0: it is mostly a demand of 0.
+fn raise_weight(error: Error) -> PyErr {
+    let is_zero = matches!(error, Error::Parameter { name: "weight", value: 0.0, .. });
+    let message = error.to_string();
+    match is_zero {
+        true => {
+            let instead = "a flow without demand has flow_cap 0 and any weight, or is left out";
+            UtilityError::new_err(format!("{message}: {instead}"))
+        }
+        false => raise(error),
+    }
 }
 
 /// One utility of Python's, built in or the user's own.
