@@ -1,30 +1,37 @@
-"""The examples in docstrings of networks, demands, studies and tables do what they say."""
+"""The examples in the docstrings of everything public do what they say."""
 
 import doctest
+import inspect
 
+import numpy as np
 import pytest
 
 import netnum
 
 pytest.importorskip("networkx")
 
-WITH_EXAMPLES = [netnum.topology, netnum.demands]
+MODULES = [netnum, netnum.sim, netnum.topology, netnum.demands]
 
 
-def examples():
-    for module in WITH_EXAMPLES:
+def public():
+    """Everything that has a name, and all that its classes have."""
+    for module in MODULES:
         for name in module.__all__:
-            yield f"{module.__name__}.{name}", getattr(module, name)
-    for function in (netnum.failure_study, netnum.upgrade_study, netnum.to_pandas):
-        yield f"netnum.{function.__name__}", function
-    for name in dir(netnum.Topology):
-        if not name.startswith("_"):
-            yield f"netnum.Topology.{name}", getattr(netnum.Topology, name)
+            thing = getattr(module, name)
+            yield f"{module.__name__}.{name}", thing
+            if inspect.isclass(thing):
+                for of_class in vars(thing):
+                    if not of_class.startswith("_"):
+                        yield f"{module.__name__}.{name}.{of_class}", getattr(thing, of_class)
 
 
-@pytest.mark.parametrize(("name", "thing"), [each for each in examples() if ">>>" in (each[1].__doc__ or "")])
+def with_examples():
+    return [each for each in public() if ">>>" in (each[1].__doc__ or "") and not inspect.ismodule(each[1])]
+
+
+@pytest.mark.parametrize(("name", "thing"), with_examples())
 def test_the_examples_of_a_docstring_run(name, thing):
-    test = doctest.DocTestParser().get_doctest(thing.__doc__, {"netnum": netnum}, name, None, 0)
+    test = doctest.DocTestParser().get_doctest(thing.__doc__, {"netnum": netnum, "np": np}, name, None, 0)
     told = []
     ended = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=told.append)
     assert ended.failed == 0, "".join(told)

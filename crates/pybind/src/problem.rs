@@ -73,7 +73,7 @@ use crate::{door, utility};
 /// The first flow may go either way, and takes what the second leaves:
 ///
 /// >>> problem = netnum.Problem([1.0, 1.0], [[0], [1], [1]], netnum.AlphaFair(1.0), group=[0, 0, 1])
-/// >>> netnum.solve(problem).flow_rates.round(3)
+/// >>> netnum.solve(problem).flow_rates.round(2)
 /// array([1., 1.])
 ///
 /// With no use for more than 0.4 it is held to that:
