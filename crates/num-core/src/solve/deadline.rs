@@ -16,6 +16,8 @@ pub(super) struct Deadline {
     token: Option<StopToken>,
     certificate: Duration,
     step: Duration,
+    /// Whether no certificate has been taken, so that its cost is a guess.
+    guesses: bool,
 }
 
 impl Deadline {
@@ -27,7 +29,13 @@ impl Deadline {
     /// `made`: what making the solver took.
     pub(super) fn new(at: Option<Instant>, made: Duration) -> Self {
         let left = |at: Instant| at.saturating_duration_since(Instant::now()) + Self::GRACE;
-        Self { at, token: at.map(|at| StopToken::with_timeout(left(at))), certificate: made / 2, step: made / 4 }
+        Self {
+            at,
+            token: at.map(|at| StopToken::with_timeout(left(at))),
+            certificate: made / 2,
+            step: made / 4,
+            guesses: true,
+        }
     }
 
     /// Does a step; none when the time is up on the way.
@@ -45,7 +53,7 @@ impl Deadline {
     pub(super) fn certificate<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         let began = Instant::now();
         let result = self.within(work);
-        self.certificate = began.elapsed();
+        (self.certificate, self.guesses) = (began.elapsed(), false);
         result
     }
 
@@ -64,6 +72,11 @@ impl Deadline {
             let now = Instant::now();
             now >= at || now + self.step + self.certificate + self.solution() > at + Self::GRACE
         })
+    }
+
+    /// The same, if that is known by a guess alone, and there is time for a certificate, which tells.
+    pub(super) fn seems_to_have_come(&self) -> bool {
+        self.guesses && self.has_come() && self.allows_certificate()
     }
 
     /// Whether there is time for one more certificate.
@@ -93,5 +106,16 @@ mod tests {
         let other = StopToken::new();
         other.stop();
         other.scope(|| assert_eq!((late.step(look), free.step(look)), (Err(Error::Stopped), Err(Error::Stopped))));
+    }
+
+    #[test]
+    fn a_guess_that_leaves_no_time_for_a_step_is_replaced_by_what_a_certificate_takes() {
+        let (limit, made) = (Duration::from_secs(1000), Duration::from_secs(460));
+        let mut deadline = Deadline::new(Some(Instant::now() + limit), made);
+        assert!(deadline.has_come() && deadline.seems_to_have_come());
+        assert_eq!(deadline.certificate(|| Ok(1)), Ok(Some(1)));
+        assert!(!deadline.has_come() && !deadline.seems_to_have_come());
+        let late = Deadline::new(Some(Instant::now() + limit), 2 * made);
+        assert!(late.has_come() && !late.seems_to_have_come());
     }
 }

@@ -345,6 +345,10 @@ impl Solver {
                     continue;
                 }
             }
+            let looked = due || deadline.seems_to_have_come();
+            if looked && !due {
+                deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
+            }
             let limit = match wish {
                 ControlFlow::Break(()) => Some(Status::Stopped),
                 _ if stuck => Some(Status::Stalled),
@@ -353,7 +357,7 @@ impl Solver {
                 _ => None,
             };
             if let Some(status) = limit {
-                if !due && deadline.allows_certificate() {
+                if !looked && deadline.allows_certificate() {
                     deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
                 }
                 break self.verdict(&goal, best.as_ref()).unwrap_or(status);
