@@ -7,8 +7,7 @@
 //!
 //! A row whose rate of change is below 1e−12 of the terms that it is the sum of counts as resting. The first row to
 //! reach 0 is found in two passes: the least step when every row may go below 0 by a trifle, then, of the rows that
-//! reach 0 within it, the one whose rate of change is least of rounding. Cost: O(n · full links that are asked for more
-//! + links).
+//! reach 0 within it, the one whose rate of change is least of rounding. Cost: O(nonzeros of W⁻¹ + links).
 
 use super::basis::NONE;
 use super::network::Network;
@@ -22,6 +21,8 @@ const TRIFLE: f64 = 1e-12;
 const BROKEN: f64 = 1e-7;
 /// A row's rate of change is right when the row itself says the same to this part.
 const AGREES: f64 = 1e-6;
+/// Which it does where it is more than this part of its terms.
+const SURE: f64 = 1e-5;
 
 /// A row that leaves the basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,23 +67,18 @@ impl Direction {
     pub(super) fn find(&mut self, state: &Parametric, network: &Network) -> usize {
         let basis = &state.basis;
         self.checked = None;
-        let rises: Vec<(usize, f64)> = basis
-            .links
-            .iter()
-            .map(|&link| state.rise[link as usize].value())
-            .enumerate()
-            .filter(|(_, rise)| *rise != 0.0)
-            .collect();
+        let rises: Vec<f64> = basis.links.iter().map(|&link| state.rise[link as usize].value()).collect();
         self.extras.clear();
         self.extra_terms.clear();
+        let mut work = 0;
         for column in 0..basis.len() {
-            let row = basis.row(column);
             let (mut sum, mut terms) = (0.0, 0.0);
-            for &(j, rise) in &rises {
-                let term = row[j] * rise;
+            for &(j, entry) in basis.row(column) {
+                let term = entry * rises[j as usize];
                 sum -= term;
                 terms += term.abs();
             }
+            work += basis.row(column).len();
             self.extras.push(sum);
             self.extra_terms.push(terms);
         }
@@ -125,7 +121,7 @@ impl Direction {
         for &link in &basis.links {
             self.slacks[link as usize] = 0.0;
         }
-        basis.len() * (rises.len() + 20) + self.slacks.len()
+        work + 20 * basis.len() + self.slacks.len()
     }
 
     /// The row that leaves first, and after which step; none if nothing falls.
@@ -184,6 +180,16 @@ impl Direction {
                 show(Leaving::Key(flow), state.key_rate(flow), network.ceilings[key], falls, terms);
             }
         }
+    }
+
+    /// Whether a row's rate of change is not the small rest of terms that cancel.
+    pub(super) fn is_sure(&self, leaving: Leaving) -> bool {
+        let (change, terms) = match leaving {
+            Leaving::Slack(link) => (self.slacks[link as usize], self.slack_terms[link as usize]),
+            Leaving::Extra(column) => (self.extras[column], self.extra_terms[column]),
+            Leaving::Key(flow) => (self.keys[flow], self.key_terms[flow]),
+        };
+        change.abs() > SURE * terms
     }
 
     /// What a row's rate of fall should have been, if the row itself says another: `by_row` is free of cancellation

@@ -209,7 +209,7 @@ impl Search {
     pub(crate) fn into_basis(self, problem: &Problem) -> Result<MaxMinBasis> {
         let start = match self.0 {
             Kind::OnePath(_) => None,
-            Kind::SeveralPaths(runs) => runs.into_start()?,
+            Kind::SeveralPaths(runs) => runs.into_start(),
         };
         Ok(MaxMinBasis::new(problem, start))
     }
