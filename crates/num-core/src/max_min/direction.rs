@@ -128,28 +128,29 @@ impl Direction {
     pub(super) fn first(&self, state: &Parametric, network: &Network) -> Option<(Leaving, f64)> {
         let mut nearest = f64::INFINITY;
         let mut broken: Option<(Leaving, f64)> = None;
-        self.each(state, network, |leaving, value, scale, falls, _| {
+        // Rows that are near as far as is known when they are looked at, with their step and how sure that is.
+        let mut near: Vec<(Leaving, f64, f64)> = Vec::new();
+        self.each(state, network, |leaving, value, scale, falls, terms| {
             if value < -BROKEN * scale && broken.is_none_or(|(_, worst)| value / scale < worst) {
                 broken = Some((leaving, value / scale));
             }
             if falls > 0.0 {
-                nearest = nearest.min((value.max(0.0) + TRIFLE * scale) / falls);
+                let step = value.max(0.0) / falls;
+                if step <= nearest {
+                    nearest = nearest.min((value.max(0.0) + TRIFLE * scale) / falls);
+                    near.push((leaving, step, falls / terms));
+                }
             }
         });
         if let Some((leaving, _)) = broken {
             return Some((leaving, 0.0));
         }
-        let mut best = None;
-        let mut surest = 0.0;
-        self.each(state, network, |leaving, value, _, falls, terms| {
-            if falls > 0.0 {
-                let step = value.max(0.0) / falls;
-                let sure = falls / terms;
-                if step <= nearest && sure > surest {
-                    (best, surest) = (Some((leaving, step)), sure);
-                }
+        let (mut best, mut surest) = (None, 0.0);
+        for (leaving, step, sure) in near {
+            if step <= nearest && sure > surest {
+                (best, surest) = (Some((leaving, step)), sure);
             }
-        });
+        }
         best
     }
 

@@ -42,9 +42,9 @@ use super::twofold::Twofold;
 use super::witness::Cut;
 use crate::paths::Paths;
 
-/// Turns after which lists are shortened and sums made anew.
+/// Pivots and cuts after which lists are shortened and sums made anew.
 const TIDY: usize = 200;
-/// Turns after which costs of paths are made anew, a multiple of that: rounding is all that is wrong with them, and they
+/// Those after which costs of paths are made anew, a multiple of that: rounding is all that is wrong with them, and they
 /// only say who enters.
 const COSTS: usize = 2000;
 /// The inverse is made anew when a full link is off by more than this part of its capacity, and whenever lists are
@@ -102,6 +102,8 @@ pub(super) struct Parametric {
     pub(super) row: Row,
     turns: usize,
     most_turns: usize,
+    /// Turns but for kinks.
+    changes: usize,
     /// Elementary operations done, to tell how long it has taken.
     work: usize,
 }
@@ -176,6 +178,7 @@ impl Parametric {
             direction: Direction::new(links, network.flows()),
             row: Row::new(links, paths, network.flows()),
             turns: 0,
+            changes: 0,
             most_turns: TURNS * (paths + links + network.flows() + levels.kinks()) + 1000,
             work: 0,
             levels,
@@ -190,10 +193,11 @@ impl Parametric {
                 return Run::Done;
             }
             self.turns += 1;
+            let changes = self.changes;
             if self.turns > self.most_turns || !self.turn(network) {
                 return Run::Broken;
             }
-            if self.turns.is_multiple_of(TIDY) && !self.tidy(network) {
+            if self.changes > changes && self.changes.is_multiple_of(TIDY) && !self.tidy(network) {
                 return Run::Broken;
             }
         }
@@ -268,6 +272,7 @@ impl Parametric {
                 }
             }
             self.rise_by(&direction, step);
+            self.changes += 1;
             if let Some(entering) = row.entering(self, network, leaving) {
                 self.pivot(network, &row, leaving, entering);
                 break true;
@@ -453,7 +458,7 @@ impl Parametric {
         let stays = |&path: &u32| path_ban[path as usize] == NONE && !settled[network.owners[path as usize] as usize];
         through.iter_mut().chain(around).for_each(|paths| paths.retain(stays));
         self.work += 2 * network.paths.len();
-        if self.turns.is_multiple_of(COSTS) {
+        if self.changes.is_multiple_of(COSTS) {
             for (path, cost) in self.path_costs.iter_mut().enumerate() {
                 *cost = self.costs[path] + network.path_price(path, &self.prices);
             }
