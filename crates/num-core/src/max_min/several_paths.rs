@@ -35,6 +35,8 @@ pub(super) struct SeveralPaths {
     /// An earlier solution with that frame, until it has been tried.
     start: Option<Arc<Start>>,
     run: Option<Parametric>,
+    /// Rates are an answer when no flow is further than this from its bottleneck.
+    enough: f64,
     runs: u64,
     best: Option<(Found, f64)>,
 }
@@ -52,6 +54,14 @@ impl SeveralPaths {
     /// # Errors
     /// Those of [`max_min`](super::max_min).
     pub(super) fn new(problem: &Problem, start: Option<Arc<Start>>) -> Result<Self> {
+        Self::within(problem, start, PROVEN)
+    }
+
+    /// The same, where rates are an answer that are proven to be as near as `accuracy`.
+    ///
+    /// # Errors
+    /// Those of [`max_min`](super::max_min).
+    pub(super) fn within(problem: &Problem, start: Option<Arc<Start>>, accuracy: f64) -> Result<Self> {
         let network = Network::new(problem)?;
         let (frame, start) = match start.as_ref().and_then(|start| start.frame(&network)) {
             Some(frame) => (frame, start),
@@ -59,7 +69,16 @@ impl SeveralPaths {
         };
         // So that what is unsupported is said at once.
         flow_shares(problem, METHOD)?;
-        Ok(Self { problem: problem.clone(), network, frame, start, run: None, runs: 0, best: None })
+        Ok(Self {
+            problem: problem.clone(),
+            network,
+            frame,
+            start,
+            run: None,
+            enough: accuracy.max(PROVEN),
+            runs: 0,
+            best: None,
+        })
     }
 
     /// Goes on for about so many elementary operations, or until it is done. Returns whether it is.
@@ -117,7 +136,7 @@ impl SeveralPaths {
         if self.best.as_ref().is_none_or(|(_, least)| residual < *least) {
             self.best = Some((found, residual));
         }
-        Ok(self.runs >= RUNS || residual <= PROVEN)
+        Ok(self.runs >= RUNS || residual <= self.enough)
     }
 
     /// The rates so far, feasible, in the caller's units.
