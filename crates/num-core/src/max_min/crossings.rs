@@ -4,34 +4,38 @@
 //! cross adds nothing to it, and one that most of them cross may as well give its price, negative, to the others: on real
 //! networks half of the crossings go, and with them half of the work of a row.
 
+use std::sync::Arc;
+
 use super::network::Network;
+use crate::error::Result;
+use crate::interrupt::Pacer;
+use crate::paths::Paths;
 
 /// Which paths cross every link.
 #[derive(Debug, Clone)]
 pub(super) struct Crossings {
+    /// All of them.
+    pub(super) all: Arc<Paths>,
+    /// Those by which flows differ: through a link once, and −1 times.
     pub(super) through: Vec<Vec<u32>>,
     pub(super) around: Vec<Vec<u32>>,
 }
 
 impl Crossings {
-    /// All of them, and none −1 times.
-    pub(super) fn all(network: &Network) -> Self {
-        let mut through = vec![Vec::new(); network.capacities.len()];
-        for (path, own) in network.paths.iter().enumerate() {
-            own.iter().for_each(|&link| through[link as usize].push(path as u32));
-        }
-        Self { around: vec![Vec::new(); through.len()], through }
-    }
-
-    /// The same but for a price that all paths of a flow have in common: where most of them cross a link, the others
-    /// count as crossing it −1 times. Differences are as they were, and lists are short.
-    pub(super) fn differences(network: &Network) -> Self {
+    /// From all of them. Of what all paths of a flow have in common nothing is left, and where most of them cross a link,
+    /// the others count as crossing it −1 times.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(network: &Network, all: Arc<Paths>) -> Result<Self> {
         let links = network.capacities.len();
         let (mut through, mut around) = (vec![Vec::new(); links], vec![Vec::new(); links]);
         let (mut count, mut seen) = (vec![0usize; links], Vec::new());
+        let mut pacer = Pacer::new();
         for flow in 0..network.flows() {
             let own = network.paths_of(flow);
             for path in own.clone() {
+                pacer.did(network.paths.links(path).len())?;
                 for &link in network.paths.links(path) {
                     if count[link as usize] == 0 {
                         seen.push(link);
@@ -52,6 +56,6 @@ impl Crossings {
                 }
             }
         }
-        Self { through, around }
+        Ok(Self { all, through, around })
     }
 }

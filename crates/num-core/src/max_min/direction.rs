@@ -7,8 +7,7 @@
 //!
 //! A row whose rate of change is below 1e−12 of the terms that it is the sum of counts as resting. The first row to
 //! reach 0 is found in two passes: the least step when every row may go below 0 by a trifle, then, of the rows that
-//! reach 0 within it, the one whose rate of change is least of rounding. Cost: O(n · full links that are asked for more
-//! + links).
+//! reach 0 within it, the one whose rate of change is least of rounding. Cost: O(nonzeros of W⁻¹ + links).
 
 use super::basis::NONE;
 use super::network::Network;
@@ -22,6 +21,8 @@ const TRIFLE: f64 = 1e-12;
 const BROKEN: f64 = 1e-7;
 /// A row's rate of change is right when the row itself says the same to this part.
 const AGREES: f64 = 1e-6;
+/// Which it does where it is more than this part of its terms.
+const SURE: f64 = 1e-5;
 
 /// A row that leaves the basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,23 +67,18 @@ impl Direction {
     pub(super) fn find(&mut self, state: &Parametric, network: &Network) -> usize {
         let basis = &state.basis;
         self.checked = None;
-        let rises: Vec<(usize, f64)> = basis
-            .links
-            .iter()
-            .map(|&link| state.rise[link as usize].value())
-            .enumerate()
-            .filter(|(_, rise)| *rise != 0.0)
-            .collect();
+        let rises: Vec<f64> = basis.links.iter().map(|&link| state.rise[link as usize].value()).collect();
         self.extras.clear();
         self.extra_terms.clear();
+        let mut work = 0;
         for column in 0..basis.len() {
-            let row = basis.row(column);
             let (mut sum, mut terms) = (0.0, 0.0);
-            for &(j, rise) in &rises {
-                let term = row[j] * rise;
+            for &(j, entry) in basis.row(column) {
+                let term = entry * rises[j as usize];
                 sum -= term;
                 terms += term.abs();
             }
+            work += basis.row(column).len();
             self.extras.push(sum);
             self.extra_terms.push(terms);
         }
@@ -125,35 +121,36 @@ impl Direction {
         for &link in &basis.links {
             self.slacks[link as usize] = 0.0;
         }
-        basis.len() * (rises.len() + 20) + self.slacks.len()
+        work + 20 * basis.len() + self.slacks.len()
     }
 
     /// The row that leaves first, and after which step; none if nothing falls.
     pub(super) fn first(&self, state: &Parametric, network: &Network) -> Option<(Leaving, f64)> {
         let mut nearest = f64::INFINITY;
         let mut broken: Option<(Leaving, f64)> = None;
-        self.each(state, network, |leaving, value, scale, falls, _| {
+        // Rows that are near as far as is known when they are looked at, with their step and how sure that is.
+        let mut near: Vec<(Leaving, f64, f64)> = Vec::new();
+        self.each(state, network, |leaving, value, scale, falls, terms| {
             if value < -BROKEN * scale && broken.is_none_or(|(_, worst)| value / scale < worst) {
                 broken = Some((leaving, value / scale));
             }
             if falls > 0.0 {
-                nearest = nearest.min((value.max(0.0) + TRIFLE * scale) / falls);
+                let step = value.max(0.0) / falls;
+                if step <= nearest {
+                    nearest = nearest.min((value.max(0.0) + TRIFLE * scale) / falls);
+                    near.push((leaving, step, falls / terms));
+                }
             }
         });
         if let Some((leaving, _)) = broken {
             return Some((leaving, 0.0));
         }
-        let mut best = None;
-        let mut surest = 0.0;
-        self.each(state, network, |leaving, value, _, falls, terms| {
-            if falls > 0.0 {
-                let step = value.max(0.0) / falls;
-                let sure = falls / terms;
-                if step <= nearest && sure > surest {
-                    (best, surest) = (Some((leaving, step)), sure);
-                }
+        let (mut best, mut surest) = (None, 0.0);
+        for (leaving, step, sure) in near {
+            if step <= nearest && sure > surest {
+                (best, surest) = (Some((leaving, step)), sure);
             }
-        });
+        }
         best
     }
 
@@ -184,6 +181,16 @@ impl Direction {
                 show(Leaving::Key(flow), state.key_rate(flow), network.ceilings[key], falls, terms);
             }
         }
+    }
+
+    /// Whether a row's rate of change is not the small rest of terms that cancel.
+    pub(super) fn is_sure(&self, leaving: Leaving) -> bool {
+        let (change, terms) = match leaving {
+            Leaving::Slack(link) => (self.slacks[link as usize], self.slack_terms[link as usize]),
+            Leaving::Extra(column) => (self.extras[column], self.extra_terms[column]),
+            Leaving::Key(flow) => (self.keys[flow], self.key_terms[flow]),
+        };
+        change.abs() > SURE * terms
     }
 
     /// What a row's rate of fall should have been, if the row itself says another: `by_row` is free of cancellation

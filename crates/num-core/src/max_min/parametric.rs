@@ -17,7 +17,7 @@
 //! leave never leaves. Then t rises on, until all flows are held or have all they can use. One run finds all levels.
 //!
 //! Costs of paths only serve to choose who enters: their number of links and a random part, without which pivots could
-//! go round in circles. Cost of a pivot: O(n²) for n full links, and the crossings of the links that have a price in
+//! go round in circles. Cost of a pivot: O(nonzeros of the inverse), and the crossings of the links that have a price in
 //! the row; some 1 to 5 pivots per flow. What goes wrong: rounding, in the end. Every result is checked by
 //! [`blocked`](super::blocked), and a run that breaks off or fails the check is repeated with other costs
 //! (`several_paths.rs`).
@@ -27,6 +27,7 @@
 //! Slyke, 1967. Their use for max-min is ours.
 
 use std::mem;
+use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -39,9 +40,13 @@ use super::network::Network;
 use super::row::{Entering, Row};
 use super::twofold::Twofold;
 use super::witness::Cut;
+use crate::paths::Paths;
 
-/// Turns after which lists are shortened and sums made anew.
+/// Pivots and cuts after which lists are shortened and sums made anew.
 const TIDY: usize = 200;
+/// Those after which costs of paths are made anew, a multiple of that: rounding is all that is wrong with them, and they
+/// only say who enters.
+const COSTS: usize = 2000;
 /// The inverse is made anew when a full link is off by more than this part of its capacity, and whenever lists are
 /// shortened while it is small.
 const DRIFT: f64 = 1e-10;
@@ -68,9 +73,11 @@ pub(super) enum Run {
 pub(super) struct Parametric {
     pub(super) levels: Levels,
     pub(super) basis: Basis,
-    /// The paths through every link, but for those that never carry anything again and those of flows that are settled.
+    /// The paths through every link.
+    pub(super) crossing: Arc<Paths>,
+    /// Those by which flows differ, and those that count as through a link −1 times, see [`Crossings`]; but for those
+    /// that never carry anything again and those of flows that are settled.
     pub(super) through: Vec<Vec<u32>>,
-    /// Paths that count as through a link −1 times, where only differences within a flow matter; see [`Crossings`].
     pub(super) around: Vec<Vec<u32>>,
     /// What flows that are not settled may have of every link.
     left: Vec<Twofold>,
@@ -89,12 +96,14 @@ pub(super) struct Parametric {
     /// Rows that never leave again.
     pub(super) rests: Rests,
     /// Flows that have one path left and are held: a part of the capacities' loads.
-    settled: Vec<bool>,
+    pub(super) settled: Vec<bool>,
     cuts: Vec<Cut>,
     direction: Direction,
     pub(super) row: Row,
     turns: usize,
     most_turns: usize,
+    /// Turns but for kinks.
+    changes: usize,
     /// Elementary operations done, to tell how long it has taken.
     work: usize,
 }
@@ -108,7 +117,7 @@ pub(super) struct Rests {
 
 impl Parametric {
     /// At the fair share 0, with costs that depend on `seed`.
-    pub(super) fn new(network: &Network, levels: Levels, seed: u64) -> Self {
+    pub(super) fn new(network: &Network, levels: Levels, crossings: Crossings, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let cost = |path: &[u32]| path.len() as f64 + RANDOM * rng.random_range(0.0..1.0);
         let costs: Vec<f64> = network.paths.iter().map(cost).collect();
@@ -119,7 +128,7 @@ impl Parametric {
         let keys: Vec<u32> = (0..network.flows()).map(cheapest).collect();
         let prices = vec![0.0; network.capacities.len()];
         let (basis, path_costs) = (Basis::new(network, keys), costs.clone());
-        let mut this = Self::with_basis(network, levels, basis, Crossings::all(network), costs, path_costs, prices);
+        let mut this = Self::with_basis(network, levels, basis, crossings, costs, path_costs, prices);
         for flow in 0..network.flows() {
             this.tilt(network, flow, this.levels.slope(flow));
         }
@@ -143,7 +152,7 @@ impl Parametric {
         network: &Network,
         levels: Levels,
         basis: Basis,
-        Crossings { through, around }: Crossings,
+        Crossings { all, through, around }: Crossings,
         costs: Vec<f64>,
         path_costs: Vec<f64>,
         prices: Vec<f64>,
@@ -151,6 +160,7 @@ impl Parametric {
         let (links, paths) = (network.capacities.len(), network.paths.len());
         Self {
             basis,
+            crossing: all,
             through,
             around,
             left: network.capacities.iter().map(|&capacity| Twofold::new(capacity)).collect(),
@@ -168,6 +178,7 @@ impl Parametric {
             direction: Direction::new(links, network.flows()),
             row: Row::new(links, paths, network.flows()),
             turns: 0,
+            changes: 0,
             most_turns: TURNS * (paths + links + network.flows() + levels.kinks()) + 1000,
             work: 0,
             levels,
@@ -182,10 +193,11 @@ impl Parametric {
                 return Run::Done;
             }
             self.turns += 1;
+            let changes = self.changes;
             if self.turns > self.most_turns || !self.turn(network) {
                 return Run::Broken;
             }
-            if self.turns.is_multiple_of(TIDY) && !self.tidy(network) {
+            if self.changes > changes && self.changes.is_multiple_of(TIDY) && !self.tidy(network) {
                 return Run::Broken;
             }
         }
@@ -252,26 +264,26 @@ impl Parametric {
                 direction.swap(flow, column);
             }
             self.work += row.price(self, network, leaving);
-            if let Some(falls) = direction.corrected(leaving, row.falls(self)) {
-                direction.set(leaving, -falls);
-                continue;
+            if !direction.is_sure(leaving) {
+                self.work += row.find_factors(self, network);
+                if let Some(falls) = direction.corrected(leaving, row.falls(self)) {
+                    direction.set(leaving, -falls);
+                    continue;
+                }
             }
             self.rise_by(&direction, step);
-            match row.entering(self, network, leaving) {
-                Some(entering) => {
-                    self.pivot(network, &row, leaving, entering);
-                    break true;
-                }
-                None if row.holds(self) => {
-                    self.cut(network, &row, leaving);
-                    break true;
-                }
-                // Of a row that is below 0 by rounding and falls no more.
-                None => {
-                    self.rest(leaving);
-                    break true;
-                }
+            self.changes += 1;
+            if let Some(entering) = row.entering(self, network, leaving) {
+                self.pivot(network, &row, leaving, entering);
+                break true;
             }
+            self.work += row.find_factors(self, network);
+            match row.holds(self) {
+                true => self.cut(network, &row, leaving),
+                // Of a row that is below 0 by rounding and falls no more.
+                false => self.rest(leaving),
+            }
+            break true;
         };
         (self.direction, self.row) = (direction, row);
         went
@@ -326,11 +338,10 @@ impl Parametric {
 
     /// The leaving row goes out, and what enters comes in; prices follow.
     pub(super) fn pivot(&mut self, network: &Network, row: &Row, leaving: Leaving, entering: Entering) {
-        let n = self.basis.len();
-        self.work += n * n;
+        self.work += 4 * self.basis.nonzeros();
         let (what, length) = (entering.what, entering.length);
         row.priced().for_each(|(link, price)| self.prices[link as usize] += length * price);
-        row.touched().for_each(|(path, price)| self.path_costs[path as usize] += length * price);
+        row.add_to(&mut self.path_costs, length, network);
         match (leaving, what) {
             (Leaving::Slack(link), Ok(path)) => {
                 let prices = row.prices_of(&self.basis.links);
@@ -443,13 +454,16 @@ impl Parametric {
                 }
             }
         }
-        let Self { through, path_ban, settled, .. } = self;
+        let Self { through, around, path_ban, settled, .. } = self;
         let stays = |&path: &u32| path_ban[path as usize] == NONE && !settled[network.owners[path as usize] as usize];
-        through.iter_mut().for_each(|paths| paths.retain(stays));
-        for (path, cost) in self.path_costs.iter_mut().enumerate() {
-            *cost = self.costs[path] + network.path_price(path, &self.prices);
+        through.iter_mut().chain(around).for_each(|paths| paths.retain(stays));
+        self.work += 2 * network.paths.len();
+        if self.changes.is_multiple_of(COSTS) {
+            for (path, cost) in self.path_costs.iter_mut().enumerate() {
+                *cost = self.costs[path] + network.path_price(path, &self.prices);
+            }
+            self.work += 2 * network.paths.indices().len();
         }
-        self.work += 3 * network.paths.indices().len();
         let n = self.basis.len();
         if n > 0 && n < SMALL {
             self.work += n * n * n;
@@ -485,8 +499,7 @@ impl Parametric {
         let missing = |loads: &[f64], links: &[u32]| -> Vec<f64> {
             links.iter().map(|&link| self.left[link as usize].value() - loads[link as usize]).collect()
         };
-        let n = self.basis.len();
-        self.work += 2 * n * n;
+        self.work += 2 * self.basis.nonzeros();
         let mut rates = self.basis.solve_dense(&missing(&keys, &self.basis.links));
         let mut drift = 0.0;
         let mut loads = keys.clone();

@@ -8,7 +8,13 @@
 //!
 //! What has a negative coefficient may enter: the one whose reduced cost is smallest beside it, and of those that are
 //! as small but for a trifle the one with the largest coefficient. Prices are sums of small fractions, so what is below
-//! 1e−10 of the largest is rounding. Cost: O(crossings of the links with a price, and the other paths of their flows).
+//! 1e−10 of the largest is rounding.
+//!
+//! Coefficients need no more than the differences between the paths of a flow (`crossings.rs`). What a flow pays for
+//! all its paths, λ_f = π(k_f), is found where it is asked for. Cost: O(crossings by which flows differ, of the links with
+//! a price, and the other paths of their flows).
+
+use std::mem;
 
 use super::basis::{Basis, NONE};
 use super::direction::Leaving;
@@ -37,15 +43,13 @@ pub(super) struct Row {
     prices: Vec<f64>,
     priced: Vec<u32>,
     largest: f64,
-    /// π(p) of every path through them.
+    /// π(p) of every path, but for a part that all paths of its flow have in common; flows with paths that differ.
     path_prices: Vec<f64>,
-    touched: Vec<u32>,
-    is_touched: Vec<bool>,
-    /// The flows of these.
     flows: Vec<u32>,
     is_flow: Vec<bool>,
-    /// λ_f = π(k_f) where that is not 0.
+    /// λ_f = π(k_f) where that is not 0, once it has been asked for; sums on the way there.
     factors: Vec<(u32, f64)>,
+    sums: Vec<f64>,
 }
 
 impl Row {
@@ -53,24 +57,28 @@ impl Row {
         Self {
             prices: vec![0.0; links],
             path_prices: vec![0.0; paths],
-            is_touched: vec![false; paths],
             is_flow: vec![false; flows],
+            sums: vec![0.0; flows],
             ..Self::default()
         }
     }
 
     /// Finds the row of what leaves. Returns the operations that took.
     pub(super) fn price(&mut self, state: &Parametric, network: &Network, leaving: Leaving) -> usize {
-        self.clear();
+        self.clear(network);
         let (basis, n) = (&state.basis, state.basis.len());
         let mut work = n;
         match leaving {
             Leaving::Slack(link) => {
                 let entries = slack_entries(state, network, link);
-                work += (entries.len() + 1) * n;
-                self.set_prices(&basis.links, basis.combine(&entries).into_iter().map(|sum| -sum), Some(link));
+                work += n + entries.iter().map(|&(column, _)| basis.row(column as usize).len()).sum::<usize>();
+                let sums = basis.combine(&entries);
+                self.set_prices(basis.links.iter().zip(&sums).map(|(&link, sum)| (link, -sum)), Some(link));
             }
-            Leaving::Extra(column) => self.set_prices(&basis.links, basis.row(column).iter().copied(), None),
+            Leaving::Extra(column) => {
+                let prices = basis.row(column).iter().map(|&(j, entry)| (basis.links[j as usize], entry));
+                self.set_prices(prices, None);
+            }
             Leaving::Key(_) => unreachable!("brought to an extra path before"),
         }
         for &link in &self.priced {
@@ -78,42 +86,56 @@ impl Row {
             for (paths, price) in [(&state.through[link as usize], price), (&state.around[link as usize], -price)] {
                 work += 2 * paths.len();
                 for &path in paths {
-                    if !self.is_touched[path as usize] {
-                        self.is_touched[path as usize] = true;
-                        self.touched.push(path);
+                    let flow = network.owners[path as usize];
+                    if !self.is_flow[flow as usize] {
+                        self.is_flow[flow as usize] = true;
+                        self.flows.push(flow);
                     }
                     self.path_prices[path as usize] += price;
-                }
-            }
-        }
-        for &path in &self.touched {
-            let flow = network.owners[path as usize];
-            if !self.is_flow[flow as usize] {
-                self.is_flow[flow as usize] = true;
-                self.flows.push(flow);
-                let factor = self.path_prices[basis.keys[flow as usize] as usize];
-                if factor.abs() > self.tolerance() {
-                    self.factors.push((flow, factor));
                 }
             }
         }
         work + 6 * self.flows.len()
     }
 
-    fn clear(&mut self) {
-        self.priced.drain(..).for_each(|link| self.prices[link as usize] = 0.0);
-        for path in self.touched.drain(..) {
-            self.path_prices[path as usize] = 0.0;
-            self.is_touched[path as usize] = false;
+    /// Finds what flows pay in it. Returns the operations that took.
+    pub(super) fn find_factors(&mut self, state: &Parametric, network: &Network) -> usize {
+        self.factors.clear();
+        let (mut flows, mut work) = (Vec::new(), 0);
+        for &link in &self.priced {
+            let (price, crossing) = (self.prices[link as usize], state.crossing.links(link as usize));
+            work += crossing.len();
+            for &path in crossing {
+                let flow = network.owners[path as usize];
+                if state.basis.keys[flow as usize] == path && !state.settled[flow as usize] {
+                    flows.push(flow);
+                    self.sums[flow as usize] += price;
+                }
+            }
         }
-        self.flows.drain(..).for_each(|flow| self.is_flow[flow as usize] = false);
+        for flow in flows {
+            // Taken once, so that a flow that is listed again has none.
+            let factor = mem::take(&mut self.sums[flow as usize]);
+            if factor.abs() > self.tolerance() {
+                self.factors.push((flow, factor));
+            }
+        }
+        work
+    }
+
+    fn clear(&mut self, network: &Network) {
+        self.priced.drain(..).for_each(|link| self.prices[link as usize] = 0.0);
+        for flow in self.flows.drain(..) {
+            self.is_flow[flow as usize] = false;
+            self.path_prices[network.paths_of(flow as usize)].fill(0.0);
+        }
         self.factors.clear();
     }
 
-    fn set_prices(&mut self, links: &[u32], prices: impl Iterator<Item = f64> + Clone, own: Option<u32>) {
+    fn set_prices(&mut self, prices: impl Iterator<Item = (u32, f64)> + Clone, own: Option<u32>) {
         let first = if own.is_some() { 1.0 } else { 0.0 };
-        self.largest = prices.clone().map(f64::abs).fold(first, f64::max);
-        for (&link, price) in links.iter().zip(prices) {
+        self.largest = prices.clone().map(|(_, price)| price.abs()).fold(first, f64::max);
+        for (link, price) in prices {
             if price.abs() > ROUNDING * self.largest {
                 self.prices[link as usize] = price;
                 self.priced.push(link);
@@ -135,12 +157,16 @@ impl Row {
         self.priced.iter().map(|&link| (link, self.prices[link as usize]))
     }
 
-    /// Paths through them, and what that costs.
-    pub(super) fn touched(&self) -> impl Iterator<Item = (u32, f64)> {
-        self.touched.iter().map(|&path| (path, self.path_prices[path as usize]))
+    /// Adds so many times the prices of paths to their costs, but for what all paths of a flow have in common.
+    pub(super) fn add_to(&self, costs: &mut [f64], times: f64, network: &Network) {
+        for &flow in &self.flows {
+            let own = network.paths_of(flow as usize);
+            let prices = &self.path_prices[own.clone()];
+            costs[own].iter_mut().zip(prices).for_each(|(cost, price)| *cost += times * price);
+        }
     }
 
-    /// Flows whose key path has a price, and that.
+    /// Flows whose key path has a price, and that, after [`find_factors`](Self::find_factors).
     pub(super) fn factors(&self) -> impl Iterator<Item = (u32, f64)> {
         self.factors.iter().copied()
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::basis::Basis;
 use super::blocked::{Witness, residual_in};
+use super::crossings::Crossings;
 use super::levels::Levels;
 use super::network::Network;
 use super::parametric::{Parametric, Run};
@@ -16,7 +17,6 @@ use super::witness::reasons;
 use super::{METHOD, flow_shares};
 use crate::error::Result;
 use crate::interrupt;
-use crate::paths::Paths;
 use crate::problem::Problem;
 
 /// Rates are proven when no flow is further than this from its bottleneck.
@@ -31,12 +31,12 @@ const SLICE: usize = 1 << 20;
 pub(super) struct SeveralPaths {
     problem: Problem,
     network: Network,
-    /// The paths through every link.
-    through: Arc<Paths>,
-    /// An earlier solution, until it has been tried.
+    frame: Arc<Frame>,
+    /// An earlier solution with that frame, until it has been tried.
     start: Option<Arc<Start>>,
-    frame: Option<Arc<Frame>>,
     run: Option<Parametric>,
+    /// Rates are an answer when no flow is further than this from its bottleneck.
+    enough: f64,
     runs: u64,
     best: Option<(Found, f64)>,
 }
@@ -54,15 +54,31 @@ impl SeveralPaths {
     /// # Errors
     /// Those of [`max_min`](super::max_min).
     pub(super) fn new(problem: &Problem, start: Option<Arc<Start>>) -> Result<Self> {
+        Self::within(problem, start, PROVEN)
+    }
+
+    /// The same, where rates are an answer that are proven to be as near as `accuracy`.
+    ///
+    /// # Errors
+    /// Those of [`max_min`](super::max_min).
+    pub(super) fn within(problem: &Problem, start: Option<Arc<Start>>, accuracy: f64) -> Result<Self> {
         let network = Network::new(problem)?;
-        let frame = start.as_ref().and_then(|start| start.frame(&network));
-        let through = match &frame {
-            Some(frame) => frame.through.clone(),
-            None => Arc::new(network.paths.transpose(network.capacities.len())?),
+        let (frame, start) = match start.as_ref().and_then(|start| start.frame(&network)) {
+            Some(frame) => (frame, start),
+            None => (Arc::new(Frame::new(&network)?), None),
         };
         // So that what is unsupported is said at once.
         flow_shares(problem, METHOD)?;
-        Ok(Self { problem: problem.clone(), network, through, start, frame, run: None, runs: 0, best: None })
+        Ok(Self {
+            problem: problem.clone(),
+            network,
+            frame,
+            start,
+            run: None,
+            enough: accuracy.max(PROVEN),
+            runs: 0,
+            best: None,
+        })
     }
 
     /// Goes on for about so many elementary operations, or until it is done. Returns whether it is.
@@ -71,7 +87,7 @@ impl SeveralPaths {
     /// [`Error::Stopped`](crate::Error::Stopped); it may go on all the same.
     pub(super) fn advance(&mut self, operations: usize) -> Result<bool> {
         if let Some(start) = &self.start {
-            let found = if self.frame.is_some() { start.resume(&self.problem, &self.network)? } else { None };
+            let found = start.resume(&self.problem, &self.network)?;
             self.start = None;
             if let Some(found) = found
                 && self.judge(found)?
@@ -86,7 +102,8 @@ impl SeveralPaths {
                 Some(run) => run,
                 None => {
                     self.runs += 1;
-                    self.run.insert(from_the_beginning(&self.problem, &self.network, self.runs)?)
+                    let crossings = self.frame.crossings.clone();
+                    self.run.insert(from_the_beginning(&self.problem, &self.network, crossings, self.runs)?)
                 }
             };
             let how = run.advance(&self.network, SLICE.min(operations));
@@ -96,7 +113,7 @@ impl SeveralPaths {
             }
             let rates = self.network.caller_rates(run.path_rates(&self.network));
             let Parametric { path_ban, link_ban, .. } = &*run;
-            let witness = reasons(&self.network, &self.through, run.cuts(), path_ban, link_ban)?;
+            let witness = reasons(&self.network, &self.frame.crossings.all, run.cuts(), path_ban, link_ban)?;
             let basis = self.run.take().expect("there is a run").basis;
             if self.judge(Found { rates, witness, basis })? {
                 return Ok(true);
@@ -108,11 +125,18 @@ impl SeveralPaths {
     /// Keeps what a run came to if it is the best. Returns whether it will do.
     fn judge(&mut self, found: Found) -> Result<bool> {
         let shares = flow_shares(&self.problem, METHOD)?;
-        let residual = residual_in(&self.problem, &self.network, &self.through, &shares, &found.rates, &found.witness)?;
+        let residual = residual_in(
+            &self.problem,
+            &self.network,
+            &self.frame.crossings.all,
+            &shares,
+            &found.rates,
+            &found.witness,
+        )?;
         if self.best.as_ref().is_none_or(|(_, least)| residual < *least) {
             self.best = Some((found, residual));
         }
-        Ok(self.runs >= RUNS || residual <= PROVEN)
+        Ok(self.runs >= RUNS || residual <= self.enough)
     }
 
     /// The rates so far, feasible, in the caller's units.
@@ -136,20 +160,13 @@ impl SeveralPaths {
 
     /// What a search for other capacities, caps or weights can start from, once it is done.
     ///
-    /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn into_start(self) -> Result<Option<Start>> {
-        let Some((best, _)) = self.best else { return Ok(None) };
-        let frame = match self.frame {
-            Some(frame) => frame,
-            None => Arc::new(Frame::new(&self.network, self.through)),
-        };
-        Ok(Some(Start::new(frame, best.basis, best.witness)))
+    pub(super) fn into_start(self) -> Option<Start> {
+        self.best.map(|(best, _)| Start::new(self.frame, best.basis, best.witness))
     }
 }
 
-fn from_the_beginning(problem: &Problem, network: &Network, seed: u64) -> Result<Parametric> {
+fn from_the_beginning(problem: &Problem, network: &Network, crossings: Crossings, seed: u64) -> Result<Parametric> {
     let shares = flow_shares(problem, METHOD)?;
     let levels = Levels::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
-    Ok(Parametric::new(network, levels, seed))
+    Ok(Parametric::new(network, levels, crossings, seed))
 }

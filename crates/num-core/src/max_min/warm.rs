@@ -50,18 +50,22 @@ pub(super) struct Frame {
     /// Their numbers in the problem.
     open: Vec<u32>,
     /// The paths through every link, and those by which flows differ.
-    pub(super) through: Arc<Paths>,
-    crossings: Crossings,
+    pub(super) crossings: Crossings,
 }
 
 impl Frame {
-    pub(super) fn new(network: &Network, through: Arc<Paths>) -> Self {
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn new(network: &Network) -> Result<Self> {
+        let through = Arc::new(network.paths.transpose(network.capacities.len())?);
         let (paths, open) = (network.paths.clone(), network.open().to_vec());
-        Self { paths, open, through, crossings: Crossings::differences(network) }
+        Ok(Self { paths, open, crossings: Crossings::new(network, through)? })
     }
 
     fn fits(&self, network: &Network) -> bool {
-        self.open == network.open() && self.paths == network.paths && self.through.len() == network.capacities.len()
+        self.open == network.open()
+            && self.paths == network.paths
+            && self.crossings.all.len() == network.capacities.len()
     }
 }
 
@@ -95,7 +99,7 @@ impl Start {
             let reasons: Witness = pool.fill(&mut levels)?;
             run.levels = levels;
             let known = pool.len();
-            match run.reroute(network, &mut pool, &lowest, &self.frame.through, &mut pivots)? {
+            match run.reroute(network, &mut pool, &lowest, &self.frame.crossings.all, &mut pivots)? {
                 Rerouted::Fits if pool.len() == known => {
                     let rates = network.caller_rates(run.path_rates(network));
                     return Ok(Some(Found { rates, witness: reasons, basis: run.basis }));
