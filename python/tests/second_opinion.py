@@ -9,8 +9,8 @@ It shares no code with netnum, and reads a problem as the fields of its JSON tex
   and 0 at the best response. So a rate is wrong by more than a factor 1 + a if moving it by that factor towards the
   best response leaves it beyond G, and right to that factor if both y (1 + a) and y/(1 + a) are. What lies between
   is open: the witness does not say. Any witness will do, wherever it came from; a better one decides more. A utility of
-  the user's own has answers in floats: a rate that is too small is right all the same if U' is rounding there or at a
-  smaller rate, 2⁻⁵³ of what it is at half of it. The answers do not tell more from enough.
+  the user's own has answers in floats: where it ends, a rate that is too small is right all the same if all that more
+  of it would gain is less than the rounding of what it has.
 - *Max-min fairness*, by what defines it: no flow's rate can be raised without lowering one of a fair share that is not
   larger. With one path per flow that is a look at every link, with several a small linear program per flow.
 """
@@ -27,6 +27,8 @@ Real = np.longdouble
 TINY = Real(1e-9)
 #: The same of rates that should be 0.
 NONE = Real(1e-3)
+#: A price that is this part of a path's or less is none.
+FREE = Real(1e-9)
 #: Of a float, and of a sum of floats: a link that idles by that part is full.
 ROUNDING, FULL = Real(2.0**-52), Real(1e-13)
 
@@ -191,7 +193,6 @@ class Worth:
         self.is_max_min = bool(np.isin(kinds, ["max_min", "max_min_bandwidth_function"]).any())
         self.saturation = np.full(flows, Real(np.inf))
         self.weight, self.curves = weight, {}
-        self.in_floats = np.char.startswith(kinds, "user")
         self.parts: list[tuple[Any, Any]] = []
         for kind in dict.fromkeys(kinds):
             of = np.flatnonzero(kinds == kind)
@@ -233,16 +234,13 @@ class Worth:
         return answer
 
     def enough(self, y):
-        """Whether U' is rounding of what it was at half the rate, or of a smaller rate, and what that is worth."""
-        z, goes_on = np.array(y, Real), self.in_floats & (y > 0)
-        found, worth = np.zeros(self.flows, bool), np.zeros(self.flows, Real)
-        while goes_on.any():
-            half = z / 2
-            goes_on &= self.marginal(z) <= ROUNDING / 2 * self.marginal(half)
-            found |= goes_on
-            worth = np.where(goes_on, half * self.marginal(half), worth)
-            z = half
-        return found, worth
+        """Whether all that a flow may still gain is rounding beside what it has, where its utility ends, and what it has."""
+        left, has = np.full(self.flows, Real(np.inf)), np.zeros(self.flows, Real)
+        for of, family in self.parts:
+            if isinstance(family, UserDeadline):
+                left[of] = family.gain(y[of], np.full(len(of), Real(np.inf)))
+                has[of] = family.gain(0 * y[of], y[of])
+        return left <= ROUNDING / 2 * has, has
 
     # For max-min: a level t gives every flow a rate.
 
@@ -283,9 +281,6 @@ class Own:
         smallest = np.full(count, Real(np.inf))
         np.minimum.at(smallest, self.cross_path, self.capacity[self.cross_link])
         self.ceiling = np.minimum(smallest, self.cap)
-        #: The largest capacity that a flow's paths cross.
-        self.largest = np.zeros(self.flows, Real)
-        np.maximum.at(self.largest, self.group[self.cross_path], self.capacity[self.cross_link])
         most = max(np.bincount(self.group, minlength=self.flows))
         self.slots = np.full((most, self.flows), -1)
         filled = np.zeros(self.flows, int)
@@ -309,6 +304,13 @@ class Own:
         total = np.zeros(len(self.capacity), Real)
         np.add.at(total, self.cross_link, rates[self.cross_path])
         return total
+
+    def largest(self, prices: "Prices"):
+        """The largest capacity of a link that a flow pays for."""
+        largest = np.zeros(self.flows, Real)
+        paid = prices.link[self.cross_link] > FREE * prices.path[self.cross_path]
+        np.maximum.at(largest, self.group[self.cross_path], np.where(paid, self.capacity[self.cross_link], 0))
+        return largest
 
     def path_prices(self, prices):
         total = np.zeros(len(self.paths), Real)
@@ -524,7 +526,7 @@ def judge_rates(problem: Own, rates, proof: Witness, accuracy) -> Rates:
     y = problem.flow_rates(np.asarray(rates, Real))
     best, factor = proof.prices.best, 1 + Real(accuracy)
     # Next to nothing, beside what the paths could carry, is relative to that.
-    margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most + FULL * problem.largest
+    margin = Real(accuracy) * np.where(best == 0, NONE, TINY) * problem.most + FULL * problem.largest(proof.prices)
     low, high = np.maximum((y - margin) / factor, 0), np.minimum(y * factor + margin, problem.most)
     towards = np.clip(best, low, high)
     has_enough, _ = problem.worth.enough(y)

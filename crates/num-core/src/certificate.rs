@@ -33,10 +33,11 @@
 //! The gap does not change with the units, with a scaling of U or with constants added to it. For log utilities it is
 //! the mean loss of log rate.
 //!
-//! A utility of the caller's own is known by its answers only, and they are floats. Where U'(z) is rounding, 2⁻⁵³ of
-//! U'(z/2), they do not tell a larger rate from z: a flow there, or beyond, *has enough* (an exponential tail ends at 74 of
-//! its lengths, however wide the link). It is held too, with R_f = U'(z/2) z/2 for the smallest such z found by halving ŷ,
-//! which is no more than what its rate is worth.
+//! A utility of the caller's own is known by its answers only, and they are floats. On a tail that falls as an exponential
+//! does, or faster, a flow *has enough* where U'(z) is rounding, 2⁻⁵³ of U'(z/2), and falls on to U'(2z) by that to the power
+//! of 3/2 at least: at 74 lengths of an exponential, however wide the link. (A power law falls by the same factor again and
+//! again, however steep, and has never enough.) It is held too, with R_f = U'(z/2) z/2 for the smallest such z that is
+//! found by halving ŷ, each half of it such as well: no more than what its rate is worth.
 //!
 //! # Single rates
 //!
@@ -402,9 +403,6 @@ impl<'a> Settled<'a> {
                     let Enough { rounding, .. } = enough_of(enough, flow);
                     let has_enough = rounding > 0.0 && marginal <= rounding;
                     let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
-                    if let Some(splits) = &mut splits {
-                        count(splits.residual(flow));
-                    }
                     for path in problem.paths_of(flow) {
                         let held = saturated || self.rates[path] >= problem.caps[path];
                         // Not min, which would hide what is not a number.
@@ -422,14 +420,24 @@ impl<'a> Settled<'a> {
                             false => count(residual),
                         }
                         // What the path is worth: where more of it is worth less at once, that.
-                        let worth = price.max(if held { marginal } else { above }).max(rounding);
-                        let moves = !linear && !held && !has_enough;
+                        let worth = larger(larger(price, if held { marginal } else { above }), rounding);
+                        // One that has nothing, and would have something at a price a little lower, moves too.
+                        let moves = self.rates[path] > 0.0 || price <= marginal * (1.0 + NONE);
+                        let moves = moves && !linear && !held && !has_enough;
                         links.count(path, worth, moves.then_some(self.flow_rates[flow]));
                     }
                 }
             }
         }
-        links.residuals()?.for_each(count);
+        let beside = links.beside()?;
+        if let Some(splits) = &mut splits {
+            let mut pacer = Pacer::new();
+            for flow in 0..self.flow_rates.len() {
+                pacer.did(problem.paths_of(flow).len())?;
+                count(splits.residual(flow, &beside));
+            }
+        }
+        links.residuals(beside).for_each(count);
         Ok(residual)
     }
 
@@ -462,26 +470,28 @@ impl<'a> Settled<'a> {
         let mut enough = Vec::new();
         for block in self.problem.blocks.iter().filter(|block| block.whole) {
             enough.resize(self.flow_rates.len(), Enough::default());
-            let (places, mut rates) = (block.places(&block.flows), self.flow_rates[block.flows.clone()].to_vec());
-            let marginals_at = |rates: &[f64]| {
+            let (places, flows) = (block.places(&block.flows), block.flows.clone());
+            let marginals_at = |factor: f64| {
+                let rates: Vec<f64> = self.flow_rates[flows.clone()].iter().map(|rate| rate * factor).collect();
                 let mut marginals = vec![0.0; rates.len()];
-                block.utility.marginal_into(places.clone(), rates, &mut marginals);
+                block.utility.marginal_into(places.clone(), &rates, &mut marginals);
                 marginals
             };
-            let (mut now, mut goes_on) = (marginals_at(&rates), vec![true; rates.len()]);
+            let (mut twice, mut now, mut factor) = (marginals_at(2.0), marginals_at(1.0), 1.0);
+            let mut goes_on: Vec<bool> = self.flow_rates[flows.clone()].iter().map(|&rate| rate > 0.0).collect();
             // Who has enough at half of it has enough.
-            while goes_on.contains(&true) {
+            while goes_on.contains(&true) && factor > LEAST_FACTOR {
                 interrupt::check()?;
-                rates.iter_mut().for_each(|rate| *rate *= 0.5);
-                let before = marginals_at(&rates);
-                for (place, enough) in enough[block.flows.clone()].iter_mut().enumerate() {
-                    let rounding = 0.5 * f64::EPSILON * before[place];
-                    goes_on[place] &= rates[place] > 0.0 && rounding.is_finite() && now[place] <= rounding;
-                    if goes_on[place] && rounding > 0.0 {
-                        *enough = Enough { rounding, worth: rates[place] * before[place] };
+                factor *= 0.5;
+                let half = marginals_at(factor);
+                for (place, flow) in flows.clone().enumerate() {
+                    goes_on[place] &= is_spent(half[place], now[place], twice[place]);
+                    if goes_on[place] && half[place] > 0.0 {
+                        let (rounding, worth) = (SPENT * half[place], factor * self.flow_rates[flow] * half[place]);
+                        enough[flow] = Enough { rounding, worth };
                     }
                 }
-                now = before;
+                (twice, now) = (now, half);
             }
         }
         Ok(enough)
@@ -521,10 +531,8 @@ struct Splits<'a> {
     /// U' of every flow, just below its saturation where it is there.
     marginals: Vec<f64>,
     enough: &'a [Enough],
-    /// By link: the least that a path over it pays, or is worth if that is more, of which the link's price is a part; and
-    /// the smallest rate of a flow that pays it and moves with its price.
+    /// By link: the least that a path over it pays, or is worth if that is more, of which the link's price is a part.
     least_paid: Vec<f64>,
-    smallest: Vec<f64>,
     /// By link: which of two paths that are compared cross it.
     crossed: Vec<u8>,
 }
@@ -532,44 +540,36 @@ struct Splits<'a> {
 impl<'a> Splits<'a> {
     /// None where every flow has one path.
     fn new(settled: &'a Settled<'a>, enough: &'a [Enough]) -> Result<Option<Self>> {
-        let Settled { problem, prices, path_prices, rates, flow_rates, .. } = settled;
+        let Settled { problem, prices, path_prices, flow_rates, .. } = settled;
         if problem.paths.len() == flow_rates.len() {
             return Ok(None);
         }
         let (mut marginals, mut below) = (vec![0.0; flow_rates.len()], Vec::new());
-        let (mut least_paid, mut smallest) = (vec![f64::INFINITY; prices.len()], vec![f64::INFINITY; prices.len()]);
-        let mut pacer = Pacer::new();
         for block in &problem.blocks {
-            let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
                 interrupt::check()?;
-                settled.marginals_into(block, flows.clone(), &mut below, &mut marginals[flows.clone()]);
-                for flow in flows {
-                    let worth = marginals[flow].max(enough_of(enough, flow).rounding);
-                    let is_held = linear || problem.is_saturated(flow, flow_rates[flow]);
-                    for path in problem.paths_of(flow) {
-                        pacer.did(problem.paths.links(path).len())?;
-                        // One that is held, or has nothing yet, may pay up to what it is worth.
-                        let paid = if worth > path_prices[path] { worth } else { path_prices[path] };
-                        let moves = !is_held && rates[path] > 0.0 && rates[path] < problem.caps[path];
-                        let rate = if moves { settled.whole(flow, path) } else { f64::INFINITY };
-                        for &link in problem.paths.links(path) {
-                            let (link, price) = (link as usize, prices[link as usize]);
-                            if price > FREE * paid {
-                                least_paid[link] = if paid < least_paid[link] { paid } else { least_paid[link] };
-                                smallest[link] = if rate < smallest[link] { rate } else { smallest[link] };
-                            }
-                        }
-                    }
+                settled.marginals_into(block, flows.clone(), &mut below, &mut marginals[flows]);
+            }
+        }
+        let (mut least_paid, mut pacer) = (vec![f64::INFINITY; prices.len()], Pacer::new());
+        for (flow, &marginal) in marginals.iter().enumerate() {
+            let worth = larger(marginal, enough_of(enough, flow).rounding);
+            for path in problem.paths_of(flow) {
+                pacer.did(problem.paths.links(path).len())?;
+                // One that is held, or has nothing yet, may pay up to what it is worth.
+                let paid = if worth > path_prices[path] { worth } else { path_prices[path] };
+                for &link in problem.paths.links(path) {
+                    let (price, least) = (prices[link as usize], &mut least_paid[link as usize]);
+                    *least = if price > FREE * paid && paid < *least { paid } else { *least };
                 }
             }
         }
-        Ok(Some(Self { settled, marginals, enough, least_paid, smallest, crossed: vec![0; prices.len()] }))
+        Ok(Some(Self { settled, marginals, enough, least_paid, crossed: vec![0; prices.len()] }))
     }
 
     /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one of
     /// the two crosses.
-    fn residual(&mut self, flow: usize) -> f64 {
+    fn residual(&mut self, flow: usize, beside: &[f64]) -> f64 {
         let Settled { problem, path_prices, rates, .. } = self.settled;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.caps[*path];
@@ -578,14 +578,14 @@ impl<'a> Splits<'a> {
             others.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
             others.truncate(MANY_PATHS);
         }
-        let worth = self.marginals[flow].max(enough_of(self.enough, flow).rounding);
+        let worth = larger(self.marginals[flow], enough_of(self.enough, flow).rounding);
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = self.settled.whole(flow, path);
             let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
-                let (excess, least_paid, smallest) = self.compare(path, other);
+                let (excess, least_paid, smallest) = self.compare(path, other, beside);
                 if excess <= 0.0 {
                     continue;
                 }
@@ -596,10 +596,10 @@ impl<'a> Splits<'a> {
         residual
     }
 
-    /// By how much one path is more expensive than another, and the least that is paid, and the smallest rate that is, on
+    /// By how much one path is more expensive than another, and the least that is paid on, and the smallest rate beside,
     /// the links that one of the two crosses, and not both: what both cross, whose prices may be many decades larger, is in
     /// none of them.
-    fn compare(&mut self, one: usize, other: usize) -> (f64, f64, f64) {
+    fn compare(&mut self, one: usize, other: usize, beside: &[f64]) -> (f64, f64, f64) {
         let Settled { problem, prices, .. } = self.settled;
         let links = |path: usize| problem.paths.links(path).iter().map(|&link| link as usize);
         links(one).for_each(|link| self.crossed[link] |= 1);
@@ -609,13 +609,20 @@ impl<'a> Splits<'a> {
             let crossed = std::mem::take(&mut self.crossed[link]);
             if matches!(crossed, 1 | 2) {
                 sums[crossed as usize - 1] += prices[link];
-                let (paid, rate) = (self.least_paid[link], self.smallest[link]);
+                let (paid, rate) = (self.least_paid[link], beside[link]);
                 least = if paid < least { paid } else { least };
                 smallest = if rate < smallest { rate } else { smallest };
             }
         }
         (sums[0] - sums[1], least, smallest)
     }
+}
+
+/// Whether a marginal, with those of half and of twice the rate, is on a tail that falls as an exponential does, or faster,
+/// and has become rounding. A power law, however steep, falls by the same factor each time.
+fn is_spent(half: f64, now: f64, twice: f64) -> bool {
+    let fall = if half > 0.0 { now / half } else { 0.0 };
+    half.is_finite() && fall <= SPENT && twice <= now * fall.powf(1.5)
 }
 
 fn enough_of(enough: &[Enough], flow: usize) -> Enough {
@@ -695,23 +702,26 @@ impl<'a> Slackness<'a> {
 
     /// Counts a path, given what it is worth, and its flow's rate if that moves.
     fn count(&mut self, path: usize, worth: f64, moving: Option<f64>) {
-        let Settled { problem, rates, .. } = self.settled;
-        let tiny = TINY * problem.ceilings[path];
-        let moving = moving.filter(|_| rates[path] > 0.0).map_or(f64::INFINITY, |rate| rate.max(tiny));
+        let Settled { problem, rates, prices, .. } = self.settled;
+        let ceiling = problem.ceilings[path];
+        let moving = match moving {
+            Some(rate) if rates[path] > 0.0 => rate.max(TINY * ceiling),
+            Some(rate) => rate.max(NONE * ceiling),
+            None => f64::INFINITY,
+        };
         self.moving[path] = moving;
         for &link in problem.paths.links(path) {
             let link = link as usize;
-            let (share, smallest) = (self.settled.prices[link] / worth, &mut self.smallest[link]);
+            let (share, smallest) = (prices[link] / worth, &mut self.smallest[link]);
             *smallest = if moving < *smallest { moving } else { *smallest };
             // A path that is worth nothing pays for nothing.
             self.shares[link] = if share > self.shares[link] { share } else { self.shares[link] };
         }
     }
 
-    /// min(largest share, what it idles by ÷ the smallest rate beside it) of every link, and min(largest share along it,
-    /// its residual) of every path with a surplus.
-    fn residuals(self) -> Result<impl Iterator<Item = f64>> {
-        let Settled { problem, prices, path_prices, relative_loads, .. } = self.settled;
+    /// By link: the smallest rate beside it, at most its capacity.
+    fn beside(&self) -> Result<Vec<f64>> {
+        let Settled { problem, prices, path_prices, .. } = self.settled;
         let (mut beside, mut pacer) = (problem.capacities.clone(), Pacer::new());
         for (path, links) in problem.paths.iter().enumerate().filter(|&(path, _)| self.moving[path].is_finite()) {
             pacer.did(2 * links.len())?;
@@ -723,25 +733,33 @@ impl<'a> Slackness<'a> {
                 *beside = if smallest < *beside { smallest } else { *beside };
             }
         }
-        let shares = &self.shares;
-        let surplus: Vec<f64> = self
-            .surplus
-            .iter()
-            .map(|&(path, residual)| {
-                let dearest = problem.paths.links(path).iter().map(|&link| shares[link as usize]).fold(0.0, f64::max);
-                residual.min(dearest)
-            })
-            .collect();
+        Ok(beside)
+    }
+
+    /// min(largest share, what it idles by ÷ the smallest rate beside it) of every link, and min(largest share along it,
+    /// its residual) of every path with a surplus.
+    fn residuals(self, beside: Vec<f64>) -> impl Iterator<Item = f64> {
+        let Settled { problem, relative_loads, .. } = self.settled;
+        let of_surplus = |&(path, residual): &(usize, f64)| {
+            let shares = problem.paths.links(path).iter().map(|&link| self.shares[link as usize]);
+            let largest = shares.fold(0.0, f64::max);
+            // Not min, which would hide what is not a number.
+            if residual > largest { largest } else { residual }
+        };
+        let surplus: Vec<f64> = self.surplus.iter().map(of_surplus).collect();
         let links = self.shares.into_iter().zip(relative_loads.iter().zip(&problem.capacities)).zip(beside);
-        Ok(links
-            .map(|((share, (load, capacity)), beside)| match 1.0 - load {
-                idle if idle <= FULL => 0.0,
-                idle => share.min(idle * capacity / beside),
-            })
-            .chain(surplus))
+        let idle = links.map(|((share, (load, capacity)), beside)| match 1.0 - load {
+            idle if idle <= FULL => 0.0,
+            idle => share.min(idle * capacity / beside),
+        });
+        idle.chain(surplus)
     }
 }
 
+/// A marginal is rounding beside one that is larger by more than this.
+const SPENT: f64 = 0.5 * f64::EPSILON;
+/// Enough is looked for down to this part of a rate.
+const LEAST_FACTOR: f64 = 1e-30;
 /// How far beside a demand the marginal is looked at, and how closely it must fall through the price there.
 const BESIDE: f64 = 1e-6;
 const FALLS: f64 = 1e-3;

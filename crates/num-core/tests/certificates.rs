@@ -378,16 +378,85 @@ fn a_flow_has_enough_where_its_utility_is_flat_in_floats_and_no_sooner() {
         assert!(certified(1e6, 60.0, 0.0) >= 0.5, "{weight}");
         assert!(certified(1e6, 200.0, 1e-20) >= 0.5, "{weight}");
         assert!(certified(100.0, 50.0, (-50f64).exp()) >= 0.4, "{weight}: half the link is idle");
-        // A full link that another one pays for is no place for more than enough.
-        let paths = Paths::from_lists([[0], [0]]);
-        let utilities: Vec<std::sync::Arc<dyn Utility>> =
-            vec![std::sync::Arc::new(Tail(1.0)), std::sync::Arc::new(AlphaFair::new(9.0, 1.0).unwrap())];
-        let problem = Problem::new(vec![1e15], paths, utilities).unwrap();
-        for (enough, is_right) in [(300.0, true), (5e14, false)] {
-            let other = 1e15 - enough;
-            let price = f64::powf(other, -9.0);
-            let residual = certify(&problem, &[enough, other], &[price]).unwrap().kkt_residual;
-            assert_eq!(residual <= 1e-6, is_right, "{weight}: {enough}, {residual}");
+    }
+}
+
+#[test]
+fn more_than_enough_has_no_place_on_a_link_that_another_flow_pays_for() {
+    let paths = Paths::from_lists([[0], [0]]);
+    let utilities: Vec<std::sync::Arc<dyn Utility>> =
+        vec![std::sync::Arc::new(Tail(1.0)), std::sync::Arc::new(AlphaFair::new(9.0, 1.0).unwrap())];
+    let problem = Problem::new(vec![1e15], paths, utilities).unwrap();
+    for (enough, is_right) in [(300.0, true), (5e14, false)] {
+        let other = 1e15 - enough;
+        let residual = certify(&problem, &[enough, other], &[f64::powf(other, -9.0)]).unwrap().kkt_residual;
+        assert_eq!(residual <= 1e-6, is_right, "{enough}, {residual}");
+    }
+}
+
+/// U' = (x + shift)^−a, as a caller writes it.
+#[derive(Debug)]
+struct Steep {
+    power: f64,
+    shift: f64,
+}
+
+impl Utility for Steep {
+    fn value(&self, _flow: usize, rate: f64) -> f64 {
+        -(rate + self.shift).powf(1.0 - self.power) / (self.power - 1.0)
+    }
+    fn marginal(&self, _flow: usize, rate: f64) -> f64 {
+        (rate + self.shift).powf(-self.power)
+    }
+}
+
+/// However steep, it falls by the same factor again and again.
+#[test]
+fn a_steep_utility_has_never_enough() {
+    for power in [40.0, 52.0, 54.0, 60.0, 200.0] {
+        for shift in [0.0, 1e-3, 1e-2] {
+            let one_path = Problem::new(vec![1.0, 2.0], Paths::from_lists([[0], [1]]), Steep { power, shift }).unwrap();
+            let price = Steep { power, shift }.marginal(0, 1.0);
+            for rates in [[1.0, 1.5], [0.5, 0.5], [0.01, 0.02]] {
+                let proof = certify(&one_path, &rates, &[price, 0.0]).unwrap();
+                assert!(proof.kkt_residual >= 0.2, "{power}, {shift}: {rates:?}, {proof:?}");
+            }
+            let paths = Paths::from_lists([vec![0], vec![0, 1], vec![1, 2], vec![2]]);
+            let problem = Problem::new(vec![1.0, 3.0, 9.0], paths, Steep { power, shift }).unwrap();
+            for stop in [Stop::Rates, Stop::Kkt] {
+                let solution = solve(&problem, &Settings { stop, tol: 1e-4, ..Settings::default() }).unwrap();
+                if solution.status == Status::Optimal {
+                    for (rate, right) in solution.rates.iter().zip([0.5, 0.5, 2.5, 6.5]) {
+                        close(*rate, right, 2e-2);
+                    }
+                }
+            }
         }
+    }
+}
+
+/// What a rich flow leaves on a dear link displaces a flow on it, which has it from a poor one on the next link.
+#[test]
+fn a_split_is_judged_by_flows_two_links_away() {
+    let weights = [1.0, 3.0 * 9.995e-4, 1.5e-6];
+    let utilities: Vec<std::sync::Arc<dyn Utility>> =
+        weights.map(|weight| std::sync::Arc::new(AlphaFair::new(1.0, weight).unwrap()) as _).into();
+    let paths = Paths::from_lists([vec![0], vec![1], vec![1, 2], vec![2]]);
+    let problem = Problem::grouped(vec![1.0, 1e-3, 1e-3 + 1e-6], paths, vec![0, 0, 1, 2], utilities).unwrap();
+    let proof = certify(&problem, &[1.0, 5e-7, 9.995e-4, 1.5e-6], &[1.0, 2.0, 1.0]).unwrap();
+    assert!(proof.kkt_residual >= 0.1, "{proof:?}");
+}
+
+/// A rich flow that takes all of a link leaves nothing to one that would begin at a price a little lower.
+#[test]
+fn a_split_is_judged_by_a_flow_that_has_nothing_yet() {
+    for part in [1e-2, 1e-5, 1e-8] {
+        let begins_at_three = BandwidthFunction::new(&[3f64.powf(-0.2), 2.0], &[0.0, 2.0 * part], 5.0, 0.0).unwrap();
+        let utilities: Vec<std::sync::Arc<dyn Utility>> =
+            vec![std::sync::Arc::new(AlphaFair::new(1.0, 1.0 + part).unwrap()), std::sync::Arc::new(begins_at_three)];
+        let paths = Paths::from_lists([[0], [1], [1]]);
+        let problem = Problem::grouped(vec![1.0, part], paths, vec![0, 0, 1], utilities).unwrap();
+        let proof = certify(&problem, &[1.0, part, 0.0], &[1.0, 3.0]).unwrap();
+        assert!(proof.kkt_residual >= 0.5, "{part}: {proof:?}");
     }
 }

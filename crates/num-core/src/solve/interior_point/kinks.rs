@@ -148,14 +148,15 @@ impl Kinks {
         }
     }
 
-    /// Above b the room may be next to nothing beside dt and dy, whose difference its step would be.
+    /// Steps that go with changes of the rates. That of the room is dt − dy; above b, where the room may be next to nothing
+    /// beside both of them, it is what the room's product is to change by, less what π does to it.
     pub(super) fn direct(&mut self, changes: &[f64]) {
         for i in 0..self.flow.len() {
-            let [room, overshoot] = self.targets[i];
+            let [of_room, of_overshoot] = self.targets[i];
             let (toll, rest, change) = (self.toll[i], self.rest[i], changes[self.flow[i] as usize]);
-            let step = (room - toll * overshoot / rest + toll * change) / self.width(i);
-            let overshoot = (overshoot + self.overshoot[i] * step) / rest;
-            let room = if self.above[i] { (room - self.room[i] * step) / toll } else { overshoot - change };
+            let step = (of_room - toll * of_overshoot / rest + toll * change) / self.width(i);
+            let overshoot = (of_overshoot + self.overshoot[i] * step) / rest;
+            let room = if self.above[i] { (of_room - self.room[i] * step) / toll } else { overshoot - change };
             self.steps[i] = [step, overshoot, room];
         }
     }
