@@ -234,7 +234,7 @@ class Worth:
         return answer
 
     def enough(self, y):
-        """Whether all that a flow may still gain is rounding beside what it has, where its utility ends, and what it has."""
+        """Whether all that a flow may gain is rounding beside what it has, where its utility ends; and what it has."""
         left, has = np.full(self.flows, Real(np.inf)), np.zeros(self.flows, Real)
         for of, family in self.parts:
             if isinstance(family, UserDeadline):
