@@ -12,6 +12,9 @@ use crate::solve::system::{ABSENT, Accuracy, System};
 /// The proximal term: per y of the least λ of all flows and of ℓ − Q, and at least of ℓ − Q.
 const PROXIMAL: f64 = 1e-8;
 const LEAST_PROXIMAL: f64 = 1e-12;
+/// The same of a linear flow, per y of its λ: nothing else holds its rate where it is while μ goes on falling for flows
+/// that pay next to nothing, and rounding of its price would move it.
+const LINEAR: f64 = 1e-12;
 /// What counts as ℓ − Q is at least this part of ℓ there.
 const LEAST_LEVEL: f64 = 1e-30;
 /// μ goes no further than this part of all revenue.
@@ -104,6 +107,12 @@ impl InteriorPoint {
         let marginals = self.marginals[flows.clone()].iter().zip(&self.bends[flows.clone()]);
         for (stiffness, (marginal, bend)) in stiffness[flows.clone()].iter_mut().zip(marginals) {
             *stiffness = marginal * bend;
+        }
+        if chunk.linear {
+            let values = self.marginals[flows.clone()].iter().zip(&self.flow_rates[flows.clone()]);
+            for (stiffness, (marginal, rate)) in stiffness[flows.clone()].iter_mut().zip(values) {
+                *stiffness += LINEAR * marginal / rate;
+            }
         }
         let mut stiffen = |flow: usize, curvature| stiffness[flow] += curvature;
         self.tops.curvatures(chunk.tops.clone(), &mut stiffen);

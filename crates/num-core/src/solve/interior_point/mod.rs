@@ -14,7 +14,8 @@
 //! - A jump of U' (a flat piece of a bandwidth function) is an elastic bound (`kinks.rs`).
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
-//!   flows, per y. A split is found by differences of prices that small, and the term must not be what decides them.
+//!   flows, per y. A split is found by differences of prices that small, and the term must not be what decides them. And
+//!   one on every linear flow, 1e−12 of its λ, per y.
 //! - What the paths of a flow see is its level ℓ = λ − t, less Q, what the links cost that all of them cross. Where t or Q
 //!   makes up nearly all of λ, ℓ − Q is not their difference but moves by Newton's steps of its own, and t or λ is what
 //!   follows from it: otherwise rounding of λ would say how the flow is split.
