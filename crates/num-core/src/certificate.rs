@@ -589,7 +589,7 @@ impl<'a> Splits<'a> {
                 if excess <= 0.0 {
                     continue;
                 }
-                let part = rates[path].min(problem.caps[other] - rates[other]) / whole.min(smallest);
+                let part = (rates[path].min(problem.caps[other] - rates[other]) / whole.min(smallest)).min(1.0);
                 residual = larger(residual, part.min(excess / own.min(least_paid) / FLAT));
             }
         }

@@ -78,3 +78,18 @@ impl Goal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_answers_whose_residuals_say_nothing_the_smaller_gap_is_better() {
+        let by = |stop| Goal::new(&Settings { stop, ..Settings::default() });
+        assert!(by(Stop::Kkt).rank(1e-14, 1.0) < by(Stop::Kkt).rank(0.8, 1.0));
+        assert!(by(Stop::Kkt).rank(0.8, 0.5) < by(Stop::Kkt).rank(1e-14, 0.9));
+        assert!(by(Stop::Kkt).rank(0.8, 1.0) < by(Stop::Kkt).rank(0.1, f64::NAN));
+        assert!(by(Stop::Rates).rank(1e-7, 0.4) < by(Stop::Rates).rank(1e-9, 0.5));
+        assert!(by(Stop::Rates).rank(1e-7, 1.0) < by(Stop::Rates).rank(1e-5, 1e-9));
+    }
+}

@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Stop {
     /// The relative gap is at most the tolerance, and the KKT residual at most 1e−3 (or the tolerance, where that is
-    /// larger): the total worth is right to the tolerance, and every single rate to about a thousandth of itself.
+    /// larger): the total worth is right to the tolerance, and every single rate to about a thousandth of itself, or its
+    /// price to a tenth of that where the utility is nearly linear.
     #[default]
     Rates,
     /// The relative gap is at most the tolerance: the total worth is right, relative to what raising every rate by 100 %

@@ -43,7 +43,8 @@ pub(crate) use trace::Trace;
 ///     What the certificate must show before the status may be ``"optimal"``; relative, > 0.
 /// stop : {"rates", "gap", "kkt"}
 ///     What the tolerance is about. ``"rates"``: the relative duality gap is at most `tol`, and the KKT residual at most
-///     1e-3 (or `tol`, where that is larger): the total worth is right to `tol`, every single rate to a thousandth.
+///     1e-3 (or `tol`, where that is larger): the total worth is right to `tol`, every single rate to a thousandth, or
+///     its price to a tenth of that where the utility is nearly linear.
 ///     ``"gap"``: the gap alone, which may leave flows that matter little to the total far from their rates. ``"kkt"``: the
 ///     KKT residual is at most `tol`, so that every single rate is right to `tol`.
 /// max_iterations : int

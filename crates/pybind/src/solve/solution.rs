@@ -68,7 +68,7 @@ pub(crate) struct Solution {
     #[pyo3(get)]
     overload: f64,
     /// Largest violation of the optimality conditions, relative to each flow's own rate: to this every single rate is
-    /// right.
+    /// right, or its price to a tenth of this where the utility is nearly linear. At 1 it says nothing.
     #[pyo3(get)]
     kkt_residual: f64,
     /// Iterations done.
