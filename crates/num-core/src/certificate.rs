@@ -47,9 +47,9 @@
 //!
 //! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate (or the prices
 //!   by ε/10, where U' is so flat that a small change of price moves the rate a lot: α < 0.1, linear utilities);
-//! - no path that costs more than another one of its flow with room carries more than the part ε of the flow, or of any
-//!   smaller flow that pays on a link that only one of the two crosses, unless it costs more by at most ε/10 of what any
-//!   flow pays, or is worth, whose path crosses such a link;
+//! - no path that costs more than another one of its flow with room carries more than the part ε of the flow, or of the
+//!   smallest rate beside any link that only one of the two crosses, unless it costs more by at most ε/10 of what any flow
+//!   pays, or is worth, whose path crosses such a link;
 //! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or its
 //!   price is at most the part ε of what every path through it is worth.
 //!
@@ -181,6 +181,13 @@ struct Enough {
     worth: f64,
 }
 
+impl Enough {
+    /// Whether a flow with this marginal has it.
+    fn is_at(self, marginal: f64) -> bool {
+        self.rounding > 0.0 && marginal <= self.rounding
+    }
+}
+
 impl<'a> Settled<'a> {
     /// Two passes over the paths. Rates and prices are as they were found; the caps are imposed here.
     ///
@@ -285,9 +292,9 @@ impl<'a> Settled<'a> {
                     if lost && block.utility.alpha(flow - block.flows.start).is_some() {
                         return Ok(f64::INFINITY);
                     }
-                    let Enough { rounding, worth } = enough_of(enough, flow);
-                    if rounding > 0.0 && marginals[number] <= rounding {
-                        held.push([missing, rent.max(worth)]);
+                    let enough = enough_of(enough, flow);
+                    if enough.is_at(marginals[number]) {
+                        held.push([missing, rent.max(enough.worth)]);
                     } else if rent > would_pay {
                         held.push([missing, rent]);
                     } else {
@@ -400,8 +407,8 @@ impl<'a> Settled<'a> {
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
-                    let Enough { rounding, .. } = enough_of(enough, flow);
-                    let has_enough = rounding > 0.0 && marginal <= rounding;
+                    let enough = enough_of(enough, flow);
+                    let (rounding, has_enough) = (enough.rounding, enough.is_at(marginal));
                     let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
                     for path in problem.paths_of(flow) {
                         let held = saturated || self.rates[path] >= problem.caps[path];
@@ -450,11 +457,6 @@ impl<'a> Settled<'a> {
             if rate >= saturation { saturation * (1.0 - JUST_BESIDE) } else { rate }
         }));
         block.utility.marginal_into(places, below, marginals);
-    }
-
-    /// What a flow's rate counts as where an error is relative to it.
-    fn whole(&self, flow: usize, path: usize) -> f64 {
-        self.flow_rates[flow].max(TINY * self.problem.ceilings[path])
     }
 
     /// By flow, whether it has enough. Empty without utilities of the caller's own.
@@ -570,7 +572,7 @@ impl<'a> Splits<'a> {
     /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one of
     /// the two crosses.
     fn residual(&mut self, flow: usize, beside: &[f64]) -> f64 {
-        let Settled { problem, path_prices, rates, .. } = self.settled;
+        let Settled { problem, path_prices, rates, flow_rates, .. } = self.settled;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.caps[*path];
         let mut others: Vec<usize> = paths.clone().filter(is_open).collect();
@@ -581,7 +583,7 @@ impl<'a> Splits<'a> {
         let worth = larger(self.marginals[flow], enough_of(self.enough, flow).rounding);
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
-            let whole = self.settled.whole(flow, path);
+            let whole = flow_rates[flow].max(TINY * problem.ceilings[path]);
             let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {

@@ -29,7 +29,7 @@ struct Basis(MaxMinBasis);
 /// accuracy : float, optional
 ///     Between 0 and 1: rates need not be exact, for 1e5 flows with several paths and more. Water-filling is repeated until
 ///     its rates are proven to be that near to max-min fair, or that gets no better; then the exact method is tried for
-///     some ten seconds of work, whose rates are returned when they are proven to be that near. `unfairness` of the result
+///     half a minute or so, whose rates are returned when they are proven to be that near. `unfairness` of the result
 ///     says what has been proven: of water-filling on networks with many demands it is mostly much more than was asked
 ///     for. With one path per flow the rates are exact.
 ///

@@ -159,7 +159,6 @@ impl SeveralPaths {
     }
 
     /// What a search for other capacities, caps or weights can start from, once it is done.
-    ///
     pub(super) fn into_start(self) -> Option<Start> {
         self.best.map(|(best, _)| Start::new(self.frame, best.basis, best.witness))
     }
