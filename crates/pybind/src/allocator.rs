@@ -3,8 +3,9 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use netnum_core::PowerLaw;
 use netnum_core::{Error, Parameter, Paths};
-use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator};
+use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, allocator, restore_allocator};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyTuple};
@@ -171,8 +172,8 @@ impl Allocator {
         let weights = column("weight", weight, 1.0)?;
         let alphas = column("alpha", alpha, 1.0)?;
         let caps = column("rate_cap", rate_cap, f64::INFINITY)?;
-        let of = |flow| Worth { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
-        let worths: Vec<Worth> = (0..paths.len()).map(of).collect();
+        let of = |flow| PowerLaw { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
+        let worths: Vec<PowerLaw> = (0..paths.len()).map(of).collect();
         let core = &mut *core;
         let ids = door::detached(py, || core.start_all(&paths, &worths))?;
         Ok(numbers_of(py, &ids))
@@ -227,9 +228,13 @@ impl Allocator {
         let core = &mut *core;
         door::detached(py, || {
             let worth = |(flow, &id): (usize, &FlowId)| {
-                let old = core.worth(id)?;
+                let old = core.utility(id)?;
                 let of = |column: &Option<Parameter>, old| column.as_ref().map_or(old, |column| column.of(flow));
-                Ok(Worth { weight: of(&weights, old.weight), alpha: of(&alphas, old.alpha), cap: of(&caps, old.cap) })
+                Ok(PowerLaw {
+                    weight: of(&weights, old.weight),
+                    alpha: of(&alphas, old.alpha),
+                    cap: of(&caps, old.cap),
+                })
             };
             let worths = given.then(|| ids.iter().enumerate().map(worth).collect::<netnum_core::Result<Vec<_>>>());
             core.change_all(&ids, paths.as_deref(), worths.transpose()?.as_deref())
@@ -312,10 +317,7 @@ impl Allocator {
     fn respond(&self, py: Python<'_>) -> PyResult<()> {
         let mut guard = self.core()?;
         let core = &mut *guard;
-        door::detached(py, || {
-            core.respond();
-            Ok(())
-        })
+        door::detached(py, || core.respond())
     }
 
     /// What the last tick or response gave flowlets; 0 for those that started after it.

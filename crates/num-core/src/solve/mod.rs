@@ -8,7 +8,7 @@ mod incidence;
 mod interior_point;
 mod method;
 mod newton;
-mod price;
+pub mod price;
 mod progress;
 mod settings;
 mod solution;
@@ -25,10 +25,6 @@ use deadline::Deadline;
 use goal::Goal;
 pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange, nearest};
 pub(crate) use method::{Method, State};
-pub use price::{
-    CEILING, Delayed, FastNed, Fgm, Gradient, LARGEST_PRICE, LARGEST_SUM, Late, LinkRecord, LinkState, MOST_REFUSALS,
-    Ned, NewtonLike, PowerFlows, PowerLaw, PriceEngine, PriceRule, Rcp, Responder, Sums,
-};
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
 pub use solution::{Solution, Status};

@@ -135,7 +135,7 @@ pub(crate) fn solve(
     let options = options_of(options)?;
     let prices = warm_start.map(prices_of).transpose()?;
     let solution = door::detached(py, || {
-        let make = || netnum_parallel::solver_from(&problem.core, method, &options, threads, prices.as_deref());
+        let make = || netnum_parallel::solver(&problem.core, method, &options, threads, prices.as_deref());
         solve_by(&problem.core, &settings, &mut watch, make)
     });
     let closed = watch.close(py, solution.as_ref().ok());

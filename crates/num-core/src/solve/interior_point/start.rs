@@ -3,10 +3,8 @@
 use super::{InteriorPoint, LEAST, MOST};
 use crate::error::Result;
 use crate::interrupt;
-use crate::max_min::Witness;
 use crate::presolve::Presolved;
-use crate::solve::price::{FastNed, PriceMethod};
-use crate::solve::{Method, State};
+use crate::solve::price::{FastNed, LinkPrices, Respond, Serial, bounds, cut};
 use crate::utility::Curvature;
 
 /// Iterations of fast NED that improve the prices at first: many where a response is one division, which makes them cost
@@ -93,10 +91,11 @@ impl InteriorPoint {
     }
 
     fn improve_prices(&mut self, problem: &Presolved) -> Result<()> {
-        let mut ned = PriceMethod::new(FastNed::new(1.0), problem, None)?;
-        let (prices, rates) = (self.prices.clone(), vec![0.0; self.rates.len()]);
-        let mut state = State { prices, rates, witness: Witness::default() };
-        ned.start(problem, &mut state)?;
+        let mut links = LinkPrices::new(FastNed::new(1.0), problem.capacities.clone())?;
+        let mut flows = Serial::new(problem, bounds(problem)?)?;
+        self.prices.iter_mut().for_each(|price| *price = cut(*price));
+        links.set_prices(&self.prices)?;
+        links.start(&mut flows)?;
         let logs = problem.blocks.iter().all(|block| block.utility.log_weights().is_some());
         let steps = match problem.paths.len() > self.marginals.len() {
             true => SHARE_STEPS,
@@ -104,11 +103,13 @@ impl InteriorPoint {
             false => NED_STEPS,
         };
         for _ in 0..steps {
-            if ned.step(problem, &mut state)? <= ENOUGH {
+            links.step(&mut flows)?;
+            if links.gap_estimate() <= ENOUGH {
                 break;
             }
         }
-        (self.prices, self.rates) = (state.prices, state.rates);
+        self.prices.copy_from_slice(links.prices());
+        flows.rates_into(&mut self.rates);
         Ok(())
     }
 
