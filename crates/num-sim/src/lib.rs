@@ -25,7 +25,7 @@
 //! use netnum_sim::{Ecmp, MaxMin, Pairs, Poisson, Run, Sizes, Workload, simulate};
 //!
 //! let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9)?;
-//! let arrivals = Poisson { flows: 2000, ..Poisson::new(Sizes::web_search(), 0.6) };
+//! let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(2000);
 //! let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1)?;
 //! let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMin::new(), &Run::default(), &mut ())?;
 //! assert_eq!(report.ended(), 2000);
@@ -41,6 +41,7 @@ mod policy;
 mod registry;
 mod report;
 mod routing;
+mod setters;
 mod simulator;
 mod sizes;
 mod workload;
@@ -48,16 +49,16 @@ mod workload;
 pub use error::{Error, Result};
 pub use network::{Flow, Flows, Marking, Marks, NetworkState, Route};
 pub use policy::{
-    Clocked, ClockedOptions, DeadlineKey, Edf, Ideal, Key, MaxMinFair, MinFctOptions, Objective, Ordered, POLICIES,
-    Pias, Policy, Rank, Rates, Rax, RaxOptions, Remaining, RemainingKey, Srpt, Strict, UpdateTraffic, Urgency, Xwi,
-    XwiOptions, fair_rates, policy,
+    Clocked, ClockedOptions, DeadlineKey, Edf, Event, Ideal, Key, MaxMinFair, MinFctOptions, Objective, Ordered,
+    POLICIES, Pias, Policy, Rank, Rates, Rax, RaxOptions, Remaining, RemainingKey, Srpt, Strict, UpdateTraffic,
+    Urgency, Xwi, XwiOptions, fair_rates, policy,
 };
-pub use registry::{Entry, Given, Options};
+pub use registry::{Entry, OptionValue, Options};
 pub use report::{Report, RunStatus};
 pub use routing::{
     Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, KShortestOptions, KShortestPaths, Moves, ROUTINGS,
     Routing, Split, Spray, routing,
 };
 pub use simulator::{CapacityChange, RunObserver, RunProgress, RunSettings, simulate};
-pub use sizes::{NAMES, Sizes};
+pub use sizes::{MEASURED, Sizes};
 pub use workload::{Pairs, Poisson, Production, Workload};

@@ -2,7 +2,7 @@
 
 use netnum_core::{Paths, Problem, Utilities};
 
-use super::single_path;
+use super::single_path::single_path;
 use crate::error::Result;
 use crate::network::{Flow, Flows};
 

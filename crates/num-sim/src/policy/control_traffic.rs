@@ -41,13 +41,13 @@ impl Meter {
     }
 
     /// The server of a flow says that it starts.
-    pub(super) fn start(&mut self, flow: u32) {
+    pub(super) fn flow_started(&mut self, flow: u32) {
         self.count.starts += 1;
         self.say(flow);
     }
 
     /// The server of a flow says that it ends.
-    pub(super) fn end(&mut self, flow: u32) {
+    pub(super) fn flow_ended(&mut self, flow: u32) {
         self.count.ends += 1;
         self.say(flow);
     }
@@ -59,7 +59,7 @@ impl Meter {
     }
 
     /// The server of a flow hears of its rate at this step.
-    pub(super) fn update(&mut self, flow: u32) {
+    pub(super) fn rate_sent(&mut self, flow: u32) {
         self.count.updates += 1;
         let heard = &mut self.heard[self.servers[flow as usize]];
         self.count.packets_to_servers += u64::from(*heard != self.step);
@@ -67,7 +67,7 @@ impl Meter {
     }
 
     /// A step is over.
-    pub(super) fn next(&mut self) {
+    pub(super) fn next_step(&mut self) {
         self.step += 1;
     }
 
@@ -86,14 +86,14 @@ mod tests {
         let workload = Workload::new(vec![0.0; 3], vec![0, 0, 1], vec![2; 3], vec![1.0; 3]).unwrap();
         let mut meter = Meter::new(&net, &workload);
         // All start at once, from two servers, and hear of their rates at the first step.
-        (0..3).for_each(|flow| meter.start(flow));
-        (0..3).for_each(|flow| meter.update(flow));
-        meter.next();
+        (0..3).for_each(|flow| meter.flow_started(flow));
+        (0..3).for_each(|flow| meter.rate_sent(flow));
+        meter.next_step();
         // Both flows of a server end before the second step, at which the third hears of another rate.
-        (0..2).for_each(|flow| meter.end(flow));
-        meter.update(2);
-        meter.next();
-        meter.end(2);
+        (0..2).for_each(|flow| meter.flow_ended(flow));
+        meter.rate_sent(2);
+        meter.next_step();
+        meter.flow_ended(2);
         let expected = UpdateTraffic { starts: 3, ends: 3, updates: 4, packets_to_allocator: 4, packets_to_servers: 3 };
         assert_eq!(meter.count(), expected);
     }

@@ -8,9 +8,19 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::ordered::{Key, Ordered};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
+use crate::registry::{self, Entry};
+
+/// As a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "edf",
+    summary: "strict priority by deadlines at a multiple of what a flow takes alone",
+    options: registry::defaults::<EdfOptions>,
+    build: |given| Ok(Box::new(Edf::new(given.read::<EdfOptions>()?.slack)?)),
+};
 
 /// Strict priority by deadline.
 pub type Edf = Ordered<DeadlineKey>;
@@ -37,19 +47,13 @@ impl Edf {
 /// Options by name.
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct EdfOptions {
+struct EdfOptions {
     slack: f64,
 }
 
 impl Default for EdfOptions {
     fn default() -> Self {
         Self { slack: 2.0 }
-    }
-}
-
-impl EdfOptions {
-    pub(super) fn policy(self) -> Result<Edf> {
-        Edf::new(self.slack)
     }
 }
 

@@ -10,12 +10,13 @@ use netnum_core::{Settings, Solver, Topology, Utilities, interrupt};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::{Objective, Policy, Rates, active_problem};
+use super::{Event, Objective, Policy, PolicyEntry, Rates, active_problem};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
+use crate::registry::{self, Entry};
 use crate::workload::Workload;
 
-/// The flows whose rates are to be worth something.
+/// The active flows at a moment.
 pub(super) struct Moment<'a> {
     pub(super) slots: &'a [u32],
     pub(super) flows: &'a Flows,
@@ -114,6 +115,22 @@ impl Ideal {
     }
 }
 
+/// The optimum of log x, as a policy by its name.
+pub(super) const PROPORTIONAL: PolicyEntry = Entry {
+    name: "proportional",
+    summary: "the exact optimum of log x at every change",
+    options: registry::defaults::<IdealOptions>,
+    build: |given| Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?)),
+};
+
+/// The optimum of x^(1−α)/(1−α), as a policy by its name.
+pub(super) const ALPHA_FAIR: PolicyEntry = Entry {
+    name: "alpha-fair",
+    summary: "the exact optimum of alpha-fair utilities at every change",
+    options: registry::defaults::<AlphaFairOptions>,
+    build: |given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?)),
+};
+
 /// Options of an optimum.
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -154,7 +171,7 @@ impl Policy for Ideal {
         &self.name
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         (self.capacities, self.at_first) = (net.capacities().to_vec(), net.capacities().to_vec());
         (self.prices, self.changed, self.gap) = (Vec::new(), false, 0.0);
         if let Some(clock) = &mut self.clock {
@@ -163,21 +180,12 @@ impl Policy for Ideal {
         Ok(())
     }
 
-    fn arrive(&mut self, _slot: u32, _flows: &Flows) {
+    fn changed(&mut self, event: Event, _flows: &Flows) -> Result<()> {
+        if let Event::CapacityChanged { link, capacity } = event {
+            self.capacities[link] = capacity;
+        }
         self.changed = true;
-    }
-
-    fn leave(&mut self, _slot: u32, _flows: &Flows) {
-        self.changed = true;
-    }
-
-    fn cap_changed(&mut self, _slot: u32, _flows: &Flows) {
-        self.changed = true;
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.capacities[link] = capacity;
-        self.changed = true;
+        Ok(())
     }
 
     fn is_exact(&self) -> bool {

@@ -2,10 +2,11 @@
 
 use netnum_core::{AlphaFair, MinFct, Utilities};
 use netnum_parallel::Worth;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Result};
 use crate::network::Flow;
+use crate::registry;
 
 /// What the rate x of a flow is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -21,8 +22,13 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// How one is written.
-    pub(crate) const FORMS: &str = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
+    /// The forms in which one is written.
+    const FORMS: &str = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
+
+    /// Reads an option, with an error that says the forms.
+    pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        registry::read_form(deserializer, Self::FORMS)
+    }
 
     /// Whether its numbers are in their range.
     ///

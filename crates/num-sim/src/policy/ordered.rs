@@ -21,7 +21,7 @@ use std::cmp::Ordering;
 use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
 
-use super::{Policy, Rates};
+use super::{Event, Policy, Rates};
 use crate::error::{Error, Result};
 use crate::network::Flows;
 use crate::workload::Workload;
@@ -39,7 +39,7 @@ pub trait Key {
     fn name(&self) -> &str;
 
     /// Called once before the first flow arrives, with the capacity of every link.
-    fn start(&mut self, _capacities: &[f64]) {}
+    fn begin_run(&mut self, _capacities: &[f64]) {}
 
     /// The key of a flow at a moment. It is asked for again whenever it may have changed.
     fn key(&self, slot: u32, flows: &Flows, now: f64) -> f64;
@@ -58,7 +58,7 @@ pub struct Ordered<K> {
     links: Vec<Link>,
     /// How many at its end have just arrived, and slots of flows that have left.
     arrived: usize,
-    left: Vec<u32>,
+    ended: Vec<u32>,
     /// Whether some take other routes than when keys were last asked for.
     rerouted: bool,
 }
@@ -71,7 +71,7 @@ struct Place {
     number: u32,
     slot: u32,
     /// The link that left nothing for it when flows were last served; [`NONE`] for one that got something.
-    blocked: u32,
+    full_link: u32,
 }
 
 /// No link.
@@ -98,7 +98,7 @@ impl<K: Key> Ordered<K> {
     /// In the order of some key.
     pub fn by(key: K) -> Self {
         let (capacities, order, links) = (Vec::new(), Vec::new(), Vec::new());
-        Self { by: key, capacities, order, links, arrived: 0, left: Vec::new(), rerouted: false }
+        Self { by: key, capacities, order, links, arrived: 0, ended: Vec::new(), rerouted: false }
     }
 
     /// Sorts what is almost sorted, but for many that have just arrived.
@@ -122,20 +122,20 @@ impl<K: Key> Ordered<K> {
 }
 
 impl<K> Ordered<K> {
-    fn forget_those_that_left(&mut self) {
-        match self.left.as_mut_slice() {
+    fn remove_ended(&mut self) {
+        match self.ended.as_mut_slice() {
             [] => return,
             &mut [slot] => {
                 if let Some(gone) = self.order.iter().position(|place| place.slot == slot) {
                     self.order.remove(gone);
                 }
             }
-            left => {
-                left.sort_unstable();
-                self.order.retain(|place| left.binary_search(&place.slot).is_err());
+            ended => {
+                ended.sort_unstable();
+                self.order.retain(|place| ended.binary_search(&place.slot).is_err());
             }
         }
-        self.left.clear();
+        self.ended.clear();
     }
 }
 
@@ -144,47 +144,39 @@ impl<K: Key> Policy for Ordered<K> {
         self.by.name()
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
         self.order.clear();
-        (self.arrived, self.left, self.rerouted) = (0, Vec::new(), false);
-        self.by.start(net.capacities());
+        (self.arrived, self.ended, self.rerouted) = (0, Vec::new(), false);
+        self.by.begin_run(net.capacities());
         Ok(())
     }
 
-    fn arrive(&mut self, slot: u32, flows: &Flows) {
-        // Its slot may be that of a flow that has left at this moment.
-        self.forget_those_that_left();
-        self.order.push(Place {
-            key: f64::INFINITY,
-            slope: f64::NAN,
-            number: flows.flow(slot).number,
-            slot,
-            blocked: NONE,
-        });
-        self.arrived += 1;
-    }
-
-    fn leave(&mut self, slot: u32, _flows: &Flows) {
-        self.left.push(slot);
-    }
-
-    fn reroute(&mut self, _slot: u32, _flows: &Flows) {
-        // A key may depend on the route.
-        self.rerouted = true;
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.capacities[link] = capacity;
+    fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        match event {
+            Event::Arrived(slot) => {
+                // Its slot may be that of a flow that has ended at this moment.
+                self.remove_ended();
+                let number = flows.flow(slot).number;
+                self.order.push(Place { key: f64::INFINITY, slope: f64::NAN, number, slot, full_link: NONE });
+                self.arrived += 1;
+            }
+            Event::Ended(slot) => self.ended.push(slot),
+            // A key may depend on the route.
+            Event::Rerouted(_) => self.rerouted = true,
+            Event::CapChanged(_) => {}
+            Event::CapacityChanged { link, capacity } => self.capacities[link] = capacity,
+        }
+        Ok(())
     }
 
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
-        self.forget_those_that_left();
+        self.remove_ended();
         let (mut pacer, all) = (Pacer::new(), std::mem::take(&mut self.rerouted));
         pacer.did(self.order.len())?;
         for place in self.order.iter_mut().filter(|place| all || place.slope != 0.0) {
             pacer.did(1)?;
-            place.blocked = if all { NONE } else { place.blocked };
+            place.full_link = if all { NONE } else { place.full_link };
             place.key = self.by.key(place.slot, flows, now);
             if place.key.is_nan() {
                 let what = format!("gave flow {} the key NaN at {now} s, expected a number", place.number);
@@ -197,9 +189,9 @@ impl<K: Key> Policy for Ordered<K> {
         links.clear();
         links.extend(capacities.iter().map(idle));
         for place in order.iter_mut() {
-            let Place { key, slot, blocked, .. } = *place;
+            let Place { key, slot, full_link, .. } = *place;
             // Then it gets nothing again.
-            let still = links.get(blocked as usize).is_some_and(|link| link.free == 0.0);
+            let still = links.get(full_link as usize).is_some_and(|link| link.free == 0.0);
             let rate = match still {
                 true => 0.0,
                 false => {
@@ -207,7 +199,7 @@ impl<K: Key> Policy for Ordered<K> {
                     pacer.did(route.links().len())?;
                     let rate = route.iter().map(|(link, share)| links[link].free / share).fold(flow.cap, f64::min);
                     let full = route.links().iter().find(|&&link| links[link as usize].free == 0.0);
-                    place.blocked = full.copied().unwrap_or(NONE);
+                    place.full_link = full.copied().unwrap_or(NONE);
                     if rate != flow.rate {
                         rates.set(slot, rate);
                     }

@@ -13,14 +13,34 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::remaining::Remaining;
-use super::strict::Rank;
+use super::strict::{Rank, Strict};
 use crate::error::{Error, Result};
 use crate::network::Flows;
+use crate::registry::{self, Entry};
+use crate::setters::setters;
+
+/// RAX, as a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "rax",
+    summary: "fair sharing at priorities by estimated remaining time",
+    options: registry::defaults::<RaxOptions>,
+    build: |given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?))),
+};
+
+/// RAX+, as a policy by its name.
+pub(super) const PLUS: PolicyEntry = Entry {
+    name: "rax+",
+    summary: "fair sharing at priorities by true remaining time",
+    options: registry::defaults::<RaxOptions>,
+    build: |given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?))),
+};
 
 /// How RAX works. By default as for links of 10 Gbit/s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RaxOptions {
     /// K, the number of levels, 1 to 64.
     pub levels: usize,
@@ -31,6 +51,13 @@ pub struct RaxOptions {
     /// Seconds between two looks at the estimates, > 0.
     pub interval: f64,
 }
+
+setters!(RaxOptions {
+    with_levels: levels: usize,
+    with_first: first: f64,
+    with_base: base: f64,
+    with_interval: interval: f64,
+});
 
 impl Default for RaxOptions {
     fn default() -> Self {
@@ -97,7 +124,7 @@ impl Rank for Rax {
         self.thresholds.len() + 1
     }
 
-    fn start(&mut self, capacities: &[f64]) {
+    fn begin_run(&mut self, capacities: &[f64]) {
         self.capacities = capacities.to_vec();
     }
 

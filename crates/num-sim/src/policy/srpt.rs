@@ -6,9 +6,19 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::ordered::{Key, Ordered};
 use super::remaining::Remaining;
 use crate::network::Flows;
+use crate::registry::{self, Entry};
+
+/// As a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "srpt",
+    summary: "strict priority by what is left of a flow in size or in time, pFabric's ideal",
+    options: registry::defaults::<SrptOptions>,
+    build: |given| Ok(Box::new(given.read::<SrptOptions>()?.policy())),
+};
 
 /// Strict priority by what is left of a flow.
 pub type Srpt = Ordered<RemainingKey>;
@@ -35,12 +45,12 @@ impl Srpt {
 /// Options by name.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct SrptOptions {
+struct SrptOptions {
     by: Remaining,
 }
 
 impl SrptOptions {
-    pub(super) fn policy(self) -> Srpt {
+    fn policy(self) -> Srpt {
         Ordered::by(RemainingKey { by: self.by, ..RemainingKey::default() })
     }
 }
@@ -63,7 +73,7 @@ impl Key for RemainingKey {
         }
     }
 
-    fn start(&mut self, capacities: &[f64]) {
+    fn begin_run(&mut self, capacities: &[f64]) {
         self.capacities = capacities.to_vec();
     }
 

@@ -7,7 +7,7 @@ use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
 
 use super::max_min::Tiers;
-use super::{Policy, Rates};
+use super::{Event, Policy, Rates};
 use crate::calendar::Calendar;
 use crate::error::{Error, Result};
 use crate::network::Flows;
@@ -25,7 +25,7 @@ pub trait Rank {
     fn levels(&self) -> usize;
 
     /// Called once before the first flow arrives, with the capacity of every link.
-    fn start(&mut self, _capacities: &[f64]) {}
+    fn begin_run(&mut self, _capacities: &[f64]) {}
 
     /// The level of a flow at a moment, below [`levels`](Self::levels); 0 is served first.
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize;
@@ -45,15 +45,13 @@ pub struct Strict<R> {
     /// Slots whose level is asked for at this instant, and those that have another rate or level since.
     due: Vec<u32>,
     changed: Vec<u32>,
-    /// What went wrong where nothing could be returned.
-    fault: Option<Error>,
 }
 
 impl<R: Rank> Strict<R> {
     /// By the levels of a rank.
     pub fn by(rank: R) -> Self {
         let (tiers, calendar, due, changed) = (Tiers::default(), Calendar::default(), Vec::new(), Vec::new());
-        Self { rank, tiers, calendar, due, changed, fault: None }
+        Self { rank, tiers, calendar, due, changed }
     }
 
     /// The level of a flow, one of those that there are.
@@ -87,51 +85,42 @@ impl<R: Rank> Policy for Strict<R> {
         self.rank.name()
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         if self.rank.levels() == 0 {
             return Err(self.error("has no level, expected at least one".into()));
         }
-        self.tiers.start(self.rank.levels(), net.capacities());
-        (self.calendar, self.fault) = (Calendar::default(), None);
-        self.rank.start(net.capacities());
+        self.tiers.reset(self.rank.levels(), net.capacities());
+        self.calendar = Calendar::default();
+        self.rank.begin_run(net.capacities());
         Ok(())
     }
 
-    fn arrive(&mut self, slot: u32, flows: &Flows) {
-        let arrival = flows.flow(slot).arrival;
-        // Until it has a rate.
-        let level = self.level(slot, flows, arrival);
-        let until = level.clone().and_then(|level| self.until(slot, level, 0.0, flows, arrival));
-        self.tiers.insert(slot, level.unwrap_or(0), flows);
-        match until {
-            Ok(until) => self.calendar.set(slot, f64::max(arrival, until)),
-            Err(error) => _ = self.fault.get_or_insert(error),
+    fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        match event {
+            Event::Arrived(slot) => {
+                let arrival = flows.flow(slot).arrival;
+                let level = self.level(slot, flows, arrival)?;
+                // Until it has a rate.
+                let until = self.until(slot, level, 0.0, flows, arrival)?;
+                self.tiers.insert(slot, level, flows);
+                self.calendar.set(slot, f64::max(arrival, until));
+            }
+            Event::Ended(slot) => {
+                self.tiers.remove(slot);
+                self.calendar.set(slot, f64::INFINITY);
+            }
+            Event::Rerouted(slot) => {
+                let level = self.tiers.level(slot);
+                self.tiers.remove(slot);
+                self.tiers.insert(slot, level, flows);
+            }
+            Event::CapChanged(slot) => self.tiers.set_cap(slot, flows.flow(slot).cap),
+            Event::CapacityChanged { link, capacity } => self.tiers.set_capacity(link as u32, capacity),
         }
-    }
-
-    fn leave(&mut self, slot: u32, _flows: &Flows) {
-        self.tiers.remove(slot);
-        self.calendar.set(slot, f64::INFINITY);
-    }
-
-    fn cap_changed(&mut self, slot: u32, flows: &Flows) {
-        self.tiers.set_cap(slot, flows.flow(slot).cap);
-    }
-
-    fn reroute(&mut self, slot: u32, flows: &Flows) {
-        let level = self.tiers.level(slot);
-        self.tiers.remove(slot);
-        self.tiers.insert(slot, level, flows);
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.tiers.set_capacity(link as u32, capacity);
+        Ok(())
     }
 
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
-        if let Some(fault) = self.fault.take() {
-            return Err(fault);
-        }
         let mut pacer = Pacer::new();
         let mut due = std::mem::take(&mut self.due);
         self.calendar.due(now, &mut due);
@@ -145,7 +134,7 @@ impl<R: Rank> Policy for Strict<R> {
         }
         let mut changed = std::mem::take(&mut self.changed);
         changed.clone_from(&due);
-        self.tiers.settle(|slot, rate| {
+        self.tiers.update(|slot, rate| {
             rates.set(slot, rate);
             changed.push(slot);
         })?;

@@ -11,12 +11,23 @@
 use netnum_core::{MinFct, Settings};
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::clock::Clock;
 use super::edf::deadline;
 use super::ideal::{Ideal, Moment};
 use super::remaining::{FOREVER, Remaining};
 use crate::error::{Error, Result};
 use crate::network::PACKET;
+use crate::registry::{self, Entry};
+use crate::setters::setters;
+
+/// As a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "min-fct",
+    summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
+    options: registry::defaults::<MinFctOptions>,
+    build: |given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?)),
+};
 
 /// What makes a flow urgent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -36,6 +47,7 @@ pub enum Urgency {
 /// The optimum for short completion times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MinFctOptions {
     /// The gap to prove at every change.
     pub tol: f64,
@@ -46,6 +58,13 @@ pub struct MinFctOptions {
     /// A deadline is so many times after the arrival what a flow takes alone, > 0.
     pub slack: f64,
 }
+
+setters!(MinFctOptions {
+    with_tol: tol: f64,
+    with_by: by: Urgency,
+    with_interval: interval: f64,
+    with_slack: slack: f64,
+});
 
 impl Default for MinFctOptions {
     fn default() -> Self {

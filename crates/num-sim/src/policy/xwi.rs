@@ -20,14 +20,18 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::max_min::Weighted;
-use super::{Objective, Policy, Rates, single_path};
-use crate::error::{Error, Result};
+use super::single_path::single_path;
+use super::{Event, Objective, Policy, PolicyEntry, Rates};
+use crate::error::Result;
 use crate::network::{Flow, Flows};
+use crate::registry::{self, Entry};
+use crate::setters::setters;
 use crate::workload::Workload;
 
 /// How xWI works. By default as in most of the paper's experiments: every 30 µs, η = 5, β = 0.5, proportional fairness.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct XwiOptions {
     /// Seconds between two steps, > 0.
     pub interval: f64,
@@ -39,8 +43,17 @@ pub struct XwiOptions {
     /// those for short completion times do, need a large one.
     pub heaviest: f64,
     /// What rates are worth.
+    #[serde(deserialize_with = "Objective::read")]
     pub utility: Objective,
 }
+
+setters!(XwiOptions {
+    with_interval: interval: f64,
+    with_eta: eta: f64,
+    with_beta: beta: f64,
+    with_heaviest: heaviest: f64,
+    with_utility: utility: Objective,
+});
 
 impl Default for XwiOptions {
     fn default() -> Self {
@@ -55,6 +68,14 @@ impl XwiOptions {
         options.map(|(name, value)| (name.into(), value)).into()
     }
 }
+
+/// As a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: XWI,
+    summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
+    options: registry::defaults::<XwiOptions>,
+    build: |given| Ok(Box::new(Xwi::new(given.read()?)?)),
+};
 
 /// What it costs to look at a flow, in units of a [`Pacer`].
 const LOOK: usize = 4;
@@ -83,8 +104,6 @@ pub struct Xwi {
     /// Whether flows, caps or capacities are others than before, and whether weights are to be computed for that.
     changed: bool,
     is_other: bool,
-    /// What went wrong where nothing could be returned.
-    fault: Option<Error>,
 }
 
 impl Xwi {
@@ -108,7 +127,6 @@ impl Xwi {
             shared: Weighted::default(),
             changed: false,
             is_other: false,
-            fault: None,
         })
     }
 
@@ -226,39 +244,36 @@ impl Policy for Xwi {
         XWI
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
         let largest = self.capacities.iter().copied().fold(0.0, f64::max);
         self.unit = if largest > 0.0 { largest } else { 1.0 };
         self.clock.reset();
-        self.shared.start(&self.capacities);
+        self.shared.reset(&self.capacities);
         (self.prices, self.moved) = (vec![0.0; self.capacities.len()], false);
-        (self.changed, self.is_other, self.fault) = (false, false, None);
+        (self.changed, self.is_other) = (false, false);
         Ok(())
     }
 
-    fn arrive(&mut self, slot: u32, flows: &Flows) {
-        if let Err(error) = single_path(XWI, slot, flows) {
-            self.fault.get_or_insert(error);
+    fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        self.changed = true;
+        if let Event::Ended(slot) | Event::Rerouted(slot) = event {
+            self.shared.remove(slot);
         }
-        self.shared.insert(slot, self.weight(slot, flows), flows);
-        self.changed = true;
-    }
-
-    fn leave(&mut self, slot: u32, _flows: &Flows) {
-        self.shared.remove(slot);
-        self.changed = true;
-    }
-
-    fn cap_changed(&mut self, slot: u32, flows: &Flows) {
-        self.shared.set_cap(slot, flows.flow(slot).cap);
-        self.changed = true;
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.capacities[link] = capacity;
-        self.shared.set_capacity(link, capacity);
-        (self.changed, self.is_other) = (true, true);
+        match event {
+            Event::Arrived(slot) | Event::Rerouted(slot) => {
+                single_path(XWI, slot, flows)?;
+                self.shared.insert(slot, self.weight(slot, flows), flows);
+            }
+            Event::Ended(_) => {}
+            Event::CapChanged(slot) => self.shared.set_cap(slot, flows.flow(slot).cap),
+            Event::CapacityChanged { link, capacity } => {
+                self.capacities[link] = capacity;
+                self.shared.set_capacity(link, capacity);
+                self.is_other = true;
+            }
+        }
+        Ok(())
     }
 
     fn is_exact(&self) -> bool {
@@ -266,9 +281,6 @@ impl Policy for Xwi {
     }
 
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
-        if let Some(fault) = self.fault.take() {
-            return Err(fault);
-        }
         let due = self.clock.is_due(now, XWI)?;
         if flows.active().is_empty() {
             // Without flows nothing is worth a tick; prices stay.
@@ -283,7 +295,7 @@ impl Policy for Xwi {
                 self.reweigh(flows)?;
             }
         }
-        self.shared.settle()?;
+        self.shared.update()?;
         if due {
             self.step(flows)?;
             self.reweigh(flows)?;

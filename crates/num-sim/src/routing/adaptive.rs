@@ -22,12 +22,13 @@ use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 
 use super::path_sets::PathSets;
 use super::spray::evenly;
-use super::{Moves, NetworkState, Route, Routing};
+use super::{Moves, Routing, RoutingEntry};
 use crate::error::Result;
-use crate::network::Flows;
+use crate::network::{Flows, NetworkState, Route};
+use crate::registry::{Entry, Options};
 use crate::workload::Workload;
 
-/// What its name is.
+/// Its name.
 const NAME: &str = "adaptive";
 /// A link may be overloaded by this part of its capacity: rounding.
 const ROUNDING: f64 = 1e-12;
@@ -36,10 +37,18 @@ const NOTHING: f64 = 1e-9;
 /// Rounds of moves after which what is left to move will do.
 const ROUNDS: usize = 1000;
 
+/// As a routing by its name.
+pub(super) const ENTRY: RoutingEntry = Entry {
+    name: NAME,
+    summary: "the best split over all shortest paths at every moment, DeTail's ideal",
+    options: Options::new,
+    build: |_| Ok(Box::new(Adaptive::new())),
+};
+
 /// The best split at every moment.
 #[derive(Debug, Clone, Default)]
 pub struct Adaptive {
-    choices: PathSets,
+    paths: PathSets,
 }
 
 /// A flow, split over its paths.
@@ -57,10 +66,10 @@ impl Adaptive {
     }
 
     /// The flows that have a path that works, in order of arrival, at the rates of `max_min`.
-    fn fastest(&self, now: &NetworkState<'_>, flows: &Flows) -> Result<Vec<Split<'_>>> {
+    fn fastest(&self, network: &NetworkState<'_>, flows: &Flows) -> Result<Vec<Split<'_>>> {
         let number = |slot: u32| flows.flow(slot).number as usize;
         let split = |&slot: &u32| {
-            let paths: Vec<&[u32]> = self.choices.of(number(slot)).iter().filter(|path| now.works(path)).collect();
+            let paths: Vec<&[u32]> = self.paths.of(number(slot)).iter().filter(|path| network.works(path)).collect();
             (!paths.is_empty()).then_some(Split { slot, paths, rates: Vec::new(), rate: 0.0 })
         };
         let mut splits: Vec<Split<'_>> = flows.active().iter().filter_map(split).collect();
@@ -69,7 +78,7 @@ impl Adaptive {
             return Ok(splits);
         }
         let (mut paths, mut group) = (Paths::from_lists([[0; 0]; 0]), Vec::new());
-        let mut capacities = now.capacities.to_vec();
+        let mut capacities = network.capacities.to_vec();
         for (split, flow) in splits.iter().zip(0..) {
             // A cap is a link of its own.
             let cap = flows.flow(split.slot).cap;
@@ -143,14 +152,14 @@ impl Routing for Adaptive {
         NAME
     }
 
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.choices = PathSets::new(NAME, net, workload)?;
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.paths = PathSets::new(NAME, net, workload)?;
         Ok(())
     }
 
     /// For a moment, until [`balance`](Self::balance) is called.
-    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        evenly(self.choices.of(flow).iter().collect(), route);
+    fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
+        evenly(self.paths.of(flow).iter().collect(), route);
         Ok(())
     }
 
@@ -158,9 +167,9 @@ impl Routing for Adaptive {
         true
     }
 
-    fn balance(&mut self, now: &NetworkState<'_>, flows: &Flows, moves: &mut Moves) -> Result<()> {
-        let mut splits = self.fastest(now, flows)?;
-        even_out(now.capacities, &mut splits);
+    fn balance(&mut self, network: &NetworkState<'_>, flows: &Flows, moves: &mut Moves) -> Result<()> {
+        let mut splits = self.fastest(network, flows)?;
+        even_out(network.capacities, &mut splits);
         for Split { slot, paths, rates, rate } in &splits {
             let used = || paths.iter().zip(rates).filter(|path| *path.1 > NOTHING * rate);
             let whole: f64 = used().map(|path| path.1).sum();

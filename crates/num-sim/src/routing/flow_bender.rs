@@ -22,23 +22,33 @@ use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;
 use super::path_sets::PathSets;
-use super::{NetworkState, Route, Routing};
+use super::{Routing, RoutingEntry};
 use crate::error::{Error, Result};
-use crate::network::{Marking, Marks};
+use crate::network::{Marking, Marks, NetworkState, Route};
+use crate::registry::{self, Entry};
+use crate::setters::setters;
 use crate::workload::Workload;
 
-/// What its name is.
+/// Its name.
 const NAME: &str = "flow-bender";
 
 /// Parts of a flow add up to 1 if they do so to rounding, and two F are the same.
 const ROUNDING: f64 = 1e-9;
+
+/// As a routing by its name.
+pub(super) const ENTRY: RoutingEntry = Entry {
+    name: NAME,
+    summary: "a flow on a congested path draws another one",
+    options: registry::defaults::<FlowBenderOptions>,
+    build: |given| Ok(Box::new(FlowBender::new(given.seed, given.read()?)?)),
+};
 
 /// Flows that leave congested paths.
 #[derive(Debug, Clone)]
 pub struct FlowBender {
     options: FlowBenderOptions,
     hash: Hash,
-    choices: PathSets,
+    path_sets: PathSets,
     /// By flow.
     flows: Vec<Bender>,
 }
@@ -46,6 +56,7 @@ pub struct FlowBender {
 /// How [`FlowBender`] moves flows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FlowBenderOptions {
     /// N, how many round trips in a row must be congested, at least 1, the default.
     pub n: u32,
@@ -56,6 +67,7 @@ pub struct FlowBenderOptions {
     /// How links mark. Default: congested ones mark everything. Those that count as congested are full, so that under a
     /// policy that leaves a part of every link free, as `flowtune` does with its threshold, only
     /// [`Marking::Utilization`] of less than the other part marks anything.
+    #[serde(deserialize_with = "Marking::read")]
     pub marking: Marking,
     /// How much the hash prefers some paths, see [`EcmpOptions`](super::EcmpOptions).
     pub skew: f64,
@@ -66,6 +78,17 @@ pub struct FlowBenderOptions {
     /// The part of a flow that moves at once, > 0 and at most 1, the default: all of it.
     pub step: f64,
 }
+
+setters!(FlowBenderOptions {
+    with_n: n: u32,
+    with_t: t: f64,
+    with_rtt: rtt: f64,
+    with_marking: marking: Marking,
+    with_skew: skew: f64,
+    with_lock_after: lock_after: Option<u32>,
+    with_lock_for: lock_for: u32,
+    with_step: step: f64,
+});
 
 impl Default for FlowBenderOptions {
     fn default() -> Self {
@@ -135,7 +158,7 @@ impl FlowBender {
     pub fn new(seed: u64, options: FlowBenderOptions) -> Result<Self> {
         options.check()?;
         let hash = Hash::new(NAME, seed, options.skew)?;
-        Ok(Self { options, hash, choices: PathSets::default(), flows: Vec::new() })
+        Ok(Self { options, hash, path_sets: PathSets::default(), flows: Vec::new() })
     }
 }
 
@@ -144,14 +167,14 @@ impl Routing for FlowBender {
         NAME
     }
 
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.choices = PathSets::new(NAME, net, workload)?;
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.path_sets = PathSets::new(NAME, net, workload)?;
         self.flows = vec![Bender::default(); workload.len()];
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        let paths = self.choices.of(flow);
+    fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
+        let paths = self.path_sets.of(flow);
         let path = self.hash.pick(flow, 0, paths.len());
         self.flows[flow].settle(path as u32);
         route.take(paths.links(path));
@@ -166,9 +189,9 @@ impl Routing for FlowBender {
         self.options.marking
     }
 
-    fn review(&mut self, flow: usize, marks: Marks, _now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        let Self { options, hash, choices, flows } = self;
-        let (paths, bender) = (choices.of(flow), &mut flows[flow]);
+    fn review(&mut self, flow: usize, marks: Marks, _network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
+        let Self { options, hash, path_sets, flows } = self;
+        let (paths, bender) = (path_sets.of(flow), &mut flows[flow]);
         let heard = if marks.sent > 0.0 { marks.fraction() } else { 1.0 };
         if !bender.hears(heard, options, |v| hash.pick(flow, v, paths.len()) as u32) {
             return Ok(false);

@@ -238,7 +238,7 @@ impl Levels {
         Self { always_fill: true, ..Self::default() }
     }
 
-    pub(super) fn start(&mut self, capacities: &[f64]) {
+    pub(super) fn reset(&mut self, capacities: &[f64]) {
         let link = |&capacity: &f64| Link {
             capacity,
             spare: capacity,
@@ -402,7 +402,7 @@ impl Levels {
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
-    pub(super) fn settle(&mut self) -> Result<()> {
+    pub(super) fn update(&mut self) -> Result<()> {
         if self.always_fill {
             return self.fill_all();
         }
@@ -632,7 +632,7 @@ mod tests {
             let mut capacities: Vec<f64> = (0..links).map(|_| f64::from(rng.random_range(0..6u32))).collect();
             // By moves, by fills from nothing, by fills that go on, and by some of each.
             let mut all = [Levels::default(), Levels::full(), Levels::default(), Levels::default()];
-            all.iter_mut().for_each(|levels| levels.start(&capacities));
+            all.iter_mut().for_each(|levels| levels.reset(&capacities));
             let (mut flows, mut free): (Vec<Weighed>, Vec<u32>) = (vec![], (0..40).rev().collect());
             let mut rates = [[0.0; 40]; 4];
             for _ in 0..300 {
@@ -672,7 +672,7 @@ mod tests {
                 }
                 let fills = [false, false, true, rng.random_bool(0.8)];
                 for ((levels, rates), fills) in all.iter_mut().zip(&mut rates).zip(fills) {
-                    if fills { levels.refill() } else { levels.settle() }.unwrap();
+                    if fills { levels.refill() } else { levels.update() }.unwrap();
                     levels.changes(|slot, member, _| rates[slot as usize] = member.rate()).unwrap();
                 }
                 for ((slot, ..), expected) in flows.iter().zip(progressive(&capacities, &flows)) {

@@ -31,10 +31,10 @@ pub(in crate::policy) struct Tiers {
 
 impl Tiers {
     /// For so many levels.
-    pub(in crate::policy) fn start(&mut self, levels: usize, capacities: &[f64]) {
+    pub(in crate::policy) fn reset(&mut self, levels: usize, capacities: &[f64]) {
         let tier = || {
             let mut tier = Levels::default();
-            tier.start(capacities);
+            tier.reset(capacities);
             tier
         };
         *self = Self {
@@ -51,7 +51,7 @@ impl Tiers {
         self.level_of[slot as usize]
     }
 
-    /// Its rate, as of the last time that all was settled.
+    /// Its rate, as of the last update.
     pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
         self.tiers[self.level(slot)].member(slot).rate()
     }
@@ -88,7 +88,7 @@ impl Tiers {
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
-    pub(in crate::policy) fn settle(&mut self, mut tell: impl FnMut(u32, f64)) -> Result<()> {
+    pub(in crate::policy) fn update(&mut self, mut tell: impl FnMut(u32, f64)) -> Result<()> {
         let Self { tiers, capacities, touched, changed, listed, .. } = self;
         let mut list = |changed: &mut Vec<u32>, link: u32| {
             if !std::mem::replace(&mut listed[link as usize], true) {
@@ -105,7 +105,7 @@ impl Tiers {
                     tier.set_capacity(link, if nothing { 0.0 } else { left });
                 }
             }
-            tier.settle()?;
+            tier.update()?;
             touched.drain(..).for_each(|link| list(changed, link));
             tier.changes(|slot, member, hops| {
                 hops.iter().for_each(|hop| list(changed, hop.link));

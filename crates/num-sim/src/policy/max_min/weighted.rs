@@ -27,8 +27,8 @@ fn rate(member: &Member, (weight, cap): (f64, f64)) -> f64 {
 }
 
 impl Weighted {
-    pub(in crate::policy) fn start(&mut self, capacities: &[f64]) {
-        self.levels.start(capacities);
+    pub(in crate::policy) fn reset(&mut self, capacities: &[f64]) {
+        self.levels.reset(capacities);
         self.flows.clear();
     }
 
@@ -73,11 +73,11 @@ impl Weighted {
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
-    pub(in crate::policy) fn settle(&mut self) -> Result<()> {
-        self.levels.settle()
+    pub(in crate::policy) fn update(&mut self) -> Result<()> {
+        self.levels.update()
     }
 
-    /// The rate of a flow, as of the last time that all was settled.
+    /// The rate of a flow, as of the last update.
     pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
         rate(self.levels.member(slot), self.flows[slot as usize])
     }
