@@ -1,21 +1,19 @@
-//! Flow-level time: flows arrive, share a network as a policy says, and end when their bytes are through.
+//! Flow-level simulation: flows arrive, share a network by a policy, and end when their bytes are sent.
 //!
 //! The model is fluid. A flow is a number of bytes on a route; rates change at events only and are constant in between,
 //! so that every completion time is exact up to rounding. There are no packets and no queues.
 //!
-//! | file | what it says |
+//! | room | contents |
 //! |---|---|
-//! | `sizes/` | how large flows are: distributions by name, or points of one's own |
-//! | `workload/` | which flows arrive when, from where to where |
-//! | `routing/` | which links a flow takes: a [`Routing`] per file |
-//! | `policy/` | which rate it gets: a [`Policy`] per file |
-//! | `options.rs` | what either may be told besides its name |
-//! | `flows.rs` | the flows of the moment, as policies see them |
-//! | `source.rs` | what a flow can send when its bytes are produced as it runs |
-//! | `marks.rs` | what congested links tell the flows that cross them |
-//! | `fluid.rs` | the loop over events |
-//! | `calendar.rs`, `ledger.rs` | when the next flow ends; what every link carries |
-//! | `report.rs` | what came of it |
+//! | `sizes/` | distributions of flow sizes: measured ones by name, or from points |
+//! | `workload/` | the flows: when they arrive, from where to where |
+//! | `network/` | the network of the moment: capacities and loads, active flows with their routes and sources, marks |
+//! | `routing/` | the links that a flow takes: a [`Routing`] per file |
+//! | `policy/` | the rates of flows: a [`Policy`] per file |
+//! | `registry.rs` | policies, routings and their options by name |
+//! | `simulator/` | the loop over events |
+//! | `report.rs` | the result |
+//! | `calendar.rs` | the first of many times |
 //!
 //! Here, and only here, units are fixed, since flow sizes are: **bytes** for sizes, **bit/s** for capacities and rates,
 //! **seconds** for times.

@@ -460,7 +460,7 @@ fn a_policy_is_held_to_its_promises() {
     let expected = "policy \"broken\" gave flow 0 the rate NaN, expected a finite number >= 0";
     assert_eq!(message(run(f64::NAN, f64::INFINITY)), expected);
     assert!(matches!(run(-1.0, f64::INFINITY), Err(Error::Policy { .. })));
-    assert_eq!(message(run(1.0, 0.0)), "policy \"broken\" wants to be asked again at 0, which is not after 0");
+    assert_eq!(message(run(1.0, 0.0)), "policy \"broken\" set its next call to 0, which is not after 0");
     // One that overloads links is no error, but the report says by how much: 8 Mbit/s above for the half second in which
     // both flows are active, in a run of one and a half.
     let report = run(8e6, f64::INFINITY).unwrap();
@@ -525,7 +525,7 @@ fn levels_and_keys_are_held_to_their_range() {
         ),
         (
             level(Odd { until: f64::NAN, ..EVEN }),
-            "does not say when to ask for the level of flow 0 again after 0 s: the answer is NaN, as for an interval shorter \
+            "sets no time for the next level of flow 0 after 0 s: the time is NaN, as for an interval shorter \
              than the clock can tell apart",
         ),
         (key(Odd { key: f64::NAN, ..EVEN }), "gave flow 0 the key NaN at 0 s, expected a number"),

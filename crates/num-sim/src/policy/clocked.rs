@@ -1,8 +1,8 @@
-//! The online allocator at work: an iteration of a price rule on the flows of the moment, at every tick of a clock or at
-//! every arrival and end. In between a flow keeps the rate that it last heard of, or all follow the prices.
+//! The online allocator on a clock: an iteration of a price rule on the active flows, at every tick or at every arrival and
+//! end. In between a flow keeps the rate that it was last sent, or all rates follow the prices.
 //!
 //! ```text
-//! at a tick   x, p ← one step of the rule;  r ← normalizer(x);  flows hear of rates that moved by more than θ
+//! at a tick   x, p ← one step of the rule;  r ← normalizer(x);  rates that moved by more than θ are sent
 //! at once     the same, then x = D(p), r ← normalizer(x);  the latter also at every arrival and end
 //! ```
 //!
@@ -52,7 +52,7 @@ pub(super) const RCP: PolicyEntry = Entry {
     build: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::rcp())?)?)),
 };
 
-/// How an allocator on a clock works. By default Flowtune's: NED and F-NORM every 10 µs, proportional fairness, a
+/// Options of an allocator on a clock. By default Flowtune's: NED and F-NORM every 10 µs, proportional fairness, a
 /// threshold of 1 %.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -62,21 +62,21 @@ pub struct ClockedOptions {
     pub interval: Option<f64>,
     /// Name of a method with a price rule.
     pub method: String,
-    /// What makes rates feasible; `None` for nothing.
+    /// The normalizer that makes rates feasible; `None` for none.
     pub normalizer: Option<Normalization>,
-    /// A rate is news when it has moved by more than this part of itself; 0 ≤ and < 1.
+    /// A rate is sent when it has moved by more than this fraction of itself; 0 ≤ and < 1.
     pub update_threshold: f64,
-    /// The part of every link that is held back; 0 ≤ and < 1.
+    /// The fraction of every capacity that is kept free; 0 ≤ and < 1.
     pub headroom: f64,
-    /// Whether flows follow the prices at once, those that arrive as those that are there.
+    /// Whether the rates of all flows follow the prices at once, also at arrivals and ends.
     pub at_once: bool,
-    /// Whether no flow asks for more than its path can carry when it arrives. Otherwise it may ask for twice that, which
-    /// tells links by how much their prices are too low. It keeps to that though links grow while it is there.
+    /// Whether the demand of a flow is at most what its path could carry when it arrived, whatever capacities do later.
+    /// Otherwise it may be twice that, which shows links by how much their prices are too low.
     pub line_rate: bool,
-    /// What rates are worth.
+    /// The utility of rates.
     #[serde(deserialize_with = "Objective::read")]
     pub utility: Objective,
-    /// The method's own, next to the others.
+    /// Options of the method, next to the others.
     #[serde(flatten)]
     pub method_options: BTreeMap<String, f64>,
 }
@@ -153,7 +153,7 @@ impl ClockedOptions {
         Ok(allocator(capacities, &self.method, &self.method_options, settings, false, NonZeroUsize::MIN)?)
     }
 
-    /// What sets it apart: `flowtune(fast-ned, fill)`; `fast-ned(fill)` at once.
+    /// Its name with what differs from the defaults: `flowtune(fast-ned, fill)`; `fast-ned(fill)` at once.
     fn name(&self) -> String {
         let flowtune = Self::default();
         let normalizer = match self.normalizer {
@@ -177,23 +177,23 @@ type OfFlow = Box<dyn Fn(&Flow, f64) -> Worth + Send>;
 /// An [`Allocator`](netnum_parallel::Allocator) on a clock.
 ///
 /// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
-/// it arrives or moves. It knows no caps: a flow whose application is slow keeps the rate that it is given, and nobody uses
-/// what it leaves.
+/// it arrives or moves. It ignores caps: a flow whose application is slow keeps the rate that it is given, and what it
+/// leaves is not used.
 pub struct Clocked {
     name: String,
     options: ClockedOptions,
-    /// What a flow's rate is worth, given the mean capacity of a link.
+    /// The utility of a flow, given the mean capacity of a link.
     worth: OfFlow,
     mean_capacity: f64,
     allocator: Option<Box<dyn Allocate>>,
     /// By slot of the simulator, and by slot of the allocator.
     ids: Vec<Option<FlowId>>,
     slots: Vec<u32>,
-    /// Slots of flows that have taken another route since the last tick: they are told their rate whatever it is.
+    /// Slots of flows that have taken another route since the last tick: their rate is sent whatever it is.
     moved: Vec<u32>,
     /// None for a tick at every arrival and end.
     clock: Option<Clock>,
-    /// Whether a flow has come or gone, or a link has changed, since the last one.
+    /// Whether a flow has arrived or ended, or a link has changed, since the last tick.
     changed: bool,
     meter: Meter,
 }
@@ -205,7 +205,7 @@ impl Clocked {
     /// A setting's, naming the option out of its range; the core's for a method or an option of it that does not exist.
     pub fn new(options: ClockedOptions) -> Result<Self> {
         let clock = options.interval.map(Clock::new).transpose()?;
-        // Of any network: whether there is such a method.
+        // For any network: an error if there is no such method.
         options.allocator(vec![1.0])?;
         options.utility.check()?;
         let utility = options.utility;
@@ -302,7 +302,7 @@ impl Policy for Clocked {
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         let due = match &mut self.clock {
             Some(clock) => clock.is_due(now, &self.name)?,
-            // A turn of a source is none of them, and a step at each may lead to another turn, at once and without end.
+            // Not at turns of sources: a step at each may lead to another turn, at once and without end.
             None => std::mem::take(&mut self.changed),
         };
         if let Some(allocator) = self.allocator.as_mut().filter(|_| due || self.options.at_once) {
@@ -313,7 +313,7 @@ impl Policy for Clocked {
                 allocator.respond();
             }
             for slot in self.moved.drain(..) {
-                // To the allocator it is a new flow, of which a rate of 0 is no news.
+                // To the allocator it is a new flow, whose rate of 0 it does not send.
                 if let Some(id) = self.ids[slot as usize]
                     && allocator.rate(id)? == 0.0
                 {
@@ -328,14 +328,14 @@ impl Policy for Clocked {
             }
             self.meter.next_step();
         }
-        // Without flows nothing is worth a tick; prices stay.
+        // Without flows there are no ticks; prices stay.
         let clock = self.clock.as_ref().filter(|_| !flows.active().is_empty());
         Ok(clock.map_or(f64::INFINITY, Clock::next))
     }
 
     fn update_traffic(&self) -> Option<UpdateTraffic> {
-        // At once, flows read prices: nobody tells them rates.
-        (!self.options.at_once).then(|| self.meter.count())
+        // At once, flows read prices: no rates are sent.
+        (!self.options.at_once).then(|| self.meter.total())
     }
 }
 

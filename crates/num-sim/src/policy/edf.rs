@@ -1,10 +1,10 @@
-//! Earliest deadline first: flows are served in the order of the moments by which they should have ended.
+//! Earliest deadline first: flows are served in the order of their deadlines.
 //!
 //! ```text
-//! deadline = arrival + slack · (the time that the flow takes if it has the route of its arrival for itself)
+//! deadline = arrival + slack · (the time that the flow takes alone on the route of its arrival)
 //! ```
 //!
-//! Large flows have more time than small ones, and every flow's turn comes. The order of two flows never changes.
+//! Large flows have more time than small ones, and no flow waits for ever. The order of two flows never changes.
 
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ impl Default for EdfOptions {
     }
 }
 
-/// By when a flow should have ended, in seconds.
+/// The deadline of a flow, in seconds.
 pub(super) fn deadline(flow: &Flow, slack: f64) -> f64 {
     flow.arrival + slack * flow.size / flow.alone
 }

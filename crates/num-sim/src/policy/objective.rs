@@ -1,4 +1,4 @@
-//! What the rate of a flow is worth, for policies that may be told.
+//! The utilities that policies may be given by an option.
 
 use netnum_core::{AlphaFair, MinFct, Utilities};
 use netnum_parallel::Worth;
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::network::Flow;
 use crate::registry;
 
-/// What the rate x of a flow is worth.
+/// The utility of the rate x of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {

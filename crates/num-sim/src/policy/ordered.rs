@@ -1,20 +1,19 @@
-//! Flows served one after the other, in the order of a number, its key: each with all that those before it leave of its
+//! Flows served one after the other, in the order of a number, the key: each gets all that those before it leave of its
 //! route.
 //!
 //! ```text
 //! in increasing order of key_f:   x_f = min(cap_f, min_l (c_l − Σ_{g before f} a_gl x_g) / a_fl)
 //! ```
 //!
-//! Between events keys change at constant speeds, so that the moment at which a flow overtakes another is known. It
-//! matters only where both want a link that is full, and the one ahead sends over it: on a link with something to spare
-//! the order changes nothing, and one that sends nothing leaves as much to those behind it as to those ahead. So for
-//! every link the order of those that send over it is followed, and at the first overtaking on a full one this policy asks
-//! to be asked again.
+//! Between events keys change at constant slopes, so that the time at which a flow overtakes another is known. It matters
+//! only where both cross a full link, and the one ahead sends over it: on a link with free capacity the order changes
+//! nothing, and a flow that sends nothing leaves the same to all others. So for every link the order of the flows that send
+//! over it is computed, and the next call of this policy is at the first overtaking on a full one.
 //!
-//! The faster a key is to fall the more the flow gets, so that two that have changed places do not change back. An event
-//! costs O(active), and as many steps more as places are changed: the order is kept, only keys that fall are asked for
-//! again, and of a flow that gets nothing only the link is looked at that held it back last. What is left is O(hops) for
-//! every flow that gets something, of which there are at most as many as links.
+//! A key falls the faster the higher the rate, so that two flows that have changed places do not change back. An event
+//! costs O(active), and as many steps more as places are changed: the order is kept, only keys that fall are computed
+//! again, and of a flow that gets nothing only the link that was full last is checked. The rest is O(hops) for every flow
+//! that gets something, of which there are at most as many as links.
 
 use std::cmp::Ordering;
 
@@ -26,25 +25,25 @@ use crate::error::{Error, Result};
 use crate::network::Flows;
 use crate::workload::Workload;
 
-/// Numbers that differ by this part of them are not equal.
+/// Numbers that differ by this fraction of them are not equal.
 const APART: f64 = 4.0 * f64::EPSILON;
-/// A link of which this part is free is full: that is rounding.
+/// A link with this fraction free is full: that is rounding.
 const FULL: f64 = 1e-12;
 /// From this many flows on that arrive at once, all are sorted.
 const MANY: usize = 16;
 
-/// By which number flows are served: the lowest first.
+/// The number by which flows are served: the lowest first.
 pub trait Key {
-    /// What the policy is called.
+    /// The name of the policy.
     fn name(&self) -> &str;
 
     /// Called once before the first flow arrives, with the capacity of every link.
     fn begin_run(&mut self, _capacities: &[f64]) {}
 
-    /// The key of a flow at a moment. It is asked for again whenever it may have changed.
+    /// The key of a flow now. Called again whenever it may have changed.
     fn key(&self, slot: u32, flows: &Flows, now: f64) -> f64;
 
-    /// How fast it changes from then on at a rate: ≤ 0, and the lower the higher the rate.
+    /// Its slope from then on at a rate: ≤ 0, and the lower the higher the rate.
     fn slope(&self, slot: u32, flows: &Flows, rate: f64) -> f64;
 }
 
@@ -53,24 +52,24 @@ pub trait Key {
 pub struct Ordered<K> {
     by: K,
     capacities: Vec<f64>,
-    /// The active slots with their keys and numbers, in order when last looked at.
+    /// The active slots with their keys and numbers, in the order of the last call.
     order: Vec<Place>,
     links: Vec<Link>,
-    /// How many at its end have just arrived, and slots of flows that have left.
+    /// The number of flows at its end that have just arrived, and slots of flows that have ended.
     arrived: usize,
     ended: Vec<u32>,
-    /// Whether some take other routes than when keys were last asked for.
+    /// Whether routes have changed since keys were computed.
     rerouted: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
     key: f64,
-    /// How fast it has changed since it was asked for; NaN if it has not been yet.
+    /// Its slope since it was computed; NaN if it has not been.
     slope: f64,
     number: u32,
     slot: u32,
-    /// The link that left nothing for it when flows were last served; [`NONE`] for one that got something.
+    /// The full link that left nothing for it at the last call; [`NONE`] for a flow that got something.
     full_link: u32,
 }
 
@@ -88,7 +87,7 @@ impl Place {
 struct Link {
     /// What is left of it.
     free: f64,
-    /// The key of the flow that was served last and got something, and how fast it changes.
+    /// The key and the slope of the flow that was served last and got something.
     last: (f64, f64),
     /// Seconds until a flow overtakes the one before it.
     overtaking: f64,
@@ -220,12 +219,12 @@ impl<K: Key> Policy for Ordered<K> {
                 let link = &mut links[link];
                 let (ahead, its_slope) = link.last;
                 if slope < its_slope {
-                    // By so much that the two can be told apart.
+                    // By so much that the two differ.
                     let way = f64::max(key - ahead, APART * key);
                     link.overtaking = f64::min(link.overtaking, way / (its_slope - slope));
                 }
                 if rate > 0.0 {
-                    // Nothing is left of a link that holds it back, though it be a rounding.
+                    // Nothing is left of a link that limits it, though rounding leave something.
                     let holds = link.free / share <= rate;
                     link.free = if holds { 0.0 } else { f64::max(0.0, link.free - share * rate) };
                     link.last = (key, slope);

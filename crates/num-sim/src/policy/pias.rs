@@ -1,4 +1,4 @@
-//! PIAS: a flow's priority is lowered as it sends. Most flows end before that happens, and nobody has to know sizes.
+//! PIAS: a flow's priority falls as it sends. Most flows end before that, and sizes need not be given.
 //!
 //! ```text
 //! level = the number of thresholds that the bytes sent have reached

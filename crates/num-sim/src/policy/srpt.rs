@@ -1,7 +1,7 @@
 //! Shortest remaining processing time, as pFabric approaches it: flows are served in the order of what is left of them, in
 //! bits, or in time if applications are slower than the network.
 //!
-//! Sources: Alizadeh et al., *pFabric*, SIGCOMM 2013, §3, where it is the ideal that priority queues stand in for; Li et
+//! Sources: Alizadeh et al., *pFabric*, SIGCOMM 2013, §3, where priority queues approximate it; Li et
 //! al., *RAX*, §II-B, for the order by remaining time.
 
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ impl SrptOptions {
 }
 
 impl RemainingKey {
-    /// The capacity of a flow's first link, where it matters.
+    /// The capacity of a flow's first link, where the key depends on it.
     fn capacity(&self, slot: u32, flows: &Flows) -> f64 {
         match self.by {
             Remaining::Size => f64::NAN,

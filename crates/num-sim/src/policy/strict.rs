@@ -1,7 +1,7 @@
-//! Strict priorities: every flow has one of K levels; the first is served as if the others were not there, each of the
-//! others with what those before it leave, and flows of one level share fairly.
+//! Strict priorities: every flow has one of K levels; the first is served as if it were alone, each of the others with the
+//! capacity that those before it leave, and flows of one level share fairly.
 //!
-//! Switches have 4 to 8 such queues at every port. Which level a flow has, and for how long, is up to a [`Rank`].
+//! Switches have 4 to 8 such queues at every port. A [`Rank`] sets the level of a flow, and for how long.
 
 use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
@@ -13,25 +13,25 @@ use crate::error::{Error, Result};
 use crate::network::Flows;
 use crate::workload::Workload;
 
-/// What it costs to ask for a flow's level, in units of a [`Pacer`].
-const LOOK: usize = 4;
+/// The cost of a flow's level, in units of a [`Pacer`].
+const LEVEL: usize = 4;
 
-/// Decides which level a flow has.
+/// Sets the level of every flow.
 pub trait Rank {
-    /// What the policy is called.
+    /// The name of the policy.
     fn name(&self) -> &str;
 
-    /// How many levels there are.
+    /// The number of levels.
     fn levels(&self) -> usize;
 
     /// Called once before the first flow arrives, with the capacity of every link.
     fn begin_run(&mut self, _capacities: &[f64]) {}
 
-    /// The level of a flow at a moment, below [`levels`](Self::levels); 0 is served first.
+    /// The level of a flow now, below [`levels`](Self::levels); 0 is served first.
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize;
 
-    /// When that is asked for again, if the flow keeps the level and the rate that it has from now on: at once if it is not
-    /// after `now`; ∞ for never, NaN where no float is so near to `now`. It is asked for once more whenever the rate changes.
+    /// The time at which the level is computed again, if the flow keeps its level and its rate: at once if that is not after
+    /// `now`; ∞ for never, NaN where no float is so near to `now`. Called again whenever the rate changes.
     fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> f64;
 }
 
@@ -40,9 +40,9 @@ pub trait Rank {
 pub struct Strict<R> {
     rank: R,
     tiers: Tiers,
-    /// When levels are asked for again.
+    /// When levels are computed again.
     calendar: Calendar,
-    /// Slots whose level is asked for at this instant, and those that have another rate or level since.
+    /// Slots whose level is computed at this instant, and those whose rate or level has changed since.
     due: Vec<u32>,
     changed: Vec<u32>,
 }
@@ -54,7 +54,7 @@ impl<R: Rank> Strict<R> {
         Self { rank, tiers, calendar, due, changed }
     }
 
-    /// The level of a flow, one of those that there are.
+    /// The level of a flow, checked.
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> Result<usize> {
         let (level, levels) = (self.rank.level(slot, flows, now), self.rank.levels());
         if level < levels {
@@ -64,15 +64,15 @@ impl<R: Rank> Strict<R> {
         Err(self.error(format!("gave flow {number} the level {level} at {now} s, expected one below {levels}")))
     }
 
-    /// When that is asked for again.
+    /// When that is computed again.
     fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> Result<f64> {
         let until = self.rank.until(slot, level, rate, flows, now);
         if !until.is_nan() {
             return Ok(until);
         }
         let number = flows.flow(slot).number;
-        let why = "the answer is NaN, as for an interval shorter than the clock can tell apart";
-        Err(self.error(format!("does not say when to ask for the level of flow {number} again after {now} s: {why}")))
+        let why = "the time is NaN, as for an interval shorter than the clock can tell apart";
+        Err(self.error(format!("sets no time for the next level of flow {number} after {now} s: {why}")))
     }
 
     fn error(&self, what: String) -> Error {
@@ -125,7 +125,7 @@ impl<R: Rank> Policy for Strict<R> {
         let mut due = std::mem::take(&mut self.due);
         self.calendar.due(now, &mut due);
         for &slot in &due {
-            pacer.did(LOOK)?;
+            pacer.did(LEVEL)?;
             let level = self.level(slot, flows, now)?;
             if level != self.tiers.level(slot) {
                 self.tiers.remove(slot);
@@ -139,7 +139,7 @@ impl<R: Rank> Policy for Strict<R> {
             changed.push(slot);
         })?;
         for &slot in &changed {
-            pacer.did(LOOK)?;
+            pacer.did(LEVEL)?;
             let until = self.until(slot, self.tiers.level(slot), self.tiers.rate(slot), flows, now)?;
             self.calendar.set(slot, f64::max(until, now.next_up()));
         }

@@ -39,12 +39,12 @@ pub struct Ecmp {
     path_sets: PathSets,
 }
 
-/// How [`Ecmp`] hashes.
+/// Options of [`Ecmp`].
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct EcmpOptions {
-    /// How much the hash prefers some paths, s: from (1 + s)/P to (1 − s)/P of all flows take each of P paths. From 0, the
+    /// The skew s of the hash: from (1 + s)/P to (1 − s)/P of all flows take each of P paths. From 0, the
     /// default, to 1.
     pub skew: f64,
 }
@@ -54,7 +54,7 @@ setters!(EcmpOptions {
 });
 
 impl Ecmp {
-    /// That of a seed.
+    /// With an ideal hash, from a seed.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,

@@ -1,8 +1,8 @@
 //! The k shortest paths of every pair of ends, by the number of their links: each flow over one of them, drawn evenly, or
 //! spread evenly over all.
 //!
-//! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, where a pair seldom has
-//! two of the same length, they are what there is to choose from. Flows of a failed path take the others, as in
+//! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has two of
+//! the same length. Flows of a failed path take the others, as in
 //! [`Split`](super::Split).
 
 use std::collections::HashSet;
@@ -38,7 +38,7 @@ pub struct KShortestPaths {
     split: Option<Split>,
 }
 
-/// How [`KShortestPaths`] chooses.
+/// Options of [`KShortestPaths`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -64,7 +64,7 @@ impl Default for KShortestOptions {
 }
 
 impl KShortestPaths {
-    /// That of a seed.
+    /// With the random draws of a seed.
     ///
     /// # Errors
     /// [`Error::Option`] for a k of 0.

@@ -1,4 +1,4 @@
-//! Given paths with shares: a split is a routing, that of a traffic-engineering solution, say.
+//! Given paths with shares: the split of a traffic-engineering solution, say.
 //!
 //! The paths from one node to another are those of every flow between the two, each with its share of what all of them
 //! have. A flow goes over one of them, drawn with its share as switches hash ([`hash`](super::hash)), or is spread over all.
@@ -99,8 +99,8 @@ fn ends(net: &Topology, links: &[u32]) -> Option<(u32, u32)> {
 }
 
 impl Split {
-    /// That of paths of a network with one share each, which count beside those of the same two nodes: a flow's rates over
-    /// its paths will do. Each flow takes one of them, by a hash of this seed.
+    /// From paths of a network with one share each, relative to those of the same two nodes: the rates of a flow over its
+    /// paths, say. Each flow takes one of them, by a hash of this seed.
     ///
     /// # Errors
     /// [`Error::Share`] for a share that is negative or not finite, the core's for paths that are no walks of the network or

@@ -1,4 +1,4 @@
-//! Packet spraying: every flow is split evenly over all of its shortest paths that work, whatever they carry.
+//! Packet spraying: every flow is split evenly over all of its shortest paths that work, whatever their load.
 //!
 //! Source: Dixit et al., *On the impact of packet spraying in data center networks*, INFOCOM 2013.
 
@@ -29,7 +29,7 @@ pub struct Spray {
 }
 
 impl Spray {
-    /// For a network that is still to be named.
+    /// An even split over all shortest paths.
     pub fn new() -> Self {
         Self::default()
     }

@@ -155,7 +155,7 @@ enum Last {
     /// A turn of the source of a flow.
     Turn(u32),
     Review,
-    /// A call that the policy had asked for.
+    /// A call of the policy, at the time that it had set.
     Wake,
 }
 
@@ -257,7 +257,7 @@ impl<'a> Simulation<'a> {
                 let name = || match last {
                     Last::Turn(flow) => format!("a turn of the source of flow {flow}"),
                     Last::Review => format!("a review of routes by routing {routing:?}"),
-                    Last::Wake => format!("one that policy {policy:?} had asked for"),
+                    Last::Wake => format!("a call at a time that policy {policy:?} had set"),
                 };
                 self.stall.count(next, foreseen, active, name)?;
             }
@@ -414,7 +414,7 @@ impl<'a> Simulation<'a> {
         self.notify(Event::CapChanged(slot))
     }
 
-    /// Calls the policy, if it was given an event or asked for a call, and sets the rates that change.
+    /// Calls the policy, if it was given an event or its time has come, and sets the rates that change.
     fn allocate(&mut self) -> Result<()> {
         let now = self.now;
         if self.has_event {
@@ -437,7 +437,7 @@ impl<'a> Simulation<'a> {
         self.has_event = false;
         self.wake = self.policy.allocate(now, &self.transfers.flows, &mut self.rates)?;
         if self.wake.is_nan() || self.wake <= now {
-            let what = format!("wants to be asked again at {}, which is not after {now}", self.wake);
+            let what = format!("set its next call to {}, which is not after {now}", self.wake);
             return Err(self.policy_error(what));
         }
         let mut rates = std::mem::take(&mut self.rates);

@@ -1,7 +1,7 @@
 //! Fair sharing: max-min rates at every moment, as ideal TCP-like endpoints or fair queues would reach them.
 //!
 //! The [`Levels`] of links are kept from event to event. An arrival or an end changes few of them, which are found by
-//! following the change from link to link; when that goes too far, or when many flows come and go at once, all of them
+//! following the change from link to link; when that goes too far, or when many flows arrive and end at once, all of them
 //! are computed anew, by water-filling.
 
 mod fill;
