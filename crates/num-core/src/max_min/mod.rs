@@ -13,54 +13,54 @@
 //! | `one_path.rs` | one path per flow, a slice of work at a time |
 //! | `water_fill.rs` | weights: fast, reusable |
 //! | `curves.rs` | bandwidth functions, and weights among them |
-//! | `earliest.rs` | which link fills first |
+//! | `tournament.rs` | which link fills first |
 //! | `bottleneck.rs` | how far any rates are from the equivalence above |
 //! | `certificate.rs` | that distance as a certificate |
 //! | `solution.rs` | rates with their proof, and the next ones from them |
 //! | `several_paths.rs` | several paths per flow: runs of the simplex method until one is proven |
 //! | `parametric.rs` | a run: turns, pivots and cuts while the fair share rises |
-//! | `network.rs`, `levels.rs` | what it runs on: open paths and caps, rates over the fair share |
+//! | `network.rs`, `rising_rates.rs` | what it runs on: open paths and caps, rates over the fair share |
 //! | `crossings.rs` | the paths through every link |
 //! | `basis.rs`, `direction.rs`, `row.rs` | full links and the inverse, which row leaves, what enters |
 //! | `warm.rs` | the same from an earlier solution: its cuts and its basis |
 //! | `pool.rs`, `reroute.rs` | rates under cuts, and whether a basis can be found that routes them |
 //! | `adaptive.rs` | approximate rates over several paths, with a proven bound |
 //! | `twofold.rs` | sums to twice the precision |
-//! | `witness.rs` | from cuts to reasons that stand alone |
-//! | `blocked.rs` | the bottleneck of a flow with several paths: checks the reasons |
+//! | `prove.rs` | the witness of a run: from its cuts to reasons that stand alone |
+//! | `witness.rs` | checks a witness: how far flows with several paths are from a bottleneck |
 //!
 //! Sources: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2; for bandwidth functions Kumar et al., *BwE*, SIGCOMM
 //! 2015; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2.
 
 mod adaptive;
 mod basis;
-mod blocked;
 mod bottleneck;
 mod certificate;
 mod crossings;
 mod curves;
 mod direction;
-mod earliest;
-mod levels;
 mod network;
 mod one_path;
 mod parametric;
 mod pool;
+mod prove;
 mod reroute;
+mod rising_rates;
 mod row;
 mod several_paths;
 mod solution;
+mod tournament;
 mod twofold;
 mod warm;
 mod water_fill;
 mod witness;
 
-pub(crate) use blocked::Witness;
 pub(crate) use bottleneck::bottleneck_links;
 use bottleneck::bottleneck_residual;
 pub(crate) use certificate::certify;
 pub use solution::{MaxMin, MaxMinBasis};
 pub(crate) use water_fill::WaterFill;
+pub(crate) use witness::Witness;
 
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
@@ -82,7 +82,7 @@ const SLICE: usize = 1 << 20;
 ///
 /// A flow with several paths has the fair share of the sum of their rates, which is unique; how it is split over the
 /// paths is not. Closed paths (over a failed link or capped at 0) get 0. With weights alone and one path per flow
-/// O(crossings), and a few looks at every link; curves are sorted by their kinks besides. With several paths a dual
+/// O(crossings), and a few looks at every link; curves are sorted by their breakpoints besides. With several paths a dual
 /// simplex method makes some 1 to 5 pivots per flow, each a few operations for every full link and the crossings of some:
 /// milliseconds for 100 flows on a backbone, a second for thousands. Rates are then exact to some 1e-12, and checked;
 /// where weights, capacities and curves span 18 decades together, what the lightest flows get may be rounding.

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use super::basis::Basis;
-use super::blocked::{Witness, residual_in};
 use super::crossings::Crossings;
-use super::levels::Levels;
 use super::network::Network;
 use super::parametric::{Parametric, Run};
+use super::prove::reasons;
+use super::rising_rates::RisingRates;
 use super::warm::{Frame, Start};
-use super::witness::reasons;
+use super::witness::{Witness, residual_in};
 use super::{METHOD, flow_shares};
 use crate::error::Result;
 use crate::interrupt;
@@ -166,6 +166,6 @@ impl SeveralPaths {
 
 fn from_the_beginning(problem: &Problem, network: &Network, crossings: Crossings, seed: u64) -> Result<Parametric> {
     let shares = flow_shares(problem, METHOD)?;
-    let levels = Levels::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
-    Ok(Parametric::new(network, levels, crossings, seed))
+    let flow_rates = RisingRates::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
+    Ok(Parametric::new(network, flow_rates, crossings, seed))
 }
