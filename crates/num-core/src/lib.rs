@@ -40,6 +40,7 @@ pub mod interrupt;
 mod max_min;
 pub mod memory;
 mod normalize;
+pub mod numerics;
 pub mod paced;
 mod paths;
 mod presolve;
