@@ -41,6 +41,7 @@ pub mod interrupt;
 mod max_min;
 pub mod memory;
 mod normalize;
+pub mod numerics;
 pub mod paced;
 mod paths;
 mod presolve;
@@ -62,6 +63,7 @@ pub use solve::{METHODS, PriceRule, Progress, Settings, Solution, Solver, Status
 pub use topology::{Found, KShortest, Link, Topology};
 pub use utility::{AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, Utilities, Utility};
 
+/// The README's program runs as a documentation test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
