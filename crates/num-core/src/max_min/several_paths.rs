@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use super::basis::Basis;
 use super::crossings::Crossings;
+use super::flow_shares;
 use super::network::Network;
 use super::parametric::{Parametric, Run};
 use super::prove::reasons;
 use super::rising_rates::RisingRates;
+use super::search::{METHOD, SLICE};
 use super::warm::{Frame, Start};
-use super::witness::{Witness, residual_in};
-use super::{METHOD, flow_shares};
+use super::witness::{Reason, Witness, residual_in};
 use crate::error::Result;
 use crate::interrupt;
 use crate::problem::Problem;
@@ -23,8 +24,6 @@ use crate::problem::Problem;
 const PROVEN: f64 = 1e-8;
 /// Runs after which the best one stands.
 const RUNS: u64 = 4;
-/// Operations between two looks at whether to stop: about a millisecond.
-const SLICE: usize = 1 << 20;
 
 /// A search for max-min rates that goes on where it was stopped.
 #[derive(Debug)]
@@ -149,8 +148,8 @@ impl SeveralPaths {
     }
 
     /// Why flows have no more, once it is done.
-    pub(super) fn witness(&self) -> Witness {
-        self.best.as_ref().map_or_else(Witness::new, |(best, _)| best.witness.clone())
+    pub(super) fn witness(&self) -> &[Reason] {
+        self.best.as_ref().map_or(&[], |(best, _)| &best.witness)
     }
 
     /// How far the rates are proven, once it is done.

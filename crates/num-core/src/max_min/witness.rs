@@ -54,7 +54,7 @@ pub(crate) struct Reason {
 /// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible, one per path.
 ///
 /// # Errors
-/// As [`bottleneck_residual`](super::bottleneck_residual), and [`Error::Stopped`](crate::Error::Stopped).
+/// As [`bottleneck_residual`](super::bottleneck::bottleneck_residual), and [`Error::Stopped`](crate::Error::Stopped).
 pub(super) fn witness_residual(problem: &Problem, rates: &[f64], witness: &[Reason], method: &str) -> Result<f64> {
     let network = Network::new(problem)?;
     let through = network.paths.transpose(network.capacities.len())?;
@@ -125,7 +125,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::{bottleneck_residual, max_min_with_witness};
+    use super::super::Search;
+    use super::super::bottleneck::bottleneck_residual;
     use super::{Reason, Witness};
     use crate::{AlphaFair, Paths, Problem};
 
@@ -157,7 +158,8 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..100 {
             let problem = problem(&mut rng);
-            let (rates, witness) = max_min_with_witness(&problem).unwrap();
+            let mut search = Search::new(&problem).unwrap().finish().unwrap();
+            let (rates, witness) = (search.rates(), search.witness().to_vec());
             let right = bottleneck_residual(&problem, &rates, &witness).unwrap();
             assert!(right < 1e-9, "{right:e}");
             let (short, part) = (rng.random_range(0..6u32), rng.random_range(0.01..0.5));
