@@ -166,19 +166,6 @@ impl MaxMinBasis {
         if self.paths.len() != problem.paths().len() {
             return wrong(format!("it is of {} paths, the problem has {}", self.paths.len(), problem.paths().len()));
         }
-        if !Arc::ptr_eq(&self.paths, &problem.shared_paths())
-            && let Some(path) =
-                (0..self.paths.len()).find(|&path| self.paths.links(path) != problem.paths().links(path))
-        {
-            return wrong(format!("path {path} crosses other links there"));
-        }
-        if let Some(path) = (0..self.group.len()).find(|&path| self.group[path] != problem.group()[path]) {
-            return wrong(format!(
-                "path {path} is of flow {} there, of flow {} here",
-                self.group[path],
-                problem.group()[path]
-            ));
-        }
-        Ok(())
+        problem.difference(&self.paths, &self.group).map_or(Ok(()), wrong)
     }
 }
