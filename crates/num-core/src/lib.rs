@@ -51,7 +51,7 @@ pub mod topology;
 pub mod utility;
 
 pub use certificate::{Certificate, certify};
-pub use error::{Error, Result, expected_below};
+pub use error::{Error, Result, did_you_mean, expected_below};
 pub use interrupt::StopToken;
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
 pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};
