@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `error.rs` | core errors → Python exceptions |
 //! | `numbers.rs` | array-likes → `Vec`, `Vec` → NumPy arrays without a copy |
-//! | `door.rs` | the one way into a long call: without the interpreter, stopped by Ctrl-C, callbacks heard |
+//! | `detach.rs` | long calls without the GIL, with Ctrl-C and the exceptions of callbacks |
+//! | `progress_bar.rs` | the bar of `progress=True` |
 //! | `paths.rs`, `problem.rs`, `topology.rs`, `certificate.rs`, `normalize.rs` | the things of the same name in the core |
 //! | `nodes.rs` | names and numbers of nodes and links → the core's numbers |
 //! | `max_min.rs` | the water-filling function |
@@ -15,7 +16,7 @@
 
 mod allocator;
 mod certificate;
-mod door;
+mod detach;
 mod error;
 mod max_min;
 mod nodes;
@@ -23,6 +24,7 @@ mod normalize;
 mod numbers;
 mod paths;
 mod problem;
+mod progress_bar;
 mod sim;
 mod solve;
 mod topology;

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::door::Pacer;
+use crate::detach::Pacer;
 use crate::error::{ProblemError, raise};
 use crate::numbers;
 use crate::topology::Topology;

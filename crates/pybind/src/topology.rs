@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
-use crate::door::{self, Pacer};
+use crate::detach::{self, Pacer};
 use crate::error::{ProblemError, raise, setting};
 use crate::nodes::Labels;
 use crate::numbers::{self, count};
@@ -70,7 +70,7 @@ impl From<Core> for Topology {
 }
 
 fn made(py: Python<'_>, make: impl FnOnce() -> netnum_core::Result<Core> + Send) -> PyResult<Topology> {
-    door::detached(py, make).map(Into::into)
+    detach::run(py, make).map(Into::into)
 }
 
 /// Names of nodes.
@@ -144,7 +144,7 @@ impl Topology {
                 Some(values.as_chunks().0.to_vec())
             }
         };
-        let (core, labels) = door::detached(py, || {
+        let (core, labels) = detach::run(py, || -> netnum_core::Result<_> {
             let core = Core::new(name, node_names, ends, tiers, links)?;
             let labels = integer_names.then(|| Labels::of(&core));
             Ok((core, labels))
@@ -395,7 +395,7 @@ impl Topology {
     ) -> PyResult<Paths> {
         let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
         let seed = seed_of(seed)?;
-        door::detached(py, || self.core.ecmp(&sources, &destinations, seed)).map(Into::into)
+        detach::run(py, || self.core.ecmp(&sources, &destinations, seed)).map(Into::into)
     }
 
     /// All shortest paths (fewest links) from one end to another.
@@ -417,7 +417,7 @@ impl Topology {
     ///     1 000 000 paths.
     fn paths(&self, py: Python<'_>, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<Paths> {
         let (source, destination) = (self.end_of("source", source)?, self.end_of("destination", destination)?);
-        door::detached(py, || self.core.paths(source, destination)).map(Into::into)
+        detach::run(py, || self.core.paths(source, destination)).map(Into::into)
     }
 
     /// Pairs of two different ends, uniform among all such pairs.
@@ -447,7 +447,7 @@ impl Topology {
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
         let (pairs, seed) = (numbers::count("count", count, 0)?, seed_of(seed)?);
-        let (sources, destinations) = door::detached(py, || self.core.random_pairs(pairs, seed))?;
+        let (sources, destinations) = detach::run(py, || self.core.random_pairs(pairs, seed))?;
         let column = |ends: Vec<usize>| {
             if self.labels.as_ref().is_some_and(|labels| labels.are_all) {
                 return numbers::long_indices(py, &ends.iter().map(|&end| self.shown(end)).collect::<Vec<_>>());
@@ -537,8 +537,7 @@ impl Topology {
             some => threads_of(some)?,
         };
         let what = KShortest { k, weight: weight.as_deref(), max_stretch, disjoint };
-        let (paths, group) =
-            door::detached(py, || k_shortest_paths(&self.core, &sources, &destinations, &what, threads))?;
+        let (paths, group) = detach::run(py, || k_shortest_paths(&self.core, &sources, &destinations, &what, threads))?;
         let of_pairs = numbers::long_indices(py, &group)?;
         Ok((Paths::grouped(paths.into(), &group), of_pairs))
     }
@@ -571,7 +570,7 @@ impl Topology {
         destinations: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
-        let have = door::detached(py, || self.core.has_path(&sources, &destinations))?;
+        let have = detach::run(py, || self.core.has_path(&sources, &destinations))?;
         Ok(PyArray1::from_vec(py, have))
     }
 

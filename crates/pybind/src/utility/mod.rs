@@ -18,7 +18,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PySequence, PyTuple, PyType};
 
-use crate::door::{self, Pacer};
+use crate::detach::{self, Pacer};
 use crate::error::{ProblemError, UtilityError, raise, setting};
 use crate::numbers;
 
@@ -309,5 +309,5 @@ pub(crate) fn check_utility(utility: &Bound<'_, PyAny>, flow: Option<&Bound<'_, 
     if !(scale.is_finite() && scale > 0.0) {
         return Err(setting("scale", scale, "a finite number > 0"));
     }
-    door::detached(utility.py(), || utility_laws(&*core, flow, scale))
+    detach::run(utility.py(), || utility_laws(&*core, flow, scale))
 }
