@@ -13,7 +13,7 @@ mod user_policy;
 mod user_routing;
 mod workload;
 
-use netnum_sim::{Change, Run};
+use netnum_sim::{CapacityChange, RunSettings};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -36,7 +36,7 @@ use crate::topology::{Topology, seed_of};
 use observer::BarObserver;
 
 /// Changes of links, from rows of time, link and capacity. A link may be the pair of nodes that it joins.
-fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
+fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<CapacityChange>> {
     let mistyped = |what: &str, value: &Bound<'_, PyAny>| match value.repr() {
         Ok(shown) => PyTypeError::new_err(format!("{what} (time, link, capacity), not {shown}")),
         Err(error) => error,
@@ -51,14 +51,14 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change
         let (time, capacity) = (float(&name("time"), &time)?, float(&name("capacity"), &capacity)?);
         if link.extract::<f64>().is_err() {
             let link = net.link_between(&name("link"), &link)?;
-            return Ok(Change { time, link, capacity });
+            return Ok(CapacityChange { time, link, capacity });
         }
         // A row of an array of floats has the link as one, too.
         let link = match link.extract::<f64>() {
             Ok(whole) if whole.fract() == 0.0 => link.call_method0("__int__")?,
             _ => link,
         };
-        Ok(Change { time, link: count(&name("link"), &link, 0)?, capacity })
+        Ok(CapacityChange { time, link: count(&name("link"), &link, 0)?, capacity })
     };
     let mut pacer = Pacer::new(changes.py());
     rows.enumerate().map(|row| pacer.did(1).and_then(|()| change(row))).collect()
@@ -180,8 +180,8 @@ pub(crate) fn simulate(
     let mut routing = by_name::routing_of(&routing, seed_of(seed)?, net, workload)?;
     let mut policy = by_name::policy_of(&policy, net, workload)?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
-    let run =
-        Run { until, changes: changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?, time_limit };
+    let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?;
+    let run = RunSettings { until, changes, time_limit };
     let (net, flows) = (&net.get().core, &workload.get().core);
     let bar = ProgressBar::new(py, progress, "simulate", (flows.len(), until))?;
     let mut observer = BarObserver(&bar);

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use netnum_sim::{Observer, Progress};
+use netnum_sim::{RunObserver, RunProgress};
 use pyo3::prelude::*;
 
 use crate::detach;
@@ -12,13 +12,13 @@ use crate::progress_bar::ProgressBar;
 /// Shows the bar the flows that have ended and the simulated seconds.
 pub(super) struct BarObserver<'a>(pub(super) &'a ProgressBar);
 
-impl Observer for BarObserver<'_> {
+impl RunObserver for BarObserver<'_> {
     fn pause(&self) -> Duration {
         // A stop token checks for signals.
         if self.0.exists() { detach::PAUSE } else { Duration::MAX }
     }
 
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+    fn observe(&mut self, progress: &RunProgress) -> ControlFlow<()> {
         Python::attach(|py| self.0.show(py, (progress.ended, progress.time))).map_or_else(
             |error| {
                 detach::keep(error);
