@@ -35,11 +35,13 @@
 #![forbid(unsafe_code)]
 
 mod certificate;
+mod certify;
 mod error;
 pub mod interrupt;
 mod max_min;
 pub mod memory;
 mod normalize;
+pub mod numerics;
 pub mod paced;
 mod paths;
 mod presolve;
@@ -49,7 +51,8 @@ pub mod testing;
 pub mod topology;
 pub mod utility;
 
-pub use certificate::{Certificate, certify};
+pub use certificate::Certificate;
+pub use certify::certify;
 pub use error::{Error, Result, expected_below};
 pub use interrupt::StopToken;
 pub use max_min::{MaxMin, MaxMinBasis, max_min};

@@ -4,12 +4,13 @@ mod auto;
 mod bottlenecks;
 mod deadline;
 mod goal;
-mod incidence;
+
 mod interior_point;
 mod method;
 mod newton;
 mod price;
 mod progress;
+mod routing_matrix;
 mod settings;
 mod solution;
 mod solver;

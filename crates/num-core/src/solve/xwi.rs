@@ -25,8 +25,8 @@
 
 use std::sync::Arc;
 
-use super::incidence::Incidence;
 use super::price::LARGEST_PRICE;
+use super::routing_matrix::RoutingMatrix;
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt::{self, StopToken};
@@ -38,7 +38,7 @@ use crate::presolve::{Presolved, smallest};
 pub(super) struct Xwi {
     eta: f64,
     beta: f64,
-    incidence: Incidence,
+    routing: RoutingMatrix,
     fill: WaterFill<Arc<Paths>>,
     /// The cap of every path or the saturation of its flow; empty when there are none *(given)*.
     limits: Vec<f64>,
@@ -79,7 +79,7 @@ impl Xwi {
         Ok(Self {
             eta,
             beta,
-            incidence: Incidence::new(&problem.paths),
+            routing: RoutingMatrix::new(&problem.paths),
             fill: fill(problem)?,
             limits,
             heaviest,
@@ -95,7 +95,7 @@ impl Xwi {
     /// Rates at the prices in `state`, from the shares that its rates have, and what the links see of them. Returns the
     /// estimate of the gap, which is not a number when a weight is none.
     fn allocate(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.incidence.gather(&problem.paths, 0..problem.paths.len(), &state.prices, &mut self.path_prices);
+        self.routing.gather(&problem.paths, 0..problem.paths.len(), &state.prices, &mut self.path_prices);
         self.charge_caps(problem);
         self.weigh(problem, &state.rates);
         if !self.weights.iter().all(|&weight| weight >= 0.0) {
@@ -105,7 +105,7 @@ impl Xwi {
         }
         self.fill.fill(&self.weights, &self.limits, &mut state.rates);
         self.loads.fill(0.0);
-        self.incidence.scatter(&problem.paths, 0..problem.paths.len(), &state.rates, &mut self.loads);
+        self.routing.scatter(&problem.paths, 0..problem.paths.len(), &state.rates, &mut self.loads);
         self.look(problem, state)
     }
 

@@ -14,7 +14,7 @@
 use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
 use netnum_core::memory::room;
-use netnum_core::utility::elementary::ln;
+use netnum_core::numerics::ln;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::bounds::Bounds;
-use super::kinks::Kinks;
+use super::barrier::Bounds;
+use super::breakpoints::Kinks;
 use crate::presolve::Presolved;
 use crate::solve::price::at_least;
 use crate::utility::Curvature;

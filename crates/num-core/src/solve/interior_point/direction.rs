@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::chunk::{Chunk, largest, total};
 use super::{Direction, InteriorPoint};
 use crate::presolve::Presolved;
-use crate::solve::incidence::Incidence;
+use crate::solve::routing_matrix::RoutingMatrix;
 use crate::solve::system::{ABSENT, Accuracy, System};
 
 /// The proximal term: per y of the least λ of all flows and of ℓ − Q, and at least of ℓ − Q.
@@ -41,7 +41,7 @@ impl InteriorPoint {
         for ((diagonal, slack), price) in self.system.diagonal.iter_mut().zip(&self.slacks).zip(&self.prices) {
             *diagonal = slack / price;
         }
-        self.system.renew(problem, &self.incidence);
+        self.system.renew(problem, &self.routing);
         self.direction.prices.fill(0.0);
         self.direct(problem, accuracy);
     }
@@ -172,13 +172,13 @@ impl InteriorPoint {
         self.caps.target_forces(chunk.caps.clone(), |path, force| forces[path] += force);
         moves.copy_from_slice(&forces[paths.clone()]);
         respond(problem, (system, &self.multipath), chunk, &[], moves, flow_forces, &mut []);
-        self.incidence.scatter(&problem.paths, paths.clone(), moves, right);
+        self.routing.scatter(&problem.paths, paths.clone(), moves, right);
     }
 
     /// The direction towards the targets.
     fn direct(&mut self, problem: &Presolved, accuracy: Accuracy) {
-        let Self { system, incidence, right, direction, .. } = self;
-        system.solve(problem, incidence, right, &mut direction.prices, accuracy);
+        let Self { system, routing, right, direction, .. } = self;
+        system.solve(problem, routing, right, &mut direction.prices, accuracy);
         let pairs = self.slacks.iter().zip(&self.prices).zip(self.targets.iter().zip(&direction.prices));
         for (change, ((slack, price), (target, step))) in direction.slacks.iter_mut().zip(pairs) {
             *change = (target - slack * step) / price;
@@ -201,7 +201,7 @@ impl InteriorPoint {
         let Direction { prices, rates, flow_rates, levels, log_marginals, sum, fall, .. } = &mut self.direction;
         let steps = &mut self.scratch.paths[..paths.len()];
         let commons = &mut self.scratch.commons[..flows.len()];
-        gather(problem, &self.incidence, (&self.system, &self.multipath), chunk, prices, steps, commons);
+        gather(problem, &self.routing, (&self.system, &self.multipath), chunk, prices, steps, commons);
         let (rates, flow_rates) = (&mut rates[paths.clone()], &mut flow_rates[flows.clone()]);
         for (change, (force, step)) in rates.iter_mut().zip(self.forces[paths.clone()].iter().zip(&*steps)) {
             *change = force - step;
@@ -248,7 +248,7 @@ impl InteriorPoint {
 /// apart.
 pub(super) fn gather(
     problem: &Presolved,
-    incidence: &Incidence,
+    routing: &RoutingMatrix,
     (system, multipath): (&System, &[u32]),
     chunk: &Chunk,
     values: &[f64],
@@ -258,13 +258,13 @@ pub(super) fn gather(
     let Chunk { flows, paths, .. } = chunk;
     commons.fill(0.0);
     if chunk.is_single() {
-        return incidence.gather(&problem.paths, paths.clone(), values, sums);
+        return routing.gather(&problem.paths, paths.clone(), values, sums);
     }
     for (flow, common) in flows.clone().zip(commons) {
         let own = problem.paths_of(flow);
         let sums = &mut sums[own.start - paths.start..own.end - paths.start];
         match multipath[flow] {
-            ABSENT => incidence.gather(&problem.paths, own, values, sums),
+            ABSENT => routing.gather(&problem.paths, own, values, sums),
             number => *common = system.multipath.gather(number as usize, |link| values[link as usize], sums),
         }
     }

@@ -11,7 +11,7 @@
 //! - The residual of U'(y) = λ is taken in logarithms, ρ = log U'(y) − log λ, dλ = λ (ρ − ε dy/y), with ε the elasticity
 //!   of U'. Marginals over a hundred decades are then as good as any.
 //! - A *tiny* flow, whose demand at λ is far below what its path could carry, is set to it and does not shorten steps.
-//! - A jump of U' (a flat piece of a bandwidth function) is an elastic bound (`kinks.rs`).
+//! - A jump of U' (a flat piece of a bandwidth function) is an elastic bound (`breakpoints.rs`).
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
 //!   flows, per y. A split is found by differences of prices that small, and the term must not be what decides them. And
@@ -26,21 +26,22 @@
 //! time and memory; where a factorization is needed, O(links³). Fails where that is needed and too large.
 //! Source: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
 
-mod bounds;
+mod barrier;
+mod breakpoints;
 mod chunk;
 mod direction;
-mod kinks;
-mod look;
-mod near;
-mod start;
+
+mod cold_start;
+mod residuals;
+mod warm_start;
 
 use std::sync::Arc;
 
-use bounds::Bounds;
+use barrier::Bounds;
+use breakpoints::Kinks;
 use chunk::Chunk;
-use kinks::Kinks;
 
-use super::incidence::Incidence;
+use super::routing_matrix::RoutingMatrix;
 use super::system::{ABSENT, Accuracy, EXACT, System};
 use super::{Method, State};
 use crate::error::Result;
@@ -50,7 +51,7 @@ use crate::utility::Curvature;
 
 /// The primal-dual interior point. Everything in natural units; vectors are per link, path or flow.
 pub(super) struct InteriorPoint {
-    incidence: Incidence,
+    routing: RoutingMatrix,
     system: System,
     /// The number of a flow with several paths that it holds together, or [`ABSENT`] *(given)*.
     multipath: Vec<u32>,
@@ -221,7 +222,7 @@ impl InteriorPoint {
             commons: zeros(largest(|chunk| chunk.flows.len())),
         };
         Ok(Self {
-            incidence: Incidence::new(&problem.paths),
+            routing: RoutingMatrix::new(&problem.paths),
             system,
             multipath,
             chunks: chunks.into(),
@@ -350,7 +351,7 @@ impl InteriorPoint {
                         asked = true;
                         prices.resize(chunk.paths.len(), 0.0);
                         demands.resize(chunk.paths.len(), 0.0);
-                        self.incidence.gather(&problem.paths, chunk.paths.clone(), &self.prices, &mut prices);
+                        self.routing.gather(&problem.paths, chunk.paths.clone(), &self.prices, &mut prices);
                         problem.path_demands_into(&problem.blocks[chunk.block], &chunk.flows, &prices, &mut demands);
                     }
                     *rate = rate.min(demands[path - first]);

@@ -19,7 +19,7 @@ use faer::linalg::solvers::{Llt, Solve};
 use faer::{ColMut, Mat, Side};
 
 use self::multipath::Multipath;
-use super::incidence::Incidence;
+use super::routing_matrix::RoutingMatrix;
 use crate::interrupt;
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::utility::Curvature;
@@ -113,9 +113,9 @@ impl System {
     }
 
     /// Takes over new weights and diagonals.
-    pub(super) fn renew(&mut self, problem: &Presolved, incidence: &Incidence) {
+    pub(super) fn renew(&mut self, problem: &Presolved, routing: &RoutingMatrix) {
         self.preconditioner.copy_from_slice(&self.diagonal);
-        self.multipath.add_diagonal(problem, incidence, &self.weights, &mut self.preconditioner);
+        self.multipath.add_diagonal(problem, routing, &self.weights, &mut self.preconditioner);
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
         self.factor = None;
         if self.dense {
@@ -127,20 +127,20 @@ impl System {
     pub(super) fn solve(
         &mut self,
         problem: &Presolved,
-        incidence: &Incidence,
+        routing: &RoutingMatrix,
         right: &mut [f64],
         solution: &mut [f64],
         accuracy: Accuracy,
     ) {
         if self.factor.is_none() {
-            if self.iterate(problem, incidence, right, solution, accuracy.without_factor) {
+            if self.iterate(problem, routing, right, solution, accuracy.without_factor) {
                 return;
             }
             self.dense = true;
             self.factorize(problem);
         }
         if let Some(mut factor) = self.factor.take() {
-            self.refine(problem, incidence, &mut factor, right, solution, accuracy.with_factor);
+            self.refine(problem, routing, &mut factor, right, solution, accuracy.with_factor);
             self.factor = Some(factor);
         }
     }
@@ -151,7 +151,7 @@ impl System {
     fn refine(
         &mut self,
         problem: &Presolved,
-        incidence: &Incidence,
+        routing: &RoutingMatrix,
         factor: &mut Factor,
         right: &mut [f64],
         solution: &mut [f64],
@@ -178,7 +178,7 @@ impl System {
             if step > 0 && rest <= goal || !(rest > 0.0 && rest.is_finite()) {
                 return;
             }
-            self.multiply(problem, incidence);
+            self.multiply(problem, routing);
             let Gradients { pairs, direction, .. } = &self.gradients;
             let steepness: f64 = pairs.iter().zip(direction).map(|(pair, direction)| pair[1] * direction).sum();
             let length = rest / steepness;
@@ -192,19 +192,19 @@ impl System {
         }
     }
 
-    fn multiply(&mut self, problem: &Presolved, incidence: &Incidence) {
+    fn multiply(&mut self, problem: &Presolved, routing: &RoutingMatrix) {
         let pairs = &mut self.gradients.pairs;
         for (pair, diagonal) in pairs.iter_mut().zip(&self.diagonal) {
             pair[1] = diagonal * pair[0];
         }
-        self.multipath.multiply(problem, incidence, &self.weights, pairs);
+        self.multipath.multiply(problem, routing, &self.weights, pairs);
     }
 
     /// Conjugate gradients. Returns whether they arrived.
     fn iterate(
         &mut self,
         problem: &Presolved,
-        incidence: &Incidence,
+        routing: &RoutingMatrix,
         right: &[f64],
         solution: &mut [f64],
         tolerance: f64,
@@ -217,7 +217,7 @@ impl System {
         self.gradients.residual.copy_from_slice(right);
         if solution.iter().any(|&value| value != 0.0) {
             self.gradients.pairs.iter_mut().zip(&*solution).for_each(|(pair, &value)| pair[0] = value);
-            self.multiply(problem, incidence);
+            self.multiply(problem, routing);
             for (residual, pair) in self.gradients.residual.iter_mut().zip(&self.gradients.pairs) {
                 *residual -= pair[1];
             }
@@ -234,7 +234,7 @@ impl System {
                 direction[i] = residual[i] * self.preconditioner[i] + turn * direction[i];
                 pairs[i][0] = direction[i];
             }
-            self.multiply(problem, incidence);
+            self.multiply(problem, routing);
             let Gradients { pairs, direction, residual } = &mut self.gradients;
             let steepness: f64 = pairs.iter().zip(&*direction).map(|(pair, direction)| pair[1] * direction).sum();
             let length = rest / steepness;
@@ -353,7 +353,7 @@ mod tests {
         let utility = AlphaFair::new(1.0, 1.0).unwrap();
         let problem = Problem::grouped(vec![1.0; 6], Paths::from_lists(lists), group, utility).unwrap();
         let problem = Presolved::new(&problem).unwrap();
-        let incidence = Incidence::new(&problem.paths);
+        let routing = RoutingMatrix::new(&problem.paths);
         let several = (0..4).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1).collect::<Vec<_>>();
         for curvature in [0.0, 1e-3, 1.0, 1e9] {
             let mut system = System::new(&problem, several.clone());
@@ -367,11 +367,11 @@ mod tests {
             let mut matrix = Mat::<f64>::zeros(size, size);
             system.multipath.add_square(&problem, &system.weights, &rows, &mut matrix);
             let mut diagonal = vec![0.0; size];
-            system.multipath.add_diagonal(&problem, &incidence, &system.weights, &mut diagonal);
+            system.multipath.add_diagonal(&problem, &routing, &system.weights, &mut diagonal);
             for column in 0..size {
                 assert!((matrix[(column, column)] - diagonal[column]).abs() <= 1e-12 * diagonal[column]);
                 let mut pairs: Vec<[f64; 2]> = (0..size).map(|row| [f64::from(u8::from(row == column)), 0.0]).collect();
-                system.multipath.multiply(&problem, &incidence, &system.weights, &mut pairs);
+                system.multipath.multiply(&problem, &routing, &system.weights, &mut pairs);
                 for (row, pair) in pairs.iter().enumerate() {
                     let entry = matrix[(row.max(column), row.min(column))];
                     let scale = (diagonal[row] * diagonal[column]).sqrt();

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use faer::Mat;
 
-use super::super::incidence::Incidence;
+use super::super::routing_matrix::RoutingMatrix;
 use super::{ABSENT, Rows};
 use crate::presolve::Presolved;
 
@@ -112,13 +112,13 @@ impl Multipath {
     pub(super) fn multiply(
         &mut self,
         problem: &Presolved,
-        incidence: &Incidence,
+        routing: &RoutingMatrix,
         weights: &[f64],
         pairs: &mut [[f64; 2]],
     ) {
         let mut of_paths = std::mem::take(&mut self.of_paths);
         self.each(weights.len(), |range, flow| {
-            let Some(flow) = flow else { return incidence.multiply(&problem.paths, range, weights, pairs) };
+            let Some(flow) = flow else { return routing.multiply(&problem.paths, range, weights, pairs) };
             let changes = &mut of_paths[..range.len()];
             let common = self.gather(flow, |link| pairs[link as usize][0], changes);
             let (total, _) = self.split(flow, weights, common, changes);
@@ -134,14 +134,14 @@ impl Multipath {
     pub(super) fn add_diagonal(
         &mut self,
         problem: &Presolved,
-        incidence: &Incidence,
+        routing: &RoutingMatrix,
         weights: &[f64],
         diagonal: &mut [f64],
     ) {
         let mut sums = std::mem::take(&mut self.of_links);
         self.each(weights.len(), |range, flow| {
             let Some(flow) = flow else {
-                return incidence.scatter(&problem.paths, range.clone(), &weights[range], diagonal);
+                return routing.scatter(&problem.paths, range.clone(), &weights[range], diagonal);
             };
             for path in range.clone() {
                 problem.paths.links(path).iter().for_each(|&link| sums[link as usize] += weights[path]);

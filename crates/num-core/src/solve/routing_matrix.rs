@@ -9,7 +9,7 @@ use super::price::with_length;
 use crate::paths::Paths;
 
 /// The links of some paths, cut into runs of equal length.
-pub(super) struct Incidence {
+pub(super) struct RoutingMatrix {
     runs: Vec<Run>,
 }
 
@@ -22,7 +22,7 @@ struct Run {
 /// The longest path that gets a loop of its own.
 const LONGEST: usize = 6;
 
-impl Incidence {
+impl RoutingMatrix {
     pub(super) fn new(paths: &Paths) -> Self {
         let length = |path: usize| Some(paths.links(path).len()).filter(|&length| length <= LONGEST);
         let mut runs: Vec<Run> = Vec::new();

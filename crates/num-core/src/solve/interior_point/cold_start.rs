@@ -115,7 +115,7 @@ impl InteriorPoint {
     /// Rates at the prices, inside all bounds, and U' there. A flow with several paths fills them in order of price.
     fn respond(&mut self, problem: &Presolved) -> Result<()> {
         let prices = &mut self.forces;
-        self.incidence.gather(&problem.paths, 0..prices.len(), &self.prices, prices);
+        self.routing.gather(&problem.paths, 0..prices.len(), &self.prices, prices);
         for paths in (0..self.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
             prices[paths].iter_mut().for_each(|price| *price *= CHEAPER);
         }
@@ -163,7 +163,7 @@ impl InteriorPoint {
     /// Slacks and multipliers of all bounds, centred at a μ; the prices say which of them bind, with ℓ at this part of the
     /// price of a flow's cheapest path.
     pub(super) fn set_multipliers(&mut self, problem: &Presolved, centre: f64, cheaper: f64) {
-        self.incidence.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
+        self.routing.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
         let (path_prices, marginals) = (&self.forces, &self.marginals);
         let cheapest = |flow: usize| path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
         self.tops.begin(&self.flow_rates, centre, |flow| (cheaper * cheapest(flow) - marginals[flow], marginals[flow]));

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::bounds::Bounds;
+use super::barrier::Bounds;
+use super::breakpoints::Kinks;
 use super::chunk::{Chunk, total};
 use super::direction::gather;
-use super::kinks::Kinks;
 use super::{InteriorPoint, LEAST, MOST};
+use crate::numerics::{ln, vectorized};
 use crate::presolve::Presolved;
 use crate::solve::price::at_least;
-use crate::utility::elementary::{ln, vectorized};
 
 /// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
 const TINY_RATE: f64 = 0.1;
@@ -124,7 +124,7 @@ impl InteriorPoint {
         let rates = &self.rates[paths.clone()];
         chunk.add_up(problem, rates, &mut self.flow_rates[flows.clone()]);
         self.tops.clip(chunk.tops.clone(), &mut self.flow_rates);
-        self.incidence.scatter(&problem.paths, paths.clone(), rates, &mut self.link_residuals);
+        self.routing.scatter(&problem.paths, paths.clone(), rates, &mut self.link_residuals);
     }
 
     /// ρ and ε/y of every flow.
@@ -169,7 +169,7 @@ impl InteriorPoint {
         let (residuals, prices) = (&mut self.path_residuals, &mut self.scratch.paths[..paths.len()]);
         let several = !self.levels.is_empty();
         let commons = if several { &mut self.commons[flows.clone()] } else { &mut self.scratch.commons[..flows.len()] };
-        gather(problem, &self.incidence, (&self.system, &self.multipath), chunk, &self.prices, prices, commons);
+        gather(problem, &self.routing, (&self.system, &self.multipath), chunk, &self.prices, prices, commons);
         if !chunk.linear {
             let (marginals, logs) = (&mut self.marginals, &mut self.log_residuals);
             for flow in flows.clone().filter(|&flow| !self.snaps[flow]) {

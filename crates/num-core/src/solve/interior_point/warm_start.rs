@@ -39,7 +39,7 @@ impl InteriorPoint {
             // Nothing was full: what is now is not known.
             return self.begin(problem);
         }
-        self.incidence.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
+        self.routing.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
         self.follow_demands(problem)?;
         self.set_marginals(problem)?;
         let revenue: f64 = self.flow_rates.iter().zip(&self.marginals).map(|(rate, marginal)| rate * marginal).sum();
@@ -68,7 +68,7 @@ impl InteriorPoint {
     /// The load of every link, where its residual will be.
     pub(super) fn add_up_loads(&mut self, problem: &Presolved) {
         self.link_residuals.fill(0.0);
-        self.incidence.scatter(&problem.paths, 0..self.rates.len(), &self.rates, &mut self.link_residuals);
+        self.routing.scatter(&problem.paths, 0..self.rates.len(), &self.rates, &mut self.link_residuals);
     }
 
     /// Takes each flow to what it demands at its cheapest path's price, over the paths that it has used.

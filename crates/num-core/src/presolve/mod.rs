@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::interrupt::{Pacer, check};
+use crate::numerics::{exp, ln, vectorized};
 use crate::paths::Paths;
 use crate::problem::{Block, Problem};
-use crate::utility::elementary::{exp, ln, vectorized};
 use crate::utility::{Curvature, Rescaled, Units, Utility};
 
 /// Paths, or links that they cross, between two looks whether to stop.
