@@ -32,6 +32,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+/// The README's program runs as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod calendar;
 mod error;
 mod network;

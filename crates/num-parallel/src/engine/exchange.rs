@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use netnum_core::PriceRule;
+use netnum_core::numerics::vectorized;
 use netnum_core::solve::{LARGEST_PRICE, LinkState, Sums};
-use netnum_core::utility::elementary::vectorized;
 
 use super::lane::Lane;
 use super::real::Real;

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use netnum_core::utility::elementary::vectorized;
+use netnum_core::numerics::vectorized;
 use rustc_hash::FxHashMap;
 
 use super::bucket::{Bucket, Response, Seen, add};

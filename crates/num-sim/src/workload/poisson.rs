@@ -14,7 +14,7 @@
 use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
 use netnum_core::memory::room;
-use netnum_core::utility::elementary::ln;
+use netnum_core::numerics::ln;
 use rand::RngExt;
 
 use super::draws::{Draw, rng};
