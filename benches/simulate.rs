@@ -30,8 +30,8 @@ use common::Plan;
 use criterion::{BenchmarkId, Criterion};
 use netnum_core::{Link, Paths, Topology};
 use netnum_sim::{
-    Ecmp, FlowBender, FlowBenderOptions, MaxMin, Options, Pairs, Poisson, Production, Report, Routing, Run, Sizes,
-    Spray, Workload, policy, simulate,
+    Ecmp, FlowBender, FlowBenderOptions, MaxMinFair, Options, Pairs, Poisson, Production, Report, Routing, RunSettings,
+    Sizes, Spray, Workload, policy, simulate,
 };
 
 const FLOWS: [usize; 3] = [2000, 10_000, 100_000];
@@ -59,8 +59,9 @@ impl Instance {
         Self { net, workload, paths }
     }
 
-    fn ours(&self, policy: &mut MaxMin) -> Report {
-        simulate(&self.net, &self.workload, &mut Ecmp::new(1), policy, &Run::default(), &mut ()).expect("well formed")
+    fn ours(&self, policy: &mut MaxMinFair) -> Report {
+        simulate(&self.net, &self.workload, &mut Ecmp::new(1), policy, &RunSettings::default(), &mut ())
+            .expect("well formed")
     }
 
     /// Completion times by the textbook.
@@ -152,7 +153,7 @@ impl<'a> Filling<'a> {
 /// A faster loop is worth something only if it computes the same.
 fn assert_that_all_agree(instance: &Instance) {
     let expected = instance.textbook();
-    for mut policy in [MaxMin::new(), MaxMin::full()] {
+    for mut policy in [MaxMinFair::new(), MaxMinFair::full()] {
         let report = instance.ours(&mut policy);
         // The textbook's clock is rounded at every event, and nothing in it is more exact than that.
         let clock = 8.0 * f64::EPSILON * report.time;
@@ -188,10 +189,10 @@ fn measure(criterion: &mut Criterion, flows: usize) -> Measured {
             black_box(few.textbook());
         }),
         full: timed("full", first, &|| {
-            black_box(few.ours(&mut MaxMin::full()));
+            black_box(few.ours(&mut MaxMinFair::full()));
         }),
         ours: timed("incremental", flows, &|| {
-            black_box(instance.ours(&mut MaxMin::new()));
+            black_box(instance.ours(&mut MaxMinFair::new()));
         }),
     }
 }
@@ -227,8 +228,8 @@ fn measure_routings(criterion: &mut Criterion, flows: usize) {
         let seconds = common::measure(criterion, "routings", BenchmarkId::new(name, flows), PLAN, |count| {
             let began = Instant::now();
             for _ in 0..count {
-                let (mut routing, mut policy) = (routing(), MaxMin::new());
-                let report = simulate(&net, &workload, routing.as_mut(), &mut policy, &Run::default(), &mut ());
+                let (mut routing, mut policy) = (routing(), MaxMinFair::new());
+                let report = simulate(&net, &workload, routing.as_mut(), &mut policy, &RunSettings::default(), &mut ());
                 black_box(report.expect("well formed"));
             }
             began.elapsed().div_f64(flows as f64)
@@ -250,7 +251,8 @@ fn measure_policies(criterion: &mut Criterion, flows: usize) {
             let began = Instant::now();
             for _ in 0..count {
                 let mut policy = policy(name, &Options::new()).expect("it exists");
-                let report = simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &Run::default(), &mut ());
+                let report =
+                    simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &RunSettings::default(), &mut ());
                 black_box(report.expect("well formed"));
             }
             began.elapsed().div_f64(flows as f64)
@@ -275,7 +277,8 @@ fn measure_crowds(criterion: &mut Criterion) {
                 for _ in 0..count {
                     let mut policy = policy(name, &Options::new()).expect("it exists");
                     let mut routing = Ecmp::new(1);
-                    let report = simulate(&net, &workload, &mut routing, policy.as_mut(), &Run::default(), &mut ());
+                    let report =
+                        simulate(&net, &workload, &mut routing, policy.as_mut(), &RunSettings::default(), &mut ());
                     black_box(report.expect("well formed"));
                 }
                 began.elapsed()

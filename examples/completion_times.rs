@@ -7,7 +7,7 @@
 //! Run it with `cargo run -p netnum-examples --example completion_times`.
 
 use netnum_core::Topology;
-use netnum_sim::{Ecmp, Options, Pairs, Poisson, Result, Run, Sizes, Workload, policy, simulate};
+use netnum_sim::{Ecmp, Options, Pairs, Poisson, Result, RunSettings, Sizes, Workload, policy, simulate};
 
 const FLOWS: usize = 1000;
 
@@ -23,7 +23,7 @@ fn main() -> Result<()> {
             &workload,
             &mut Ecmp::new(1),
             policy(name, &Options::new())?.as_mut(),
-            &Run::default(),
+            &RunSettings::default(),
             &mut (),
         )?;
         let (time, slowdown) = (report.mean_completion_time(), report.mean_slowdown());

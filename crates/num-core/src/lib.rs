@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod certificate;
+mod certify;
 mod error;
 pub mod interrupt;
 mod max_min;
@@ -50,7 +51,8 @@ pub mod testing;
 pub mod topology;
 pub mod utility;
 
-pub use certificate::{Certificate, certify};
+pub use certificate::Certificate;
+pub use certify::certify;
 pub use error::{Error, Result, did_you_mean, expected_below};
 pub use interrupt::StopToken;
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
@@ -61,6 +63,7 @@ pub use solve::{METHODS, PriceRule, Progress, Settings, Solution, Solver, Status
 pub use topology::{Found, KShortest, Link, Topology};
 pub use utility::{AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, Utilities, Utility};
 
+/// The README's program runs as a documentation test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

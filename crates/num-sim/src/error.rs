@@ -102,7 +102,7 @@ pub enum Error {
         /// What it did, naming the flow.
         what: String,
     },
-    /// A clock that does not get on: see [`Run`](crate::Run).
+    /// A clock that does not get on: see [`RunSettings`](crate::RunSettings).
     #[error(
         "the clock stands still at {time} s, after {events} events without an arrival or an end; the last was {last}"
     )]

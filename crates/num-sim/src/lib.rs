@@ -34,36 +34,35 @@
 //! ```
 #![forbid(unsafe_code)]
 
+/// The README's program runs as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod calendar;
 mod error;
-mod flows;
-mod fluid;
-mod ledger;
-mod marks;
-mod options;
+mod network;
 mod policy;
-mod progress;
+mod registry;
 mod report;
 mod routing;
+mod simulator;
 mod sizes;
-mod source;
 mod workload;
 
 pub use error::{Error, Result};
-pub use flows::{Flow, Flows};
-pub use fluid::{Change, Run, simulate};
-pub use marks::{Marking, Marks};
-pub use options::{Entry, Given, Options};
+pub use network::{Flow, Flows, Marking, Marks, NetworkState, Route};
 pub use policy::{
-    Deadline, Edf, Ideal, Key, Left, MaxMin, MinFctOptions, Ordered, POLICIES, Pias, Policy, Rank, Rates, Rax,
-    RaxOptions, Remaining, Srpt, Strict, Ticking, TickingOptions, UpdateTraffic, Urgency, Utility, Xwi, XwiOptions,
-    fair_rates, policy,
+    Clocked, ClockedOptions, DeadlineKey, Edf, Ideal, Key, MaxMinFair, MinFctOptions, Objective, Ordered, POLICIES,
+    Pias, Policy, Rank, Rates, Rax, RaxOptions, Remaining, RemainingKey, Srpt, Strict, UpdateTraffic, Urgency, Xwi,
+    XwiOptions, fair_rates, policy,
 };
-pub use progress::{Observer, Progress};
-pub use report::{Report, Status};
+pub use registry::{Entry, Given, Options};
+pub use report::{Report, RunStatus};
 pub use routing::{
-    Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, KShortest, KShortestOptions, Moves, Now, ROUTINGS,
-    Route, Routing, Split, Spray, routing,
+    Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, KShortestOptions, KShortestPaths, Moves, ROUTINGS,
+    Routing, Split, Spray, routing,
 };
+pub use simulator::{CapacityChange, RunObserver, RunProgress, RunSettings, simulate};
 pub use sizes::{NAMES, Sizes};
 pub use workload::{Pairs, Poisson, Production, Workload};

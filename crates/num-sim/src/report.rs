@@ -7,7 +7,7 @@ use crate::workload::Workload;
 
 /// How a simulation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum RunStatus {
     /// All flows have ended.
     Finished,
     /// The simulated time was up.
@@ -21,7 +21,7 @@ pub enum Status {
     Starved,
 }
 
-impl Status {
+impl RunStatus {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Finished, Self::TimeUp, Self::Stopped, Self::TimeLimit, Self::Starved];
 
@@ -41,7 +41,7 @@ impl Status {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// How it ended.
-    pub status: Status,
+    pub status: RunStatus,
     /// The policy that gave rates.
     pub policy: String,
     /// The routing that gave routes.

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use common::{Plain, largest_difference, random_network, routes};
 use netnum_core::{AlphaFair, MinFct, Paths, Problem, Solver, Topology, Utilities};
 use netnum_sim::{
-    Ecmp, Ideal, Options, Pairs, Poisson, Policy, Report, Run, Sizes, Ticking, TickingOptions, Utility, Workload, Xwi,
-    XwiOptions, policy, simulate,
+    Clocked, ClockedOptions, Ecmp, Ideal, Objective, Options, Pairs, Poisson, Policy, Report, RunSettings, Sizes,
+    Workload, Xwi, XwiOptions, policy, simulate,
 };
 
 fn run(net: &Topology, workload: &Workload, policy: &mut dyn Policy) -> Report {
-    simulate(net, workload, &mut Ecmp::new(1), policy, &Run::default(), &mut ()).unwrap()
+    simulate(net, workload, &mut Ecmp::new(1), policy, &RunSettings::default(), &mut ()).unwrap()
 }
 
 fn fast_ned(normalizer: &str, utility: &str) -> Box<dyn Policy + Send> {
@@ -89,10 +89,10 @@ fn xwi_by_hand(net: &Topology, workload: &Workload, routes: &[Plain], interval: 
 
 #[test]
 fn xwi_agrees_with_a_new_solver_at_every_tick_and_event() {
-    let utilities: [(Utility, OfSizes<'_>); 3] = [
-        (Utility::Proportional, &|_| AlphaFair::proportional().into()),
-        (Utility::AlphaFair(2.0), &|_| AlphaFair::new(2.0, 1.0).unwrap().into()),
-        (Utility::MinFct, &|sizes| MinFct::new(sizes.to_vec(), MinFct::EPSILON).unwrap().into()),
+    let utilities: [(Objective, OfSizes<'_>); 3] = [
+        (Objective::Proportional, &|_| AlphaFair::proportional().into()),
+        (Objective::AlphaFair(2.0), &|_| AlphaFair::new(2.0, 1.0).unwrap().into()),
+        (Objective::MinFct, &|sizes| MinFct::new(sizes.to_vec(), MinFct::EPSILON).unwrap().into()),
     ];
     for seed in 0..4 {
         let net = random_network(6, seed);
@@ -152,7 +152,7 @@ fn a_flow_alone_never_waits_for_a_tick() {
             assert!((time - 1e-3).abs() < 1e-12, "{}: {time}", report.policy);
         }
     }
-    let waiting = run(&net, &workload, &mut Ticking::new(TickingOptions::default()).unwrap());
+    let waiting = run(&net, &workload, &mut Clocked::new(ClockedOptions::default()).unwrap());
     assert!(waiting.completion_times[0] > 1.005e-3, "{:?}", waiting.completion_times);
 }
 
@@ -177,7 +177,7 @@ fn long_flows_share_as_the_optimum_does() {
 fn a_short_flow_with_the_utility_for_it_passes_a_long_one() {
     let net = Topology::single_link(8e9).unwrap();
     let workload = Workload::new(vec![0.0, 5.0033e-3], vec![0; 2], vec![1; 2], vec![10e6, 0.1e6]).unwrap();
-    let xwi = XwiOptions { interval: 60e-6, heaviest: 1e6, utility: Utility::MinFct, ..Default::default() };
+    let xwi = XwiOptions { interval: 60e-6, heaviest: 1e6, utility: Objective::MinFct, ..Default::default() };
     let mut policies: [Box<dyn Policy>; 2] = [Box::new(Xwi::new(xwi).unwrap()), fast_ned("fill", "min-fct")];
     for policy in &mut policies {
         let report = run(&net, &workload, policy.as_mut());

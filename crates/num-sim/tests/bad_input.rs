@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use netnum_core::Topology;
 use netnum_sim::{
-    Ecmp, Entry, Error, Flows, Key, MaxMin, Moves, Now, Observer, Options, Ordered, POLICIES, Pairs, Poisson, Policy,
-    Production, Progress, ROUTINGS, Rank, Rates, Report, Result, Route, Routing, Run, Sizes, Spray, Strict, Workload,
-    policy, routing, simulate,
+    Ecmp, Entry, Error, Flows, Key, MaxMinFair, Moves, NetworkState, Options, Ordered, POLICIES, Pairs, Poisson,
+    Policy, Production, ROUTINGS, Rank, Rates, Report, Result, Route, Routing, RunObserver, RunProgress, RunSettings,
+    Sizes, Spray, Strict, Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -18,7 +18,14 @@ fn two_flows() -> Workload {
 }
 
 fn run(workload: &Workload, until: f64) -> Result<Report> {
-    simulate(&link(), workload, &mut Ecmp::new(0), &mut MaxMin::new(), &Run { until, ..Run::default() }, &mut ())
+    simulate(
+        &link(),
+        workload,
+        &mut Ecmp::new(0),
+        &mut MaxMinFair::new(),
+        &RunSettings { until, ..RunSettings::default() },
+        &mut (),
+    )
 }
 
 fn message<T>(result: Result<T>) -> String {
@@ -286,7 +293,7 @@ fn a_policy_for_single_paths_names_those_that_take_several() {
     let workload = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
     let takes = |name: &str| {
         let mut policy = policy(name, &Options::new()).unwrap();
-        simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &Run::default(), &mut ())
+        simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &RunSettings::default(), &mut ())
     };
     let (take, refuse): (Vec<&str>, Vec<&str>) =
         POLICIES.iter().map(|entry| entry.name).partition(|name| takes(name).is_ok());
@@ -305,7 +312,14 @@ fn every_routing_names_the_flow_that_it_cannot_route() {
     let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![1, 2], vec![1.0; 2]).unwrap();
     for Entry { name, .. } in ROUTINGS {
         let mut routing = routing(name, 0, &Options::new()).unwrap();
-        let error = message(simulate(&net, &workload, routing.as_mut(), &mut MaxMin::new(), &Run::default(), &mut ()));
+        let error = message(simulate(
+            &net,
+            &workload,
+            routing.as_mut(),
+            &mut MaxMinFair::new(),
+            &RunSettings::default(),
+            &mut (),
+        ));
         let expected = match *name {
             "ecmp" => "pair 1 from b to c: there is no route".to_owned(),
             _ => format!("routing {name:?}, flow 1: paths from b to c: there is no route"),
@@ -402,18 +416,19 @@ fn time_may_be_up_before_all_flows_have_ended() {
 #[test]
 fn an_observer_may_stop_a_run() {
     struct Third(usize);
-    impl Observer for Third {
+    impl RunObserver for Third {
         fn pause(&self) -> std::time::Duration {
             std::time::Duration::ZERO
         }
-        fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        fn observe(&mut self, progress: &RunProgress) -> ControlFlow<()> {
             assert!(progress.ended <= progress.arrived && progress.arrived <= progress.flows);
             self.0 += 1;
             if self.0 == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }
     }
-    let run = Run::default();
-    let report = simulate(&link(), &two_flows(), &mut Ecmp::new(0), &mut MaxMin::new(), &run, &mut Third(0)).unwrap();
+    let run = RunSettings::default();
+    let report =
+        simulate(&link(), &two_flows(), &mut Ecmp::new(0), &mut MaxMinFair::new(), &run, &mut Third(0)).unwrap();
     assert_eq!((report.status.name(), report.events, report.ended()), ("stopped", 3, 1));
 }
 
@@ -443,7 +458,7 @@ impl Policy for Broken {
 fn a_policy_is_held_to_its_promises() {
     let run = |rate, wake| {
         let mut policy = Broken { rate, wake };
-        simulate(&link(), &two_flows(), &mut Ecmp::new(0), &mut policy, &Run::default(), &mut ())
+        simulate(&link(), &two_flows(), &mut Ecmp::new(0), &mut policy, &RunSettings::default(), &mut ())
     };
     let expected = "policy \"broken\" gave flow 0 the rate NaN, expected a finite number >= 0";
     assert_eq!(message(run(f64::NAN, f64::INFINITY)), expected);
@@ -498,8 +513,9 @@ impl Key for Odd {
 
 #[test]
 fn levels_and_keys_are_held_to_their_range() {
-    let run =
-        |policy: &mut dyn Policy| simulate(&link(), &two_flows(), &mut Ecmp::new(0), policy, &Run::default(), &mut ());
+    let run = |policy: &mut dyn Policy| {
+        simulate(&link(), &two_flows(), &mut Ecmp::new(0), policy, &RunSettings::default(), &mut ())
+    };
     let level = |odd: Odd| run(&mut Strict::by(odd));
     let key = |odd: Odd| run(&mut Ordered::by(odd));
     assert_eq!(level(EVEN).unwrap().ended(), 2);
@@ -538,7 +554,7 @@ impl Routing for Astray {
     fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
         Ok(())
     }
-    fn route(&mut self, _flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, _flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         route.spread(self.0.iter().map(|(path, weight)| (path.as_slice(), *weight)));
         Ok(())
     }
@@ -548,7 +564,7 @@ impl Routing for Astray {
 fn a_routing_is_held_to_its_promises() {
     let run = |paths: &[(&[u32], f64)]| {
         let mut routing = Astray(paths.iter().map(|&(path, weight)| (path.to_vec(), weight)).collect());
-        message(simulate(&link(), &two_flows(), &mut routing, &mut MaxMin::new(), &Run::default(), &mut ()))
+        message(simulate(&link(), &two_flows(), &mut routing, &mut MaxMinFair::new(), &RunSettings::default(), &mut ()))
     };
     assert_eq!(run(&[]), "routing \"astray\": flow 0 got a route without links");
     assert_eq!(run(&[(&[3], 1.0)]), "routing \"astray\": flow 0 got a route over link 3, expected a link below 1");
@@ -576,10 +592,10 @@ impl Routing for Mover {
     fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.ecmp.start(net, workload)
     }
-    fn route(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         self.ecmp.route(flow, now, route)
     }
-    fn balance(&mut self, _now: &Now<'_>, _flows: &Flows, moves: &mut Moves) -> Result<()> {
+    fn balance(&mut self, _now: &NetworkState<'_>, _flows: &Flows, moves: &mut Moves) -> Result<()> {
         let mut route = Route::default();
         route.take(&self.path);
         moves.set(self.slot, route);
@@ -590,7 +606,7 @@ impl Routing for Mover {
 #[test]
 fn a_routing_moves_only_flows_that_are_there() {
     let mut mover = Mover { ecmp: Ecmp::new(0), slot: 9, path: vec![0] };
-    let error = simulate(&link(), &two_flows(), &mut mover, &mut MaxMin::new(), &Run::default(), &mut ());
+    let error = simulate(&link(), &two_flows(), &mut mover, &mut MaxMinFair::new(), &RunSettings::default(), &mut ());
     assert!(matches!(error, Err(Error::Routing { .. })), "{error:?}");
     assert_eq!(message(error), "routing \"mover\": moved slot 9, where no flow is");
 }
@@ -602,7 +618,7 @@ fn a_route_joins_the_ends_of_its_flow() {
     let workload = Workload::new(vec![0.0; 2], vec![0, 0], vec![2, 2], vec![1e6; 2]).unwrap();
     let run = |paths: &[(&[u32], f64)]| {
         let mut routing = Astray(paths.iter().map(|&(path, weight)| (path.to_vec(), weight)).collect());
-        simulate(&net, &workload, &mut routing, &mut MaxMin::new(), &Run::default(), &mut ())
+        simulate(&net, &workload, &mut routing, &mut MaxMinFair::new(), &RunSettings::default(), &mut ())
     };
     for (paths, says) in [
         (&[(&[0][..], 1.0)][..], "lost at b"),
@@ -622,7 +638,7 @@ fn a_route_joins_the_ends_of_its_flow() {
     // So it is of a flow that moves.
     let mut mover = Mover { ecmp: Ecmp::new(0), slot: 0, path: vec![0] };
     assert_eq!(
-        message(simulate(&net, &workload, &mut mover, &mut MaxMin::new(), &Run::default(), &mut ())),
+        message(simulate(&net, &workload, &mut mover, &mut MaxMinFair::new(), &RunSettings::default(), &mut ())),
         "routing \"mover\": flow 0 got a route that does not lead from a to c: a share of 1 is lost at b"
     );
     assert_eq!(

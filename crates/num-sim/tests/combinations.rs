@@ -9,9 +9,9 @@ use common::slow::{Order, Outcome, Scheduler, Splits, simulate as slowly};
 use common::{largest_difference, small_network};
 use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    Adaptive, Change, Ecmp, EcmpOptions, Edf, FlowBender, FlowBenderOptions, Flows, KShortest, KShortestOptions,
-    Marking, Marks, MaxMin, Now, Pairs, Pias, Poisson, Policy, Production, Rates, Rax, RaxOptions, Report, Result,
-    Route, Routing, Run, Sizes, Split, Spray, Srpt, Strict, Workload, simulate,
+    Adaptive, CapacityChange, Ecmp, EcmpOptions, Edf, FlowBender, FlowBenderOptions, Flows, KShortestOptions,
+    KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Pairs, Pias, Poisson, Policy, Production, Rates, Rax,
+    RaxOptions, Report, Result, Route, Routing, RunSettings, Sizes, Split, Spray, Srpt, Strict, Workload, simulate,
 };
 
 /// How many there are, and how many where every arrival costs some linear programs.
@@ -47,7 +47,7 @@ fn workload(net: &Topology, source: &str, flows: usize, seed: u64) -> Workload {
 }
 
 /// Links between switches that fail, and come back later; where there are none, any.
-fn failures(net: &Topology, workload: &Workload) -> Vec<Change> {
+fn failures(net: &Topology, workload: &Workload) -> Vec<CapacityChange> {
     let inner: Vec<usize> = (0..net.links().len())
         .filter(|&link| [net.links()[link].from, net.links()[link].to].iter().all(|&node| node as usize >= net.ends()))
         .collect();
@@ -55,7 +55,7 @@ fn failures(net: &Topology, workload: &Workload) -> Vec<Change> {
     let end = workload.arrivals().last().expect("there are flows");
     let change = |part: f64, place: usize, of: f64| {
         let link = inner[place % inner.len()];
-        Change { time: part * end, link, capacity: of * net.capacities()[link] }
+        CapacityChange { time: part * end, link, capacity: of * net.capacities()[link] }
     };
     vec![
         change(0.2, 0, 0.0),
@@ -71,7 +71,7 @@ fn failures(net: &Topology, workload: &Workload) -> Vec<Change> {
 struct LeastLoaded(Vec<Paths>);
 
 impl LeastLoaded {
-    fn choose(&self, flow: usize, now: &Now<'_>) -> usize {
+    fn choose(&self, flow: usize, now: &NetworkState<'_>) -> usize {
         // In steps, lest rounding decides between what is equal.
         let full = |&link: &u32| (1e6 * now.loads[link as usize] / now.capacities[link as usize]).round() as u64;
         let fullest = |path: &usize| self.0[flow].links(*path).iter().map(full).max();
@@ -90,14 +90,14 @@ impl Routing for LeastLoaded {
             .collect::<std::result::Result<_, _>>()?;
         Ok(())
     }
-    fn route(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         route.take(self.0[flow].links(self.choose(flow, now)));
         Ok(())
     }
     fn period(&self) -> f64 {
         1e-3
     }
-    fn review(&mut self, flow: usize, _marks: Marks, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+    fn review(&mut self, flow: usize, _marks: Marks, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         self.route(flow, now, route).map(|()| true)
     }
 }
@@ -129,7 +129,7 @@ fn routings(net: &Topology, seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> 
         ("gradual", flow_bender(FlowBenderOptions { step: 0.3, ..options })),
         (
             "k-shortest",
-            Box::new(KShortest::new(seed, KShortestOptions { k: 3, ..KShortestOptions::default() }).unwrap()),
+            Box::new(KShortestPaths::new(seed, KShortestOptions { k: 3, ..KShortestOptions::default() }).unwrap()),
         ),
         ("split", Box::new(split(net, seed))),
         ("spread split", Box::new(split(net, seed).spread())),
@@ -144,7 +144,7 @@ fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
     let rax = |knows| Scheduler::Rax { knows, thresholds: thresholds.clone(), interval: RAX.interval };
     let pias = THRESHOLDS.iter().map(|bytes| 8.0 * bytes).collect();
     vec![
-        (Box::new(MaxMin::new()), Scheduler::Fair),
+        (Box::new(MaxMinFair::new()), Scheduler::Fair),
         (Box::new(Srpt::new()), Scheduler::Ordered(Order::Size)),
         (Box::new(Srpt::by_time()), Scheduler::Ordered(Order::Time)),
         (Box::new(Edf::new(SLACK).unwrap()), Scheduler::Ordered(Order::Deadline(SLACK))),
@@ -173,8 +173,8 @@ impl Policy for Watched<'_> {
     fn leave(&mut self, slot: u32, flows: &Flows) {
         self.policy.leave(slot, flows);
     }
-    fn recap(&mut self, slot: u32, flows: &Flows) {
-        self.policy.recap(slot, flows);
+    fn cap_changed(&mut self, slot: u32, flows: &Flows) {
+        self.policy.cap_changed(slot, flows);
     }
     fn reroute(&mut self, slot: u32, flows: &Flows) {
         self.policy.reroute(slot, flows);
@@ -222,7 +222,7 @@ fn agree(seed: u64) -> usize {
             let workload = workload(&net, source, flows, seed);
             for changes in [vec![], failures(&net, &workload)] {
                 let failing = if changes.is_empty() { "" } else { ", failing links" };
-                let run = Run { changes, ..Run::default() };
+                let run = RunSettings { changes, ..RunSettings::default() };
                 for (mut policy, scheduler) in policies() {
                     let case = format!("{} over {name}, {source}{failing}, seed {seed}", policy.name());
                     let mut watched = Watched { policy: policy.as_mut(), splits: vec![] };
@@ -244,7 +244,7 @@ fn a_seed_fixes_every_bit() {
     let net = small_network(3);
     for source in SOURCES {
         let workload = workload(&net, source, FEW, 3);
-        let run = Run { changes: failures(&net, &workload), ..Run::default() };
+        let run = RunSettings { changes: failures(&net, &workload), ..RunSettings::default() };
         for (name, mut routing) in routings(&net, 3) {
             for (mut policy, _) in policies() {
                 let mut bits = || {
@@ -269,8 +269,8 @@ fn flows_that_arrive_together_agree_with_a_simulator_that_finds_all_anew() {
         let workload = Workload::at_once(&net, &Pairs::Listed((0..90).map(pair).collect()), &sizes, seed).unwrap();
         for (name, _) in routings(&net, seed).into_iter().filter(|routing| ["ecmp", "spray"].contains(&routing.0)) {
             let routing = || routings(&net, seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
-            for changes in [vec![], vec![Change { time: 5e-3, link: 2, capacity: 0.3 * net.capacities()[2] }]] {
-                let run = Run { changes, ..Run::default() };
+            for changes in [vec![], vec![CapacityChange { time: 5e-3, link: 2, capacity: 0.3 * net.capacities()[2] }]] {
+                let run = RunSettings { changes, ..RunSettings::default() };
                 for (mut policy, scheduler) in policies() {
                     let case = format!("{} over {name}, at once, seed {seed}", policy.name());
                     let report =

@@ -73,9 +73,7 @@
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
 //! decades), and rates that should be 0 to 10⁻³ of it.
 //!
-//! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
-//! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck stands for both gap
-//! and residual.
+//! Max-min fairness has no objective and so no dual bound; `max_min/certificate.rs` has its proof.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -84,8 +82,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::interrupt::{self, Pacer};
-use crate::max_min::{Witness, bottleneck_residual, max_min_with_witness};
-use crate::normalize::{self, FNorm, relative, relative_loads};
+use crate::normalize::{FNorm, relative, relative_loads};
 use crate::presolve::{NaturalBlock, Presolved};
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -105,30 +102,11 @@ pub struct Certificate {
     pub kkt_residual: f64,
 }
 
-/// Certifies rates and prices, in the caller's units.
-///
-/// Rates of 10²⁰⁰ and more, in units of the capacities' middle, are cut to that: sums over flows must be numbers.
-///
-/// Flows that nothing can pass (every path over a failed link or capped at 0) leave the objective, and prices of links
-/// that no other flow uses are ignored. O(crossings).
-///
-/// A max-min problem (any α is ∞) is held to the bottleneck property: once the rates are feasible, every flow must be
-/// at its cap or saturation, or cross a link that is full and on which no flow has a larger fair share. The prices are
-/// then ignored. Where flows have several paths a bottleneck is a sum over several links: the max-min rates are found
-/// first, which costs what [`max_min`](crate::max_min()) does, and the links that hold up each flow there are what the
-/// given rates are judged by. That is sound: no links, however wrong, would let wrong rates pass.
+/// The gap and the residual of rates and prices in the caller's units, which are checked.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::Rate`], [`Error::Price`] for bad input; [`Error::Unsupported`] for max-min problems with
-/// utilities that have no [fair share](crate::Utility::fair_share);
 /// [`Error::Utility`] when a user's utility answers with a demand that is no best response; and [`Error::Stopped`].
-pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
-    normalize::check(problem, rates)?;
-    problem.check_prices(prices)?;
-    if problem.curvature() == Curvature::MaxMin {
-        let witness = if problem.is_single_path() { Witness::default() } else { max_min_with_witness(problem)?.1 };
-        return certify_max_min(problem, rates, &witness);
-    }
+pub(crate) fn certify_by_prices(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
     let presolved = Presolved::new(problem)?;
     let overload = overload(problem, rates);
     let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
@@ -138,15 +116,8 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     settled.certificate(overload.max(settled.overload))
 }
 
-/// The bottleneck property in place of a gap.
-pub(crate) fn certify_max_min(problem: &Problem, rates: &[f64], witness: &Witness) -> Result<Certificate> {
-    let feasible = normalize::normalize(problem, rates, &FNorm::default())?;
-    let (residual, overload) = (bottleneck_residual(problem, &feasible, witness)?, overload(problem, rates));
-    Ok(Certificate { relative_gap: residual, overload, kkt_residual: residual.max(overload) })
-}
-
 /// By how much rates exceed a capacity or a cap, of a path or a flow, at most.
-fn overload(problem: &Problem, rates: &[f64]) -> f64 {
+pub(crate) fn overload(problem: &Problem, rates: &[f64]) -> f64 {
     let links = relative_loads(problem.capacities(), problem.paths(), rates.iter().copied()).into_iter();
     let used = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
     let caps = used.map(|(path, rate)| rate / problem.rate_cap(path));

@@ -32,7 +32,7 @@ const ROUNDING: f64 = 1e-12;
 /// # Errors
 /// [`Error::Unsupported`](crate::Error::Unsupported) for utilities without a fair share, and
 /// [`Error::Utility`](crate::Error::Utility) for one with a bad weight.
-pub(crate) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[Reason]) -> Result<f64> {
+pub(super) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[Reason]) -> Result<f64> {
     if !problem.is_single_path() {
         return blocked_residual(problem, rates, witness, METHOD);
     }

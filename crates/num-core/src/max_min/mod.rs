@@ -15,6 +15,7 @@
 //! | `curves.rs` | bandwidth functions, and weights among them |
 //! | `earliest.rs` | which link fills first |
 //! | `bottleneck.rs` | how far any rates are from the equivalence above |
+//! | `certificate.rs` | that distance as a certificate |
 //! | `solution.rs` | rates with their proof, and the next ones from them |
 //! | `several_paths.rs` | several paths per flow: runs of the simplex method until one is proven |
 //! | `parametric.rs` | a run: turns, pivots and cuts while the fair share rises |
@@ -35,6 +36,7 @@ mod adaptive;
 mod basis;
 mod blocked;
 mod bottleneck;
+mod certificate;
 mod crossings;
 mod curves;
 mod direction;
@@ -54,7 +56,9 @@ mod water_fill;
 mod witness;
 
 pub(crate) use blocked::Witness;
-pub(crate) use bottleneck::{bottleneck_links, bottleneck_residual};
+pub(crate) use bottleneck::bottleneck_links;
+use bottleneck::bottleneck_residual;
+pub(crate) use certificate::certify;
 pub use solution::{MaxMin, MaxMinBasis};
 pub(crate) use water_fill::WaterFill;
 
@@ -105,8 +109,19 @@ fn unproven(left: f64) -> Error {
     Error::Unsupported { method: METHOD.into(), what, instead: "use solve(), which returns it with its gap" }
 }
 
-/// The same, and why no flow can have more; with one path per flow that needs no witness.
-pub(crate) fn max_min_with_witness(problem: &Problem) -> Result<(Vec<f64>, Witness)> {
+/// Why no flow can have more than its max-min fair rate; with one path per flow that needs no witness.
+///
+/// # Errors
+/// Those of [`max_min`].
+pub(crate) fn prove(problem: &Problem) -> Result<Witness> {
+    match problem.is_single_path() {
+        true => Ok(Witness::new()),
+        false => Ok(max_min_with_witness(problem)?.1),
+    }
+}
+
+/// The max-min fair rates with their witness.
+fn max_min_with_witness(problem: &Problem) -> Result<(Vec<f64>, Witness)> {
     let mut search = Search::new(problem)?;
     while !search.advance(SLICE)? {}
     Ok((search.rates(), search.witness()))

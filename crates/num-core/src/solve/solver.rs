@@ -12,10 +12,10 @@ use super::price::{PriceEngine, PriceMethod};
 use super::{
     Cadence, Deadline, Goal, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, bottlenecks, start,
 };
-use crate::certificate::{Certificate, Settled, certify_max_min};
+use crate::certificate::{Certificate, Settled};
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
-use crate::max_min::Witness;
+use crate::max_min::{self, Witness};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -249,7 +249,7 @@ impl Solver {
     /// answers with a demand that is no best response; [`Error::Stopped`].
     pub fn certificate(&self) -> Result<Certificate> {
         match self.problem.curvature() {
-            Curvature::MaxMin => certify_max_min(&self.problem, &self.raw_rates(), &self.state.witness),
+            Curvature::MaxMin => max_min::certify(&self.problem, &self.raw_rates(), &self.state.witness),
             _ => {
                 let settled = self.settled()?;
                 settled.check_demands()?;
@@ -420,7 +420,7 @@ impl Solver {
         self.method.settle(&mut self.state);
         progress.kkt_residual = f64::NAN;
         if self.problem.curvature() == Curvature::MaxMin {
-            let certificate = certify_max_min(&self.problem, &self.raw_rates(), &self.state.witness)?;
+            let certificate = max_min::certify(&self.problem, &self.raw_rates(), &self.state.witness)?;
             (progress.gap, progress.overload) = (certificate.relative_gap, certificate.overload);
             progress.kkt_residual = certificate.kkt_residual;
         } else {

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use super::ordered::{Key, Ordered};
 use crate::error::{Error, Result};
-use crate::flows::{Flow, Flows};
+use crate::network::{Flow, Flows};
 
 /// Strict priority by deadline.
-pub type Edf = Ordered<Deadline>;
+pub type Edf = Ordered<DeadlineKey>;
 
 /// A flow's deadline, as a key.
 #[derive(Debug, Clone)]
-pub struct Deadline {
+pub struct DeadlineKey {
     slack: f64,
 }
 
@@ -30,7 +30,7 @@ impl Edf {
         if !(slack.is_finite() && slack > 0.0) {
             return Err(Error::option(r#"policy "edf""#, "slack", slack, "a finite number > 0"));
         }
-        Ok(Self::by(Deadline { slack }))
+        Ok(Self::by(DeadlineKey { slack }))
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn deadline(flow: &Flow, slack: f64) -> f64 {
     flow.arrival + slack * flow.size / flow.alone
 }
 
-impl Key for Deadline {
+impl Key for DeadlineKey {
     fn name(&self) -> &str {
         "edf"
     }

@@ -10,9 +10,9 @@ use netnum_core::{Settings, Solver, Topology, Utilities, interrupt};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::{Policy, Rates, Utility, moment};
+use super::{Objective, Policy, Rates, active_problem};
 use crate::error::{Error, Result};
-use crate::flows::{Flow, Flows};
+use crate::network::{Flow, Flows};
 use crate::workload::Workload;
 
 /// The flows whose rates are to be worth something.
@@ -50,7 +50,11 @@ impl Ideal {
     /// The optimum of utilities of one's own: `worth` is given the flows of the moment, in order of arrival, and says
     /// what their rates (in bit/s) are worth.
     pub fn new(name: impl Into<String>, worth: impl Fn(&[&Flow]) -> Result<Utilities> + Send + 'static) -> Self {
-        Self::of(name.into(), None, Box::new(move |moment| worth(&moment::flows_in(moment.slots, moment.flows))))
+        Self::of(
+            name.into(),
+            None,
+            Box::new(move |moment| worth(&active_problem::flows_in(moment.slots, moment.flows))),
+        )
     }
 
     /// The optimum of utilities that change while flows run, and are asked for at the ticks of a clock as well.
@@ -70,7 +74,7 @@ impl Ideal {
 
     /// Proportional fairness.
     pub fn proportional() -> Self {
-        Self::new("proportional", |flows| Utility::Proportional.of(flows))
+        Self::new("proportional", |flows| Objective::Proportional.of(flows))
     }
 
     /// Alpha-fairness with weights of 1.
@@ -81,13 +85,13 @@ impl Ideal {
         if !(alpha.is_finite() && alpha > 0.0) {
             return Err(Error::setting("alpha", alpha, "a finite number > 0"));
         }
-        let utility = Utility::AlphaFair(alpha);
+        let utility = Objective::AlphaFair(alpha);
         Ok(Self::new(format!("alpha-fair({alpha})"), move |flows| utility.of(flows)))
     }
 
     /// Short completion times: U(x) = x^(1−ε)/size with the size that a flow arrives with, and NUMFabric's ε.
     pub fn min_fct() -> Self {
-        Self::new("min-fct", |flows| Utility::MinFct.of(flows))
+        Self::new("min-fct", |flows| Objective::MinFct.of(flows))
     }
 
     /// The same, with other settings for every solve. By default those of `solve`, a proven gap of 1e-6 and every single
@@ -167,7 +171,7 @@ impl Policy for Ideal {
         self.changed = true;
     }
 
-    fn recap(&mut self, _slot: u32, _flows: &Flows) {
+    fn cap_changed(&mut self, _slot: u32, _flows: &Flows) {
         self.changed = true;
     }
 
@@ -186,7 +190,7 @@ impl Policy for Ideal {
         }
         if std::mem::take(&mut self.changed) && !flows.active().is_empty() {
             let worth = |slots: &[u32]| (self.worth)(&Moment { slots, flows, now, capacities: &self.at_first });
-            let (slots, problem) = moment::problem(&self.name, &self.capacities, flows, worth)?;
+            let (slots, problem) = active_problem::problem(&self.name, &self.capacities, flows, worth)?;
             let mut solver = Solver::new(&problem, "auto", &BTreeMap::new())?;
             if !self.prices.is_empty() {
                 solver.warm_start(&self.prices)?;

@@ -4,43 +4,43 @@
 //! answers with the rates that change, and with the time at which it wants to be asked again though nothing has
 //! happened: its clock, if it has one. A new one is a file here and a line in [`POLICIES`].
 
+mod active_problem;
 mod clock;
+mod clocked;
+mod control_traffic;
 mod edf;
 mod ideal;
 mod max_min;
-mod moment;
+mod objective;
 mod ordered;
 mod pias;
 mod rax;
 mod remaining;
 mod srpt;
 mod strict;
-mod ticking;
-mod traffic;
 mod urgency;
-mod utility;
 mod xwi;
 
-pub use edf::{Deadline, Edf};
+pub use clocked::{Clocked, ClockedOptions};
+pub use control_traffic::UpdateTraffic;
+pub use edf::{DeadlineKey, Edf};
 pub use ideal::Ideal;
-pub use max_min::{MaxMin, fair_rates};
+pub use max_min::{MaxMinFair, fair_rates};
+pub use objective::Objective;
 pub use ordered::{Key, Ordered};
 pub use pias::Pias;
 pub use rax::{Rax, RaxOptions};
 pub use remaining::Remaining;
-pub use srpt::{Left, Srpt};
+pub use srpt::{RemainingKey, Srpt};
 pub use strict::{Rank, Strict};
-pub use ticking::{Ticking, TickingOptions};
-pub use traffic::UpdateTraffic;
 pub use urgency::{MinFctOptions, Urgency};
-pub use utility::Utility;
 pub use xwi::{Xwi, XwiOptions};
 
 use netnum_core::Topology;
 
 use crate::error::{Error, Result};
-use crate::flows::Flows;
-use crate::options::{self, Entry, Given, Options};
+use crate::network::Flows;
+use crate::registry::{self, Entry, Given, Options};
 use crate::workload::Workload;
 use edf::EdfOptions;
 use ideal::{AlphaFairOptions, IdealOptions};
@@ -66,7 +66,7 @@ pub trait Policy {
 
     /// A flow has another cap from now on. A policy that leaves it at that gives rates without regard to caps; a source
     /// then takes what it can use of them.
-    fn recap(&mut self, _slot: u32, _flows: &Flows) {}
+    fn cap_changed(&mut self, _slot: u32, _flows: &Flows) {}
 
     /// A flow takes another route from now on, at the rate that it has. By default as if it left and came back.
     fn reroute(&mut self, slot: u32, flows: &Flows) {
@@ -141,78 +141,83 @@ type Make = fn(&Given<'_>) -> Result<Box<dyn Policy + Send>>;
 
 /// The policies that [`policy`] knows, by name.
 pub const POLICIES: &[Entry<Make>] = &[
-    Entry { name: "max-min", summary: "fair sharing", options: Options::new, make: |_| Ok(Box::new(MaxMin::new())) },
+    Entry {
+        name: "max-min",
+        summary: "fair sharing",
+        options: Options::new,
+        make: |_| Ok(Box::new(MaxMinFair::new())),
+    },
     Entry {
         name: "srpt",
         summary: "strict priority by what is left of a flow in size or in time, pFabric's ideal",
-        options: options::defaults::<SrptOptions>,
+        options: registry::defaults::<SrptOptions>,
         make: |given| Ok(Box::new(given.read::<SrptOptions>()?.policy())),
     },
     Entry {
         name: "edf",
         summary: "strict priority by deadlines at a multiple of what a flow takes alone",
-        options: options::defaults::<EdfOptions>,
+        options: registry::defaults::<EdfOptions>,
         make: |given| Ok(Box::new(given.read::<EdfOptions>()?.policy()?)),
     },
     Entry {
         name: "pias",
         summary: "fair sharing at priorities that fall with the bytes that a flow has sent",
-        options: options::defaults::<PiasOptions>,
+        options: registry::defaults::<PiasOptions>,
         make: |given| Ok(Box::new(given.read::<PiasOptions>()?.policy()?)),
     },
     Entry {
         name: "rax",
         summary: "fair sharing at priorities by estimated remaining time",
-        options: options::defaults::<RaxOptions>,
+        options: registry::defaults::<RaxOptions>,
         make: |given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?))),
     },
     Entry {
         name: "rax+",
         summary: "fair sharing at priorities by true remaining time",
-        options: options::defaults::<RaxOptions>,
+        options: registry::defaults::<RaxOptions>,
         make: |given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?))),
     },
     Entry {
         name: "proportional",
         summary: "the exact optimum of log x at every change",
-        options: options::defaults::<IdealOptions>,
+        options: registry::defaults::<IdealOptions>,
         make: |given| Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?)),
     },
     Entry {
         name: "min-fct",
         summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
-        options: options::defaults::<MinFctOptions>,
+        options: registry::defaults::<MinFctOptions>,
         make: |given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?)),
     },
     Entry {
         name: "alpha-fair",
         summary: "the exact optimum of alpha-fair utilities at every change",
-        options: options::defaults::<AlphaFairOptions>,
+        options: registry::defaults::<AlphaFairOptions>,
         make: |given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?)),
     },
     Entry {
         name: "flowtune",
         summary: "an allocator that does one step at every tick of a clock",
-        options: || TickingOptions::default().known(),
-        make: |given| Ok(Box::new(Ticking::new(given.read()?)?)),
+        options: || ClockedOptions::default().known(),
+        make: |given| Ok(Box::new(Clocked::new(given.read()?)?)),
     },
     Entry {
         name: "xwi",
         summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
-        options: options::defaults::<XwiOptions>,
+        options: registry::defaults::<XwiOptions>,
         make: |given| Ok(Box::new(Xwi::new(given.read()?)?)),
     },
     Entry {
         name: "gradient",
         summary: "dual gradient descent at intervals, rates that follow the prices at once",
-        options: || TickingOptions::gradient().known(),
-        make: |given| Ok(Box::new(Ticking::new(given.read_over(TickingOptions::gradient())?)?)),
+        options: || ClockedOptions::gradient().known(),
+        make: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::gradient())?)?)),
     },
     Entry {
         name: "rcp",
         summary: "RCP* likewise",
-        options: || TickingOptions::rcp().known(),
-        make: |given| Ok(Box::new(Ticking::new(given.read_over(TickingOptions::rcp())?)?)),
+        options: || ClockedOptions::rcp().known(),
+        make: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::rcp())?)?)),
     },
 ];
 
@@ -221,6 +226,6 @@ pub const POLICIES: &[Entry<Make>] = &[
 /// # Errors
 /// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`]; others for values out of their range.
 pub fn policy(name: &str, options: &Options) -> Result<Box<dyn Policy + Send>> {
-    let (make, given) = options::find(POLICIES, "policy", name, options)?;
+    let (make, given) = registry::find(POLICIES, "policy", name, options)?;
     given.named(make(&given))
 }

@@ -23,7 +23,7 @@ use netnum_core::interrupt::Pacer;
 
 use super::{Policy, Rates};
 use crate::error::{Error, Result};
-use crate::flows::Flows;
+use crate::network::Flows;
 use crate::workload::Workload;
 
 /// Numbers that differ by this part of them are not equal.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::strict::{Rank, Strict};
 use crate::error::{Error, Result};
-use crate::flows::Flows;
+use crate::network::Flows;
 
 /// A threshold that is missed by this part of it has been reached: that is rounding.
 const REACHED: f64 = 1e-12;

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::remaining::Remaining;
 use super::strict::Rank;
 use crate::error::{Error, Result};
-use crate::flows::Flows;
+use crate::network::Flows;
 
 /// How RAX works. By default as for links of 10 Gbit/s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

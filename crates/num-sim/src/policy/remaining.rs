@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::flows::Flows;
+use crate::network::Flows;
 
 /// In what the rest of a flow is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

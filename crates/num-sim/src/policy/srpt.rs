@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::ordered::{Key, Ordered};
 use super::remaining::Remaining;
-use crate::flows::Flows;
+use crate::network::Flows;
 
 /// Strict priority by what is left of a flow.
-pub type Srpt = Ordered<Left>;
+pub type Srpt = Ordered<RemainingKey>;
 
 /// What is left of a flow, as a key.
 #[derive(Debug, Clone, Default)]
-pub struct Left {
+pub struct RemainingKey {
     by: Remaining,
     capacities: Vec<f64>,
 }
@@ -28,7 +28,7 @@ impl Srpt {
 
     /// By remaining time.
     pub fn by_time() -> Self {
-        Self::by(Left { by: Remaining::Time, ..Left::default() })
+        Self::by(RemainingKey { by: Remaining::Time, ..RemainingKey::default() })
     }
 }
 
@@ -41,11 +41,11 @@ pub(super) struct SrptOptions {
 
 impl SrptOptions {
     pub(super) fn policy(self) -> Srpt {
-        Ordered::by(Left { by: self.by, ..Left::default() })
+        Ordered::by(RemainingKey { by: self.by, ..RemainingKey::default() })
     }
 }
 
-impl Left {
+impl RemainingKey {
     /// The capacity of a flow's first link, where it matters.
     fn capacity(&self, slot: u32, flows: &Flows) -> f64 {
         match self.by {
@@ -55,7 +55,7 @@ impl Left {
     }
 }
 
-impl Key for Left {
+impl Key for RemainingKey {
     fn name(&self) -> &str {
         match self.by {
             Remaining::Size => "srpt",

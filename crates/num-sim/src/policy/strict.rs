@@ -10,7 +10,7 @@ use super::max_min::Tiers;
 use super::{Policy, Rates};
 use crate::calendar::Calendar;
 use crate::error::{Error, Result};
-use crate::flows::Flows;
+use crate::network::Flows;
 use crate::workload::Workload;
 
 /// What it costs to ask for a flow's level, in units of a [`Pacer`].
@@ -114,7 +114,7 @@ impl<R: Rank> Policy for Strict<R> {
         self.calendar.set(slot, f64::INFINITY);
     }
 
-    fn recap(&mut self, slot: u32, flows: &Flows) {
+    fn cap_changed(&mut self, slot: u32, flows: &Flows) {
         self.tiers.set_cap(slot, flows.flow(slot).cap);
     }
 

@@ -16,7 +16,7 @@ use super::edf::deadline;
 use super::ideal::{Ideal, Moment};
 use super::remaining::{FOREVER, Remaining};
 use crate::error::{Error, Result};
-use crate::flows::PACKET;
+use crate::network::PACKET;
 
 /// What makes a flow urgent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::max_min::Weighted;
-use super::{Policy, Rates, Utility, single_path};
+use super::{Objective, Policy, Rates, single_path};
 use crate::error::{Error, Result};
-use crate::flows::{Flow, Flows};
+use crate::network::{Flow, Flows};
 use crate::workload::Workload;
 
 /// How xWI works. By default as in most of the paper's experiments: every 30 µs, η = 5, β = 0.5, proportional fairness.
@@ -39,12 +39,12 @@ pub struct XwiOptions {
     /// those for short completion times do, need a large one.
     pub heaviest: f64,
     /// What rates are worth.
-    pub utility: Utility,
+    pub utility: Objective,
 }
 
 impl Default for XwiOptions {
     fn default() -> Self {
-        Self { interval: 30e-6, eta: 5.0, beta: 0.5, heaviest: 10.0, utility: Utility::default() }
+        Self { interval: 30e-6, eta: 5.0, beta: 0.5, heaviest: 10.0, utility: Objective::default() }
     }
 }
 
@@ -210,7 +210,7 @@ struct Curve {
 }
 
 impl Curve {
-    fn of(utility: Utility, flow: &Flow, unit: f64) -> Self {
+    fn of(utility: Objective, flow: &Flow, unit: f64) -> Self {
         let Worth { weight, alpha, .. } = utility.worth(flow, unit);
         Self { weight: weight.clamp(f64::MIN_POSITIVE, f64::MAX), alpha }
     }
@@ -250,7 +250,7 @@ impl Policy for Xwi {
         self.changed = true;
     }
 
-    fn recap(&mut self, slot: u32, flows: &Flows) {
+    fn cap_changed(&mut self, slot: u32, flows: &Flows) {
         self.shared.set_cap(slot, flows.flow(slot).cap);
         self.changed = true;
     }

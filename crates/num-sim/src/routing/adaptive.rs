@@ -20,11 +20,11 @@
 
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 
-use super::choices::Choices;
+use super::path_sets::PathSets;
 use super::spray::evenly;
-use super::{Moves, Now, Route, Routing};
+use super::{Moves, NetworkState, Route, Routing};
 use crate::error::Result;
-use crate::flows::Flows;
+use crate::network::Flows;
 use crate::workload::Workload;
 
 /// What its name is.
@@ -39,7 +39,7 @@ const ROUNDS: usize = 1000;
 /// The best split at every moment.
 #[derive(Debug, Clone, Default)]
 pub struct Adaptive {
-    choices: Choices,
+    choices: PathSets,
 }
 
 /// A flow, split over its paths.
@@ -57,7 +57,7 @@ impl Adaptive {
     }
 
     /// The flows that have a path that works, in order of arrival, at the rates of `max_min`.
-    fn fastest(&self, now: &Now<'_>, flows: &Flows) -> Result<Vec<Split<'_>>> {
+    fn fastest(&self, now: &NetworkState<'_>, flows: &Flows) -> Result<Vec<Split<'_>>> {
         let number = |slot: u32| flows.flow(slot).number as usize;
         let split = |&slot: &u32| {
             let paths: Vec<&[u32]> = self.choices.of(number(slot)).iter().filter(|path| now.works(path)).collect();
@@ -144,12 +144,12 @@ impl Routing for Adaptive {
     }
 
     fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.choices = Choices::new(NAME, net, workload)?;
+        self.choices = PathSets::new(NAME, net, workload)?;
         Ok(())
     }
 
     /// For a moment, until [`balance`](Self::balance) is called.
-    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         evenly(self.choices.of(flow).iter().collect(), route);
         Ok(())
     }
@@ -158,7 +158,7 @@ impl Routing for Adaptive {
         true
     }
 
-    fn balance(&mut self, now: &Now<'_>, flows: &Flows, moves: &mut Moves) -> Result<()> {
+    fn balance(&mut self, now: &NetworkState<'_>, flows: &Flows, moves: &mut Moves) -> Result<()> {
         let mut splits = self.fastest(now, flows)?;
         even_out(now.capacities, &mut splits);
         for Split { slot, paths, rates, rate } in &splits {

@@ -7,9 +7,9 @@
 use netnum_core::{Paths, Topology};
 use serde::{Deserialize, Serialize};
 
-use super::choices::Choices;
 use super::hash::Hash;
-use super::{Now, Route, Routing};
+use super::path_sets::PathSets;
+use super::{NetworkState, Route, Routing};
 use crate::error::Result;
 use crate::workload::Workload;
 
@@ -25,7 +25,7 @@ pub struct Ecmp {
     /// By flow, unless skewed.
     paths: Paths,
     /// If skewed.
-    choices: Choices,
+    choices: PathSets,
 }
 
 /// How [`Ecmp`] hashes.
@@ -45,7 +45,7 @@ impl Ecmp {
             hash: Hash::ideal(seed),
             skewed: false,
             paths: Paths::from_lists([[0; 0]; 0]),
-            choices: Choices::default(),
+            choices: PathSets::default(),
         }
     }
 
@@ -66,14 +66,14 @@ impl Routing for Ecmp {
 
     fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         if self.skewed {
-            self.choices = Choices::new(NAME, net, workload)?;
+            self.choices = PathSets::new(NAME, net, workload)?;
         } else {
             self.paths = net.ecmp(workload.sources(), workload.destinations(), self.seed)?;
         }
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         if self.skewed {
             let paths = self.choices.of(flow);
             route.take(paths.links(self.hash.pick(flow, 0, paths.len())));
@@ -83,7 +83,7 @@ impl Routing for Ecmp {
         Ok(())
     }
 
-    fn reroute(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+    fn reroute(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         let links = route.links();
         if now.works(links) {
             return Ok(false);

@@ -20,11 +20,11 @@
 use netnum_core::Topology;
 use serde::{Deserialize, Serialize};
 
-use super::choices::Choices;
 use super::hash::Hash;
-use super::{Now, Route, Routing};
+use super::path_sets::PathSets;
+use super::{NetworkState, Route, Routing};
 use crate::error::{Error, Result};
-use crate::marks::{Marking, Marks};
+use crate::network::{Marking, Marks};
 use crate::workload::Workload;
 
 /// What its name is.
@@ -38,7 +38,7 @@ const ROUNDING: f64 = 1e-9;
 pub struct FlowBender {
     options: FlowBenderOptions,
     hash: Hash,
-    choices: Choices,
+    choices: PathSets,
     /// By flow.
     flows: Vec<Bender>,
 }
@@ -135,7 +135,7 @@ impl FlowBender {
     pub fn new(seed: u64, options: FlowBenderOptions) -> Result<Self> {
         options.check()?;
         let hash = Hash::new(NAME, seed, options.skew)?;
-        Ok(Self { options, hash, choices: Choices::default(), flows: Vec::new() })
+        Ok(Self { options, hash, choices: PathSets::default(), flows: Vec::new() })
     }
 }
 
@@ -145,12 +145,12 @@ impl Routing for FlowBender {
     }
 
     fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.choices = Choices::new(NAME, net, workload)?;
+        self.choices = PathSets::new(NAME, net, workload)?;
         self.flows = vec![Bender::default(); workload.len()];
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         let paths = self.choices.of(flow);
         let path = self.hash.pick(flow, 0, paths.len());
         self.flows[flow].settle(path as u32);
@@ -166,7 +166,7 @@ impl Routing for FlowBender {
         self.options.marking
     }
 
-    fn review(&mut self, flow: usize, marks: Marks, _now: &Now<'_>, route: &mut Route) -> Result<bool> {
+    fn review(&mut self, flow: usize, marks: Marks, _now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         let Self { options, hash, choices, flows } = self;
         let (paths, bender) = (choices.of(flow), &mut flows[flow]);
         let heard = if marks.sent > 0.0 { marks.fraction() } else { 1.0 };

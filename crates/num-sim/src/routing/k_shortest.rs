@@ -12,7 +12,7 @@ use netnum_core::{KShortest as Which, Topology};
 use serde::{Deserialize, Serialize};
 
 use super::split::Split;
-use super::{Now, Route, Routing};
+use super::{NetworkState, Route, Routing};
 use crate::error::{Error, Result};
 use crate::workload::Workload;
 
@@ -21,13 +21,13 @@ const NAME: &str = "k-shortest";
 
 /// An even choice among the k shortest paths.
 #[derive(Debug, Clone)]
-pub struct KShortest {
+pub struct KShortestPaths {
     seed: u64,
     options: KShortestOptions,
     split: Option<Split>,
 }
 
-/// How [`KShortest`] chooses.
+/// How [`KShortestPaths`] chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KShortestOptions {
@@ -45,7 +45,7 @@ impl Default for KShortestOptions {
     }
 }
 
-impl KShortest {
+impl KShortestPaths {
     /// That of a seed.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl KShortest {
     }
 }
 
-impl Routing for KShortest {
+impl Routing for KShortestPaths {
     fn name(&self) -> &str {
         NAME
     }
@@ -88,16 +88,16 @@ impl Routing for KShortest {
         split.start(net, workload)
     }
 
-    fn route(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         self.started().route(flow, now, route)
     }
 
-    fn reroute(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+    fn reroute(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         self.started().reroute(flow, now, route)
     }
 }
 
-impl KShortest {
+impl KShortestPaths {
     fn started(&mut self) -> &mut Split {
         self.split.as_mut().expect("start comes before any route")
     }

@@ -6,20 +6,18 @@
 //! any flow. A new one is a file here and a line in [`ROUTINGS`], unless it is made of more than options, as a [`Split`] is.
 
 mod adaptive;
-mod choices;
 mod ecmp;
 mod flow_bender;
 mod hash;
 mod k_shortest;
-mod route;
+mod path_sets;
 mod split;
 mod spray;
 
 pub use adaptive::Adaptive;
 pub use ecmp::{Ecmp, EcmpOptions};
 pub use flow_bender::{FlowBender, FlowBenderOptions};
-pub use k_shortest::{KShortest, KShortestOptions};
-pub use route::Route;
+pub use k_shortest::{KShortestOptions, KShortestPaths};
 pub use split::Split;
 pub use spray::Spray;
 
@@ -28,9 +26,9 @@ use netnum_core::Topology;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::flows::Flows;
-use crate::marks::{Marking, Marks};
-use crate::options::{self, Entry, Given, Options};
+use crate::network::Flows;
+use crate::network::{Marking, Marks, NetworkState, Route};
+use crate::registry::{self, Entry, Given, Options};
 use crate::workload::Workload;
 
 /// Decides which links a flow takes.
@@ -49,7 +47,7 @@ pub trait Routing {
     ///
     /// # Errors
     /// Of the routing's own.
-    fn route(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<()>;
+    fn route(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<()>;
 
     /// Seconds of a flow's own clock, which starts when it arrives: after each of them it is [reviewed](Self::review).
     /// ∞, the default, for never.
@@ -66,7 +64,7 @@ pub trait Routing {
     ///
     /// # Errors
     /// Of the routing's own.
-    fn review(&mut self, _flow: usize, _marks: Marks, _now: &Now<'_>, _route: &mut Route) -> Result<bool> {
+    fn review(&mut self, _flow: usize, _marks: Marks, _now: &NetworkState<'_>, _route: &mut Route) -> Result<bool> {
         Ok(false)
     }
 
@@ -76,7 +74,7 @@ pub trait Routing {
     ///
     /// # Errors
     /// Of the routing's own.
-    fn reroute(&mut self, _flow: usize, _now: &Now<'_>, _route: &mut Route) -> Result<bool> {
+    fn reroute(&mut self, _flow: usize, _now: &NetworkState<'_>, _route: &mut Route) -> Result<bool> {
         Ok(false)
     }
 
@@ -92,29 +90,8 @@ pub trait Routing {
     ///
     /// # Errors
     /// Of the routing's own.
-    fn balance(&mut self, _now: &Now<'_>, _flows: &Flows, _moves: &mut Moves) -> Result<()> {
+    fn balance(&mut self, _now: &NetworkState<'_>, _flows: &Flows, _moves: &mut Moves) -> Result<()> {
         Ok(())
-    }
-}
-
-/// The network of the moment.
-#[derive(Debug, Clone, Copy)]
-pub struct Now<'a> {
-    /// As it was at the start.
-    pub net: &'a Topology,
-    /// The moment, in seconds.
-    pub time: f64,
-    /// Of every link at the moment, in bit/s; 0 if it has failed.
-    pub capacities: &'a [f64],
-    /// What every link carries, in bit/s: flows that have ended at this instant are gone, the others have the rates from
-    /// before it.
-    pub loads: &'a [f64],
-}
-
-impl Now<'_> {
-    /// Whether all links of a path carry something.
-    pub fn works(&self, path: &[u32]) -> bool {
-        path.iter().all(|&link| self.capacities[link as usize] > 0.0)
     }
 }
 
@@ -143,13 +120,13 @@ pub const ROUTINGS: &[Entry<Make>] = &[
     Entry {
         name: "ecmp",
         summary: "a random shortest path for each flow, drawn once",
-        options: options::defaults::<EcmpOptions>,
+        options: registry::defaults::<EcmpOptions>,
         make: |seed, given| Ok(Box::new(Ecmp::with(seed, given.read()?)?)),
     },
     Entry {
         name: "flow-bender",
         summary: "a flow on a congested path draws another one",
-        options: options::defaults::<FlowBenderOptions>,
+        options: registry::defaults::<FlowBenderOptions>,
         make: |seed, given| Ok(Box::new(FlowBender::new(seed, given.read()?)?)),
     },
     Entry {
@@ -161,8 +138,8 @@ pub const ROUTINGS: &[Entry<Make>] = &[
     Entry {
         name: "k-shortest",
         summary: "a random one of the k shortest paths for each flow, or all of them",
-        options: options::defaults::<KShortestOptions>,
-        make: |seed, given| Ok(Box::new(KShortest::new(seed, given.read()?)?)),
+        options: registry::defaults::<KShortestOptions>,
+        make: |seed, given| Ok(Box::new(KShortestPaths::new(seed, given.read()?)?)),
     },
     Entry {
         name: "adaptive",
@@ -177,6 +154,6 @@ pub const ROUTINGS: &[Entry<Make>] = &[
 /// # Errors
 /// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`]; others for values out of their range.
 pub fn routing(name: &str, seed: u64, options: &Options) -> Result<Box<dyn Routing + Send>> {
-    let (make, given) = options::find(ROUTINGS, "routing", name, options)?;
+    let (make, given) = registry::find(ROUTINGS, "routing", name, options)?;
     given.named(make(seed, &given))
 }

@@ -12,7 +12,7 @@ use netnum_core::interrupt::Pacer;
 use netnum_core::{Paths, Topology};
 
 use super::hash::Hash;
-use super::{Now, Route, Routing};
+use super::{NetworkState, Route, Routing};
 use crate::error::{Error, Result};
 use crate::workload::Workload;
 
@@ -179,12 +179,12 @@ impl Routing for Split {
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         self.send(flow, &self.table.of[self.of[flow] as usize], route);
         Ok(())
     }
 
-    fn reroute(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+    fn reroute(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         if !self.spread && now.works(route.links()) {
             return Ok(false);
         }

@@ -4,8 +4,8 @@
 
 use netnum_core::Topology;
 
-use super::choices::Choices;
-use super::{Now, Route, Routing};
+use super::path_sets::PathSets;
+use super::{NetworkState, Route, Routing};
 use crate::error::Result;
 use crate::workload::Workload;
 
@@ -15,7 +15,7 @@ const NAME: &str = "spray";
 /// An even split over all shortest paths.
 #[derive(Debug, Clone, Default)]
 pub struct Spray {
-    choices: Choices,
+    choices: PathSets,
 }
 
 impl Spray {
@@ -37,16 +37,16 @@ impl Routing for Spray {
     }
 
     fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.choices = Choices::new(NAME, net, workload)?;
+        self.choices = PathSets::new(NAME, net, workload)?;
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         evenly(self.choices.of(flow).iter().collect(), route);
         Ok(())
     }
 
-    fn reroute(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+    fn reroute(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         let left: Vec<&[u32]> = self.choices.of(flow).iter().filter(|path| now.works(path)).collect();
         if left.is_empty() {
             return Ok(false);

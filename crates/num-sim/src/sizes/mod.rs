@@ -10,7 +10,7 @@
 //!
 //! and the mean is that of what is drawn, which a load is computed from.
 
-mod named;
+mod measured;
 
 use std::fmt;
 
@@ -125,12 +125,12 @@ impl Sizes {
     /// [`Error::UnknownName`].
     pub fn named(name: &str) -> Result<Self> {
         let points = match name {
-            "web_search" => named::WEB_SEARCH,
-            "enterprise" => named::ENTERPRISE,
-            "data_mining" => named::DATA_MINING,
-            "facebook_web" => named::FACEBOOK_WEB,
-            "facebook_cache" => named::FACEBOOK_CACHE,
-            "facebook_hadoop" => named::FACEBOOK_HADOOP,
+            "web_search" => measured::WEB_SEARCH,
+            "enterprise" => measured::ENTERPRISE,
+            "data_mining" => measured::DATA_MINING,
+            "facebook_web" => measured::FACEBOOK_WEB,
+            "facebook_cache" => measured::FACEBOOK_CACHE,
+            "facebook_hadoop" => measured::FACEBOOK_HADOOP,
             _ => return Err(Error::unknown("sizes", name, NAMES.iter().copied())),
         };
         Self::new(name, points.to_vec())
@@ -138,7 +138,7 @@ impl Sizes {
 
     /// The web search cluster of the DCTCP paper, which most papers use.
     pub fn web_search() -> Self {
-        Self { name: "web_search".into(), law: Law::Points(named::WEB_SEARCH.to_vec()) }
+        Self { name: "web_search".into(), law: Law::Points(measured::WEB_SEARCH.to_vec()) }
     }
 
     /// What it is called.

@@ -12,7 +12,7 @@ mod traffic;
 mod watch;
 mod workload;
 
-use netnum_sim::{Change, Error, Run};
+use netnum_sim::{CapacityChange, Error, RunSettings};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -54,7 +54,7 @@ fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> netnum_sim::Result<T
 }
 
 /// Changes of links, from rows of time, link and capacity. A link may be the pair of nodes that it joins.
-fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change>> {
+fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<CapacityChange>> {
     let mistyped = |what: &str, value: &Bound<'_, PyAny>| match value.repr() {
         Ok(shown) => PyTypeError::new_err(format!("{what} (time, link, capacity), not {shown}")),
         Err(error) => error,
@@ -69,14 +69,14 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Change
         let (time, capacity) = (float(&name("time"), &time)?, float(&name("capacity"), &capacity)?);
         if link.extract::<f64>().is_err() {
             let link = net.link_between(&name("link"), &link)?;
-            return Ok(Change { time, link, capacity });
+            return Ok(CapacityChange { time, link, capacity });
         }
         // A row of an array of floats has the link as one, too.
         let link = match link.extract::<f64>() {
             Ok(whole) if whole.fract() == 0.0 => link.call_method0("__int__")?,
             _ => link,
         };
-        Ok(Change { time, link: count(&name("link"), &link, 0)?, capacity })
+        Ok(CapacityChange { time, link: count(&name("link"), &link, 0)?, capacity })
     };
     let mut pacer = Pacer::new(changes.py());
     rows.enumerate().map(|row| pacer.did(1).and_then(|()| change(row))).collect()
@@ -199,7 +199,7 @@ pub(crate) fn simulate(
     let mut policy = named::policy_of(&policy, net, workload)?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
     let run =
-        Run { until, changes: changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?, time_limit };
+        RunSettings { until, changes: changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?, time_limit };
     let mut watch = Watch::new(progress, workload.get().core.len(), until);
     let (net, flows) = (&net.get().core, &workload.get().core);
     let report = detached(py, || netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch));

@@ -1,6 +1,6 @@
 //! `Network`: what a routing written in Python sees besides its flow.
 
-use netnum_sim::Now;
+use netnum_sim::NetworkState;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -21,7 +21,7 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub(super) fn new(now: &Now<'_>) -> Self {
+    pub(super) fn new(now: &NetworkState<'_>) -> Self {
         let columns = [now.capacities.to_vec(), now.loads.to_vec()];
         Self { time: now.time, columns, arrays: [const { PyOnceLock::new() }; 2] }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use netnum_sim::{Error, Marking, Marks, Now, Result, Route, Routing};
+use netnum_sim::{Error, Marking, Marks, NetworkState, Result, Route, Routing};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat};
@@ -149,7 +149,7 @@ impl Routing for UserRouting {
         .map_err(|error| self.raised(error))
     }
 
-    fn route(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         Python::attach(|py| {
             let paths = self.paths(py, flow)?;
             let workload = &self.workload.get().core;
@@ -168,7 +168,7 @@ impl Routing for UserRouting {
         self.marking
     }
 
-    fn review(&mut self, flow: usize, marks: Marks, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+    fn review(&mut self, flow: usize, marks: Marks, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         Python::attach(|py| {
             let paths = self.paths(py, flow)?;
             let (marked, sent) = (marks.marked / BITS, marks.sent / BITS);
@@ -178,7 +178,7 @@ impl Routing for UserRouting {
         })
     }
 
-    fn reroute(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+    fn reroute(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         if !self.reroutes {
             return Ok(false);
         }

@@ -1,7 +1,7 @@
 //! `Report`.
 
 use netnum_core::Parameter;
-use netnum_sim::{Report as Core, Status};
+use netnum_sim::{Report as Core, RunStatus};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -278,7 +278,7 @@ impl Report {
         };
         let column = |name: &str| numbers::floats(name, &field(name)?);
         let status: String = field("status")?.extract()?;
-        let status = Status::ALL.into_iter().find(|known| known.name() == status);
+        let status = RunStatus::ALL.into_iter().find(|known| known.name() == status);
         let status =
             status.ok_or_else(|| PyTypeError::new_err("a pickled Report with a status that does not exist"))?;
         let core = Core {

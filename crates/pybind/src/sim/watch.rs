@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use netnum_sim::{Observer, Progress};
+use netnum_sim::{RunObserver, RunProgress};
 use pyo3::prelude::*;
 
 use crate::door;
@@ -36,13 +36,13 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl RunObserver for Watch {
     fn pause(&self) -> Duration {
         // Signals are looked for elsewhere, by a token.
         if self.work.is_some() { door::PAUSE } else { Duration::MAX }
     }
 
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+    fn observe(&mut self, progress: &RunProgress) -> ControlFlow<()> {
         match Python::attach(|py| self.show(py, progress.ended, progress.time)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {

@@ -36,7 +36,7 @@ use netnum_core::interrupt::Pacer;
 use super::fill::Filled;
 use super::hops::{Hop, Hops};
 use crate::error::Result;
-use crate::routing::Route;
+use crate::network::Route;
 
 /// A link whose flows ask for this much more than its capacity, relative to it, is still large enough: that is rounding.
 const FULL: f64 = 16.0 * f64::EPSILON;

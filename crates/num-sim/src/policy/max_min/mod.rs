@@ -14,8 +14,8 @@ use netnum_core::Topology;
 
 use super::{Policy, Rates};
 use crate::error::Result;
-use crate::flows::Flows;
-use crate::routing::Route;
+use crate::network::Flows;
+use crate::network::Route;
 use crate::workload::Workload;
 use levels::Levels;
 pub(super) use tiers::Tiers;
@@ -23,11 +23,11 @@ pub(super) use weighted::Weighted;
 
 /// Max-min fair sharing.
 #[derive(Debug, Default)]
-pub struct MaxMin {
+pub struct MaxMinFair {
     levels: Levels,
 }
 
-impl MaxMin {
+impl MaxMinFair {
     /// Fair sharing of a network that is still to be named.
     pub fn new() -> Self {
         Self::default()
@@ -58,7 +58,7 @@ pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f6
     Ok((0..count).map(|slot| levels.member(slot).rate()).collect())
 }
 
-impl Policy for MaxMin {
+impl Policy for MaxMinFair {
     fn name(&self) -> &str {
         "max-min"
     }
@@ -77,7 +77,7 @@ impl Policy for MaxMin {
         self.levels.remove(slot);
     }
 
-    fn recap(&mut self, slot: u32, flows: &Flows) {
+    fn cap_changed(&mut self, slot: u32, flows: &Flows) {
         self.levels.set_cap(slot, flows.flow(slot).cap);
     }
 

@@ -10,7 +10,7 @@
 
 use super::levels::Levels;
 use crate::error::Result;
-use crate::flows::Flows;
+use crate::network::Flows;
 
 /// Of a link that is left to this part of its capacity nothing is left: that is rounding.
 const NOTHING: f64 = 1e-13;

@@ -7,7 +7,7 @@
 
 use super::levels::{Levels, Member};
 use crate::error::Result;
-use crate::flows::Flows;
+use crate::network::Flows;
 
 /// The least weight and the largest: a rate t and a sum of weights are then numbers.
 const LEAST: f64 = 1e-200;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Where a running simulation stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
+pub struct RunProgress {
     /// Simulated seconds.
     pub time: f64,
     /// Flows in the workload.
@@ -21,30 +21,30 @@ pub struct Progress {
 }
 
 /// Looks at a running simulation and may stop it.
-pub trait Observer {
+pub trait RunObserver {
     /// How long to wait between two looks, by the real clock.
     fn pause(&self) -> Duration {
         Duration::from_millis(20)
     }
 
     /// Looks; [`ControlFlow::Break`] ends the run, with a report of what has happened so far.
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()>;
+    fn observe(&mut self, progress: &RunProgress) -> ControlFlow<()>;
 }
 
 /// Never looks, never stops.
-impl Observer for () {
+impl RunObserver for () {
     fn pause(&self) -> Duration {
         Duration::MAX
     }
 
-    fn observe(&mut self, _progress: &Progress) -> ControlFlow<()> {
+    fn observe(&mut self, _progress: &RunProgress) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
 /// Any closure over the progress is an observer.
-impl<F: FnMut(&Progress) -> ControlFlow<()>> Observer for F {
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+impl<F: FnMut(&RunProgress) -> ControlFlow<()>> RunObserver for F {
+    fn observe(&mut self, progress: &RunProgress) -> ControlFlow<()> {
         self(progress)
     }
 }

@@ -6,8 +6,8 @@
 //! left(t) = left(since) − rate · (t − since)
 //! ```
 
-use crate::routing::Route;
-use crate::source::Source;
+use crate::network::Route;
+use crate::network::Source;
 
 /// Bits of a full packet, of 1500 bytes.
 pub(crate) const PACKET: f64 = 8.0 * 1500.0;

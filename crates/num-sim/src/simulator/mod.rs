@@ -16,6 +16,8 @@
 //! run stays at a moment, or creeps towards one, though the moment be 0. Where nothing is sent and nothing is to come but
 //! the clock of a policy, [`PATIENCE`] ticks for every flow are enough to call them starved.
 
+mod progress;
+
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -24,15 +26,12 @@ use netnum_core::{StopToken, Topology};
 
 use crate::calendar::Calendar;
 use crate::error::{Error, Result};
-use crate::flows::{Flows, PACKET};
-use crate::ledger::Ledger;
-use crate::marks::Marked;
+use crate::network::{Flows, Ledger, Marked, PACKET, Route, Source};
 use crate::policy::{Policy, Rates};
-use crate::progress::{Observer, Progress};
-use crate::report::{Report, Status};
-use crate::routing::{Moves, Route, Routing};
-use crate::source::Source;
+use crate::report::{Report, RunStatus};
+use crate::routing::{Moves, Routing};
 use crate::workload::Workload;
+pub use progress::{RunObserver, RunProgress};
 
 /// Bits per byte: sizes are in the one, rates in the other.
 const BITS: f64 = 8.0;
@@ -58,7 +57,7 @@ const REPORTED: Duration = Duration::from_nanos(150);
 
 /// A link's capacity from some time on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+pub struct CapacityChange {
     /// When, in seconds.
     pub time: f64,
     /// The link.
@@ -71,23 +70,23 @@ pub struct Change {
 ///
 /// A run whose policy, sources and routing answer each other for ever at one moment ends with [`Error::StandsStill`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct RunSettings {
     /// Simulated seconds after which it is over, whatever is still on the way. Default: ∞, until all flows have ended.
     pub until: f64,
     /// Links whose capacities change, in order of time. Default: none.
-    pub changes: Vec<Change>,
+    pub changes: Vec<CapacityChange>,
     /// Real time after which it is over, with a report of what has happened so far. It counts from the first instruction
     /// on, and all that a report takes is part of it. Default: none.
     pub time_limit: Option<Duration>,
 }
 
-impl Default for Run {
+impl Default for RunSettings {
     fn default() -> Self {
         Self { until: f64::INFINITY, changes: Vec::new(), time_limit: None }
     }
 }
 
-impl Run {
+impl RunSettings {
     fn check(&self, links: usize) -> Result<()> {
         if self.until.is_nan() || self.until < 0.0 {
             return Err(Error::setting("until", self.until, "a number >= 0"));
@@ -120,8 +119,8 @@ impl Run {
 /// The same arguments give the same report, bit for bit, but for its [`seconds`](Report::seconds); one that stops by the
 /// real clock is the beginning of it.
 ///
-/// A [`StopToken`] in force ends it with [`Status::Stopped`], a [limit of time](Run::time_limit) with
-/// [`Status::TimeLimit`]: what has happened by then is in the report, though it be nothing.
+/// A [`StopToken`] in force ends it with [`RunStatus::Stopped`], a [limit of time](Run::time_limit) with
+/// [`RunStatus::TimeLimit`]: what has happened by then is in the report, though it be nothing.
 ///
 /// # Errors
 /// [`Error::Flow`] naming a flow between ends that the network does not have; a setting's, for a time, a link or a
@@ -133,8 +132,8 @@ pub fn simulate(
     workload: &Workload,
     routing: &mut dyn Routing,
     policy: &mut dyn Policy,
-    run: &Run,
-    observer: &mut dyn Observer,
+    run: &RunSettings,
+    observer: &mut dyn RunObserver,
 ) -> Result<Report> {
     let began = Instant::now();
     run.check(net.capacities().len())?;
@@ -147,8 +146,8 @@ pub fn simulate(
         let mut fluid = Fluid::new(net, workload, routing, policy, &run.changes, began, run.time_limit);
         let status = match ready.and_then(|()| fluid.run(run.until, observer)) {
             Err(error) if error.is_stop() => match fluid.ran_out_of_time || limit.is_stopped() {
-                true => Status::TimeLimit,
-                false => Status::Stopped,
+                true => RunStatus::TimeLimit,
+                false => RunStatus::Stopped,
             },
             other => other?,
         };
@@ -189,7 +188,7 @@ struct Fluid<'a> {
     routing: &'a mut dyn Routing,
     policy: &'a mut dyn Policy,
     /// Changes of capacity that are still to come.
-    changes: &'a [Change],
+    changes: &'a [CapacityChange],
     /// Whether there has been one.
     changed: bool,
     now: f64,
@@ -267,7 +266,7 @@ impl<'a> Fluid<'a> {
         workload: &'a Workload,
         routing: &'a mut dyn Routing,
         policy: &'a mut dyn Policy,
-        changes: &'a [Change],
+        changes: &'a [CapacityChange],
         began: Instant,
         time_limit: Option<Duration>,
     ) -> Self {
@@ -317,13 +316,13 @@ impl<'a> Fluid<'a> {
         }
     }
 
-    fn run(&mut self, until: f64, observer: &mut dyn Observer) -> Result<Status> {
+    fn run(&mut self, until: f64, observer: &mut dyn RunObserver) -> Result<RunStatus> {
         let pause = observer.pause();
         let mut last_look = self.began;
         let mut due = Vec::new();
         loop {
             if self.ended == self.workload.len() {
-                return Ok(Status::Finished);
+                return Ok(RunStatus::Finished);
             }
             let arrival = self.workload.arrivals().get(self.arrived).copied().unwrap_or(f64::INFINITY);
             let end = self.ends.first();
@@ -332,7 +331,7 @@ impl<'a> Fluid<'a> {
             let next = arrival.min(end).min(review).min(change).min(self.wake);
             if next > until {
                 self.now = until;
-                return Ok(Status::TimeUp);
+                return Ok(RunStatus::TimeUp);
             }
             // A clock may tick on though nothing is on the way, and nothing can be.
             let stands = arrival == f64::INFINITY && end == f64::INFINITY && change == f64::INFINITY;
@@ -341,7 +340,7 @@ impl<'a> Fluid<'a> {
                 reviews.idle = 0;
             }
             if next == f64::INFINITY || (stands && !self.can_move()) {
-                return Ok(Status::Starved);
+                return Ok(RunStatus::Starved);
             }
             self.now = next;
             self.events += 1;
@@ -377,7 +376,7 @@ impl<'a> Fluid<'a> {
             if pause < Duration::MAX && last_look.elapsed() >= pause {
                 last_look = Instant::now();
                 if observer.observe(&self.progress()) == ControlFlow::Break(()) {
-                    return Ok(Status::Stopped);
+                    return Ok(RunStatus::Stopped);
                 }
             }
         }
@@ -427,7 +426,7 @@ impl<'a> Fluid<'a> {
     }
 
     fn change_capacities(&mut self) -> Result<()> {
-        while let Some((&Change { time, link, capacity }, rest)) = self.changes.split_first()
+        while let Some((&CapacityChange { time, link, capacity }, rest)) = self.changes.split_first()
             && time <= self.now
         {
             self.changes = rest;
@@ -594,7 +593,7 @@ impl<'a> Fluid<'a> {
         let rate = f64::min(source.granted(), flow.cap);
         self.set_rate(slot, rate);
         self.touched.push(slot);
-        self.policy.recap(slot, &self.flows);
+        self.policy.cap_changed(slot, &self.flows);
         self.told = true;
     }
 
@@ -640,7 +639,7 @@ impl<'a> Fluid<'a> {
         self.ends.set(slot, now + if turns_first { turn } else { end });
         if lifted {
             // It had less than its cap, so that no rate changes now that it has none.
-            self.policy.recap(slot, &self.flows);
+            self.policy.cap_changed(slot, &self.flows);
         }
     }
 
@@ -707,8 +706,8 @@ impl<'a> Fluid<'a> {
         Ok(())
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> RunProgress {
+        RunProgress {
             time: self.now,
             flows: self.workload.len(),
             arrived: self.arrived,
@@ -718,7 +717,7 @@ impl<'a> Fluid<'a> {
         }
     }
 
-    fn report(mut self, status: Status) -> Report {
+    fn report(mut self, status: RunStatus) -> Report {
         for &slot in self.flows.active() {
             let flow = self.flows.flow(slot);
             let left = flow.left(self.now);

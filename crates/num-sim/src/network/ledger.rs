@@ -6,7 +6,7 @@
 
 use netnum_core::Topology;
 
-use crate::routing::{Now, Route};
+use super::{NetworkState, Route};
 
 #[derive(Debug, Clone, Default)]
 struct Link {
@@ -40,8 +40,8 @@ impl Ledger {
     }
 
     /// The network of the moment.
-    pub(crate) fn now<'a>(&'a self, net: &'a Topology, time: f64) -> Now<'a> {
-        Now { net, time, capacities: &self.capacities, loads: &self.loads }
+    pub(crate) fn now<'a>(&'a self, net: &'a Topology, time: f64) -> NetworkState<'a> {
+        NetworkState { net, time, capacities: &self.capacities, loads: &self.loads }
     }
 
     /// The rate of a flow on a route changes.

@@ -20,18 +20,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::clock::Clock;
-use super::traffic::{Meter, UpdateTraffic};
-use super::{Policy, Rates, Utility, single_path};
+use super::control_traffic::{Meter, UpdateTraffic};
+use super::{Objective, Policy, Rates, single_path};
 use crate::error::{Error, Result};
-use crate::flows::{Flow, Flows};
-use crate::options::{Options, fields};
+use crate::network::{Flow, Flows};
+use crate::registry::{Options, fields};
 use crate::workload::Workload;
 
 /// How an allocator on a clock works. By default Flowtune's: NED and F-NORM every 10 µs, proportional fairness, a
 /// threshold of 1 %.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct TickingOptions {
+pub struct ClockedOptions {
     /// Seconds between two steps, > 0; `None` for a step at every arrival and end.
     pub interval: Option<f64>,
     /// Name of a method with a price rule.
@@ -48,13 +48,13 @@ pub struct TickingOptions {
     /// tells links by how much their prices are too low. It keeps to that though links grow while it is there.
     pub line_rate: bool,
     /// What rates are worth.
-    pub utility: Utility,
+    pub utility: Objective,
     /// The method's own, next to the others.
     #[serde(flatten)]
     pub method_options: BTreeMap<String, f64>,
 }
 
-impl Default for TickingOptions {
+impl Default for ClockedOptions {
     fn default() -> Self {
         let AllocatorSettings { normalization, update_threshold, headroom } = AllocatorSettings::default();
         Self {
@@ -65,13 +65,13 @@ impl Default for TickingOptions {
             headroom,
             at_once: false,
             line_rate: false,
-            utility: Utility::default(),
+            utility: Objective::default(),
             method_options: BTreeMap::new(),
         }
     }
 }
 
-impl TickingOptions {
+impl ClockedOptions {
     /// Dual gradient descent as NUMFabric's peers do it: every 16 µs, at once, prices an interval late.
     pub fn gradient() -> Self {
         Self::at_once("gradient", &[("gamma", 0.5), ("delay", 1.0)])
@@ -139,9 +139,9 @@ type OfFlow = Box<dyn Fn(&Flow, f64) -> Worth + Send>;
 /// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
 /// it arrives or moves. It knows no caps: a flow whose application is slow keeps the rate that it is given, and nobody uses
 /// what it leaves.
-pub struct Ticking {
+pub struct Clocked {
     name: String,
-    options: TickingOptions,
+    options: ClockedOptions,
     /// What a flow's rate is worth, given the mean capacity of a link.
     worth: OfFlow,
     mean_capacity: f64,
@@ -160,12 +160,12 @@ pub struct Ticking {
     fault: Option<Error>,
 }
 
-impl Ticking {
+impl Clocked {
     /// An allocator on a clock.
     ///
     /// # Errors
     /// A setting's, naming the option out of its range; the core's for a method or an option of it that does not exist.
-    pub fn new(options: TickingOptions) -> Result<Self> {
+    pub fn new(options: ClockedOptions) -> Result<Self> {
         let clock = options.interval.map(Clock::new).transpose()?;
         // Of any network: whether there is such a method.
         options.allocator(vec![1.0])?;
@@ -214,7 +214,7 @@ impl Ticking {
     }
 }
 
-impl Policy for Ticking {
+impl Policy for Clocked {
     fn name(&self) -> &str {
         &self.name
     }
@@ -308,8 +308,8 @@ impl Policy for Ticking {
     }
 }
 
-impl fmt::Debug for Ticking {
+impl fmt::Debug for Clocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ticking").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Clocked").field("options", &self.options).finish_non_exhaustive()
     }
 }

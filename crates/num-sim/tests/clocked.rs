@@ -3,21 +3,21 @@
 use netnum_core::Topology;
 use netnum_parallel::Normalization;
 use netnum_sim::{
-    Ecmp, Ideal, Options, POLICIES, Pairs, Poisson, Report, Run, Sizes, Status, Ticking, TickingOptions, Workload,
-    policy, simulate,
+    Clocked, ClockedOptions, Ecmp, Ideal, Options, POLICIES, Pairs, Poisson, Report, RunSettings, RunStatus, Sizes,
+    Workload, policy, simulate,
 };
 
 fn run(net: &Topology, workload: &Workload, policy: &mut dyn netnum_sim::Policy) -> Report {
-    simulate(net, workload, &mut Ecmp::new(1), policy, &Run::default(), &mut ()).unwrap()
+    simulate(net, workload, &mut Ecmp::new(1), policy, &RunSettings::default(), &mut ()).unwrap()
 }
 
 const TICK: Option<f64> = Some(10e-6);
 const AT_EVENTS: Option<f64> = None;
 
-fn flowtune(interval: Option<f64>, normalizer: Normalization) -> Ticking {
+fn flowtune(interval: Option<f64>, normalizer: Normalization) -> Clocked {
     let normalizer = Some(normalizer);
-    let options = TickingOptions { interval, normalizer, update_threshold: 0.0, ..TickingOptions::default() };
-    Ticking::new(options).unwrap()
+    let options = ClockedOptions { interval, normalizer, update_threshold: 0.0, ..ClockedOptions::default() };
+    Clocked::new(options).unwrap()
 }
 
 /// Five senders and one receiver of 10 Gbit/s, one more every 10 ms: figure 8 of Flowtune. Fair within 100 µs of every
@@ -57,14 +57,14 @@ fn an_iteration_at_every_event_keeps_near_the_optimum() {
 #[test]
 fn a_clock_that_stands_still_and_a_method_without_a_rule_are_errors() {
     let net = Topology::single_link(10e9).unwrap();
-    let refused = |options: TickingOptions| Ticking::new(options).unwrap_err().to_string();
-    let still = refused(TickingOptions { interval: Some(0.0), ..TickingOptions::default() });
+    let refused = |options: ClockedOptions| Clocked::new(options).unwrap_err().to_string();
+    let still = refused(ClockedOptions { interval: Some(0.0), ..ClockedOptions::default() });
     assert_eq!(still, "interval is 0, expected a finite number > 0");
     let late = Workload::new(vec![1e12], vec![0], vec![1], vec![1e6]).unwrap();
     let mut policy = flowtune(TICK, Normalization::FNorm);
-    let fine = simulate(&net, &late, &mut Ecmp::new(1), &mut policy, &Run::default(), &mut ()).unwrap_err();
+    let fine = simulate(&net, &late, &mut Ecmp::new(1), &mut policy, &RunSettings::default(), &mut ()).unwrap_err();
     assert!(fine.to_string().contains("shorter than the clock can tell apart"), "{fine}");
-    let newton = refused(TickingOptions { method: "newton".into(), ..TickingOptions::default() });
+    let newton = refused(ClockedOptions { method: "newton".into(), ..ClockedOptions::default() });
     assert!(newton.starts_with("method is \"newton\", expected \"ned\", "), "{newton}");
 }
 
@@ -75,7 +75,8 @@ fn every_policy_starves_over_a_failed_link() {
     for name in POLICIES.iter().map(|entry| entry.name) {
         let mut policy = policy(name, &Options::new()).unwrap();
         let workload = Workload::new(vec![0.0, 0.0], vec![0, 2], vec![1, 3], vec![1e6, 1e6]).unwrap();
-        let report = simulate(&net, &workload, &mut Ecmp::new(1), policy.as_mut(), &Run::default(), &mut ()).unwrap();
-        assert_eq!((report.status, report.ended()), (Status::Starved, 1), "{name}");
+        let report =
+            simulate(&net, &workload, &mut Ecmp::new(1), policy.as_mut(), &RunSettings::default(), &mut ()).unwrap();
+        assert_eq!((report.status, report.ended()), (RunStatus::Starved, 1), "{name}");
     }
 }

@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::marks::Marking;
-use crate::policy::Utility;
+use crate::network::Marking;
+use crate::policy::Objective;
 
 /// Options by name.
 pub type Options = Map<String, Value>;
@@ -88,7 +88,7 @@ impl Given<'_> {
 pub(crate) fn mistyped(of: &str, option: &str, value: &Value, error: &serde_json::Error) -> Error {
     let expected = match option {
         "marking" => Marking::FORMS.into(),
-        "utility" => Utility::FORMS.into(),
+        "utility" => Objective::FORMS.into(),
         _ => expected(error),
     };
     Error::option(of, option, value, &expected)

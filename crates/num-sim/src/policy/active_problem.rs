@@ -4,7 +4,7 @@ use netnum_core::{Paths, Problem, Utilities};
 
 use super::single_path;
 use crate::error::Result;
-use crate::flows::{Flow, Flows};
+use crate::network::{Flow, Flows};
 
 /// The slots of the flows of this moment in order of arrival, and their problem: `worth` says of the flows in slots in that
 /// order what their rates in bit/s are worth.

@@ -21,9 +21,9 @@ use netnum_core::Topology;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::flows::{Flows, PACKET};
-use crate::options::mistyped;
-use crate::routing::Route;
+use crate::network::Route;
+use crate::network::{Flows, PACKET};
+use crate::registry::mistyped;
 
 /// Loads that are this close to a capacity, and rates this close to each other, are equal.
 const SAME: f64 = 1e-9;

@@ -5,12 +5,12 @@ use netnum_parallel::Worth;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::flows::Flow;
+use crate::network::Flow;
 
 /// What the rate x of a flow is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Utility {
+pub enum Objective {
     /// log x.
     #[default]
     Proportional,
@@ -20,7 +20,7 @@ pub enum Utility {
     AlphaFair(f64),
 }
 
-impl Utility {
+impl Objective {
     /// How one is written.
     pub(crate) const FORMS: &str = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
 

@@ -10,13 +10,13 @@ use crate::workload::Workload;
 
 /// The shortest paths of every flow.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Choices {
+pub(super) struct PathSets {
     lists: Vec<Paths>,
     /// By flow, which of them is its own.
     of: Vec<u32>,
 }
 
-impl Choices {
+impl PathSets {
     /// Those of the flows of a workload. O(pairs of ends · (nodes + links)), and what is listed.
     ///
     /// # Errors
