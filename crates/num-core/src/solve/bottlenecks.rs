@@ -14,7 +14,7 @@
 //! Max-min fairness has no prices: there it is the full link on which no flow has a larger fair share, and flows with
 //! several paths have none. O(crossings), and one U' per flow.
 
-use crate::certificate::Settled;
+use crate::certificate::FeasiblePoint;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::max_min::bottleneck_links;
@@ -35,8 +35,8 @@ const FREE: f64 = 1e-9;
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn by_price(problem: &Presolved, settled: &Settled, prices: &[f64]) -> Result<Vec<Option<u32>>> {
-    let Settled { rates, flow_rates, relative_loads: loads, .. } = settled;
+pub(super) fn by_price(problem: &Presolved, point: &FeasiblePoint, prices: &[f64]) -> Result<Vec<Option<u32>>> {
+    let FeasiblePoint { rates, flow_rates, relative_loads: loads, .. } = point;
     let marginals = problem.marginals(flow_rates)?;
     let (mut links, mut pacer) = (vec![None; rates.len()], Pacer::new());
     for block in &problem.blocks {

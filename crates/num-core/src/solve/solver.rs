@@ -12,7 +12,7 @@ use super::price::{PriceEngine, PriceMethod};
 use super::{
     Cadence, Deadline, Goal, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, bottlenecks, start,
 };
-use crate::certificate::{Certificate, Settled};
+use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
 use crate::max_min::{self, Witness};
@@ -238,8 +238,8 @@ impl Solver {
 
     /// The same rates made feasible by F-NORM.
     pub fn rates(&self) -> Vec<f64> {
-        let settled = StopToken::new().scope_alone(|| self.settled()).expect("nothing stops it");
-        self.presolved.caller_rates(&settled.rates)
+        let point = StopToken::new().scope_alone(|| self.feasible_point()).expect("nothing stops it");
+        self.presolved.caller_rates(&point.rates)
     }
 
     /// How good these rates and prices are.
@@ -251,9 +251,9 @@ impl Solver {
         match self.problem.curvature() {
             Curvature::MaxMin => max_min::certify(&self.problem, &self.raw_rates(), &self.state.witness),
             _ => {
-                let settled = self.settled()?;
-                settled.check_demands()?;
-                settled.certificate(settled.overload)
+                let point = self.feasible_point()?;
+                point.check_demands()?;
+                point.certificate(point.overload)
             }
         }
     }
@@ -410,8 +410,8 @@ impl Solver {
         }
     }
 
-    fn settled(&self) -> Result<Settled<'_>> {
-        Settled::new(&self.presolved, &self.state.rates, &self.state.prices)
+    fn feasible_point(&self) -> Result<FeasiblePoint<'_>> {
+        FeasiblePoint::new(&self.presolved, &self.state.rates, &self.state.prices)
     }
 
     /// Certifies where it stands, and keeps that if it is the best so far. Returns how far it is from the goal: the
@@ -424,11 +424,11 @@ impl Solver {
             (progress.gap, progress.overload) = (certificate.relative_gap, certificate.overload);
             progress.kkt_residual = certificate.kkt_residual;
         } else {
-            let settled = self.settled()?;
-            progress.gap = settled.relative_gap()?;
-            progress.overload = settled.overload;
+            let point = self.feasible_point()?;
+            progress.gap = point.relative_gap()?;
+            progress.overload = point.overload;
             if goal.asks_for_rates(progress.gap) {
-                progress.kkt_residual = settled.kkt_residual()?;
+                progress.kkt_residual = point.kkt_residual()?;
             }
             // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
             let own = self.presolved.blocks.iter().any(|block| block.whole);
@@ -494,16 +494,16 @@ impl Solver {
         trace: Vec<Progress>,
         began: Instant,
     ) -> Result<Solution> {
-        let settled = Settled::new(&self.presolved, &best.rates, &best.prices)?;
-        settled.check_demands()?;
-        let rates = self.presolved.caller_rates(&settled.rates);
+        let point = FeasiblePoint::new(&self.presolved, &best.rates, &best.prices)?;
+        point.check_demands()?;
+        let rates = self.presolved.caller_rates(&point.rates);
         let found = best.kkt_residual;
-        let overload = settled.overload_left();
-        let kkt_residual = if found.is_nan() { settled.kkt_residual()? } else { found }.max(overload);
+        let overload = point.overload_left();
+        let kkt_residual = if found.is_nan() { point.kkt_residual()? } else { found }.max(overload);
         let certificate = Certificate { relative_gap: best.gap, overload, kkt_residual };
         let bottlenecks = match self.problem.curvature() {
             Curvature::MaxMin => bottlenecks::by_fair_share(&self.problem, &rates)?,
-            _ => bottlenecks::by_price(&self.presolved, &settled, &best.prices)?,
+            _ => bottlenecks::by_price(&self.presolved, &point, &best.prices)?,
         };
         interrupt::check()?;
         let flow_rates = self.problem.flow_rates(&rates)?;

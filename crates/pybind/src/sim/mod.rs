@@ -198,8 +198,11 @@ pub(crate) fn simulate(
     let mut routing = named::routing_of(&routing, seed_of(seed)?, net, workload)?;
     let mut policy = named::policy_of(&policy, net, workload)?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
-    let run =
-        RunSettings { until, changes: changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?, time_limit };
+    let run = RunSettings {
+        until,
+        changes: changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?,
+        time_limit,
+    };
     let mut watch = Watch::new(progress, workload.get().core.len(), until);
     let (net, flows) = (&net.get().core, &workload.get().core);
     let report = detached(py, || netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch));
