@@ -90,14 +90,3 @@ pub(super) fn flow_caps(
     }
     Ok(several)
 }
-
-/// Cuts the rates of flows to their caps, those of a flow in proportion.
-pub(super) fn cut_to_flow_caps(flow_caps: &[(usize, f64)], flow_paths: &[usize], rates: &mut [f64]) {
-    for &(flow, cap) in flow_caps {
-        let own = &mut rates[flow_paths[flow]..flow_paths[flow + 1]];
-        let total: f64 = own.iter().sum();
-        if total > cap {
-            own.iter_mut().for_each(|rate| *rate *= cap / total);
-        }
-    }
-}

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use active::open_paths;
-use active::{cut_to_flow_caps, flow_caps, used_links};
+use active::{flow_caps, used_links};
 pub(crate) use blocks::{CHUNK, NaturalBlock};
 use blocks::{Order, natural_blocks};
 use units::rate_unit;
@@ -108,8 +108,9 @@ impl Presolved {
             total_links: problem.links(),
             total_paths: problem.paths().len(),
         };
-        this.equal_shares = this.equal_shares()?;
-        cut_to_flow_caps(&this.flow_caps, &this.flow_paths, &mut this.equal_shares);
+        let mut equal_shares = this.equal_shares()?;
+        this.cut_to_flow_caps(&mut equal_shares);
+        this.equal_shares = equal_shares;
         if problem.curvature() == Curvature::MaxMin {
             // No marginals, no prices: its methods ask the problem itself.
             this.log_marginals = vec![0.0; this.original_flows.len()];
@@ -140,7 +141,13 @@ impl Presolved {
 
     /// Cuts rates to what the flows' caps allow over several paths, those of a flow in proportion.
     pub(crate) fn cut_to_flow_caps(&self, rates: &mut [f64]) {
-        cut_to_flow_caps(&self.flow_caps, &self.flow_paths, rates);
+        for &(flow, cap) in &self.flow_caps {
+            let own = &mut rates[self.paths_of(flow)];
+            let total: f64 = own.iter().sum();
+            if total > cap {
+                own.iter_mut().for_each(|rate| *rate *= cap / total);
+            }
+        }
     }
 
     /// Whether a flow has all that it can use, to the rounding of the sum over its paths.

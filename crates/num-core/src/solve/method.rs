@@ -6,14 +6,14 @@ use std::fmt;
 use super::Settings;
 use super::auto::{AUTO, Auto};
 use super::interior_point::InteriorPoint;
+use super::max_min::MaxMinMethod;
 use super::newton::Newton;
 use super::price::{
     Delayed, FastNed, Fgm, Gradient, Ned, NewtonLike, PriceEngine, PriceMethod, PriceRule, Rcp, common_alpha,
 };
-use super::water_filling::WaterFilling;
 use super::xwi::Xwi;
 use crate::error::{Error, Result, did_you_mean};
-use crate::max_min::Witness;
+use crate::max_min::Reason;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -24,8 +24,6 @@ pub(crate) struct State {
     pub(crate) prices: Vec<f64>,
     /// Rate that every path asks for at these prices, not normalized *(derived)*.
     pub(crate) rates: Vec<f64>,
-    /// Why the rates are max-min fair where flows have several paths; else empty *(derived)*.
-    pub(crate) witness: Witness,
 }
 
 /// One way of improving prices. The loop around it (limits, observing, certifying, stopping) exists once, in
@@ -53,6 +51,11 @@ pub(crate) trait Method: Send {
 
     /// Leaves the rates that go with the prices in `state`, where steps have not.
     fn settle(&mut self, _state: &mut State) {}
+
+    /// Why its rates are max-min fair, where it finds such rates for flows with several paths.
+    fn witness(&self) -> &[Reason] {
+        &[]
+    }
 
     /// Whether a step costs more than a certificate, so that each is worth one near the end.
     fn is_dear(&self) -> bool {
@@ -307,7 +310,7 @@ pub static METHODS: &[MethodInfo] = &[
         summary: "water-filling, over several paths by dual simplex: the max-min fair rates, exactly",
         options: &[],
         takes: Takes { curvatures: &[Curvature::MaxMin], several_paths: true },
-        make: |_, setup| Ok(Box::new(WaterFilling::new(setup.problem)?)),
+        make: |_, setup| Ok(Box::new(MaxMinMethod::new(setup.problem)?)),
     },
 ];
 

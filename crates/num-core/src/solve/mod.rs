@@ -6,17 +6,18 @@ mod deadline;
 mod goal;
 
 mod interior_point;
+mod max_min;
 mod method;
 mod newton;
 mod price;
 mod progress;
+mod proof;
 mod routing_matrix;
 mod settings;
 mod solution;
 mod solver;
 mod start;
 mod system;
-mod water_filling;
 mod xwi;
 
 use std::collections::BTreeMap;

@@ -5,7 +5,6 @@ use super::variables::Variables;
 use super::{InteriorPoint, LEAST, MOST};
 use crate::error::Result;
 use crate::interrupt;
-use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::solve::price::{FastNed, PriceMethod};
 use crate::solve::{Method, State};
@@ -99,7 +98,7 @@ impl InteriorPoint {
     fn improve_prices(&mut self, problem: &Presolved) -> Result<()> {
         let mut ned = PriceMethod::new(FastNed::new(1.0), problem, None)?;
         let (prices, rates) = (self.variables.prices.clone(), vec![0.0; self.variables.rates.len()]);
-        let mut state = State { prices, rates, witness: Witness::default() };
+        let mut state = State { prices, rates };
         ned.start(problem, &mut state)?;
         let logs = problem.blocks.iter().all(|block| block.utility.log_weights().is_some());
         let steps = match problem.paths.len() > self.variables.marginals.len() {
