@@ -1,6 +1,6 @@
 //! What can be wrong with a simulation's input. Every variant names the place; nothing is repaired silently.
 
-use netnum_core::solve::nearest;
+use netnum_core::did_you_mean;
 
 /// Bad input, naming the flow, point, line, policy or setting to blame. Nothing has been simulated when one is returned,
 /// but for [`Error::Policy`], [`Error::Routing`] and [`Error::StandsStill`]: what leads to those is only seen as time passes.
@@ -137,7 +137,7 @@ impl Error {
 
     pub(crate) fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        Self::UnknownName { kind, name: name.into(), nearest: nearest(name, &known), known: known.join(", ") }
+        Self::UnknownName { kind, name: name.into(), nearest: did_you_mean(name, &known), known: known.join(", ") }
     }
 
     pub(crate) fn option(of: &str, option: &str, value: impl ToString, expected: &str) -> Self {
@@ -147,7 +147,7 @@ impl Error {
 
     pub(crate) fn unknown_option<'a>(of: String, option: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        let nearest = nearest(option, &known);
+        let nearest = did_you_mean(option, &known);
         let known = if known.is_empty() { "none".into() } else { known.join(", ") };
         Self::UnknownOption { of, option: option.into(), nearest, known }
     }

@@ -9,7 +9,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyTuple};
 
-use crate::door;
+use crate::detach;
 use crate::error::{raise, setting};
 use crate::numbers;
 use crate::paths;
@@ -174,7 +174,7 @@ impl Allocator {
         let of = |flow| Worth { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
         let worths: Vec<Worth> = (0..paths.len()).map(of).collect();
         let core = &mut *core;
-        let ids = door::detached(py, || core.start_all(&paths, &worths))?;
+        let ids = detach::run(py, || core.start_all(&paths, &worths))?;
         Ok(numbers_of(py, &ids))
     }
 
@@ -225,7 +225,7 @@ impl Allocator {
             (column("weight", weight)?, column("alpha", alpha)?, column("rate_cap", rate_cap)?);
         let given = weights.is_some() || alphas.is_some() || caps.is_some();
         let core = &mut *core;
-        door::detached(py, || {
+        detach::run(py, || {
             let worth = |(flow, &id): (usize, &FlowId)| {
                 let old = core.worth(id)?;
                 let of = |column: &Option<Parameter>, old| column.as_ref().map_or(old, |column| column.of(flow));
@@ -250,7 +250,7 @@ impl Allocator {
     fn end(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut core = self.core()?;
         let (core, ids) = (&mut *core, flow_ids(ids)?);
-        door::detached(py, || core.end_all(&ids))
+        detach::run(py, || core.end_all(&ids))
     }
 
     /// Change the capacity of a link, or of many at once, from the next tick on. At 0 a link has failed: its flowlets get
@@ -289,7 +289,7 @@ impl Allocator {
         let capacity = column("capacity", capacity, links.len(), "link")?;
         let capacities: Vec<f64> = (0..links.len()).map(|link| capacity.of(link)).collect();
         let core = &mut *core;
-        door::detached(py, || core.set_capacities(&links, &capacities))
+        detach::run(py, || core.set_capacities(&links, &capacities))
     }
 
     /// Do n iterations, each on the flowlets of this moment, and make the rates feasible. Ctrl-C stops between two.
@@ -303,7 +303,7 @@ impl Allocator {
         let ticks = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
         let mut guard = self.core()?;
         let core = &mut *guard;
-        door::repeated(py, ticks, || core.tick())
+        detach::repeat(py, ticks, || core.tick())
     }
 
     /// Make feasible rates for the flowlets of this moment at the prices of the last tick, which stay as they are: for
@@ -312,9 +312,9 @@ impl Allocator {
     fn respond(&self, py: Python<'_>) -> PyResult<()> {
         let mut guard = self.core()?;
         let core = &mut *guard;
-        door::detached(py, || {
+        detach::run(py, || {
             core.respond();
-            Ok(())
+            Ok::<_, Error>(())
         })
     }
 
@@ -404,13 +404,13 @@ impl Allocator {
     fn __getstate__(&self, py: Python<'_>) -> PyResult<String> {
         let core = self.core()?;
         let core = &*core;
-        door::detached(py, || core.to_json())
+        detach::run(py, || core.to_json())
     }
 
     fn __setstate__(&self, py: Python<'_>, state: &str) -> PyResult<()> {
         let mut core = self.core()?;
         let threads = NonZeroUsize::new(self.threads).expect("at least one was checked");
-        let restored = door::detached(py, || restore_allocator(state, threads))?;
+        let restored = detach::run(py, || restore_allocator(state, threads))?;
         let (method, bits) = (restored.method(), restored.bits());
         if method != self.method || (bits == 32) != self.single {
             let what = format!("it is of method {method:?} in float{bits}, expected {:?}", self.method);
@@ -424,14 +424,14 @@ impl Allocator {
 impl Allocator {
     /// The allocator, unless it is at work in another thread.
     fn core(&self) -> PyResult<MutexGuard<'_, Box<dyn Allocate>>> {
-        door::at_rest(&self.core, "allocator")
+        detach::lock(&self.core, "allocator")
     }
 
     /// Paths over its links, which are walks if it knows the network.
     fn paths(&self, paths: &Bound<'_, PyAny>, links: usize) -> PyResult<Arc<Paths>> {
         let (py, net) = (paths.py(), self.topology.as_ref().map(Py::get));
         let paths = paths::paths(paths, links, net)?;
-        door::detached(py, || net.map_or(Ok(()), |net| net.core.check_walks(&paths)))?;
+        detach::run(py, || net.map_or(Ok(()), |net| net.core.check_walks(&paths)))?;
         Ok(paths)
     }
 }

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use crate::problem::Problem;
-use crate::{door, numbers};
+use crate::{detach, numbers};
 
 /// The proof that comes with rates and prices.
 #[pyclass(frozen, eq, get_all, module = "netnum")]
@@ -92,5 +92,5 @@ pub(crate) fn certify(
     prices: &Bound<'_, PyAny>,
 ) -> PyResult<Certificate> {
     let (rates, prices) = (numbers::floats("rates", rates)?, numbers::floats("prices", prices)?);
-    door::detached(py, || netnum_core::certify(&problem.core, &rates, &prices)).map(Into::into)
+    detach::run(py, || netnum_core::certify(&problem.core, &rates, &prices)).map(Into::into)
 }

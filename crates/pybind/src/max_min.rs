@@ -5,7 +5,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::door;
+use crate::detach;
 use crate::error::setting;
 use crate::problem::Problem;
 
@@ -76,7 +76,7 @@ pub(crate) fn max_min<'py>(
         None => None,
     };
     let before = basis.as_ref().map(|basis| &basis.get().0);
-    let found = door::detached(py, || match (before, accuracy) {
+    let found = detach::run(py, || match (before, accuracy) {
         (Some(basis), _) => MaxMin::from_basis(&problem.core, basis),
         (None, Some(accuracy)) => MaxMin::within(&problem.core, accuracy),
         (None, None) => MaxMin::of(&problem.core),

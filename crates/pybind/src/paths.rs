@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyRange, PyString, PyTuple};
 
-use crate::door::{self, Pacer};
+use crate::detach::{self, Pacer};
 use crate::error::{ProblemError, raise};
 use crate::numbers::{self, counted};
 use crate::topology::Topology;
@@ -89,7 +89,7 @@ impl Paths {
             return Err(raise(Error::LinkOutOfRange { path, link: links[position], links: MOST_LINKS }));
         }
         let links: Vec<u32> = links.into_iter().map(|link| link as u32).collect();
-        let core = Arc::new(door::detached(indices.py(), || Core::new(offsets, links))?);
+        let core = Arc::new(detach::run(indices.py(), || Core::new(offsets, links))?);
         let Some(group) = group else { return Ok(core.into()) };
         let group = flow_numbers(group)?;
         if group.len() != core.len() {
@@ -324,5 +324,5 @@ fn columns(matrix: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
     }
     let indptr = indptr.into_iter().map(|offset| offset as usize).collect();
     let links = rows.into_iter().map(|row| row as u32).collect();
-    door::detached(matrix.py(), || Core::new(indptr, links))
+    detach::run(matrix.py(), || Core::new(indptr, links))
 }

@@ -14,7 +14,7 @@ use crate::numbers::{self, counted};
 use crate::paths::{self, Paths};
 use crate::topology::Topology;
 use crate::utility::{Given, UserUtility};
-use crate::{door, utility};
+use crate::{detach, utility};
 
 /// Links with capacities, paths over them, flows that own paths, and what every flow's rate is worth.
 ///
@@ -157,8 +157,7 @@ impl Problem {
                 None => Ok(core),
             }
         };
-        let core =
-            door::detached(py, move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
+        let core = detach::run(py, move || make().map_err(|error| if is_grouped { error } else { ungrouped(error) }))?;
         let topology = topology.map(|topology| topology.clone().unbind());
         Ok(Self { topology, utility: shown.into(), users, ..Self::from(core) })
     }
@@ -181,7 +180,7 @@ impl Problem {
     ///     When the text is not JSON or lacks a field, and everything that `Problem` itself finds.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        door::detached(py, || Core::from_json(text)).map(Into::into)
+        detach::run(py, || Core::from_json(text)).map(Into::into)
     }
 
     /// Write the problem as JSON text that `from_json` reads back.
@@ -191,7 +190,7 @@ impl Problem {
     /// ProblemError
     ///     Naming the first flow whose utility is Python code.
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
-        door::detached(py, || self.core.to_json())
+        detach::run(py, || self.core.to_json())
     }
 
     /// The `Topology` that it was made from, or else the capacities.
@@ -334,7 +333,7 @@ impl Problem {
     /// (array([  0.,   0., -inf]), array([2]))
     fn values<'py>(&self, flow_rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (py, rates) = (flow_rates.py(), numbers::floats("flow_rates", flow_rates)?);
-        let values = door::detached(py, || self.core.values(&rates))?;
+        let values = detach::run(py, || self.core.values(&rates))?;
         Ok(PyArray1::from_vec(py, values))
     }
 
@@ -425,7 +424,7 @@ impl Problem {
     /// array([4., 8.])
     pub(crate) fn with_utility(&self, py: Python<'_>, utility: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Given { utilities, shown, users } = utility::utilities(utility)?;
-        let core = door::detached(py, || self.core.clone().with_utility(utilities))?;
+        let core = detach::run(py, || self.core.clone().with_utility(utilities))?;
         Ok(Self { topology: self.topology(py), utility: shown.into(), users, ..Self::from(core) })
     }
 

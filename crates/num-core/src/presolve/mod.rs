@@ -135,8 +135,9 @@ impl Presolved {
             total_links: problem.links(),
             total_paths: problem.paths().len(),
         };
-        this.equal_shares = this.shares()?;
-        cut_to(&this.flow_caps, &this.flow_paths, &mut this.equal_shares);
+        let mut equal_shares = this.shares()?;
+        this.cut_to_flow_caps(&mut equal_shares);
+        this.equal_shares = equal_shares;
         if problem.curvature() == Curvature::MaxMin {
             // No marginals, no prices: its methods ask the problem itself.
             this.log_marginals = vec![0.0; this.original_flows.len()];
@@ -224,7 +225,13 @@ impl Presolved {
 
     /// Cuts rates to what the flows' caps allow over several paths, those of a flow in proportion.
     pub(crate) fn cut_to_flow_caps(&self, rates: &mut [f64]) {
-        cut_to(&self.flow_caps, &self.flow_paths, rates);
+        for &(flow, cap) in &self.flow_caps {
+            let own = &mut rates[self.paths_of(flow)];
+            let total: f64 = own.iter().sum();
+            if total > cap {
+                own.iter_mut().for_each(|rate| *rate *= cap / total);
+            }
+        }
     }
 
     /// Whether a flow has all that it can use, to the rounding of the sum over its paths.
@@ -503,17 +510,6 @@ fn flow_caps(
         }
     }
     Ok(several)
-}
-
-/// Cuts the rates of flows to their caps, those of a flow in proportion.
-fn cut_to(flow_caps: &[(usize, f64)], flow_paths: &[usize], rates: &mut [f64]) {
-    for &(flow, cap) in flow_caps {
-        let own = &mut rates[flow_paths[flow]..flow_paths[flow + 1]];
-        let total: f64 = own.iter().sum();
-        if total > cap {
-            own.iter_mut().for_each(|rate| *rate *= cap / total);
-        }
-    }
 }
 
 /// The links that the paths use, and the new number of every link.

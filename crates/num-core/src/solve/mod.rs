@@ -6,17 +6,18 @@ mod deadline;
 mod goal;
 
 mod interior_point;
+mod max_min;
 mod method;
 mod newton;
 mod price;
 mod progress;
+mod proof;
 mod routing_matrix;
 mod settings;
 mod solution;
 mod solver;
 mod start;
 mod system;
-mod water_filling;
 mod xwi;
 
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ use std::time::Instant;
 
 use deadline::Deadline;
 use goal::Goal;
-pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange, nearest};
+pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange};
 pub(crate) use method::{Method, State};
 pub use price::{
     CEILING, Delayed, FastNed, Fgm, Gradient, LARGEST_PRICE, LARGEST_SUM, Late, LinkRecord, LinkState, MOST_REFUSALS,

@@ -31,6 +31,7 @@ use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt::{self, StopToken};
 use crate::max_min::WaterFill;
+use crate::normalize::flow_caps_as_links;
 use crate::paths::Paths;
 use crate::presolve::{Presolved, smallest};
 
@@ -95,7 +96,7 @@ impl Xwi {
     /// Rates at the prices in `state`, from the shares that its rates have, and what the links see of them. Returns the
     /// estimate of the gap, which is not a number when a weight is none.
     fn allocate(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.routing.gather(&problem.paths, 0..problem.paths.len(), &state.prices, &mut self.path_prices);
+        self.routing.gather(0..problem.paths.len(), &state.prices, &mut self.path_prices);
         self.charge_caps(problem);
         self.weigh(problem, &state.rates);
         if !self.weights.iter().all(|&weight| weight >= 0.0) {
@@ -105,7 +106,7 @@ impl Xwi {
         }
         self.fill.fill(&self.weights, &self.limits, &mut state.rates);
         self.loads.fill(0.0);
-        self.routing.scatter(&problem.paths, 0..problem.paths.len(), &state.rates, &mut self.loads);
+        self.routing.scatter(0..problem.paths.len(), &state.rates, &mut self.loads);
         self.look(problem, state)
     }
 
@@ -190,12 +191,12 @@ fn fill(problem: &Presolved) -> Result<WaterFill<Arc<Paths>>> {
     if problem.flow_caps.is_empty() {
         return WaterFill::new(&problem.capacities, Arc::clone(&problem.paths));
     }
-    let (mut capacities, mut front) = (problem.capacities.clone(), vec![None; problem.paths.len()]);
-    for &(flow, cap) in &problem.flow_caps {
-        front[problem.paths_of(flow)].fill(Some(capacities.len() as u32));
-        capacities.push(cap);
-    }
-    WaterFill::new(&capacities, Arc::new(problem.paths.extended(&front)))
+    let flows = problem.flow_paths.len() - 1;
+    let mut caps = vec![f64::INFINITY; flows];
+    problem.flow_caps.iter().for_each(|&(flow, cap)| caps[flow] = cap);
+    let owners = (0..flows).flat_map(|flow| problem.paths_of(flow).map(move |_| flow));
+    let (capacities, paths) = flow_caps_as_links(&problem.capacities, &problem.paths, caps, owners);
+    WaterFill::new(&capacities, Arc::new(paths))
 }
 
 /// U' of the flows with several paths and a cap, at it.

@@ -6,7 +6,8 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-use super::{Workload, detached};
+use super::Workload;
+use crate::detach;
 use crate::error::raise;
 use crate::numbers;
 use crate::paths::Paths;
@@ -151,7 +152,7 @@ impl Flows {
             (route, cap)
         };
         let flows = self.indptr.windows(2).zip(&self.caps).map(flow);
-        let rates = detached(py, || fair_rates(&capacities, flows))?;
+        let rates = detach::run(py, || fair_rates(&capacities, flows))?;
         Ok(PyArray1::from_vec(py, rates))
     }
 

@@ -1,57 +1,39 @@
 //! `netnum.sim`: flow-level time.
 
+mod by_name;
 mod flows;
-mod named;
 mod network;
-mod own;
-mod own_routing;
+mod observer;
+mod pairs;
 mod report;
 mod sizes;
 mod split;
 mod traffic;
-mod watch;
+mod user_policy;
+mod user_routing;
 mod workload;
 
-use netnum_sim::{CapacityChange, Error, RunSettings};
+use netnum_sim::{CapacityChange, RunSettings};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+pub(crate) use by_name::{Policy, Routing, policies, routings};
 pub(crate) use flows::Flows;
-pub(crate) use named::{Policy, Routing, policies, routings};
 pub(crate) use network::Network;
+pub(crate) use pairs::{all_to_all, incast, permutation};
 pub(crate) use report::Report;
 pub(crate) use sizes::Sizes;
 pub(crate) use split::Split;
 pub(crate) use traffic::UpdateTraffic;
-pub(crate) use workload::{Workload, all_to_all, incast, log_normal, permutation};
+pub(crate) use workload::{Workload, log_normal};
 
-use crate::door::{self, Pacer};
-use crate::error::{self, MethodError, NumError, ProblemError};
+use crate::detach::{self, Pacer};
 use crate::numbers::{self, count, float};
+use crate::progress_bar::ProgressBar;
 use crate::solve::seconds;
 use crate::topology::{Topology, seed_of};
-use watch::Watch;
-
-/// The exception for an error of the simulator.
-fn raise(error: Error) -> PyErr {
-    let message = error.to_string();
-    match error {
-        Error::Core(error) => error::raise(error),
-        Error::UnknownName { .. }
-        | Error::UnknownOption { .. }
-        | Error::Policy { .. }
-        | Error::Routing { .. }
-        | Error::StandsStill { .. } => MethodError::new_err(message),
-        Error::Option { .. } => NumError::new_err(message),
-        _ => ProblemError::new_err(message),
-    }
-}
-
-/// Does long work of the simulator without the interpreter; Ctrl-C stops it.
-fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> netnum_sim::Result<T> + Send) -> PyResult<T> {
-    door::detached(py, || Ok(work()))?.map_err(raise)
-}
+use observer::BarObserver;
 
 /// Changes of links, from rows of time, link and capacity. A link may be the pair of nodes that it joins.
 fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<CapacityChange>> {
@@ -195,17 +177,15 @@ pub(crate) fn simulate(
     let by_name = |name: &str| PyString::new(py, name).into_any();
     let policy = policy.cloned().unwrap_or_else(|| by_name("max-min"));
     let routing = routing.cloned().unwrap_or_else(|| by_name("ecmp"));
-    let mut routing = named::routing_of(&routing, seed_of(seed)?, net, workload)?;
-    let mut policy = named::policy_of(&policy, net, workload)?;
+    let mut routing = by_name::routing_of(&routing, seed_of(seed)?, net, workload)?;
+    let mut policy = by_name::policy_of(&policy, net, workload)?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
-    let run =
-        RunSettings { until, changes: changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?, time_limit };
-    let mut watch = Watch::new(progress, workload.get().core.len(), until);
+    let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?;
+    let run = RunSettings { until, changes, time_limit };
     let (net, flows) = (&net.get().core, &workload.get().core);
-    let report = detached(py, || netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut watch));
-    let ended = report.as_ref().ok().map(|report| (report.ended(), report.time));
-    let closed = watch.close(py, ended);
-    let report = report?;
-    closed?;
-    Ok(report.into())
+    let bar = ProgressBar::new(py, progress, "simulate", (flows.len(), until))?;
+    let mut observer = BarObserver(&bar);
+    let report =
+        detach::run(py, || netnum_sim::simulate(net, flows, routing.as_mut(), policy.as_mut(), &run, &mut observer));
+    bar.close(py, report, |report| (report.ended(), report.time)).map(Into::into)
 }

@@ -4,8 +4,7 @@ use netnum_sim::Sizes as Core;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
-use super::raise;
-use crate::error::ProblemError;
+use crate::error::{ProblemError, raise};
 use crate::numbers;
 
 /// A distribution of flow sizes.

@@ -8,7 +8,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::detached;
+use crate::detach;
 use crate::error::{self, ProblemError};
 use crate::numbers::{self, counted};
 use crate::paths::{self, Paths};
@@ -75,7 +75,7 @@ impl Split {
             let per = "path: take the rates of a Solution of a problem with these paths";
             return Err(error::raise(Error::Length { what, found, expected, per }));
         }
-        let core = detached(net.py(), || Core::new(topology, CorePaths::clone(&paths), shares, 0))?;
+        let core = detach::run(net.py(), || Core::new(topology, CorePaths::clone(&paths), shares, 0))?;
         Ok(Self { core: if spread { core.spread() } else { core }, net: net.clone().unbind() })
     }
 

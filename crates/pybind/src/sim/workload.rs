@@ -1,18 +1,17 @@
-//! `Workload`, the pairs of ends that its flows join, and the rates at which their bytes are produced.
+//! `Workload`, and the rates at which the bytes of its flows are produced.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-use netnum_core::interrupt::Pacer;
-use netnum_core::memory::room;
 use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyList, PyString};
+use pyo3::types::{IntoPyDict, PyString};
 
-use super::{Sizes, detached};
-use crate::door;
+use super::Sizes;
+use super::pairs::pairs_of;
+use crate::detach;
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
 use crate::paths;
@@ -84,7 +83,7 @@ impl Workload {
         let py = arrivals.py();
         let (arrivals, sizes) = (numbers::floats("arrivals", arrivals)?, numbers::floats("sizes", sizes)?);
         let (sources, destinations) = (ends("source", sources)?, ends("destination", destinations)?);
-        let workload = Self::from(detached(py, || Core::new(arrivals, sources, destinations, sizes))?);
+        let workload = Self::from(detach::run(py, || Core::new(arrivals, sources, destinations, sizes))?);
         match production {
             Some(rates) => workload.with_production(rates, buffer),
             None if buffer == f64::INFINITY => Ok(workload),
@@ -153,7 +152,7 @@ impl Workload {
         let arrivals = Poisson { sizes: sizes_of(sizes)?.get().core.clone(), load, flows, duration, links };
         let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| pairs_of(net.get(), pairs))?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
-        let core = detached(py, || Core::poisson(net, &arrivals, &pairs, seed))?;
+        let core = detach::run(py, || Core::poisson(net, &arrivals, &pairs, seed))?;
         if load >= 1.0 {
             let message = format!("load {load} is not below 1: flows pile up without bound for as long as they arrive");
             let message = CString::new(message)?;
@@ -188,7 +187,7 @@ impl Workload {
         let (py, sizes) = (net.py(), &sizes_of(sizes)?.get().core);
         let (pairs, seed) = (pairs_of(net.get(), pairs)?, seed_of(seed)?);
         let net = &net.get().core;
-        detached(py, || Core::at_once(net, &pairs, sizes, seed)).map(Into::into)
+        detach::run(py, || Core::at_once(net, &pairs, sizes, seed)).map(Into::into)
     }
 
     /// The same flows, from applications that produce their bytes while they run.
@@ -217,7 +216,7 @@ impl Workload {
         let rates = numbers::for_each("rates", rates, self.core.len())?;
         let core = self.core.clone();
         let produced = || Production::new(rates, buffer).and_then(|production| core.with_production(production));
-        detached(py, produced).map(Into::into)
+        detach::run(py, produced).map(Into::into)
     }
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
@@ -274,12 +273,12 @@ impl Workload {
         };
         let net = net.map(|net| &net.get().core);
         let columns = columns.unwrap_or_default();
-        detached(path_or_text.py(), || Core::from_csv_with(&text, net, &columns)).map(Into::into)
+        detach::run(path_or_text.py(), || Core::from_csv_with(&text, net, &columns)).map(Into::into)
     }
 
     /// The trace as text that `from_csv` reads back, to the last bit, but for the limit of send buffers.
     fn to_csv(&self, py: Python<'_>) -> PyResult<String> {
-        detached(py, || self.core.to_csv())
+        detach::run(py, || self.core.to_csv())
     }
 
     /// When every flow arrives, in seconds: array of float, shape (flows,).
@@ -363,133 +362,6 @@ fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Si
     })
 }
 
-/// Pairs that are listed: an array of two columns, or pairs of which some have names, in whatever holds them.
-fn pairs_of(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
-    let rows = numbers::rows_of(pairs)?;
-    let is_array = rows.hasattr("dtype")? && !paths::names_nodes(&rows)?;
-    if is_array || rows.is_instance_of::<PyString>() || rows.try_iter().is_err() {
-        return numbered_pairs(net, &rows);
-    }
-    let (mut listed, mut pacer, mut is_named) = (Vec::new(), door::Pacer::new(pairs.py()), false);
-    for row in rows.try_iter()? {
-        pacer.did(1)?;
-        let row = row?;
-        is_named = is_named || !row.is_instance_of::<PyString>() && has_name(&row);
-        listed.push(row);
-    }
-    if !is_named {
-        return numbered_pairs(net, PyList::new(pairs.py(), listed)?.as_any());
-    }
-    let pair = |(place, pair): (usize, &Bound<'_, PyAny>)| {
-        pacer.did(1)?;
-        let Ok([source, destination]) = pair.extract::<[Bound<'_, PyAny>; 2]>() else {
-            return Err(PyTypeError::new_err(format!("pairs[{place}] must be two ends, not {}", pair.repr()?)));
-        };
-        let end = |end| net.end_of(&format!("an end of pairs[{place}]"), end);
-        Ok((end(&source)?, end(&destination)?))
-    };
-    listed.iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
-}
-
-/// Pairs of integers.
-fn numbered_pairs(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
-    let end = |pair: usize, end: i64| net.index_of(|| format!("an end of pairs[{pair}]"), end);
-    let pair = |(pair, [source, destination]): (usize, [i64; 2])| Ok((end(pair, source)?, end(pair, destination)?));
-    numbers::pairs("pairs", pairs)?.into_iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
-}
-
-/// Whether an end of a pair is a name.
-fn has_name(pair: &Bound<'_, PyAny>) -> bool {
-    let ends: Vec<Bound<'_, PyAny>> = pair.extract().unwrap_or_default();
-    ends.iter().any(|end| end.is_instance_of::<PyString>())
-}
-
-/// Listed pairs as an array of two columns.
-fn columns<'py>(
-    net: &Bound<'py, Topology>,
-    pairs: impl FnOnce(&netnum_core::Topology) -> netnum_sim::Result<Pairs> + Send,
-) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (py, net) = (net.py(), net.get());
-    let ends = detached(py, || {
-        let Pairs::Listed(pairs) = pairs(&net.core)? else { unreachable!("only listed pairs come here") };
-        let (mut ends, mut pacer) = (room("ends of pairs", 2 * pairs.len())?, Pacer::new());
-        for (source, destination) in pairs {
-            ends.extend([net.shown(source), net.shown(destination)]);
-            pacer.did(1)?;
-        }
-        Ok(ends)
-    })?;
-    let rows = ends.len() / 2;
-    PyArray1::from_vec(py, ends).reshape([rows, 2])
-}
-
-/// Pairs of which every end is the source of one and the destination of another, at random.
-///
-/// Parameters
-/// ----------
-/// net : Topology
-/// seed : int
-///
-/// Returns
-/// -------
-/// array of int, shape (ends, 2)
-#[pyfunction]
-#[pyo3(signature = (net, seed=None), text_signature = "(net, seed=0)")]
-pub(crate) fn permutation<'py>(
-    net: &Bound<'py, Topology>,
-    seed: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let seed = seed_of(seed)?;
-    columns(net, |net| Ok(Pairs::permutation(net, seed)))
-}
-
-/// Pairs from random senders to one receiver.
-///
-/// Parameters
-/// ----------
-/// net : Topology
-/// receiver : int
-/// senders : int
-///     All other ends, if there are not as many.
-/// seed : int
-///
-/// Returns
-/// -------
-/// array of int, shape (senders, 2)
-#[pyfunction]
-#[pyo3(signature = (net, receiver, senders, seed=None), text_signature = "(net, receiver, senders, seed=0)")]
-pub(crate) fn incast<'py>(
-    net: &Bound<'py, Topology>,
-    receiver: &Bound<'py, PyAny>,
-    senders: &Bound<'py, PyAny>,
-    seed: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (receiver, senders) = (net.get().end_of("receiver", receiver)?, count("senders", senders, 1)?);
-    let seed = seed_of(seed)?;
-    columns(net, |net| Pairs::incast(net, receiver, senders, seed))
-}
-
-/// Pairs from every end to every other one.
-///
-/// Parameters
-/// ----------
-/// net : Topology
-///
-/// Returns
-/// -------
-/// array of int, shape (ends * (ends - 1), 2)
-#[pyfunction]
-pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let net = net.get();
-    let ends = detached(py, || {
-        let mut ends = room("ends of pairs", 2 * net.core.ends() * (net.core.ends() - 1))?;
-        Pairs::each_to_each(&net.core, |source, destination| ends.extend([net.shown(source), net.shown(destination)]))?;
-        Ok(ends)
-    })?;
-    let pairs = ends.len() / 2;
-    PyArray1::from_vec(py, ends).reshape([pairs, 2])
-}
-
 /// Random rates of production, whose logarithms are normal.
 ///
 /// Parameters
@@ -526,5 +398,5 @@ pub(crate) fn log_normal<'py>(
     })?;
     let seed = seed_of(seed)?;
     let draw = || Production::log_normal(flows, median, sigma, bounds, f64::INFINITY, seed);
-    Ok(numbers::read_only(py, detached(py, draw)?.rates().to_vec()))
+    Ok(numbers::read_only(py, detach::run(py, draw)?.rates().to_vec()))
 }

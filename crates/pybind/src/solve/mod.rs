@@ -1,6 +1,7 @@
 //! `solve` and `methods`.
 
 mod many;
+mod observer;
 mod progress;
 mod solution;
 mod solutions;
@@ -13,14 +14,15 @@ use std::time::Duration;
 
 use netnum_core::solve::{METHODS, solve_by};
 use netnum_core::{Settings, Stop};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::door::{self, Bar, Watch};
+use crate::detach;
 use crate::error::setting;
 use crate::numbers::{self, count};
 use crate::problem::Problem;
+use crate::progress_bar::ProgressBar;
+use observer::PythonObserver;
 
 pub(crate) use many::solve_many;
 pub(crate) use progress::Progress;
@@ -131,17 +133,15 @@ pub(crate) fn solve(
 ) -> PyResult<Solution> {
     let settings = Settings { trace, ..settings_of(tol, stop, max_iterations, time_limit)? };
     let threads = threads_of(threads)?;
-    let mut watch = watch_of(callback, progress, &settings)?;
+    let bar = solve_bar(py, progress, &settings)?;
+    let mut observer = PythonObserver::new(callback, &bar)?;
     let options = options_of(options)?;
     let prices = warm_start.map(prices_of).transpose()?;
-    let solution = door::detached(py, || {
+    let solution = detach::run(py, || {
         let make = || netnum_parallel::solver_from(&problem.core, method, &options, threads, prices.as_deref());
-        solve_by(&problem.core, &settings, &mut watch, make)
+        solve_by(&problem.core, &settings, &mut observer, make)
     });
-    let closed = watch.close(py, solution.as_ref().ok());
-    let solution = solution?;
-    closed?;
-    Solution::new(py, solution, trace)
+    Solution::new(py, bar.close(py, solution, last_state)?, trace)
 }
 
 /// List the methods.
@@ -172,14 +172,15 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(methods)
 }
 
-/// What a running solve tells Python.
-fn watch_of(callback: Option<&Bound<'_, PyAny>>, progress: bool, settings: &Settings) -> PyResult<Watch> {
-    if let Some(callback) = callback.filter(|callback| !callback.is_callable()) {
-        let kind = callback.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("callback must be callable, not {kind}")));
-    }
-    let bar = progress.then(|| Bar::new(settings));
-    Ok(Watch::new(callback.map(|callback| callback.clone().unbind()), bar))
+/// The bar of one solve.
+fn solve_bar(py: Python<'_>, wanted: bool, settings: &Settings) -> PyResult<ProgressBar> {
+    ProgressBar::new(py, wanted, "solve", (settings.tol, settings.stop.name()))
+}
+
+/// What it shows last.
+fn last_state(solution: &netnum_core::Solution) -> (usize, f64, f64) {
+    let netnum_core::Certificate { relative_gap, kkt_residual, .. } = solution.certificate;
+    (solution.iterations, relative_gap, kkt_residual)
 }
 
 /// The settings that solves share.

@@ -130,8 +130,7 @@ pub(super) fn check_memory(problem: &Problem, scenarios: usize) -> PyResult<()> 
 }
 
 impl Solutions {
-    /// All answers, or the first error among them.
-    pub(super) fn new(py: Python<'_>, problem: &Problem, rows: Vec<PyResult<Row>>) -> PyResult<Self> {
+    pub(super) fn new(py: Python<'_>, problem: &Problem, rows: Vec<Row>) -> PyResult<Self> {
         let (count, size) = (rows.len(), [problem.flows(), problem.paths().len(), problem.links()]);
         let [flows, paths, links] = size;
         let matrix = |columns: usize| Vec::with_capacity(count * columns);
@@ -140,7 +139,6 @@ impl Solutions {
         let (mut status, mut numbers, mut failed, mut iterations) = (vec![], [const { Vec::new() }; 4], vec![], vec![]);
         let (mut bottlenecks, mut others) = (Vec::with_capacity(count * paths), Vec::with_capacity(count));
         for row in rows {
-            let row = row?;
             status.push(row.status);
             rates.extend(row.rates);
             flow_rates.extend(row.flow_rates);

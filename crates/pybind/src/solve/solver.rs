@@ -8,9 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
-use super::{Solution, options_of, prices_of, settings_of, threads_of, watch_of};
+use super::observer::PythonObserver;
+use super::{Solution, last_state, options_of, prices_of, settings_of, solve_bar, threads_of};
 use crate::certificate::Certificate;
-use crate::door;
+use crate::detach;
 use crate::numbers;
 use crate::problem::Problem;
 
@@ -64,7 +65,7 @@ struct Shown {
 impl Solver {
     /// The solver, unless it is at work: in another thread, or around a utility that looks at it.
     fn core(&self) -> PyResult<MutexGuard<'_, Core>> {
-        door::at_rest(&self.core, "solver")
+        detach::lock(&self.core, "solver")
     }
 
     fn shown(&self) -> MutexGuard<'_, Shown> {
@@ -88,7 +89,7 @@ impl Solver {
         let threads = threads_of(threads)?;
         let prices = warm_start.map(prices_of).transpose()?;
         let core_problem = &problem.get().core;
-        let core = door::detached(problem.py(), || {
+        let core = detach::run(problem.py(), || -> netnum_core::Result<_> {
             let mut solver = netnum_parallel::solver(core_problem, method, &options, threads)?;
             if let Some(prices) = &prices {
                 solver.warm_start(prices)?;
@@ -143,15 +144,13 @@ impl Solver {
         trace: bool,
     ) -> PyResult<Solution> {
         let settings = Settings { trace, ..settings_of(tol, stop, max_iterations, time_limit)? };
-        let mut watch = watch_of(callback, progress, &settings)?;
+        let bar = solve_bar(py, progress, &settings)?;
+        let mut observer = PythonObserver::new(callback, &bar)?;
         let mut guard = self.core()?;
         let core = &mut *guard;
-        let solution = door::detached(py, || core.run(&settings, &mut watch));
+        let solution = detach::run(py, || core.run(&settings, &mut observer));
         self.shown().method = guard.method();
-        let closed = watch.close(py, solution.as_ref().ok());
-        let solution = solution?;
-        closed?;
-        Solution::new(py, solution, trace)
+        Solution::new(py, bar.close(py, solution, last_state)?, trace)
     }
 
     /// Go on with other demands, capacities or utilities, from where it stands.
@@ -205,7 +204,7 @@ impl Solver {
             problem = Py::new(py, problem.get().with_utility(py, utility)?)?;
         }
         let (core, changed) = (&mut *guard, &problem.get().core);
-        door::detached(py, || core.update(changed))?;
+        detach::run(py, || core.update(changed))?;
         let shown = Shown { problem, method: guard.method() };
         drop(guard);
         // What a user's utility does when it goes may ask for either lock.
@@ -226,7 +225,7 @@ impl Solver {
         let iterations = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
         let mut guard = self.core()?;
         let core = &mut *guard;
-        door::repeated(py, iterations, || core.step(1))
+        detach::repeat(py, iterations, || core.step(1))
     }
 
     /// How good the rates and prices are where it stands: `Certificate`. Costs about one step.
@@ -238,7 +237,7 @@ impl Solver {
     fn certificate(&self, py: Python<'_>) -> PyResult<Certificate> {
         let mut guard = self.core()?;
         let core = &mut *guard;
-        door::detached(py, move || core.certificate()).map(Into::into)
+        detach::run(py, move || core.certificate()).map(Into::into)
     }
 
     /// What every path asks for at these prices, not normalized: links may be overloaded. Array of float, shape (paths,).

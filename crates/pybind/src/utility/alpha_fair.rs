@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use netnum_core::AlphaFair as Core;
+use netnum_core::utility::Spec;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::{Utility, raise_weight, with_base};
+use super::Utility;
+use super::classes::{Class, column, raise_weight, with_base};
 use crate::error::raise;
 use crate::numbers;
 
@@ -48,16 +50,20 @@ use crate::numbers;
 /// *NUMFabric*, SIGCOMM 2016, §2.
 #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
 #[derive(PartialEq)]
-pub(crate) struct AlphaFair {
-    core: Arc<Core>,
-}
+pub(crate) struct AlphaFair(Arc<Core>);
 
-impl AlphaFair {
-    pub(super) fn wrap(core: Core) -> PyClassInitializer<Self> {
-        let core = Arc::new(core);
-        with_base(core.clone(), Self { core })
-    }
-}
+pub(super) const CLASS: Class = Class {
+    kind: "alpha_fair",
+    add: |module| module.add_class::<AlphaFair>(),
+    of_specs: |py, specs| {
+        let alpha = column(specs, Spec::exponent);
+        let core = match specs[0].scale {
+            Some(_) => Core::with_scale(alpha, column(specs, |spec| spec.scale)),
+            None => Core::new(alpha, column(specs, |spec| spec.weight)),
+        };
+        Ok(Py::new(py, with_base(core.map_err(raise)?, AlphaFair))?.into_any())
+    },
+};
 
 #[pymethods]
 impl AlphaFair {
@@ -77,28 +83,28 @@ impl AlphaFair {
                 ));
             }
             let scale = numbers::parameter("scale", scale)?;
-            return Ok(Self::wrap(Core::with_scale(alpha, scale).map_err(raise)?));
+            return Ok(with_base(Core::with_scale(alpha, scale).map_err(raise)?, Self));
         }
         let weight = weight.map_or(Ok(1.0.into()), |weight| numbers::parameter("weight", weight))?;
-        Ok(Self::wrap(Core::new(alpha, weight).map_err(raise_weight)?))
+        Ok(with_base(Core::new(alpha, weight).map_err(raise_weight)?, Self))
     }
 
     /// The exponent α: a float, or an array of float of shape (flows,).
     #[getter]
     fn alpha<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        numbers::parameter_out(py, self.core.alpha())
+        numbers::parameter_out(py, self.0.alpha())
     }
 
     /// The weight w: a float, or an array of float of shape (flows,). ``scale**(1/alpha)`` where that was given.
     #[getter]
     fn weight<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        numbers::parameter_out(py, self.core.weight())
+        numbers::parameter_out(py, self.0.weight())
     }
 
     /// The scale s, where that was given: a float, or an array of float of shape (flows,). Else None.
     #[getter]
     fn scale<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.core.scale().map(|scale| numbers::parameter_out(py, scale))
+        self.0.scale().map(|scale| numbers::parameter_out(py, scale))
     }
 
     #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
@@ -113,8 +119,8 @@ impl AlphaFair {
     }
 
     fn __repr__(&self) -> String {
-        let (name, factor) = self.core.scale().map_or(("weight", self.core.weight()), |scale| ("scale", scale));
-        let [alpha, factor] = [self.core.alpha(), factor].map(numbers::parameter_repr);
+        let (name, factor) = self.0.scale().map_or(("weight", self.0.weight()), |scale| ("scale", scale));
+        let [alpha, factor] = [self.0.alpha(), factor].map(numbers::parameter_repr);
         format!("AlphaFair(alpha={alpha}, {name}={factor})")
     }
 }

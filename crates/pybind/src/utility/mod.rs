@@ -2,6 +2,7 @@
 
 mod alpha_fair;
 mod bandwidth_function;
+mod classes;
 mod linear;
 mod min_fct;
 mod user;
@@ -10,22 +11,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use netnum_core::testing::utility_laws;
-use netnum_core::utility::Spec;
-use netnum_core::{Error, Parameter, Problem, Utilities, Utility as Core, memory};
+use netnum_core::{Utilities, Utility as Core, memory};
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PySequence, PyTuple, PyType};
 
-use crate::door::{self, Pacer};
-use crate::error::{ProblemError, UtilityError, raise, setting};
+use crate::detach::{self, Pacer};
+use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
 
-pub(crate) use alpha_fair::AlphaFair;
-pub(crate) use bandwidth_function::BandwidthFunction;
-pub(crate) use linear::Linear;
-pub(crate) use min_fct::MinFct;
+pub(crate) use classes::{add_classes, of_problem};
 pub(crate) use user::UserUtility;
 
 /// What a flow's rate is worth: the common base of the families that netnum brings along.
@@ -133,27 +129,6 @@ impl Utility {
     }
 }
 
-/// A class whose base is [`Utility`].
-fn with_base<T>(core: Arc<dyn Core>, class: T) -> PyClassInitializer<T>
-where
-    T: PyClass<BaseType = Utility>,
-{
-    PyClassInitializer::from(Utility { core }).add_subclass(class)
-}
-
-/// The exception for a bad parameter, with what to do about a weight of 0: it is mostly a demand of 0.
-fn raise_weight(error: Error) -> PyErr {
-    let is_zero = matches!(error, Error::Parameter { name: "weight", value: 0.0, .. });
-    let message = error.to_string();
-    match is_zero {
-        true => {
-            let instead = "a flow without demand has flow_cap 0 and any weight, or is left out";
-            UtilityError::new_err(format!("{message}: {instead}"))
-        }
-        false => raise(error),
-    }
-}
-
 /// One utility of Python's, built in or the user's own.
 fn one(value: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Core>> {
     one_of(value, &mut Vec::new())
@@ -213,56 +188,6 @@ fn about_flow(flow: usize, error: PyErr, py: Python<'_>) -> PyErr {
     }
 }
 
-/// The utilities of a problem that came as plain data: one object where one can hold them all, else a tuple.
-pub(crate) fn of_problem(py: Python<'_>, problem: &Problem) -> PyResult<Py<PyAny>> {
-    let spec = |flow| {
-        let (utility, place) = problem.utility(flow);
-        utility.spec(place).expect("utilities that came as plain data can be written as such")
-    };
-    let mut pacer = Pacer::new(py);
-    let specs = (0..problem.flows()).map(|flow| pacer.did(1).map(|()| spec(flow)));
-    let specs: Vec<Spec> = specs.collect::<PyResult<_>>()?;
-    if let Some(first) = specs.first() {
-        let alike = specs.iter().all(|spec| spec.kind == first.kind && spec.scale.is_some() == first.scale.is_some());
-        if alike && first.breakpoints.is_none() || specs.iter().all(|spec| spec == first) {
-            return of_specs(py, &specs);
-        }
-    }
-    let each: Vec<_> = specs.iter().map(|spec| of_specs(py, std::slice::from_ref(spec))).collect::<PyResult<_>>()?;
-    Ok(PyTuple::new(py, each)?.into_any().unbind())
-}
-
-/// One object for flows of one kind.
-fn of_specs(py: Python<'_>, specs: &[Spec]) -> PyResult<Py<PyAny>> {
-    let first = &specs[0];
-    let column = |field: fn(&Spec) -> Option<f64>| {
-        let values: Vec<f64> = specs.iter().filter_map(field).collect();
-        let same = values.iter().all(|&value| value == values[0]);
-        if same { Parameter::Same(values[0]) } else { Parameter::PerFlow(values) }
-    };
-    if let Some(points) = &first.breakpoints {
-        let (shares, bandwidths): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point[0], point[1])).unzip();
-        let (alpha, tail_slope) = (first.exponent().unwrap_or_default(), first.tail_slope.unwrap_or_default());
-        let core = netnum_core::BandwidthFunction::new(&shares, &bandwidths, alpha, tail_slope).map_err(raise)?;
-        return Ok(Py::new(py, BandwidthFunction::wrap(core))?.into_any());
-    }
-    if first.size.is_some() {
-        let core = netnum_core::MinFct::new(column(|spec| spec.size), column(|spec| spec.eps)).map_err(raise)?;
-        return Ok(Py::new(py, MinFct::wrap(core))?.into_any());
-    }
-    if first.scale.is_some() {
-        let (alpha, scale) = (column(|spec| spec.alpha), column(|spec| spec.scale));
-        let core = netnum_core::AlphaFair::with_scale(alpha, scale).map_err(raise)?;
-        return Ok(Py::new(py, AlphaFair::wrap(core))?.into_any());
-    }
-    let weight = column(|spec| spec.weight);
-    if first.kind == "linear" {
-        return Ok(Py::new(py, Linear::wrap(netnum_core::Linear::new(weight).map_err(raise)?))?.into_any());
-    }
-    let core = netnum_core::AlphaFair::new(column(Spec::exponent), weight).map_err(raise)?;
-    Ok(Py::new(py, AlphaFair::wrap(core))?.into_any())
-}
-
 /// A problem's utilities in a `repr`.
 pub(crate) fn repr(utility: &Bound<'_, PyAny>) -> PyResult<String> {
     match utility.cast::<PyTuple>() {
@@ -309,5 +234,5 @@ pub(crate) fn check_utility(utility: &Bound<'_, PyAny>, flow: Option<&Bound<'_, 
     if !(scale.is_finite() && scale > 0.0) {
         return Err(setting("scale", scale, "a finite number > 0"));
     }
-    door::detached(utility.py(), || utility_laws(&*core, flow, scale))
+    detach::run(utility.py(), || utility_laws(&*core, flow, scale))
 }

@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::error::UtilityError;
-use crate::{door, numbers};
+use crate::{detach, numbers};
 
 /// What it must have, and what is found from the marginal where it has not.
 const NEEDED: [&str; 2] = ["value", "marginal"];
@@ -20,7 +20,7 @@ const NEEDED: [&str; 2] = ["value", "marginal"];
 /// A Python object as a utility. A whole block of flows costs one call.
 ///
 /// Once Python code has raised, nothing more is asked of it: the answers are NaN until the call that asks ends, which
-/// then raises what was raised first (see `door.rs`).
+/// then raises what was raised first (see `detach.rs`).
 pub(crate) struct UserUtility {
     object: Py<PyAny>,
     class: String,
@@ -62,10 +62,10 @@ impl UserUtility {
 
     /// What a method answers to an array, or the first exception kept and NaN.
     fn ask(&self, method: &str, arguments: &[f64]) -> Option<Vec<f64>> {
-        if door::has_raised() {
+        if detach::has_raised() {
             return None;
         }
-        Python::attach(|py| self.answer(py, method, arguments)).map_err(door::keep).ok()
+        Python::attach(|py| self.answer(py, method, arguments)).map_err(detach::keep).ok()
     }
 
     fn answer(&self, py: Python<'_>, method: &str, arguments: &[f64]) -> PyResult<Vec<f64>> {
@@ -98,7 +98,7 @@ impl UserUtility {
             Some(answers) => {
                 let (class, found, expected) = (&self.class, answers.len(), out.len());
                 let what = format!("{class}.{method} returned an array of shape [{found}], expected [{expected}]");
-                door::keep(UtilityError::new_err(what));
+                detach::keep(UtilityError::new_err(what));
                 out.fill(f64::NAN);
             }
             None => out.fill(f64::NAN),
@@ -111,7 +111,7 @@ impl UserUtility {
         let place = if answers.len() == 1 { 0 } else { flow };
         answers.get(place).copied().unwrap_or_else(|| {
             let (class, flows) = (&self.class, answers.len());
-            door::keep(UtilityError::new_err(format!(
+            detach::keep(UtilityError::new_err(format!(
                 "{class} has parameters for {flows} flows, and none for flow {flow}"
             )));
             f64::NAN

@@ -8,11 +8,11 @@ use pyo3::types::{PyString, PyTuple, PyType};
 
 use super::{Flows, Workload};
 use crate::topology::Topology;
-use crate::{door, numbers};
+use crate::{detach, numbers};
 
 /// A Python object as a policy: a call at every event.
 ///
-/// What it raises is kept for the end of the simulation (see `door.rs`), which then ends at once.
+/// What it raises is kept for the end of the simulation (see `detach.rs`), which then ends at once.
 pub(super) struct UserPolicy {
     object: Py<PyAny>,
     name: String,
@@ -87,7 +87,7 @@ impl UserPolicy {
 
     /// Keeps what it has raised; the error ends the simulation and is never seen.
     fn raised(&self, error: PyErr) -> Error {
-        door::keep(error);
+        detach::keep(error);
         self.error("has raised".into())
     }
 

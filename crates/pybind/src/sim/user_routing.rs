@@ -7,19 +7,20 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat};
 
-use super::named::plain;
-use super::own::name_of;
-use super::{Network, Workload, raise};
+use super::by_name::plain;
+use super::user_policy::name_of;
+use super::{Network, Workload};
+use crate::error::raise;
 use crate::paths::Paths;
 use crate::topology::Topology;
-use crate::{door, numbers};
+use crate::{detach, numbers};
 
 /// Bits per byte: sizes are in the one, rates in the other.
 const BITS: f64 = 8.0;
 
 /// A Python object as a routing: a call at every arrival and at every review, and for every flow when a link changes.
 ///
-/// What it raises is kept for the end of the simulation (see `door.rs`), which then ends at once.
+/// What it raises is kept for the end of the simulation (see `detach.rs`), which then ends at once.
 pub(super) struct UserRouting {
     object: Py<PyAny>,
     name: String,
@@ -128,7 +129,7 @@ impl UserRouting {
 
     /// Keeps what it has raised; the error ends the simulation and is never seen.
     fn raised(&self, error: PyErr) -> Error {
-        door::keep(error);
+        detach::keep(error);
         Error::Routing { routing: self.name.clone(), what: "has raised".into() }
     }
 }

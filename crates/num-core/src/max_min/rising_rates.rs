@@ -1,12 +1,12 @@
-//! The rate of every flow while the common fair share rises: y_f = B_f(t), straight between kinks, until the flow is
-//! held.
+//! The rate of every flow while the common fair share rises: y_f = B_f(t), straight between breakpoints, until the flow
+//! is held.
 //!
 //! ```text
 //! y_f(t) = b + slope (t − f)      on the piece of B_f that begins at (f, b)
-//! t = base + above                base: the last kink of any flow that was passed
+//! t = base + above                base: the last breakpoint of any flow that was passed
 //! ```
 //!
-//! As t is kept relative to the last kink, rates are exact to rounding however steep a piece is. Fair shares are
+//! As t is kept relative to the last breakpoint, rates are exact to rounding however steep a piece is. Fair shares are
 //! counted in a unit in which the steepest slope is about 1.
 
 use super::water_fill::{LEAST, power_of_two};
@@ -20,7 +20,7 @@ struct Piece {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Levels {
+pub(super) struct RisingRates {
     /// The pieces of all flows, those of flow `f` from `first[f]` on; the one that each is on.
     pieces: Vec<Piece>,
     first: Vec<usize>,
@@ -28,7 +28,7 @@ pub(super) struct Levels {
     /// The rate of every flow that is held.
     held: Vec<Option<f64>>,
     /// Where pieces begin, by fair share; those before `passed` have been.
-    kinks: Vec<(f64, u32)>,
+    breakpoints: Vec<(f64, u32)>,
     passed: usize,
     base: f64,
     above: f64,
@@ -39,7 +39,7 @@ pub(super) struct Levels {
     unit: f64,
 }
 
-impl Levels {
+impl RisingRates {
     /// At the fair share 0. `shares` has one entry per flow, of which some have no open path and are held at 0.
     pub(super) fn new<'a>(shares: &[FairShare<'a>], is_open: impl Fn(usize) -> bool, unit: f64) -> Self {
         let all = |share: &FairShare<'a>| share.pieces();
@@ -50,7 +50,7 @@ impl Levels {
             first: vec![0],
             current: Vec::with_capacity(shares.len()),
             held: vec![None; shares.len()],
-            kinks: Vec::new(),
+            breakpoints: Vec::new(),
             passed: 0,
             base: 0.0,
             above: 0.0,
@@ -67,7 +67,7 @@ impl Levels {
                     this.pieces.push(Piece { fair_share: 0.0, rate: 0.0, slope: 0.0 });
                 }
                 if piece.fair_share > 0.0 && piece.fair_share.is_finite() {
-                    this.kinks.push((piece.fair_share, flow as u32));
+                    this.breakpoints.push((piece.fair_share, flow as u32));
                 }
                 this.pieces.push(piece);
             }
@@ -78,13 +78,13 @@ impl Levels {
                 this.hold(flow, 0.0);
             }
         }
-        this.kinks.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        this.breakpoints.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         this
     }
 
-    /// Number of kinks there are.
-    pub(super) fn kinks(&self) -> usize {
-        self.kinks.len()
+    /// Number of breakpoints there are.
+    pub(super) fn breakpoints(&self) -> usize {
+        self.breakpoints.len()
     }
 
     /// Number of flows that are not held.
@@ -129,7 +129,7 @@ impl Levels {
         self.held[flow] = Some(rate);
     }
 
-    /// What it was when the last kink was passed.
+    /// What it was when the last breakpoint was passed.
     pub(super) fn start(&self, flow: usize) -> f64 {
         let Piece { fair_share, rate, slope } = self.pieces[self.current[flow]];
         rate + if slope > 0.0 { slope * (self.base - fair_share) } else { 0.0 }
@@ -151,46 +151,46 @@ impl Levels {
         if self.is_held(flow) { 0.0 } else { self.pieces[self.current[flow]].slope }
     }
 
-    /// The fair share that far above the last kink, in the caller's units.
+    /// The fair share that far above the last breakpoint, in the caller's units.
     pub(super) fn fair_share(&self, above: f64) -> f64 {
         ((self.base + above) / self.steepest * self.unit).min(f64::MAX)
     }
 
-    /// The last kink that was passed.
+    /// The last breakpoint that was passed.
     pub(super) fn base(&self) -> f64 {
         self.base
     }
 
-    /// How far the fair share is above the last kink.
+    /// How far the fair share is above the last breakpoint.
     pub(super) fn above(&self) -> f64 {
         self.above
     }
 
-    /// Puts the fair share that far above the last kink.
+    /// Puts the fair share that far above the last breakpoint.
     pub(super) fn set_above(&mut self, above: f64) {
         self.above = above;
     }
 
-    /// How far it is from the present fair share to the next kink of a flow that rises.
-    pub(super) fn distance_to_kink(&mut self) -> Option<f64> {
-        while self.passed < self.kinks.len() && self.is_held(self.kinks[self.passed].1 as usize) {
+    /// How far it is from the present fair share to the next breakpoint of a flow that rises.
+    pub(super) fn distance_to_breakpoint(&mut self) -> Option<f64> {
+        while self.passed < self.breakpoints.len() && self.is_held(self.breakpoints[self.passed].1 as usize) {
             self.passed += 1;
         }
-        self.kinks.get(self.passed).map(|&(kink, _)| (kink - self.base - self.above).max(0.0))
+        self.breakpoints.get(self.passed).map(|&(breakpoint, _)| (breakpoint - self.base - self.above).max(0.0))
     }
 
-    /// The flow of the next kink, after [`distance_to_kink`](Self::distance_to_kink) has said that there is one.
-    pub(super) fn kink_flow(&self) -> usize {
-        self.kinks[self.passed].1 as usize
+    /// The flow of the next breakpoint, after [`distance_to_breakpoint`](Self::distance_to_breakpoint) has found one.
+    pub(super) fn breakpoint_flow(&self) -> usize {
+        self.breakpoints[self.passed].1 as usize
     }
 
-    /// Goes to the next kink. Returns its flow, its slope before and its slope from there on; one that has all it can
+    /// Goes to the next breakpoint. Returns its flow, its slope before and its slope from there on; one that has all it can
     /// use is held.
-    pub(super) fn pass_kink(&mut self) -> (usize, f64, f64) {
-        let (kink, flow) = self.kinks[self.passed];
+    pub(super) fn pass_breakpoint(&mut self) -> (usize, f64, f64) {
+        let (breakpoint, flow) = self.breakpoints[self.passed];
         let flow = flow as usize;
         self.passed += 1;
-        (self.base, self.above) = (kink, 0.0);
+        (self.base, self.above) = (breakpoint, 0.0);
         let before = self.slope(flow);
         self.current[flow] += 1;
         if self.current[flow] + 1 == self.first[flow + 1] && self.slope(flow) == 0.0 {
@@ -199,7 +199,7 @@ impl Levels {
         (flow, before, self.slope(flow))
     }
 
-    /// Leaves a flow for good at the rate that it has so far above the last kink.
+    /// Leaves a flow for good at the rate that it has so far above the last breakpoint.
     pub(super) fn hold(&mut self, flow: usize, above: f64) {
         if self.held[flow].is_none() {
             self.held[flow] = Some(self.rate_at(flow, above));

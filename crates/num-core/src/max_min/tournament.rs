@@ -3,9 +3,9 @@
 //! A binary tree with the links as leaves; every node holds the smaller of its two children. Changing a level takes one
 //! comparison for every row, whose operands are known beforehand and which needs no branch.
 
-/// Levels of links; ∞ for a link that is done.
+/// RisingRates of links; ∞ for a link that is done.
 #[derive(Debug)]
-pub(super) struct Earliest {
+pub(super) struct Tournament {
     /// Node 1 is the root, 2n and 2n + 1 are the children of n; the leaves are the last half. A level that is not
     /// negative is ordered as its bits are; the link's number stands below them, so that equal levels have an order
     /// too.
@@ -16,7 +16,7 @@ fn node(link: usize, level: f64) -> u128 {
     u128::from(level.to_bits()) << 64 | link as u128
 }
 
-impl Earliest {
+impl Tournament {
     /// All links done.
     pub(super) fn new(links: usize) -> Self {
         Self { nodes: vec![node(0, f64::INFINITY); 2 * links.next_power_of_two()] }
@@ -55,21 +55,21 @@ impl Earliest {
 
 #[cfg(test)]
 mod tests {
-    use super::Earliest;
+    use super::Tournament;
 
     #[test]
     fn the_first_of_any_number_of_links_is_found_until_all_are_done() {
         for links in [0, 1, 2, 3, 16, 17, 5000] {
             let level = |link: usize| ((link * 7919) % 6007) as f64;
-            let mut earliest = Earliest::new(links);
-            earliest.set_all((0..links).map(level));
+            let mut tournament = Tournament::new(links);
+            tournament.set_all((0..links).map(level));
             let mut order: Vec<usize> = (0..links).collect();
             order.sort_by(|&one, &other| level(one).total_cmp(&level(other)));
             for link in order {
-                assert_eq!(earliest.first(), Some((link, level(link))), "{links} links");
-                earliest.set(link, f64::INFINITY);
+                assert_eq!(tournament.first(), Some((link, level(link))), "{links} links");
+                tournament.set(link, f64::INFINITY);
             }
-            assert_eq!(earliest.first(), None);
+            assert_eq!(tournament.first(), None);
         }
     }
 }

@@ -7,10 +7,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::door::Pacer;
+use super::Topology;
+use crate::detach::Pacer;
 use crate::error::{ProblemError, raise};
 use crate::numbers;
-use crate::topology::Topology;
 
 /// How a link is given.
 const ONE_LINK: &str = "a link's number or a pair of nodes";

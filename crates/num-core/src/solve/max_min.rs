@@ -1,13 +1,13 @@
-//! Water-filling as a method: a step raises the fair share by some milliseconds of work, and when all flows have stopped
-//! the rates are max-min fair.
+//! The search for max-min rates as a method: a step is some milliseconds of it, and when it is done the rates are max-min
+//! fair.
 //!
-//! There are no prices (all stay 0). Until it is done the rates are those of the fair share that has been reached a
-//! moment ago, with what has stopped before it left where it is: feasible, and far from proven. What it does is in
-//! [`max_min`](crate::max_min).
+//! There are no prices (all stay 0). Until it is done the rates are those of a fair share that has been reached, with what
+//! has stopped before it left where it is: feasible, and far from proven. The gap is then what the reasons found so far
+//! prove, and may be larger than that of [`certify`](crate::certify()), which completes the search.
 
 use super::{Method, State};
 use crate::error::Result;
-use crate::max_min::Search;
+use crate::max_min::{Reason, Search};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
@@ -17,24 +17,23 @@ const STEP: usize = 1 << 23;
 const READ: usize = 8;
 
 /// Max-min fair rates.
-pub(super) struct WaterFilling {
+pub(super) struct MaxMinMethod {
     search: Search,
-    /// Whether the search is done, and whether the rates in the state are its.
-    is_found: bool,
+    /// Whether the rates in the state are those that the search has come to.
     is_done: bool,
     /// Operations since the rates in the state were read off.
     since: usize,
 }
 
-impl WaterFilling {
+impl MaxMinMethod {
     /// # Errors
     /// Those of [`max_min`](crate::max_min()).
     pub(super) fn new(problem: &Problem) -> Result<Self> {
-        Ok(Self { search: Search::new(problem)?, is_found: false, is_done: false, since: 0 })
+        Ok(Self { search: Search::new(problem)?, is_done: false, since: 0 })
     }
 }
 
-impl Method for WaterFilling {
+impl Method for MaxMinMethod {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.is_done = false;
         state.prices.fill(0.0);
@@ -43,18 +42,17 @@ impl Method for WaterFilling {
     }
 
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.is_found = self.is_found || self.search.advance(STEP)?;
+        self.is_done = self.search.advance(STEP)?;
         self.since += STEP;
-        if self.is_found || self.since >= READ * state.rates.len() {
+        if self.is_done || self.since >= READ * state.rates.len() {
             self.since = 0;
             state.rates = problem.natural_rates(&self.search.rates());
         }
-        self.is_done = self.is_found;
-        if self.is_done {
-            state.witness = self.search.witness();
-            return Ok(0.0);
-        }
-        Ok(f64::MAX)
+        Ok(if self.is_done { 0.0 } else { f64::MAX })
+    }
+
+    fn witness(&self) -> &[Reason] {
+        self.search.witness()
     }
 
     fn is_dear(&self) -> bool {
