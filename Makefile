@@ -1,4 +1,4 @@
-# The commands a person has to know. Each sets up what it needs, inside this folder only: .venv, .tools and target, and
+# All commands of the project. Each sets up what it needs, inside this folder only: .venv, .tools and target, and
 # .venv-peers for the comparison with other solvers.
 # Needed beforehand: Python >= 3.10 with pip, a C compiler, Rust (cargo).
 #
@@ -15,19 +15,19 @@ MINUTES ?= 10
 COUNT   ?= 100000
 SEED    ?= 1
 JOBS    ?= 2
-# Cargo runs what it has built for tests under it. Values that are not defined are left out: optimized Rust reads both
-# sides of an `Option` before it looks which one there is, and memcheck says so of safe code.
+# Cargo runs test programs under memcheck. Undefined values are not reported: optimized Rust reads both variants of an
+# `Option` before it tests which one is present, which memcheck reports for safe code.
 memcheck := 'valgrind', '-q', '--error-exitcode=9', '--undef-value-errors=no'
 MEMCHECK := cargo --config "target.'cfg(all())'.runner = [$(memcheck)]" test
 
-# Whatever environment is active outside, build for and install into ours.
+# Builds use the environment in .venv, whatever environment is active outside.
 unexport CONDA_PREFIX PYTHONHOME
 export VIRTUAL_ENV := $(CURDIR)/.venv
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-# A virtual environment outlives neither a move of the checkout nor another PYTHON: both are in its stamp's name.
+# A virtual environment breaks when the checkout moves or PYTHON changes: both are in the name of its stamp.
 key   := $(shell { echo "$(CURDIR)"; $(PYTHON) -VV; } 2>&1 | cksum | cut -d' ' -f1)
 VENV  := .venv/.made-$(key)
 TOOLS := .venv/.build-tools
@@ -41,19 +41,23 @@ sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/s
 , := ,
 say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
-.PHONY: help demo test fuzz random-problems valgrind lint bench peers wide-area reproductions docs clean need-cargo
+.PHONY: help demo test fuzz random-problems valgrind lint packages bench peers wide-area reproductions docs clean \
+        need-cargo
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo    set everything up in .venv, build netnum, run examples/quickstart.py'
-	@echo 'make test    all tests: Rust, Python, stubs, README, examples (SLOW=1: the slow ones too)'
-	@echo 'make fuzz    damaged inputs of every kind, for MINUTES=10; what is found lies in target/fuzz'
-	@echo 'make random-problems  COUNT=100000 of them, with SEED=1, judged by a second opinion; the odd ones in target/random-problems'
+	@echo 'make test    all tests: Rust, Python, stubs, pages, examples (SLOW=1: the slow ones too)'
+	@echo 'make fuzz    damaged inputs of every kind, for MINUTES=10; failures are kept in target/fuzz'
+	@echo 'make random-problems  COUNT=100000 problems, with SEED=1, judged by a second implementation;' \
+		'failures are kept in target/random-problems'
 	@echo 'make valgrind  tests of each crate under memcheck'
-	@echo 'make lint    formatting, clippy, rustdoc, ruff'
+	@echo 'make lint    formatting, clippy, rustdoc, ruff, line lengths, licences'
+	@echo 'make packages  each published crate built and tested from its packed files'
 	@echo 'make bench   the benchmarks, into docs/benchmarks.md (FULL=1: the largest sizes too)'
 	@echo 'make peers   netnum beside other solvers, in .venv-peers (long; benches/peers.py --help says how to have less)'
-	@echo 'make wide-area  netnum beside other solvers on wide-area networks, into docs/wide_area.md (long; in .venv-peers)'
+	@echo 'make wide-area  netnum beside other solvers on wide-area networks, into docs/wide_area.md' \
+		'(long; in .venv-peers)'
 	@echo 'make reproductions  figures of the papers measured again, into docs/reproductions.md (long)'
 	@echo 'make docs    the Rust reference, in target/doc'
 	@echo 'make clean   remove everything the other commands made'
@@ -63,20 +67,20 @@ demo: $(BUILT)
 	@$(PY) examples/quickstart.py
 
 test: $(BUILT) $(TESTS)
-	$(call say,Rust: unit$(,) integration$(,) documentation tests; the threads of a crew in every order)
+	$(call say,Rust: unit$(,) integration$(,) documentation tests; the thread team in every order of its threads)
 	cargo test --workspace --features netnum-parallel/loom $(if $(slow),-- --include-ignored)
 	$(call say,Python: pytest)
 	$(if $(slow),NETNUM_FUZZ_EXAMPLES=500) $(PY) -m pytest $(if $(slow),--slow) \
-		--ignore=python/tests/test_readme.py --ignore=python/tests/test_examples.py
-	$(call say,Stubs: _core.pyi says what _core is)
+		--ignore=python/tests/test_pages.py --ignore=python/tests/test_examples.py
+	$(call say,Stubs: _core.pyi agrees with _core)
 	$(PY) -m mypy.stubtest netnum._core
-	$(call say,README: its Python runs (its Rust ran as a documentation test))
-	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_readme.py
+	$(call say,Pages: the Python of README and docs runs (the Rust ran as documentation tests))
+	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_pages.py
 	$(call say,Examples: each one runs$(,) in Rust and in Python)
 	$(PY) -m pytest $(if $(slow),--slow) python/tests/test_examples.py
 	$(call say,All tests passed)
 
-# Of the time a half is for Rust, in five parts, and a half for Python.
+# Rust gets half of the time, in five parts, and Python the other half.
 fuzz: $(BUILT) $(TESTS)
 	$(call say,Fuzzing: Rust)
 	NETNUM_FUZZ_SECONDS=$$(($(MINUTES) * 6)) NETNUM_FUZZ_SEED=$${SEED:-$$(date +%s)} \
@@ -87,8 +91,8 @@ fuzz: $(BUILT) $(TESTS)
 random-problems: $(BUILT) $(TESTS)
 	$(PY) python/tests/random_problems.py --count $(COUNT) --seed $(SEED) --jobs $(JOBS) --keep target/random-problems
 
-# Tests stand for small programs: closed forms of the core, allocators on threads, and the corpus of the fuzzing, which
-# solves, restores and simulates.
+# The tests chosen here are small programs: closed forms of the core, allocators on threads, and the corpus of the
+# fuzzing, which solves, restores and simulates.
 valgrind: | need-cargo
 	$(call say,valgrind: netnum-core$(,) netnum-parallel$(,) netnum-sim)
 	$(MEMCHECK) -p netnum-core --test closed_forms on_one_link
@@ -103,8 +107,22 @@ lint: $(TESTS)
 	$(call say,Python: ruff)
 	$(PY) -m ruff check $(wildcard python examples benches docs)
 	$(PY) -m ruff format --check $(wildcard python examples benches docs)
+	$(call say,Lines of at most 120 characters)
+	@! LC_ALL=C.UTF-8 git grep -nP '$(overlong)' -- $(handwritten)
+	$(call say,Dependencies: deny.toml)
+	@if command -v cargo-deny >/dev/null; then cargo deny check licenses bans sources; \
+		else echo 'cargo-deny is not installed: left to the workflow'; fi
 
-# What earlier runs left is removed, so that every ratio is of one run.
+# rustfmt breaks code at 120 characters, but neither comments nor strings. Longer lines are allowed in tables and
+# pictures of Markdown, and in pages that scripts write.
+overlong    := ^(?![|!])\X{121}
+handwritten := '*.rs' '*.py' '*.pyi' '*.md' '*.toml' '*.yml' Makefile .ci \
+               ':!docs/benchmarks.md' ':!docs/reproductions.md' ':!docs/wide_area.md'
+
+packages: | need-cargo
+	.ci/packages
+
+# Results of earlier runs are removed, so that every ratio is of one run.
 bench: | need-cargo
 	rm -rf target/criterion
 	cargo bench -p netnum-benches
@@ -118,7 +136,8 @@ wide-area: | need-cargo
 	$(PYTHON) benches/wide_area.py --write
 
 reproductions: $(BUILT)
-	status=0; for script in $(wildcard examples/reproductions/*_*.py); do $(PY) $$script --write || status=1; done; exit $$status
+	status=0; for script in $(wildcard examples/reproductions/*_*.py); do $(PY) $$script --write || status=1; done; \
+		exit $$status
 
 docs: | need-cargo
 	cargo doc --no-deps -p netnum-core -p netnum-parallel -p netnum-sim
@@ -129,12 +148,14 @@ clean:
 	rm -f python/netnum/_core*.so
 
 need-cargo:
-	@command -v cargo >/dev/null || { echo 'netnum is built with Rust, and there is no cargo on PATH: install it from https://rustup.rs, open a new shell, try again.' >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo 'netnum is built with Rust, and there is no cargo on PATH:' \
+		'install it from https://rustup.rs, open a new shell, try again.' >&2; exit 1; }
 
-# Where the venv module lacks ensurepip (Debian without python3-venv), virtualenv brings its own pip.
+# Where the venv module lacks ensurepip (Debian without python3-venv), virtualenv installs pip.
 $(VENV): | need-cargo
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
-		{ echo 'netnum needs Python >= 3.10, and $(PYTHON) is not: say which to use, as in PYTHON=python3.12 make demo.' >&2; exit 1; }
+		{ echo 'netnum needs Python >= 3.10, and $(PYTHON) is older: name another, as in PYTHON=python3.12 make demo.' >&2; \
+		exit 1; }
 	$(call say,A virtual environment in .venv)
 	@rm -rf .venv
 	@$(PYTHON) -m venv .venv >/dev/null 2>&1 || { \

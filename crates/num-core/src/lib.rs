@@ -35,11 +35,13 @@
 #![forbid(unsafe_code)]
 
 mod certificate;
+mod certify;
 mod error;
 pub mod interrupt;
 mod max_min;
 pub mod memory;
 mod normalize;
+pub mod numerics;
 pub mod paced;
 mod paths;
 mod power_law;
@@ -50,8 +52,9 @@ pub mod testing;
 pub mod topology;
 pub mod utility;
 
-pub use certificate::{Certificate, certify};
-pub use error::{Error, Result, expected_below};
+pub use certificate::Certificate;
+pub use certify::certify;
+pub use error::{Error, Result, did_you_mean, expected_below};
 pub use interrupt::StopToken;
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
 pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};
@@ -63,6 +66,7 @@ pub use solve::{METHODS, Progress, Settings, Solution, Solver, Status, Stop, sol
 pub use topology::{Found, KShortest, Link, Topology};
 pub use utility::{AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, Utilities, Utility};
 
+/// The README's program runs as a documentation test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -122,7 +122,9 @@ impl Normalizer for Fill {
             false => Vec::new(),
         };
         if problem.has_flow_caps() && !problem.is_single_path() {
-            let (capacities, paths) = flow_caps_as_links(problem);
+            let caps_of_flows = (0..problem.flows()).map(|flow| problem.flow_cap(flow));
+            let owners = problem.group().iter().map(|&flow| flow as usize);
+            let (capacities, paths) = flow_caps_as_links(problem.capacities(), problem.paths(), caps_of_flows, owners);
             self.normalize_capped(&capacities, &paths, &caps, rates);
         } else {
             self.normalize_capped(problem.capacities(), problem.paths(), &caps, rates);
@@ -130,18 +132,24 @@ impl Normalizer for Fill {
     }
 }
 
-/// The capacities and paths of a problem with a link more for every flow that is capped.
-fn flow_caps_as_links(problem: &Problem) -> (Vec<f64>, Paths) {
-    let (mut capacities, mut of_flow) = (problem.capacities().to_vec(), vec![None; problem.flows()]);
-    for (flow, link) in of_flow.iter_mut().enumerate() {
-        let cap = problem.flow_cap(flow);
-        if cap.is_finite() {
-            *link = Some(capacities.len() as u32);
+/// The capacities and paths of a network with one more link, on all its paths, for every flow whose cap is finite.
+/// `owners` is the flow of every path.
+pub(crate) fn flow_caps_as_links(
+    capacities: &[f64],
+    paths: &Paths,
+    flow_caps: impl IntoIterator<Item = f64>,
+    owners: impl IntoIterator<Item = usize>,
+) -> (Vec<f64>, Paths) {
+    let mut capacities = capacities.to_vec();
+    let link = |cap: f64| {
+        cap.is_finite().then(|| {
             capacities.push(cap);
-        }
-    }
-    let front: Vec<Option<u32>> = problem.group().iter().map(|&flow| of_flow[flow as usize]).collect();
-    (capacities, problem.paths().extended(&front))
+            capacities.len() as u32 - 1
+        })
+    };
+    let of_flow: Vec<Option<u32>> = flow_caps.into_iter().map(link).collect();
+    let of_path: Vec<Option<u32>> = owners.into_iter().map(|flow| of_flow[flow]).collect();
+    (capacities, paths.extended(&of_path))
 }
 
 #[inline(always)]

@@ -7,18 +7,18 @@ use std::ops::ControlFlow;
 use common::{largest_difference, small_network};
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 use netnum_sim::{
-    Adaptive, Change, Edf, MaxMin, Pairs, Poisson, Policy, Production, Progress, Report, Routing, Run, Sizes, Spray,
-    Srpt, Workload, simulate,
+    Adaptive, CapacityChange, Edf, MaxMinFair, Pairs, Poisson, Policy, Production, Report, Routing, RunProgress,
+    RunSettings, Sizes, Spray, Srpt, Workload, simulate,
 };
 
 fn poisson(net: &Topology, flows: usize, load: f64, seed: u64) -> Workload {
-    let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), load) };
+    let arrivals = Poisson::new(Sizes::web_search(), load).with_flows(flows);
     Workload::poisson(net, &arrivals, &Pairs::Uniform, seed).expect("well formed")
 }
 
-fn run(net: &Topology, workload: &Workload, routing: &mut dyn Routing, changes: &[Change]) -> Report {
-    let run = Run { changes: changes.to_vec(), ..Run::default() };
-    simulate(net, workload, routing, &mut MaxMin::new(), &run, &mut ()).expect("all flows have routes")
+fn run(net: &Topology, workload: &Workload, routing: &mut dyn Routing, changes: &[CapacityChange]) -> Report {
+    let run = RunSettings::default().with_changes(changes.to_vec());
+    simulate(net, workload, routing, &mut MaxMinFair::new(), &run, &mut ()).expect("all flows have routes")
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn only_an_adaptive_split_avoids_a_link_that_carries_something_else() {
     let net = Topology::leaf_spine(2, 1, 4, 10e9, 10e9).unwrap();
     let workload = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
     let taken = net.paths(0, 1).unwrap().links(2)[1] as usize;
-    let hot = Change { time: 0.0, link: taken, capacity: 4e9 };
+    let hot = CapacityChange { time: 0.0, link: taken, capacity: 4e9 };
     let bytes = |routing: &mut dyn Routing| run(&net, &workload, routing, &[hot]).link_bytes[taken];
     assert!(bytes(&mut Adaptive::new()) < 1.0, "{}", bytes(&mut Adaptive::new()));
     assert!((bytes(&mut Spray::new()) - 0.25e6).abs() < 1e-3);
@@ -84,7 +84,7 @@ fn only_an_adaptive_split_avoids_a_link_that_carries_something_else() {
     let net = Topology::leaf_spine(2, 3, 4, 10e9, 10e9).unwrap();
     let workload = Workload::new(vec![0.0; 3], vec![0, 1, 2], vec![3, 4, 5], vec![1e6; 3]).unwrap();
     let taken = net.paths(0, 3).unwrap().links(2)[1] as usize;
-    let hot = Change { time: 0.0, link: taken, capacity: 4e9 };
+    let hot = CapacityChange { time: 0.0, link: taken, capacity: 4e9 };
     let report = run(&net, &workload, &mut Adaptive::new(), &[hot]);
     assert!((report.peak_loads[taken] - 3e9).abs() < 1e5, "{}", report.peak_loads[taken]);
 }
@@ -94,16 +94,17 @@ fn splits_and_backlogs_do_not_follow_each_other_without_end() {
     // A flow that waits behind others has a backlog, and no cap; a split that counts with that empties the backlog, and so on.
     let net = small_network(3);
     let sizes = Sizes::new("some", vec![(2e4, 0.0), (3e5, 0.6), (2e6, 1.0)]).unwrap();
-    let arrivals = Poisson { flows: 40, ..Poisson::new(sizes, 1.2) };
+    let arrivals = Poisson::new(sizes, 1.2).with_flows(40);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 3).unwrap();
     let production = Production::new(vec![5e8; 40], f64::INFINITY).unwrap();
     let workload = workload.with_production(production).unwrap();
     for policy in [&mut Srpt::new() as &mut dyn Policy, &mut Srpt::by_time(), &mut Edf::new(3.0).unwrap()] {
-        let mut stop = |progress: &Progress| match progress.events < 2000 {
+        let mut stop = |progress: &RunProgress| match progress.events < 2000 {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        let report = simulate(&net, &workload, &mut Adaptive::new(), policy, &Run::default(), &mut stop).unwrap();
+        let report =
+            simulate(&net, &workload, &mut Adaptive::new(), policy, &RunSettings::default(), &mut stop).unwrap();
         assert_eq!(report.status.name(), "finished", "{report}");
     }
 }
@@ -115,7 +116,7 @@ fn a_split_makes_room_for_those_who_can_use_it() {
     let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![2, 4], vec![1.8e9 / 8.0, 0.4e9 / 8.0]).unwrap();
     let waits = Production::new(vec![1e12, 0.2e9], f64::INFINITY).unwrap();
     let workload = workload.with_production(waits).unwrap();
-    let down = Change { time: 0.0, link: net.paths(1, 4).unwrap().links(1)[2] as usize, capacity: 0.0 };
+    let down = CapacityChange { time: 0.0, link: net.paths(1, 4).unwrap().links(1)[2] as usize, capacity: 0.0 };
     let report = run(&net, &workload, &mut Adaptive::new(), &[down]);
     assert!((report.completion_times[0] - 1.0).abs() < 1e-3, "{:?}", report.completion_times);
     assert!((report.completion_times[1] - 2.0).abs() < 1e-3, "{:?}", report.completion_times);

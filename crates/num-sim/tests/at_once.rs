@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use common::{Plain, largest_difference, random_network, routes};
 use netnum_core::{AlphaFair, MinFct, Paths, Problem, Solver, Topology, Utilities};
 use netnum_sim::{
-    Ecmp, Ideal, Options, Pairs, Poisson, Policy, Report, Run, Sizes, Ticking, TickingOptions, Utility, Workload, Xwi,
-    XwiOptions, policy, simulate,
+    Clocked, ClockedOptions, Ecmp, Ideal, Objective, Options, Pairs, Poisson, Policy, Report, RunSettings, Sizes,
+    Workload, Xwi, XwiOptions, policy, simulate,
 };
 
 fn run(net: &Topology, workload: &Workload, policy: &mut dyn Policy) -> Report {
-    simulate(net, workload, &mut Ecmp::new(1), policy, &Run::default(), &mut ()).unwrap()
+    simulate(net, workload, &mut Ecmp::new(1), policy, &RunSettings::default(), &mut ()).unwrap()
 }
 
 fn fast_ned(normalizer: &str, utility: &str) -> Box<dyn Policy + Send> {
@@ -89,10 +89,10 @@ fn xwi_by_hand(net: &Topology, workload: &Workload, routes: &[Plain], interval: 
 
 #[test]
 fn xwi_agrees_with_a_new_solver_at_every_tick_and_event() {
-    let utilities: [(Utility, OfSizes<'_>); 3] = [
-        (Utility::Proportional, &|_| AlphaFair::proportional().into()),
-        (Utility::AlphaFair(2.0), &|_| AlphaFair::new(2.0, 1.0).unwrap().into()),
-        (Utility::MinFct, &|sizes| MinFct::new(sizes.to_vec(), MinFct::EPSILON).unwrap().into()),
+    let utilities: [(Objective, OfSizes<'_>); 3] = [
+        (Objective::Proportional, &|_| AlphaFair::proportional().into()),
+        (Objective::AlphaFair(2.0), &|_| AlphaFair::new(2.0, 1.0).unwrap().into()),
+        (Objective::MinFct, &|sizes| MinFct::new(sizes.to_vec(), MinFct::EPSILON).unwrap().into()),
     ];
     for seed in 0..4 {
         let net = random_network(6, seed);
@@ -102,13 +102,13 @@ fn xwi_agrees_with_a_new_solver_at_every_tick_and_event() {
                 Workload::at_once(&net, &pairs, &Sizes::web_search(), seed).unwrap()
             }
             _ => {
-                let arrivals = Poisson { flows: 60, ..Poisson::new(Sizes::web_search(), 0.6) };
+                let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(60);
                 Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap()
             }
         };
         let interval = 1e-3;
         for (utility, of_sizes) in &utilities {
-            let options = XwiOptions { interval, utility: *utility, ..Default::default() };
+            let options = XwiOptions::default().with_interval(interval).with_utility(*utility);
             let report = run(&net, &workload, &mut Xwi::new(options).unwrap());
             let routes = routes(&net, &workload, &mut Ecmp::new(1));
             let expected = xwi_by_hand(&net, &workload, &routes, interval, of_sizes);
@@ -121,7 +121,7 @@ fn xwi_agrees_with_a_new_solver_at_every_tick_and_event() {
 #[test]
 fn all_bytes_arrive_and_no_link_is_ever_over_its_capacity() {
     let net = Topology::leaf_spine(4, 4, 2, 10e9, 20e9).unwrap();
-    let arrivals = Poisson { flows: 400, ..Poisson::new(Sizes::web_search(), 0.6) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(400);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 2).unwrap();
     for mut policy in all() {
         let report = run(&net, &workload, policy.as_mut());
@@ -152,7 +152,7 @@ fn a_flow_alone_never_waits_for_a_tick() {
             assert!((time - 1e-3).abs() < 1e-12, "{}: {time}", report.policy);
         }
     }
-    let waiting = run(&net, &workload, &mut Ticking::new(TickingOptions::default()).unwrap());
+    let waiting = run(&net, &workload, &mut Clocked::new(ClockedOptions::default()).unwrap());
     assert!(waiting.completion_times[0] > 1.005e-3, "{:?}", waiting.completion_times);
 }
 
@@ -177,7 +177,7 @@ fn long_flows_share_as_the_optimum_does() {
 fn a_short_flow_with_the_utility_for_it_passes_a_long_one() {
     let net = Topology::single_link(8e9).unwrap();
     let workload = Workload::new(vec![0.0, 5.0033e-3], vec![0; 2], vec![1; 2], vec![10e6, 0.1e6]).unwrap();
-    let xwi = XwiOptions { interval: 60e-6, heaviest: 1e6, utility: Utility::MinFct, ..Default::default() };
+    let xwi = XwiOptions::default().with_interval(60e-6).with_heaviest(1e6).with_utility(Objective::MinFct);
     let mut policies: [Box<dyn Policy>; 2] = [Box::new(Xwi::new(xwi).unwrap()), fast_ned("fill", "min-fct")];
     for policy in &mut policies {
         let report = run(&net, &workload, policy.as_mut());

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use netnum_core::Topology;
 use netnum_sim::{
-    Ecmp, Entry, Error, Flows, Key, MaxMin, Moves, Now, Observer, Options, Ordered, POLICIES, Pairs, Poisson, Policy,
-    Production, Progress, ROUTINGS, Rank, Rates, Report, Result, Route, Routing, Run, Sizes, Spray, Strict, Workload,
-    policy, routing, simulate,
+    Ecmp, Entry, Error, Event, Flows, Key, MaxMinFair, Moves, NetworkState, OptionValue, Options, Ordered, POLICIES,
+    Pairs, Poisson, Policy, Production, ROUTINGS, Rank, Rates, Report, Result, Route, Routing, RunObserver,
+    RunProgress, RunSettings, Sizes, Spray, Strict, Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -18,7 +18,14 @@ fn two_flows() -> Workload {
 }
 
 fn run(workload: &Workload, until: f64) -> Result<Report> {
-    simulate(&link(), workload, &mut Ecmp::new(0), &mut MaxMin::new(), &Run { until, ..Run::default() }, &mut ())
+    simulate(
+        &link(),
+        workload,
+        &mut Ecmp::new(0),
+        &mut MaxMinFair::new(),
+        &RunSettings::default().with_until(until),
+        &mut (),
+    )
 }
 
 fn message<T>(result: Result<T>) -> String {
@@ -124,22 +131,19 @@ fn arrivals_name_the_setting() {
     let draw = |arrivals: Poisson, pairs: Pairs| message(Workload::poisson(&net, &arrivals, &pairs, 1));
     for load in [0.0, -0.1, f64::NAN, f64::INFINITY] {
         let expected = format!("load is {load}, expected a finite number > 0");
-        assert_eq!(draw(Poisson { load, ..one.clone() }, Pairs::Uniform), expected);
+        assert_eq!(draw(one.clone().with_load(load), Pairs::Uniform), expected);
     }
-    assert_eq!(
-        draw(Poisson { duration: -1.0, ..one.clone() }, Pairs::Uniform),
-        "duration is -1, expected a number >= 0"
-    );
-    let forever = Poisson { flows: usize::MAX, ..one.clone() };
+    assert_eq!(draw(one.clone().with_duration(-1.0), Pairs::Uniform), "duration is -1, expected a number >= 0");
+    let forever = one.clone().with_flows(usize::MAX);
     assert_eq!(draw(forever.clone(), Pairs::Uniform), "flows is unbounded, and so is duration, expected one of them");
     let many = "flows is 5000000000, expected at most 4294967295";
-    assert_eq!(draw(Poisson { flows: 5_000_000_000, ..one.clone() }, Pairs::Uniform), many);
-    let long = draw(Poisson { duration: 1e300, ..forever }, Pairs::Uniform);
+    assert_eq!(draw(one.clone().with_flows(5_000_000_000), Pairs::Uniform), many);
+    let long = draw(forever.with_duration(1e300), Pairs::Uniform);
     assert!(long.ends_with(", expected at most 4294967295"), "{long}");
     let links = Some(vec![99]);
-    assert_eq!(draw(Poisson { links, ..one.clone() }, Pairs::Uniform), "links is 99, expected links below 12");
+    assert_eq!(draw(one.clone().with_links(links), Pairs::Uniform), "links is 99, expected links below 12");
     let links = Some(vec![]);
-    assert!(draw(Poisson { links, ..one.clone() }, Pairs::Uniform).contains("capacity"));
+    assert!(draw(one.clone().with_links(links), Pairs::Uniform).contains("capacity"));
     assert_eq!(draw(one.clone(), Pairs::Listed(vec![])), "pairs is empty, expected at least one pair of ends");
     assert_eq!(
         draw(one.clone(), Pairs::Listed(vec![(0, 1), (2, 2)])),
@@ -195,7 +199,7 @@ fn every_option_has_a_default_that_may_be_given() {
         let known = options().keys().cloned().collect::<Vec<_>>().join(", ");
         let known = if known.is_empty() { "none".into() } else { known };
         assert_eq!(unknown.to_string(), format!("policy {name:?} has no option \"zip\"; known options: {known}"));
-        let defaults: Options = options().into_iter().filter(|(_, value)| !value.is_null()).collect();
+        let defaults: Options = options().into_iter().filter(|(_, value)| *value != OptionValue::None).collect();
         let [given, plain] =
             [defaults, Options::new()].map(|options| policy(name, &options).unwrap().name().to_owned());
         assert_eq!(given, plain);
@@ -286,7 +290,7 @@ fn a_policy_for_single_paths_names_those_that_take_several() {
     let workload = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
     let takes = |name: &str| {
         let mut policy = policy(name, &Options::new()).unwrap();
-        simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &Run::default(), &mut ())
+        simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &RunSettings::default(), &mut ())
     };
     let (take, refuse): (Vec<&str>, Vec<&str>) =
         POLICIES.iter().map(|entry| entry.name).partition(|name| takes(name).is_ok());
@@ -305,7 +309,14 @@ fn every_routing_names_the_flow_that_it_cannot_route() {
     let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![1, 2], vec![1.0; 2]).unwrap();
     for Entry { name, .. } in ROUTINGS {
         let mut routing = routing(name, 0, &Options::new()).unwrap();
-        let error = message(simulate(&net, &workload, routing.as_mut(), &mut MaxMin::new(), &Run::default(), &mut ()));
+        let error = message(simulate(
+            &net,
+            &workload,
+            routing.as_mut(),
+            &mut MaxMinFair::new(),
+            &RunSettings::default(),
+            &mut (),
+        ));
         let expected = match *name {
             "ecmp" => "pair 1 from b to c: there is no route".to_owned(),
             _ => format!("routing {name:?}, flow 1: paths from b to c: there is no route"),
@@ -402,18 +413,19 @@ fn time_may_be_up_before_all_flows_have_ended() {
 #[test]
 fn an_observer_may_stop_a_run() {
     struct Third(usize);
-    impl Observer for Third {
+    impl RunObserver for Third {
         fn pause(&self) -> std::time::Duration {
             std::time::Duration::ZERO
         }
-        fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        fn observe(&mut self, progress: &RunProgress) -> ControlFlow<()> {
             assert!(progress.ended <= progress.arrived && progress.arrived <= progress.flows);
             self.0 += 1;
             if self.0 == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }
     }
-    let run = Run::default();
-    let report = simulate(&link(), &two_flows(), &mut Ecmp::new(0), &mut MaxMin::new(), &run, &mut Third(0)).unwrap();
+    let run = RunSettings::default();
+    let report =
+        simulate(&link(), &two_flows(), &mut Ecmp::new(0), &mut MaxMinFair::new(), &run, &mut Third(0)).unwrap();
     assert_eq!((report.status.name(), report.events, report.ended()), ("stopped", 3, 1));
 }
 
@@ -427,12 +439,12 @@ impl Policy for Broken {
     fn name(&self) -> &str {
         "broken"
     }
-    fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
         Ok(())
     }
-    fn set_capacity(&mut self, _link: usize, _capacity: f64) {}
-    fn arrive(&mut self, _slot: u32, _flows: &Flows) {}
-    fn leave(&mut self, _slot: u32, _flows: &Flows) {}
+    fn changed(&mut self, _event: Event, _flows: &Flows) -> Result<()> {
+        Ok(())
+    }
     fn allocate(&mut self, _now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         flows.active().iter().for_each(|&slot| rates.set(slot, self.rate));
         Ok(self.wake)
@@ -443,12 +455,12 @@ impl Policy for Broken {
 fn a_policy_is_held_to_its_promises() {
     let run = |rate, wake| {
         let mut policy = Broken { rate, wake };
-        simulate(&link(), &two_flows(), &mut Ecmp::new(0), &mut policy, &Run::default(), &mut ())
+        simulate(&link(), &two_flows(), &mut Ecmp::new(0), &mut policy, &RunSettings::default(), &mut ())
     };
     let expected = "policy \"broken\" gave flow 0 the rate NaN, expected a finite number >= 0";
     assert_eq!(message(run(f64::NAN, f64::INFINITY)), expected);
     assert!(matches!(run(-1.0, f64::INFINITY), Err(Error::Policy { .. })));
-    assert_eq!(message(run(1.0, 0.0)), "policy \"broken\" wants to be asked again at 0, which is not after 0");
+    assert_eq!(message(run(1.0, 0.0)), "policy \"broken\" set its next call to 0, which is not after 0");
     // One that overloads links is no error, but the report says by how much: 8 Mbit/s above for the half second in which
     // both flows are active, in a run of one and a half.
     let report = run(8e6, f64::INFINITY).unwrap();
@@ -498,8 +510,9 @@ impl Key for Odd {
 
 #[test]
 fn levels_and_keys_are_held_to_their_range() {
-    let run =
-        |policy: &mut dyn Policy| simulate(&link(), &two_flows(), &mut Ecmp::new(0), policy, &Run::default(), &mut ());
+    let run = |policy: &mut dyn Policy| {
+        simulate(&link(), &two_flows(), &mut Ecmp::new(0), policy, &RunSettings::default(), &mut ())
+    };
     let level = |odd: Odd| run(&mut Strict::by(odd));
     let key = |odd: Odd| run(&mut Ordered::by(odd));
     assert_eq!(level(EVEN).unwrap().ended(), 2);
@@ -512,7 +525,7 @@ fn levels_and_keys_are_held_to_their_range() {
         ),
         (
             level(Odd { until: f64::NAN, ..EVEN }),
-            "does not say when to ask for the level of flow 0 again after 0 s: the answer is NaN, as for an interval shorter \
+            "sets no time for the next level of flow 0 after 0 s: the time is NaN, as for an interval shorter \
              than the clock can tell apart",
         ),
         (key(Odd { key: f64::NAN, ..EVEN }), "gave flow 0 the key NaN at 0 s, expected a number"),
@@ -535,10 +548,10 @@ impl Routing for Astray {
     fn name(&self) -> &str {
         "astray"
     }
-    fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
         Ok(())
     }
-    fn route(&mut self, _flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, _flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         route.spread(self.0.iter().map(|(path, weight)| (path.as_slice(), *weight)));
         Ok(())
     }
@@ -548,7 +561,7 @@ impl Routing for Astray {
 fn a_routing_is_held_to_its_promises() {
     let run = |paths: &[(&[u32], f64)]| {
         let mut routing = Astray(paths.iter().map(|&(path, weight)| (path.to_vec(), weight)).collect());
-        message(simulate(&link(), &two_flows(), &mut routing, &mut MaxMin::new(), &Run::default(), &mut ()))
+        message(simulate(&link(), &two_flows(), &mut routing, &mut MaxMinFair::new(), &RunSettings::default(), &mut ()))
     };
     assert_eq!(run(&[]), "routing \"astray\": flow 0 got a route without links");
     assert_eq!(run(&[(&[3], 1.0)]), "routing \"astray\": flow 0 got a route over link 3, expected a link below 1");
@@ -558,7 +571,7 @@ fn a_routing_is_held_to_its_promises() {
     );
     assert_eq!(
         run(&[(&[0], -1.0)]),
-        "routing \"astray\": flow 0 got a route with share -1 of link 0, expected a number > 0 and <= 1"
+        "routing \"astray\": flow 0 got a route with fraction -1 of link 0, expected a number > 0 and <= 1"
     );
 }
 
@@ -573,13 +586,13 @@ impl Routing for Mover {
     fn name(&self) -> &str {
         "mover"
     }
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.ecmp.start(net, workload)
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.ecmp.begin_run(net, workload)
     }
-    fn route(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         self.ecmp.route(flow, now, route)
     }
-    fn balance(&mut self, _now: &Now<'_>, _flows: &Flows, moves: &mut Moves) -> Result<()> {
+    fn balance(&mut self, _now: &NetworkState<'_>, _flows: &Flows, moves: &mut Moves) -> Result<()> {
         let mut route = Route::default();
         route.take(&self.path);
         moves.set(self.slot, route);
@@ -590,7 +603,7 @@ impl Routing for Mover {
 #[test]
 fn a_routing_moves_only_flows_that_are_there() {
     let mut mover = Mover { ecmp: Ecmp::new(0), slot: 9, path: vec![0] };
-    let error = simulate(&link(), &two_flows(), &mut mover, &mut MaxMin::new(), &Run::default(), &mut ());
+    let error = simulate(&link(), &two_flows(), &mut mover, &mut MaxMinFair::new(), &RunSettings::default(), &mut ());
     assert!(matches!(error, Err(Error::Routing { .. })), "{error:?}");
     assert_eq!(message(error), "routing \"mover\": moved slot 9, where no flow is");
 }
@@ -602,7 +615,7 @@ fn a_route_joins_the_ends_of_its_flow() {
     let workload = Workload::new(vec![0.0; 2], vec![0, 0], vec![2, 2], vec![1e6; 2]).unwrap();
     let run = |paths: &[(&[u32], f64)]| {
         let mut routing = Astray(paths.iter().map(|&(path, weight)| (path.to_vec(), weight)).collect());
-        simulate(&net, &workload, &mut routing, &mut MaxMin::new(), &Run::default(), &mut ())
+        simulate(&net, &workload, &mut routing, &mut MaxMinFair::new(), &RunSettings::default(), &mut ())
     };
     for (paths, says) in [
         (&[(&[0][..], 1.0)][..], "lost at b"),
@@ -611,23 +624,23 @@ fn a_route_joins_the_ends_of_its_flow() {
         (&[(&[5], 1.0)], "comes from nowhere at c"),
         (&[(&[4, 2], 1.0)], "lost at c"),
     ] {
-        let expected = "routing \"astray\": flow 0 got a route that does not lead from a to c: a share of";
+        let expected = "routing \"astray\": flow 0 got a route that does not lead from a to c: a fraction of";
         let found = message(run(paths));
         assert!(found.starts_with(expected) && found.ends_with(says), "{paths:?}: {found}");
     }
     assert_eq!(
         message(run(&[(&[0], 0.25), (&[4], 0.75)])),
-        "routing \"astray\": flow 0 got a route that does not lead from a to c: a share of 0.25 is lost at b"
+        "routing \"astray\": flow 0 got a route that does not lead from a to c: a fraction of 0.25 is lost at b"
     );
     // So it is of a flow that moves.
     let mut mover = Mover { ecmp: Ecmp::new(0), slot: 0, path: vec![0] };
     assert_eq!(
-        message(simulate(&net, &workload, &mut mover, &mut MaxMin::new(), &Run::default(), &mut ())),
-        "routing \"mover\": flow 0 got a route that does not lead from a to c: a share of 1 is lost at b"
+        message(simulate(&net, &workload, &mut mover, &mut MaxMinFair::new(), &RunSettings::default(), &mut ())),
+        "routing \"mover\": flow 0 got a route that does not lead from a to c: a fraction of 1 is lost at b"
     );
     assert_eq!(
         message(run(&[(&[4, 5, 4], 1.0)])),
-        "routing \"astray\": flow 0 got a route with share 2 of link 4, expected a number > 0 and <= 1"
+        "routing \"astray\": flow 0 got a route with fraction 2 of link 4, expected a number > 0 and <= 1"
     );
     // Both ways at once.
     let report = run(&[(&[0, 2], 0.5), (&[4], 0.5)]).unwrap();

@@ -9,8 +9,9 @@ use std::time::Duration;
 use common::random_network;
 use netnum_core::{Link, Topology};
 use netnum_sim::{
-    Change, Ecmp, Error, Flows, Observer, Options, POLICIES, Policy, Production, Progress, ROUTINGS, Rates, Report,
-    Result, Run, Status, Ticking, TickingOptions, Workload, policy, routing, simulate,
+    CapacityChange, Clocked, ClockedOptions, Ecmp, Error, Event, Flows, Options, POLICIES, Policy, Production,
+    ROUTINGS, Rates, Report, Result, RunObserver, RunProgress, RunSettings, RunStatus, Workload, policy, routing,
+    simulate,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -24,11 +25,11 @@ const TICKS: f64 = 300.0;
 /// Ends what goes on for too long.
 struct Bounded;
 
-impl Observer for Bounded {
+impl RunObserver for Bounded {
     fn pause(&self) -> Duration {
         Duration::ZERO
     }
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+    fn observe(&mut self, progress: &RunProgress) -> ControlFlow<()> {
         if progress.events < EVENTS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
@@ -117,7 +118,7 @@ impl Hostile {
         workload.with_production(Production::new(rates, self.one_of(&buffers)).unwrap()).unwrap()
     }
 
-    fn changes(&mut self, net: &Topology, workload: &Workload) -> Vec<Change> {
+    fn changes(&mut self, net: &Topology, workload: &Workload) -> Vec<CapacityChange> {
         let last = workload.arrivals().last().copied().unwrap_or(0.0);
         let mut times: Vec<f64> = (0..self.below(7))
             .map(|_| match self.below(4) {
@@ -135,7 +136,7 @@ impl Hostile {
                 1 => net.capacities()[link],
                 _ => self.like(1e10),
             };
-            Change { time, link, capacity }
+            CapacityChange { time, link, capacity }
         };
         times.into_iter().map(change).collect()
     }
@@ -165,7 +166,7 @@ impl Hostile {
             "xwi" => json!({ "interval": interval, "utility": utility }),
             _ => json!({}),
         };
-        options.as_object().unwrap().clone()
+        serde_json::from_value(options).unwrap()
     }
 
     /// Everything drawn, and what came of it.
@@ -184,11 +185,14 @@ impl Hostile {
             name => name,
         };
         let of_routing = if name == "flow-bender" { json!({ "rtt": 5.0 * interval }) } else { json!({}) };
-        let mut routing = routing(name, self.rng.random(), of_routing.as_object().unwrap()).unwrap();
+        let mut routing = routing(name, self.rng.random(), &serde_json::from_value(of_routing).unwrap()).unwrap();
         // Flows may take for ever, and clocks tick for as long.
         let until = span * 4.0;
         let case = format!("{} {options:?} over {name}", entry.name);
-        let run = Run { until, changes, time_limit: Some(Duration::from_secs(60)) };
+        let run = RunSettings::default()
+            .with_until(until)
+            .with_changes(changes)
+            .with_time_limit(Some(Duration::from_secs(60)));
         (case, simulate(&net, &workload, routing.as_mut(), policy.as_mut(), &run, &mut Bounded))
     }
 }
@@ -200,7 +204,7 @@ fn simulate_all(seeds: Range<u64>, decades: f64) -> (Vec<String>, usize) {
         let (case, result) = Hostile { rng: ChaCha8Rng::seed_from_u64(seed), decades }.run();
         let blame = |what: String| format!("seed {seed}, {case}: {what}");
         match result {
-            Ok(report) if report.events >= EVENTS || report.status == Status::TimeLimit => {
+            Ok(report) if report.events >= EVENTS || report.status == RunStatus::TimeLimit => {
                 endless.push(blame(report.to_string()))
             }
             Ok(report) => {
@@ -254,17 +258,17 @@ fn a_turn_of_a_source_is_no_step_of_an_allocator() {
     let production = Production::new(rates.map(|gigabits| 1e9 * gigabits).to_vec(), 12_500.0).unwrap();
     let sizes = kilobytes.map(|size| 1e3 * size).to_vec();
     let workload = Workload::new(vec![0.0; 15], from, to.to_vec(), sizes).unwrap().with_production(production).unwrap();
-    let change = |time, link, capacity| Change { time, link, capacity };
+    let change = |time, link, capacity| CapacityChange { time, link, capacity };
     let changes =
         vec![change(0.0, 1, 0.0), change(1.35e-4, 4, 2e10), change(1.485e-3, 1, 1e10), change(1.485e-3, 4, 1e10)];
-    let mut policy = Ticking::new(TickingOptions { interval: None, ..TickingOptions::default() }).unwrap();
-    let run = Run { changes, until: 0.0675, ..Run::default() };
+    let mut policy = Clocked::new(ClockedOptions::default().with_interval(None)).unwrap();
+    let run = RunSettings::default().with_changes(changes).with_until(0.0675);
     let report = simulate(&net, &workload, &mut Ecmp::new(0), &mut policy, &run, &mut Bounded).unwrap();
     assert!(report.events < 1000, "{report} after {} events", report.events);
-    assert_eq!(report.status, Status::Finished);
+    assert_eq!(report.status, RunStatus::Finished);
 }
 
-/// Asks to be asked again as soon as the clock can tell, at the same rate for all.
+/// Sets its next call to the next time that the clock can tell, at the same rate for all.
 struct Restless {
     step: fn(f64) -> f64,
     rate: f64,
@@ -274,12 +278,12 @@ impl Policy for Restless {
     fn name(&self) -> &str {
         "restless"
     }
-    fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
         Ok(())
     }
-    fn arrive(&mut self, _slot: u32, _flows: &Flows) {}
-    fn leave(&mut self, _slot: u32, _flows: &Flows) {}
-    fn set_capacity(&mut self, _link: usize, _capacity: f64) {}
+    fn changed(&mut self, _event: Event, _flows: &Flows) -> Result<()> {
+        Ok(())
+    }
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         flows.active().iter().for_each(|&slot| rates.set(slot, self.rate));
         Ok((self.step)(now))
@@ -290,21 +294,23 @@ impl Policy for Restless {
 fn a_clock_that_creeps_is_refused_and_one_that_ticks_for_nothing_starves() {
     let net = Topology::single_link(1e9).unwrap();
     let workload = Workload::new(vec![1.0], vec![0], vec![1], vec![1e6]).unwrap();
-    let run =
-        |policy: &mut Restless| simulate(&net, &workload, &mut Ecmp::new(0), policy, &Run::default(), &mut Bounded);
+    let run = |policy: &mut Restless| {
+        simulate(&net, &workload, &mut Ecmp::new(0), policy, &RunSettings::default(), &mut Bounded)
+    };
     let creeps = run(&mut Restless { step: f64::next_up, rate: 1e6 }).unwrap_err();
     assert!(matches!(creeps, Error::StandsStill { .. }), "{creeps:?}");
     let says = "the clock stands still at 1.00000000000";
-    let last = "events without an arrival or an end; the last was one that policy \"restless\" had asked for";
+    let last = "events without an arrival or an end; the last was a call at a time that policy \"restless\" had set";
     assert!(creeps.to_string().starts_with(says) && creeps.to_string().ends_with(last), "{creeps}");
     // From time 0 every step is a large part of the time, and yet an end in 8 s is 10¹⁷ steps away.
     let early = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();
     let mut from_zero = Restless { step: |now| now + 1e-300, rate: 1e6 };
-    let creeps = simulate(&net, &early, &mut Ecmp::new(0), &mut from_zero, &Run::default(), &mut Bounded).unwrap_err();
+    let creeps =
+        simulate(&net, &early, &mut Ecmp::new(0), &mut from_zero, &RunSettings::default(), &mut Bounded).unwrap_err();
     assert!(creeps.to_string().starts_with("the clock stands still at 0.0000"), "{creeps}");
     let starves = run(&mut Restless { step: |now| now + 1e-3, rate: 0.0 }).unwrap();
-    assert_eq!((starves.status, starves.ended()), (Status::Starved, 0));
+    assert_eq!((starves.status, starves.ended()), (RunStatus::Starved, 0));
     // One that sends is left alone.
     let ends = run(&mut Restless { step: |now| now + 1e-3, rate: 1e6 }).unwrap();
-    assert_eq!((ends.status, ends.completion_times[0]), (Status::Finished, 8.0));
+    assert_eq!((ends.status, ends.completion_times[0]), (RunStatus::Finished, 8.0));
 }

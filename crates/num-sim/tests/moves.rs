@@ -2,8 +2,8 @@
 
 use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    Change, FlowBender, FlowBenderOptions, Marking, Marks, MaxMin, Now, Report, Result, Route, Routing, Run, Workload,
-    simulate,
+    CapacityChange, FlowBender, FlowBenderOptions, Marking, Marks, MaxMinFair, NetworkState, Report, Result, Route,
+    Routing, RunSettings, Workload, simulate,
 };
 
 /// Over the last of a pair's paths that works, and on to the one before when most of what was sent came back marked.
@@ -29,12 +29,12 @@ impl Routing for Down {
     fn name(&self) -> &str {
         "down"
     }
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.net = Some(net.clone());
         self.at = (0..workload.len()).map(|flow| self.paths(flow).len() - 1).collect();
         Ok(())
     }
-    fn route(&mut self, flow: usize, _now: &Now<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         route.take(self.paths(flow).links(self.at[flow]));
         Ok(())
     }
@@ -44,7 +44,7 @@ impl Routing for Down {
     fn marking(&self) -> Marking {
         Marking::Saturated
     }
-    fn review(&mut self, flow: usize, marks: Marks, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+    fn review(&mut self, flow: usize, marks: Marks, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         self.heard.push((flow, marks.fraction()));
         let moves = marks.fraction() > 0.5 && self.at[flow] > 0;
         if moves {
@@ -53,7 +53,7 @@ impl Routing for Down {
         }
         Ok(moves)
     }
-    fn reroute(&mut self, flow: usize, now: &Now<'_>, route: &mut Route) -> Result<bool> {
+    fn reroute(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         let fails = !now.works(route.links()) && self.at[flow] > 0;
         if fails {
             self.at[flow] -= 1;
@@ -68,10 +68,10 @@ fn net() -> Topology {
     Topology::leaf_spine(2, 2, 2, 8e6, 8e6).unwrap()
 }
 
-fn run(workload: &Workload, changes: Vec<Change>) -> (Report, Down) {
+fn run(workload: &Workload, changes: Vec<CapacityChange>) -> (Report, Down) {
     let mut routing = Down::new(workload);
-    let run = Run { changes, ..Run::default() };
-    let report = simulate(&net(), workload, &mut routing, &mut MaxMin::new(), &run, &mut ()).unwrap();
+    let run = RunSettings::default().with_changes(changes);
+    let report = simulate(&net(), workload, &mut routing, &mut MaxMinFair::new(), &run, &mut ()).unwrap();
     assert!(report.peak_loads.iter().all(|&load| load <= 8e6 * (1.0 + 1e-12)));
     let carried: f64 = report.link_bytes.iter().sum();
     let sent: f64 = report.bytes_sent.iter().sum();
@@ -114,7 +114,7 @@ fn a_link_fails_and_its_flow_takes_another() {
     let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
     let net = net();
     let last = net.paths(0, 2).unwrap().links(1)[1] as usize;
-    let fails = Change { time: 0.3, link: last, capacity: 0.0 };
+    let fails = CapacityChange { time: 0.3, link: last, capacity: 0.0 };
     let (report, _) = run(&workload, vec![fails]);
     assert_eq!(report.route_changes, 1);
     assert!((report.completion_times[0] - 1.0).abs() < 1e-9);
@@ -126,7 +126,7 @@ fn rates_follow_capacities() {
     // Half the capacity of the server's link between 0.5 and 1 s, and none until 1.5 s.
     let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
     let link = net().paths(0, 2).unwrap().links(1)[0] as usize;
-    let change = |time, capacity| Change { time, link, capacity };
+    let change = |time, capacity| CapacityChange { time, link, capacity };
     let (report, _) = run(&workload, vec![change(0.5, 4e6), change(1.0, 0.0), change(1.5, 8e6)]);
     assert!((report.completion_times[0] - 1.75).abs() < 1e-9, "{:?}", report.completion_times);
     assert!((report.link_utilization[link] - 1e6 / 1e6).abs() < 1e-9, "{}", report.link_utilization[link]);
@@ -136,9 +136,9 @@ fn rates_follow_capacities() {
 fn wrong_changes_are_named() {
     let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
     let message = |changes: &[(f64, usize, f64)]| {
-        let change = |&(time, link, capacity): &(f64, usize, f64)| Change { time, link, capacity };
-        let run = Run { changes: changes.iter().map(change).collect(), ..Run::default() };
-        let (mut routing, mut policy) = (Down::new(&workload), MaxMin::new());
+        let change = |&(time, link, capacity): &(f64, usize, f64)| CapacityChange { time, link, capacity };
+        let run = RunSettings::default().with_changes(changes.iter().map(change).collect());
+        let (mut routing, mut policy) = (Down::new(&workload), MaxMinFair::new());
         simulate(&net(), &workload, &mut routing, &mut policy, &run, &mut ()).unwrap_err().to_string()
     };
     assert_eq!(message(&[(-1.0, 0, 0.0)]), "time of change 0 is -1, expected a finite number >= 0");
@@ -153,21 +153,22 @@ fn a_flow_that_has_sent_for_long_is_still_rescued() {
     let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
     let used = {
         let mut bender = FlowBender::new(1, FlowBenderOptions::default()).unwrap();
-        let report = simulate(&net, &workload, &mut bender, &mut MaxMin::new(), &Run::default(), &mut ()).unwrap();
+        let report =
+            simulate(&net, &workload, &mut bender, &mut MaxMinFair::new(), &RunSettings::default(), &mut ()).unwrap();
         let between_switches = |link: &netnum_core::Link| link.from.min(link.to) as usize >= net.ends();
         let uses = |link: usize| between_switches(&net.links()[link]) && report.link_bytes[link] > 0.0;
         (0..net.links().len()).find(|&link| uses(link)).expect("it crosses a spine")
     };
     // After 5000 round trips.
-    let changes = vec![Change { time: 0.5, link: used, capacity: 0.0 }];
+    let changes = vec![CapacityChange { time: 0.5, link: used, capacity: 0.0 }];
     let mut bender = FlowBender::new(1, FlowBenderOptions::default()).unwrap();
-    let run = Run { changes, ..Run::default() };
-    let report = simulate(&net, &workload, &mut bender, &mut MaxMin::new(), &run, &mut ()).unwrap();
+    let run = RunSettings::default().with_changes(changes);
+    let report = simulate(&net, &workload, &mut bender, &mut MaxMinFair::new(), &run, &mut ()).unwrap();
     assert_eq!((report.status.name(), report.route_changes > 0), ("finished", true), "{report}");
     // Without its server's own link it goes nowhere, however often it moves.
     let own = net.paths(0, 2).unwrap().links(0)[0] as usize;
-    let run = Run { changes: vec![Change { time: 0.5, link: own, capacity: 0.0 }], ..Run::default() };
+    let run = RunSettings::default().with_changes(vec![CapacityChange { time: 0.5, link: own, capacity: 0.0 }]);
     let mut bender = FlowBender::new(1, FlowBenderOptions::default()).unwrap();
-    let report = simulate(&net, &workload, &mut bender, &mut MaxMin::new(), &run, &mut ()).unwrap();
+    let report = simulate(&net, &workload, &mut bender, &mut MaxMinFair::new(), &run, &mut ()).unwrap();
     assert_eq!((report.status.name(), report.bytes_sent[0].round()), ("starved", 0.5e6), "{report}");
 }

@@ -4,13 +4,13 @@ mod common;
 
 use common::{brute_force, largest_difference, progressive_filling, random_network, routes};
 use netnum_core::Topology;
-use netnum_sim::{Ecmp, MaxMin, Pairs, Poisson, Policy, Report, Run, Sizes, Srpt, Workload, simulate};
+use netnum_sim::{Ecmp, MaxMinFair, Pairs, Poisson, Policy, Report, RunSettings, Sizes, Srpt, Workload, simulate};
 
 const CAPACITY: f64 = 1e9;
 
 fn arrivals(sizes: Sizes, load: f64, flows: usize, seed: u64) -> Workload {
     let pairs = Pairs::Listed(vec![(0, 1)]);
-    Workload::poisson(&link(), &Poisson { flows, ..Poisson::new(sizes, load) }, &pairs, seed).unwrap()
+    Workload::poisson(&link(), &Poisson::new(sizes, load).with_flows(flows), &pairs, seed).unwrap()
 }
 
 fn link() -> Topology {
@@ -18,7 +18,7 @@ fn link() -> Topology {
 }
 
 fn run(workload: &Workload, policy: &mut dyn Policy) -> Report {
-    simulate(&link(), workload, &mut Ecmp::new(1), policy, &Run::default(), &mut ()).unwrap()
+    simulate(&link(), workload, &mut Ecmp::new(1), policy, &RunSettings::default(), &mut ()).unwrap()
 }
 
 /// Mean and half-width of the 99.9 % confidence interval of a correlated series, by the means of thirty batches. The
@@ -38,7 +38,7 @@ fn processor_sharing_slows_down_by_one_over_what_is_idle() {
     // M/G/1-PS: E[T | size] = size / (C (1 − ρ)), whatever the distribution of sizes.
     for (load, sizes) in [(0.5, Sizes::exponential(1e5).unwrap()), (0.7, Sizes::web_search())] {
         let workload = arrivals(sizes.clone(), load, 200_000, 3);
-        let report = run(&workload, &mut MaxMin::new());
+        let report = run(&workload, &mut MaxMinFair::new());
         let (slowdown, half) = mean_of(&report.slowdowns);
         let expected = 1.0 / (1.0 - load);
         assert!((slowdown - expected).abs() <= half, "{sizes}: slowdown {slowdown} ± {half}, expected {expected}");
@@ -77,7 +77,7 @@ fn shortest_first_is_the_preemptive_textbook_loop() {
     let report = run(&workload, &mut Srpt::new());
     let difference = largest_difference(&report.completion_times, &expected, report.time);
     assert!(difference <= 1e-9, "{difference:e}");
-    assert!(report.mean_completion_time() < run(&workload, &mut MaxMin::new()).mean_completion_time());
+    assert!(report.mean_completion_time() < run(&workload, &mut MaxMinFair::new()).mean_completion_time());
 }
 
 /// Greedy rates in the order of what is left.
@@ -99,7 +99,8 @@ fn shortest_first_on_a_network_overtakes_at_the_right_moment() {
     let net = Topology::parking_lot(2, CAPACITY).unwrap();
     let sizes = vec![50e6, 60e6, 40e6];
     let workload = Workload::new(vec![0.0; 3], vec![0, 0, 1], vec![2, 1, 2], sizes).unwrap();
-    let report = simulate(&net, &workload, &mut Ecmp::new(0), &mut Srpt::new(), &Run::default(), &mut ()).unwrap();
+    let report =
+        simulate(&net, &workload, &mut Ecmp::new(0), &mut Srpt::new(), &RunSettings::default(), &mut ()).unwrap();
     // 2 ends at .32 s; 1 overtakes 0 at .08 s, when 50 MB are left of both, and ends at .48 s; 0 has all from then on.
     for (time, expected) in report.completion_times.iter().zip([0.88, 0.48, 0.32]) {
         assert!((time - expected).abs() < 1e-12, "{time} and {expected}");
@@ -111,11 +112,11 @@ fn shortest_first_agrees_with_small_steps_of_brute_force() {
     // By time steps, in each of which the order is fixed: who overtakes, does so within a step.
     for seed in 0..10 {
         let net = random_network(5, seed);
-        let arrivals = Poisson { flows: 60, ..Poisson::new(Sizes::exponential(1e5).unwrap(), 0.9) };
+        let arrivals = Poisson::new(Sizes::exponential(1e5).unwrap(), 0.9).with_flows(60);
         let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap();
         let routes = routes(&net, &workload, &mut Ecmp::new(seed));
-        let exact =
-            simulate(&net, &workload, &mut Ecmp::new(seed), &mut Srpt::new(), &Run::default(), &mut ()).unwrap();
+        let exact = simulate(&net, &workload, &mut Ecmp::new(seed), &mut Srpt::new(), &RunSettings::default(), &mut ())
+            .unwrap();
         let stepped = in_steps(&workload, &routes, net.capacities(), 1e-8);
         for (flow, (time, expected)) in exact.completion_times.iter().zip(&stepped).enumerate() {
             assert!((time - expected).abs() <= 1e-6 + 1e-3 * expected, "seed {seed}, flow {flow}: {time}, {expected}");

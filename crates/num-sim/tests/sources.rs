@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use netnum_core::Topology;
 use netnum_sim::{
-    Ecmp, Ideal, MaxMin, Options, Pairs, Poisson, Policy, Production, Progress, Report, Run, Sizes, Srpt, Workload,
-    policy, simulate,
+    Ecmp, Ideal, MaxMinFair, Options, Pairs, Poisson, Policy, Production, Report, RunProgress, RunSettings, Sizes,
+    Srpt, Workload, policy, simulate,
 };
 
 /// Flows over one link of 10 Gbit/s: arrival, megabytes, Gbit/s that are produced.
@@ -16,7 +16,7 @@ fn run(flows: &[(f64, f64, f64)], buffer: f64, policy: &mut dyn Policy) -> Repor
     let workload = Workload::new(column(|flow| flow.0), ends(0), ends(1), column(|flow| 1e6 * flow.1)).unwrap();
     let production = Production::new(column(|flow| 1e9 * flow.2), buffer).unwrap();
     let workload = workload.with_production(production).unwrap();
-    let report = simulate(&net, &workload, &mut Ecmp::new(0), policy, &Run::default(), &mut ()).unwrap();
+    let report = simulate(&net, &workload, &mut Ecmp::new(0), policy, &RunSettings::default(), &mut ()).unwrap();
     assert_eq!(report.bytes_sent, workload.sizes());
     assert!((report.link_bytes[0] / workload.sizes().iter().sum::<f64>() - 1.0).abs() < 1e-12);
     assert!(report.peak_loads[0] <= 10e9 * (1.0 + 1e-12), "{}", report.peak_loads[0]);
@@ -31,9 +31,9 @@ fn expect(report: &Report, times: &[f64]) {
 
 #[test]
 fn a_flow_alone_is_as_fast_as_its_application() {
-    expect(&run(&[(0.0, 100.0, 5.0)], f64::INFINITY, &mut MaxMin::new()), &[0.16]);
-    expect(&run(&[(0.0, 100.0, 20.0)], f64::INFINITY, &mut MaxMin::new()), &[0.08]);
-    expect(&run(&[(0.0, 100.0, 20.0)], 1e6, &mut MaxMin::new()), &[0.08]);
+    expect(&run(&[(0.0, 100.0, 5.0)], f64::INFINITY, &mut MaxMinFair::new()), &[0.16]);
+    expect(&run(&[(0.0, 100.0, 20.0)], f64::INFINITY, &mut MaxMinFair::new()), &[0.08]);
+    expect(&run(&[(0.0, 100.0, 20.0)], 1e6, &mut MaxMinFair::new()), &[0.08]);
 }
 
 #[test]
@@ -41,25 +41,25 @@ fn a_backlog_is_sent_at_more_than_the_application_produces() {
     // Half of the link each until the first ends at 0.16 s; by then 100 MB of the second are sent and all of it is
     // produced, so that the rest goes at the whole link.
     let flows = [(0.0, 100.0, 5.0), (0.0, 150.0, 10.0)];
-    expect(&run(&flows, f64::INFINITY, &mut MaxMin::new()), &[0.16, 0.20]);
+    expect(&run(&flows, f64::INFINITY, &mut MaxMinFair::new()), &[0.16, 0.20]);
     expect(&run(&flows, f64::INFINITY, &mut Srpt::new()), &[0.16, 0.20]);
     // The same with 4 Gbit/s for the first, the second producing 8: 4 + 6 until 0.2 s. By then 150 MB are sent.
     let flows = [(0.0, 100.0, 4.0), (0.0, 190.0, 8.0)];
     // All of its 190 MB are produced at 0.19 s; 40 MB are left at 0.2 s.
-    expect(&run(&flows, f64::INFINITY, &mut MaxMin::new()), &[0.2, 0.232]);
+    expect(&run(&flows, f64::INFINITY, &mut MaxMinFair::new()), &[0.2, 0.232]);
     // With room for 1 MB it is full after 1 MB / (2 Gbit/s) = 4 ms and then waits for the network: at 0.2 s there is a
     // backlog of 1 MB, which is sent at 10 Gbit/s while 8 are produced, for 4 ms. The rest goes as it is produced.
     let first = 0.2 * 6e9;
     let backlog = 8e6 / 2e9;
     let rest = (190.0 * 8e6 - first - backlog * 10e9) / 8e9;
-    expect(&run(&flows, 1e6, &mut MaxMin::new()), &[0.2, 0.2 + backlog + rest]);
+    expect(&run(&flows, 1e6, &mut MaxMinFair::new()), &[0.2, 0.2 + backlog + rest]);
 }
 
 #[test]
 fn a_cap_returns_when_the_backlog_is_gone() {
     // A produces 2 Gbit/s and has the link for itself; B, of 10 Gbit/s, takes half of it from 0.1 to 0.2 s or so. A never
     // has less than it produces, and B gets what is left.
-    let report = run(&[(0.0, 100.0, 2.0), (0.1, 100.0, 10.0)], f64::INFINITY, &mut MaxMin::new());
+    let report = run(&[(0.0, 100.0, 2.0), (0.1, 100.0, 10.0)], f64::INFINITY, &mut MaxMinFair::new());
     expect(&report, &[0.4, 0.1]);
 }
 
@@ -85,15 +85,15 @@ fn wrong_production_names_the_flow() {
 #[test]
 fn the_exact_optimum_and_xwi_get_on_with_sources() {
     let net = Topology::leaf_spine(2, 4, 2, 10e9, 10e9).unwrap();
-    let arrivals = Poisson { flows: 300, ..Poisson::new(Sizes::web_search(), 0.8) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.8).with_flows(300);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 3).unwrap();
     let production = Production::log_normal(300, 5e9, 1.0, (1e8, 1e11), f64::INFINITY, 3).unwrap();
     let workload = workload.with_production(production).unwrap();
     for name in ["max-min", "proportional", "min-fct", "xwi"] {
         let mut policy = policy(name, &Options::new()).unwrap();
-        let run = Run { until: 10.0, ..Run::default() };
+        let run = RunSettings::default().with_until(10.0);
         let mut looks = 0;
-        let mut stop = |_: &Progress| {
+        let mut stop = |_: &RunProgress| {
             looks += 1;
             if looks < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
@@ -106,7 +106,7 @@ fn the_exact_optimum_and_xwi_get_on_with_sources() {
 #[test]
 fn an_optimum_sends_a_backlog_as_fair_sharing_does() {
     let flows = [(0.0, 50.0, 4.0), (0.0, 10.0, 1e6), (0.0, 10.0, 1e6)];
-    let fair = run(&flows, f64::INFINITY, &mut MaxMin::new()).completion_times;
+    let fair = run(&flows, f64::INFINITY, &mut MaxMinFair::new()).completion_times;
     let optimum = run(&flows, f64::INFINITY, &mut Ideal::proportional()).completion_times;
     for (time, expected) in optimum.iter().zip(&fair) {
         assert!((time - expected).abs() < 1e-4 * expected, "{optimum:?} and {fair:?}");

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use netnum_core::{StopToken, Topology};
 use netnum_sim::{
-    Ecmp, MaxMin, Options, POLICIES, Pairs, Poisson, Production, Progress, ROUTINGS, Result, Run, Sizes, Status,
-    Workload, policy, routing, simulate,
+    Ecmp, MaxMinFair, Options, POLICIES, Pairs, Poisson, Production, ROUTINGS, Result, RunProgress, RunSettings,
+    RunStatus, Sizes, Workload, policy, routing, simulate,
 };
 
 fn net() -> Topology {
@@ -14,7 +14,7 @@ fn net() -> Topology {
 }
 
 fn workload(net: &Topology, flows: usize) -> Result<Workload> {
-    Workload::poisson(net, &Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.6) }, &Pairs::Uniform, 1)
+    Workload::poisson(net, &Poisson::new(Sizes::web_search(), 0.6).with_flows(flows), &Pairs::Uniform, 1)
 }
 
 /// In force, and stopped.
@@ -56,16 +56,16 @@ fn a_simulation_that_is_stopped_from_the_start_has_a_report_of_nothing() {
     let flows = workload(&net, 3000).unwrap();
     for policy_name in POLICIES.iter().map(|entry| entry.name) {
         for routing_name in ROUTINGS.iter().map(|entry| entry.name) {
-            let run = |run: &Run| {
+            let run = |run: &RunSettings| {
                 let mut policy = policy(policy_name, &Options::new()).unwrap();
                 let mut routing = routing(routing_name, 1, &Options::new()).unwrap();
                 simulate(&net, &flows, routing.as_mut(), policy.as_mut(), run, &mut ()).unwrap()
             };
             let case = format!("{policy_name} over {routing_name}");
-            let limited = run(&Run { time_limit: Some(Duration::ZERO), ..Run::default() });
-            assert_eq!((limited.status, limited.ended()), (Status::TimeLimit, 0), "{case}");
-            let token = stopped(|| run(&Run::default()));
-            assert_eq!((token.status, token.ended()), (Status::Stopped, 0), "{case}");
+            let limited = run(&RunSettings::default().with_time_limit(Some(Duration::ZERO)));
+            assert_eq!((limited.status, limited.ended()), (RunStatus::TimeLimit, 0), "{case}");
+            let token = stopped(|| run(&RunSettings::default()));
+            assert_eq!((token.status, token.ended()), (RunStatus::Stopped, 0), "{case}");
             for report in [limited, token] {
                 assert_eq!(report.completion_times.len(), 3000, "{case}");
                 assert!(report.bytes_sent.iter().all(|&bytes| bytes == 0.0), "{case}");
@@ -78,30 +78,30 @@ fn a_simulation_that_is_stopped_from_the_start_has_a_report_of_nothing() {
 fn a_simulation_stopped_on_its_way_is_the_beginning_of_the_whole_one() {
     let net = net();
     let flows = workload(&net, 3000).unwrap();
-    let run = |observer: &mut dyn netnum_sim::Observer| {
-        simulate(&net, &flows, &mut Ecmp::new(1), &mut MaxMin::new(), &Run::default(), observer).unwrap()
+    let run = |observer: &mut dyn netnum_sim::RunObserver| {
+        simulate(&net, &flows, &mut Ecmp::new(1), &mut MaxMinFair::new(), &RunSettings::default(), observer).unwrap()
     };
     let whole = run(&mut ());
     let token = StopToken::new();
     let other = token.clone();
     struct Look<F>(F);
-    impl<F: FnMut(&Progress)> netnum_sim::Observer for Look<F> {
+    impl<F: FnMut(&RunProgress)> netnum_sim::RunObserver for Look<F> {
         fn pause(&self) -> Duration {
             Duration::ZERO
         }
-        fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        fn observe(&mut self, progress: &RunProgress) -> ControlFlow<()> {
             (self.0)(progress);
             ControlFlow::Continue(())
         }
     }
     let part = token.scope(|| {
-        run(&mut Look(|progress: &Progress| {
+        run(&mut Look(|progress: &RunProgress| {
             if progress.ended == 1000 {
                 other.stop();
             }
         }))
     });
-    assert_eq!(part.status, Status::Stopped);
+    assert_eq!(part.status, RunStatus::Stopped);
     assert!((1000..3000).contains(&part.ended()), "{part}");
     for (flow, time) in part.completion_times.iter().enumerate().filter(|time| !time.1.is_nan()) {
         assert_eq!(time.to_bits(), whole.completion_times[flow].to_bits(), "flow {flow}");
@@ -115,8 +115,8 @@ fn a_limit_that_is_not_reached_changes_nothing() {
     let net = net();
     let flows = workload(&net, 500).unwrap();
     let run = |time_limit| {
-        let run = Run { time_limit, ..Run::default() };
-        let report = simulate(&net, &flows, &mut Ecmp::new(1), &mut MaxMin::new(), &run, &mut ()).unwrap();
+        let run = RunSettings::default().with_time_limit(time_limit);
+        let report = simulate(&net, &flows, &mut Ecmp::new(1), &mut MaxMinFair::new(), &run, &mut ()).unwrap();
         (report.status, report.completion_times, report.link_bytes, report.events)
     };
     assert_eq!(run(Some(Duration::from_secs(3600))), run(None));

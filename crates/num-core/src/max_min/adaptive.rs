@@ -7,14 +7,14 @@
 //!
 //! Where it comes to rest all paths that a flow uses fill at one fair share, which max-min rates do as well, but other
 //! rates too: it is no exact method. How far a flow is from having a bottleneck is therefore proven afterwards, by
-//! reasons as of `blocked.rs` and nothing else. Two kinds are tried, prices of 1 on
+//! reasons as of `witness.rs` and nothing else. Two kinds are tried, prices of 1 on
 //!
 //! ```text
 //! one full link l                    with t the largest fair share of a flow all of whose paths cross l
 //! all full links of level ≤ t        for some levels t;  level of a link = mean fair share of what it carries
 //! ```
 //!
-//! **The bound.** Let u be the largest residual. By weak duality (`blocked.rs`) every flow f that is not satisfied has a
+//! **The bound.** Let u be the largest residual. By weak duality (`witness.rs`) every flow f that is not satisfied has a
 //! reason with fair share t, so that with m_g = min(y_g, B_g(t)), for any feasible rates z,
 //!
 //! ```text
@@ -37,11 +37,11 @@
 //! Cost: a water-fill of all paths per round, and for the proof, every few rounds, the crossings of full links times the
 //! number of levels.
 
-use super::blocked::{Reason, Witness, residual_in};
 use super::curves::CurveFill;
 use super::network::Network;
+use super::prove::ROUNDED;
 use super::water_fill::WaterFill;
-use super::witness::ROUNDED;
+use super::witness::{Reason, Witness, residual_in};
 use super::{METHOD, flow_shares, flow_weights};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -54,7 +54,7 @@ const ROUNDS: usize = 4;
 const PROOFS: usize = 6;
 /// By what part a proof must better the one before it for another one to be tried.
 const GAIN: f64 = 0.01;
-/// Levels of which a proof takes all full links below.
+/// RisingRates of which a proof takes all full links below.
 const LEVELS: usize = 16;
 /// A link with no more than this part of its capacity left is full.
 const FULL: f64 = 1e-9;

@@ -10,12 +10,12 @@
 //! shares are compared in rates, so that the residual is relative to them. Where B is flat a rate belongs to many fair
 //! shares; the smallest counts, and a rate that is above a flat piece by no more than rounding is on it.
 //!
-//! Flows with several paths need more than a link (`blocked.rs`).
+//! Flows with several paths need more than a link (`witness.rs`).
 //!
 //! Cost: O(crossings) and two curves evaluated per crossing.
 
-use super::blocked::{Reason, blocked_residual};
 use super::flow_shares;
+use super::witness::{Reason, witness_residual};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::normalize::relative_loads;
@@ -32,9 +32,9 @@ const ROUNDING: f64 = 1e-12;
 /// # Errors
 /// [`Error::Unsupported`](crate::Error::Unsupported) for utilities without a fair share, and
 /// [`Error::Utility`](crate::Error::Utility) for one with a bad weight.
-pub(crate) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[Reason]) -> Result<f64> {
+pub(super) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[Reason]) -> Result<f64> {
     if !problem.is_single_path() {
-        return blocked_residual(problem, rates, witness, METHOD);
+        return witness_residual(problem, rates, witness, METHOD);
     }
     let mut residual = 0.0f64;
     each_path(problem, rates, |_, nearest, _| residual = residual.max(nearest))?;

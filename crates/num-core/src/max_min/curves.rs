@@ -6,17 +6,17 @@
 //! B_p(f)              the flow's curve, cut at r_p, the smallest of its saturation, its cap and the capacities on p
 //! ```
 //!
-//! Between the kinks of its curves the sum is linear, so a level is exact: the kinks are sorted, the piece with the
-//! level is found by bisection, and rates are interpolated on it, so that they add up to the capacity however steep
-//! the curves are. Levels only rise, as in [`water_fill`](super::water_fill), and the links are looked at in the same
+//! Between the breakpoints of its curves the sum is linear, so a level is exact: the breakpoints are sorted, the piece
+//! with the level is found by bisection, and rates are interpolated on it, so that they add up to the capacity however steep
+//! the curves are. RisingRates only rise, as in [`water_fill`](super::water_fill), and the links are looked at in the same
 //! order. A curve that is flat at the level is no difficulty: its rate is the same all along the piece.
 //!
-//! Cost: a look takes O(k log k + n log k log n) for a link with n flows and k kinks. Where it fails: not at all, but
+//! Cost: a look takes O(k log k + n log k log n) for a link with n flows and k breakpoints. Where it fails: not at all, but
 //! fair shares themselves are only as good as the slope of the curves allows, rates are exact.
 //!
 //! Source: Kumar et al., *BwE*, SIGCOMM 2015, §6, for max-min over bandwidth functions.
 
-use super::earliest::Earliest;
+use super::tournament::Tournament;
 use super::water_fill::{FULL, power_of_two};
 use crate::error::Result;
 use crate::paths::Paths;
@@ -82,7 +82,7 @@ impl Curves {
     }
 }
 
-/// Where a link fills: a part of the way from one kink to the next.
+/// Where a link fills: a part of the way from one breakpoint to the next.
 struct Level {
     fair_share: f64,
     before: f64,
@@ -98,12 +98,12 @@ pub(super) struct CurveFill {
     curves: Curves,
     /// Rate of every path that has stopped.
     stopped: Vec<Option<f64>>,
-    earliest: Earliest,
+    tournament: Tournament,
     /// The fair share that has been reached.
     water: f64,
-    /// The paths through the link at hand that have not stopped, and their kinks.
+    /// The paths through the link at hand that have not stopped, and their breakpoints.
     rising: Vec<usize>,
-    kinks: Vec<f64>,
+    breakpoints: Vec<f64>,
 }
 
 impl CurveFill {
@@ -131,17 +131,17 @@ impl CurveFill {
         for (((links, share), &cap), &part) in paths.iter().zip(shares).zip(caps).zip(parts) {
             curves.push_part(share, smallest(capacities, links).min(cap), part);
         }
-        let mut earliest = Earliest::new(capacities.len());
-        earliest.set_all(capacities.iter().map(|_| 0.0));
+        let mut tournament = Tournament::new(capacities.len());
+        tournament.set_all(capacities.iter().map(|_| 0.0));
         Ok(Self {
             capacities: capacities.iter().map(|capacity| capacity / unit).collect(),
             through: paths.transpose(capacities.len())?,
             stopped: vec![None; paths.len()],
             curves,
-            earliest,
+            tournament,
             water: 0.0,
             rising: Vec::new(),
-            kinks: Vec::new(),
+            breakpoints: Vec::new(),
         })
     }
 
@@ -149,19 +149,19 @@ impl CurveFill {
     /// whether all have.
     pub(super) fn rise(&mut self, most: usize) -> bool {
         let mut looked = 0;
-        while let Some((link, bound)) = self.earliest.first() {
+        while let Some((link, bound)) = self.tournament.first() {
             if looked >= most {
                 return false;
             }
             looked += 1 + self.through.links(link).len();
             match self.level(link) {
-                Some(level) if level.fair_share > bound => self.earliest.set(link, level.fair_share),
+                Some(level) if level.fair_share > bound => self.tournament.set(link, level.fair_share),
                 Some(level) => {
                     self.stop(&level);
-                    self.earliest.set(link, f64::INFINITY);
+                    self.tournament.set(link, f64::INFINITY);
                     self.water = level.fair_share.max(self.water);
                 }
-                None => self.earliest.set(link, f64::INFINITY),
+                None => self.tournament.set(link, f64::INFINITY),
             }
         }
         self.water = f64::INFINITY;
@@ -187,7 +187,7 @@ impl CurveFill {
                 None => self.rising.push(path as usize),
             }
         }
-        let Self { curves, rising, kinks, water, .. } = self;
+        let Self { curves, rising, breakpoints, water, .. } = self;
         let water = *water;
         if rising.is_empty() {
             return None;
@@ -202,17 +202,17 @@ impl CurveFill {
         // Where curves are so steep that the present level of another link is too much for this one, from the
         // beginning.
         let low = if now < left { water } else { 0.0 };
-        kinks.clear();
+        breakpoints.clear();
         for &path in rising.iter() {
             let end = curves.ends[path];
             let inner = curves.pieces(path).iter().map(|piece| piece[0]);
-            kinks.extend(inner.filter(|&kink| kink > low && kink < end));
-            kinks.push(end.max(low));
+            breakpoints.extend(inner.filter(|&breakpoint| breakpoint > low && breakpoint < end));
+            breakpoints.push(end.max(low));
         }
-        kinks.sort_unstable_by(f64::total_cmp);
-        let next = kinks.partition_point(|&kink| demand(kink) < left);
-        let after = *kinks.get(next)?;
-        let before = if next == 0 { low } else { kinks[next - 1] };
+        breakpoints.sort_unstable_by(f64::total_cmp);
+        let next = breakpoints.partition_point(|&breakpoint| demand(breakpoint) < left);
+        let after = *breakpoints.get(next)?;
+        let before = if next == 0 { low } else { breakpoints[next - 1] };
         let (least, most) = (demand(before), demand(after));
         let part = if most > least { ((left - least) / (most - least)).clamp(0.0, 1.0) } else { 0.0 };
         Some(Level { fair_share: before + part * (after - before), before, after, part })

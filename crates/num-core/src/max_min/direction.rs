@@ -92,7 +92,7 @@ impl Direction {
         }
         for &flow in &self.split {
             let flow = flow as usize;
-            let slope = state.levels.slope(flow);
+            let slope = state.flow_rates.slope(flow);
             let (mut sum, mut terms) = (slope, slope);
             for &path in &basis.extras[flow] {
                 let column = basis.column_of[path as usize] as usize;

@@ -10,67 +10,65 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `one_path.rs` | one path per flow, a slice of work at a time |
+//! | `search.rs` | the search for rates, a slice of work at a time: either of the next two |
+//! | `one_path.rs` | one path per flow: a water-fill |
+//! | `several_paths.rs` | several paths per flow: runs of the simplex method until one is proven |
 //! | `water_fill.rs` | weights: fast, reusable |
 //! | `curves.rs` | bandwidth functions, and weights among them |
-//! | `earliest.rs` | which link fills first |
+//! | `tournament.rs` | which link fills first |
 //! | `bottleneck.rs` | how far any rates are from the equivalence above |
+//! | `certificate.rs` | that distance as a certificate |
 //! | `solution.rs` | rates with their proof, and the next ones from them |
-//! | `several_paths.rs` | several paths per flow: runs of the simplex method until one is proven |
 //! | `parametric.rs` | a run: turns, pivots and cuts while the fair share rises |
-//! | `network.rs`, `levels.rs` | what it runs on: open paths and caps, rates over the fair share |
+//! | `network.rs`, `rising_rates.rs` | what it runs on: open paths and caps, rates over the fair share |
 //! | `crossings.rs` | the paths through every link |
 //! | `basis.rs`, `direction.rs`, `row.rs` | full links and the inverse, which row leaves, what enters |
 //! | `warm.rs` | the same from an earlier solution: its cuts and its basis |
 //! | `pool.rs`, `reroute.rs` | rates under cuts, and whether a basis can be found that routes them |
 //! | `adaptive.rs` | approximate rates over several paths, with a proven bound |
 //! | `twofold.rs` | sums to twice the precision |
-//! | `witness.rs` | from cuts to reasons that stand alone |
-//! | `blocked.rs` | the bottleneck of a flow with several paths: checks the reasons |
+//! | `prove.rs` | the witness of a run: from its cuts to reasons that stand alone |
+//! | `witness.rs` | checks a witness: how far flows with several paths are from a bottleneck |
 //!
 //! Sources: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2; for bandwidth functions Kumar et al., *BwE*, SIGCOMM
 //! 2015; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2.
 
 mod adaptive;
 mod basis;
-mod blocked;
 mod bottleneck;
+mod certificate;
 mod crossings;
 mod curves;
 mod direction;
-mod earliest;
-mod levels;
 mod network;
 mod one_path;
 mod parametric;
 mod pool;
+mod prove;
 mod reroute;
+mod rising_rates;
 mod row;
+mod search;
 mod several_paths;
 mod solution;
+mod tournament;
 mod twofold;
 mod warm;
 mod water_fill;
 mod witness;
 
-pub(crate) use blocked::Witness;
-pub(crate) use bottleneck::{bottleneck_links, bottleneck_residual};
+pub(crate) use bottleneck::bottleneck_links;
+pub(crate) use certificate::certify;
+pub(crate) use search::Search;
 pub use solution::{MaxMin, MaxMinBasis};
 pub(crate) use water_fill::WaterFill;
+pub(crate) use witness::{Reason, Witness};
 
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
 use crate::problem::Problem;
 use crate::utility::FairShare;
-use one_path::OnePath;
-use several_paths::SeveralPaths;
-
-/// What errors call it.
-const METHOD: &str = "max-min";
-/// With several paths per flow, rates this near to being proven are an answer.
-const SETTLED: f64 = 1e-5;
-/// Operations between two looks at whether to stop.
-const SLICE: usize = 1 << 20;
+use search::METHOD;
 
 /// The rate of every path of the max-min fair allocation, in the units of the capacities: over rates per weight for
 /// [`AlphaFair`](crate::AlphaFair), over fair shares for [`BandwidthFunction`](crate::BandwidthFunction), whatever
@@ -78,7 +76,7 @@ const SLICE: usize = 1 << 20;
 ///
 /// A flow with several paths has the fair share of the sum of their rates, which is unique; how it is split over the
 /// paths is not. Closed paths (over a failed link or capped at 0) get 0. With weights alone and one path per flow
-/// O(crossings), and a few looks at every link; curves are sorted by their kinks besides. With several paths a dual
+/// O(crossings), and a few looks at every link; curves are sorted by their breakpoints besides. With several paths a dual
 /// simplex method makes some 1 to 5 pivots per flow, each a few operations for every full link and the crossings of some:
 /// milliseconds for 100 flows on a backbone, a second for thousands. Rates are then exact to some 1e-12, and checked;
 /// where weights, capacities and curves span 18 decades together, what the lightest flows get may be rounding.
@@ -89,76 +87,20 @@ const SLICE: usize = 1 << 20;
 /// is, with its gap); [`Error::Utility`] when a user's utility has a weight that is not finite and positive;
 /// [`Error::Stopped`] when a [token](crate::StopToken) says so.
 pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
-    let (rates, witness) = max_min_with_witness(problem)?;
-    if problem.is_single_path() {
-        return Ok(rates);
-    }
-    let left = bottleneck_residual(problem, &rates, &witness)?;
-    if left > SETTLED {
-        return Err(unproven(left));
-    }
-    Ok(rates)
+    let mut search = Search::new(problem)?.finish()?;
+    search.check_proven()?;
+    Ok(search.rates())
 }
 
-fn unproven(left: f64) -> Error {
-    let what = format!("this problem to its end: a gap of {left:.1e} is left");
-    Error::Unsupported { method: METHOD.into(), what, instead: "use solve(), which returns it with its gap" }
-}
-
-/// The same, and why no flow can have more; with one path per flow that needs no witness.
-pub(crate) fn max_min_with_witness(problem: &Problem) -> Result<(Vec<f64>, Witness)> {
-    let mut search = Search::new(problem)?;
-    while !search.advance(SLICE)? {}
-    Ok((search.rates(), search.witness()))
-}
-
-/// Max-min rates in the making; it goes on where it was left.
-#[derive(Debug)]
-pub(crate) struct Search(Kind);
-
-#[derive(Debug)]
-enum Kind {
-    OnePath(Box<OnePath>),
-    SeveralPaths(Box<SeveralPaths>),
-}
-
-impl Search {
-    /// # Errors
-    /// Those of [`max_min`].
-    pub(crate) fn new(problem: &Problem) -> Result<Self> {
-        Ok(Self(match problem.is_single_path() {
-            true => Kind::OnePath(Box::new(OnePath::new(problem)?)),
-            false => Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, None)?)),
-        }))
-    }
-
-    /// Goes on for about so many elementary operations of some nanoseconds each, or until it is done. Returns whether
-    /// it is.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`]; it may go on all the same.
-    pub(crate) fn advance(&mut self, operations: usize) -> Result<bool> {
-        match &mut self.0 {
-            Kind::OnePath(fill) => fill.advance(operations),
-            Kind::SeveralPaths(runs) => runs.advance(operations),
-        }
-    }
-
-    /// Feasible rates of all paths, in the caller's units: what has stopped has its rate, the rest what it has at the
-    /// fair share that has been reached.
-    pub(crate) fn rates(&mut self) -> Vec<f64> {
-        match &mut self.0 {
-            Kind::OnePath(fill) => fill.rates(),
-            Kind::SeveralPaths(runs) => runs.rates(),
-        }
-    }
-
-    /// Why no flow can have more, once it is done; with one path per flow that needs no witness.
-    pub(crate) fn witness(&self) -> Witness {
-        match &self.0 {
-            Kind::OnePath(_) => Witness::new(),
-            Kind::SeveralPaths(runs) => runs.witness(),
-        }
+/// Why no flow can have more than its max-min fair rate: what [`certify`] needs to judge rates. With one path per flow
+/// that needs no reasons.
+///
+/// # Errors
+/// Those of [`max_min`].
+pub(crate) fn prove(problem: &Problem) -> Result<Witness> {
+    match problem.is_single_path() {
+        true => Ok(Witness::new()),
+        false => Ok(Search::new(problem)?.finish()?.witness().to_vec()),
     }
 }
 

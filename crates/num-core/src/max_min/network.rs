@@ -1,7 +1,7 @@
 //! What max-min over several paths sees of a problem: its open paths flow by flow, in a unit in which no sum overflows.
 //!
 //! A path whose cap is below the capacities of its links has one more link of its own, with the cap as capacity. The caps
-//! of flows are the ends of their curves (`levels.rs`).
+//! of flows are the ends of their curves (`rising_rates.rs`).
 
 use super::water_fill::power_of_two;
 use crate::error::Result;

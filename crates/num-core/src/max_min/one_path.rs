@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::curves::CurveFill;
+use super::search::{METHOD, SLICE};
 use super::water_fill::WaterFill;
-use super::{METHOD, SLICE, flow_shares, flow_weights};
+use super::{flow_shares, flow_weights};
 use crate::error::Result;
 use crate::interrupt;
 use crate::normalize::{FNorm, Normalizer};

@@ -14,12 +14,12 @@
 //!
 //! Its flows with λ_f > 0 are held there, exactly at the t that fills the cut; what has a positive coefficient in the
 //! row (links with π_l > 0, paths with π(p) > λ_f) is 0 for good and never enters again, and the variable that was to
-//! leave never leaves. Then t rises on, until all flows are held or have all they can use. One run finds all levels.
+//! leave never leaves. Then t rises on, until all flows are held or have all they can use. One run finds the rates of all flows.
 //!
 //! Costs of paths only serve to choose who enters: their number of links and a random part, without which pivots could
 //! go round in circles. Cost of a pivot: O(nonzeros of the inverse), and the crossings of the links that have a price in
 //! the row; some 1 to 5 pivots per flow. What goes wrong: rounding, in the end. Every result is checked by
-//! [`blocked`](super::blocked), and a run that breaks off or fails the check is repeated with other costs
+//! [`witness`](super::witness), and a run that breaks off or fails the check is repeated with other costs
 //! (`several_paths.rs`).
 //!
 //! Source: parametric right-hand sides, Gass and Saaty, *Naval Research Logistics Quarterly* 1955; the ratio tests with
@@ -35,11 +35,11 @@ use rand_chacha::ChaCha8Rng;
 use super::basis::{Basis, NONE};
 use super::crossings::Crossings;
 use super::direction::{Direction, Leaving};
-use super::levels::Levels;
 use super::network::Network;
+use super::prove::Cut;
+use super::rising_rates::RisingRates;
 use super::row::{Entering, Row};
 use super::twofold::Twofold;
-use super::witness::Cut;
 use crate::paths::Paths;
 
 /// Pivots and cuts after which lists are shortened and sums made anew.
@@ -55,7 +55,7 @@ const SMALL: usize = 400;
 const FULL: f64 = 1e-9;
 /// Part of the costs that is random.
 const RANDOM: f64 = 0.5;
-/// Turns, per path, link and kink, after which a run has broken off.
+/// Turns, per path, link and breakpoint, after which a run has broken off.
 const TURNS: usize = 20;
 
 /// How a run goes.
@@ -71,7 +71,7 @@ pub(super) enum Run {
 
 #[derive(Debug)]
 pub(super) struct Parametric {
-    pub(super) levels: Levels,
+    pub(super) flow_rates: RisingRates,
     pub(super) basis: Basis,
     /// The paths through every link.
     pub(super) crossing: Arc<Paths>,
@@ -102,7 +102,7 @@ pub(super) struct Parametric {
     pub(super) row: Row,
     turns: usize,
     most_turns: usize,
-    /// Turns but for kinks.
+    /// Turns but for breakpoints.
     changes: usize,
     /// Elementary operations done, to tell how long it has taken.
     work: usize,
@@ -117,7 +117,7 @@ pub(super) struct Rests {
 
 impl Parametric {
     /// At the fair share 0, with costs that depend on `seed`.
-    pub(super) fn new(network: &Network, levels: Levels, crossings: Crossings, seed: u64) -> Self {
+    pub(super) fn new(network: &Network, flow_rates: RisingRates, crossings: Crossings, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let cost = |path: &[u32]| path.len() as f64 + RANDOM * rng.random_range(0.0..1.0);
         let costs: Vec<f64> = network.paths.iter().map(cost).collect();
@@ -128,15 +128,15 @@ impl Parametric {
         let keys: Vec<u32> = (0..network.flows()).map(cheapest).collect();
         let prices = vec![0.0; network.capacities.len()];
         let (basis, path_costs) = (Basis::new(network, keys), costs.clone());
-        let mut this = Self::with_basis(network, levels, basis, crossings, costs, path_costs, prices);
+        let mut this = Self::with_basis(network, flow_rates, basis, crossings, costs, path_costs, prices);
         for flow in 0..network.flows() {
-            this.tilt(network, flow, this.levels.slope(flow));
+            this.tilt(network, flow, this.flow_rates.slope(flow));
         }
         this
     }
 
     /// At a basis, with random costs for which it is dual feasible, to route rates that are given.
-    pub(super) fn at(network: &Network, levels: Levels, basis: Basis, crossings: Crossings) -> Self {
+    pub(super) fn at(network: &Network, flow_rates: RisingRates, basis: Basis, crossings: Crossings) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut prices = vec![0.0; network.capacities.len()];
         basis.links.iter().for_each(|&link| prices[link as usize] = rng.random_range(0.5..1.5));
@@ -145,12 +145,12 @@ impl Parametric {
             if is_key || basis.column_of[path] != NONE { 0.0 } else { rng.random_range(0.5..1.5) }
         };
         let path_costs = (0..network.paths.len()).map(reduced).collect();
-        Self::with_basis(network, levels, basis, crossings, Vec::new(), path_costs, prices)
+        Self::with_basis(network, flow_rates, basis, crossings, Vec::new(), path_costs, prices)
     }
 
     fn with_basis(
         network: &Network,
-        levels: Levels,
+        flow_rates: RisingRates,
         basis: Basis,
         Crossings { all, through, around }: Crossings,
         costs: Vec<f64>,
@@ -179,9 +179,9 @@ impl Parametric {
             row: Row::new(links, paths, network.flows()),
             turns: 0,
             changes: 0,
-            most_turns: TURNS * (paths + links + network.flows() + levels.kinks()) + 1000,
+            most_turns: TURNS * (paths + links + network.flows() + flow_rates.breakpoints()) + 1000,
             work: 0,
-            levels,
+            flow_rates,
         }
     }
 
@@ -189,7 +189,7 @@ impl Parametric {
     pub(super) fn advance(&mut self, network: &Network, operations: usize) -> Run {
         self.work = 0;
         while self.work < operations {
-            if self.levels.rising() == 0 {
+            if self.flow_rates.rising() == 0 {
                 return Run::Done;
             }
             self.turns += 1;
@@ -219,7 +219,7 @@ impl Parametric {
         self.settle_values(network);
         let mut rates = vec![0.0; network.paths.len()];
         for (flow, &key) in self.basis.keys.iter().enumerate().filter(|(_, key)| **key != NONE) {
-            let wanted = self.levels.rate(flow);
+            let wanted = self.flow_rates.rate(flow);
             for &path in &self.basis.extras[flow] {
                 rates[path as usize] = self.rates[path as usize].max(0.0);
             }
@@ -236,26 +236,26 @@ impl Parametric {
     /// x of a flow's key path.
     pub(super) fn key_rate(&self, flow: usize) -> f64 {
         let extra: f64 = self.basis.extras[flow].iter().map(|&path| self.rates[path as usize]).sum();
-        self.levels.rate(flow) - extra
+        self.flow_rates.rate(flow) - extra
     }
 
-    /// A kink, a pivot or a cut. Returns whether there was one.
+    /// A breakpoint, a pivot or a cut. Returns whether there was one.
     fn turn(&mut self, network: &Network) -> bool {
         let mut direction = mem::take(&mut self.direction);
         let mut row = mem::take(&mut self.row);
         self.work += direction.find(self, network);
         let went = loop {
-            let kink = self.levels.distance_to_kink();
+            let breakpoint = self.flow_rates.distance_to_breakpoint();
             let leaving = direction.first(self, network);
-            let (leaving, step) = match (leaving, kink) {
-                (Some((_, step)), Some(kink)) if kink <= step => (None, kink),
+            let (leaving, step) = match (leaving, breakpoint) {
+                (Some((_, step)), Some(breakpoint)) if breakpoint <= step => (None, breakpoint),
                 (Some((leaving, step)), _) => (Some(leaving), step),
-                (None, Some(kink)) => (None, kink),
+                (None, Some(breakpoint)) => (None, breakpoint),
                 (None, None) => break false,
             };
             let Some(leaving) = leaving else {
                 self.rise_by(&direction, step);
-                self.pass_kink(network);
+                self.pass_breakpoint(network);
                 break true;
             };
             let before = leaving;
@@ -292,7 +292,7 @@ impl Parametric {
     /// Raises the fair share.
     fn rise_by(&mut self, direction: &Direction, step: f64) {
         if step > 0.0 {
-            self.levels.set_above(self.levels.above() + step);
+            self.flow_rates.set_above(self.flow_rates.above() + step);
             for (&path, falls) in self.basis.paths.iter().zip(&direction.extras) {
                 self.rates[path as usize] += falls * step;
             }
@@ -300,8 +300,8 @@ impl Parametric {
         }
     }
 
-    fn pass_kink(&mut self, network: &Network) {
-        let (flow, before, after) = self.levels.pass_kink();
+    fn pass_breakpoint(&mut self, network: &Network) {
+        let (flow, before, after) = self.flow_rates.pass_breakpoint();
         // Not the difference, which would be rounded.
         self.tilt(network, flow, -before);
         self.tilt(network, flow, after);
@@ -328,7 +328,7 @@ impl Parametric {
         let extra = *self.basis.extras[flow].iter().max_by(larger).expect("only flows with extra paths have a row");
         let (column, key) = (self.basis.column_of[extra as usize] as usize, self.basis.keys[flow]);
         self.rates[key as usize] = self.key_rate(flow);
-        let slope = self.levels.slope(flow);
+        let slope = self.flow_rates.slope(flow);
         self.tilt(network, flow, -slope);
         self.basis.swap_key(flow, extra);
         self.tilt(network, flow, slope);
@@ -384,13 +384,13 @@ impl Parametric {
     /// Nothing can enter: the flows that pay in this row are held, and what would have to enter is shut out.
     fn cut(&mut self, network: &Network, row: &Row, leaving: Leaving) {
         // Only for these flows: what is exact for light ones may be far off for heavy ones elsewhere.
-        let above = self.level_of(row).unwrap_or(self.levels.above());
-        let fair_share = self.levels.fair_share(above);
+        let above = self.level_of(row).unwrap_or(self.flow_rates.above());
+        let fair_share = self.flow_rates.fair_share(above);
         for (flow, _) in row.paying() {
             let flow = flow as usize;
-            if !self.levels.is_held(flow) {
-                let slope = self.levels.slope(flow);
-                self.levels.hold(flow, above);
+            if !self.flow_rates.is_held(flow) {
+                let slope = self.flow_rates.slope(flow);
+                self.flow_rates.hold(flow, above);
                 self.tilt(network, flow, -slope);
             }
         }
@@ -417,8 +417,8 @@ impl Parametric {
         }
     }
 
-    /// How far above the last kink the fair share fills a row's cut exactly; none if that is past the next kink, or not
-    /// what the values of the basis say.
+    /// How far above the last breakpoint the fair share fills a row's cut exactly; none if that is past the next
+    /// breakpoint, or not what the values of the basis say.
     fn level_of(&mut self, row: &Row) -> Option<f64> {
         let (mut rest, mut slope, mut terms) = (Twofold::default(), 0.0, 0.0);
         for (link, price) in row.priced() {
@@ -428,13 +428,14 @@ impl Parametric {
         }
         for (flow, factor) in row.factors() {
             let flow = flow as usize;
-            let rises = self.levels.slope(flow);
-            let start = if self.levels.is_held(flow) { self.levels.rate(flow) } else { self.levels.start(flow) };
+            let rises = self.flow_rates.slope(flow);
+            let start =
+                if self.flow_rates.is_held(flow) { self.flow_rates.rate(flow) } else { self.flow_rates.start(flow) };
             rest.add_product(-factor, start);
             slope += factor * rises;
         }
-        let (above, now) = (rest.value() / slope, self.levels.above());
-        let next = self.levels.distance_to_kink().map_or(f64::INFINITY, |kink| now + kink);
+        let (above, now) = (rest.value() / slope, self.flow_rates.above());
+        let next = self.flow_rates.distance_to_breakpoint().map_or(f64::INFINITY, |breakpoint| now + breakpoint);
         let agrees = (above - now).abs() * slope <= FULL * terms;
         (agrees && above >= 0.0 && above <= next).then_some(above)
     }
@@ -443,12 +444,12 @@ impl Parametric {
     fn tidy(&mut self, network: &Network) -> bool {
         for flow in 0..network.flows() {
             let own = network.paths_of(flow);
-            if self.settled[flow] || !self.levels.is_held(flow) || !self.basis.extras[flow].is_empty() {
+            if self.settled[flow] || !self.flow_rates.is_held(flow) || !self.basis.extras[flow].is_empty() {
                 continue;
             }
             if own.filter(|&path| self.path_ban[path] == NONE).count() == 1 {
                 self.settled[flow] = true;
-                let rate = self.levels.rate(flow);
+                let rate = self.flow_rates.rate(flow);
                 for &link in network.paths.links(self.basis.keys[flow] as usize) {
                     self.left[link as usize].add(-rate);
                 }
@@ -492,7 +493,7 @@ impl Parametric {
         let mut keys = vec![0.0; network.capacities.len()];
         for (flow, &key) in self.basis.keys.iter().enumerate() {
             if key != NONE && !self.settled[flow] {
-                let rate = self.levels.rate(flow);
+                let rate = self.flow_rates.rate(flow);
                 self.work += add(&mut keys, network, key, rate);
             }
         }

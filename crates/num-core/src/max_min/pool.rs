@@ -8,19 +8,19 @@
 //! share t rises and all flows with it, y_f = B_f(t), until a cut is full; its flows with λ_f > 0 are held there, the
 //! others go on. That is water-filling with a link for every cut and a factor for every crossing. The rates are the
 //! max-min rates of a larger set than what can be routed: if they can be routed, they are max-min fair, and the cuts
-//! that have held flows are the reasons (`blocked.rs`).
+//! that have held flows are the reasons (`witness.rs`).
 //!
 //! While no curve gets steeper the level of a cut only rises, so that one once computed is a bound, as in
-//! [`water_fill`](super::water_fill); at a kink where one does, the levels of its cuts are made anew.
+//! [`water_fill`](super::water_fill); at a breakpoint where one does, the levels of its cuts are made anew.
 //!
-//! Cost: O(factors · kinks per flow + looks · log cuts).
+//! Cost: O(factors · breakpoints per flow + looks · log cuts).
 
-use super::blocked::Reason;
-use super::earliest::Earliest;
-use super::levels::Levels;
 use super::network::Network;
+use super::prove::ROUNDED;
+use super::rising_rates::RisingRates;
+use super::tournament::Tournament;
 use super::twofold::Twofold;
-use super::witness::ROUNDED;
+use super::witness::Reason;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
@@ -52,7 +52,7 @@ struct Room {
 
 impl Pool {
     /// `lowest` is at the fair share 0.
-    pub(super) fn new(network: &Network, lowest: &Levels, cuts: Vec<Reason>) -> Self {
+    pub(super) fn new(network: &Network, lowest: &RisingRates, cuts: Vec<Reason>) -> Self {
         let mut this = Self { cuts: Vec::new(), rooms: Vec::new(), of_flow: vec![Vec::new(); network.flows()] };
         cuts.into_iter().for_each(|cut| this.push(network, lowest, cut));
         this
@@ -62,7 +62,7 @@ impl Pool {
         self.cuts.len()
     }
 
-    fn push(&mut self, network: &Network, lowest: &Levels, cut: Reason) {
+    fn push(&mut self, network: &Network, lowest: &RisingRates, cut: Reason) {
         let (mut room, mut slope, mut rising) = (Twofold::default(), Twofold::default(), 0);
         cut.prices.iter().for_each(|&(link, price)| room.add_product(price, network.capacities[link as usize]));
         let number = self.cuts.len() as u32;
@@ -79,7 +79,7 @@ impl Pool {
 
     /// Adds the cut of some prices, of which those that are not positive count as 0. `through` lists the paths of every
     /// link.
-    pub(super) fn add(&mut self, network: &Network, lowest: &Levels, through: &Paths, prices: &[(u32, f64)]) {
+    pub(super) fn add(&mut self, network: &Network, lowest: &RisingRates, through: &Paths, prices: &[(u32, f64)]) {
         let largest = prices.iter().map(|&(_, price)| price).fold(0.0, f64::max);
         let mut prices: Vec<(u32, f64)> = prices
             .iter()
@@ -109,16 +109,16 @@ impl Pool {
 
     /// Lowers the flows of the last cut, of those that are held above it, to the fair share at which it is full; about.
     /// Returns what they had.
-    pub(super) fn lower(&self, network: &Network, levels: &mut Levels) -> Vec<(u32, f64)> {
+    pub(super) fn lower(&self, network: &Network, flow_rates: &mut RisingRates) -> Vec<(u32, f64)> {
         let Some(cut) = self.cuts.last() else { return Vec::new() };
         let room: f64 = cut.prices.iter().map(|&(link, price)| price * network.capacities[link as usize]).sum();
-        let (mut low, mut high) = (0.0, levels.base() + levels.above());
+        let (mut low, mut high) = (0.0, flow_rates.base() + flow_rates.above());
         let mut fair_share = high;
         // Newton's method on straight pieces, which ends after a few; halves where it leaves the bracket.
         for _ in 0..STEPS {
             let (mut taken, mut slope) = (0.0, 0.0);
             for &(flow, factor) in &cut.factors {
-                let (rate, rises) = levels.lowered(flow as usize, fair_share);
+                let (rate, rises) = flow_rates.lowered(flow as usize, fair_share);
                 taken += factor * rate;
                 slope += factor * rises;
             }
@@ -133,10 +133,10 @@ impl Pool {
             let next = fair_share - (taken - room) / slope;
             fair_share = if next > low && next < high { next } else { 0.5 * (low + high) };
         }
-        let lower = |flow: u32| levels.lowered(flow as usize, fair_share).0;
-        let lowered = cut.factors.iter().map(|&(flow, _)| (flow, levels.rate(flow as usize), lower(flow)));
+        let lower = |flow: u32| flow_rates.lowered(flow as usize, fair_share).0;
+        let lowered = cut.factors.iter().map(|&(flow, _)| (flow, flow_rates.rate(flow as usize), lower(flow)));
         let lowered: Vec<_> = lowered.filter(|&(_, rate, lower)| lower < rate).collect();
-        lowered.iter().for_each(|&(flow, _, lower)| levels.set_rate(flow as usize, lower));
+        lowered.iter().for_each(|&(flow, _, lower)| flow_rates.set_rate(flow as usize, lower));
         lowered.into_iter().map(|(flow, rate, _)| (flow, rate)).collect()
     }
 
@@ -145,54 +145,62 @@ impl Pool {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn fill(&self, levels: &mut Levels) -> Result<Vec<Reason>> {
+    pub(super) fn fill(&self, flow_rates: &mut RisingRates) -> Result<Vec<Reason>> {
         let (mut rooms, mut pacer) = (self.rooms.clone(), Pacer::new());
-        let mut earliest = Earliest::new(rooms.len());
-        earliest.set_all(rooms.iter().map(|room| room.level(levels).1));
+        let mut tournament = Tournament::new(rooms.len());
+        tournament.set_all(rooms.iter().map(|room| room.level(flow_rates).1));
         let mut reasons = Vec::new();
         loop {
-            let now = levels.base() + levels.above();
-            let kink = levels.distance_to_kink().map(|distance| now + distance);
-            let Some((number, bound)) = earliest.first().filter(|&(_, bound)| kink.is_none_or(|kink| bound <= kink))
+            let now = flow_rates.base() + flow_rates.above();
+            let breakpoint = flow_rates.distance_to_breakpoint().map(|distance| now + distance);
+            let Some((number, bound)) =
+                tournament.first().filter(|&(_, bound)| breakpoint.is_none_or(|breakpoint| bound <= breakpoint))
             else {
-                if kink.is_none() {
+                if breakpoint.is_none() {
                     return Ok(reasons);
                 }
-                let flow = levels.kink_flow();
-                let before = levels.line(flow);
-                levels.pass_kink();
+                let flow = flow_rates.breakpoint_flow();
+                let before = flow_rates.line(flow);
+                flow_rates.pass_breakpoint();
                 pacer.did(self.of_flow[flow].len())?;
-                self.bend(flow, before, levels, &mut rooms, &mut earliest);
+                self.bend(flow, before, flow_rates, &mut rooms, &mut tournament);
                 continue;
             };
-            let (above, level) = rooms[number].level(levels);
+            let (above, level) = rooms[number].level(flow_rates);
             if level > bound {
-                earliest.set(number, level);
+                tournament.set(number, level);
                 continue;
             }
-            levels.set_above(above);
+            flow_rates.set_above(above);
             let mut held = false;
             for &(flow, _) in &self.cuts[number].factors {
                 let flow = flow as usize;
-                if !levels.is_held(flow) {
-                    let before = levels.line(flow);
-                    levels.hold(flow, above);
+                if !flow_rates.is_held(flow) {
+                    let before = flow_rates.line(flow);
+                    flow_rates.hold(flow, above);
                     pacer.did(self.of_flow[flow].len())?;
-                    self.bend(flow, before, levels, &mut rooms, &mut earliest);
+                    self.bend(flow, before, flow_rates, &mut rooms, &mut tournament);
                     held = true;
                 }
             }
-            earliest.set(number, f64::INFINITY);
+            tournament.set(number, f64::INFINITY);
             if held {
-                let fair_share = levels.fair_share(above) * (1.0 - ROUNDED);
+                let fair_share = flow_rates.fair_share(above) * (1.0 - ROUNDED);
                 reasons.push(Reason { fair_share, ..self.cuts[number].clone() });
             }
         }
     }
 
     /// The line of a flow is another one than before.
-    fn bend(&self, flow: usize, before: (f64, f64), levels: &Levels, rooms: &mut [Room], earliest: &mut Earliest) {
-        let (after, held) = (levels.line(flow), levels.is_held(flow));
+    fn bend(
+        &self,
+        flow: usize,
+        before: (f64, f64),
+        flow_rates: &RisingRates,
+        rooms: &mut [Room],
+        tournament: &mut Tournament,
+    ) {
+        let (after, held) = (flow_rates.line(flow), flow_rates.is_held(flow));
         for &(number, factor) in &self.of_flow[flow] {
             let room = &mut rooms[number as usize];
             // Mostly from a line through 0 to a rate that is held.
@@ -206,23 +214,23 @@ impl Pool {
             }
             room.rising -= usize::from(held);
             if after.1 > before.1 && room.rising > 0 {
-                let (_, level) = room.level(levels);
-                earliest.set(number as usize, level);
+                let (_, level) = room.level(flow_rates);
+                tournament.set(number as usize, level);
             }
         }
     }
 }
 
 impl Room {
-    /// Where it is full: how far above the last kink, and at which fair share; ∞ when no flow of it rises.
-    fn level(&self, levels: &Levels) -> (f64, f64) {
+    /// Where it is full: how far above the last breakpoint, and at which fair share; ∞ when no flow of it rises.
+    fn level(&self, flow_rates: &RisingRates) -> (f64, f64) {
         let slope = self.slope.value();
         if self.rising == 0 || slope <= 0.0 {
             return (f64::INFINITY, f64::INFINITY);
         }
         let mut rest = self.room;
-        rest.add_product(-slope, levels.base());
-        let above = (rest.value() / slope).max(levels.above());
-        (above, levels.base() + above)
+        rest.add_product(-slope, flow_rates.base());
+        let above = (rest.value() / slope).max(flow_rates.above());
+        (above, flow_rates.base() + above)
     }
 }

@@ -17,10 +17,10 @@
 
 use super::basis::NONE;
 use super::direction::Leaving;
-use super::levels::Levels;
 use super::network::Network;
 use super::parametric::Parametric;
 use super::pool::Pool;
+use super::rising_rates::RisingRates;
 use crate::error::Result;
 use crate::interrupt;
 use crate::paths::Paths;
@@ -40,7 +40,7 @@ pub(super) enum Rerouted {
 }
 
 impl Parametric {
-    /// Routes the rates at which the levels hold all flows, within so many pivots. Cuts that they exceed are added to
+    /// Routes the rates at which all flows are held, within so many pivots. Cuts that they exceed are added to
     /// the pool, and flows lowered to them. `through` lists the paths of every link.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Parametric {
         &mut self,
         network: &Network,
         pool: &mut Pool,
-        lowest: &Levels,
+        lowest: &RisingRates,
         through: &Paths,
         pivots: &mut usize,
     ) -> Result<Rerouted> {
@@ -93,7 +93,7 @@ impl Parametric {
                     let prices: Vec<(u32, f64)> = row.priced().collect();
                     pool.add(network, lowest, through, &prices);
                     self.rest(leaving);
-                    for (flow, before) in pool.lower(network, &mut self.levels) {
+                    for (flow, before) in pool.lower(network, &mut self.flow_rates) {
                         self.lower(network, flow as usize, before);
                     }
                     self.spread(network);
@@ -153,7 +153,7 @@ impl Parametric {
 
     /// The key path of a flow carries so much less than before.
     fn lower(&mut self, network: &Network, flow: usize, before: f64) {
-        let less = before - self.levels.rate(flow);
+        let less = before - self.flow_rates.rate(flow);
         let key = self.basis.keys[flow] as usize;
         network.paths.links(key).iter().for_each(|&link| self.slacks[link as usize] += less);
     }

@@ -197,12 +197,12 @@ impl Row {
 
     /// By how much the row's variable falls as the fair share rises.
     pub(super) fn falls(&self, state: &Parametric) -> f64 {
-        self.factors().map(|(flow, factor)| factor * state.levels.slope(flow as usize)).sum()
+        self.factors().map(|(flow, factor)| factor * state.flow_rates.slope(flow as usize)).sum()
     }
 
     /// Whether a flow that is not held yet pays in it.
     pub(super) fn holds(&self, state: &Parametric) -> bool {
-        self.paying().any(|(flow, _)| !state.levels.is_held(flow as usize))
+        self.paying().any(|(flow, _)| !state.flow_rates.is_held(flow as usize))
     }
 
     /// What enters, if anything can.

@@ -7,14 +7,15 @@
 use std::sync::Arc;
 
 use super::basis::Basis;
-use super::blocked::{Witness, residual_in};
 use super::crossings::Crossings;
-use super::levels::Levels;
+use super::flow_shares;
 use super::network::Network;
 use super::parametric::{Parametric, Run};
+use super::prove::reasons;
+use super::rising_rates::RisingRates;
+use super::search::{METHOD, SLICE};
 use super::warm::{Frame, Start};
-use super::witness::reasons;
-use super::{METHOD, flow_shares};
+use super::witness::{Reason, Witness, residual_in};
 use crate::error::Result;
 use crate::interrupt;
 use crate::problem::Problem;
@@ -23,8 +24,6 @@ use crate::problem::Problem;
 const PROVEN: f64 = 1e-8;
 /// Runs after which the best one stands.
 const RUNS: u64 = 4;
-/// Operations between two looks at whether to stop: about a millisecond.
-const SLICE: usize = 1 << 20;
 
 /// A search for max-min rates that goes on where it was stopped.
 #[derive(Debug)]
@@ -149,8 +148,8 @@ impl SeveralPaths {
     }
 
     /// Why flows have no more, once it is done.
-    pub(super) fn witness(&self) -> Witness {
-        self.best.as_ref().map_or_else(Witness::new, |(best, _)| best.witness.clone())
+    pub(super) fn witness(&self) -> &[Reason] {
+        self.best.as_ref().map_or(&[], |(best, _)| &best.witness)
     }
 
     /// How far the rates are proven, once it is done.
@@ -166,6 +165,6 @@ impl SeveralPaths {
 
 fn from_the_beginning(problem: &Problem, network: &Network, crossings: Crossings, seed: u64) -> Result<Parametric> {
     let shares = flow_shares(problem, METHOD)?;
-    let levels = Levels::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
-    Ok(Parametric::new(network, levels, crossings, seed))
+    let flow_rates = RisingRates::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
+    Ok(Parametric::new(network, flow_rates, crossings, seed))
 }

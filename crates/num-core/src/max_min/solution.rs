@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use super::adaptive::{Approximate, adaptive};
-use super::several_paths::SeveralPaths;
+use super::search::{SLICE, Search};
 use super::warm::Start;
-use super::{Kind, SETTLED, SLICE, Search, bottleneck_residual, unproven};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::paths::Paths;
@@ -88,8 +87,7 @@ impl MaxMin {
             return Ok(near);
         }
         // Not until it is proven to the last digit: runs that are repeated for that take as long as the first.
-        let runs = SeveralPaths::within(problem, None, accuracy)?;
-        let mut search = Search(Kind::SeveralPaths(Box::new(runs)));
+        let mut search = Search::within(problem, accuracy)?;
         for _ in 0..SLICES {
             interrupt::check()?;
             if search.advance(SLICE)? {
@@ -133,25 +131,17 @@ impl MaxMin {
         self.is_exact
     }
 
-    fn found(problem: &Problem, mut search: Search) -> Result<Self> {
-        while !search.advance(SLICE)? {
-            interrupt::check()?;
-        }
-        let found = Self::ended(problem, search)?;
-        if !problem.is_single_path() && found.unfairness > SETTLED {
-            return Err(unproven(found.unfairness));
-        }
-        Ok(found)
+    fn found(problem: &Problem, search: Search) -> Result<Self> {
+        let search = search.finish()?;
+        search.check_proven()?;
+        Self::ended(problem, search)
     }
 
     /// What a search that is done has come to.
     fn ended(problem: &Problem, mut search: Search) -> Result<Self> {
         let rates = search.rates();
-        let unfairness = match &search.0 {
-            Kind::OnePath(_) => bottleneck_residual(problem, &rates, &[])?,
-            Kind::SeveralPaths(runs) => runs.residual(),
-        };
-        Ok(Self { rates, unfairness, basis: search.into_basis(problem)?, is_exact: true })
+        let unfairness = search.residual(problem, &rates)?;
+        Ok(Self { rates, unfairness, basis: search.into_basis(problem), is_exact: true })
     }
 }
 
@@ -159,6 +149,10 @@ impl MaxMinBasis {
     pub(super) fn new(problem: &Problem, start: Option<Start>) -> Self {
         let (paths, group) = (problem.shared_paths(), problem.shared_group());
         Self { paths, group, start: start.map(Arc::new) }
+    }
+
+    pub(super) fn start(&self) -> Option<Arc<Start>> {
+        self.start.clone()
     }
 
     /// # Errors
@@ -172,48 +166,6 @@ impl MaxMinBasis {
         if self.paths.len() != problem.paths().len() {
             return wrong(format!("it is of {} paths, the problem has {}", self.paths.len(), problem.paths().len()));
         }
-        if !Arc::ptr_eq(&self.paths, &problem.shared_paths())
-            && let Some(path) =
-                (0..self.paths.len()).find(|&path| self.paths.links(path) != problem.paths().links(path))
-        {
-            return wrong(format!("path {path} crosses other links there"));
-        }
-        if let Some(path) = (0..self.group.len()).find(|&path| self.group[path] != problem.group()[path]) {
-            return wrong(format!(
-                "path {path} is of flow {} there, of flow {} here",
-                self.group[path],
-                problem.group()[path]
-            ));
-        }
-        Ok(())
-    }
-}
-
-impl Search {
-    /// A search from what an earlier one has left, on the same paths.
-    ///
-    /// # Errors
-    /// Those of [`MaxMin::again`].
-    pub(crate) fn from_basis(problem: &Problem, basis: &MaxMinBasis) -> Result<Self> {
-        basis.check(problem)?;
-        match &basis.start {
-            Some(start) if !problem.is_single_path() => {
-                let runs = SeveralPaths::new(problem, Some(start.clone()))?;
-                Ok(Self(Kind::SeveralPaths(Box::new(runs))))
-            }
-            _ => Self::new(problem),
-        }
-    }
-
-    /// What the next search can start from, once this one is done.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    pub(crate) fn into_basis(self, problem: &Problem) -> Result<MaxMinBasis> {
-        let start = match self.0 {
-            Kind::OnePath(_) => None,
-            Kind::SeveralPaths(runs) => runs.into_start(),
-        };
-        Ok(MaxMinBasis::new(problem, start))
+        problem.difference(&self.paths, &self.group).map_or(Ok(()), wrong)
     }
 }

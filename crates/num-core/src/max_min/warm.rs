@@ -14,14 +14,14 @@
 use std::sync::Arc;
 
 use super::basis::Basis;
-use super::blocked::{Reason, Witness};
 use super::crossings::Crossings;
 use super::flow_shares;
-use super::levels::Levels;
 use super::network::Network;
 use super::parametric::Parametric;
 use super::pool::Pool;
 use super::reroute::Rerouted;
+use super::rising_rates::RisingRates;
+use super::witness::{Reason, Witness};
 use super::{METHOD, several_paths::Found};
 use crate::error::Result;
 use crate::interrupt;
@@ -89,15 +89,15 @@ impl Start {
         for (share, width) in shares.iter_mut().zip(&network.widths) {
             *share = share.at_most((width * network.unit).min(f64::MAX));
         }
-        let lowest = Levels::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
+        let lowest = RisingRates::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
         let mut pool = Pool::new(network, &lowest, self.cuts.clone());
         let mut run = Parametric::at(network, lowest.clone(), self.basis.clone(), self.frame.crossings.clone());
         let mut pivots = PIVOTS + (PIVOTS_PER_FLOW * network.flows() as f64) as usize;
         for _ in 0..ROUNDS {
             interrupt::check()?;
-            let mut levels = lowest.clone();
-            let reasons: Witness = pool.fill(&mut levels)?;
-            run.levels = levels;
+            let mut flow_rates = lowest.clone();
+            let reasons: Witness = pool.fill(&mut flow_rates)?;
+            run.flow_rates = flow_rates;
             let known = pool.len();
             match run.reroute(network, &mut pool, &lowest, &self.frame.crossings.all, &mut pivots)? {
                 Rerouted::Fits if pool.len() == known => {

@@ -24,7 +24,7 @@
 
 use std::borrow::Borrow;
 
-use super::earliest::Earliest;
+use super::tournament::Tournament;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::paths::Paths;
@@ -50,7 +50,7 @@ pub(crate) struct WaterFill<P> {
     capacities: Vec<f64>,
     links: Vec<Link>,
     stopped: Stopped,
-    earliest: Earliest,
+    tournament: Tournament,
     /// The level that has been reached.
     water: f64,
     /// The paths through the link at hand that have not stopped.
@@ -138,7 +138,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             links: Vec::with_capacity(capacities.len()),
             stopped: Stopped(vec![0; paths.borrow().len().div_ceil(64)]),
             paths,
-            earliest: Earliest::new(capacities.len()),
+            tournament: Tournament::new(capacities.len()),
             water: 0.0,
             rising: vec![0; busiest],
         })
@@ -166,25 +166,25 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     /// all have. `rates` is what [`start`](Self::start) and this have left there.
     pub(crate) fn rise(&mut self, caps: &[f64], rates: &mut [f64], most: usize) -> bool {
         let mut looked = 0;
-        while let Some((link, bound)) = self.earliest.first() {
+        while let Some((link, bound)) = self.tournament.first() {
             if looked >= most {
                 return false;
             }
             looked += 1;
             let level = self.links[link].level(self.water);
             if level > bound {
-                self.earliest.set(link, level);
+                self.tournament.set(link, level);
                 continue;
             }
             looked += self.through.links(link).len();
             let rising = self.rising(link);
             if rising == 0 {
-                self.earliest.set(link, f64::INFINITY);
+                self.tournament.set(link, f64::INFINITY);
             } else if self.links[link].weight() <= self.links[link].lost {
                 self.links[link].set_weights(self.rising[..rising].iter().map(|&path| rates[path as usize]));
             } else if caps.is_empty() || !self.stop_at_caps(rising, level, caps, rates) {
                 self.stop(link, rising, level, rates);
-                self.earliest.set(link, f64::INFINITY);
+                self.tournament.set(link, f64::INFINITY);
                 self.water = level;
             }
         }
@@ -226,7 +226,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             link.set_weights(paths.iter().map(|&path| rates[path as usize]));
             self.links.push(link);
         }
-        self.earliest.set_all(self.links.iter().map(|link| link.level(0.0)));
+        self.tournament.set_all(self.links.iter().map(|link| link.level(0.0)));
         Ok(())
     }
 

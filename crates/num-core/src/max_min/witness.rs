@@ -1,169 +1,184 @@
-//! From cuts to reasons that stand alone.
+//! How far rates of flows with several paths are from max-min fair, by reasons why flows cannot have more.
+//!
+//! A reason is a fair share t with prices p and factors λ ≥ 0, any numbers. With m_g = min(y_g, B_g(t)),
 //!
 //! ```text
-//! cut i       Σ λ_f y_f ≤ π·c      holds given the cuts before it: a link shut out by cut j < i is full, so that its
-//!                                  π may be negative, and a path shut out by it is empty, so that π(p) may be
-//!                                  below λ_f
-//! reason i  = cut i + Σ_{j < i} κ_j reason j      with the least κ_j ≥ 0 for which π ≥ 0 and π(p) ≥ λ_f for every path
+//! slack_f    = c·p + Σ r_p (λ − q_p)₊ − Σ_{g ≠ f} λ_g m_g − λ_f y_f
+//! residual_f = min( 1 − y_f/r_f,  min over reasons with λ_f > 0 of max(1 − y_f/B_f(t), slack_f/(slack_f + λ_f y_f)) )
 //! ```
 //!
-//! From the latest cut to the earliest: what reason j is added for is what cut j has shut out, where it has room, and
-//! nowhere does it take any. All cuts are full at the end, so their sum is. Prices and factors then hold for whatever
-//! rates can be routed, which is what [`blocked`](super::blocked) needs of them.
+//! with r_f its saturation or cap, or what all its paths' caps and capacities allow. By weak duality
 //!
-//! Cost: for every cut the paths of the flows that cross its links, and the reasons that it needs.
+//! ```text
+//! Σ λ_f y_f ≤ c·p + Σ r_p (λ_f − q_p)₊      as λ_f x_p ≤ q_p x_p + r_p (λ_f − q_p)₊ on every path
+//! ```
+//!
+//! any feasible rates that leave every other flow g at least m_g give f at most y_f + slack_f/λ_f. So a residual of ε
+//! says that f has all but a part ε of B_f(t), and could gain no more than a part ε of what it would then have without
+//! taking from a flow that has no more than its own B_g(t). No reason, however wrong, makes a wrong answer look right;
+//! one that is missing makes a right answer look wrong. The largest over all flows is 0 for the max-min rates and the
+//! reasons that come with them. A cap counts as a link of its path.
+//!
+//! Cost: O(reasons · (flows + crossings of their links)) after a transpose.
 
-use super::basis::NONE;
-use super::blocked::{Reason, Witness};
+use super::curves::Curves;
+use super::flow_shares;
 use super::network::Network;
+use super::water_fill::FULL;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
+use crate::problem::Problem;
+use crate::utility::FairShare;
 
-/// A fair share is given as a little less than it is: rates that are right but for rounding have it then.
-pub(super) const ROUNDED: f64 = 1e-15;
-/// What is below this part of the largest price is rounding.
-const ROUNDING: f64 = 1e-11;
+/// What a flow lacks is relative to its rate, and at least to this part of what its paths could carry: rates
+/// below that count as none.
+const NEGLIGIBLE: f64 = 1e-6;
 
-/// Where some flows were held.
-#[derive(Debug, Clone)]
-pub(super) struct Cut {
+/// What a fair share may be above t and still count as t, relative; on a steep curve that is much.
+const ROUNDING: f64 = 1e-12;
+
+/// Why flows cannot have more than they have.
+pub(crate) type Witness = Vec<Reason>;
+
+/// What keeps some flows where they are.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reason {
     pub(super) fair_share: f64,
-    /// π_l of some links, of either sign.
+    /// p_l ≥ 0 of some links, each once; those that stand for caps among them.
     pub(super) prices: Vec<(u32, f64)>,
+    /// λ_f ≥ 0 of some flows, each once.
+    pub(super) factors: Vec<(u32, f64)>,
 }
 
-/// Numbers of which few are not 0.
-struct Sparse {
-    values: Vec<f64>,
-    is_listed: Vec<bool>,
-    listed: Vec<u32>,
+/// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible, one per path.
+///
+/// # Errors
+/// As [`bottleneck_residual`](super::bottleneck::bottleneck_residual), and [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn witness_residual(problem: &Problem, rates: &[f64], witness: &[Reason], method: &str) -> Result<f64> {
+    let network = Network::new(problem)?;
+    let through = network.paths.transpose(network.capacities.len())?;
+    residual_in(problem, &network, &through, &flow_shares(problem, method)?, rates, witness)
 }
 
-impl Sparse {
-    fn new(size: usize) -> Self {
-        Self { values: vec![0.0; size], is_listed: vec![false; size], listed: Vec::new() }
-    }
-
-    fn add(&mut self, place: u32, value: f64) {
-        if !self.is_listed[place as usize] {
-            self.is_listed[place as usize] = true;
-            self.listed.push(place);
-        }
-        self.values[place as usize] += value;
-    }
-
-    fn clear(&mut self) {
-        for place in self.listed.drain(..) {
-            self.values[place as usize] = 0.0;
-            self.is_listed[place as usize] = false;
-        }
-    }
-
-    fn set(&mut self, entries: &[(u32, f64)]) {
-        self.clear();
-        entries.iter().for_each(|&(place, value)| self.add(place, value));
-    }
-
-    /// The positive ones in units of the largest price, in order.
-    fn positive(&mut self, unit: f64) -> Vec<(u32, f64)> {
-        self.listed.sort_unstable();
-        let scaled = self.listed.iter().map(|&place| (place, self.values[place as usize] / unit));
-        scaled.filter(|(_, value)| *value > ROUNDING).collect()
-    }
-}
-
-/// What a cut needs an earlier one for.
-#[derive(Debug, Clone, Copy)]
-enum Lacks {
-    Link(u32),
-    Path(u32),
-}
-
-/// The reasons of all cuts, of which each shut out some paths and links. `through` lists the paths of every link.
+/// The same, of a problem whose network, with the paths through every link, and fair shares are at hand.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn reasons(
+pub(super) fn residual_in(
+    problem: &Problem,
     network: &Network,
     through: &Paths,
-    cuts: &[Cut],
-    path_ban: &[u32],
-    link_ban: &[u32],
-) -> Result<Witness> {
-    let (links, flows) = (network.capacities.len(), network.flows());
-    let (mut prices, mut factors) = (Sparse::new(links), Sparse::new(flows));
-    let (mut earlier_prices, mut earlier_factors) = (Sparse::new(links), Sparse::new(flows));
-    let mut reasons: Witness = Vec::with_capacity(cuts.len());
-    let mut path_prices = vec![0.0; network.paths.len()];
-    let (mut lacks, mut pacer): (Vec<(u32, Lacks)>, _) = (Vec::new(), Pacer::new());
-    for (number, cut) in (0u32..).zip(cuts) {
-        prices.set(&cut.prices);
-        factors.clear();
-        lacks.clear();
-        for &(link, price) in &cut.prices {
-            if price < 0.0 && link_ban[link as usize] < number {
-                lacks.push((link_ban[link as usize], Lacks::Link(link)));
-            }
-            pacer.did(through.links(link as usize).len())?;
-            for &path in through.links(link as usize) {
-                factors.add(network.owners[path as usize], 0.0);
-                path_prices[path as usize] += price;
+    shares: &[FairShare],
+    rates: &[f64],
+    witness: &[Reason],
+) -> Result<f64> {
+    let natural: Vec<f64> = rates.iter().map(|rate| rate / network.unit).collect();
+    let rates = problem.flow_rates(&natural)?;
+    let widths = &network.widths;
+    let mut curves = Curves::new(network.unit);
+    shares.iter().zip(widths).for_each(|(share, width)| curves.push(share, (width * network.unit).min(f64::MAX)));
+    let below = |flow: usize, most: f64| {
+        let whole = most.max(NEGLIGIBLE * widths[flow]);
+        if most > rates[flow] { (most - rates[flow]) / whole } else { 0.0 }
+    };
+    let mut residuals: Vec<f64> = (0..rates.len()).map(|flow| below(flow, curves.ceiling(flow))).collect();
+    let (mut path_prices, mut pacer) = (vec![0.0; network.paths.len()], Pacer::new());
+    for Reason { fair_share, prices: priced, factors } in witness {
+        let above = fair_share * (1.0 + ROUNDING);
+        let kept = |flow: u32| rates[flow as usize].min(curves.bandwidth(flow as usize, above));
+        let taken: f64 = factors.iter().map(|&(flow, factor)| factor * kept(flow)).sum();
+        for &(link, price) in priced {
+            let paths = through.links(link as usize);
+            pacer.did(paths.len())?;
+            paths.iter().for_each(|&path| path_prices[path as usize] += price);
+        }
+        let worth: f64 = priced.iter().map(|&(link, price)| price * network.capacities[link as usize]).sum();
+        let mut rents = 0.0;
+        for &(flow, factor) in factors {
+            for path in network.paths_of(flow as usize) {
+                let above = factor - path_prices[path];
+                // Not a product with 0, which would spoil a ceiling that is not finite.
+                rents += if above > 0.0 { network.ceilings[path] * above } else { 0.0 };
             }
         }
-        for &flow in &factors.listed {
-            let own = network.paths_of(flow as usize);
-            let may_carry = own.clone().filter(|&path| path_ban[path] >= number);
-            let factor = may_carry.map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
-            let factor = if factor.is_finite() { factor } else { 0.0 };
-            factors.values[flow as usize] = factor;
-            for path in own {
-                if path_ban[path] < number && path_prices[path] < factor {
-                    lacks.push((path_ban[path], Lacks::Path(path as u32)));
-                }
-            }
-        }
-        for &(link, _) in &cut.prices {
+        pacer.did(factors.len())?;
+        for &(link, _) in priced {
             through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
         }
-        lacks.sort_unstable_by_key(|&(number, _)| std::cmp::Reverse(number));
-        let mut unit = cut.prices.iter().map(|&(_, price)| price.abs()).fold(0.0, f64::max);
-        for of_one in lacks.chunk_by(|one, other| one.0 == other.0) {
-            let earlier = &reasons[of_one[0].0 as usize];
-            earlier_prices.set(&earlier.prices);
-            earlier_factors.set(&earlier.factors);
-            let mut times = 0.0f64;
-            for &(_, lack) in of_one {
-                let (missing, gives) = match lack {
-                    Lacks::Link(link) => (-prices.values[link as usize], earlier_prices.values[link as usize]),
-                    Lacks::Path(path) => {
-                        let (flow, path) = (network.owners[path as usize] as usize, path as usize);
-                        pacer.did(2 * network.paths.links(path).len())?;
-                        let above = |prices: &Sparse, factors: &Sparse| {
-                            network.path_price(path, &prices.values) - factors.values[flow]
-                        };
-                        (-above(&prices, &factors), above(&earlier_prices, &earlier_factors))
-                    }
-                };
-                if missing > ROUNDING * unit && gives > ROUNDING {
-                    times = times.max(missing / gives);
+        let bound = worth + rents;
+        let slack = bound - taken - FULL * bound;
+        for &(flow, factor) in factors.iter().filter(|(_, factor)| *factor > 0.0) {
+            let (rate, most) = (rates[flow as usize], curves.bandwidth(flow as usize, *fair_share));
+            let slack = slack - factor * (rate - kept(flow));
+            let whole = rate.max(NEGLIGIBLE * widths[flow as usize]);
+            let gain = if slack > 0.0 { slack / (slack + factor * whole) } else { 0.0 };
+            let residual = &mut residuals[flow as usize];
+            *residual = residual.min(gain.max(below(flow as usize, most)));
+        }
+    }
+    Ok(residuals.into_iter().fold(0.0, f64::max))
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::Search;
+    use super::super::bottleneck::bottleneck_residual;
+    use super::{Reason, Witness};
+    use crate::{AlphaFair, Paths, Problem};
+
+    /// Six flows with three paths each over eight links.
+    fn problem(rng: &mut ChaCha8Rng) -> Problem {
+        let capacities = (0..8).map(|_| rng.random_range(1.0..5.0)).collect();
+        let path = |rng: &mut ChaCha8Rng| {
+            let first = rng.random_range(0..8u32);
+            [first, (first + rng.random_range(1..8u32)) % 8]
+        };
+        let paths = Paths::from_lists((0..18).map(|_| path(rng)));
+        let weights: Vec<f64> = (0..6).map(|_| rng.random_range(0.5..3.0)).collect();
+        let group = (0..18).map(|path| path / 3).collect();
+        Problem::grouped(capacities, paths, group, AlphaFair::new(f64::INFINITY, weights).unwrap()).unwrap()
+    }
+
+    fn any_reason(rng: &mut ChaCha8Rng) -> Reason {
+        let prices = (0..8).filter(|_| rng.random_bool(0.5)).collect::<Vec<u32>>();
+        let factors = (0..6).filter(|_| rng.random_bool(0.7)).collect::<Vec<u32>>();
+        Reason {
+            fair_share: 10f64.powf(rng.random_range(-2.0..2.0)),
+            prices: prices.into_iter().map(|link| (link, rng.random_range(0.0..2.0))).collect(),
+            factors: factors.into_iter().map(|flow| (flow, rng.random_range(0.0..2.0))).collect(),
+        }
+    }
+
+    #[test]
+    fn no_reasons_make_a_wrong_answer_look_right() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..100 {
+            let problem = problem(&mut rng);
+            let mut search = Search::new(&problem).unwrap().finish().unwrap();
+            let (rates, witness) = (search.rates(), search.witness().to_vec());
+            let right = bottleneck_residual(&problem, &rates, &witness).unwrap();
+            assert!(right < 1e-9, "{right:e}");
+            let (short, part) = (rng.random_range(0..6u32), rng.random_range(0.01..0.5));
+            let group = problem.group().iter();
+            let lower = |(&flow, &rate): (&u32, &f64)| if flow == short { rate * (1.0 - part) } else { rate };
+            let spoiled: Vec<f64> = group.zip(&rates).map(lower).collect();
+            for _ in 0..50 {
+                // Some that are anything, and the right ones with errors.
+                let mut reasons: Witness = (0..5).map(|_| any_reason(&mut rng)).collect();
+                let error = rng.random_range(0.0..0.5);
+                for mut reason in witness.clone() {
+                    let mut spoil = |value: &mut f64| *value *= 1.0 + rng.random_range(-error..=error);
+                    spoil(&mut reason.fair_share);
+                    reason.prices.iter_mut().chain(&mut reason.factors).for_each(|(_, value)| spoil(value));
+                    reasons.push(reason);
                 }
-            }
-            if times > 0.0 {
-                pacer.did(earlier.prices.len() + earlier.factors.len())?;
-                earlier.prices.iter().for_each(|&(link, price)| prices.add(link, times * price));
-                earlier.factors.iter().for_each(|&(flow, factor)| factors.add(flow, times * factor));
-                unit = unit.max(times);
+                let found = bottleneck_residual(&problem, &spoiled, &reasons).unwrap();
+                assert!(found >= part * (1.0 - 1e-9), "{found:e} for {part:e}");
             }
         }
-        let largest = prices.listed.iter().map(|&link| prices.values[link as usize]).fold(0.0, f64::max);
-        let unit = if largest > 0.0 { largest } else { 1.0 };
-        reasons.push(Reason {
-            fair_share: cut.fair_share * (1.0 - ROUNDED),
-            prices: prices.positive(unit),
-            factors: factors.positive(unit),
-        });
     }
-    debug_assert!(path_ban.iter().chain(link_ban).all(|&ban| ban == NONE || (ban as usize) < cuts.len()));
-    Ok(reasons)
 }

@@ -388,12 +388,26 @@ impl Problem {
         if let Some((what, found, expected, per)) = counts.into_iter().find(|count| count.1 != count.2) {
             return Err(Error::Length { what: what.into(), found, expected, per });
         }
-        let same_paths = Arc::ptr_eq(&self.paths, &other.paths) || self.paths == other.paths;
-        if same_paths && (Arc::ptr_eq(&self.group, &other.group) || self.group == other.group) {
+        if self.difference(&other.paths, &other.group).is_none() {
             return Ok(());
         }
         let expected = "those of the problem that it takes the place of".into();
         Err(Error::Setting { name: "paths".into(), value: "others".into(), expected })
+    }
+
+    /// The first of as many paths that crosses other links than here, or is of another flow, and how.
+    pub(crate) fn difference(&self, paths: &Arc<Paths>, group: &Arc<Vec<u32>>) -> Option<String> {
+        let crosses_others = |&path: &usize| self.paths.links(path) != paths.links(path);
+        if !Arc::ptr_eq(&self.paths, paths)
+            && let Some(path) = (0..paths.len()).find(crosses_others)
+        {
+            return Some(format!("path {path} crosses other links there"));
+        }
+        if Arc::ptr_eq(&self.group, group) {
+            return None;
+        }
+        let path = (0..group.len()).find(|&path| group[path] != self.group[path])?;
+        Some(format!("path {path} is of flow {} there, of flow {} here", group[path], self.group[path]))
     }
 
     /// One rate per path.

@@ -14,12 +14,13 @@
 //! Max-min fairness has no prices: there it is the full link on which no flow has a larger fair share, and flows with
 //! several paths have none. O(crossings), and one U' per flow.
 
-use crate::certificate::Settled;
+use crate::certificate::FeasiblePoint;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::max_min::bottleneck_links;
 use crate::presolve::{Presolved, smallest};
 use crate::problem::Problem;
+use crate::utility::Curvature;
 
 /// A link that idles by no more than this is full.
 const IDLE: f64 = 1e-2;
@@ -31,12 +32,29 @@ const IDLE_PATH: f64 = 1e-9;
 /// A price of no more than this part of U' is none.
 const FREE: f64 = 1e-9;
 
-/// The bottleneck of every path of the problem. Prices are in natural units.
+/// The bottleneck of every path of the problem, at a feasible point. Prices are in natural units.
 ///
 /// # Errors
+/// Those of the certificate.
+pub(super) fn of_paths(
+    problem: &Problem,
+    presolved: &Presolved,
+    point: &FeasiblePoint,
+    prices: &[f64],
+) -> Result<Vec<Option<u32>>> {
+    match problem.curvature() {
+        Curvature::MaxMin if problem.is_single_path() => {
+            bottleneck_links(problem, &presolved.caller_rates(&point.rates), IDLE)
+        }
+        Curvature::MaxMin => Ok(vec![None; problem.paths().len()]),
+        _ => by_price(presolved, point, prices),
+    }
+}
+
+/// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn by_price(problem: &Presolved, settled: &Settled, prices: &[f64]) -> Result<Vec<Option<u32>>> {
-    let Settled { rates, flow_rates, relative_loads: loads, .. } = settled;
+fn by_price(problem: &Presolved, point: &FeasiblePoint, prices: &[f64]) -> Result<Vec<Option<u32>>> {
+    let FeasiblePoint { rates, flow_rates, relative_loads: loads, .. } = point;
     let marginals = problem.marginals(flow_rates)?;
     let (mut links, mut pacer) = (vec![None; rates.len()], Pacer::new());
     for block in &problem.blocks {
@@ -63,15 +81,4 @@ pub(super) fn by_price(problem: &Presolved, settled: &Settled, prices: &[f64]) -
         }
     }
     Ok(problem.caller_links(&links))
-}
-
-/// The same for max-min problems, from rates in the caller's units.
-///
-/// # Errors
-/// Those of the certificate.
-pub(super) fn by_fair_share(problem: &Problem, rates: &[f64]) -> Result<Vec<Option<u32>>> {
-    match problem.is_single_path() {
-        true => bottleneck_links(problem, rates, IDLE),
-        false => Ok(vec![None; rates.len()]),
-    }
 }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::Settings;
 use super::auto::{AUTO, Auto};
 use super::interior_point::InteriorPoint;
+use super::max_min::MaxMinMethod;
 use super::newton::Newton;
 use super::price::{BUILT_IN, MakeRespond, PriceMethod, Rule, RuleSetup, first_alpha};
-use super::water_filling::WaterFilling;
 use super::xwi::Xwi;
-use crate::error::{Error, Result};
-use crate::max_min::Witness;
+use crate::error::{Error, Result, did_you_mean};
+use crate::max_min::Reason;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -23,8 +23,6 @@ pub(crate) struct State {
     pub(crate) prices: Vec<f64>,
     /// Rate that every path asks for at these prices, not normalized *(derived)*.
     pub(crate) rates: Vec<f64>,
-    /// Why the rates are max-min fair where flows have several paths; else empty *(derived)*.
-    pub(crate) witness: Witness,
 }
 
 /// One way of improving prices. The loop around it (limits, observing, certifying, stopping) exists once, in
@@ -52,6 +50,11 @@ pub(crate) trait Method: Send {
 
     /// Leaves the rates that go with the prices in `state`, where steps have not.
     fn settle(&mut self, _state: &mut State) {}
+
+    /// Why its rates are max-min fair, where it finds such rates for flows with several paths.
+    fn witness(&self) -> &[Reason] {
+        &[]
+    }
 
     /// Whether a step costs more than a certificate, so that each is worth one near the end.
     fn is_dear(&self) -> bool {
@@ -249,7 +252,7 @@ const OTHERS: &[MethodInfo] = &[
         summary: "water-filling, over several paths by dual simplex: the max-min fair rates, exactly",
         options: &[],
         takes: Takes { curvatures: &[Curvature::MaxMin], several_paths: true },
-        make: Make::Method(|_, setup| Ok(Box::new(WaterFilling::new(setup.problem)?))),
+        make: Make::Method(|_, setup| Ok(Box::new(MaxMinMethod::new(setup.problem)?))),
     },
 ];
 
@@ -296,7 +299,7 @@ impl MethodInfo {
         let wanted = if name == AUTO { Auto::first(problem) } else { name };
         let Some(method) = find(wanted) else {
             let known: Vec<&str> = std::iter::once(AUTO).chain(METHODS.iter().map(|method| method.name)).collect();
-            let (nearest, known) = (nearest(name, &known), known.join(", "));
+            let (nearest, known) = (did_you_mean(name, &known), known.join(", "));
             return Err(Error::UnknownMethod { name: name.into(), nearest, known });
         };
         method.takes.check(method.name, problem)?;
@@ -348,19 +351,9 @@ impl MethodInfo {
 
     fn unknown_option(&self, name: &str) -> Error {
         let known: Vec<&str> = self.options.iter().map(|option| option.name).collect();
-        let of_settings = nearest(name, &Settings::NAMES).replace("mean", "mean the setting");
-        let nearest = Some(nearest(name, &known)).filter(|text| !text.is_empty()).unwrap_or(of_settings);
+        let of_settings = did_you_mean(name, &Settings::NAMES).replace("mean", "mean the setting");
+        let nearest = Some(did_you_mean(name, &known)).filter(|text| !text.is_empty()).unwrap_or(of_settings);
         let known = if known.is_empty() { "none".into() } else { known.join(", ") };
         Error::UnknownOption { method: self.name, name: name.into(), nearest, known }
-    }
-}
-
-/// `, did you mean …?` when a known name, all of which are in small letters, is near; else nothing.
-pub fn nearest(name: &str, known: &[&str]) -> String {
-    let name = name.to_lowercase();
-    let scored = known.iter().map(|&other| (strsim::jaro_winkler(&name, other), other));
-    match scored.max_by(|one, other| one.0.total_cmp(&other.0)) {
-        Some((score, other)) if score > 0.7 => format!(", did you mean {other:?}?"),
-        _ => String::new(),
     }
 }

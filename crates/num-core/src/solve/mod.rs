@@ -4,18 +4,20 @@ mod auto;
 mod bottlenecks;
 mod deadline;
 mod goal;
-mod incidence;
+
 mod interior_point;
+mod max_min;
 mod method;
 mod newton;
 pub mod price;
 mod progress;
+mod proof;
+mod routing_matrix;
 mod settings;
 mod solution;
 mod solver;
 mod start;
 mod system;
-mod water_filling;
 mod xwi;
 
 use std::collections::BTreeMap;
@@ -23,7 +25,7 @@ use std::time::Instant;
 
 use deadline::Deadline;
 use goal::Goal;
-pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange, nearest};
+pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange};
 pub(crate) use method::{Method, State};
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};

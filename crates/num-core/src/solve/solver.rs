@@ -9,14 +9,13 @@ use std::time::{Duration, Instant};
 use super::auto::{AUTO, Auto};
 use super::method::{Method, MethodInfo, SMOOTH, Setup, State};
 use super::price::{MakeRespond, PriceMethod, Rule};
+use super::proof::Proof;
 use super::{Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Status, Stop, bottlenecks, start};
-use crate::certificate::{Certificate, Settled, certify_max_min};
+use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
-use crate::max_min::Witness;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
-use crate::utility::Curvature;
 
 /// A method at work on a problem: one iteration at a time, or until proven.
 pub struct Solver {
@@ -88,7 +87,7 @@ impl Solver {
         let presolved = Arc::new(Presolved::new(problem)?);
         let mut method = make(&presolved)?;
         let prices = start::revenue_split(&presolved)?;
-        let mut state = State { prices, rates: vec![0.0; presolved.paths.len()], witness: Witness::default() };
+        let mut state = State { prices, rates: vec![0.0; presolved.paths.len()] };
         let estimate = method.start(&presolved, &mut state)?;
         let problem = problem.clone();
         let made = began.elapsed();
@@ -236,8 +235,9 @@ impl Solver {
 
     /// The same rates made feasible by F-NORM.
     pub fn rates(&self) -> Vec<f64> {
-        let settled = StopToken::new().scope_alone(|| self.settled()).expect("nothing stops it");
-        self.presolved.caller_rates(&settled.rates)
+        let point = || FeasiblePoint::new(&self.presolved, &self.state.rates, &self.state.prices);
+        let point = StopToken::new().scope_alone(point).expect("nothing stops it");
+        self.presolved.caller_rates(&point.rates)
     }
 
     /// How good these rates and prices are.
@@ -246,14 +246,7 @@ impl Solver {
     /// [`Error::Unsupported`] where a max-min problem cannot be certified; [`Error::Utility`] when a user's utility
     /// answers with a demand that is no best response; [`Error::Stopped`].
     pub fn certificate(&self) -> Result<Certificate> {
-        match self.problem.curvature() {
-            Curvature::MaxMin => certify_max_min(&self.problem, &self.raw_rates(), &self.state.witness),
-            _ => {
-                let settled = self.settled()?;
-                settled.check_demands()?;
-                settled.certificate(settled.overload)
-            }
-        }
+        self.proof().certificate()
     }
 
     /// Iterates until the certificate meets the tolerance or a limit is hit, and returns the best answer certified.
@@ -392,7 +385,7 @@ impl Solver {
         let info = MethodInfo::of(method, &self.problem)?;
         let setup = Setup { problem: &self.problem, presolved: &self.presolved, respond: self.respond.as_deref() };
         let mut method = info.make(&BTreeMap::new(), &setup)?;
-        let mut state = State { prices, rates: vec![0.0; self.state.rates.len()], witness: Witness::default() };
+        let mut state = State { prices, rates: vec![0.0; self.state.rates.len()] };
         self.estimate = method.start(&self.presolved, &mut state)?;
         (self.method, self.method_name, self.state, self.has_begun) = (method, info.name, state, true);
         self.check()
@@ -408,33 +401,21 @@ impl Solver {
         }
     }
 
-    fn settled(&self) -> Result<Settled<'_>> {
-        Settled::new(&self.presolved, &self.state.rates, &self.state.prices)
+    fn proof(&self) -> Proof<'_> {
+        let Self { problem, presolved, state, method, .. } = self;
+        Proof { problem, presolved, state, witness: method.witness() }
     }
 
     /// Certifies where it stands, and keeps that if it is the best so far. Returns how far it is from the goal: the
     /// tolerance when it meets it, more when it does not.
     fn certify(&mut self, goal: &Goal, progress: &mut Progress, best: &mut Option<Best>) -> Result<f64> {
         self.method.settle(&mut self.state);
-        progress.kkt_residual = f64::NAN;
-        if self.problem.curvature() == Curvature::MaxMin {
-            let certificate = certify_max_min(&self.problem, &self.raw_rates(), &self.state.witness)?;
-            (progress.gap, progress.overload) = (certificate.relative_gap, certificate.overload);
-            progress.kkt_residual = certificate.kkt_residual;
-        } else {
-            let settled = self.settled()?;
-            progress.gap = settled.relative_gap()?;
-            progress.overload = settled.overload;
-            if goal.asks_for_rates(progress.gap) {
-                progress.kkt_residual = settled.kkt_residual()?;
-            }
-            // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
-            let own = self.presolved.blocks.iter().any(|block| block.whole);
-            if progress.gap.is_nan() && own {
-                return Err(self.not_numbers());
-            }
+        let Certificate { relative_gap: gap, overload, kkt_residual } = self.proof().towards(goal)?;
+        (progress.gap, progress.overload, progress.kkt_residual) = (gap, overload, kkt_residual);
+        // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
+        if gap.is_nan() && self.presolved.blocks.iter().any(|block| block.whole) {
+            return Err(self.not_numbers());
         }
-        let Progress { gap, kkt_residual, .. } = *progress;
         let score = goal.score(gap, kkt_residual);
         let State { prices, rates, .. } = &self.state;
         let usable = prices.iter().chain(rates).all(|value| value.is_finite());
@@ -492,17 +473,14 @@ impl Solver {
         trace: Vec<Progress>,
         began: Instant,
     ) -> Result<Solution> {
-        let settled = Settled::new(&self.presolved, &best.rates, &best.prices)?;
-        settled.check_demands()?;
-        let rates = self.presolved.caller_rates(&settled.rates);
+        let point = FeasiblePoint::new(&self.presolved, &best.rates, &best.prices)?;
+        point.check_demands()?;
+        let rates = self.presolved.caller_rates(&point.rates);
         let found = best.kkt_residual;
-        let overload = settled.overload_left();
-        let kkt_residual = if found.is_nan() { settled.kkt_residual()? } else { found }.max(overload);
+        let overload = point.overload_left();
+        let kkt_residual = if found.is_nan() { point.kkt_residual()? } else { found }.max(overload);
         let certificate = Certificate { relative_gap: best.gap, overload, kkt_residual };
-        let bottlenecks = match self.problem.curvature() {
-            Curvature::MaxMin => bottlenecks::by_fair_share(&self.problem, &rates)?,
-            _ => bottlenecks::by_price(&self.presolved, &settled, &best.prices)?,
-        };
+        let bottlenecks = bottlenecks::of_paths(&self.problem, &self.presolved, &point, &best.prices)?;
         interrupt::check()?;
         let flow_rates = self.problem.flow_rates(&rates)?;
         let loads = self.problem.loads(&rates)?;

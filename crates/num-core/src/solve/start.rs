@@ -8,8 +8,8 @@
 
 use crate::error::Result;
 use crate::interrupt::Pacer;
+use crate::numerics::exp;
 use crate::presolve::Presolved;
-use crate::utility::elementary::exp;
 
 /// Prices in natural units, O(crossings).
 ///

@@ -25,12 +25,13 @@
 
 use std::sync::Arc;
 
-use super::incidence::Incidence;
 use super::price::LARGEST_PRICE;
+use super::routing_matrix::RoutingMatrix;
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt::{self, StopToken};
 use crate::max_min::WaterFill;
+use crate::normalize::flow_caps_as_links;
 use crate::paths::Paths;
 use crate::presolve::{Presolved, smallest};
 
@@ -38,7 +39,7 @@ use crate::presolve::{Presolved, smallest};
 pub(super) struct Xwi {
     eta: f64,
     beta: f64,
-    incidence: Incidence,
+    routing: RoutingMatrix,
     fill: WaterFill<Arc<Paths>>,
     /// The cap of every path or the saturation of its flow; empty when there are none *(given)*.
     limits: Vec<f64>,
@@ -79,7 +80,7 @@ impl Xwi {
         Ok(Self {
             eta,
             beta,
-            incidence: Incidence::new(&problem.paths),
+            routing: RoutingMatrix::new(&problem.paths),
             fill: fill(problem)?,
             limits,
             heaviest,
@@ -95,7 +96,7 @@ impl Xwi {
     /// Rates at the prices in `state`, from the shares that its rates have, and what the links see of them. Returns the
     /// estimate of the gap, which is not a number when a weight is none.
     fn allocate(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.incidence.gather(&problem.paths, 0..problem.paths.len(), &state.prices, &mut self.path_prices);
+        self.routing.gather(0..problem.paths.len(), &state.prices, &mut self.path_prices);
         self.charge_caps(problem);
         self.weigh(problem, &state.rates);
         if !self.weights.iter().all(|&weight| weight >= 0.0) {
@@ -105,7 +106,7 @@ impl Xwi {
         }
         self.fill.fill(&self.weights, &self.limits, &mut state.rates);
         self.loads.fill(0.0);
-        self.incidence.scatter(&problem.paths, 0..problem.paths.len(), &state.rates, &mut self.loads);
+        self.routing.scatter(0..problem.paths.len(), &state.rates, &mut self.loads);
         self.look(problem, state)
     }
 
@@ -190,12 +191,12 @@ fn fill(problem: &Presolved) -> Result<WaterFill<Arc<Paths>>> {
     if problem.flow_caps.is_empty() {
         return WaterFill::new(&problem.capacities, Arc::clone(&problem.paths));
     }
-    let (mut capacities, mut front) = (problem.capacities.clone(), vec![None; problem.paths.len()]);
-    for &(flow, cap) in &problem.flow_caps {
-        front[problem.paths_of(flow)].fill(Some(capacities.len() as u32));
-        capacities.push(cap);
-    }
-    WaterFill::new(&capacities, Arc::new(problem.paths.extended(&front)))
+    let flows = problem.flow_paths.len() - 1;
+    let mut caps = vec![f64::INFINITY; flows];
+    problem.flow_caps.iter().for_each(|&(flow, cap)| caps[flow] = cap);
+    let owners = (0..flows).flat_map(|flow| problem.paths_of(flow).map(move |_| flow));
+    let (capacities, paths) = flow_caps_as_links(&problem.capacities, &problem.paths, caps, owners);
+    WaterFill::new(&capacities, Arc::new(paths))
 }
 
 /// U' of the flows with several paths and a cap, at it.

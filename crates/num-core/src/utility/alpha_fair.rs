@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use super::elementary::{ln, vectorized};
 use super::power::{Power, Powers, as_power, map};
 use super::spec::column;
 use super::{Curvature, FairShare, Family, Parameter, Spec, Units, Utility};
 use crate::error::{Error, Result};
+use crate::numerics::{ln, vectorized};
 
 /// α-fair utilities: w^α x^(1−α)/(1−α) by weight, which is the textbook's s x^(1−α)/(1−α) at the scale s = w^α; w log x
 /// for α = 1.

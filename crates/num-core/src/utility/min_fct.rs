@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use super::elementary::{ln, vectorized};
 use super::power::{Power, Powers, as_power, map};
 use super::spec::column;
 use super::{Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;
+use crate::numerics::{ln, vectorized};
 
 /// Utilities that minimize completion times: x^(1−ε)/s.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,6 @@
 
 mod alpha_fair;
 mod bandwidth_function;
-pub mod elementary;
 mod fair_share;
 pub mod inverse;
 mod linear;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::Utility;
-use super::elementary::{self, exp_m1, ln, ln_ratio, vectorized};
+use crate::numerics::{self, exp_m1, ln, ln_ratio, vectorized};
 
 /// Values beyond this stand for "too large to matter"; sums of ten million of them are still finite.
 const HUGE: f64 = 1e290;
@@ -17,7 +17,7 @@ const LOG_TINY: f64 = -690.0;
 /// exp, kept finite.
 #[inline(always)]
 fn exp(exponent: f64) -> f64 {
-    elementary::exp(exponent.min(667.0))
+    numerics::exp(exponent.min(667.0))
 }
 
 /// One flow's U'(x) = exp(`log_k`) x^(−`alpha`).
@@ -33,7 +33,7 @@ impl Power {
     pub(super) fn value(self, rate: f64) -> f64 {
         let (beta, log) = (1.0 - self.alpha, ln(rate));
         // At a rate of 0 the product of β and −∞ is what it should be.
-        let power = elementary::exp(self.log_k + if beta == 0.0 { 0.0 } else { beta * log });
+        let power = numerics::exp(self.log_k + if beta == 0.0 { 0.0 } else { beta * log });
         power * if beta == 0.0 { log } else { 1.0 / beta }
     }
 
@@ -44,7 +44,7 @@ impl Power {
 
     #[inline(always)]
     pub(super) fn marginal(self, rate: f64) -> f64 {
-        elementary::exp(self.log_marginal(rate))
+        numerics::exp(self.log_marginal(rate))
     }
 
     #[inline(always)]

@@ -8,8 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use netnum_core::numerics::vectorized;
 use netnum_core::price::PowerDemand;
-use netnum_core::utility::elementary::vectorized;
 use rustc_hash::FxHashMap;
 
 use super::bucket::{Bucket, View, add};

@@ -9,8 +9,8 @@
 //! D counts once per priced link where a rule asks for it. Columns side by side, 16-bit numbers for entries; [load,
 //! slope] lie together, so that one addition serves both.
 
+use netnum_core::numerics::{exp, ln, vectorized};
 use netnum_core::price::PowerDemand;
-use netnum_core::utility::elementary::{exp, ln, vectorized};
 
 use super::real::Real;
 

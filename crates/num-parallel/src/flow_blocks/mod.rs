@@ -26,8 +26,8 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use netnum_core::numerics::vectorized;
 use netnum_core::price::{PowerDemand, Respond};
-use netnum_core::utility::elementary::vectorized;
 use netnum_core::{Paths, Result};
 
 use crate::team::{Job, Team, Worker};

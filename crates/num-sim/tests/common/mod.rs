@@ -4,7 +4,7 @@
 pub(crate) mod slow;
 
 use netnum_core::{Link, Topology};
-use netnum_sim::{Now, Route, Routing, Workload};
+use netnum_sim::{NetworkState, Route, Routing, Workload};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -76,9 +76,9 @@ pub(crate) fn brute_force(
 
 /// The routes that a routing gives to the flows of a workload.
 pub(crate) fn routes(net: &Topology, workload: &Workload, routing: &mut dyn Routing) -> Vec<Plain> {
-    routing.start(net, workload).expect("all ends are joined");
+    routing.begin_run(net, workload).expect("all ends are joined");
     let (mut route, loads) = (Route::default(), vec![0.0; net.capacities().len()]);
-    let now = Now { net, time: 0.0, capacities: net.capacities(), loads: &loads };
+    let now = NetworkState { net, time: 0.0, capacities: net.capacities(), loads: &loads };
     let mut one = |flow| {
         routing.route(flow, &now, &mut route).expect("there is a route");
         route.iter().collect()

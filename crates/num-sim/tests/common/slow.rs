@@ -4,7 +4,7 @@
 //! once are replayed as they were.
 
 use netnum_core::Topology;
-use netnum_sim::{Change, Marking, Marks, Now, Route, Routing, Workload};
+use netnum_sim::{CapacityChange, Marking, Marks, NetworkState, Route, Routing, Workload};
 
 use super::{Plain, progressive_filling};
 
@@ -274,10 +274,10 @@ pub(crate) fn simulate(
     workload: &Workload,
     routing: &mut dyn Routing,
     scheduler: &Scheduler,
-    changes: &[Change],
+    changes: &[CapacityChange],
     splits: &Splits,
 ) -> Outcome {
-    routing.start(net, workload).expect("all ends are joined");
+    routing.begin_run(net, workload).expect("all ends are joined");
     let (arrivals, period, marking) = (workload.arrivals(), routing.period(), routing.marking());
     let buffer = workload.production().map_or(f64::INFINITY, |production| 8.0 * production.buffer());
     // A backlog below this counts as none, where routes follow from caps.
@@ -381,7 +381,7 @@ pub(crate) fn simulate(
                 continue;
             }
             let loads = slow.loads();
-            let network = Now { net, time: now, capacities: &slow.capacities, loads: &loads };
+            let network = NetworkState { net, time: now, capacities: &slow.capacities, loads: &loads };
             let flow = &mut slow.flows[place];
             let before = flow.route.clone();
             if change <= now {
@@ -399,7 +399,7 @@ pub(crate) fn simulate(
             let (number, size) = (arrived, 8.0 * workload.sizes()[arrived]);
             arrived += 1;
             let (mut route, loads) = (Route::default(), slow.loads());
-            let network = Now { net, time: now, capacities: &slow.capacities, loads: &loads };
+            let network = NetworkState { net, time: now, capacities: &slow.capacities, loads: &loads };
             routing.route(number, &network, &mut route).expect("there is a route");
             if changed > 0 {
                 routing.reroute(number, &network, &mut route).expect("there is a route");

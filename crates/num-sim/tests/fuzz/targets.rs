@@ -7,7 +7,9 @@ use std::time::Duration;
 use netnum_core::PowerLaw;
 use netnum_core::{Paths, Problem, Settings, Solution, Solver, Status, StopToken, Topology, certify};
 use netnum_parallel::{AllocatorSettings, Normalization, allocator, restore_allocator};
-use netnum_sim::{Change, Options, POLICIES, ROUTINGS, Run, Sizes, Workload, policy, routing, simulate};
+use netnum_sim::{
+    CapacityChange, Options, POLICIES, ROUTINGS, RunSettings, Sizes, Workload, policy, routing, simulate,
+};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -286,8 +288,8 @@ fn run_it(net: &Topology, workload: &Workload, setup: &Setup) -> Result<(), Stri
     let name = |given: &str, default: &str| if given.is_empty() { default.to_string() } else { given.to_string() };
     let Ok(mut routing) = routing(&name(&setup.routing, "ecmp"), 1, &setup.routing_options) else { return Ok(()) };
     let Ok(mut policy) = policy(&name(&setup.policy, "max-min"), &setup.policy_options) else { return Ok(()) };
-    let changes = setup.changes.iter().map(|&(time, link, capacity)| Change { time, link, capacity }).collect();
-    let run = Run { until: setup.until.unwrap_or(f64::INFINITY), changes, ..Run::default() };
+    let changes = setup.changes.iter().map(|&(time, link, capacity)| CapacityChange { time, link, capacity }).collect();
+    let run = RunSettings::default().with_until(setup.until.unwrap_or(f64::INFINITY)).with_changes(changes);
     let Ok(report) = patient(|| simulate(net, workload, &mut *routing, &mut *policy, &run, &mut ())) else {
         return Ok(());
     };

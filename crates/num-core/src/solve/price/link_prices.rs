@@ -13,7 +13,7 @@ use super::respond::Respond;
 use super::rule::{LARGEST_PRICE, LinkState, Memory, Sums, at_least, newton_step};
 use super::rules::Rule;
 use crate::error::{Error, Result};
-use crate::utility::elementary::vectorized;
+use crate::numerics::vectorized;
 
 /// After this many refusals of one step it stands as it is.
 pub(in crate::solve) const MOST_REFUSALS: usize = 30;

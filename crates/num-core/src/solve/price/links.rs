@@ -1,7 +1,7 @@
 //! The links of a network as columns, as a price rule moves them.
 
 use super::rule::{LARGEST_PRICE, LinkState, Memory};
-use crate::utility::elementary::vectorized;
+use crate::numerics::vectorized;
 
 /// Consecutive links, one entry per link in every column.
 #[derive(Debug)]

@@ -1,0 +1,81 @@
+//! How good rates and prices are proven to be, whatever method they came from.
+//!
+//! A [`Certificate`] has a bound on the missing utility (`gap.rs`), which is about the total, and a residual of the
+//! optimality conditions (`kkt.rs`), which is about every single rate. Both are of a [`FeasiblePoint`]: the rates made
+//! feasible, with their prices.
+//!
+//! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
+//! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck is both gap
+//! and residual.
+
+mod best_response;
+mod feasible_point;
+mod gap;
+mod kkt;
+mod path_splits;
+mod satiation;
+mod slackness;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::interrupt;
+use crate::normalize::relative_loads;
+use crate::presolve::Presolved;
+use crate::problem::Problem;
+pub(crate) use feasible_point::FeasiblePoint;
+
+/// The proof that comes with rates and prices.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
+    /// first-order gain of raising every rate by 100 %. Never below the true loss (to rounding). For max-min problems,
+    /// which have no utility to lose, how far the flow that is worst off is from having a bottleneck, relative to its
+    /// rate.
+    pub relative_gap: f64,
+    /// By how much the rates exceeded a capacity or a cap, at most, before they were made feasible; relative to it, 0 if
+    /// they did not, ∞ if something went over a failed link.
+    pub overload: f64,
+    /// Largest violation of the optimality conditions, relative; at least the overload.
+    pub kkt_residual: f64,
+}
+
+/// The gap and the residual of rates and prices in the caller's units, which are checked.
+///
+/// # Errors
+/// [`Error::Utility`] when a user's utility answers with a demand that is no best response; and [`Error::Stopped`].
+pub(crate) fn certify_by_prices(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
+    let presolved = Presolved::new(problem)?;
+    let overload = overload(problem, rates);
+    let (natural, prices) = (presolved.natural_rates(rates), presolved.natural_prices(prices));
+    interrupt::check()?;
+    let point = FeasiblePoint::new(&presolved, &natural, &prices)?;
+    point.check_demands()?;
+    point.certificate(overload.max(point.overload))
+}
+
+/// By how much rates exceed a capacity or a cap, of a path or a flow, at most.
+pub(crate) fn overload(problem: &Problem, rates: &[f64]) -> f64 {
+    let links = relative_loads(problem.capacities(), problem.paths(), rates.iter().copied()).into_iter();
+    let used = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
+    let caps = used.map(|(path, rate)| rate / problem.rate_cap(path));
+    let totals =
+        if problem.has_flow_caps() { problem.flow_rates(rates).expect("one rate per path") } else { Vec::new() };
+    let used = totals.into_iter().enumerate().filter(|(_, total)| *total > 0.0);
+    let flow_caps = used.map(|(flow, total)| total / problem.flow_cap(flow));
+    (links.chain(caps).chain(flow_caps).fold(0.0, f64::max) - 1.0).max(0.0)
+}
+
+/// A rate below this part of what its path could carry is tiny: an error is relative to that.
+const TINY: f64 = 1e-9;
+/// The same where no rate at all is right.
+const NONE: f64 = 1e-3;
+/// U' is flat where its elasticity is below this: a price off by ε may then move a rate by more than ε over this.
+const FLAT: f64 = 0.1;
+/// A link whose price is this part of a path's or less is free.
+const FREE: f64 = 1e-9;
+
+/// The larger of two numbers; not a number if one of them is none, which max would hide.
+pub(super) fn larger(one: f64, other: f64) -> f64 {
+    if one.is_nan() || one >= other { one } else { other }
+}

@@ -1,0 +1,34 @@
+//! Which proof the rates of a problem are held to.
+
+use crate::certificate::{Certificate, certify_by_prices};
+use crate::error::Result;
+use crate::max_min;
+use crate::normalize;
+use crate::problem::Problem;
+use crate::utility::Curvature;
+
+/// Certifies rates and prices, in the caller's units.
+///
+/// Rates of 10²⁰⁰ and more, in units of the capacities' middle, are cut to that: sums over flows must be numbers.
+///
+/// Flows that nothing can pass (every path over a failed link or capped at 0) leave the objective, and prices of links
+/// that no other flow uses are ignored. O(crossings).
+///
+/// A max-min problem (any α is ∞) is held to the bottleneck property: once the rates are feasible, every flow must be
+/// at its cap or saturation, or cross a link that is full and on which no flow has a larger fair share. The prices are
+/// then ignored. Where flows have several paths a bottleneck is a sum over several links: the max-min rates are found
+/// first, which costs what [`max_min`](crate::max_min()) does, and the links that hold up each flow there are what the
+/// given rates are judged by. That is sound: no links, however wrong, would let wrong rates pass.
+///
+/// # Errors
+/// [`Error::Length`], [`Error::Rate`], [`Error::Price`] for bad input; [`Error::Unsupported`] for max-min problems with
+/// utilities that have no [fair share](crate::Utility::fair_share);
+/// [`Error::Utility`] when a user's utility answers with a demand that is no best response; and [`Error::Stopped`].
+pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
+    normalize::check(problem, rates)?;
+    problem.check_prices(prices)?;
+    match problem.curvature() {
+        Curvature::MaxMin => max_min::certify(problem, rates, &max_min::prove(problem)?),
+        _ => certify_by_prices(problem, rates, prices),
+    }
+}

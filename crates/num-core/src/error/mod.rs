@@ -1,0 +1,297 @@
+//! What can be wrong with an input. Every variant names the place; nothing is repaired silently.
+//!
+//! A run that does not reach its tolerance is no error: it ends with a [`Status`](crate::Status).
+
+mod did_you_mean;
+
+pub use did_you_mean::did_you_mean;
+
+/// Bad input, naming the link, path, flow or option to blame.
+///
+/// Nothing has changed when one is returned, but for [`Error::Utility`]: what a user's utility answers is only seen while
+/// a [`Solver`](crate::Solver) moves.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A capacity that is negative, infinite or not a number. Zero is allowed: the link has failed.
+    #[error("link {link} has capacity {value}, expected a finite number >= 0")]
+    Capacity {
+        /// Index of the link.
+        link: usize,
+        /// The capacity that was given.
+        value: f64,
+    },
+    /// A path without links.
+    #[error("path {path} is empty, expected at least one link")]
+    EmptyPath {
+        /// Index of the path.
+        path: usize,
+    },
+    /// A path through a link that does not exist.
+    #[error("path {path} names link {link}, {}", expected_below("link", *links))]
+    LinkOutOfRange {
+        /// Index of the path.
+        path: usize,
+        /// The link it names.
+        link: i64,
+        /// How many links there are.
+        links: usize,
+    },
+    /// A path whose links do not follow on each other in the network that it is for.
+    #[error("path {path} is no walk of the network: {what}")]
+    NoWalk {
+        /// Index of the path.
+        path: usize,
+        /// Two links of it that do not meet, by name.
+        what: String,
+    },
+    /// A path that crosses one link twice.
+    #[error("path {path} visits link {link} twice")]
+    RepeatedLink {
+        /// Index of the path.
+        path: usize,
+        /// The link it repeats.
+        link: usize,
+    },
+    /// Offsets of a compressed row structure that do not describe one.
+    #[error("indptr[{position}] is {value}, expected {expected}")]
+    Indptr {
+        /// Position in `indptr`.
+        position: usize,
+        /// The offset found there.
+        value: i64,
+        /// What would have been right.
+        expected: String,
+    },
+    /// An array whose length does not fit the others.
+    #[error("{what} has {found} entries, expected {expected}, one per {per}")]
+    Length {
+        /// Name of the array.
+        what: String,
+        /// Its length.
+        found: usize,
+        /// The length it should have.
+        expected: usize,
+        /// What its entries stand for.
+        per: &'static str,
+    },
+    /// A flow number that leaves a flow without paths, or is out of range.
+    #[error("group has no path for flow {flow}, expected at least one for every flow up to {}", flows - 1)]
+    GroupGap {
+        /// The flow without a path.
+        flow: usize,
+        /// How many flows the group numbers imply.
+        flows: usize,
+    },
+    /// A negative flow number, or one beyond what can be indexed.
+    #[error("group[{path}] is {value}, expected a flow number >= 0 and below the number of paths")]
+    Group {
+        /// Index of the path.
+        path: usize,
+        /// The flow number that was given.
+        value: i64,
+    },
+    /// A rate cap that is negative or not a number. Infinity means none.
+    #[error("path {path} has rate cap {value}, expected a number >= 0 (inf for none)")]
+    RateCap {
+        /// Index of the path.
+        path: usize,
+        /// The cap that was given.
+        value: f64,
+    },
+    /// A flow cap that is negative or not a number. Infinity means none.
+    #[error("flow {flow} has flow cap {value}, expected a number >= 0 (inf for none)")]
+    FlowCap {
+        /// Index of the flow.
+        flow: usize,
+        /// The cap that was given.
+        value: f64,
+    },
+    /// A utility parameter out of its range.
+    #[error("flow {flow} has {name} {value}, expected {expected}")]
+    Parameter {
+        /// Index of the flow (0 for a parameter that is one number for all flows).
+        flow: usize,
+        /// Name of the parameter.
+        name: &'static str,
+        /// The value that was given.
+        value: f64,
+        /// The range it must lie in.
+        expected: &'static str,
+    },
+    /// A bandwidth function that is none.
+    #[error("flow {flow} has a bandwidth function whose {what}, expected {expected}")]
+    BandwidthFunction {
+        /// Index of the flow.
+        flow: usize,
+        /// What is wrong, with the place.
+        what: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// Plain data of a utility of a kind that does not exist.
+    #[error("unknown utility kind {kind:?}; known kinds: {known}")]
+    UnknownKind {
+        /// The kind that was given.
+        kind: String,
+        /// The kinds that exist.
+        known: String,
+    },
+    /// Plain data of a utility that lacks a field.
+    #[error("flow {flow} of kind {kind:?} has no {name:?}")]
+    MissingField {
+        /// Index of the flow.
+        flow: usize,
+        /// The kind of its utility.
+        kind: String,
+        /// The field that it needs.
+        name: &'static str,
+    },
+    /// A utility whose answers break the laws that every method relies on.
+    #[error("the utility of flow {flow} is broken: {what}")]
+    Utility {
+        /// Index of the flow.
+        flow: usize,
+        /// The law, where it breaks, and the numbers.
+        what: String,
+    },
+    /// A price that is negative, infinite or not a number.
+    #[error("link {link} has price {value}, expected a finite number >= 0")]
+    Price {
+        /// Index of the link.
+        link: usize,
+        /// The price that was given.
+        value: f64,
+    },
+    /// A rate that is negative, infinite or not a number.
+    #[error("path {path} has rate {value}, expected a finite number >= 0")]
+    Rate {
+        /// Index of the path.
+        path: usize,
+        /// The rate that was given.
+        value: f64,
+    },
+    /// A method that does not exist.
+    #[error("unknown method {name:?}{nearest}; known methods: {known}")]
+    UnknownMethod {
+        /// The name that was given.
+        name: String,
+        /// `, did you mean …?`, or nothing.
+        nearest: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// An option that a method does not have.
+    #[error("method {method:?} has no option {name:?}{nearest}; known options: {known}")]
+    UnknownOption {
+        /// The method.
+        method: &'static str,
+        /// The option that was given.
+        name: String,
+        /// `, did you mean …?`, or nothing.
+        nearest: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// A setting or option out of its range.
+    #[error("{name} is {value}, expected {expected}")]
+    Setting {
+        /// Name of the setting.
+        name: String,
+        /// The value that was given.
+        value: String,
+        /// What would have been right.
+        expected: String,
+    },
+    /// A problem that a method cannot take.
+    #[error("method {method:?} cannot take {what}; {instead}")]
+    Unsupported {
+        /// The method.
+        method: String,
+        /// What the problem has that the method cannot take.
+        what: String,
+        /// Which method can.
+        instead: &'static str,
+    },
+    /// What a search was to start from belongs to other paths.
+    #[error("start does not fit the problem: {what}")]
+    Start {
+        /// What differs.
+        what: String,
+    },
+    /// A link that does not exist.
+    #[error("there is no link {link}, {}", expected_below("link", *links))]
+    UnknownLink {
+        /// The link that was named.
+        link: i64,
+        /// How many links there are.
+        links: usize,
+    },
+    /// A path that does not exist.
+    #[error("there is no path {path}, {}", expected_below("path", *paths))]
+    UnknownPath {
+        /// The path that was named.
+        path: i64,
+        /// How many paths there are.
+        paths: usize,
+    },
+    /// A link that is given two values at once.
+    #[error("link {link} is named twice, expected every link once")]
+    LinkTwice {
+        /// Index of the link.
+        link: usize,
+    },
+    /// A flow that has ended, or that never was one of this engine's.
+    #[error("there is no flow {id}: it has ended, or belongs elsewhere")]
+    UnknownFlow {
+        /// Its id.
+        id: String,
+    },
+    /// Text that is not the state of an allocator, or not one that can be.
+    #[error("not a snapshot: {0}")]
+    Snapshot(String),
+    /// Two ends that no path can join, or a network that cannot be built.
+    #[error("{0}")]
+    Topology(String),
+    /// More of something than memory holds.
+    #[error("no memory for {what}, {bytes} bytes")]
+    Memory {
+        /// What there are too many of, with their number.
+        what: String,
+        /// What they would take.
+        bytes: u128,
+    },
+    /// Work that a [`StopToken`](crate::StopToken) stopped before it had anything to return.
+    #[error("stopped before there was an answer")]
+    Stopped,
+    /// Text that is not a problem in JSON.
+    #[error("not a problem in JSON: {0}")]
+    Json(String),
+}
+
+/// What was expected of an index: `expected a link from 0 to 7`, in words that read well for any number of them.
+pub fn expected_below(what: &str, count: usize) -> String {
+    match count {
+        0 => format!("but there are no {what}s"),
+        1 => format!("expected {what} 0, the only one"),
+        _ => {
+            let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+            format!("expected {article} {what} from 0 to {}", count - 1)
+        }
+    }
+}
+
+impl Error {
+    /// The same error about flow `flows[i]`, where it spoke of the `i`-th flow of one utility.
+    pub(crate) fn at_flows(mut self, flows: &[u32]) -> Self {
+        if let Self::Parameter { flow, .. } | Self::BandwidthFunction { flow, .. } | Self::MissingField { flow, .. } =
+            &mut self
+        {
+            *flow = flows[*flow] as usize;
+        }
+        self
+    }
+}
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,169 @@
+//! From cuts to reasons that stand alone.
+//!
+//! ```text
+//! cut i       Σ λ_f y_f ≤ π·c      holds given the cuts before it: a link shut out by cut j < i is full, so that its
+//!                                  π may be negative, and a path shut out by it is empty, so that π(p) may be
+//!                                  below λ_f
+//! reason i  = cut i + Σ_{j < i} κ_j reason j      with the least κ_j ≥ 0 for which π ≥ 0 and π(p) ≥ λ_f for every path
+//! ```
+//!
+//! From the latest cut to the tournament: what reason j is added for is what cut j has shut out, where it has room, and
+//! nowhere does it take any. All cuts are full at the end, so their sum is. Prices and factors then hold for whatever
+//! rates can be routed, which is what [`witness`](super::witness) needs of them.
+//!
+//! Cost: for every cut the paths of the flows that cross its links, and the reasons that it needs.
+
+use super::basis::NONE;
+use super::network::Network;
+use super::witness::{Reason, Witness};
+use crate::error::Result;
+use crate::interrupt::Pacer;
+use crate::paths::Paths;
+
+/// A fair share is given as a little less than it is: rates that are right but for rounding have it then.
+pub(super) const ROUNDED: f64 = 1e-15;
+/// What is below this part of the largest price is rounding.
+const ROUNDING: f64 = 1e-11;
+
+/// Where some flows were held.
+#[derive(Debug, Clone)]
+pub(super) struct Cut {
+    pub(super) fair_share: f64,
+    /// π_l of some links, of either sign.
+    pub(super) prices: Vec<(u32, f64)>,
+}
+
+/// Numbers of which few are not 0.
+struct Sparse {
+    values: Vec<f64>,
+    is_listed: Vec<bool>,
+    listed: Vec<u32>,
+}
+
+impl Sparse {
+    fn new(size: usize) -> Self {
+        Self { values: vec![0.0; size], is_listed: vec![false; size], listed: Vec::new() }
+    }
+
+    fn add(&mut self, place: u32, value: f64) {
+        if !self.is_listed[place as usize] {
+            self.is_listed[place as usize] = true;
+            self.listed.push(place);
+        }
+        self.values[place as usize] += value;
+    }
+
+    fn clear(&mut self) {
+        for place in self.listed.drain(..) {
+            self.values[place as usize] = 0.0;
+            self.is_listed[place as usize] = false;
+        }
+    }
+
+    fn set(&mut self, entries: &[(u32, f64)]) {
+        self.clear();
+        entries.iter().for_each(|&(place, value)| self.add(place, value));
+    }
+
+    /// The positive ones in units of the largest price, in order.
+    fn positive(&mut self, unit: f64) -> Vec<(u32, f64)> {
+        self.listed.sort_unstable();
+        let scaled = self.listed.iter().map(|&place| (place, self.values[place as usize] / unit));
+        scaled.filter(|(_, value)| *value > ROUNDING).collect()
+    }
+}
+
+/// What a cut needs an earlier one for.
+#[derive(Debug, Clone, Copy)]
+enum Lacks {
+    Link(u32),
+    Path(u32),
+}
+
+/// The reasons of all cuts, of which each shut out some paths and links. `through` lists the paths of every link.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn reasons(
+    network: &Network,
+    through: &Paths,
+    cuts: &[Cut],
+    path_ban: &[u32],
+    link_ban: &[u32],
+) -> Result<Witness> {
+    let (links, flows) = (network.capacities.len(), network.flows());
+    let (mut prices, mut factors) = (Sparse::new(links), Sparse::new(flows));
+    let (mut earlier_prices, mut earlier_factors) = (Sparse::new(links), Sparse::new(flows));
+    let mut reasons: Witness = Vec::with_capacity(cuts.len());
+    let mut path_prices = vec![0.0; network.paths.len()];
+    let (mut lacks, mut pacer): (Vec<(u32, Lacks)>, _) = (Vec::new(), Pacer::new());
+    for (number, cut) in (0u32..).zip(cuts) {
+        prices.set(&cut.prices);
+        factors.clear();
+        lacks.clear();
+        for &(link, price) in &cut.prices {
+            if price < 0.0 && link_ban[link as usize] < number {
+                lacks.push((link_ban[link as usize], Lacks::Link(link)));
+            }
+            pacer.did(through.links(link as usize).len())?;
+            for &path in through.links(link as usize) {
+                factors.add(network.owners[path as usize], 0.0);
+                path_prices[path as usize] += price;
+            }
+        }
+        for &flow in &factors.listed {
+            let own = network.paths_of(flow as usize);
+            let may_carry = own.clone().filter(|&path| path_ban[path] >= number);
+            let factor = may_carry.map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
+            let factor = if factor.is_finite() { factor } else { 0.0 };
+            factors.values[flow as usize] = factor;
+            for path in own {
+                if path_ban[path] < number && path_prices[path] < factor {
+                    lacks.push((path_ban[path], Lacks::Path(path as u32)));
+                }
+            }
+        }
+        for &(link, _) in &cut.prices {
+            through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
+        }
+        lacks.sort_unstable_by_key(|&(number, _)| std::cmp::Reverse(number));
+        let mut unit = cut.prices.iter().map(|&(_, price)| price.abs()).fold(0.0, f64::max);
+        for of_one in lacks.chunk_by(|one, other| one.0 == other.0) {
+            let earlier = &reasons[of_one[0].0 as usize];
+            earlier_prices.set(&earlier.prices);
+            earlier_factors.set(&earlier.factors);
+            let mut times = 0.0f64;
+            for &(_, lack) in of_one {
+                let (missing, gives) = match lack {
+                    Lacks::Link(link) => (-prices.values[link as usize], earlier_prices.values[link as usize]),
+                    Lacks::Path(path) => {
+                        let (flow, path) = (network.owners[path as usize] as usize, path as usize);
+                        pacer.did(2 * network.paths.links(path).len())?;
+                        let above = |prices: &Sparse, factors: &Sparse| {
+                            network.path_price(path, &prices.values) - factors.values[flow]
+                        };
+                        (-above(&prices, &factors), above(&earlier_prices, &earlier_factors))
+                    }
+                };
+                if missing > ROUNDING * unit && gives > ROUNDING {
+                    times = times.max(missing / gives);
+                }
+            }
+            if times > 0.0 {
+                pacer.did(earlier.prices.len() + earlier.factors.len())?;
+                earlier.prices.iter().for_each(|&(link, price)| prices.add(link, times * price));
+                earlier.factors.iter().for_each(|&(flow, factor)| factors.add(flow, times * factor));
+                unit = unit.max(times);
+            }
+        }
+        let largest = prices.listed.iter().map(|&link| prices.values[link as usize]).fold(0.0, f64::max);
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        reasons.push(Reason {
+            fair_share: cut.fair_share * (1.0 - ROUNDED),
+            prices: prices.positive(unit),
+            factors: factors.positive(unit),
+        });
+    }
+    debug_assert!(path_ban.iter().chain(link_ban).all(|&ban| ban == NONE || (ban as usize) < cuts.len()));
+    Ok(reasons)
+}

@@ -1,0 +1,268 @@
+//! The residuals of the optimality conditions at the iterate, and the move that leads there.
+//!
+//! The rates move in the same pass over the flows as the residuals are found in.
+
+use std::sync::Arc;
+
+use super::barrier::{Barrier, Barriers};
+use super::chunk::{Chunk, total};
+use super::{InteriorPoint, LEAST, MOST};
+use crate::numerics::{ln, vectorized};
+use crate::presolve::Presolved;
+use crate::solve::price::at_least;
+
+/// A flow is tiny when it is below the first part of what its path can carry and its demand below the second.
+const TINY_RATE: f64 = 0.1;
+const TINY_DEMAND: f64 = 1e-2;
+/// A λ below this part of its flow's price is free to rise.
+const FREE: f64 = 0.1;
+/// A λ shrinks by no more than e^−this at a time.
+const SHRINK: f64 = 12.0;
+/// The least elasticity of a flow that is not linear: one that does not bend at all has no curvature to divide by.
+const LEAST_ELASTIC: f64 = 1e-10;
+/// ℓ − Q is kept, and t or λ taken from it, up to this part of t or Q.
+const MOST_LEVEL: f64 = 0.1;
+/// λ follows from ℓ where it changes by no more than this part by that.
+const MOST_CHANGE: f64 = 1e-2;
+/// log of the least marginal that counts.
+const LEAST_LOG: f64 = -570.0;
+
+/// Sums over paths.
+#[derive(Default)]
+struct Sums {
+    /// Σ x |ℓ − q + z − v|, Σ x λ.
+    wrong: f64,
+    revenue: f64,
+}
+
+impl InteriorPoint {
+    /// Takes a step of the given lengths, in rates and in prices, if any, and finds all residuals there. Returns the
+    /// estimate of the gap.
+    pub(super) fn advance(&mut self, problem: &Presolved, lengths: Option<(f64, f64)>) -> f64 {
+        if let Some(lengths) = lengths {
+            self.advance_links(lengths);
+        }
+        let residuals = &mut self.residuals;
+        residuals.links.fill(0.0);
+        (residuals.largest_log, residuals.least_marginal) = (0.0, f64::INFINITY);
+        let mut sums = Sums::default();
+        for chunk in Arc::clone(&self.chunks).iter() {
+            if let Some(lengths) = lengths {
+                self.advance_flows(chunk, lengths);
+            }
+            self.set_tiny_flows(problem, chunk);
+            self.add_loads(problem, chunk);
+            self.find_log_residuals(problem, chunk);
+            self.find_path_residuals(problem, chunk, &mut sums);
+        }
+        let Self { variables: now, residuals, barriers, .. } = self;
+        let (mut complementarity, mut infeasibility, mut priced) = (0.0, 0.0, 0.0);
+        let links = residuals.links.iter_mut().zip(&problem.capacities);
+        for ((residual, capacity), (price, slack)) in links.zip(now.prices.iter().zip(&now.slacks)) {
+            *residual = capacity - *residual - slack;
+            complementarity += price * slack;
+            infeasibility += price * residual.abs();
+            priced += price * capacity;
+        }
+        for bounds in [barriers.on_paths(), barriers.on_flows()] {
+            complementarity += bounds.into_iter().map(Barrier::complementarity).sum::<f64>();
+        }
+        priced += barriers.caps.revenue() + barriers.saturations.revenue();
+        if now.marginals.is_empty() {
+            return 0.0;
+        }
+        residuals.revenue = sums.revenue.min(priced.max(1e-200));
+        residuals.complementarity = complementarity / residuals.revenue;
+        residuals.infeasibility = infeasibility / residuals.revenue;
+        residuals.complementarity + residuals.infeasibility + sums.wrong / residuals.revenue
+    }
+
+    /// Takes the step on the links and bounds.
+    fn advance_links(&mut self, (primal, dual): (f64, f64)) {
+        add(&mut self.variables.slacks, &self.step.slacks, primal);
+        add(&mut self.variables.prices, &self.step.prices, dual);
+        for (barrier, changes) in self.barriers.with_changes_mut(&self.step) {
+            barrier.advance((primal, dual), changes);
+        }
+    }
+
+    /// The same with the rates and marginals of some flows.
+    fn advance_flows(&mut self, Chunk { flows, paths, .. }: &Chunk, (primal, dual): (f64, f64)) {
+        let Self { variables: now, step, .. } = self;
+        add(&mut now.rates[paths.clone()], &step.rates[paths.clone()], primal);
+        for (marginal, change) in now.marginals[flows.clone()].iter_mut().zip(&step.log_marginals[flows.clone()]) {
+            *marginal *= factor(dual * change);
+        }
+        if !now.levels.is_empty() {
+            add(&mut now.levels[flows.clone()], &step.levels[flows.clone()], dual);
+        }
+    }
+
+    /// Finds the tiny flows and sets them to their demands.
+    fn set_tiny_flows(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Self { variables: now, barriers, may_be_tiny, scratch, .. } = self;
+        let Chunk { block, flows, .. } = chunk;
+        let first = problem.flow_paths[flows.start..flows.end].iter().zip(&may_be_tiny[flows.clone()]);
+        let is_low = |rates: &[f64], path: usize| rates[path] < TINY_RATE * problem.ceilings[path];
+        if !first.clone().any(|(&path, &may_be)| may_be && is_low(&now.rates, path)) {
+            return now.tiny[chunk.paths.clone()].fill(false);
+        }
+        let (block, demands) = (&problem.blocks[*block], &mut scratch.flows[..flows.len()]);
+        block.utility.demand_into(block.places(flows), &now.marginals[flows.clone()], demands);
+        for ((&path, &may_be), &demand) in first.zip(&*demands) {
+            now.tiny[path] = may_be && is_low(&now.rates, path) && demand < TINY_DEMAND * problem.ceilings[path];
+            if now.tiny[path] {
+                now.rates[path] = at_least(demand, LEAST);
+                barriers.caps.set_slack(path, now.rates[path]);
+            }
+        }
+    }
+
+    /// y of every flow, and its part of the loads.
+    fn add_loads(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Self { variables: now, residuals, barriers, kkt, .. } = self;
+        let Chunk { flows, paths, .. } = chunk;
+        barriers.caps.clip(chunk.caps.clone(), &mut now.rates);
+        let rates = &now.rates[paths.clone()];
+        chunk.add_up(problem, rates, &mut now.flow_rates[flows.clone()]);
+        barriers.saturations.clip(chunk.saturations.clone(), &mut now.flow_rates);
+        kkt.system.routing.scatter(paths.clone(), rates, &mut residuals.links);
+    }
+
+    /// ρ and ε/y of every flow.
+    fn find_log_residuals(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Self { variables: now, residuals: found, barriers, .. } = self;
+        let marginals = &mut now.marginals;
+        barriers.breakpoints.cross(chunk.breakpoints.clone(), &now.flow_rates, |flow, change| {
+            // Where nothing is left, λ will be U'.
+            marginals[flow] = (marginals[flow] + change).max(0.0);
+        });
+        let Chunk { block, flows, .. } = chunk;
+        let block = &problem.blocks[*block];
+        let (rates, marginals) = (&now.flow_rates[flows.clone()], &mut marginals[flows.clone()]);
+        let (residuals, bends) = (&mut found.logs[flows.clone()], &mut found.bends[flows.clone()]);
+        block.utility.log_marginal_into(block.places(flows), rates, residuals);
+        // A marginal below all floats is next to nothing.
+        residuals.iter_mut().for_each(|log| *log = at_least(*log, LEAST_LOG));
+        for (marginal, residual) in marginals.iter_mut().zip(&*residuals) {
+            if *marginal == 0.0 {
+                *marginal = residual.exp().clamp(LEAST, MOST);
+            }
+        }
+        if chunk.linear {
+            residuals.fill(0.0);
+            return bends.fill(0.0);
+        }
+        block.utility.elasticity_into(block.places(flows), rates, bends);
+        for (bend, rate) in bends.iter_mut().zip(rates) {
+            *bend = at_least(*bend, LEAST_ELASTIC) / rate;
+        }
+        vectorized(|| {
+            for (residual, marginal) in residuals.iter_mut().zip(marginals) {
+                *residual -= ln(*marginal);
+            }
+        });
+        let largest = residuals.iter().fold(found.largest_log, |largest, residual| at_least(largest, residual.abs()));
+        found.largest_log = largest;
+    }
+
+    /// ℓ − q + z − v of every path.
+    fn find_path_residuals(&mut self, problem: &Presolved, chunk: &Chunk, sums: &mut Sums) {
+        let Self { variables: now, residuals: found, barriers, kkt, scratch, .. } = self;
+        let Chunk { flows, paths, .. } = chunk;
+        let (residuals, prices) = (&mut found.paths[paths.clone()], &mut scratch.paths[..paths.len()]);
+        let commons = match now.levels.is_empty() {
+            true => &mut scratch.commons[..flows.len()],
+            false => &mut found.commons[flows.clone()],
+        };
+        kkt.gather(problem, chunk, &now.prices, prices, commons);
+        let (marginals, logs) = (&mut now.marginals[flows.clone()], &mut found.logs[flows.clone()]);
+        if !chunk.linear {
+            for flow in flows.clone().filter(|&flow| !self.may_be_tiny[flow]) {
+                let (own, place) = (problem.paths_of(flow), flow - flows.start);
+                let own = &prices[own.start - paths.start..own.end - paths.start];
+                let least = own.iter().copied().fold(f64::INFINITY, f64::min);
+                raise(&mut marginals[place], &mut logs[place], FREE * (least + commons[place]));
+            }
+        }
+        if chunk.is_single() {
+            residuals.copy_from_slice(marginals);
+        } else {
+            let levels = &mut now.levels[flows.clone()];
+            set_levels(levels, commons, &mut scratch.flows[..flows.len()], (&mut *marginals, logs), chunk, barriers);
+            chunk.spread(problem, levels, residuals);
+        }
+        for (residual, price) in residuals.iter_mut().zip(prices) {
+            *residual -= *price;
+        }
+        for (barrier, part) in barriers.on_paths_of(chunk) {
+            barrier.add_forces(part, paths.start, residuals);
+        }
+        if chunk.is_single() {
+            // Flows and paths have the same places.
+            for (barrier, part) in barriers.on_flows_of(chunk) {
+                barrier.add_forces(part, flows.start, residuals);
+            }
+        }
+        sums.wrong += total(&now.rates[paths.clone()], residuals, |rate, wrong| rate * wrong.abs());
+        sums.revenue += total(&now.flow_rates[flows.clone()], marginals, |rate, marginal| rate * marginal);
+        found.least_marginal = marginals.iter().copied().fold(found.least_marginal, f64::min);
+    }
+}
+
+/// Takes ℓ − Q from λ and the forces on the flow, or t or λ from it where that is the smaller one by far. `net` is room.
+fn set_levels(
+    levels: &mut [f64],
+    commons: &[f64],
+    net: &mut [f64],
+    (marginals, log_residuals): (&mut [f64], &mut [f64]),
+    chunk: &Chunk,
+    Barriers { saturations, breakpoints, .. }: &mut Barriers,
+) {
+    let first = chunk.flows.start;
+    for ((net, marginal), common) in net.iter_mut().zip(&*marginals).zip(commons) {
+        *net = marginal - common;
+    }
+    breakpoints.add_forces(chunk.breakpoints.clone(), first, net);
+    saturations.replace_duals(chunk.saturations.clone(), |flow, dual| {
+        let (net, level) = (&mut net[flow - first], levels[flow - first]);
+        let most = MOST_LEVEL * dual.min(*net - level);
+        if level.abs() < most {
+            let dual = *net - level;
+            *net = level;
+            return dual;
+        }
+        *net -= dual;
+        dual
+    });
+    let flows = levels.iter_mut().zip(net).zip(commons).zip(marginals.iter_mut().zip(log_residuals));
+    for (((level, &mut net), common), (marginal, log_residual)) in flows {
+        let change = (*level - net) / *marginal;
+        if !chunk.linear && level.abs() < MOST_LEVEL * common && change.abs() < MOST_CHANGE {
+            *marginal *= 1.0 + change;
+            *log_residual -= change.ln_1p();
+        } else {
+            *level = net;
+        }
+    }
+}
+
+/// v ← v + length·dv.
+fn add(values: &mut [f64], changes: &[f64], length: f64) {
+    values.iter_mut().zip(changes).for_each(|(value, change)| *value += length * change);
+}
+
+/// 1 + t, bent so that it stays positive: λ of a steep utility may have to fall by decades, and is not to hold up the rest.
+fn factor(change: f64) -> f64 {
+    if change > -0.9 { 1.0 + change } else { 0.1 * (10.0 * (change + 0.9)).max(-SHRINK).exp() }
+}
+
+/// Raises a λ to U', but no higher than given. Where λ is far below its flow's price, z or v makes up for the rest, and its
+/// own Newton steps would take it up by a small factor at a time while the rate, and with it U', moves by decades.
+fn raise(marginal: &mut f64, log_residual: &mut f64, most: f64) {
+    if *log_residual > 0.0 && *marginal < most {
+        let rise = log_residual.min(ln(most / *marginal));
+        *marginal *= rise.exp();
+        *log_residual -= rise;
+    }
+}

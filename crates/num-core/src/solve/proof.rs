@@ -1,0 +1,57 @@
+//! What rates are proven by: their prices, or for max-min problems, which have none, the bottlenecks of the flows.
+
+use super::goal::Goal;
+use crate::certificate::{Certificate, FeasiblePoint};
+use crate::error::Result;
+use crate::max_min::{self, Reason};
+use crate::presolve::Presolved;
+use crate::problem::Problem;
+use crate::solve::State;
+use crate::utility::Curvature;
+
+/// Rates, in natural units, and what proves them.
+pub(super) struct Proof<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) presolved: &'a Presolved,
+    pub(super) state: &'a State,
+    pub(super) witness: &'a [Reason],
+}
+
+impl Proof<'_> {
+    /// How good the rates and prices are.
+    ///
+    /// # Errors
+    /// Those of [`certify`](crate::certify()), but for rates and prices that are not numbers.
+    pub(super) fn certificate(&self) -> Result<Certificate> {
+        match self.problem.curvature() {
+            Curvature::MaxMin => self.by_bottlenecks(),
+            _ => {
+                let point = self.point()?;
+                point.check_demands()?;
+                point.certificate(point.overload)
+            }
+        }
+    }
+
+    /// The same as far as a goal depends on it: the KKT residual is not a number where the gap alone decides.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn towards(&self, goal: &Goal) -> Result<Certificate> {
+        if self.problem.curvature() == Curvature::MaxMin {
+            return self.by_bottlenecks();
+        }
+        let point = self.point()?;
+        let (relative_gap, overload) = (point.relative_gap()?, point.overload);
+        let kkt_residual = if goal.asks_for_rates(relative_gap) { point.kkt_residual()? } else { f64::NAN };
+        Ok(Certificate { relative_gap, overload, kkt_residual })
+    }
+
+    fn by_bottlenecks(&self) -> Result<Certificate> {
+        max_min::certify(self.problem, &self.presolved.caller_rates(&self.state.rates), self.witness)
+    }
+
+    fn point(&self) -> Result<FeasiblePoint<'_>> {
+        FeasiblePoint::new(self.presolved, &self.state.rates, &self.state.prices)
+    }
+}

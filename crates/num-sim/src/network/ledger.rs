@@ -1,0 +1,112 @@
+//! The accounts of links: the load of each, the bits that have gone over it, and its load above its capacity.
+//!
+//! Loads are accounted for when time has passed, not while the rates of one instant are set one after the other. Bits are
+//! added up flow by flow, and do not drift.
+
+use netnum_core::Topology;
+
+use super::route::Route;
+use super::state::NetworkState;
+
+#[derive(Debug, Clone, Default)]
+struct Link {
+    since: f64,
+    peak: f64,
+    bits: f64,
+    /// ∫ capacity dt until the capacity last changed, in bits, and when that was.
+    offered: f64,
+    changed: f64,
+    /// ∫ max(0, load − capacity) dt, in bits.
+    excess: f64,
+}
+
+/// The accounts of all links.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    /// Of every link now, in bit/s.
+    capacities: Vec<f64>,
+    loads: Vec<f64>,
+    links: Vec<Link>,
+}
+
+impl Ledger {
+    pub(crate) fn new(capacities: &[f64]) -> Self {
+        let (loads, links) = (vec![0.0; capacities.len()], vec![Link::default(); capacities.len()]);
+        Self { capacities: capacities.to_vec(), loads, links }
+    }
+
+    pub(crate) fn capacities(&self) -> &[f64] {
+        &self.capacities
+    }
+
+    /// The network as routings see it.
+    pub(crate) fn state<'a>(&'a self, net: &'a Topology, time: f64) -> NetworkState<'a> {
+        NetworkState { net, time, capacities: &self.capacities, loads: &self.loads }
+    }
+
+    /// The rate of a flow on a route changes.
+    #[inline]
+    pub(crate) fn change(&mut self, route: &Route, change: f64, now: f64) {
+        for (link, fraction) in route.iter() {
+            let (account, load) = (&mut self.links[link], &mut self.loads[link]);
+            account.add_up(*load, self.capacities[link], now);
+            *load += fraction * change;
+        }
+    }
+
+    /// A flow has sent bits over a route.
+    pub(crate) fn sent(&mut self, route: &Route, bits: f64) {
+        for (link, fraction) in route.iter() {
+            self.links[link].bits += fraction * bits;
+        }
+    }
+
+    /// The capacity of a link changes.
+    pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64, now: f64) {
+        let account = &mut self.links[link];
+        account.add_up(self.loads[link], self.capacities[link], now);
+        account.offered += self.capacities[link] * (now - account.changed);
+        account.changed = now;
+        self.capacities[link] = capacity;
+    }
+
+    /// The time is over: nothing changes any more.
+    pub(crate) fn close(&mut self, now: f64) {
+        for link in 0..self.links.len() {
+            self.set_capacity(link, self.capacities[link], now);
+        }
+    }
+
+    /// The bits over each link, of those that it could have carried; NaN where it could carry none.
+    pub(crate) fn utilizations(&self) -> Vec<f64> {
+        self.links.iter().map(|link| link.bits / link.offered).collect()
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<f64> {
+        self.links.iter().map(|link| link.bits / 8.0).collect()
+    }
+
+    pub(crate) fn peaks(&self) -> Vec<f64> {
+        self.links.iter().map(|link| link.peak).collect()
+    }
+
+    pub(crate) fn excess_bits(&self) -> f64 {
+        self.links.iter().map(|link| link.excess).sum()
+    }
+}
+
+impl Link {
+    /// Accounts for the load during the time that has passed.
+    #[inline]
+    fn add_up(&mut self, load: f64, capacity: f64, now: f64) {
+        if now > self.since {
+            if load > self.peak {
+                self.peak = load;
+            }
+            if load > capacity {
+                self.excess += (load - capacity) * (now - self.since);
+            }
+            self.since = now;
+        }
+    }
+}

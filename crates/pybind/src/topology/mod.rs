@@ -1,0 +1,645 @@
+//! `Topology`.
+
+mod fabrics;
+mod nodes;
+
+use std::thread;
+
+use netnum_core::{Error, KShortest, Link, Topology as Core, expected_below};
+use netnum_parallel::k_shortest_paths;
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString};
+
+use crate::detach::{self, Pacer};
+use crate::error::{ProblemError, raise, setting};
+use crate::numbers::{self, count};
+use crate::paths::Paths;
+use crate::solve::threads_of;
+pub(crate) use fabrics::{fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};
+use nodes::Labels;
+
+/// A network: named nodes, joined by directed links with capacities.
+///
+/// The first `ends` nodes are the ends, where flows may start and stop: the servers of a fabric, numbered rack by rack
+/// from 0, or every node of a generic graph. Ready-made ones are in `netnum.topology`.
+///
+/// Parameters
+/// ----------
+/// node_names : sequence of str
+///     One per node, no two the same.
+/// links : array of int, shape (links, 2)
+///     The nodes that every link runs from and to.
+/// capacities : array of float, shape (links,), or float
+///     One per link, or the same for all: finite and >= 0; 0 is a link that has failed.
+/// ends : int, optional
+///     How many nodes are ends, at least 2. By default all.
+/// tiers : array of int, shape (nodes,), optional
+///     0 for ends, 1 for rack or edge switches, 2 for aggregation or spine, 3 for core. Only for drawing. By default 0.
+/// name : str
+///     What to call it when it is shown.
+/// positions : array of float, shape (nodes, 2), optional
+///     Where to draw every node.
+/// integer_names : bool
+///     Whether an integer that is given for an end is its name, as in a graph whose nodes are the numbers 1 to n, and
+///     not its index; `random_pairs` gives such names then. Where only some names are integers, one that is a name is
+///     refused: give it as text.
+///
+/// Raises
+/// ------
+/// ProblemError
+///     Naming the node or link that is wrong.
+#[pyclass(frozen, eq, module = "netnum")]
+pub(crate) struct Topology {
+    pub(crate) core: Core,
+    positions: Option<Vec<[f64; 2]>>,
+    /// The nodes by their names, where names are integers.
+    pub(crate) labels: Option<Labels>,
+    capacities: PyOnceLock<Py<PyArray1<f64>>>,
+    link_names: PyOnceLock<Py<PyAny>>,
+}
+
+impl PartialEq for Topology {
+    fn eq(&self, other: &Self) -> bool {
+        self.core == other.core && self.positions == other.positions && self.labels.is_some() == other.labels.is_some()
+    }
+}
+
+impl From<Core> for Topology {
+    fn from(core: Core) -> Self {
+        Self { core, positions: None, labels: None, capacities: PyOnceLock::new(), link_names: PyOnceLock::new() }
+    }
+}
+
+/// Names of nodes.
+fn names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if names.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("node_names must be a sequence of str, not a str"));
+    }
+    let (mut all, mut pacer) = (Vec::new(), Pacer::new(names.py()));
+    for (node, name) in names.try_iter()?.enumerate() {
+        let name = name?;
+        all.push(name.extract().map_err(|_| {
+            let kind = name.get_type().name().map_or_else(|_| "that".into(), |kind| kind.to_string());
+            PyTypeError::new_err(format!("the name of node {node} must be a str, not {kind}"))
+        })?);
+        pacer.did(1)?;
+    }
+    Ok(all)
+}
+
+#[pymethods]
+impl Topology {
+    #[new]
+    #[pyo3(signature = (
+        node_names, links, capacities, *, ends=None, tiers=None, name="graph", positions=None, integer_names=false
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
+    fn new(
+        node_names: &Bound<'_, PyAny>,
+        links: &Bound<'_, PyAny>,
+        capacities: &Bound<'_, PyAny>,
+        ends: Option<&Bound<'_, PyAny>>,
+        tiers: Option<&Bound<'_, PyAny>>,
+        name: &str,
+        positions: Option<&Bound<'_, PyAny>>,
+        integer_names: bool,
+    ) -> PyResult<Self> {
+        let py = links.py();
+        let node_names = names(node_names)?;
+        let nodes = node_names.len();
+        let joined = numbers::pairs("links", links)?;
+        let capacities = numbers::for_each("capacities", capacities, joined.len())?;
+        if capacities.len() != joined.len() {
+            let (what, found, expected) = ("capacities".into(), capacities.len(), joined.len());
+            return Err(raise(Error::Length { what, found, expected, per: "link" }));
+        }
+        let node = |link: usize, node: i64| {
+            let message = format!("link {link} names node {node}, {}", expected_below("node", nodes));
+            u32::try_from(node).map_err(|_| raise(Error::Topology(message)))
+        };
+        let link = |(link, (&[from, to], &capacity)): (usize, (&[i64; 2], &f64))| {
+            Ok(Link { from: node(link, from)?, to: node(link, to)?, capacity })
+        };
+        let links = joined.iter().zip(&capacities).enumerate().map(link).collect::<PyResult<_>>()?;
+        let ends = ends.map_or(Ok(nodes), |ends| count("ends", ends, 0))?;
+        let tier = |(node, tier): (usize, i64)| {
+            u8::try_from(tier).map_err(|_| setting(&format!("the tier of node {node}"), tier, "a number from 0 to 255"))
+        };
+        let tiers = match tiers {
+            Some(tiers) => {
+                numbers::integers("tiers", tiers)?.into_iter().enumerate().map(tier).collect::<PyResult<_>>()?
+            }
+            None => vec![0; nodes],
+        };
+        let positions = match positions {
+            None => None,
+            Some(positions) => {
+                let (values, shape) = numbers::floats_of_any_shape("positions", positions)?;
+                if shape != [nodes, 2] {
+                    return Err(ProblemError::new_err(format!("positions has shape {shape:?}, expected [{nodes}, 2]")));
+                }
+                Some(values.as_chunks().0.to_vec())
+            }
+        };
+        let (core, labels) = detach::run(py, || -> netnum_core::Result<_> {
+            let core = Core::new(name, node_names, ends, tiers, links)?;
+            let labels = integer_names.then(|| Labels::of(&core));
+            Ok((core, labels))
+        })?;
+        Ok(Self { positions, labels, ..Self::from(core) })
+    }
+
+    /// What the network is called.
+    #[getter]
+    fn name(&self) -> &str {
+        self.core.name()
+    }
+
+    /// Capacity of every link: array of float, shape (links,).
+    #[getter]
+    fn capacities(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
+        let make = || numbers::read_only(py, self.core.capacities().to_vec()).unbind();
+        self.capacities.get_or_init(py, make).clone_ref(py)
+    }
+
+    /// The nodes that every link runs from and to: array of int, shape (links, 2).
+    #[getter]
+    fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let ends: Vec<i64> = self.core.links().iter().flat_map(|link| [link.from.into(), link.to.into()]).collect();
+        let array = PyArray1::from_vec(py, ends).reshape([self.core.links().len(), 2])?;
+        array.readwrite().make_nonwriteable();
+        Ok(array)
+    }
+
+    /// A name for every link, such as "server 3 -> rack 0": list of str.
+    #[getter]
+    fn link_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let make = || Ok::<_, PyErr>(self.core.link_names().into_pyobject(py)?.unbind());
+        self.link_names.get_or_try_init(py, make)?.bind(py).call_method0("copy")
+    }
+
+    /// The name of every node, the ends first: list of str.
+    #[getter]
+    fn node_names(&self) -> &[String] {
+        self.core.node_names()
+    }
+
+    /// How many ends there are. They are the nodes 0 … ends - 1.
+    #[getter]
+    fn ends(&self) -> usize {
+        self.core.ends()
+    }
+
+    /// The tier of every node: 0 for ends, 1 for rack or edge switches, 2 for aggregation or spine, 3 for core. Array
+    /// of int, shape (nodes,).
+    #[getter]
+    fn tiers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        numbers::indices(py, self.core.tiers())
+    }
+
+    /// Where to draw every node: array of float, shape (nodes, 2), or None.
+    #[getter]
+    fn positions<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let Some(positions) = &self.positions else { return Ok(None) };
+        PyArray1::from_vec(py, positions.as_flattened().to_vec()).reshape([positions.len(), 2]).map(Some)
+    }
+
+    /// Whether an integer that is given for an end is its name, and not its index.
+    #[getter]
+    fn integer_names(&self) -> bool {
+        self.labels.is_some()
+    }
+
+    /// One shortest path for every pair, chosen as routers do under equal-cost multipath.
+    ///
+    /// Hop by hop, uniformly among the links that lie on a shortest path (fewest links) from there. The choices of pair
+    /// i depend on `seed` and i only. A link of capacity 0 still counts as a link.
+    ///
+    /// Parameters
+    /// ----------
+    /// sources, destinations : array of int or sequence of str, shape (pairs,)
+    ///     Ends by index or by name.
+    /// seed : int
+    ///     From 0 to 2**64 - 1.
+    ///
+    /// Returns
+    /// -------
+    /// Paths
+    ///     One path per pair.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a route.
+    #[pyo3(signature = (sources, destinations, seed=None))]
+    #[pyo3(text_signature = "($self, sources, destinations, seed=0)")]
+    fn ecmp(
+        &self,
+        py: Python<'_>,
+        sources: &Bound<'_, PyAny>,
+        destinations: &Bound<'_, PyAny>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Paths> {
+        let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
+        let seed = seed_of(seed)?;
+        detach::run(py, || self.core.ecmp(&sources, &destinations, seed)).map(Into::into)
+    }
+
+    /// All shortest paths (fewest links) from one end to another.
+    ///
+    /// Parameters
+    /// ----------
+    /// source, destination : int or str
+    ///     Ends by index or by name.
+    ///
+    /// Returns
+    /// -------
+    /// Paths
+    ///     In lexicographic order of their link indices.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming both ends, when one does not exist, both are the same, no path joins them, or there are more than
+    ///     1 000 000 paths.
+    fn paths(&self, py: Python<'_>, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<Paths> {
+        let (source, destination) = (self.end_of("source", source)?, self.end_of("destination", destination)?);
+        detach::run(py, || self.core.paths(source, destination)).map(Into::into)
+    }
+
+    /// Pairs of two different ends, uniform among all such pairs.
+    ///
+    /// Parameters
+    /// ----------
+    /// count : int
+    /// seed : int
+    ///     From 0 to 2**64 - 1.
+    ///
+    /// Returns
+    /// -------
+    /// sources, destinations : array of int, shape (count,)
+    ///     Indices of ends; their names, where those are integers.
+    ///
+    /// Raises
+    /// ------
+    /// MemoryError
+    ///     When the pairs do not fit in memory.
+    #[pyo3(signature = (count, seed=None))]
+    #[pyo3(text_signature = "($self, count, seed=0)")]
+    #[expect(clippy::type_complexity, reason = "two arrays")]
+    fn random_pairs<'py>(
+        &self,
+        py: Python<'py>,
+        count: &Bound<'py, PyAny>,
+        seed: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
+        let (pairs, seed) = (numbers::count("count", count, 0)?, seed_of(seed)?);
+        let (sources, destinations) = detach::run(py, || self.core.random_pairs(pairs, seed))?;
+        let column = |ends: Vec<usize>| {
+            if self.labels.as_ref().is_some_and(|labels| labels.are_all) {
+                return numbers::long_indices(py, &ends.iter().map(|&end| self.shown(end)).collect::<Vec<_>>());
+            }
+            numbers::long_indices(py, &ends)
+        };
+        Ok((column(sources)?, column(destinations)?))
+    }
+
+    /// The k shortest paths without loops for every pair, or as many as there are.
+    ///
+    /// Links that have failed (capacity 0) are not used. The paths of a pair come in the order of their weight, then of
+    /// their number of links, then of their link numbers, and are the first ones in that order; sums of weights are
+    /// compared without rounding.
+    ///
+    /// Parameters
+    /// ----------
+    /// sources, destinations : array of int or sequence of str, shape (pairs,)
+    ///     Ends by index or by name.
+    /// k : int
+    ///     The most paths per pair, from 1 to 100 000.
+    /// weight : array of float, shape (links,), or float, optional
+    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used. By default 1, so
+    ///     that paths are measured in links.
+    /// max_stretch : float, optional
+    ///     The most that a path may weigh beside the lightest of its pair, at least 1: with 1.5 none is longer by more
+    ///     than half.
+    /// disjoint : bool
+    ///     Whether the paths of a pair may have no link in common. They are then those of least weight in sum, as many
+    ///     as there can be up to k; the lightest path of all need not be among them. With a `max_stretch` there are as
+    ///     many of them as all keep it.
+    /// threads : int, optional
+    ///     By default as many as the machine has cores. The paths do not depend on it.
+    ///
+    /// Returns
+    /// -------
+    /// paths : Paths
+    ///     Pair by pair.
+    /// group : array of int, shape (paths,)
+    ///     The pair of every path: the `group` of `Problem`, which `paths` has as well.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a path (see
+    ///     `has_path`); and the link whose weight is negative or NaN.
+    /// NumError
+    ///     For a `k` or a `max_stretch` below 1.
+    /// MemoryError
+    ///     When the paths do not fit in memory.
+    ///
+    /// Notes
+    /// -----
+    /// Sources: Yen, *Finding the k shortest loopless paths in a network*, Management Science 17, 1971; for disjoint
+    /// paths Suurballe, *Disjoint paths in a network*, Networks 4, 1974.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10\nA C 4")
+    /// >>> paths, group = net.k_shortest_paths(["A", "B"], ["C", "A"], 2)
+    /// >>> [net.link_names[link] for link in paths[1]], group
+    /// (['A -> B', 'B -> C'], array([0, 0, 1, 1]))
+    /// >>> problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem).flow_rates.round(3)
+    /// array([12., 12.])
+    #[pyo3(signature = (
+        sources, destinations, k, weight=None, max_stretch=None, disjoint=false, *, threads=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
+    fn k_shortest_paths<'py>(
+        &self,
+        py: Python<'py>,
+        sources: &Bound<'py, PyAny>,
+        destinations: &Bound<'py, PyAny>,
+        k: &Bound<'py, PyAny>,
+        weight: Option<&Bound<'py, PyAny>>,
+        max_stretch: Option<f64>,
+        disjoint: bool,
+        threads: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Paths, Bound<'py, PyArray1<i64>>)> {
+        let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
+        let k = count("k", k, 1)?;
+        let links = self.core.links().len();
+        let weight = weight.map(|weight| numbers::for_each("weight", weight, links)).transpose()?;
+        let threads = match threads {
+            None => thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
+            some => threads_of(some)?,
+        };
+        let what = KShortest { k, weight: weight.as_deref(), max_stretch, disjoint };
+        let (paths, group) = detach::run(py, || k_shortest_paths(&self.core, &sources, &destinations, &what, threads))?;
+        let of_pairs = numbers::long_indices(py, &group)?;
+        Ok((Paths::grouped(paths.into(), &group), of_pairs))
+    }
+
+    /// Whether a path over links that work joins every pair, so that `k_shortest_paths` has one for it.
+    ///
+    /// Parameters
+    /// ----------
+    /// sources, destinations : array of int or sequence of str, shape (pairs,)
+    ///     Ends by index or by name.
+    ///
+    /// Returns
+    /// -------
+    /// array of bool, shape (pairs,)
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the first pair with an end that does not exist or with two equal ends.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 10").without([("A", "B")])
+    /// >>> net.has_path(["A", "B"], ["C", "A"])
+    /// array([False,  True])
+    fn has_path<'py>(
+        &self,
+        py: Python<'py>,
+        sources: &Bound<'py, PyAny>,
+        destinations: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
+        let have = detach::run(py, || self.core.has_path(&sources, &destinations))?;
+        Ok(PyArray1::from_vec(py, have))
+    }
+
+    /// The number of a node: its place in `node_names`.
+    ///
+    /// Parameters
+    /// ----------
+    /// node : str or int
+    ///     Its name; or its number, which is only checked, unless the network's names are integers: then it is a name.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     When there is no such node, with the name that is most like it.
+    fn node(&self, node: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.node_of("node", node)
+    }
+
+    /// The number of the link from one node to another: its place in `links` and in `capacities`.
+    ///
+    /// Parameters
+    /// ----------
+    /// source, destination : str or int
+    ///     Nodes by name or by number.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     Of several such links the first.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     When there is no such node or link.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("Seattle Denver 10\nDenver Houston 10")
+    /// >>> net.link("Denver", "Houston")
+    /// 2
+    fn link(&self, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let (from, to) = (self.node_of("source", source)?, self.node_of("destination", destination)?);
+        self.core.link(from, to).ok_or_else(|| {
+            let [from, to] = [from, to].map(|node| &self.core.node_names()[node]);
+            ProblemError::new_err(format!("there is no link from {from} to {to}"))
+        })
+    }
+
+    /// The links of the walk through some nodes.
+    ///
+    /// `Problem` and `Allocator` take lists of node names in place of lists of links themselves, where their network is
+    /// a `Topology`.
+    ///
+    /// Parameters
+    /// ----------
+    /// nodes : sequence of str or int
+    ///     At least two nodes, by name or by number.
+    ///
+    /// Returns
+    /// -------
+    /// array of int
+    ///     Link numbers. Of several links between two nodes the first.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a node that does not exist, with the name that is most like it, and for two nodes that no link joins,
+    ///     with the hop.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("Seattle Denver 10\nDenver Houston 10")
+    /// >>> net.route(["Seattle", "Denver", "Houston"])
+    /// array([0, 2])
+    fn route<'py>(&self, py: Python<'py>, nodes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        Ok(numbers::indices(py, &self.route_of("nodes", nodes)?))
+    }
+
+    /// The same network with some links failed: of capacity 0. All links keep their numbers, so that paths stay what
+    /// they are.
+    ///
+    /// Parameters
+    /// ----------
+    /// links : sequence of int or of pairs of nodes
+    ///     Links by number, or by the nodes that they run from and to: ``("Denver", "Houston")``.
+    ///
+    /// Returns
+    /// -------
+    /// Topology
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a link or a node that does not exist.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("Seattle Denver 10\nDenver Houston 10")
+    /// >>> net.without([("Denver", "Houston"), ("Houston", "Denver")]).capacities
+    /// array([10., 10.,  0.,  0.])
+    fn without(&self, links: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let links = self.links_of("links", links)?;
+        self.with(self.core.clone().without(&links).map_err(raise)?)
+    }
+
+    /// The same network with other capacities.
+    ///
+    /// Parameters
+    /// ----------
+    /// capacities : array of float, shape (links,), or float
+    ///     One per link, or the same for all: finite and >= 0.
+    ///
+    /// Returns
+    /// -------
+    /// Topology
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Naming the link whose capacity is wrong, or for another number of them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.parking_lot(2)
+    /// >>> net.with_capacities([10.0, 2.5]).capacities
+    /// array([10. ,  2.5])
+    fn with_capacities(&self, capacities: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let capacities = numbers::for_each("capacities", capacities, self.core.links().len())?;
+        self.with(self.core.clone().with_capacities(capacities).map_err(raise)?)
+    }
+
+    /// The network as a networkx graph.
+    ///
+    /// Returns
+    /// -------
+    /// networkx.DiGraph
+    ///     A `MultiDiGraph` where several links run from one node to another. Nodes are named as here, by integers
+    ///     where names are integers, and have the attributes ``tier`` and, where there are positions, ``pos``; edges
+    ///     have ``capacity`` and ``link``, the number of the link here.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     Without networkx: ``pip install "netnum[graphs]"``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> graph = netnum.topology.from_edges("Seattle Denver 10").to_networkx()
+    /// >>> graph.edges["Denver", "Seattle"]
+    /// {'capacity': 10.0, 'link': 1}
+    fn to_networkx<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.topology.graphs")?.call_method1("to_networkx", (slf,))
+    }
+
+    /// Draw the network, fabrics tier by tier, other graphs by their positions or networkx's layout.
+    ///
+    /// Parameters
+    /// ----------
+    /// ax : matplotlib.axes.Axes, optional
+    ///     Where to draw; by default a new figure.
+    /// values : array of float, shape (links,), optional
+    ///     What colours the links: loads / capacities, prices, … Of the two links between two nodes the larger value
+    ///     shows.
+    /// label : str, optional
+    ///     What the values are, for the colour bar.
+    ///
+    /// Returns
+    /// -------
+    /// matplotlib.axes.Axes
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     Without matplotlib: ``pip install "netnum[plot]"``.
+    #[pyo3(signature = (ax=None, *, values=None, label=None))]
+    fn plot<'py>(
+        slf: &Bound<'py, Self>,
+        ax: Option<&Bound<'py, PyAny>>,
+        values: Option<&Bound<'py, PyAny>>,
+        label: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.plot")?.call_method1("topology", (slf, ax, values, label))
+    }
+
+    #[expect(clippy::type_complexity, reason = "positional and keyword arguments, for pickle")]
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<((&[String], Bound<'py, PyArray2<i64>>, Py<PyArray1<f64>>), Bound<'py, PyDict>)> {
+        let others = PyDict::new(py);
+        others.set_item("ends", self.ends())?;
+        others.set_item("tiers", self.tiers(py))?;
+        others.set_item("name", self.name())?;
+        others.set_item("positions", self.positions(py)?)?;
+        others.set_item("integer_names", self.integer_names())?;
+        Ok(((self.node_names(), self.links(py)?, self.capacities(py)), others))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Topology({})", self.core)
+    }
+}
+
+impl Topology {
+    /// The network with another core, and the positions and integer names of this one.
+    pub(crate) fn with(&self, core: Core) -> PyResult<Self> {
+        Ok(Self { positions: self.positions.clone(), labels: self.labels.clone(), ..Self::from(core) })
+    }
+}
+
+/// A seed, 0 by default.
+pub(crate) fn seed_of(seed: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+    let Some(seed) = seed else { return Ok(0) };
+    seed.extract().map_err(|error: PyErr| match error.is_instance_of::<PyTypeError>(seed.py()) {
+        true => PyTypeError::new_err("seed must be an integer"),
+        false => setting("seed", seed, "an integer from 0 to 2**64 - 1"),
+    })
+}

@@ -1,0 +1,206 @@
+//! Nodes and links as Python names them: by name, by number, a link by the two nodes that it joins.
+
+use std::collections::HashMap;
+
+use netnum_core::{Error, Topology as Core, expected_below};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::Topology;
+use crate::detach::Pacer;
+use crate::error::{ProblemError, raise};
+use crate::numbers;
+
+/// How a link is given.
+const ONE_LINK: &str = "a link's number or a pair of nodes";
+
+/// The nodes that are named by an integer, by that integer.
+#[derive(Clone)]
+pub(crate) struct Labels {
+    pub(crate) nodes: HashMap<i64, usize>,
+    /// Whether all ends are.
+    pub(crate) are_all: bool,
+}
+
+impl Labels {
+    pub(crate) fn of(core: &Core) -> Self {
+        let label = |(node, name): (usize, &String)| {
+            let label: i64 = name.parse().ok()?;
+            (label.to_string() == *name).then_some((label, node))
+        };
+        let nodes: HashMap<i64, usize> =
+            core.node_names()[..core.ends()].iter().enumerate().filter_map(label).collect();
+        Self { are_all: nodes.len() == core.ends(), nodes }
+    }
+}
+
+impl Topology {
+    /// An end by index or by name. The core checks that an index is below the number of ends.
+    pub(crate) fn end_of(&self, what: &str, end: &Bound<'_, PyAny>) -> PyResult<usize> {
+        if let Ok(name) = end.cast::<PyString>() {
+            let name = name.to_cow()?;
+            return self.core.end(&name).ok_or_else(|| self.no_name(what, &name, self.core.ends(), "ends"));
+        }
+        let number: i64 = end.extract().map_err(|error: PyErr| {
+            if !error.is_instance_of::<PyTypeError>(end.py()) {
+                return self.no_end(what, end);
+            }
+            let kind = end.get_type().name().map_or_else(|_| "that".into(), |name| name.to_string());
+            PyTypeError::new_err(format!("{what} must be an end's index or name, not {kind}"))
+        })?;
+        self.index_of(|| what.into(), number)
+    }
+
+    /// The end that an integer stands for: the one of that name where names are integers, else the one of that index.
+    pub(crate) fn index_of(&self, what: impl Fn() -> String, number: i64) -> PyResult<usize> {
+        if let Some(labels) = &self.labels {
+            match labels.nodes.get(&number) {
+                Some(&end) if labels.are_all => return Ok(end),
+                Some(&end) if usize::try_from(number) != Ok(end) => {
+                    let what = what();
+                    let message =
+                        format!("{what} is {number}, the name of node {end}: write it as a name, \"{number}\"");
+                    return Err(ProblemError::new_err(message));
+                }
+                None if labels.are_all => {
+                    let (name, what) = (self.core.name(), what());
+                    return Err(ProblemError::new_err(format!(
+                        "{what} is {number}, and no node of {name} is called that"
+                    )));
+                }
+                _ => {}
+            }
+        }
+        usize::try_from(number).map_err(|_| self.no_end(&what(), number))
+    }
+
+    /// The integer that stands for an end.
+    pub(crate) fn shown(&self, end: usize) -> i64 {
+        match &self.labels {
+            Some(Labels { are_all: true, .. }) => self.core.node_names()[end].parse().unwrap_or(end as i64),
+            _ => end as i64,
+        }
+    }
+
+    /// A node by number or by name.
+    pub(crate) fn node_of(&self, what: &str, node: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let nodes = self.core.node_names().len();
+        if let Ok(name) = node.cast::<PyString>() {
+            let name = name.to_cow()?;
+            return self.core.node(&name).ok_or_else(|| self.no_name(what, &name, nodes, "nodes"));
+        }
+        let message = || ProblemError::new_err(format!("{what} is {node}, {}", expected_below("node", nodes)));
+        let number: i64 = node.extract().map_err(|error: PyErr| {
+            if !error.is_instance_of::<PyTypeError>(node.py()) {
+                return message();
+            }
+            let kind = node.get_type().name().map_or_else(|_| "that".into(), |name| name.to_string());
+            PyTypeError::new_err(format!("{what} must be a node's name or number, not {kind}"))
+        })?;
+        let number = if self.labels.is_some() { self.index_of(|| what.into(), number)? as i64 } else { number };
+        usize::try_from(number).ok().filter(|&node| node < nodes).ok_or_else(message)
+    }
+
+    /// The links of the walk through nodes.
+    pub(crate) fn route_of(&self, what: &str, nodes: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        let wrong = |kind: &str| PyTypeError::new_err(format!("{what} must be a sequence of nodes, not {kind}"));
+        if nodes.is_instance_of::<PyString>() {
+            return Err(wrong("str"));
+        }
+        let kind = nodes.get_type().name()?;
+        let listed = nodes.try_iter().map_err(|_| wrong(&kind.to_string()))?;
+        let node =
+            |(place, node): (usize, PyResult<Bound<'_, PyAny>>)| self.node_of(&format!("{what}[{place}]"), &node?);
+        let nodes: Vec<usize> = listed.enumerate().map(node).collect::<PyResult<_>>()?;
+        self.core.route(&nodes).map_err(|error| match error {
+            Error::Topology(message) if what != "nodes" => ProblemError::new_err(format!("{what}: {message}")),
+            error => raise(error),
+        })
+    }
+
+    /// Links by number, or by the two nodes that they join.
+    pub(crate) fn links_of(&self, what: &str, links: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+        let kind = links.get_type().name()?;
+        let expected = "link numbers or pairs of nodes";
+        let listed = links
+            .try_iter()
+            .map_err(|_| PyTypeError::new_err(format!("{what} must be a sequence of {expected}, not {kind}")))?;
+        let count = self.core.links().len();
+        let link = |(place, link): (usize, PyResult<Bound<'_, PyAny>>)| {
+            let (place, link) = (format!("{what}[{place}]"), link?);
+            if numbers::is_truth(&link)? {
+                let instead = "np.flatnonzero(mask) has the places where a mask is True";
+                return Err(PyTypeError::new_err(format!("{place} must be {ONE_LINK}, not bool: {instead}")));
+            }
+            if let Ok(number) = link.extract::<i64>() {
+                let known = usize::try_from(number).ok().filter(|&number| number < count);
+                let message = || format!("{place} is {number}, {}", expected_below("link", count));
+                return known.ok_or_else(|| ProblemError::new_err(message()));
+            }
+            self.link_between(&place, &link)
+        };
+        listed.enumerate().map(link).collect()
+    }
+
+    /// The link that joins a pair of nodes.
+    pub(crate) fn link_between(&self, place: &str, pair: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let nodes: Vec<Bound<'_, PyAny>> =
+            if pair.is_instance_of::<PyString>() { vec![] } else { pair.extract().unwrap_or_default() };
+        let [from, to] = &nodes[..] else {
+            let kind = pair.get_type().name()?;
+            let message = format!("{place} must be {ONE_LINK}, not {kind}");
+            return Err(PyTypeError::new_err(message));
+        };
+        let (from, to) = (self.node_of(&format!("{place}[0]"), from)?, self.node_of(&format!("{place}[1]"), to)?);
+        let name = |node: usize| &self.core.node_names()[node];
+        let message = || format!("{place}: there is no link from {} to {}", name(from), name(to));
+        self.core.link(from, to).ok_or_else(|| ProblemError::new_err(message()))
+    }
+
+    fn no_name(&self, what: &str, name: &str, count: usize, of: &str) -> PyErr {
+        let near = self.core.nearest_name(name).map_or_else(String::new, |near| format!(", did you mean {near:?}?"));
+        ProblemError::new_err(format!("{what} is {name:?}, expected the name of one of the {count} {of}{near}"))
+    }
+
+    fn no_end(&self, what: &str, end: impl std::fmt::Display) -> PyErr {
+        ProblemError::new_err(format!("{what} is {end}, {}", expected_below("end", self.core.ends())))
+    }
+
+    /// Ends by index or by name, one after the other.
+    pub(crate) fn ends_of(&self, what: &str, ends: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+        let place = |index: usize| format!("{what}[{index}]");
+        if ends.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err(format!("{what} must be a sequence of ends, not a str")));
+        }
+        if ends.try_iter().is_err() {
+            let kind = ends.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("{what} must be a sequence of ends, not {kind}")));
+        }
+        let mut pacer = Pacer::new(ends.py());
+        if ends.hasattr("dtype")? && ends.getattr("dtype")?.getattr("kind")?.extract::<char>().is_ok_and(is_integer) {
+            let checked = |(index, end): (usize, i64)| {
+                pacer.did(1)?;
+                self.index_of(|| place(index), end)
+            };
+            return numbers::integers(what, ends)?.into_iter().enumerate().map(checked).collect();
+        }
+        if ends.hasattr("mask")? && ends.hasattr("filled")? {
+            return Err(PyTypeError::new_err(format!("{what} is a masked array, expected plain ends")));
+        }
+        let checked = |(index, end): (usize, PyResult<Bound<'_, PyAny>>)| {
+            pacer.did(1)?;
+            let end = end?;
+            match end.extract::<i64>() {
+                Ok(number) if !end.is_instance_of::<PyString>() => self.index_of(|| place(index), number),
+                _ => self.end_of(&place(index), &end),
+            }
+        };
+        ends.try_iter()?.enumerate().map(checked).collect()
+    }
+}
+
+/// Whether NumPy's letter for a kind of numbers stands for integers.
+fn is_integer(kind: char) -> bool {
+    matches!(kind, 'i' | 'u')
+}
