@@ -315,7 +315,7 @@ impl Levels {
         let (before, old) = (member.cap, member.lows());
         member.cap = cap;
         member.look(self.hops.of(slot), &self.levels);
-        self.filled.recap(slot, f64::min(before, cap), self.hops.of(slot));
+        self.filled.cap_changed(slot, f64::min(before, cap), self.hops.of(slot));
         self.pass_on(slot, old);
     }
 
