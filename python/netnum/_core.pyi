@@ -46,17 +46,23 @@ __all__ = [
     "certify",
     "check_utility",
     "f_norm",
+    "fat_tree",
     "fill",
+    "from_edges",
     "incast",
+    "leaf_spine",
     "log_normal",
     "max_min",
     "methods",
+    "parking_lot",
     "permutation",
     "policies",
     "routings",
     "simulate",
+    "single_link",
     "solve",
     "solve_many",
+    "star",
     "u_norm",
 ]
 
@@ -538,24 +544,6 @@ class Topology:
         positions: ArrayLike | None = None,
         integer_names: bool = False,
     ) -> Topology: ...
-    @staticmethod
-    def leaf_spine(
-        racks: int,
-        servers_per_rack: int,
-        spines: int,
-        server_capacity: float = 10e9,
-        fabric_capacity: float = 40e9,
-    ) -> Topology: ...
-    @staticmethod
-    def fat_tree(k: int, capacity: float = 1.0) -> Topology: ...
-    @staticmethod
-    def single_link(capacity: float = 1.0) -> Topology: ...
-    @staticmethod
-    def parking_lot(n: int, capacity: float = 1.0) -> Topology: ...
-    @staticmethod
-    def star(servers: int, capacity: float = 1.0) -> Topology: ...
-    @staticmethod
-    def from_edges(text: str, name: str = "graph") -> Topology: ...
     @property
     def name(self) -> str: ...
     @property
@@ -598,6 +586,19 @@ class Topology:
     def plot(self, ax: Axes | None = None, *, values: ArrayLike | None = None, label: str | None = None) -> Axes: ...
     def __eq__(self, value: object, /) -> bool: ...
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]: ...
+
+def leaf_spine(
+    racks: int,
+    servers_per_rack: int,
+    spines: int,
+    server_capacity: float = 10e9,
+    fabric_capacity: float = 40e9,
+) -> Topology: ...
+def fat_tree(k: int, capacity: float = 1.0) -> Topology: ...
+def single_link(capacity: float = 1.0) -> Topology: ...
+def parking_lot(n: int, capacity: float = 1.0) -> Topology: ...
+def star(servers: int, capacity: float = 1.0) -> Topology: ...
+def from_edges(text: str, name: str = "graph") -> Topology: ...
 
 # --- flow-level time: use it as `netnum.sim` ---
 

@@ -263,7 +263,7 @@ def test_an_exception_stays_in_its_own_thread(problem):
     assert [str(error) for error in caught] == ["in the other thread"]
 
 
-def test_a_solver_at_work_says_so(problem):
+def test_a_solver_in_use_says_so(problem):
     solver = netnum.Solver(problem)
     working = threading.Thread(target=solver.step, args=(2000,))
     working.start()
@@ -272,7 +272,7 @@ def test_a_solver_at_work_says_so(problem):
         try:
             _ = solver.prices
         except RuntimeError as error:
-            assert str(error) == "this solver is at work already"
+            assert str(error) == "this solver is in use already"
             busy += 1
         time.sleep(0.001)
     working.join()
@@ -340,18 +340,18 @@ def test_bad_input_shows_no_bar(problem, capsys):
 
 
 def test_the_bar_counts_decades():
-    from netnum.progress import _Way
+    from netnum.progress import Solve
 
-    way = _Way(1e-6, "gap")
-    assert way.at(float("inf"), float("nan")) == 0
-    assert way.at(1.0, float("nan")) == 0
-    assert way.at(1e-3, float("nan")) == pytest.approx(50)
-    assert way.at(1e-1, float("nan")) == pytest.approx(50), "never back"
-    assert way.at(1e-7, float("nan")) == 100
-    kkt = _Way(1e-2, "kkt")
-    kkt.at(0.5, 1.0)
-    assert kkt.at(0.5, 1e-1) == pytest.approx(50)
-    assert _Way(1e-2, "kkt").text(7, 0.5, 0.1) == "KKT residual 1.0e-01, iteration 7"
+    way = Solve(1e-6, "gap")
+    assert way.percent(float("inf"), float("nan")) == 0
+    assert way.percent(1.0, float("nan")) == 0
+    assert way.percent(1e-3, float("nan")) == pytest.approx(50)
+    assert way.percent(1e-1, float("nan")) == pytest.approx(50), "never back"
+    assert way.percent(1e-7, float("nan")) == 100
+    kkt = Solve(1e-2, "kkt")
+    kkt.percent(0.5, 1.0)
+    assert kkt.percent(0.5, 1e-1) == pytest.approx(50)
+    assert Solve(1e-2, "kkt").text(7, 0.5, 0.1) == "KKT residual 1.0e-01, iteration 7"
 
 
 def test_numpys_false_stops_as_well(problem):

@@ -492,15 +492,15 @@ def test_a_bar_shows_the_flows(net, capsys, monkeypatch, tqdm):
 
 
 def test_a_bar_is_right_about_the_time_left_though_a_run_slows_down():
-    from netnum.progress import _Flows
+    from netnum.progress import Flows
 
     # The network fills up during the first quarter: a flow takes up to three times as long.
     took = [1 + 2 * min(1.0, flow / 25_000) for flow in range(100_000)]
     seconds, left = [0.0], {}
-    flows = _Flows(100_000, float("inf"), lambda: seconds[-1])
+    flows = Flows(100_000, float("inf"), lambda: seconds[-1])
     for ended in range(100, 100_001, 100):
         seconds.append(seconds[-1] + sum(took[ended - 100 : ended]))
-        percent, text = flows.look(ended, 1.0)
+        percent, text = flows.progress(ended, 1.0)
         assert percent == pytest.approx(ended / 1000)
         left[ended] = flows.left()
     for ended in (50_000, 75_000, 90_000):
@@ -510,15 +510,15 @@ def test_a_bar_is_right_about_the_time_left_though_a_run_slows_down():
 
 
 def test_a_bar_ends_when_the_time_is_up():
-    from netnum.progress import _Flows
+    from netnum.progress import Flows
 
     now = [0.0]
-    flows = _Flows(1000, 2.0, lambda: now[-1])
+    flows = Flows(1000, 2.0, lambda: now[-1])
     now.append(3.0)
-    assert flows.look(10, 0.5) == (25.0, "10 of 1000 flows, at 0.5 s, 9 s left")
-    assert flows.look(20, 2.0)[0] == 100.0
-    assert _Flows(0, float("inf")).look(0, 0.0) == (100.0, "0 of 0 flows, at 0 s")
-    assert _Flows(10, float("inf")).look(0, 0.1) == (0.0, "0 of 10 flows, at 0.1 s")
+    assert flows.progress(10, 0.5) == (25.0, "10 of 1000 flows, at 0.5 s, 9 s left")
+    assert flows.progress(20, 2.0)[0] == 100.0
+    assert Flows(0, float("inf")).progress(0, 0.0) == (100.0, "0 of 0 flows, at 0 s")
+    assert Flows(10, float("inf")).progress(0, 0.1) == (0.0, "0 of 10 flows, at 0.1 s")
 
 
 def test_without_a_bar_nothing_is_shown(net, workload, capsys):

@@ -53,7 +53,7 @@ pub mod utility;
 
 pub use certificate::Certificate;
 pub use certify::certify;
-pub use error::{Error, Result, expected_below};
+pub use error::{Error, Result, did_you_mean, expected_below};
 pub use interrupt::StopToken;
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
 pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};

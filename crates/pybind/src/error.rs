@@ -1,6 +1,7 @@
-//! Core errors → Python exceptions, with the same message.
+//! Errors of the Rust crates → Python exceptions, with the same message.
 
 use netnum_core::Error;
+use netnum_sim::Error as SimError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -30,26 +31,53 @@ create_exception!(
     "A utility with a parameter out of its range, or with answers that no method can use."
 );
 
+/// An error that has a Python exception.
+pub(crate) trait Raise {
+    fn raise(self) -> PyErr;
+}
+
 /// The exception for an error.
-pub(crate) fn raise(error: Error) -> PyErr {
-    let message = error.to_string();
-    match error {
-        Error::UnknownMethod { .. } | Error::UnknownOption { .. } | Error::Unsupported { .. } => {
-            MethodError::new_err(message)
+pub(crate) fn raise(error: impl Raise) -> PyErr {
+    error.raise()
+}
+
+impl Raise for Error {
+    fn raise(self) -> PyErr {
+        let message = self.to_string();
+        match self {
+            Self::UnknownMethod { .. } | Self::UnknownOption { .. } | Self::Unsupported { .. } => {
+                MethodError::new_err(message)
+            }
+            Self::Parameter { .. }
+            | Self::UnknownKind { .. }
+            | Self::BandwidthFunction { .. }
+            | Self::MissingField { .. }
+            | Self::Utility { .. } => UtilityError::new_err(message),
+            Self::Setting { .. } | Self::Stopped => NumError::new_err(message),
+            Self::Memory { .. } => PyMemoryError::new_err(message),
+            _ => ProblemError::new_err(message),
         }
-        Error::Parameter { .. }
-        | Error::UnknownKind { .. }
-        | Error::BandwidthFunction { .. }
-        | Error::MissingField { .. }
-        | Error::Utility { .. } => UtilityError::new_err(message),
-        Error::Setting { .. } | Error::Stopped => NumError::new_err(message),
-        Error::Memory { .. } => PyMemoryError::new_err(message),
-        _ => ProblemError::new_err(message),
     }
 }
 
-/// Says which problem or scenario an exception is about: in the message of those that are ours; as a note, where Python has
-/// notes, when it is someone else's, so that it comes through as it was raised.
+impl Raise for SimError {
+    fn raise(self) -> PyErr {
+        let message = self.to_string();
+        match self {
+            Self::Core(error) => error.raise(),
+            Self::UnknownName { .. }
+            | Self::UnknownOption { .. }
+            | Self::Policy { .. }
+            | Self::Routing { .. }
+            | Self::StandsStill { .. } => MethodError::new_err(message),
+            Self::Option { .. } => NumError::new_err(message),
+            _ => ProblemError::new_err(message),
+        }
+    }
+}
+
+/// Adds to an exception the problem or scenario that it is about: in the message if the exception is netnum's; else as
+/// a note, where Python has notes, so that the exception of a user's code is raised unchanged.
 pub(crate) fn about(py: Python<'_>, what: &str, number: usize, error: PyErr) -> PyErr {
     if !error.is_instance_of::<NumError>(py) {
         let _ = error.value(py).call_method1("add_note", (format!("in {what} {number}"),));
@@ -61,7 +89,7 @@ pub(crate) fn about(py: Python<'_>, what: &str, number: usize, error: PyErr) -> 
     ours
 }
 
-/// The exception for a setting out of its range, worded as the core words it.
+/// The exception for a setting out of its range, in the words of the core.
 pub(crate) fn setting(name: &str, value: impl ToString, expected: &str) -> PyErr {
     raise(Error::Setting { name: name.into(), value: value.to_string(), expected: expected.into() })
 }

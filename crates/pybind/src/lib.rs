@@ -4,36 +4,36 @@
 //! |---|---|
 //! | `error.rs` | core errors → Python exceptions |
 //! | `numbers.rs` | array-likes → `Vec`, `Vec` → NumPy arrays without a copy |
-//! | `door.rs` | the one way into a long call: without the interpreter, stopped by Ctrl-C, callbacks heard |
-//! | `paths.rs`, `problem.rs`, `topology.rs`, `certificate.rs`, `normalize.rs` | the things of the same name in the core |
-//! | `nodes.rs` | names and numbers of nodes and links → the core's numbers |
-//! | `max_min.rs` | the water-filling function |
+//! | `detach.rs` | long calls without the GIL, with Ctrl-C and the exceptions of callbacks |
+//! | `progress_bar.rs` | the bar of `progress=True` |
+//! | `paths.rs`, `problem.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the core's items of those names |
+//! | `topology/` | `Topology`, its nodes and links by name, ready-made networks |
 //! | `allocator.rs` | the online allocator |
-//! | `utility/` | the families; `user.rs` makes a Python object one of them |
-//! | `sim/` | flow-level time: workloads, `simulate` and its report |
-//! | `solve/` | `solve`, `solve_many`, `Solver` and what they give back |
+//! | `utility/` | a class for each family; `user.rs` makes a utility of a Python object |
+//! | `sim/` | flow-level simulation: workloads, `simulate` and its report |
+//! | `solve/` | `solve`, `solve_many`, `Solver` and their results |
 
 mod allocator;
 mod certificate;
-mod door;
+mod detach;
 mod error;
 mod max_min;
-mod nodes;
 mod normalize;
 mod numbers;
 mod paths;
 mod problem;
+mod progress_bar;
 mod sim;
 mod solve;
 mod topology;
 mod utility;
 
-/// Keeps what a solve has used for the next one: arrays of a megabyte, fresh from the system each time, are a fifth of
-/// the time of a large solve.
+/// Reuses the memory of a solve for the next one: arrays of a megabyte that come from the system each time take a fifth
+/// of the time of a large solve.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What of netnum is written in Rust. Use it as `netnum`.
+/// The part of netnum that is written in Rust. Use it as `netnum`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
@@ -42,7 +42,8 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        crate::numbers::load_numpy(module.py())
+        crate::numbers::load_numpy(module.py())?;
+        crate::utility::add_classes(module)
     }
 
     #[pymodule_export]
@@ -66,7 +67,7 @@ mod _core {
     #[pymodule_export]
     use crate::solve::{Progress, Solution, Solutions, Solver, Trace, methods, solve, solve_many};
     #[pymodule_export]
-    use crate::topology::Topology;
+    use crate::topology::{Topology, fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};
     #[pymodule_export]
-    use crate::utility::{AlphaFair, BandwidthFunction, Linear, MinFct, Utility, check_utility};
+    use crate::utility::{Utility, check_utility};
 }

@@ -5,7 +5,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::problem::Problem;
-use crate::{door, numbers};
+use crate::{detach, numbers};
 
 fn normalized<'py>(
     problem: &Problem,
@@ -14,7 +14,7 @@ fn normalized<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let py = rates.py();
     let rates = numbers::floats("rates", rates)?;
-    let feasible = door::detached(py, || netnum_core::normalize(&problem.core, &rates, &normalizer))?;
+    let feasible = detach::run(py, || netnum_core::normalize(&problem.core, &rates, &normalizer))?;
     Ok(PyArray1::from_vec(py, feasible))
 }
 

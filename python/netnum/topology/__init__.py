@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-from .._core import Topology
+from .._core import Topology, fat_tree, leaf_spine, parking_lot, single_link, star
+from .._core import from_edges as from_text
 from . import files
 from .backbones import backbone
 from .graph_files import from_gml, from_graphml
@@ -29,12 +30,6 @@ __all__ = [
     "single_link",
     "star",
 ]
-
-leaf_spine = Topology.leaf_spine
-fat_tree = Topology.fat_tree
-single_link = Topology.single_link
-parking_lot = Topology.parking_lot
-star = Topology.star
 
 
 def from_edges(path_or_text: str | os.PathLike[str]) -> Topology:
@@ -64,4 +59,4 @@ def from_edges(path_or_text: str | os.PathLike[str]) -> Topology:
         "\n" in path_or_text or len(path_or_text.split()) == 3 or not path_or_text.strip()
     )
     data, name = files.content(path_or_text, is_text, "lines of node node capacity")
-    return Topology.from_edges(data.decode(), name=name)
+    return from_text(data.decode(), name=name)

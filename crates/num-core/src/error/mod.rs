@@ -2,6 +2,10 @@
 //!
 //! A run that does not reach its tolerance is no error: it ends with a [`Status`](crate::Status).
 
+mod did_you_mean;
+
+pub use did_you_mean::did_you_mean;
+
 /// Bad input, naming the link, path, flow or option to blame.
 ///
 /// Nothing has changed when one is returned, but for [`Error::Utility`]: what a user's utility answers is only seen while

@@ -12,7 +12,7 @@ use super::price::{
     Delayed, FastNed, Fgm, Gradient, Ned, NewtonLike, PriceEngine, PriceMethod, PriceRule, Rcp, common_alpha,
 };
 use super::xwi::Xwi;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, did_you_mean};
 use crate::max_min::Reason;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
@@ -352,7 +352,7 @@ impl MethodInfo {
         let wanted = if name == AUTO { Auto::first(problem) } else { name };
         let Some(method) = METHODS.iter().find(|method| method.name == wanted) else {
             let known: Vec<&str> = std::iter::once(AUTO).chain(METHODS.iter().map(|method| method.name)).collect();
-            let (nearest, known) = (nearest(name, &known), known.join(", "));
+            let (nearest, known) = (did_you_mean(name, &known), known.join(", "));
             return Err(Error::UnknownMethod { name: name.into(), nearest, known });
         };
         method.takes.check(method.name, problem)?;
@@ -385,19 +385,9 @@ impl MethodInfo {
 
     fn unknown_option(&self, name: &str) -> Error {
         let known: Vec<&str> = self.options.iter().map(|option| option.name).collect();
-        let of_settings = nearest(name, &Settings::NAMES).replace("mean", "mean the setting");
-        let nearest = Some(nearest(name, &known)).filter(|text| !text.is_empty()).unwrap_or(of_settings);
+        let of_settings = did_you_mean(name, &Settings::NAMES).replace("mean", "mean the setting");
+        let nearest = Some(did_you_mean(name, &known)).filter(|text| !text.is_empty()).unwrap_or(of_settings);
         let known = if known.is_empty() { "none".into() } else { known.join(", ") };
         Error::UnknownOption { method: self.name, name: name.into(), nearest, known }
-    }
-}
-
-/// `, did you mean …?` when a known name, all of which are in small letters, is near; else nothing.
-pub fn nearest(name: &str, known: &[&str]) -> String {
-    let name = name.to_lowercase();
-    let scored = known.iter().map(|&other| (strsim::jaro_winkler(&name, other), other));
-    match scored.max_by(|one, other| one.0.total_cmp(&other.0)) {
-        Some((score, other)) if score > 0.7 => format!(", did you mean {other:?}?"),
-        _ => String::new(),
     }
 }

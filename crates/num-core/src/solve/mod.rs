@@ -25,7 +25,7 @@ use std::time::Instant;
 
 use deadline::Deadline;
 use goal::Goal;
-pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange, nearest};
+pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange};
 pub(crate) use method::{Method, State};
 pub use price::{
     CEILING, Delayed, FastNed, Fgm, Gradient, LARGEST_PRICE, LARGEST_SUM, Late, LinkRecord, LinkState, MOST_REFUSALS,

@@ -33,7 +33,6 @@
 //! Optim. 1982; plain: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, appendix B.
 
 use super::price::{LARGEST_PRICE, MOST_REFUSALS, at_least, ceilings, newton_step, worth_of_mismatch};
-use super::routing_matrix::RoutingMatrix;
 use super::system::{Accuracy, EXACT, System};
 use super::{Method, State};
 use crate::error::Result;
@@ -45,7 +44,6 @@ pub(super) struct Newton {
     /// The longest step.
     gamma: f64,
     plain: bool,
-    routing: RoutingMatrix,
     system: System,
     /// Bound of every path's rate, and the price at which its flow asks for that much *(given)*.
     ceilings: Vec<f64>,
@@ -97,7 +95,6 @@ impl Newton {
         Ok(Self {
             gamma,
             plain,
-            routing: RoutingMatrix::new(&problem.paths),
             system: System::new(problem, Vec::new()),
             ceilings,
             floors,
@@ -119,8 +116,8 @@ impl Newton {
 
     /// Rates, G and D at some prices.
     fn respond(&mut self, problem: &Presolved, state: &mut State) {
-        let Self { routing, path_prices, floors, ceilings, slopes, excess, .. } = self;
-        routing.gather(&problem.paths, 0..problem.paths.len(), &state.prices, path_prices);
+        let Self { system, path_prices, floors, ceilings, slopes, excess, .. } = self;
+        system.routing.gather(0..problem.paths.len(), &state.prices, path_prices);
         for (price, &floor) in path_prices.iter_mut().zip(&*floors) {
             *price = at_least(*price, floor);
         }
@@ -135,13 +132,13 @@ impl Newton {
         for (excess, capacity) in excess.iter_mut().zip(&problem.capacities) {
             *excess = -capacity;
         }
-        routing.scatter(&problem.paths, 0..problem.paths.len(), &state.rates, excess);
+        system.routing.scatter(0..problem.paths.len(), &state.rates, excess);
     }
 
     /// The diagonal where it stands, and the estimate of the gap.
     fn look(&mut self, problem: &Presolved, state: &State) -> f64 {
         self.diagonal.fill(0.0);
-        self.routing.scatter(&problem.paths, 0..problem.paths.len(), &self.slopes, &mut self.diagonal);
+        self.system.routing.scatter(0..problem.paths.len(), &self.slopes, &mut self.diagonal);
         let mut mismatch = 0.0;
         let links = self.excess.iter().zip(&self.diagonal).zip(&mut self.steps);
         for (((&excess, &slope), step), &price) in links.zip(&state.prices) {
@@ -196,12 +193,12 @@ impl Newton {
         for (change, _) in direction.iter_mut().zip(&self.held).filter(|(_, held)| !**held) {
             *change = 0.0;
         }
-        self.routing.gather(&problem.paths, 0..problem.paths.len(), direction, path_sums);
+        system.routing.gather(0..problem.paths.len(), direction, path_sums);
         for (sum, slope) in path_sums.iter_mut().zip(&self.slopes) {
             *sum *= -slope;
         }
         right.copy_from_slice(&self.excess);
-        self.routing.scatter(&problem.paths, 0..problem.paths.len(), path_sums, right);
+        system.routing.scatter(0..problem.paths.len(), path_sums, right);
         let raised = if self.plain { LEAST_RAISED } else { (RAISED * self.estimate).clamp(LEAST_RAISED, RAISED) };
         for (link, held) in self.held.iter().enumerate() {
             system.diagonal[link] = self.diagonal[link] * if *held { HELD } else { raised };
@@ -209,10 +206,10 @@ impl Newton {
                 right[link] = 0.0;
             }
         }
-        system.renew(problem, &self.routing);
+        system.renew();
         let without_factor = if self.plain { FINEST } else { self.estimate.clamp(FINEST, COARSEST) };
         let accuracy = Accuracy { without_factor, with_factor: EXACT };
-        system.solve(problem, &self.routing, right, solution, accuracy);
+        system.solve(right, solution, accuracy);
         for ((change, solved), held) in direction.iter_mut().zip(solution).zip(&self.held) {
             if !*held {
                 *change = *solved;

@@ -1,29 +1,31 @@
-//! The routing matrix R (links × paths) as loops over paths: products with R, with Rᵀ and with R W Rᵀ.
+//! The routing matrix R (links × paths) as loops over paths: products with R, Rᵀ and R W Rᵀ.
 //!
-//! Paths of one length stand together (presolve sees to it), and each run of them goes through a loop that is compiled
+//! Paths of one length stand together (presolve orders them so), and each run of them goes through a loop that is compiled
 //! for that length. Every product is O(crossings).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::price::with_length;
 use crate::paths::Paths;
 
-/// The links of some paths, cut into runs of equal length.
+/// The routing matrix of some paths, its columns cut into runs of equal length.
 pub(super) struct RoutingMatrix {
+    paths: Arc<Paths>,
     runs: Vec<Run>,
 }
 
 struct Run {
     paths: Range<usize>,
-    /// Their number of links; none for a run of lengths that are too long or too varied to be worth a loop each.
+    /// Their number of links; none for a run of lengths without a compiled loop.
     length: Option<usize>,
 }
 
-/// The longest path that gets a loop of its own.
+/// The longest path with a compiled loop for its length.
 const LONGEST: usize = 6;
 
 impl RoutingMatrix {
-    pub(super) fn new(paths: &Paths) -> Self {
+    pub(super) fn new(paths: &Arc<Paths>) -> Self {
         let length = |path: usize| Some(paths.links(path).len()).filter(|&length| length <= LONGEST);
         let mut runs: Vec<Run> = Vec::new();
         for path in 0..paths.len() {
@@ -32,15 +34,20 @@ impl RoutingMatrix {
                 _ => runs.push(Run { paths: path..path + 1, length: length(path) }),
             }
         }
-        Self { runs }
+        Self { paths: Arc::clone(paths), runs }
+    }
+
+    /// The links of every path.
+    pub(super) fn paths(&self) -> &Paths {
+        &self.paths
     }
 
     /// Rᵀ v: per path of a range the sum of its links' values.
-    pub(super) fn gather(&self, paths: &Paths, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
-        self.each(paths, range.clone(), |run, links| {
+    pub(super) fn gather(&self, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
+        self.each(range.clone(), |run, links| {
             let sums = &mut sums[run.paths.start - range.start..run.paths.end - range.start];
             with_length!(run.length, LENGTH => gather(links.as_chunks::<LENGTH>().0, values, sums), {
-                for (links, sum) in rows(paths, run).zip(sums) {
+                for (links, sum) in self.rows(run).zip(sums) {
                     *sum = links.iter().map(|&link| values[link as usize]).sum();
                 }
             });
@@ -48,11 +55,11 @@ impl RoutingMatrix {
     }
 
     /// R x over a range of paths, added to what is there: per link the sum of its paths' values.
-    pub(super) fn scatter(&self, paths: &Paths, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
-        self.each(paths, range.clone(), |run, links| {
+    pub(super) fn scatter(&self, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
+        self.each(range.clone(), |run, links| {
             let values = &values[run.paths.start - range.start..run.paths.end - range.start];
             with_length!(run.length, LENGTH => scatter(links.as_chunks::<LENGTH>().0, values, sums), {
-                for (links, &value) in rows(paths, run).zip(values) {
+                for (links, &value) in self.rows(run).zip(values) {
                     links.iter().for_each(|&link| sums[link as usize] += value);
                 }
             });
@@ -61,11 +68,11 @@ impl RoutingMatrix {
 
     /// R W Rᵀ v over a range of paths, added to what is there; `pairs` holds (v, sum) of every link side by side, so that
     /// reading and adding touch one line of the cache.
-    pub(super) fn multiply(&self, paths: &Paths, range: Range<usize>, weights: &[f64], pairs: &mut [[f64; 2]]) {
-        self.each(paths, range, |run, links| {
+    pub(super) fn multiply(&self, range: Range<usize>, weights: &[f64], pairs: &mut [[f64; 2]]) {
+        self.each(range, |run, links| {
             let weights = &weights[run.paths.clone()];
             with_length!(run.length, LENGTH => multiply(links.as_chunks::<LENGTH>().0, weights, pairs), {
-                for (links, &weight) in rows(paths, run).zip(weights) {
+                for (links, &weight) in self.rows(run).zip(weights) {
                     multiply_one(links, weight, pairs);
                 }
             });
@@ -73,18 +80,19 @@ impl RoutingMatrix {
     }
 
     /// The parts of the runs that are in a range, each with its links.
-    fn each(&self, paths: &Paths, range: Range<usize>, mut visit: impl FnMut(&Run, &[u32])) {
+    fn each(&self, range: Range<usize>, mut visit: impl FnMut(&Run, &[u32])) {
         let first = self.runs.partition_point(|run| run.paths.end <= range.start);
         for run in self.runs[first..].iter().take_while(|run| run.paths.start < range.end) {
             let inside = run.paths.start.max(range.start)..run.paths.end.min(range.end);
-            let (start, end) = (paths.indptr()[inside.start], paths.indptr()[inside.end]);
-            visit(&Run { paths: inside, length: run.length }, &paths.indices()[start..end]);
+            let (start, end) = (self.paths.indptr()[inside.start], self.paths.indptr()[inside.end]);
+            visit(&Run { paths: inside, length: run.length }, &self.paths.indices()[start..end]);
         }
     }
-}
 
-fn rows<'a>(paths: &'a Paths, run: &Run) -> impl Iterator<Item = &'a [u32]> {
-    run.paths.clone().map(|path| paths.links(path))
+    /// The links of each path of a run.
+    fn rows(&self, run: &Run) -> impl Iterator<Item = &[u32]> + use<'_> {
+        run.paths.clone().map(|path| self.paths.links(path))
+    }
 }
 
 fn gather<const LENGTH: usize>(rows: &[[u32; LENGTH]], values: &[f64], sums: &mut [f64]) {

@@ -96,7 +96,7 @@ impl Xwi {
     /// Rates at the prices in `state`, from the shares that its rates have, and what the links see of them. Returns the
     /// estimate of the gap, which is not a number when a weight is none.
     fn allocate(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.routing.gather(&problem.paths, 0..problem.paths.len(), &state.prices, &mut self.path_prices);
+        self.routing.gather(0..problem.paths.len(), &state.prices, &mut self.path_prices);
         self.charge_caps(problem);
         self.weigh(problem, &state.rates);
         if !self.weights.iter().all(|&weight| weight >= 0.0) {
@@ -106,7 +106,7 @@ impl Xwi {
         }
         self.fill.fill(&self.weights, &self.limits, &mut state.rates);
         self.loads.fill(0.0);
-        self.routing.scatter(&problem.paths, 0..problem.paths.len(), &state.rates, &mut self.loads);
+        self.routing.scatter(0..problem.paths.len(), &state.rates, &mut self.loads);
         self.look(problem, state)
     }
 

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use netnum_core::Topology;
+use netnum_core::did_you_mean;
 use netnum_core::interrupt::Pacer;
-use netnum_core::solve::nearest;
 
 use super::{Production, Workload};
 use crate::error::{Error, Result};
@@ -62,7 +62,7 @@ impl Workload {
     /// ```
     pub fn from_csv_with(text: &str, net: Option<&Topology>, columns: &BTreeMap<String, String>) -> Result<Self> {
         if let Some(name) = columns.keys().find(|name| !COLUMNS.contains(&name.as_str())) {
-            let expected = format!("names of {WITH_PRODUCTION}{}", nearest(name, &COLUMNS));
+            let expected = format!("names of {WITH_PRODUCTION}{}", did_you_mean(name, &COLUMNS));
             return Err(Error::setting("columns", format!("for {name:?}"), &expected));
         }
         let (mut arrivals, mut sources, mut destinations, mut sizes) = (vec![], vec![], vec![], vec![]);
@@ -163,7 +163,7 @@ impl Layout {
             match (places.next(), places.next()) {
                 (_, Some(_)) => Err(format!("has the header {shown:?} with two columns {name:?}")),
                 (None, _) if column < 4 || columns.contains_key(COLUMNS[column]) => {
-                    let near = nearest(name, fields);
+                    let near = did_you_mean(name, fields);
                     Err(format!("has the header {shown:?} without a column {name:?}{near}"))
                 }
                 (place, _) => Ok(place),

@@ -4,14 +4,13 @@ use netnum_sim::Sizes as Core;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
-use super::raise;
-use crate::error::ProblemError;
+use crate::error::{ProblemError, raise};
 use crate::numbers;
 
 /// A distribution of flow sizes.
 ///
-/// The cumulative distribution is a straight line in bytes between two points, and the first point's fraction of the flows
-/// has exactly that many bytes. The mean is that of this distribution. Ready-made ones are in `netnum.sim.sizes`.
+/// The cumulative distribution is a straight line in bytes between two points, and the first point's fraction of the
+/// flows has exactly that many bytes. The mean is that of this distribution. Ready-made ones are in `netnum.sim.sizes`.
 ///
 /// Parameters
 /// ----------

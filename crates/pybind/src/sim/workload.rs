@@ -1,27 +1,26 @@
-//! `Workload`, the pairs of ends that its flows join, and the rates at which their bytes are produced.
+//! `Workload`, and the rates at which the bytes of its flows are produced.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-use netnum_core::interrupt::Pacer;
-use netnum_core::memory::room;
 use netnum_sim::{Pairs, Poisson, Production, Workload as Core};
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyList, PyString};
+use pyo3::types::{IntoPyDict, PyString};
 
-use super::{Sizes, detached};
-use crate::door;
+use super::Sizes;
+use super::pairs::pairs_of;
+use crate::detach;
 use crate::error::{ProblemError, setting};
 use crate::numbers::{self, count};
 use crate::paths;
 use crate::topology::{Topology, seed_of};
 
-/// Flows: when they arrive, from where to where, and how large they are.
+/// Flows with their arrival times, sources, destinations and sizes.
 ///
-/// Sizes are in bytes, and a network that they pass through carries bit/s: of one in another unit take
-/// ``net.with_capacities(1e6 * net.capacities)``, for Mbit/s, in `simulate` and wherever a workload takes a network.
+/// Sizes are in bytes, and capacities of networks in bit/s, in `simulate` and wherever a workload takes a network: of a
+/// network in Mbit/s take ``net.with_capacities(1e6 * net.capacities)``.
 ///
 /// Parameters
 /// ----------
@@ -33,7 +32,7 @@ use crate::topology::{Topology, seed_of};
 ///     In bytes, > 0.
 /// production : array of float, shape (flows,), or float, optional
 /// buffer : float
-///     As in `with_production`. By default all bytes of a flow are at hand when it arrives.
+///     As in `with_production`. By default all bytes of a flow are produced when it arrives.
 /// net : Topology, optional
 ///     Whose ends `sources` and `destinations` name.
 ///
@@ -84,7 +83,7 @@ impl Workload {
         let py = arrivals.py();
         let (arrivals, sizes) = (numbers::floats("arrivals", arrivals)?, numbers::floats("sizes", sizes)?);
         let (sources, destinations) = (ends("source", sources)?, ends("destination", destinations)?);
-        let workload = Self::from(detached(py, || Core::new(arrivals, sources, destinations, sizes))?);
+        let workload = Self::from(detach::run(py, || Core::new(arrivals, sources, destinations, sizes))?);
         match production {
             Some(rates) => workload.with_production(rates, buffer),
             None if buffer == f64::INFINITY => Ok(workload),
@@ -97,8 +96,8 @@ impl Workload {
     /// Parameters
     /// ----------
     /// net : Topology
-    ///     Capacities in bit/s: the load is that of bytes on such links. With another unit flows would arrive by that factor
-    ///     too seldom.
+    ///     Capacities in bit/s: the load is that of bytes on such links. With another unit flows would arrive by that
+    ///     factor too seldom.
     /// sizes : Sizes
     ///     Such as ``netnum.sim.sizes.web_search``.
     /// load : float
@@ -107,11 +106,11 @@ impl Workload {
     ///     allowed with a warning, flows pile up for as long as they arrive.
     /// flows : int, optional
     /// duration : float, optional
-    ///     End after so many flows, or when no more arrive within so many seconds, whichever is first. One of them has to
-    ///     be given.
+    ///     End after so many flows, or when no more arrive within so many seconds, whichever is first. One of them has
+    ///     to be given.
     /// pairs : sequence of pairs of int or str, array of shape (pairs, 2) or table of two columns, optional
-    ///     Sources and destinations to draw from, by index or by name; by default any two different ends. `permutation`,
-    ///     `incast` and `all_to_all` make some.
+    ///     Sources and destinations to draw from, by index or by name; by default any two different ends.
+    ///     `permutation`, `incast` and `all_to_all` make some.
     /// links : array of int, optional
     ///     The links whose total capacity counts as a load of 1, in place of the servers'.
     /// seed : int
@@ -150,10 +149,13 @@ impl Workload {
             .map(|links| numbers::integers("links", links)?.into_iter().map(index).collect::<PyResult<Vec<_>>>())
             .transpose()?;
         let duration = duration.unwrap_or(f64::INFINITY);
-        let arrivals = Poisson { sizes: sizes_of(sizes)?.get().core.clone(), load, flows, duration, links };
+        let arrivals = Poisson::new(sizes_of(sizes)?.get().core.clone(), load)
+            .with_flows(flows)
+            .with_duration(duration)
+            .with_links(links);
         let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| pairs_of(net.get(), pairs))?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
-        let core = detached(py, || Core::poisson(net, &arrivals, &pairs, seed))?;
+        let core = detach::run(py, || Core::poisson(net, &arrivals, &pairs, seed))?;
         if load >= 1.0 {
             let message = format!("load {load} is not below 1: flows pile up without bound for as long as they arrive");
             let message = CString::new(message)?;
@@ -188,13 +190,13 @@ impl Workload {
         let (py, sizes) = (net.py(), &sizes_of(sizes)?.get().core);
         let (pairs, seed) = (pairs_of(net.get(), pairs)?, seed_of(seed)?);
         let net = &net.get().core;
-        detached(py, || Core::at_once(net, &pairs, sizes, seed)).map(Into::into)
+        detach::run(py, || Core::at_once(net, &pairs, sizes, seed)).map(Into::into)
     }
 
     /// The same flows, from applications that produce their bytes while they run.
     ///
-    /// A flow can send what has been produced and not been sent yet: at the rate of production while that is nothing. When
-    /// as much waits as the send buffer holds, its application waits as well.
+    /// A flow can send the bytes that have been produced and not been sent, and sends at most at the rate of production
+    /// while there are none. The application pauses while the send buffer is full.
     ///
     /// Parameters
     /// ----------
@@ -217,12 +219,12 @@ impl Workload {
         let rates = numbers::for_each("rates", rates, self.core.len())?;
         let core = self.core.clone();
         let produced = || Production::new(rates, buffer).and_then(|production| core.with_production(production));
-        detached(py, produced).map(Into::into)
+        detach::run(py, produced).map(Into::into)
     }
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
-    /// ``production``, is the rate in bit/s at which a flow's bytes are produced. Below a header the columns may stand in any
-    /// order, and others beside them.
+    /// ``production``, is the rate in bit/s at which a flow's bytes are produced. Below a header the columns may stand
+    /// in any order, and others beside them.
     ///
     /// Parameters
     /// ----------
@@ -231,8 +233,8 @@ impl Workload {
     /// net : Topology, optional
     ///     Whose ends are called by name; by index otherwise.
     /// columns : dict of str to str, optional
-    ///     What the header calls the columns, ``{"size": "bytes", "arrival": "start"}`` say. Without a header there is nothing
-    ///     to name, and columns stand in the order above.
+    ///     The names of the columns in the header, such as ``{"size": "bytes", "arrival": "start"}``. Without a header
+    ///     columns stand in the order above.
     ///
     /// Returns
     /// -------
@@ -274,12 +276,12 @@ impl Workload {
         };
         let net = net.map(|net| &net.get().core);
         let columns = columns.unwrap_or_default();
-        detached(path_or_text.py(), || Core::from_csv_with(&text, net, &columns)).map(Into::into)
+        detach::run(path_or_text.py(), || Core::from_csv_with(&text, net, &columns)).map(Into::into)
     }
 
     /// The trace as text that `from_csv` reads back, to the last bit, but for the limit of send buffers.
     fn to_csv(&self, py: Python<'_>) -> PyResult<String> {
-        detached(py, || self.core.to_csv())
+        detach::run(py, || self.core.to_csv())
     }
 
     /// When every flow arrives, in seconds: array of float, shape (flows,).
@@ -306,7 +308,8 @@ impl Workload {
         numbers::read_only(py, self.core.sizes().to_vec())
     }
 
-    /// The rate at which its bytes are produced, in bit/s: array of float, shape (flows,). None if they are all at hand.
+    /// The rate at which its bytes are produced, in bit/s: array of float, shape (flows,). None if they are all at
+    /// hand.
     #[getter]
     fn production<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         self.core.production().map(|production| numbers::read_only(py, production.rates().to_vec()))
@@ -322,7 +325,7 @@ impl Workload {
         self.core.len()
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle asks for: the arguments")]
+    #[expect(clippy::type_complexity, reason = "the arguments, for pickle")]
     fn __getnewargs__<'py>(
         &self,
         py: Python<'py>,
@@ -355,139 +358,12 @@ impl Workload {
     }
 }
 
-/// Sizes, or a `TypeError` that says where to find some.
+/// Sizes, or a `TypeError` that names `netnum.sim.sizes`.
 fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Sizes>> {
     sizes.cast().map_err(|_| match sizes.get_type().name() {
         Ok(kind) => PyTypeError::new_err(format!("sizes must be a Sizes, as netnum.sim.sizes has, not {kind}")),
         Err(error) => error,
     })
-}
-
-/// Pairs that are listed: an array of two columns, or pairs of which some have names, in whatever holds them.
-fn pairs_of(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
-    let rows = numbers::rows_of(pairs)?;
-    let is_array = rows.hasattr("dtype")? && !paths::names_nodes(&rows)?;
-    if is_array || rows.is_instance_of::<PyString>() || rows.try_iter().is_err() {
-        return numbered_pairs(net, &rows);
-    }
-    let (mut listed, mut pacer, mut is_named) = (Vec::new(), door::Pacer::new(pairs.py()), false);
-    for row in rows.try_iter()? {
-        pacer.did(1)?;
-        let row = row?;
-        is_named = is_named || !row.is_instance_of::<PyString>() && has_name(&row);
-        listed.push(row);
-    }
-    if !is_named {
-        return numbered_pairs(net, PyList::new(pairs.py(), listed)?.as_any());
-    }
-    let pair = |(place, pair): (usize, &Bound<'_, PyAny>)| {
-        pacer.did(1)?;
-        let Ok([source, destination]) = pair.extract::<[Bound<'_, PyAny>; 2]>() else {
-            return Err(PyTypeError::new_err(format!("pairs[{place}] must be two ends, not {}", pair.repr()?)));
-        };
-        let end = |end| net.end_of(&format!("an end of pairs[{place}]"), end);
-        Ok((end(&source)?, end(&destination)?))
-    };
-    listed.iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
-}
-
-/// Pairs of integers.
-fn numbered_pairs(net: &Topology, pairs: &Bound<'_, PyAny>) -> PyResult<Pairs> {
-    let end = |pair: usize, end: i64| net.index_of(|| format!("an end of pairs[{pair}]"), end);
-    let pair = |(pair, [source, destination]): (usize, [i64; 2])| Ok((end(pair, source)?, end(pair, destination)?));
-    numbers::pairs("pairs", pairs)?.into_iter().enumerate().map(pair).collect::<PyResult<_>>().map(Pairs::Listed)
-}
-
-/// Whether an end of a pair is a name.
-fn has_name(pair: &Bound<'_, PyAny>) -> bool {
-    let ends: Vec<Bound<'_, PyAny>> = pair.extract().unwrap_or_default();
-    ends.iter().any(|end| end.is_instance_of::<PyString>())
-}
-
-/// Listed pairs as an array of two columns.
-fn columns<'py>(
-    net: &Bound<'py, Topology>,
-    pairs: impl FnOnce(&netnum_core::Topology) -> netnum_sim::Result<Pairs> + Send,
-) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (py, net) = (net.py(), net.get());
-    let ends = detached(py, || {
-        let Pairs::Listed(pairs) = pairs(&net.core)? else { unreachable!("only listed pairs come here") };
-        let (mut ends, mut pacer) = (room("ends of pairs", 2 * pairs.len())?, Pacer::new());
-        for (source, destination) in pairs {
-            ends.extend([net.shown(source), net.shown(destination)]);
-            pacer.did(1)?;
-        }
-        Ok(ends)
-    })?;
-    let rows = ends.len() / 2;
-    PyArray1::from_vec(py, ends).reshape([rows, 2])
-}
-
-/// Pairs of which every end is the source of one and the destination of another, at random.
-///
-/// Parameters
-/// ----------
-/// net : Topology
-/// seed : int
-///
-/// Returns
-/// -------
-/// array of int, shape (ends, 2)
-#[pyfunction]
-#[pyo3(signature = (net, seed=None), text_signature = "(net, seed=0)")]
-pub(crate) fn permutation<'py>(
-    net: &Bound<'py, Topology>,
-    seed: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let seed = seed_of(seed)?;
-    columns(net, |net| Ok(Pairs::permutation(net, seed)))
-}
-
-/// Pairs from random senders to one receiver.
-///
-/// Parameters
-/// ----------
-/// net : Topology
-/// receiver : int
-/// senders : int
-///     All other ends, if there are not as many.
-/// seed : int
-///
-/// Returns
-/// -------
-/// array of int, shape (senders, 2)
-#[pyfunction]
-#[pyo3(signature = (net, receiver, senders, seed=None), text_signature = "(net, receiver, senders, seed=0)")]
-pub(crate) fn incast<'py>(
-    net: &Bound<'py, Topology>,
-    receiver: &Bound<'py, PyAny>,
-    senders: &Bound<'py, PyAny>,
-    seed: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (receiver, senders) = (net.get().end_of("receiver", receiver)?, count("senders", senders, 1)?);
-    let seed = seed_of(seed)?;
-    columns(net, |net| Pairs::incast(net, receiver, senders, seed))
-}
-
-/// Pairs from every end to every other one.
-///
-/// Parameters
-/// ----------
-/// net : Topology
-///
-/// Returns
-/// -------
-/// array of int, shape (ends * (ends - 1), 2)
-#[pyfunction]
-pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let net = net.get();
-    let ends = detached(py, || {
-        let mut ends = room("ends of pairs", 2 * net.core.ends() * (net.core.ends() - 1))?;
-        Pairs::each_to_each(&net.core, |source, destination| ends.extend([net.shown(source), net.shown(destination)]))?;
-        Ok(ends)
-    })?;
-    let pairs = ends.len() / 2;
-    PyArray1::from_vec(py, ends).reshape([pairs, 2])
 }
 
 /// Random rates of production, whose logarithms are normal.
@@ -526,5 +402,5 @@ pub(crate) fn log_normal<'py>(
     })?;
     let seed = seed_of(seed)?;
     let draw = || Production::log_normal(flows, median, sigma, bounds, f64::INFINITY, seed);
-    Ok(numbers::read_only(py, detached(py, draw)?.rates().to_vec()))
+    Ok(numbers::read_only(py, detach::run(py, draw)?.rates().to_vec()))
 }

@@ -1,9 +1,9 @@
-//! `solve_many`: a pool of threads beside the calling one, which is the only one that Python tells of signals.
+//! `solve_many`: a pool of threads beside the calling one, which alone can check for signals.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use netnum_core::interrupt::{self, StopToken, Tokens};
@@ -15,16 +15,17 @@ use pyo3::types::PyDict;
 
 use super::solutions::{self, Row, Solutions};
 use super::{Solution, options_of, prices_of, settings_of};
-use crate::door::{self, PAUSE};
+use crate::detach::{self, PAUSE};
 use crate::error::{about, raise, setting};
 use crate::numbers;
 use crate::problem::Problem;
+use crate::progress_bar::ProgressBar;
 
 /// Solve many problems at once, each on one thread of several: any problems, or one under many demands and capacities.
 ///
-/// The answers have the same bits whatever the number of threads; those to a sequence of problems are those of `solve`. Runs
-/// without the interpreter; Ctrl-C raises KeyboardInterrupt at once. Utilities written in Python work, but take turns: only
-/// one thread at a time can be in the interpreter.
+/// The solutions have the same bits for any number of threads; those of a sequence of problems are those of `solve`.
+/// Runs without the GIL; Ctrl-C raises KeyboardInterrupt at once. Utilities written in Python run one at a time, since
+/// only one thread can hold the GIL.
 ///
 /// Parameters
 /// ----------
@@ -40,14 +41,14 @@ use crate::problem::Problem;
 ///     Seconds for each of them, >= 0.
 /// warm_start : Solution, array of float of shape (links,), or sequence of these and None, optional
 ///     What to start from, as in `solve`: one for all problems, or a sequence with one per problem (None for a cold
-///     start). None with scenarios: they start from each other's answers, those next to each other in groups of up to 32, so
-///     that rows are best in an order in which little changes.
+///     start). None with scenarios: they start from each other's answers, those next to each other in groups of up to
+///     32, so that rows are best in an order in which little changes.
 /// progress : bool
 ///     Whether to show one bar over all the problems on stderr.
 /// threads : int, optional
 ///     By default as many as the machine has cores.
 /// **options : float
-///     The method's own options, ``gamma`` say.
+///     Options of the method, such as ``gamma``.
 ///
 /// Returns
 /// -------
@@ -59,9 +60,9 @@ use crate::problem::Problem;
 /// Raises
 /// ------
 /// MethodError, NumError, ProblemError, UtilityError
-///     As `solve` does, with the number of the problem or the scenario in front: ``problem 3: …``. The first failing one
-///     counts, and those after it are left out. What a utility of your own raises comes through, with that number as a
-///     note (from Python 3.11 on).
+///     As `solve` does, with the number of the problem or the scenario in front: ``problem 3: …``. The first failing
+///     one counts, and those after it are left out. Exceptions of a user-defined utility are raised unchanged, with
+///     that number as a note (from Python 3.11 on).
 ///
 /// Examples
 /// --------
@@ -79,7 +80,8 @@ use crate::problem::Problem;
     time_limit=None, warm_start=None, progress=false, threads=None, **options
 ))]
 #[pyo3(text_signature = "(problems, method=\"auto\", *, flow_caps=None, capacities=None, tol=1e-06, stop=\"rates\", \
-                         max_iterations=20000, time_limit=None, warm_start=None, progress=False, threads=None, **options)")]
+                         max_iterations=20000, time_limit=None, warm_start=None, progress=False, threads=None, \
+                         **options)")]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn solve_many(
     py: Python<'_>,
@@ -133,14 +135,14 @@ pub(crate) fn solve_many(
 
     let batch =
         Batch { problems: &problems, warm_starts: starts.as_deref(), method, options: &options, settings: &settings };
-    let office = Office::new(problems.len(), "problem", |solution| solution);
-    let answers = office.run(py, threads, progress, |office| batch.solve(threads, office))?;
+    let answers = Answers::new(problems.len(), "problem", |solution| solution);
+    let solutions = answers.collect(py, threads, progress, |answers| batch.solve(threads, answers))?;
     let solutions: Vec<Solution> =
-        answers.into_iter().map(|answer| Solution::new(py, answer?, false)).collect::<PyResult<_>>()?;
+        solutions.into_iter().map(|solution| Solution::new(py, solution, false)).collect::<PyResult<_>>()?;
     Ok(solutions.into_pyobject(py)?.unbind())
 }
 
-/// The scenarios of one problem, of which all are known to be in order before the first begins.
+/// The scenarios of one problem. All are checked before the first begins.
 fn solve_scenarios(
     py: Python<'_>,
     scenarios: &Scenarios<'_>,
@@ -149,7 +151,7 @@ fn solve_scenarios(
 ) -> PyResult<Solutions> {
     let count = scenarios.count().map_err(raise)?;
     solutions::check_memory(scenarios.problem, count)?;
-    let wrong = door::detached(py, || {
+    let wrong = detach::run(py, || -> Result<_> {
         for scenario in 0..count {
             interrupt::check()?;
             if let Err(error) = scenarios.problem(scenario) {
@@ -161,132 +163,109 @@ fn solve_scenarios(
     if let Some((scenario, error)) = wrong {
         return Err(about(py, "scenario", scenario, raise(error)));
     }
-    let office = Office::new(count, "scenario", Row::from);
-    let answers = office.run(py, threads, progress, |office| scenarios.solve(threads, office))?;
-    Solutions::new(py, scenarios.problem, answers)
+    let answers = Answers::new(count, "scenario", Row::from);
+    let rows = answers.collect(py, threads, progress, |answers| scenarios.solve(threads, answers))?;
+    Solutions::new(py, scenarios.problem, rows)
 }
 
-/// Does work on threads of its own. The calling one waits, looks for signals and moves the bar, by the clock.
-fn beside<T: Send>(
-    office: &Office<T>,
-    threads: NonZeroUsize,
-    bar: &mut Option<Bar>,
-    work: impl FnOnce(&Office<T>) -> Result<()> + Send,
-) -> Result<()> {
-    let (tell, told) = mpsc::channel();
-    let (tokens, stop) = (Tokens::in_force(), StopToken::new());
-    thread::scope(|scope| {
-        let solve = || tokens.scope(|| stop.scope(|| work(office)));
-        let all = || {
-            // Nobody listens any more only if the caller has panicked.
-            let _ = tell.send(solve());
-        };
-        thread::Builder::new().spawn_scoped(scope, all).map_err(|refusal| Error::Setting {
-            name: "threads".into(),
-            value: threads.to_string(),
-            expected: format!("as many as the system can start ({refusal})"),
-        })?;
-        loop {
-            match told.recv_timeout(PAUSE) {
-                Ok(ended) => return ended,
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            let look = |py: Python<'_>| {
-                py.check_signals()?;
-                bar.as_mut().map_or(Ok(()), |bar| bar.show(py, office.done()))
-            };
-            if let Err(error) = Python::attach(look) {
-                door::keep(error);
-                office.close();
-                stop.stop();
-            }
-        }
-    })
-}
-
-/// Collects what is to be kept of the answers, and stops the problems that nobody waits for any more.
-struct Office<T> {
-    answers: Mutex<Vec<Option<PyResult<T>>>>,
-    /// What they are, in messages.
-    what: &'static str,
+/// The answers that are needed of the solutions of many problems. The problems after the first that fails are left out.
+struct Answers<T> {
+    all: Mutex<Vec<Option<PyResult<T>>>>,
+    /// The word for a problem in messages.
+    noun: &'static str,
     keep: fn(Found) -> T,
     done: AtomicUsize,
     /// The first problem that has failed so far. Those before it go on, so that the same one counts every time.
     failed: AtomicUsize,
-    closed: AtomicBool,
+    is_stopped: AtomicBool,
 }
 
-impl<T: Send> Office<T> {
-    fn new(problems: usize, what: &'static str, keep: fn(Found) -> T) -> Self {
-        let answers = Mutex::new((0..problems).map(|_| None).collect());
+impl<T: Send> Answers<T> {
+    fn new(problems: usize, noun: &'static str, keep: fn(Found) -> T) -> Self {
+        let all = Mutex::new((0..problems).map(|_| None).collect());
         let (done, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Self { answers, what, keep, done, failed, closed: AtomicBool::new(false) }
+        Self { all, noun, keep, done, failed, is_stopped: AtomicBool::new(false) }
     }
 
-    /// Does the work without the interpreter. Gives all answers up to the first that is an error.
-    fn run(
+    /// Does the work without the GIL, with a bar over the problems. Gives all answers, or the first error among them.
+    fn collect(
         self,
         py: Python<'_>,
         threads: NonZeroUsize,
         progress: bool,
         work: impl FnOnce(&Self) -> Result<()> + Send,
-    ) -> PyResult<Vec<PyResult<T>>> {
-        let total = self.answers.lock().unwrap_or_else(PoisonError::into_inner).len();
-        let mut bar = progress.then_some(Bar { total, shown: None });
-        let ended = door::detached(py, || beside(&self, threads, &mut bar, work));
-        let closed = bar.map_or(Ok(()), |bar| bar.close(py, self.done()));
-        ended?;
-        // What a problem has raised comes first.
-        let answers = self.answers();
-        if answers.iter().all(PyResult::is_ok) {
-            closed?;
-        }
-        Ok(answers)
+    ) -> PyResult<Vec<T>> {
+        let total = self.lock().len();
+        let bar = ProgressBar::new(py, progress, "solve_many", (total,))?;
+        let ended = detach::run(py, || self.watch(threads, &bar, work));
+        let found = || self.lock().drain(..).map_while(|answer| answer).collect::<PyResult<Vec<T>>>();
+        bar.close(py, ended.and_then(|()| found()), |_| (total,))
     }
 
-    fn done(&self) -> usize {
-        self.done.load(Ordering::Relaxed)
+    /// Does work on other threads. This one waits, checks for signals and moves the bar, by the clock.
+    fn watch(
+        &self,
+        threads: NonZeroUsize,
+        bar: &ProgressBar,
+        work: impl FnOnce(&Self) -> Result<()> + Send,
+    ) -> Result<()> {
+        let (sender, receiver) = mpsc::channel();
+        let (tokens, stop) = (Tokens::in_force(), StopToken::new());
+        thread::scope(|scope| {
+            let solve = || tokens.scope(|| stop.scope(|| work(self)));
+            let all = || {
+                // There is no receiver any more only if this thread has panicked.
+                let _ = sender.send(solve());
+            };
+            thread::Builder::new().spawn_scoped(scope, all).map_err(|refusal| Error::Setting {
+                name: "threads".into(),
+                value: threads.to_string(),
+                expected: format!("as many as the system can start ({refusal})"),
+            })?;
+            loop {
+                match receiver.recv_timeout(PAUSE) {
+                    Ok(ended) => return ended,
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                let done = self.done.load(Ordering::Relaxed);
+                if let Err(error) = Python::attach(|py| py.check_signals().and_then(|()| bar.show(py, (done,)))) {
+                    detach::keep(error);
+                    self.is_stopped.store(true, Ordering::Relaxed);
+                    stop.stop();
+                }
+            }
+        })
     }
 
-    fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
-    }
-
-    /// All answers up to the first that is an error.
-    fn answers(self) -> Vec<PyResult<T>> {
-        self.answers
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-            .into_iter()
-            .map_while(|answer| answer)
-            .collect()
+    fn lock(&self) -> MutexGuard<'_, Vec<Option<PyResult<T>>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T: Send> Overseer for Office<T> {
+impl<T: Send> Overseer for Answers<T> {
     fn wants(&self, problem: usize) -> bool {
         let failed = self.failed.load(Ordering::Relaxed);
-        !(self.closed.load(Ordering::Relaxed) || problem > failed || door::has_raised())
+        !(self.is_stopped.load(Ordering::Relaxed) || problem > failed || detach::has_raised())
     }
 
     fn take(&self, problem: usize, answer: Result<Found>) {
         use Error::{Setting, UnknownMethod, UnknownOption};
-        let of_all = matches!(answer, Err(UnknownMethod { .. } | UnknownOption { .. } | Setting { .. }));
-        let answer = door::came_out(answer).map_err(|error| match of_all {
+        let concerns_all = matches!(answer, Err(UnknownMethod { .. } | UnknownOption { .. } | Setting { .. }));
+        let answer = detach::outcome(answer).map_err(|error| match concerns_all {
             true => error,
-            false => Python::attach(|py| about(py, self.what, problem, error)),
+            false => Python::attach(|py| about(py, self.noun, problem, error)),
         });
         let answer = answer.map(self.keep);
         if answer.is_err() {
             self.failed.fetch_min(problem, Ordering::Relaxed);
         }
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)[problem] = Some(answer);
+        self.lock()[problem] = Some(answer);
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// What a batch starts from.
+/// The warm starts of a batch.
 enum Starts {
     Same(Vec<f64>),
     Each(Vec<Option<Vec<f64>>>),
@@ -328,29 +307,4 @@ fn problem<'py>((number, value): (usize, PyResult<Bound<'py, PyAny>>)) -> PyResu
         let kind = value.get_type().name().map_or_else(|_| "that".into(), |name| name.to_string());
         PyTypeError::new_err(format!("problems[{number}] must be a Problem, not {kind}"))
     })
-}
-
-/// The bar over the problems, on the screen from its first `show` on.
-struct Bar {
-    total: usize,
-    shown: Option<Py<PyAny>>,
-}
-
-impl Bar {
-    fn show(&mut self, py: Python<'_>, done: usize) -> PyResult<()> {
-        let bar = match self.shown.take() {
-            Some(bar) => bar,
-            None => py.import("netnum.progress")?.call_method1("count", (self.total,))?.unbind(),
-        };
-        self.shown.insert(bar).call_method1(py, "show", (done,)).map(drop)
-    }
-
-    /// Shows how it ended, and leaves it at that whatever happened.
-    fn close(mut self, py: Python<'_>, done: usize) -> PyResult<()> {
-        if self.shown.is_none() && done < self.total {
-            return Ok(());
-        }
-        let shown = self.show(py, done);
-        shown.and(self.shown.map_or(Ok(()), |bar| bar.call_method0(py, "close").map(drop)))
-    }
 }

@@ -8,13 +8,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
-use super::{Solution, options_of, prices_of, settings_of, threads_of, watch_of};
+use super::observer::PythonObserver;
+use super::{Solution, last_state, options_of, prices_of, settings_of, solve_bar, threads_of};
 use crate::certificate::Certificate;
-use crate::door;
+use crate::detach;
 use crate::numbers;
 use crate::problem::Problem;
 
-/// The iteration itself: a method at work on a problem, one step at a time or until proven, and then on with another one.
+/// A method on a problem: one iteration at a time, or until the certificate passes, and then for a changed problem.
 ///
 /// Parameters
 /// ----------
@@ -26,7 +27,7 @@ use crate::problem::Problem;
 /// threads : int
 ///     How many threads price methods may use, as in `solve`.
 /// **options : float
-///     The method's own options, ``gamma`` say.
+///     Options of the method, such as ``gamma``.
 ///
 /// Raises
 /// ------
@@ -52,23 +53,23 @@ use crate::problem::Problem;
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solver {
     core: Mutex<Core>,
-    shown: Mutex<Shown>,
+    described: Mutex<Described>,
 }
 
-/// What it is about, which can be seen while it is at work.
-struct Shown {
+/// The problem and the method, which can be read while the solver is in use.
+struct Described {
     problem: Py<Problem>,
     method: &'static str,
 }
 
 impl Solver {
-    /// The solver, unless it is at work: in another thread, or around a utility that looks at it.
+    /// The solver, unless it is in use: in another thread, or around a utility that refers to it.
     fn core(&self) -> PyResult<MutexGuard<'_, Core>> {
-        door::at_rest(&self.core, "solver")
+        detach::lock(&self.core, "solver")
     }
 
-    fn shown(&self) -> MutexGuard<'_, Shown> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    fn described(&self) -> MutexGuard<'_, Described> {
+        self.described.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -88,18 +89,18 @@ impl Solver {
         let threads = threads_of(threads)?;
         let prices = warm_start.map(prices_of).transpose()?;
         let core_problem = &problem.get().core;
-        let core = door::detached(problem.py(), || {
+        let core = detach::run(problem.py(), || -> netnum_core::Result<_> {
             let mut solver = netnum_parallel::solver(core_problem, method, &options, threads)?;
             if let Some(prices) = &prices {
                 solver.warm_start(prices)?;
             }
             Ok(solver)
         })?;
-        let shown = Shown { problem: problem.clone().unbind(), method: core.method() };
-        Ok(Self { core: Mutex::new(core), shown: Mutex::new(shown) })
+        let described = Described { problem: problem.clone().unbind(), method: core.method() };
+        Ok(Self { core: Mutex::new(core), described: Mutex::new(described) })
     }
 
-    /// Go on until the certificate meets the tolerance, from where it stands.
+    /// Continue from the present state until the certificate meets the tolerance.
     ///
     /// Parameters
     /// ----------
@@ -143,22 +144,20 @@ impl Solver {
         trace: bool,
     ) -> PyResult<Solution> {
         let settings = Settings { trace, ..settings_of(tol, stop, max_iterations, time_limit)? };
-        let mut watch = watch_of(callback, progress, &settings)?;
+        let bar = solve_bar(py, progress, &settings)?;
+        let mut observer = PythonObserver::new(callback, &bar)?;
         let mut guard = self.core()?;
         let core = &mut *guard;
-        let solution = door::detached(py, || core.run(&settings, &mut watch));
-        self.shown().method = guard.method();
-        let closed = watch.close(py, solution.as_ref().ok());
-        let solution = solution?;
-        closed?;
-        Solution::new(py, solution, trace)
+        let solution = detach::run(py, || core.run(&settings, &mut observer));
+        self.described().method = guard.method();
+        Solution::new(py, bar.close(py, solution, last_state)?, trace)
     }
 
-    /// Go on with other demands, capacities or utilities, from where it stands.
+    /// Change demands, capacities or utilities, and continue from the present state.
     ///
-    /// Prices are kept, and rates by the interior point: the next `solve` has a part of the way to go where little has
-    /// changed. After five percent of the demands of a wide-area network, say, the interior point takes about half of its
-    /// steps. Max-min begins anew.
+    /// Prices are kept, and rates by the interior point: the next `solve` takes fewer iterations where little has
+    /// changed. After a change of five percent of the demands of a wide-area network, the interior point takes about
+    /// half of its steps. Max-min starts from the beginning.
     ///
     /// Parameters
     /// ----------
@@ -194,7 +193,7 @@ impl Solver {
         utility: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let mut guard = self.core()?;
-        let mut problem = self.shown().problem.clone_ref(py);
+        let mut problem = self.described().problem.clone_ref(py);
         if let Some(capacities) = capacities {
             problem = Py::new(py, problem.get().with_capacities(py, capacities)?)?;
         }
@@ -205,17 +204,17 @@ impl Solver {
             problem = Py::new(py, problem.get().with_utility(py, utility)?)?;
         }
         let (core, changed) = (&mut *guard, &problem.get().core);
-        door::detached(py, || core.update(changed))?;
-        let shown = Shown { problem, method: guard.method() };
+        detach::run(py, || core.update(changed))?;
+        let described = Described { problem, method: guard.method() };
         drop(guard);
-        // What a user's utility does when it goes may ask for either lock.
-        let old = std::mem::replace(&mut *self.shown(), shown);
+        // A user-defined utility may use either lock when it is freed.
+        let old = std::mem::replace(&mut *self.described(), described);
         drop(old);
         Ok(())
     }
 
-    /// Do n iterations, without certifying. Ctrl-C stops between two of them, or on the way of a long one,
-    /// which the next call then goes on with.
+    /// Do n iterations, without certifying. Ctrl-C stops between two of them, or within a long one, with which the next
+    /// call then continues.
     ///
     /// Parameters
     /// ----------
@@ -226,10 +225,10 @@ impl Solver {
         let iterations = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
         let mut guard = self.core()?;
         let core = &mut *guard;
-        door::repeated(py, iterations, || core.step(1))
+        detach::repeat(py, iterations, || core.step(1))
     }
 
-    /// How good the rates and prices are where it stands: `Certificate`. Costs about one step.
+    /// The certificate of the present rates and prices: `Certificate`. Costs about one step.
     ///
     /// Raises
     /// ------
@@ -238,10 +237,11 @@ impl Solver {
     fn certificate(&self, py: Python<'_>) -> PyResult<Certificate> {
         let mut guard = self.core()?;
         let core = &mut *guard;
-        door::detached(py, move || core.certificate()).map(Into::into)
+        detach::run(py, move || core.certificate()).map(Into::into)
     }
 
-    /// What every path asks for at these prices, not normalized: links may be overloaded. Array of float, shape (paths,).
+    /// The demand of every path at these prices, not normalized: links may be overloaded. Array of float, shape
+    /// (paths,).
     #[getter]
     fn raw_rates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_vec(py, self.core()?.raw_rates()))
@@ -268,13 +268,13 @@ impl Solver {
     /// Name of the method.
     #[getter]
     fn method(&self) -> &'static str {
-        self.shown().method
+        self.described().method
     }
 
     /// The problem it works on.
     #[getter]
     fn problem(&self, py: Python<'_>) -> Py<Problem> {
-        self.shown().problem.clone_ref(py)
+        self.described().problem.clone_ref(py)
     }
 
     fn __repr__(&self) -> PyResult<String> {
@@ -284,6 +284,6 @@ impl Solver {
     /// As of `Problem`.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // Taken only for moments in which no Python code runs.
-        self.shown.try_lock().map_or(Ok(()), |shown| visit.call(&shown.problem))
+        self.described.try_lock().map_or(Ok(()), |described| visit.call(&described.problem))
     }
 }

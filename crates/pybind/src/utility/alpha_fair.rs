@@ -3,25 +3,28 @@
 use std::sync::Arc;
 
 use netnum_core::AlphaFair as Core;
+use netnum_core::utility::Spec;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::{Utility, raise_weight, with_base};
+use super::Utility;
+use super::classes::{Class, column, raise_weight, with_base};
 use crate::error::raise;
 use crate::numbers;
 
 /// Alpha-fair utilities: w^α x^(1-α)/(1-α) by ``weight=w``, or the textbook's s x^(1-α)/(1-α) by ``scale=s``; s = w^α.
 ///
-/// For α = 1 both are w log x. To take a formula from Mo and Walrand's paper or a textbook, where the factor stands alone,
-/// give it as `scale`; the same as ``weight=scale**(1/alpha)``.
+/// For α = 1 both are w log x. To take a formula from Mo and Walrand's paper or a textbook, where the factor stands
+/// alone, give it as `scale`; the same as ``weight=scale**(1/alpha)``.
 ///
-/// α → 0 maximizes throughput (that limit is `Linear`), α = 1 is proportional fairness, α = 2 minimizes potential delay,
-/// α = inf is weighted max-min fairness. On one link rates are proportional to the weights for every α that all share.
+/// α → 0 maximizes throughput (that limit is `Linear`), α = 1 is proportional fairness, α = 2 minimizes potential
+/// delay, α = inf is weighted max-min fairness. On one link rates are proportional to the weights for every α that all
+/// share.
 ///
-/// Where flows have different α, weights say at which rate they are worth the same: x = w, in the unit of the capacities.
-/// With weights of 1 and capacities in bit/s that is 1 bit/s, and flows of small α take nearly everything; then give
-/// weights near the rates that you expect, or capacities in Gbit/s.
+/// Flows with different α have the same marginal utility, 1, at the rate x = w, in the unit of the capacities. With
+/// weights of 1 and capacities in bit/s that is 1 bit/s, and flows of small α get nearly everything; then give weights
+/// near the expected rates, or capacities in Gbit/s.
 ///
 /// Parameters
 /// ----------
@@ -30,8 +33,8 @@ use crate::numbers;
 /// weight : float or array of float, shape (flows,)
 ///     > 0 and finite. On one link rates are proportional to it. 1 unless given.
 /// scale : float or array of float, shape (flows,), optional
-///     > 0 and finite, in place of `weight`. For finite alpha; max-min has weights only, and alpha = 0 is `Linear`, whose
-///     weight is a scale.
+///     > 0 and finite, in place of `weight`. For finite alpha; max-min has weights only, and alpha = 0 is `Linear`,
+///     whose weight is a scale.
 ///
 /// Raises
 /// ------
@@ -48,16 +51,20 @@ use crate::numbers;
 /// *NUMFabric*, SIGCOMM 2016, §2.
 #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
 #[derive(PartialEq)]
-pub(crate) struct AlphaFair {
-    core: Arc<Core>,
-}
+pub(crate) struct AlphaFair(Arc<Core>);
 
-impl AlphaFair {
-    pub(super) fn wrap(core: Core) -> PyClassInitializer<Self> {
-        let core = Arc::new(core);
-        with_base(core.clone(), Self { core })
-    }
-}
+pub(super) const CLASS: Class = Class {
+    kind: "alpha_fair",
+    add: |module| module.add_class::<AlphaFair>(),
+    of_specs: |py, specs| {
+        let alpha = column(specs, Spec::exponent);
+        let core = match specs[0].scale {
+            Some(_) => Core::with_scale(alpha, column(specs, |spec| spec.scale)),
+            None => Core::new(alpha, column(specs, |spec| spec.weight)),
+        };
+        Ok(Py::new(py, with_base(core.map_err(raise)?, AlphaFair))?.into_any())
+    },
+};
 
 #[pymethods]
 impl AlphaFair {
@@ -77,31 +84,31 @@ impl AlphaFair {
                 ));
             }
             let scale = numbers::parameter("scale", scale)?;
-            return Ok(Self::wrap(Core::with_scale(alpha, scale).map_err(raise)?));
+            return Ok(with_base(Core::with_scale(alpha, scale).map_err(raise)?, Self));
         }
         let weight = weight.map_or(Ok(1.0.into()), |weight| numbers::parameter("weight", weight))?;
-        Ok(Self::wrap(Core::new(alpha, weight).map_err(raise_weight)?))
+        Ok(with_base(Core::new(alpha, weight).map_err(raise_weight)?, Self))
     }
 
     /// The exponent α: a float, or an array of float of shape (flows,).
     #[getter]
     fn alpha<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        numbers::parameter_out(py, self.core.alpha())
+        numbers::parameter_out(py, self.0.alpha())
     }
 
     /// The weight w: a float, or an array of float of shape (flows,). ``scale**(1/alpha)`` where that was given.
     #[getter]
     fn weight<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        numbers::parameter_out(py, self.core.weight())
+        numbers::parameter_out(py, self.0.weight())
     }
 
     /// The scale s, where that was given: a float, or an array of float of shape (flows,). Else None.
     #[getter]
     fn scale<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.core.scale().map(|scale| numbers::parameter_out(py, scale))
+        self.0.scale().map(|scale| numbers::parameter_out(py, scale))
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
+    #[expect(clippy::type_complexity, reason = "positional and keyword arguments, for pickle")]
     fn __getnewargs_ex__<'py>(
         &self,
         py: Python<'py>,
@@ -113,8 +120,8 @@ impl AlphaFair {
     }
 
     fn __repr__(&self) -> String {
-        let (name, factor) = self.core.scale().map_or(("weight", self.core.weight()), |scale| ("scale", scale));
-        let [alpha, factor] = [self.core.alpha(), factor].map(numbers::parameter_repr);
+        let (name, factor) = self.0.scale().map_or(("weight", self.0.weight()), |scale| ("scale", scale));
+        let [alpha, factor] = [self.0.alpha(), factor].map(numbers::parameter_repr);
         format!("AlphaFair(alpha={alpha}, {name}={factor})")
     }
 }

@@ -7,15 +7,16 @@ use netnum_core::{BandwidthFunction as Core, Utility as _};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-use super::{Utility, with_base};
+use super::Utility;
+use super::classes::{Class, with_base};
 use crate::error::raise;
 use crate::numbers;
 
-/// A drawn curve B(f): what rate a flow gets at the fair share f.
+/// A piecewise linear curve B(f): the rate of a flow at the fair share f.
 ///
-/// U(x) = ∫ F^(-α) with F the inverse of B, so that all flows of one bottleneck see the same fair share. A large α makes the
-/// sum over several links approach the max-min over fair shares that operators draw the curves for. One object is one
-/// curve for all flows; for different ones pass a sequence of utilities.
+/// U(x) = ∫ F^(-α) with F the inverse of B, so that all flows of one bottleneck see the same fair share. A large α
+/// makes the sum over several links approach the max-min over fair shares that operators draw the curves for. One
+/// object is one curve for all flows; for different ones pass a sequence of utilities.
 ///
 /// Parameters
 /// ----------
@@ -26,7 +27,7 @@ use crate::numbers;
 /// alpha : float
 ///     > 0; inf is max-min fairness over fair shares.
 /// tail_slope : float
-///     How the curve goes on after its last point, >= 0; with 0 the flow is saturated there.
+///     The slope of the curve after its last point, >= 0; with 0 the flow is saturated there.
 ///
 /// Raises
 /// ------
@@ -41,18 +42,23 @@ use crate::numbers;
 /// utility, with α ≈ 5.
 #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
 #[derive(PartialEq)]
-pub(crate) struct BandwidthFunction {
-    core: Arc<Core>,
-}
+pub(crate) struct BandwidthFunction(Arc<Core>);
+
+pub(super) const CLASS: Class = Class {
+    kind: "bandwidth_function",
+    add: |module| module.add_class::<BandwidthFunction>(),
+    of_specs: |py, specs| {
+        let (spec, points) = (&specs[0], specs[0].breakpoints.iter().flatten());
+        let (fair_shares, bandwidths): (Vec<f64>, Vec<f64>) = points.map(|point| (point[0], point[1])).unzip();
+        let (alpha, tail_slope) = (spec.exponent().unwrap_or_default(), spec.tail_slope.unwrap_or_default());
+        let core = Core::new(&fair_shares, &bandwidths, alpha, tail_slope).map_err(raise)?;
+        Ok(Py::new(py, with_base(core, BandwidthFunction))?.into_any())
+    },
+};
 
 impl BandwidthFunction {
-    pub(super) fn wrap(core: Core) -> PyClassInitializer<Self> {
-        let core = Arc::new(core);
-        with_base(core.clone(), Self { core })
-    }
-
     fn spec(&self) -> Spec {
-        self.core.spec(0).unwrap_or_default()
+        self.0.spec(0).unwrap_or_default()
     }
 
     fn column(&self, column: usize) -> Vec<f64> {
@@ -60,7 +66,7 @@ impl BandwidthFunction {
     }
 }
 
-/// What pickle asks for: the arguments.
+/// The arguments, for pickle.
 type Arguments<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64, f64);
 
 #[pymethods]
@@ -78,7 +84,7 @@ impl BandwidthFunction {
         let bandwidth = numbers::floats("bandwidth", bandwidth)?;
         let alpha = alpha.map_or(Ok(Core::ALPHA), |alpha| numbers::float("alpha", alpha))?;
         let tail_slope = tail_slope.map_or(Ok(0.0), |slope| numbers::float("tail_slope", slope))?;
-        Ok(Self::wrap(Core::new(&fair_share, &bandwidth, alpha, tail_slope).map_err(raise)?))
+        Ok(with_base(Core::new(&fair_share, &bandwidth, alpha, tail_slope).map_err(raise)?, Self))
     }
 
     /// The fair share of every point: array of float, shape (points,).
@@ -96,10 +102,10 @@ impl BandwidthFunction {
     /// The exponent α; inf is max-min fairness.
     #[getter]
     fn alpha(&self) -> f64 {
-        self.core.exponent(0)
+        self.0.exponent(0)
     }
 
-    /// How the curve goes on after its last point.
+    /// The slope of the curve after its last point.
     #[getter]
     fn tail_slope(&self) -> f64 {
         self.spec().tail_slope.unwrap_or(0.0)

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use netnum_core::Linear as Core;
 use pyo3::prelude::*;
 
-use super::{Utility, raise_weight, with_base};
+use super::Utility;
+use super::classes::{Class, column, raise_weight, with_base};
+use crate::error::raise;
 use crate::numbers;
 
 /// Throughput: w x, the limit α → 0 of alpha-fairness and a linear program.
@@ -21,28 +23,28 @@ use crate::numbers;
 ///     Naming the flow whose weight is out of range.
 #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
 #[derive(PartialEq)]
-pub(crate) struct Linear {
-    core: Arc<Core>,
-}
+pub(crate) struct Linear(Arc<Core>);
 
-impl Linear {
-    pub(super) fn wrap(core: Core) -> PyClassInitializer<Self> {
-        let core = Arc::new(core);
-        with_base(core.clone(), Self { core })
-    }
-}
+pub(super) const CLASS: Class = Class {
+    kind: "linear",
+    add: |module| module.add_class::<Linear>(),
+    of_specs: |py, specs| {
+        let core = Core::new(column(specs, |spec| spec.weight)).map_err(raise)?;
+        Ok(Py::new(py, with_base(core, Linear))?.into_any())
+    },
+};
 
 #[pymethods]
 impl Linear {
     #[new]
     fn new(weight: &Bound<'_, PyAny>) -> PyResult<PyClassInitializer<Self>> {
-        Ok(Self::wrap(Core::new(numbers::parameter("weight", weight)?).map_err(raise_weight)?))
+        Ok(with_base(Core::new(numbers::parameter("weight", weight)?).map_err(raise_weight)?, Self))
     }
 
     /// The weight w: a float, or an array of float of shape (flows,).
     #[getter]
     fn weight<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        numbers::parameter_out(py, self.core.weight())
+        numbers::parameter_out(py, self.0.weight())
     }
 
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>,) {
@@ -50,6 +52,6 @@ impl Linear {
     }
 
     fn __repr__(&self) -> String {
-        format!("Linear(weight={})", numbers::parameter_repr(self.core.weight()))
+        format!("Linear(weight={})", numbers::parameter_repr(self.0.weight()))
     }
 }

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use netnum_core::MinFct as Core;
 use pyo3::prelude::*;
 
-use super::{Utility, with_base};
+use super::Utility;
+use super::classes::{Class, column, with_base};
 use crate::error::raise;
 use crate::numbers;
 
 /// Short completion times: x^(1-ε)/s, so that the flow with the smallest s is served almost exclusively.
 ///
-/// With s the flow's size this approximates shortest job first, with its remaining size SRPT, with its deadline earliest
-/// deadline first. On one link rates are proportional to s^(-1/ε): a factor of 2 in size is a factor of 256 in rate.
+/// With s the flow's size this approximates shortest job first, with its remaining size SRPT, with its deadline
+/// earliest deadline first. On one link rates are proportional to s^(-1/ε): a factor of 2 in size is a factor of 256 in
+/// rate.
 ///
 /// Parameters
 /// ----------
@@ -33,16 +35,16 @@ use crate::numbers;
 /// Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, with ε = 0.125.
 #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
 #[derive(PartialEq)]
-pub(crate) struct MinFct {
-    core: Arc<Core>,
-}
+pub(crate) struct MinFct(Arc<Core>);
 
-impl MinFct {
-    pub(super) fn wrap(core: Core) -> PyClassInitializer<Self> {
-        let core = Arc::new(core);
-        with_base(core.clone(), Self { core })
-    }
-}
+pub(super) const CLASS: Class = Class {
+    kind: "fct",
+    add: |module| module.add_class::<MinFct>(),
+    of_specs: |py, specs| {
+        let core = Core::new(column(specs, |spec| spec.size), column(specs, |spec| spec.eps)).map_err(raise)?;
+        Ok(Py::new(py, with_base(core, MinFct))?.into_any())
+    },
+};
 
 #[pymethods]
 impl MinFct {
@@ -52,19 +54,19 @@ impl MinFct {
     fn new(size: &Bound<'_, PyAny>, epsilon: Option<&Bound<'_, PyAny>>) -> PyResult<PyClassInitializer<Self>> {
         let size = numbers::parameter("size", size)?;
         let epsilon = epsilon.map_or(Ok(Core::EPSILON.into()), |epsilon| numbers::parameter("epsilon", epsilon))?;
-        Ok(Self::wrap(Core::new(size, epsilon).map_err(raise)?))
+        Ok(with_base(Core::new(size, epsilon).map_err(raise)?, Self))
     }
 
     /// The size s: a float, or an array of float of shape (flows,).
     #[getter]
     fn size<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        numbers::parameter_out(py, self.core.size())
+        numbers::parameter_out(py, self.0.size())
     }
 
     /// The exponent ε: a float, or an array of float of shape (flows,).
     #[getter]
     fn epsilon<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        numbers::parameter_out(py, self.core.epsilon())
+        numbers::parameter_out(py, self.0.epsilon())
     }
 
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, Bound<'py, PyAny>) {
@@ -72,7 +74,7 @@ impl MinFct {
     }
 
     fn __repr__(&self) -> String {
-        let [size, epsilon] = [self.core.size(), self.core.epsilon()].map(numbers::parameter_repr);
+        let [size, epsilon] = [self.0.size(), self.0.epsilon()].map(numbers::parameter_repr);
         format!("MinFct(size={size}, epsilon={epsilon})")
     }
 }

@@ -2,6 +2,7 @@
 
 mod alpha_fair;
 mod bandwidth_function;
+mod classes;
 mod linear;
 mod min_fct;
 mod user;
@@ -10,28 +11,23 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use netnum_core::testing::utility_laws;
-use netnum_core::utility::Spec;
-use netnum_core::{Error, Parameter, Problem, Utilities, Utility as Core, memory};
+use netnum_core::{Utilities, Utility as Core, memory};
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PySequence, PyTuple, PyType};
 
-use crate::door::{self, Pacer};
-use crate::error::{ProblemError, UtilityError, raise, setting};
+use crate::detach::{self, Pacer};
+use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
 
-pub(crate) use alpha_fair::AlphaFair;
-pub(crate) use bandwidth_function::BandwidthFunction;
-pub(crate) use linear::Linear;
-pub(crate) use min_fct::MinFct;
+pub(crate) use classes::{add_classes, of_problem};
 pub(crate) use user::UserUtility;
 
-/// What a flow's rate is worth: the common base of the families that netnum brings along.
+/// A utility of the rate of a flow: the base class of the families of netnum.
 ///
-/// A utility of your own does not derive from it: any object with the methods `value` and `marginal` will do, and `demand`
-/// and `demand_slope` where there is a formula for them.
+/// A user-defined utility does not derive from it: it is any object with the methods `value` and `marginal`, and
+/// `demand` and `demand_slope` where there are formulas for them.
 #[pyclass(frozen, subclass, module = "netnum")]
 pub(crate) struct Utility {
     core: Arc<dyn Core>,
@@ -42,7 +38,7 @@ type Function = fn(&dyn Core, usize, f64) -> f64;
 
 #[pymethods]
 impl Utility {
-    /// U(x), the worth of a rate. May be -inf at 0.
+    /// U(x), the utility of a rate. May be -inf at 0.
     ///
     /// Parameters
     /// ----------
@@ -58,7 +54,7 @@ impl Utility {
         self.each("rates", rates, |utility, flow, rate| utility.value(flow, rate))
     }
 
-    /// U'(x), the worth of one more unit of rate. May be inf at 0.
+    /// U'(x), the marginal utility of a rate. May be inf at 0.
     ///
     /// Parameters
     /// ----------
@@ -133,33 +129,12 @@ impl Utility {
     }
 }
 
-/// A class whose base is [`Utility`].
-fn with_base<T>(core: Arc<dyn Core>, class: T) -> PyClassInitializer<T>
-where
-    T: PyClass<BaseType = Utility>,
-{
-    PyClassInitializer::from(Utility { core }).add_subclass(class)
-}
-
-/// The exception for a bad parameter, with what to do about a weight of 0: it is mostly a demand of 0.
-fn raise_weight(error: Error) -> PyErr {
-    let is_zero = matches!(error, Error::Parameter { name: "weight", value: 0.0, .. });
-    let message = error.to_string();
-    match is_zero {
-        true => {
-            let instead = "a flow without demand has flow_cap 0 and any weight, or is left out";
-            UtilityError::new_err(format!("{message}: {instead}"))
-        }
-        false => raise(error),
-    }
-}
-
-/// One utility of Python's, built in or the user's own.
+/// One utility: of a family, or user-defined.
 fn one(value: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Core>> {
     one_of(value, &mut Vec::new())
 }
 
-/// The same; the user's own are noted as well.
+/// The same; user-defined utilities are also added to a list.
 fn one_of(value: &Bound<'_, PyAny>, users: &mut Vec<Arc<UserUtility>>) -> PyResult<Arc<dyn Core>> {
     if let Ok(utility) = value.cast::<Utility>() {
         return Ok(Arc::clone(&utility.get().core));
@@ -169,10 +144,10 @@ fn one_of(value: &Bound<'_, PyAny>, users: &mut Vec<Arc<UserUtility>>) -> PyResu
     Ok(user)
 }
 
-/// What was given as the utilities of a problem's flows.
+/// The utilities of a problem's flows, as they were given.
 pub(crate) struct Given {
     pub(crate) utilities: Utilities,
-    /// What to show of them again.
+    /// The Python object or tuple of them.
     pub(crate) shown: Py<PyAny>,
     /// Those that are Python objects.
     pub(crate) users: Vec<Arc<UserUtility>>,
@@ -188,7 +163,7 @@ pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<Given> {
         return Ok(Given { utilities, shown: value.clone().unbind(), users });
     }
     let list: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
-    // An object that several flows share is asked about all of them in one call.
+    // An object that several flows share is called once for all of them.
     let mut known: HashMap<*mut pyo3::ffi::PyObject, Arc<dyn Core>> = HashMap::new();
     let mut utilities = Vec::with_capacity(list.len());
     let mut pacer = Pacer::new(value.py());
@@ -205,62 +180,12 @@ pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<Given> {
     Ok(Given { utilities: utilities.into(), shown, users })
 }
 
-/// Says which flow's utility has the wrong type.
+/// Adds to a `TypeError` the flow whose utility has the wrong type.
 fn about_flow(flow: usize, error: PyErr, py: Python<'_>) -> PyErr {
     match error.is_instance_of::<PyTypeError>(py) {
         true => PyTypeError::new_err(format!("flow {flow}: {}", error.value(py))),
         false => error,
     }
-}
-
-/// The utilities of a problem that came as plain data: one object where one can hold them all, else a tuple.
-pub(crate) fn of_problem(py: Python<'_>, problem: &Problem) -> PyResult<Py<PyAny>> {
-    let spec = |flow| {
-        let (utility, place) = problem.utility(flow);
-        utility.spec(place).expect("utilities that came as plain data can be written as such")
-    };
-    let mut pacer = Pacer::new(py);
-    let specs = (0..problem.flows()).map(|flow| pacer.did(1).map(|()| spec(flow)));
-    let specs: Vec<Spec> = specs.collect::<PyResult<_>>()?;
-    if let Some(first) = specs.first() {
-        let alike = specs.iter().all(|spec| spec.kind == first.kind && spec.scale.is_some() == first.scale.is_some());
-        if alike && first.breakpoints.is_none() || specs.iter().all(|spec| spec == first) {
-            return of_specs(py, &specs);
-        }
-    }
-    let each: Vec<_> = specs.iter().map(|spec| of_specs(py, std::slice::from_ref(spec))).collect::<PyResult<_>>()?;
-    Ok(PyTuple::new(py, each)?.into_any().unbind())
-}
-
-/// One object for flows of one kind.
-fn of_specs(py: Python<'_>, specs: &[Spec]) -> PyResult<Py<PyAny>> {
-    let first = &specs[0];
-    let column = |field: fn(&Spec) -> Option<f64>| {
-        let values: Vec<f64> = specs.iter().filter_map(field).collect();
-        let same = values.iter().all(|&value| value == values[0]);
-        if same { Parameter::Same(values[0]) } else { Parameter::PerFlow(values) }
-    };
-    if let Some(points) = &first.breakpoints {
-        let (shares, bandwidths): (Vec<f64>, Vec<f64>) = points.iter().map(|point| (point[0], point[1])).unzip();
-        let (alpha, tail_slope) = (first.exponent().unwrap_or_default(), first.tail_slope.unwrap_or_default());
-        let core = netnum_core::BandwidthFunction::new(&shares, &bandwidths, alpha, tail_slope).map_err(raise)?;
-        return Ok(Py::new(py, BandwidthFunction::wrap(core))?.into_any());
-    }
-    if first.size.is_some() {
-        let core = netnum_core::MinFct::new(column(|spec| spec.size), column(|spec| spec.eps)).map_err(raise)?;
-        return Ok(Py::new(py, MinFct::wrap(core))?.into_any());
-    }
-    if first.scale.is_some() {
-        let (alpha, scale) = (column(|spec| spec.alpha), column(|spec| spec.scale));
-        let core = netnum_core::AlphaFair::with_scale(alpha, scale).map_err(raise)?;
-        return Ok(Py::new(py, AlphaFair::wrap(core))?.into_any());
-    }
-    let weight = column(|spec| spec.weight);
-    if first.kind == "linear" {
-        return Ok(Py::new(py, Linear::wrap(netnum_core::Linear::new(weight).map_err(raise)?))?.into_any());
-    }
-    let core = netnum_core::AlphaFair::new(column(Spec::exponent), weight).map_err(raise)?;
-    Ok(Py::new(py, AlphaFair::wrap(core))?.into_any())
 }
 
 /// A problem's utilities in a `repr`.
@@ -275,18 +200,18 @@ pub(crate) fn repr(utility: &Bound<'_, PyAny>) -> PyResult<String> {
 /// Check the laws that every method relies on, at rates over twelve decades around `scale`.
 ///
 /// 1. U' is not negative, and does not increase with the rate (U is concave);
-/// 2. U rises as its marginals say (value and marginal fit together);
+/// 2. differences of U agree with its marginals;
 /// 3. the demand at price U'(x) is x, and does not increase with the price;
 /// 4. the demand slope is not positive, and agrees with finite differences of the demand.
 ///
-/// Laws 3 and 4 are not asked of linear utilities, whose demand is not a single number, and none of max-min fairness,
-/// which has no values.
+/// Laws 3 and 4 are not checked for linear utilities, whose demand is not a single number, and none for max-min
+/// fairness, which has no values.
 ///
 /// Parameters
 /// ----------
 /// utility : utility
-///     One of netnum's, or an object of your own with the methods ``value`` and ``marginal``, and where it has them
-///     ``demand`` and ``demand_slope``, on arrays. It is called here with arrays of one entry; where its parameters are arrays over
+///     One of netnum's, or a user-defined object with the methods ``value`` and ``marginal``, and optionally ``demand``
+///     and ``demand_slope``, on arrays. It is called with arrays of one entry; where its parameters are arrays over
 ///     flows it may answer with one entry per flow.
 /// flow : int
 ///     The flow whose parameters are checked.
@@ -296,7 +221,8 @@ pub(crate) fn repr(utility: &Bound<'_, PyAny>) -> PyResult<String> {
 /// Raises
 /// ------
 /// UtilityError
-///     Naming the law that is broken, with the numbers that show it. What the utility itself raises comes through.
+///     Naming the law that is broken, with the numbers that show it. An exception of the utility itself is raised
+///     unchanged.
 #[pyfunction]
 #[pyo3(signature = (utility, flow=None, scale=1.0))]
 #[pyo3(text_signature = "(utility, flow=0, scale=1.0)")]
@@ -309,5 +235,5 @@ pub(crate) fn check_utility(utility: &Bound<'_, PyAny>, flow: Option<&Bound<'_, 
     if !(scale.is_finite() && scale > 0.0) {
         return Err(setting("scale", scale, "a finite number > 0"));
     }
-    door::detached(utility.py(), || utility_laws(&*core, flow, scale))
+    detach::run(utility.py(), || utility_laws(&*core, flow, scale))
 }

@@ -5,8 +5,7 @@
 
 use std::ops::Range;
 
-use super::barrier::Bounds;
-use super::breakpoints::Kinks;
+use super::barrier::{Barrier, Barriers};
 use crate::presolve::Presolved;
 use crate::solve::price::at_least;
 use crate::utility::Curvature;
@@ -18,16 +17,17 @@ pub(super) struct Chunk {
     pub(super) paths: Range<usize>,
     /// Whether λ is a constant.
     pub(super) linear: bool,
-    /// The numbers of their bounds and jumps, in the order of those.
+    /// The numbers of their bounds, in the order of those.
     pub(super) floors: Range<usize>,
     pub(super) caps: Range<usize>,
-    pub(super) tops: Range<usize>,
-    pub(super) kinks: Range<usize>,
+    pub(super) saturations: Range<usize>,
+    pub(super) breakpoints: Range<usize>,
 }
 
 impl Chunk {
     /// All flows of a problem.
-    pub(super) fn all(problem: &Presolved, floors: &Bounds, caps: &Bounds, tops: &Bounds, kinks: &Kinks) -> Vec<Self> {
+    pub(super) fn all(problem: &Presolved, barriers: &Barriers) -> Vec<Self> {
+        let Barriers { floors, caps, saturations, breakpoints } = barriers;
         let mut chunks = Vec::new();
         for (block, natural) in problem.blocks.iter().enumerate() {
             for flows in natural.chunks() {
@@ -37,8 +37,8 @@ impl Chunk {
                     linear: natural.utility.curvature() == Curvature::Linear,
                     floors: floors.within(&paths),
                     caps: caps.within(&paths),
-                    tops: tops.within(&flows),
-                    kinks: kinks.within(&flows),
+                    saturations: saturations.within(&flows),
+                    breakpoints: breakpoints.within(&flows),
                     flows,
                     paths,
                 });

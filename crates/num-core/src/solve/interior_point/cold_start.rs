@@ -1,5 +1,7 @@
 //! Where the interior point begins: well inside all bounds, near the prices that it is given.
 
+use super::barrier::Barrier;
+use super::variables::Variables;
 use super::{InteriorPoint, LEAST, MOST};
 use crate::error::Result;
 use crate::interrupt;
@@ -43,41 +45,44 @@ impl InteriorPoint {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn begin(&mut self, problem: &Presolved) -> Result<()> {
+    pub(super) fn start_cold(&mut self, problem: &Presolved) -> Result<()> {
         let strict = problem.blocks.iter().all(|block| block.utility.curvature() == Curvature::Strict);
         if strict {
             self.improve_prices(problem)?;
         }
-        let several = problem.paths.len() > self.marginals.len();
-        let Room { raised, least_slack, least_price } = match strict && self.kinks.pairs() == 0 {
+        let several = problem.paths.len() > self.variables.marginals.len();
+        let Room { raised, least_slack, least_price } = match strict && self.barriers.breakpoints.pairs() == 0 {
             true if several => SHARED,
             true => NEAR,
             false => WIDE,
         };
-        let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
+        let prices = &self.variables.prices;
+        let mean = prices.iter().sum::<f64>() / prices.len().max(1) as f64;
         let least = least_price * mean.max(least_price * self.revenue_at_half_shares(problem)?).max(LEAST);
-        self.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
+        self.variables.prices.iter_mut().for_each(|price| *price = price.max(least) * raised);
         self.respond(problem)?;
-        self.add_up_loads(problem);
-        for ((slack, capacity), load) in self.slacks.iter_mut().zip(&problem.capacities).zip(&self.link_residuals) {
+        self.add_up_loads();
+        let Variables { slacks, prices, .. } = &mut self.variables;
+        for ((slack, capacity), load) in slacks.iter_mut().zip(&problem.capacities).zip(&self.residuals.links) {
             *slack = (capacity - *load).max(least_slack * capacity);
         }
-        let products = self.slacks.iter().zip(&self.prices).map(|(slack, price)| slack * price);
-        let centre = (products.sum::<f64>() / self.slacks.len().max(1) as f64).max(LEAST);
+        let products = slacks.iter().zip(&*prices).map(|(slack, price)| slack * price);
+        let centre = (products.sum::<f64>() / slacks.len().max(1) as f64).max(LEAST);
         self.set_multipliers(problem, centre, CHEAPER);
         Ok(())
     }
 
     /// Half the equal share for every path, at most half its saturation for every flow, and U' there.
     fn take_half_shares(&mut self, problem: &Presolved) -> Result<()> {
-        for (rate, share) in self.rates.iter_mut().zip(&problem.equal_shares) {
+        let rates = &mut self.variables.rates;
+        for (rate, share) in rates.iter_mut().zip(&problem.equal_shares) {
             *rate = 0.5 * share;
         }
         for (flow, &saturation) in problem.saturations.iter().enumerate() {
             let paths = problem.paths_of(flow);
-            let total: f64 = self.rates[paths.clone()].iter().sum();
+            let total: f64 = rates[paths.clone()].iter().sum();
             if total > 0.5 * saturation {
-                self.rates[paths].iter_mut().for_each(|rate| *rate *= 0.5 * saturation / total);
+                rates[paths].iter_mut().for_each(|rate| *rate *= 0.5 * saturation / total);
             }
         }
         self.set_marginals(problem)
@@ -87,17 +92,16 @@ impl InteriorPoint {
     /// price, because caps or saturation bind everywhere.
     fn revenue_at_half_shares(&mut self, problem: &Presolved) -> Result<f64> {
         self.take_half_shares(problem)?;
-        let revenue: f64 = self.flow_rates.iter().zip(&self.marginals).map(|(rate, marginal)| rate * marginal).sum();
-        Ok(revenue / problem.capacities.iter().sum::<f64>())
+        Ok(self.variables.revenue() / problem.capacities.iter().sum::<f64>())
     }
 
     fn improve_prices(&mut self, problem: &Presolved) -> Result<()> {
         let mut ned = PriceMethod::new(FastNed::new(1.0), problem, None)?;
-        let (prices, rates) = (self.prices.clone(), vec![0.0; self.rates.len()]);
+        let (prices, rates) = (self.variables.prices.clone(), vec![0.0; self.variables.rates.len()]);
         let mut state = State { prices, rates };
         ned.start(problem, &mut state)?;
         let logs = problem.blocks.iter().all(|block| block.utility.log_weights().is_some());
-        let steps = match problem.paths.len() > self.marginals.len() {
+        let steps = match problem.paths.len() > self.variables.marginals.len() {
             true => SHARE_STEPS,
             false if logs => LOG_STEPS,
             false => NED_STEPS,
@@ -107,18 +111,18 @@ impl InteriorPoint {
                 break;
             }
         }
-        (self.prices, self.rates) = (state.prices, state.rates);
+        (self.variables.prices, self.variables.rates) = (state.prices, state.rates);
         Ok(())
     }
 
     /// Rates at the prices, inside all bounds, and U' there. A flow with several paths fills them in order of price.
     fn respond(&mut self, problem: &Presolved) -> Result<()> {
-        let prices = &mut self.forces;
-        self.routing.gather(&problem.paths, 0..prices.len(), &self.prices, prices);
-        for paths in (0..self.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
+        let Self { variables: now, barriers, kkt, step, .. } = self;
+        let (prices, demands) = (&mut kkt.forces, &mut step.rates);
+        kkt.system.routing.gather(0..prices.len(), &now.prices, prices);
+        for paths in (0..now.marginals.len()).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1) {
             prices[paths].iter_mut().for_each(|price| *price *= CHEAPER);
         }
-        let (prices, demands) = (&self.forces, &mut self.direction.rates);
         let mut order: Vec<usize> = Vec::new();
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
@@ -135,12 +139,13 @@ impl InteriorPoint {
                         let most = INSIDE * problem.ceilings[path].min(problem.saturations[flow] / count);
                         let share =
                             if order.len() == 1 { f64::INFINITY } else { LEAST_SHARE * problem.equal_shares[path] };
-                        let least = if self.floors.holds(path) { share.min(LEAST_RATE / count * most) } else { LEAST };
+                        let least =
+                            if barriers.floors.holds(path) { share.min(LEAST_RATE / count * most) } else { LEAST };
                         // All or nothing is no place to begin.
                         let most = if linear { 0.5 * problem.equal_shares[path].min(most) } else { most };
-                        self.rates[path] =
+                        now.rates[path] =
                             (demands[path] - total).max(if linear { f64::INFINITY } else { least }).min(most);
-                        total += self.rates[path];
+                        total += now.rates[path];
                     }
                 }
             }
@@ -150,36 +155,36 @@ impl InteriorPoint {
 
     /// y and λ = U'(y).
     pub(super) fn set_marginals(&mut self, problem: &Presolved) -> Result<()> {
+        let Variables { rates, flow_rates, marginals, .. } = &mut self.variables;
         for chunk in self.chunks.iter() {
-            let (flows, paths) = (chunk.flows.clone(), chunk.paths.clone());
-            chunk.add_up(problem, &self.rates[paths], &mut self.flow_rates[flows]);
+            chunk.add_up(problem, &rates[chunk.paths.clone()], &mut flow_rates[chunk.flows.clone()]);
         }
-        self.marginals = problem.marginals(&self.flow_rates)?;
-        self.marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
+        *marginals = problem.marginals(flow_rates)?;
+        marginals.iter_mut().for_each(|marginal| *marginal = marginal.clamp(LEAST, MOST));
         Ok(())
     }
 
     /// Slacks and multipliers of all bounds, centred at a μ; the prices say which of them bind, with ℓ at this part of the
     /// price of a flow's cheapest path.
     pub(super) fn set_multipliers(&mut self, problem: &Presolved, centre: f64, cheaper: f64) {
-        self.routing.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
-        let (path_prices, marginals) = (&self.forces, &self.marginals);
+        let Self { variables: now, barriers, kkt, .. } = self;
+        let path_prices = &mut kkt.forces;
+        kkt.system.routing.gather(0..now.rates.len(), &now.prices, path_prices);
         let cheapest = |flow: usize| path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
-        self.tops.begin(&self.flow_rates, centre, |flow| (cheaper * cheapest(flow) - marginals[flow], marginals[flow]));
-        self.kinks.begin(&self.flow_rates, centre);
-        let all = 0..marginals.len();
-        let (tops, kinks) = (self.tops.within(&all), self.kinks.within(&all));
-        self.kinks.cross(kinks.clone(), &self.flow_rates, |_, _| {});
-        self.levels.fill(f64::INFINITY);
-        let mut worth = vec![0.0; self.rates.len()];
-        for (flow, &marginal) in marginals.iter().enumerate() {
-            worth[problem.paths_of(flow)].fill(marginal);
+        let excess = |flow: usize| (cheaper * cheapest(flow) - now.marginals[flow], now.marginals[flow]);
+        barriers.saturations.centre_at(&now.flow_rates, centre, excess);
+        barriers.breakpoints.centre_at(&now.flow_rates, centre);
+        now.levels.fill(f64::INFINITY);
+        let (all, mut levels) = (0..now.marginals.len(), now.marginals.clone());
+        for bounds in barriers.on_flows() {
+            bounds.add_forces(bounds.within(&all), 0, &mut levels);
         }
-        let mut add = |flow: usize, force| worth[problem.paths_of(flow)].iter_mut().for_each(|worth| *worth += force);
-        self.tops.forces(tops, &mut add);
-        self.kinks.forces(kinks, &mut add);
-        let too_dear = |path: usize| (path_prices[path] - worth[path], path_prices[path]);
-        self.floors.begin(&self.rates, centre, too_dear);
-        self.caps.begin(&self.rates, centre, too_dear);
+        let mut path_levels = vec![0.0; now.rates.len()];
+        for (flow, level) in levels.into_iter().enumerate() {
+            path_levels[problem.paths_of(flow)].fill(level);
+        }
+        let excess = |path: usize| (path_prices[path] - path_levels[path], path_prices[path]);
+        barriers.floors.centre_at(&now.rates, centre, excess);
+        barriers.caps.centre_at(&now.rates, centre, excess);
     }
 }

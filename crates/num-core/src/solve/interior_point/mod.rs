@@ -11,7 +11,8 @@
 //! - The residual of U'(y) = λ is taken in logarithms, ρ = log U'(y) − log λ, dλ = λ (ρ − ε dy/y), with ε the elasticity
 //!   of U'. Marginals over a hundred decades are then as good as any.
 //! - A *tiny* flow, whose demand at λ is far below what its path could carry, is set to it and does not shorten steps.
-//! - A jump of U' (a flat piece of a bandwidth function) is an elastic bound (`breakpoints.rs`).
+//! - A breakpoint of U', where it falls at once (a flat piece of a bandwidth function), is an elastic bound
+//!   (`breakpoints.rs`).
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
 //!   flows, per y. A split is found by differences of prices that small, and the term must not be what decides them. And
@@ -29,99 +30,51 @@
 mod barrier;
 mod breakpoints;
 mod chunk;
-mod direction;
-
 mod cold_start;
+mod newton_step;
 mod residuals;
+mod variables;
 mod warm_start;
 
 use std::sync::Arc;
 
-use barrier::Bounds;
-use breakpoints::Kinks;
+use barrier::{Barriers, Bounds};
+use breakpoints::Breakpoints;
 use chunk::Chunk;
+use newton_step::KktSystem;
+use variables::{Residuals, Step, Variables};
 
-use super::routing_matrix::RoutingMatrix;
-use super::system::{ABSENT, Accuracy, EXACT, System};
+use super::system::{ABSENT, Accuracy, EXACT};
 use super::{Method, State};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::presolve::{NaturalBlock, Presolved, smallest};
 use crate::utility::Curvature;
 
-/// The primal-dual interior point. Everything in natural units; vectors are per link, path or flow.
+/// The primal-dual interior point, in natural units.
 pub(super) struct InteriorPoint {
-    routing: RoutingMatrix,
-    system: System,
-    /// The number of a flow with several paths that it holds together, or [`ABSENT`] *(given)*.
-    multipath: Vec<u32>,
     /// All flows, a cache-full at a time *(given)*.
     chunks: Arc<[Chunk]>,
     /// Whether a flow may be tiny: one path, and nothing but U' to keep it above 0 *(given)*.
-    snaps: Vec<bool>,
+    may_be_tiny: Vec<bool>,
     /// Number of complementary pairs *(given)*.
     pairs: f64,
-    /// p, s per link; x per path; y, λ per flow *(iterate)*.
-    prices: Vec<f64>,
-    slacks: Vec<f64>,
-    rates: Vec<f64>,
-    flow_rates: Vec<f64>,
-    marginals: Vec<f64>,
-    /// ℓ of the flows in chunks with several paths, less Q; empty where there are none.
-    levels: Vec<f64>,
-    /// Q of the same: what all paths of a flow that is held together pay alike; 0 for others *(derived)*.
-    commons: Vec<f64>,
-    /// x ≥ 0 with z, x ≤ cap with v, y ≤ saturation with t, and jumps of U'.
-    floors: Bounds,
-    caps: Bounds,
-    tops: Bounds,
-    kinks: Kinks,
-    /// Which paths are those of tiny flows *(derived)*.
-    tiny: Vec<bool>,
-    /// c − R x − s, ρ, the largest |ρ|, ε/y *(derived)*.
-    link_residuals: Vec<f64>,
-    log_residuals: Vec<f64>,
-    largest_log: f64,
-    /// The smallest λ *(derived)*.
-    least_marginal: f64,
-    bends: Vec<f64>,
-    /// ℓ − q + z − v *(derived)*.
-    path_residuals: Vec<f64>,
-    /// λ ε/y + t/(saturation − y) *(derived)*.
-    stiffness: Vec<f64>,
-    /// Σ s p + …, and Σ p |c − R x − s|, each relative to all revenue *(derived)*.
-    complementarity: f64,
-    infeasibility: f64,
-    revenue: f64,
-    /// What the corrector aims at: s p per link, and ρ with its second-order term *(derived)*.
-    targets: Vec<f64>,
-    aims: Vec<f64>,
-    /// The right-hand side of Newton's equations, and the forces on the paths that it is made of *(derived)*.
-    right: Vec<f64>,
-    forces: Vec<f64>,
-    direction: Direction,
+    variables: Variables,
+    barriers: Barriers,
+    residuals: Residuals,
+    kkt: KktSystem,
+    step: Step,
     scratch: Scratch,
-    watch: Watch,
-    /// Whether it has begun; before, `prices` are what to begin from, and `rates` too where those are near.
-    started: bool,
-    near: bool,
+    progress: ProgressWatch,
+    start: Start,
 }
 
-/// What a Newton step changes.
-struct Direction {
-    /// dp per link.
-    prices: Vec<f64>,
-    slacks: Vec<f64>,
-    rates: Vec<f64>,
-    flow_rates: Vec<f64>,
-    /// dℓ.
-    levels: Vec<f64>,
-    /// dλ/λ.
-    log_marginals: Vec<f64>,
-    /// The sum of all, a number if all are.
-    sum: f64,
-    /// The largest fall of a rate, relative, tiny flows apart.
-    fall: f64,
+/// The state before the first step: `variables` has the prices to begin from, and near a solution the rates too.
+#[derive(Clone, Copy)]
+enum Start {
+    Cold,
+    Warm,
+    Done,
 }
 
 /// Room for a chunk's paths and flows.
@@ -133,7 +86,7 @@ struct Scratch {
 }
 
 /// Notices when there is no progress.
-struct Watch {
+struct ProgressWatch {
     best: f64,
     /// The smallest of the largest |ρ| so far, and of Σ s p + …: what is small beside the rest may get right when the
     /// estimate is at rounding.
@@ -142,7 +95,7 @@ struct Watch {
     since: usize,
 }
 
-impl Watch {
+impl ProgressWatch {
     fn new() -> Self {
         Self { best: f64::INFINITY, best_log: f64::INFINITY, best_complementarity: f64::INFINITY, since: 0 }
     }
@@ -171,9 +124,10 @@ impl InteriorPoint {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(problem: &Presolved) -> Result<Self> {
         let mut pacer = Pacer::new();
-        let (links, paths, flows) = (problem.capacities.len(), problem.paths.len(), problem.log_marginals.len());
-        let (mut multipath, mut snaps, mut several_paths) = (vec![ABSENT; flows], vec![false; flows], Vec::new());
-        let (mut floors, mut caps, mut tops, mut kinks) = (Vec::new(), Vec::new(), Vec::new(), Kinks::default());
+        let (links, flows) = (problem.capacities.len(), problem.log_marginals.len());
+        let (mut multipath, mut may_be_tiny, mut several_paths) = (vec![ABSENT; flows], vec![false; flows], Vec::new());
+        let (mut floors, mut caps, mut saturations) = (Vec::new(), Vec::new(), Vec::new());
+        let mut breakpoints = Breakpoints::default();
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             let shallow = shallow(problem, block);
@@ -182,14 +136,14 @@ impl InteriorPoint {
                 let saturation = problem.saturations[flow];
                 let several = problem.paths_of(flow).len() > 1;
                 let jumps = block.utility.jumps(place);
-                snaps[flow] = !several && !shallow[place] && jumps.is_empty();
+                may_be_tiny[flow] = !several && !shallow[place] && jumps.is_empty();
                 for (rate, fall) in jumps {
-                    kinks.push(flow, rate, fall);
+                    breakpoints.push(flow, rate, fall);
                 }
                 if several && saturation < f64::INFINITY {
-                    tops.push((flow as u32, saturation));
+                    saturations.push((flow as u32, saturation));
                 }
-                // Paths of a linear flow know nothing of each other, unless a saturation holds them together.
+                // Paths of a linear flow are independent, unless a saturation bounds their sum.
                 if several && !(linear && saturation == f64::INFINITY) {
                     multipath[flow] = several_paths.len() as u32;
                     several_paths.push(problem.paths_of(flow));
@@ -205,109 +159,76 @@ impl InteriorPoint {
                 }
             }
         }
-        let levels = if paths > flows { flows } else { 0 };
         interrupt::check()?;
-        let system = System::new(problem, several_paths);
+        let kkt = KktSystem::new(problem, multipath, several_paths);
         interrupt::check()?;
-        let pairs = (links + floors.len() + caps.len() + tops.len() + kinks.pairs()) as f64;
-        let (floors, caps, tops) = (Bounds::new(floors, 1.0), Bounds::new(caps, -1.0), Bounds::new(tops, -1.0));
+        let barriers = Barriers {
+            floors: Bounds::lower(floors),
+            caps: Bounds::upper(caps),
+            saturations: Bounds::upper(saturations),
+            breakpoints,
+        };
         interrupt::check()?;
-        let chunks = Chunk::all(problem, &floors, &caps, &tops, &kinks);
+        let chunks = Chunk::all(problem, &barriers);
         interrupt::check()?;
-        let zeros = |count: usize| vec![0.0; count];
-        let largest = |size: fn(&Chunk) -> usize| chunks.iter().map(size).max().unwrap_or(0);
+        let room = |size: fn(&Chunk) -> usize| vec![0.0; chunks.iter().map(size).max().unwrap_or(0)];
         let scratch = Scratch {
-            paths: zeros(largest(|chunk| chunk.paths.len())),
-            flows: zeros(largest(|chunk| chunk.flows.len())),
-            commons: zeros(largest(|chunk| chunk.flows.len())),
+            paths: room(|chunk| chunk.paths.len()),
+            flows: room(|chunk| chunk.flows.len()),
+            commons: room(|chunk| chunk.flows.len()),
         };
         Ok(Self {
-            routing: RoutingMatrix::new(&problem.paths),
-            system,
-            multipath,
             chunks: chunks.into(),
-            snaps,
-            pairs,
-            prices: zeros(links),
-            slacks: zeros(links),
-            rates: zeros(paths),
-            flow_rates: zeros(flows),
-            marginals: zeros(flows),
-            levels: zeros(levels),
-            commons: zeros(levels),
-            floors,
-            caps,
-            tops,
-            kinks,
-            tiny: vec![false; paths],
-            link_residuals: zeros(links),
-            log_residuals: zeros(flows),
-            largest_log: 0.0,
-            least_marginal: 0.0,
-            bends: zeros(flows),
-            path_residuals: zeros(paths),
-            stiffness: zeros(flows),
-            complementarity: 0.0,
-            infeasibility: 0.0,
-            revenue: 0.0,
-            targets: zeros(links),
-            aims: zeros(flows),
-            right: zeros(links),
-            forces: zeros(paths),
-            direction: Direction {
-                prices: zeros(links),
-                slacks: zeros(links),
-                rates: zeros(paths),
-                flow_rates: zeros(flows),
-                levels: zeros(levels),
-                log_marginals: zeros(flows),
-                sum: 0.0,
-                fall: 0.0,
-            },
+            may_be_tiny,
+            pairs: (links + barriers.pairs()) as f64,
+            variables: Variables::new(problem),
+            barriers,
+            residuals: Residuals::new(problem),
+            kkt,
+            step: Step::new(problem),
             scratch,
-            watch: Watch::new(),
-            started: false,
-            near: false,
+            progress: ProgressWatch::new(),
+            start: Start::Cold,
         })
     }
 }
 
 impl Method for InteriorPoint {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.watch = Watch::new();
-        (self.started, self.near) = (false, false);
-        self.prices.copy_from_slice(&state.prices);
+        (self.progress, self.start) = (ProgressWatch::new(), Start::Cold);
+        self.variables.prices.copy_from_slice(&state.prices);
         state.rates.copy_from_slice(&problem.equal_shares);
         Ok(f64::MAX)
     }
 
     fn resume(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.rates.copy_from_slice(&state.rates);
+        self.variables.rates.copy_from_slice(&state.rates);
         let estimate = self.start(problem, state)?;
-        state.rates.copy_from_slice(&self.rates);
-        self.near = true;
+        state.rates.copy_from_slice(&self.variables.rates);
+        self.start = Start::Warm;
         Ok(estimate)
     }
 
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        if !self.started {
-            match self.near {
-                true => self.begin_near(problem)?,
-                false => self.begin(problem)?,
+        if !matches!(self.start, Start::Done) {
+            match self.start {
+                Start::Warm => self.start_warm(problem)?,
+                _ => self.start_cold(problem)?,
             }
-            self.look(problem, None);
-            self.started = true;
+            self.advance(problem, None);
+            self.start = Start::Done;
         }
         interrupt::check()?;
         self.predict(problem, PREDICTOR);
         interrupt::check()?;
-        let without_factor = (0.1 * (self.complementarity + self.infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
-        self.correct(problem, self.lengths(1.0), Accuracy { without_factor, with_factor: EXACT });
-        // What was stopped on the way is no direction.
+        let lengths = self.lengths(1.0);
+        let centre = self.centre(lengths);
+        self.correct(problem, centre, lengths.0.min(lengths.1), self.corrector_accuracy());
+        // A direction that was interrupted is not used.
         interrupt::check()?;
-        let lengths = self.direction.sum.is_finite().then(|| self.lengths(FRACTION));
-        let estimate = self.look(problem, lengths);
-        self.show(problem, state);
+        let lengths = self.step.sum.is_finite().then(|| self.lengths(FRACTION));
+        let estimate = self.advance(problem, lengths);
+        self.publish(problem, state);
         let estimate = if estimate.is_finite() { estimate } else { f64::MAX };
         self.watch(estimate);
         Ok(estimate)
@@ -318,15 +239,22 @@ impl Method for InteriorPoint {
     }
 
     fn is_stuck(&self) -> bool {
-        self.watch.since > PATIENCE
+        self.progress.since > PATIENCE
     }
 }
 
 impl InteriorPoint {
-    /// Writes down where it stands.
-    fn show(&self, problem: &Presolved, state: &mut State) {
-        state.prices.copy_from_slice(&self.prices);
-        state.rates.copy_from_slice(&self.rates);
+    /// The corrector is solved the more exactly, the smaller the residuals are.
+    fn corrector_accuracy(&self) -> Accuracy {
+        let Residuals { complementarity, infeasibility, .. } = self.residuals;
+        let without_factor = (0.1 * (complementarity + infeasibility).sqrt()).clamp(FINEST, CORRECTOR);
+        Accuracy { without_factor, with_factor: EXACT }
+    }
+
+    /// Copies prices and rates to the state.
+    fn publish(&self, problem: &Presolved, state: &mut State) {
+        state.prices.copy_from_slice(&self.variables.prices);
+        state.rates.copy_from_slice(&self.variables.rates);
         self.clear_idle_paths(problem, &mut state.rates);
     }
 
@@ -337,21 +265,25 @@ impl InteriorPoint {
         for chunk in self.chunks.iter() {
             let first = chunk.paths.start;
             let mut asked = false;
-            self.floors.duals(chunk.floors.clone(), |path, dual| {
+            self.barriers.floors.for_each_dual(chunk.floors.clone(), |path, dual| {
                 let (flow, rate) = (chunk.flow_of(problem, path), &mut rates[path]);
                 // λ − q is minus the excess of the price.
-                let level = if chunk.is_single() { self.marginals[flow] } else { self.levels[flow].max(0.0) };
-                if dual - self.path_residuals[path] <= IDLE_EXCESS * level {
+                let level = if chunk.is_single() {
+                    self.variables.marginals[flow]
+                } else {
+                    self.variables.levels[flow].max(0.0)
+                };
+                if dual - self.residuals.paths[path] <= IDLE_EXCESS * level {
                     return;
                 }
-                if *rate < IDLE_RATE * self.flow_rates[flow] {
+                if *rate < IDLE_RATE * self.variables.flow_rates[flow] {
                     *rate = 0.0;
                 } else if *rate < IDLE_RATE * problem.ceilings[path] {
                     if !asked {
                         asked = true;
                         prices.resize(chunk.paths.len(), 0.0);
                         demands.resize(chunk.paths.len(), 0.0);
-                        self.routing.gather(&problem.paths, chunk.paths.clone(), &self.prices, &mut prices);
+                        self.kkt.system.routing.gather(chunk.paths.clone(), &self.variables.prices, &mut prices);
                         problem.path_demands_into(&problem.blocks[chunk.block], &chunk.flows, &prices, &mut demands);
                     }
                     *rate = rate.min(demands[path - first]);
@@ -362,8 +294,8 @@ impl InteriorPoint {
 
     /// Turns to exact directions when there is no progress.
     fn watch(&mut self, estimate: f64) {
-        let (log, complementarity) = (self.largest_log, self.complementarity);
-        let Watch { best, best_log, best_complementarity, since } = &mut self.watch;
+        let (log, complementarity) = (self.residuals.largest_log, self.residuals.complementarity);
+        let ProgressWatch { best, best_log, best_complementarity, since } = &mut self.progress;
         let falls = estimate < 0.9 * *best || log < 0.9 * *best_log || complementarity < 0.9 * *best_complementarity;
         if falls {
             (*best, *best_log) = (estimate.min(*best), log.min(*best_log));
@@ -372,7 +304,7 @@ impl InteriorPoint {
         }
         *since += 1;
         if *since == PATIENCE / 3 {
-            self.system.be_exact();
+            self.kkt.system.be_exact();
         }
     }
 }

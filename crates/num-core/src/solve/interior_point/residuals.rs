@@ -1,11 +1,11 @@
-//! Where the iterate stands: rates, residuals and sums of all kinds.
+//! The residuals of the optimality conditions at the iterate, and the move that leads there.
+//!
+//! The rates move in the same pass over the flows as the residuals are found in.
 
 use std::sync::Arc;
 
-use super::barrier::Bounds;
-use super::breakpoints::Kinks;
+use super::barrier::{Barrier, Barriers};
 use super::chunk::{Chunk, total};
-use super::direction::gather;
 use super::{InteriorPoint, LEAST, MOST};
 use crate::numerics::{ln, vectorized};
 use crate::presolve::Presolved;
@@ -32,114 +32,117 @@ const LEAST_LOG: f64 = -570.0;
 struct Sums {
     /// Σ x |ℓ − q + z − v|, Σ x λ.
     wrong: f64,
-    worth: f64,
+    revenue: f64,
 }
 
 impl InteriorPoint {
-    /// Goes the given parts of the direction, of rates and of prices, if any, and looks where it stands then. Returns the
+    /// Takes a step of the given lengths, in rates and in prices, if any, and finds all residuals there. Returns the
     /// estimate of the gap.
-    pub(super) fn look(&mut self, problem: &Presolved, lengths: Option<(f64, f64)>) -> f64 {
-        if let Some((primal, dual)) = lengths {
-            self.advance(primal, dual);
+    pub(super) fn advance(&mut self, problem: &Presolved, lengths: Option<(f64, f64)>) -> f64 {
+        if let Some(lengths) = lengths {
+            self.advance_links(lengths);
         }
-        self.link_residuals.fill(0.0);
-        self.largest_log = 0.0;
-        self.least_marginal = f64::INFINITY;
+        let residuals = &mut self.residuals;
+        residuals.links.fill(0.0);
+        (residuals.largest_log, residuals.least_marginal) = (0.0, f64::INFINITY);
         let mut sums = Sums::default();
         for chunk in Arc::clone(&self.chunks).iter() {
-            if let Some((primal, dual)) = lengths {
-                self.advance_flows(chunk, primal, dual);
+            if let Some(lengths) = lengths {
+                self.advance_flows(chunk, lengths);
             }
-            self.settle(problem, chunk);
+            self.set_tiny_flows(problem, chunk);
             self.add_loads(problem, chunk);
-            self.look_at_utilities(problem, chunk);
-            self.look_at_prices(problem, chunk, &mut sums);
+            self.find_log_residuals(problem, chunk);
+            self.find_path_residuals(problem, chunk, &mut sums);
         }
+        let Self { variables: now, residuals, barriers, .. } = self;
         let (mut complementarity, mut infeasibility, mut priced) = (0.0, 0.0, 0.0);
-        let links = self.link_residuals.iter_mut().zip(&problem.capacities);
-        for ((residual, capacity), (price, slack)) in links.zip(self.prices.iter().zip(&self.slacks)) {
+        let links = residuals.links.iter_mut().zip(&problem.capacities);
+        for ((residual, capacity), (price, slack)) in links.zip(now.prices.iter().zip(&now.slacks)) {
             *residual = capacity - *residual - slack;
             complementarity += price * slack;
             infeasibility += price * residual.abs();
             priced += price * capacity;
         }
-        complementarity += self.floors.complementarity() + self.caps.complementarity();
-        priced += self.caps.worth() + self.tops.worth();
-        complementarity += self.tops.complementarity() + self.kinks.complementarity();
-        if self.marginals.is_empty() {
+        for bounds in [barriers.on_paths(), barriers.on_flows()] {
+            complementarity += bounds.into_iter().map(Barrier::complementarity).sum::<f64>();
+        }
+        priced += barriers.caps.revenue() + barriers.saturations.revenue();
+        if now.marginals.is_empty() {
             return 0.0;
         }
-        self.revenue = sums.worth.min(priced.max(1e-200));
-        self.complementarity = complementarity / self.revenue;
-        self.infeasibility = infeasibility / self.revenue;
-        self.complementarity + self.infeasibility + sums.wrong / self.revenue
+        residuals.revenue = sums.revenue.min(priced.max(1e-200));
+        residuals.complementarity = complementarity / residuals.revenue;
+        residuals.infeasibility = infeasibility / residuals.revenue;
+        residuals.complementarity + residuals.infeasibility + sums.wrong / residuals.revenue
     }
 
-    /// Goes a part of the direction on the links and bounds.
-    fn advance(&mut self, primal: f64, dual: f64) {
-        let direction = &self.direction;
-        step(&mut self.slacks, &direction.slacks, primal);
-        step(&mut self.prices, &direction.prices, dual);
-        self.floors.advance(primal, dual, &direction.rates);
-        self.caps.advance(primal, dual, &direction.rates);
-        self.tops.advance(primal, dual, &direction.flow_rates);
-        self.kinks.advance(primal, dual);
+    /// Takes the step on the links and bounds.
+    fn advance_links(&mut self, (primal, dual): (f64, f64)) {
+        add(&mut self.variables.slacks, &self.step.slacks, primal);
+        add(&mut self.variables.prices, &self.step.prices, dual);
+        for (barrier, changes) in self.barriers.with_changes_mut(&self.step) {
+            barrier.advance((primal, dual), changes);
+        }
     }
 
     /// The same with the rates and marginals of some flows.
-    fn advance_flows(&mut self, Chunk { flows, paths, .. }: &Chunk, primal: f64, dual: f64) {
-        step(&mut self.rates[paths.clone()], &self.direction.rates[paths.clone()], primal);
-        let marginals = self.marginals[flows.clone()].iter_mut();
-        for (marginal, change) in marginals.zip(&self.direction.log_marginals[flows.clone()]) {
+    fn advance_flows(&mut self, Chunk { flows, paths, .. }: &Chunk, (primal, dual): (f64, f64)) {
+        let Self { variables: now, step, .. } = self;
+        add(&mut now.rates[paths.clone()], &step.rates[paths.clone()], primal);
+        for (marginal, change) in now.marginals[flows.clone()].iter_mut().zip(&step.log_marginals[flows.clone()]) {
             *marginal *= factor(dual * change);
         }
-        if !self.levels.is_empty() {
-            step(&mut self.levels[flows.clone()], &self.direction.levels[flows.clone()], dual);
+        if !now.levels.is_empty() {
+            add(&mut now.levels[flows.clone()], &step.levels[flows.clone()], dual);
         }
     }
 
     /// Finds the tiny flows and sets them to their demands.
-    fn settle(&mut self, problem: &Presolved, chunk: &Chunk) {
+    fn set_tiny_flows(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Self { variables: now, barriers, may_be_tiny, scratch, .. } = self;
         let Chunk { block, flows, .. } = chunk;
-        let first = problem.flow_paths[flows.start..flows.end].iter().zip(&self.snaps[flows.clone()]);
+        let first = problem.flow_paths[flows.start..flows.end].iter().zip(&may_be_tiny[flows.clone()]);
         let is_low = |rates: &[f64], path: usize| rates[path] < TINY_RATE * problem.ceilings[path];
-        if !first.clone().any(|(&path, &snaps)| snaps && is_low(&self.rates, path)) {
-            return self.tiny[chunk.paths.clone()].fill(false);
+        if !first.clone().any(|(&path, &may_be)| may_be && is_low(&now.rates, path)) {
+            return now.tiny[chunk.paths.clone()].fill(false);
         }
-        let (block, demands) = (&problem.blocks[*block], &mut self.scratch.flows[..flows.len()]);
-        block.utility.demand_into(block.places(flows), &self.marginals[flows.clone()], demands);
-        for ((&path, &snaps), &demand) in first.zip(&*demands) {
-            self.tiny[path] = snaps && is_low(&self.rates, path) && demand < TINY_DEMAND * problem.ceilings[path];
-            if self.tiny[path] {
-                self.rates[path] = at_least(demand, LEAST);
-                self.caps.place(path, self.rates[path]);
+        let (block, demands) = (&problem.blocks[*block], &mut scratch.flows[..flows.len()]);
+        block.utility.demand_into(block.places(flows), &now.marginals[flows.clone()], demands);
+        for ((&path, &may_be), &demand) in first.zip(&*demands) {
+            now.tiny[path] = may_be && is_low(&now.rates, path) && demand < TINY_DEMAND * problem.ceilings[path];
+            if now.tiny[path] {
+                now.rates[path] = at_least(demand, LEAST);
+                barriers.caps.set_slack(path, now.rates[path]);
             }
         }
     }
 
     /// y of every flow, and its part of the loads.
     fn add_loads(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Self { variables: now, residuals, barriers, kkt, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
-        self.caps.clip(chunk.caps.clone(), &mut self.rates);
-        let rates = &self.rates[paths.clone()];
-        chunk.add_up(problem, rates, &mut self.flow_rates[flows.clone()]);
-        self.tops.clip(chunk.tops.clone(), &mut self.flow_rates);
-        self.routing.scatter(&problem.paths, paths.clone(), rates, &mut self.link_residuals);
+        barriers.caps.clip(chunk.caps.clone(), &mut now.rates);
+        let rates = &now.rates[paths.clone()];
+        chunk.add_up(problem, rates, &mut now.flow_rates[flows.clone()]);
+        barriers.saturations.clip(chunk.saturations.clone(), &mut now.flow_rates);
+        kkt.system.routing.scatter(paths.clone(), rates, &mut residuals.links);
     }
 
     /// ρ and ε/y of every flow.
-    fn look_at_utilities(&mut self, problem: &Presolved, chunk: &Chunk) {
-        let marginals = &mut self.marginals;
-        self.kinks.cross(chunk.kinks.clone(), &self.flow_rates, |flow, change| {
+    fn find_log_residuals(&mut self, problem: &Presolved, chunk: &Chunk) {
+        let Self { variables: now, residuals: found, barriers, .. } = self;
+        let marginals = &mut now.marginals;
+        barriers.breakpoints.cross(chunk.breakpoints.clone(), &now.flow_rates, |flow, change| {
             // Where nothing is left, λ will be U'.
             marginals[flow] = (marginals[flow] + change).max(0.0);
         });
         let Chunk { block, flows, .. } = chunk;
         let block = &problem.blocks[*block];
-        let (rates, marginals) = (&self.flow_rates[flows.clone()], &mut marginals[flows.clone()]);
-        let (residuals, bends) = (&mut self.log_residuals[flows.clone()], &mut self.bends[flows.clone()]);
+        let (rates, marginals) = (&now.flow_rates[flows.clone()], &mut marginals[flows.clone()]);
+        let (residuals, bends) = (&mut found.logs[flows.clone()], &mut found.bends[flows.clone()]);
         block.utility.log_marginal_into(block.places(flows), rates, residuals);
-        // What no float can hold is worth next to nothing.
+        // A marginal below all floats is next to nothing.
         residuals.iter_mut().for_each(|log| *log = at_least(*log, LEAST_LOG));
         for (marginal, residual) in marginals.iter_mut().zip(&*residuals) {
             if *marginal == 0.0 {
@@ -159,68 +162,69 @@ impl InteriorPoint {
                 *residual -= ln(*marginal);
             }
         });
-        self.largest_log =
-            residuals.iter().fold(self.largest_log, |largest, residual| at_least(largest, residual.abs()));
+        let largest = residuals.iter().fold(found.largest_log, |largest, residual| at_least(largest, residual.abs()));
+        found.largest_log = largest;
     }
 
-    /// λ − q and the forces of the bounds on every path.
-    fn look_at_prices(&mut self, problem: &Presolved, chunk: &Chunk, sums: &mut Sums) {
+    /// ℓ − q + z − v of every path.
+    fn find_path_residuals(&mut self, problem: &Presolved, chunk: &Chunk, sums: &mut Sums) {
+        let Self { variables: now, residuals: found, barriers, kkt, scratch, .. } = self;
         let Chunk { flows, paths, .. } = chunk;
-        let (residuals, prices) = (&mut self.path_residuals, &mut self.scratch.paths[..paths.len()]);
-        let several = !self.levels.is_empty();
-        let commons = if several { &mut self.commons[flows.clone()] } else { &mut self.scratch.commons[..flows.len()] };
-        gather(problem, &self.routing, (&self.system, &self.multipath), chunk, &self.prices, prices, commons);
+        let (residuals, prices) = (&mut found.paths[paths.clone()], &mut scratch.paths[..paths.len()]);
+        let commons = match now.levels.is_empty() {
+            true => &mut scratch.commons[..flows.len()],
+            false => &mut found.commons[flows.clone()],
+        };
+        kkt.gather(problem, chunk, &now.prices, prices, commons);
+        let (marginals, logs) = (&mut now.marginals[flows.clone()], &mut found.logs[flows.clone()]);
         if !chunk.linear {
-            let (marginals, logs) = (&mut self.marginals, &mut self.log_residuals);
-            for flow in flows.clone().filter(|&flow| !self.snaps[flow]) {
-                let own = problem.paths_of(flow);
+            for flow in flows.clone().filter(|&flow| !self.may_be_tiny[flow]) {
+                let (own, place) = (problem.paths_of(flow), flow - flows.start);
                 let own = &prices[own.start - paths.start..own.end - paths.start];
                 let least = own.iter().copied().fold(f64::INFINITY, f64::min);
-                raise(&mut marginals[flow], &mut logs[flow], FREE * (least + commons[flow - flows.start]));
+                raise(&mut marginals[place], &mut logs[place], FREE * (least + commons[place]));
             }
         }
         if chunk.is_single() {
-            residuals[paths.clone()].copy_from_slice(&self.marginals[flows.clone()]);
+            residuals.copy_from_slice(marginals);
         } else {
-            let net = &mut self.scratch.flows[..flows.len()];
-            let marginals = (&mut self.marginals[flows.clone()], &mut self.log_residuals[flows.clone()]);
-            level(&mut self.levels[flows.clone()], commons, net, marginals, chunk, (&mut self.tops, &self.kinks));
-            chunk.spread(problem, &self.levels[flows.clone()], &mut residuals[paths.clone()]);
+            let levels = &mut now.levels[flows.clone()];
+            set_levels(levels, commons, &mut scratch.flows[..flows.len()], (&mut *marginals, logs), chunk, barriers);
+            chunk.spread(problem, levels, residuals);
         }
-        for (residual, price) in residuals[paths.clone()].iter_mut().zip(prices) {
+        for (residual, price) in residuals.iter_mut().zip(prices) {
             *residual -= *price;
         }
-        let mut add = |path: usize, force| residuals[path] += force;
-        self.floors.forces(chunk.floors.clone(), &mut add);
-        self.caps.forces(chunk.caps.clone(), &mut add);
-        if chunk.is_single() {
-            // Flows and paths differ by the same number all through the chunk.
-            let mut add = |flow: usize, force| residuals[flow - flows.start + paths.start] += force;
-            self.tops.forces(chunk.tops.clone(), &mut add);
-            self.kinks.forces(chunk.kinks.clone(), &mut add);
+        for (barrier, part) in barriers.on_paths_of(chunk) {
+            barrier.add_forces(part, paths.start, residuals);
         }
-        sums.wrong += total(&self.rates[paths.clone()], &residuals[paths.clone()], |rate, wrong| rate * wrong.abs());
-        let (rates, marginals) = (&self.flow_rates[flows.clone()], &self.marginals[flows.clone()]);
-        sums.worth += total(rates, marginals, |rate, marginal| rate * marginal);
-        self.least_marginal = marginals.iter().copied().fold(self.least_marginal, f64::min);
+        if chunk.is_single() {
+            // Flows and paths have the same places.
+            for (barrier, part) in barriers.on_flows_of(chunk) {
+                barrier.add_forces(part, flows.start, residuals);
+            }
+        }
+        sums.wrong += total(&now.rates[paths.clone()], residuals, |rate, wrong| rate * wrong.abs());
+        sums.revenue += total(&now.flow_rates[flows.clone()], marginals, |rate, marginal| rate * marginal);
+        found.least_marginal = marginals.iter().copied().fold(found.least_marginal, f64::min);
     }
 }
 
-/// Takes ℓ − Q from λ and what else there is, or t or λ from it where that is the smaller one by far. `net` is room.
-fn level(
+/// Takes ℓ − Q from λ and the forces on the flow, or t or λ from it where that is the smaller one by far. `net` is room.
+fn set_levels(
     levels: &mut [f64],
     commons: &[f64],
     net: &mut [f64],
     (marginals, log_residuals): (&mut [f64], &mut [f64]),
     chunk: &Chunk,
-    (tops, kinks): (&mut Bounds, &Kinks),
+    Barriers { saturations, breakpoints, .. }: &mut Barriers,
 ) {
     let first = chunk.flows.start;
     for ((net, marginal), common) in net.iter_mut().zip(&*marginals).zip(commons) {
         *net = marginal - common;
     }
-    kinks.forces(chunk.kinks.clone(), |flow, force| net[flow - first] += force);
-    tops.settle(chunk.tops.clone(), |flow, dual| {
+    breakpoints.add_forces(chunk.breakpoints.clone(), first, net);
+    saturations.replace_duals(chunk.saturations.clone(), |flow, dual| {
         let (net, level) = (&mut net[flow - first], levels[flow - first]);
         let most = MOST_LEVEL * dual.min(*net - level);
         if level.abs() < most {
@@ -244,7 +248,7 @@ fn level(
 }
 
 /// v ← v + length·dv.
-fn step(values: &mut [f64], changes: &[f64], length: f64) {
+fn add(values: &mut [f64], changes: &[f64], length: f64) {
     values.iter_mut().zip(changes).for_each(|(value, change)| *value += length * change);
 }
 

@@ -11,6 +11,7 @@
 //! wrong of the loads of priced links, in revenue. After 5 % of the demands of a wide-area network changed this takes about
 //! half of the steps from afar. Where all demands are drawn anew there is nothing near, and it begins from afar.
 
+use super::variables::Variables;
 use super::{InteriorPoint, LEAST};
 use crate::error::Result;
 use crate::interrupt;
@@ -33,29 +34,30 @@ impl InteriorPoint {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn begin_near(&mut self, problem: &Presolved) -> Result<()> {
-        let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
+    pub(super) fn start_warm(&mut self, problem: &Presolved) -> Result<()> {
+        let Self { variables: now, kkt, .. } = self;
+        let mean = now.prices.iter().sum::<f64>() / now.prices.len().max(1) as f64;
         if mean.is_nan() || mean <= 0.0 {
             // Nothing was full: what is now is not known.
-            return self.begin(problem);
+            return self.start_cold(problem);
         }
-        self.routing.gather(&problem.paths, 0..self.rates.len(), &self.prices, &mut self.forces);
+        kkt.system.routing.gather(0..now.rates.len(), &now.prices, &mut kkt.forces);
         self.follow_demands(problem)?;
         self.set_marginals(problem)?;
-        let revenue: f64 = self.flow_rates.iter().zip(&self.marginals).map(|(rate, marginal)| rate * marginal).sum();
-        self.add_up_loads(problem);
-        let links = self.prices.iter().zip(problem.capacities.iter().zip(&self.link_residuals));
+        let revenue = self.variables.revenue();
+        self.add_up_loads();
+        let links = self.variables.prices.iter().zip(problem.capacities.iter().zip(&self.residuals.links));
         let wrong: f64 = links.map(|(price, (capacity, load))| price * (capacity - load).abs()).sum();
         if wrong > FARTHEST * revenue {
-            return self.begin(problem);
+            return self.start_cold(problem);
         }
         let part = (wrong / revenue).max(LEAST_CENTRE);
         let centre = (part * revenue / self.pairs).max(LEAST);
         self.leave_bounds(problem, centre);
         self.set_marginals(problem)?;
-        self.add_up_loads(problem);
-        let loads = &self.link_residuals;
-        let links = self.slacks.iter_mut().zip(&mut self.prices).zip(problem.capacities.iter().zip(loads));
+        self.add_up_loads();
+        let Variables { slacks, prices, .. } = &mut self.variables;
+        let links = slacks.iter_mut().zip(prices).zip(problem.capacities.iter().zip(&self.residuals.links));
         for ((slack, price), (capacity, load)) in links {
             let far = (centre / price.max(LEAST)).min(MOST_SLACK * capacity);
             *slack = (capacity - *load).max(far);
@@ -66,34 +68,36 @@ impl InteriorPoint {
     }
 
     /// The load of every link, where its residual will be.
-    pub(super) fn add_up_loads(&mut self, problem: &Presolved) {
-        self.link_residuals.fill(0.0);
-        self.routing.scatter(&problem.paths, 0..self.rates.len(), &self.rates, &mut self.link_residuals);
+    pub(super) fn add_up_loads(&mut self) {
+        let (rates, loads) = (&self.variables.rates, &mut self.residuals.links);
+        loads.fill(0.0);
+        self.kkt.system.routing.scatter(0..rates.len(), rates, loads);
     }
 
     /// Takes each flow to what it demands at its cheapest path's price, over the paths that it has used.
     fn follow_demands(&mut self, problem: &Presolved) -> Result<()> {
-        let mut demands = vec![0.0; self.rates.len()];
+        let (rates, prices) = (&mut self.variables.rates, &self.kkt.forces);
+        let mut demands = vec![0.0; rates.len()];
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
                 interrupt::check()?;
                 let paths = problem.paths_of_all(&flows);
                 if !linear {
-                    problem.path_demands_into(block, &flows, &self.forces[paths.clone()], &mut demands[paths]);
+                    problem.path_demands_into(block, &flows, &prices[paths.clone()], &mut demands[paths]);
                 }
                 for flow in flows {
                     let own = problem.paths_of(flow);
-                    let total: f64 = self.rates[own.clone()].iter().sum();
+                    let total: f64 = rates[own.clone()].iter().sum();
                     let demand = match linear {
                         true => total.min(problem.saturations[flow]),
                         // That of the cheapest path is the largest.
                         false => demands[own.clone()].iter().copied().fold(0.0, f64::max),
                     };
                     if total > 0.0 && demand > 0.0 && demand.is_finite() {
-                        self.rates[own].iter_mut().for_each(|rate| *rate *= demand / total);
+                        rates[own].iter_mut().for_each(|rate| *rate *= demand / total);
                     } else if total == 0.0 {
-                        self.rates[own.clone()].copy_from_slice(&problem.equal_shares[own]);
+                        rates[own.clone()].copy_from_slice(&problem.equal_shares[own]);
                     }
                 }
             }
@@ -103,24 +107,25 @@ impl InteriorPoint {
 
     /// Moves rates into their bounds: from 0, from caps of paths and from caps of flows.
     fn leave_bounds(&mut self, problem: &Presolved, centre: f64) {
-        for flow in 0..self.marginals.len() {
+        let Variables { rates, marginals, .. } = &mut self.variables;
+        for (flow, &marginal) in marginals.iter().enumerate() {
             let own = problem.paths_of(flow);
-            let (prices, saturation) = (&self.forces[own.clone()], problem.saturations[flow]);
-            let (marginal, count) = (self.marginals[flow], own.len() as f64);
+            let (prices, saturation) = (&self.kkt.forces[own.clone()], problem.saturations[flow]);
+            let count = own.len() as f64;
             let level = prices.iter().copied().fold(marginal, f64::min);
             let mut total = 0.0;
             for (path, price) in own.clone().zip(prices) {
                 let most = problem.ceilings[path];
                 let idle = (centre / (price - level).max(LEAST)).min(MOST_IDLE / count * most);
-                let least = if self.floors.holds(path) { idle } else { LEAST };
+                let least = if self.barriers.floors.holds(path) { idle } else { LEAST };
                 let cap = problem.caps[path].min(if count == 1.0 { saturation } else { f64::INFINITY });
                 let room = room(cap, centre, marginal - price);
-                self.rates[path] = self.rates[path].max(least).min(cap - room);
-                total += self.rates[path];
+                rates[path] = rates[path].max(least).min(cap - room);
+                total += rates[path];
             }
             let most = saturation - room(saturation, centre, marginal - level);
             if count > 1.0 && total > most {
-                self.rates[own].iter_mut().for_each(|rate| *rate *= most / total);
+                rates[own].iter_mut().for_each(|rate| *rate *= most / total);
             }
         }
     }

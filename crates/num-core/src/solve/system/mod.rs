@@ -55,6 +55,8 @@ pub(super) struct Accuracy {
 
 /// Newton's equations: their matrix, and a way of solving them.
 pub(super) struct System {
+    /// *(given)*.
+    pub(super) routing: RoutingMatrix,
     /// W and S/P *(derived)*.
     pub(super) weights: Vec<f64>,
     pub(super) diagonal: Vec<f64>,
@@ -97,6 +99,7 @@ impl System {
         };
         let size = problem.capacities.len();
         Self {
+            routing: RoutingMatrix::new(&problem.paths),
             weights: vec![0.0; problem.paths.len()],
             diagonal: vec![0.0; size],
             multipath: Multipath::new(problem, several),
@@ -113,34 +116,27 @@ impl System {
     }
 
     /// Takes over new weights and diagonals.
-    pub(super) fn renew(&mut self, problem: &Presolved, routing: &RoutingMatrix) {
+    pub(super) fn renew(&mut self) {
         self.preconditioner.copy_from_slice(&self.diagonal);
-        self.multipath.add_diagonal(problem, routing, &self.weights, &mut self.preconditioner);
+        self.multipath.add_diagonal(&self.routing, &self.weights, &mut self.preconditioner);
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
         self.factor = None;
         if self.dense {
-            self.factorize(problem);
+            self.factorize();
         }
     }
 
     /// Solves to the given accuracy, from a guess in `solution`. `right` is used up.
-    pub(super) fn solve(
-        &mut self,
-        problem: &Presolved,
-        routing: &RoutingMatrix,
-        right: &mut [f64],
-        solution: &mut [f64],
-        accuracy: Accuracy,
-    ) {
+    pub(super) fn solve(&mut self, right: &mut [f64], solution: &mut [f64], accuracy: Accuracy) {
         if self.factor.is_none() {
-            if self.iterate(problem, routing, right, solution, accuracy.without_factor) {
+            if self.iterate(right, solution, accuracy.without_factor) {
                 return;
             }
             self.dense = true;
-            self.factorize(problem);
+            self.factorize();
         }
         if let Some(mut factor) = self.factor.take() {
-            self.refine(problem, routing, &mut factor, right, solution, accuracy.with_factor);
+            self.refine(&mut factor, right, solution, accuracy.with_factor);
             self.factor = Some(factor);
         }
     }
@@ -148,15 +144,7 @@ impl System {
     /// Conjugate gradients from 0 with the factor as preconditioner: what is small beside the rest is then as exact as the
     /// rest, and what was added to the diagonal for the factor's sake does no harm.
     /// Two steps as a rule, more where many links are left out.
-    fn refine(
-        &mut self,
-        problem: &Presolved,
-        routing: &RoutingMatrix,
-        factor: &mut Factor,
-        right: &mut [f64],
-        solution: &mut [f64],
-        tolerance: f64,
-    ) {
+    fn refine(&mut self, factor: &mut Factor, right: &mut [f64], solution: &mut [f64], tolerance: f64) {
         solution.fill(0.0);
         let (mut rest, mut goal, mut turn) = (0.0, 0.0, 0.0);
         for step in 0..=MOST_REFINEMENTS {
@@ -178,7 +166,7 @@ impl System {
             if step > 0 && rest <= goal || !(rest > 0.0 && rest.is_finite()) {
                 return;
             }
-            self.multiply(problem, routing);
+            self.multiply();
             let Gradients { pairs, direction, .. } = &self.gradients;
             let steepness: f64 = pairs.iter().zip(direction).map(|(pair, direction)| pair[1] * direction).sum();
             let length = rest / steepness;
@@ -192,23 +180,16 @@ impl System {
         }
     }
 
-    fn multiply(&mut self, problem: &Presolved, routing: &RoutingMatrix) {
+    fn multiply(&mut self) {
         let pairs = &mut self.gradients.pairs;
         for (pair, diagonal) in pairs.iter_mut().zip(&self.diagonal) {
             pair[1] = diagonal * pair[0];
         }
-        self.multipath.multiply(problem, routing, &self.weights, pairs);
+        self.multipath.multiply(&self.routing, &self.weights, pairs);
     }
 
     /// Conjugate gradients. Returns whether they arrived.
-    fn iterate(
-        &mut self,
-        problem: &Presolved,
-        routing: &RoutingMatrix,
-        right: &[f64],
-        solution: &mut [f64],
-        tolerance: f64,
-    ) -> bool {
+    fn iterate(&mut self, right: &[f64], solution: &mut [f64], tolerance: f64) -> bool {
         let size = self.diagonal.len();
         let weighted = |values: &[f64], scale: &[f64]| -> f64 {
             values.iter().zip(scale).map(|(value, scale)| value * value * scale).sum()
@@ -217,7 +198,7 @@ impl System {
         self.gradients.residual.copy_from_slice(right);
         if solution.iter().any(|&value| value != 0.0) {
             self.gradients.pairs.iter_mut().zip(&*solution).for_each(|(pair, &value)| pair[0] = value);
-            self.multiply(problem, routing);
+            self.multiply();
             for (residual, pair) in self.gradients.residual.iter_mut().zip(&self.gradients.pairs) {
                 *residual -= pair[1];
             }
@@ -234,7 +215,7 @@ impl System {
                 direction[i] = residual[i] * self.preconditioner[i] + turn * direction[i];
                 pairs[i][0] = direction[i];
             }
-            self.multiply(problem, routing);
+            self.multiply();
             let Gradients { pairs, direction, residual } = &mut self.gradients;
             let steepness: f64 = pairs.iter().zip(&*direction).map(|(pair, direction)| pair[1] * direction).sum();
             let length = rest / steepness;
@@ -255,14 +236,14 @@ impl System {
 
     /// Multiplies the matrix out, scales it and factorizes it. Rounding may leave it barely indefinite; then with a little
     /// more on the diagonal.
-    fn factorize(&mut self, problem: &Presolved) {
+    fn factorize(&mut self) {
         let rows = Rows::new(&self.diagonal, &self.preconditioner);
         let size = rows.links.len();
         if size == 0 || size > LARGEST || interrupt::check().is_err() {
             return;
         }
         let mut matrix = Mat::<f64>::zeros(size, size);
-        self.multipath.add_square(problem, &self.weights, &rows, &mut matrix);
+        self.multipath.add_square(&self.routing, &self.weights, &rows, &mut matrix);
         for (row, &link) in rows.links.iter().enumerate() {
             let link = link as usize;
             matrix[(row, row)] += self.diagonal[link] * rows.scale[link] * rows.scale[link];
@@ -310,9 +291,9 @@ impl Rows {
     }
 
     /// Adds W_p r_p r_pᵀ of some paths to a scaled matrix, its lower triangle.
-    fn add_paths(&self, problem: &Presolved, paths: Range<usize>, weights: &[f64], matrix: &mut Mat<f64>) {
+    fn add_paths(&self, routing: &RoutingMatrix, paths: Range<usize>, weights: &[f64], matrix: &mut Mat<f64>) {
         for path in paths.filter(|&path| weights[path] != 0.0) {
-            let links = problem.paths.links(path);
+            let links = routing.paths().links(path);
             let crossed = |&link: &u32| (self.of[link as usize], self.scale[link as usize]);
             for (place, (one, scale)) in links.iter().map(crossed).enumerate().filter(|(_, (row, _))| *row != ABSENT) {
                 let weighted = weights[path] * scale;
@@ -353,7 +334,6 @@ mod tests {
         let utility = AlphaFair::new(1.0, 1.0).unwrap();
         let problem = Problem::grouped(vec![1.0; 6], Paths::from_lists(lists), group, utility).unwrap();
         let problem = Presolved::new(&problem).unwrap();
-        let routing = RoutingMatrix::new(&problem.paths);
         let several = (0..4).map(|flow| problem.paths_of(flow)).filter(|paths| paths.len() > 1).collect::<Vec<_>>();
         for curvature in [0.0, 1e-3, 1.0, 1e9] {
             let mut system = System::new(&problem, several.clone());
@@ -365,13 +345,13 @@ mod tests {
             let rows =
                 Rows { scale: vec![1.0; size], of: (0..size as u32).collect(), links: (0..size as u32).collect() };
             let mut matrix = Mat::<f64>::zeros(size, size);
-            system.multipath.add_square(&problem, &system.weights, &rows, &mut matrix);
+            system.multipath.add_square(&system.routing, &system.weights, &rows, &mut matrix);
             let mut diagonal = vec![0.0; size];
-            system.multipath.add_diagonal(&problem, &routing, &system.weights, &mut diagonal);
+            system.multipath.add_diagonal(&system.routing, &system.weights, &mut diagonal);
             for column in 0..size {
                 assert!((matrix[(column, column)] - diagonal[column]).abs() <= 1e-12 * diagonal[column]);
                 let mut pairs: Vec<[f64; 2]> = (0..size).map(|row| [f64::from(u8::from(row == column)), 0.0]).collect();
-                system.multipath.multiply(&problem, &routing, &system.weights, &mut pairs);
+                system.multipath.multiply(&system.routing, &system.weights, &mut pairs);
                 for (row, pair) in pairs.iter().enumerate() {
                     let entry = matrix[(row.max(column), row.min(column))];
                     let scale = (diagonal[row] * diagonal[column]).sqrt();

@@ -17,6 +17,7 @@ use faer::Mat;
 
 use super::super::routing_matrix::RoutingMatrix;
 use super::{ABSENT, Rows};
+use crate::paths::Paths;
 use crate::presolve::Presolved;
 
 /// The flows with several paths that share something, in order of their paths.
@@ -109,16 +110,10 @@ impl Multipath {
     }
 
     /// R W Rᵀ v with these flows eliminated, added to what is there; `pairs` holds (v, sum) of every link.
-    pub(super) fn multiply(
-        &mut self,
-        problem: &Presolved,
-        routing: &RoutingMatrix,
-        weights: &[f64],
-        pairs: &mut [[f64; 2]],
-    ) {
+    pub(super) fn multiply(&mut self, routing: &RoutingMatrix, weights: &[f64], pairs: &mut [[f64; 2]]) {
         let mut of_paths = std::mem::take(&mut self.of_paths);
         self.each(weights.len(), |range, flow| {
-            let Some(flow) = flow else { return routing.multiply(&problem.paths, range, weights, pairs) };
+            let Some(flow) = flow else { return routing.multiply(range, weights, pairs) };
             let changes = &mut of_paths[..range.len()];
             let common = self.gather(flow, |link| pairs[link as usize][0], changes);
             let (total, _) = self.split(flow, weights, common, changes);
@@ -131,23 +126,17 @@ impl Multipath {
     }
 
     /// The diagonal of all that, added to what is there.
-    pub(super) fn add_diagonal(
-        &mut self,
-        problem: &Presolved,
-        routing: &RoutingMatrix,
-        weights: &[f64],
-        diagonal: &mut [f64],
-    ) {
+    pub(super) fn add_diagonal(&mut self, routing: &RoutingMatrix, weights: &[f64], diagonal: &mut [f64]) {
         let mut sums = std::mem::take(&mut self.of_links);
         self.each(weights.len(), |range, flow| {
             let Some(flow) = flow else {
-                return routing.scatter(&problem.paths, range.clone(), &weights[range], diagonal);
+                return routing.scatter(range.clone(), &weights[range], diagonal);
             };
             for path in range.clone() {
-                problem.paths.links(path).iter().for_each(|&link| sums[link as usize] += weights[path]);
+                routing.paths().links(path).iter().for_each(|&link| sums[link as usize] += weights[path]);
             }
             let (total, softness, stiffness) = (self.totals[flow], self.softness[flow], self.stiffness[flow]);
-            for &link in range.flat_map(|path| problem.paths.links(path)) {
+            for &link in range.flat_map(|path| routing.paths().links(path)) {
                 let sum = std::mem::take(&mut sums[link as usize]);
                 // What crosses the link, once; the rest of the flow changes with it.
                 diagonal[link as usize] += sum * (softness + (total - sum).max(0.0) * stiffness);
@@ -158,13 +147,14 @@ impl Multipath {
 
     /// Adds R W Rᵀ with these flows eliminated to a scaled matrix over some of the links, its lower triangle. O(crossings²)
     /// of each flow over those links, in time and, for one flow at a time, in memory.
-    pub(super) fn add_square(&mut self, problem: &Presolved, weights: &[f64], rows: &Rows, matrix: &mut Mat<f64>) {
-        let mut unions = self.unions.take().unwrap_or_else(|| Unions::new(problem, &self.paths));
+    pub(super) fn add_square(&mut self, routing: &RoutingMatrix, weights: &[f64], rows: &Rows, matrix: &mut Mat<f64>) {
+        let mut unions =
+            self.unions.take().unwrap_or_else(|| Unions::new(routing.paths(), self.of_links.len(), &self.paths));
         self.each(weights.len(), |range, flow| match flow {
-            None => rows.add_paths(problem, range, weights, matrix),
+            None => rows.add_paths(routing, range, weights, matrix),
             Some(flow) => {
                 let (total, softness) = (self.totals[flow], self.softness[flow]);
-                unions.add_flow(problem, (flow, range), weights, (total, softness), rows, matrix);
+                unions.add_flow(routing.paths(), (flow, range), weights, (total, softness), rows, matrix);
             }
         });
         self.unions = Some(unions);
@@ -232,10 +222,10 @@ struct Unions {
 }
 
 impl Unions {
-    fn new(problem: &Presolved, flows: &[Range<usize>]) -> Self {
-        let (indptr, indices) = (problem.paths.indptr(), problem.paths.indices());
+    fn new(all: &Paths, links: usize, flows: &[Range<usize>]) -> Self {
+        let (indptr, indices) = (all.indptr(), all.indices());
+        let mut place_of = vec![ABSENT; links];
         let (mut starts, mut links, mut places) = (vec![0], Vec::new(), vec![0; indices.len()]);
-        let mut place_of = vec![ABSENT; problem.capacities.len()];
         for own in flows {
             let first = links.len();
             for &link in &indices[indptr[own.start]..indptr[own.end]] {
@@ -292,7 +282,7 @@ impl Unions {
 
     fn add_flow(
         &mut self,
-        problem: &Presolved,
+        all: &Paths,
         (flow, paths): (usize, Range<usize>),
         weights: &[f64],
         (total, softness): (f64, f64),
@@ -312,7 +302,7 @@ impl Unions {
         square.clear();
         square.resize(size * size, 0.0);
         let crossed = |path: usize| {
-            let places = &places[problem.paths.indptr()[path]..problem.paths.indptr()[path + 1]];
+            let places = &places[all.indptr()[path]..all.indptr()[path + 1]];
             places.iter().map(|&place| numbers[place as usize]).filter(|&number| number != ABSENT)
         };
         let heaviest =

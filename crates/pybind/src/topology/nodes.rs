@@ -7,10 +7,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::door::Pacer;
+use super::Topology;
+use crate::detach::Pacer;
 use crate::error::{ProblemError, raise};
 use crate::numbers;
-use crate::topology::Topology;
 
 /// How a link is given.
 const ONE_LINK: &str = "a link's number or a pair of nodes";
@@ -36,7 +36,7 @@ impl Labels {
 }
 
 impl Topology {
-    /// An end by index or by name. Whether there are so many ends is for the core to say.
+    /// An end by index or by name. The core checks that an index is below the number of ends.
     pub(crate) fn end_of(&self, what: &str, end: &Bound<'_, PyAny>) -> PyResult<usize> {
         if let Ok(name) = end.cast::<PyString>() {
             let name = name.to_cow()?;

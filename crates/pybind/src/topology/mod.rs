@@ -1,5 +1,8 @@
 //! `Topology`.
 
+mod fabrics;
+mod nodes;
+
 use std::thread;
 
 use netnum_core::{Error, KShortest, Link, Topology as Core, expected_below};
@@ -10,17 +13,18 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
-use crate::door::{self, Pacer};
+use crate::detach::{self, Pacer};
 use crate::error::{ProblemError, raise, setting};
-use crate::nodes::Labels;
 use crate::numbers::{self, count};
 use crate::paths::Paths;
 use crate::solve::threads_of;
+pub(crate) use fabrics::{fat_tree, from_edges, leaf_spine, parking_lot, single_link, star};
+use nodes::Labels;
 
 /// A network: named nodes, joined by directed links with capacities.
 ///
-/// The first `ends` nodes are the ends, where flows may start and stop: the servers of a fabric, numbered rack by rack from
-/// 0, or every node of a generic graph. Ready-made ones are in `netnum.topology`.
+/// The first `ends` nodes are the ends, where flows may start and stop: the servers of a fabric, numbered rack by rack
+/// from 0, or every node of a generic graph. Ready-made ones are in `netnum.topology`.
 ///
 /// Parameters
 /// ----------
@@ -39,9 +43,9 @@ use crate::solve::threads_of;
 /// positions : array of float, shape (nodes, 2), optional
 ///     Where to draw every node.
 /// integer_names : bool
-///     Whether an integer that is given for an end is its name, as in a graph whose nodes are the numbers 1 to n, and not its
-///     index; `random_pairs` gives such names then. Where only some names are integers, one that is a name is refused:
-///     give it as text.
+///     Whether an integer that is given for an end is its name, as in a graph whose nodes are the numbers 1 to n, and
+///     not its index; `random_pairs` gives such names then. Where only some names are integers, one that is a name is
+///     refused: give it as text.
 ///
 /// Raises
 /// ------
@@ -67,10 +71,6 @@ impl From<Core> for Topology {
     fn from(core: Core) -> Self {
         Self { core, positions: None, labels: None, capacities: PyOnceLock::new(), link_names: PyOnceLock::new() }
     }
-}
-
-fn made(py: Python<'_>, make: impl FnOnce() -> netnum_core::Result<Core> + Send) -> PyResult<Topology> {
-    door::detached(py, make).map(Into::into)
 }
 
 /// Names of nodes.
@@ -144,162 +144,12 @@ impl Topology {
                 Some(values.as_chunks().0.to_vec())
             }
         };
-        let (core, labels) = door::detached(py, || {
+        let (core, labels) = detach::run(py, || -> netnum_core::Result<_> {
             let core = Core::new(name, node_names, ends, tiers, links)?;
             let labels = integer_names.then(|| Labels::of(&core));
             Ok((core, labels))
         })?;
         Ok(Self { positions, labels, ..Self::from(core) })
-    }
-
-    /// Racks of servers, every rack joined to every spine.
-    ///
-    /// Servers are numbered rack by rack. Links, for H servers and F = racks * spines: server h -> its rack at h, its rack
-    /// -> server h at H + h, rack r -> spine s at 2H + r * spines + s, and back at 2H + F + r * spines + s.
-    ///
-    /// Parameters
-    /// ----------
-    /// racks, servers_per_rack, spines : int
-    /// server_capacity : float
-    ///     Of the links between a server and its rack. By default 10 Gbit/s in bit/s.
-    /// fabric_capacity : float
-    ///     Of the links between racks and spines. By default 40 Gbit/s in bit/s.
-    ///
-    /// Returns
-    /// -------
-    /// Topology
-    ///
-    /// Raises
-    /// ------
-    /// NumError
-    ///     For no racks, servers or spines, a single server in all, or a capacity that is negative or not finite.
-    ///
-    /// Notes
-    /// -----
-    /// 9 racks of 16 servers under 4 spines is the network of Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017.
-    #[staticmethod]
-    #[pyo3(signature = (racks, servers_per_rack, spines, server_capacity=10e9, fabric_capacity=40e9))]
-    fn leaf_spine(
-        racks: &Bound<'_, PyAny>,
-        servers_per_rack: &Bound<'_, PyAny>,
-        spines: &Bound<'_, PyAny>,
-        server_capacity: f64,
-        fabric_capacity: f64,
-    ) -> PyResult<Self> {
-        let py = racks.py();
-        let racks = count("racks", racks, 1)?;
-        let servers_per_rack = count("servers_per_rack", servers_per_rack, 1)?;
-        let spines = count("spines", spines, 1)?;
-        made(py, || Core::leaf_spine(racks, servers_per_rack, spines, server_capacity, fabric_capacity))
-    }
-
-    /// The fat tree of k-port switches: k pods, k³/4 servers, (k/2)² shortest paths between pods.
-    ///
-    /// Parameters
-    /// ----------
-    /// k : int
-    ///     Ports per switch, even and at least 2.
-    /// capacity : float
-    ///     Of every link.
-    ///
-    /// Returns
-    /// -------
-    /// Topology
-    ///
-    /// Raises
-    /// ------
-    /// NumError
-    ///     For a `k` that is odd or below 2, or a capacity that is negative or not finite.
-    ///
-    /// Notes
-    /// -----
-    /// Source: Al-Fares, Loukissas, Vahdat, *A Scalable, Commodity Data Center Network Architecture*, SIGCOMM 2008, §3.
-    #[staticmethod]
-    #[pyo3(signature = (k, capacity=1.0))]
-    fn fat_tree(k: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Self> {
-        let even = "an even number >= 2";
-        let ports = count("k", k, 2)
-            .map_err(|error| if k.lt(2).is_ok_and(|small| small) { setting("k", k, even) } else { error })?;
-        made(k.py(), || Core::fat_tree(ports, capacity))
-    }
-
-    /// Two nodes and one link, from node 0 to node 1.
-    ///
-    /// Parameters
-    /// ----------
-    /// capacity : float
-    ///
-    /// Returns
-    /// -------
-    /// Topology
-    #[staticmethod]
-    #[pyo3(signature = (capacity=1.0))]
-    fn single_link(py: Python<'_>, capacity: f64) -> PyResult<Self> {
-        made(py, || Core::single_link(capacity))
-    }
-
-    /// n links in a chain: link i runs from node i to node i + 1.
-    ///
-    /// Parameters
-    /// ----------
-    /// n : int
-    ///     Number of links, at least 1.
-    /// capacity : float
-    ///     Of every link.
-    ///
-    /// Returns
-    /// -------
-    /// Topology
-    #[staticmethod]
-    #[pyo3(signature = (n, capacity=1.0))]
-    fn parking_lot(n: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Self> {
-        let links = count("n", n, 1)?;
-        made(n.py(), || Core::parking_lot(links, capacity))
-    }
-
-    /// Servers around one hub, each with a link up and a link down.
-    ///
-    /// Links, for H servers: server h -> hub at h, hub -> server h at H + h.
-    ///
-    /// Parameters
-    /// ----------
-    /// servers : int
-    ///     At least 2.
-    /// capacity : float
-    ///     Of every link.
-    ///
-    /// Returns
-    /// -------
-    /// Topology
-    #[staticmethod]
-    #[pyo3(signature = (servers, capacity=1.0))]
-    fn star(servers: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Self> {
-        let ends = count("servers", servers, 2)?;
-        made(servers.py(), || Core::star(ends, capacity))
-    }
-
-    /// A network from text with one edge per line, ``node node capacity``.
-    ///
-    /// Blank lines and lines that start with ``#`` are skipped. Edge i, "a b c", is link 2i from a to b and link 2i + 1
-    /// from b to a, each of capacity c. All nodes are ends, numbered by first appearance.
-    ///
-    /// Parameters
-    /// ----------
-    /// text : str
-    /// name : str
-    ///
-    /// Returns
-    /// -------
-    /// Topology
-    ///
-    /// Raises
-    /// ------
-    /// ProblemError
-    ///     With the number of the line that is wrong.
-    #[staticmethod]
-    #[pyo3(signature = (text, name="graph"))]
-    fn from_edges(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
-        made(py, || Core::from_edges(text).map(|core| core.named(name)))
     }
 
     /// What the network is called.
@@ -343,8 +193,8 @@ impl Topology {
         self.core.ends()
     }
 
-    /// The tier of every node: 0 for ends, 1 for rack or edge switches, 2 for aggregation or spine, 3 for core. Array of
-    /// int, shape (nodes,).
+    /// The tier of every node: 0 for ends, 1 for rack or edge switches, 2 for aggregation or spine, 3 for core. Array
+    /// of int, shape (nodes,).
     #[getter]
     fn tiers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         numbers::indices(py, self.core.tiers())
@@ -365,8 +215,8 @@ impl Topology {
 
     /// One shortest path for every pair, chosen as routers do under equal-cost multipath.
     ///
-    /// Hop by hop, uniformly among the links that lie on a shortest path (fewest links) from there. The choices of pair i
-    /// depend on `seed` and i only. A link of capacity 0 still counts as a link.
+    /// Hop by hop, uniformly among the links that lie on a shortest path (fewest links) from there. The choices of pair
+    /// i depend on `seed` and i only. A link of capacity 0 still counts as a link.
     ///
     /// Parameters
     /// ----------
@@ -395,7 +245,7 @@ impl Topology {
     ) -> PyResult<Paths> {
         let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
         let seed = seed_of(seed)?;
-        door::detached(py, || self.core.ecmp(&sources, &destinations, seed)).map(Into::into)
+        detach::run(py, || self.core.ecmp(&sources, &destinations, seed)).map(Into::into)
     }
 
     /// All shortest paths (fewest links) from one end to another.
@@ -417,7 +267,7 @@ impl Topology {
     ///     1 000 000 paths.
     fn paths(&self, py: Python<'_>, source: &Bound<'_, PyAny>, destination: &Bound<'_, PyAny>) -> PyResult<Paths> {
         let (source, destination) = (self.end_of("source", source)?, self.end_of("destination", destination)?);
-        door::detached(py, || self.core.paths(source, destination)).map(Into::into)
+        detach::run(py, || self.core.paths(source, destination)).map(Into::into)
     }
 
     /// Pairs of two different ends, uniform among all such pairs.
@@ -447,7 +297,7 @@ impl Topology {
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
         let (pairs, seed) = (numbers::count("count", count, 0)?, seed_of(seed)?);
-        let (sources, destinations) = door::detached(py, || self.core.random_pairs(pairs, seed))?;
+        let (sources, destinations) = detach::run(py, || self.core.random_pairs(pairs, seed))?;
         let column = |ends: Vec<usize>| {
             if self.labels.as_ref().is_some_and(|labels| labels.are_all) {
                 return numbers::long_indices(py, &ends.iter().map(|&end| self.shown(end)).collect::<Vec<_>>());
@@ -470,15 +320,15 @@ impl Topology {
     /// k : int
     ///     The most paths per pair, from 1 to 100 000.
     /// weight : array of float, shape (links,), or float, optional
-    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used. By default 1, so that
-    ///     paths are measured in links.
+    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used. By default 1, so
+    ///     that paths are measured in links.
     /// max_stretch : float, optional
-    ///     The most that a path may weigh beside the lightest of its pair, at least 1: with 1.5 none is longer by more than
-    ///     half.
+    ///     The most that a path may weigh beside the lightest of its pair, at least 1: with 1.5 none is longer by more
+    ///     than half.
     /// disjoint : bool
-    ///     Whether the paths of a pair may have no link in common. They are then those of least weight in sum, as many as
-    ///     there can be up to k; the lightest path of all need not be among them. With a `max_stretch` there are as many
-    ///     of them as all keep it.
+    ///     Whether the paths of a pair may have no link in common. They are then those of least weight in sum, as many
+    ///     as there can be up to k; the lightest path of all need not be among them. With a `max_stretch` there are as
+    ///     many of them as all keep it.
     /// threads : int, optional
     ///     By default as many as the machine has cores. The paths do not depend on it.
     ///
@@ -492,8 +342,8 @@ impl Topology {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a path (`has_path` tells
-    ///     which have one); and the link whose weight is negative or NaN.
+    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a path (see
+    ///     `has_path`); and the link whose weight is negative or NaN.
     /// NumError
     ///     For a `k` or a `max_stretch` below 1.
     /// MemoryError
@@ -501,8 +351,8 @@ impl Topology {
     ///
     /// Notes
     /// -----
-    /// Sources: Yen, *Finding the k shortest loopless paths in a network*, Management Science 17, 1971; for disjoint paths
-    /// Suurballe, *Disjoint paths in a network*, Networks 4, 1974.
+    /// Sources: Yen, *Finding the k shortest loopless paths in a network*, Management Science 17, 1971; for disjoint
+    /// paths Suurballe, *Disjoint paths in a network*, Networks 4, 1974.
     ///
     /// Examples
     /// --------
@@ -537,8 +387,7 @@ impl Topology {
             some => threads_of(some)?,
         };
         let what = KShortest { k, weight: weight.as_deref(), max_stretch, disjoint };
-        let (paths, group) =
-            door::detached(py, || k_shortest_paths(&self.core, &sources, &destinations, &what, threads))?;
+        let (paths, group) = detach::run(py, || k_shortest_paths(&self.core, &sources, &destinations, &what, threads))?;
         let of_pairs = numbers::long_indices(py, &group)?;
         Ok((Paths::grouped(paths.into(), &group), of_pairs))
     }
@@ -571,7 +420,7 @@ impl Topology {
         destinations: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let (sources, destinations) = (self.ends_of("sources", sources)?, self.ends_of("destinations", destinations)?);
-        let have = door::detached(py, || self.core.has_path(&sources, &destinations))?;
+        let have = detach::run(py, || self.core.has_path(&sources, &destinations))?;
         Ok(PyArray1::from_vec(py, have))
     }
 
@@ -626,8 +475,8 @@ impl Topology {
 
     /// The links of the walk through some nodes.
     ///
-    /// `Problem` and `Allocator` take lists of node names in place of lists of links themselves, where their network is a
-    /// `Topology`.
+    /// `Problem` and `Allocator` take lists of node names in place of lists of links themselves, where their network is
+    /// a `Topology`.
     ///
     /// Parameters
     /// ----------
@@ -642,8 +491,8 @@ impl Topology {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For a node that does not exist, with the name that is most like it, and for two nodes that no link joins, with
-    ///     the hop.
+    ///     For a node that does not exist, with the name that is most like it, and for two nodes that no link joins,
+    ///     with the hop.
     ///
     /// Examples
     /// --------
@@ -654,8 +503,8 @@ impl Topology {
         Ok(numbers::indices(py, &self.route_of("nodes", nodes)?))
     }
 
-    /// The same network with some links failed: of capacity 0. All links keep their numbers, so that paths stay what they
-    /// are.
+    /// The same network with some links failed: of capacity 0. All links keep their numbers, so that paths stay what
+    /// they are.
     ///
     /// Parameters
     /// ----------
@@ -712,9 +561,9 @@ impl Topology {
     /// Returns
     /// -------
     /// networkx.DiGraph
-    ///     A `MultiDiGraph` where several links run from one node to another. Nodes are named as here, by integers where
-    ///     names are integers, and have the attributes ``tier`` and, where there are positions, ``pos``; edges have
-    ///     ``capacity`` and ``link``, the number of the link here.
+    ///     A `MultiDiGraph` where several links run from one node to another. Nodes are named as here, by integers
+    ///     where names are integers, and have the attributes ``tier`` and, where there are positions, ``pos``; edges
+    ///     have ``capacity`` and ``link``, the number of the link here.
     ///
     /// Raises
     /// ------
@@ -760,7 +609,7 @@ impl Topology {
         slf.py().import("netnum.plot")?.call_method1("topology", (slf, ax, values, label))
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
+    #[expect(clippy::type_complexity, reason = "positional and keyword arguments, for pickle")]
     fn __getnewargs_ex__<'py>(
         &self,
         py: Python<'py>,
@@ -780,7 +629,7 @@ impl Topology {
 }
 
 impl Topology {
-    /// The same network but for what the core says of it: names and positions are those of this one.
+    /// The network with another core, and the positions and integer names of this one.
     pub(crate) fn with(&self, core: Core) -> PyResult<Self> {
         Ok(Self { positions: self.positions.clone(), labels: self.labels.clone(), ..Self::from(core) })
     }

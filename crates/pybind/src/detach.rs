@@ -1,0 +1,105 @@
+//! Long calls without the GIL: other Python threads run meanwhile, Ctrl-C stops the call, and an exception that Python
+//! code raises during the call is raised by the call.
+//!
+//! The Rust crates know no Python exceptions. Python code that is called back (a utility, a callback, a progress bar)
+//! keeps its exception in a slot of the thread that runs the call, and answers with NaN or "stop". A stop token checks
+//! for signals while the call runs, wherever the call checks for tokens (`netnum_core::interrupt`), and keeps the
+//! exception of a signal handler in the same slot. The call then ends, and the kept exception is raised.
+
+use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
+
+use netnum_core::{StopToken, interrupt};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::error::Raise;
+
+/// The time between two checks for signals in a running call.
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
+
+thread_local! {
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Runs the work without the GIL. `interrupt::check` within it heeds signals.
+pub(crate) fn run<T: Send, E: Raise + Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, E> + Send) -> PyResult<T> {
+    // A call within a call (a utility that solves another problem) has its own slot and its own token.
+    let outer = RAISED.take();
+    let result = py.detach(|| StopToken::with_poll(PAUSE, has_raised_or_signal).scope_alone(work));
+    let result = outcome(result);
+    RAISED.set(outer);
+    result
+}
+
+/// Runs a piece of work so many times without the GIL. Ctrl-C stops between two of them.
+pub(crate) fn repeat(
+    py: Python<'_>,
+    times: usize,
+    mut work: impl FnMut() -> netnum_core::Result<()> + Send,
+) -> PyResult<()> {
+    run(py, || (0..times).try_for_each(|_| work().and_then(|()| interrupt::check())))
+}
+
+/// Checks for signals; whether there is a kept exception afterwards.
+fn has_raised_or_signal() -> bool {
+    if let Err(raised) = Python::attach(|py| py.check_signals()) {
+        keep(raised);
+    }
+    has_raised()
+}
+
+/// The result of work on this thread: the exception that Python code has raised meanwhile, else what the work returned.
+pub(crate) fn outcome<T, E: Raise>(result: Result<T, E>) -> PyResult<T> {
+    match RAISED.take() {
+        Some(raised) => Err(raised),
+        None => result.map_err(E::raise),
+    }
+}
+
+/// Keeps an exception until the call ends. The first one is the cause of the others.
+pub(crate) fn keep(error: PyErr) {
+    RAISED.with_borrow_mut(|raised| {
+        raised.get_or_insert(error);
+    });
+}
+
+/// Whether Python code has raised in this call: no more of it may be called.
+pub(crate) fn has_raised() -> bool {
+    RAISED.with_borrow(Option::is_some)
+}
+
+/// The content of a lock, unless it is in use: in another thread, or around Python code that refers to it.
+pub(crate) fn lock<'a, T>(lock: &'a Mutex<T>, what: &str) -> PyResult<MutexGuard<'a, T>> {
+    match lock.try_lock() {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(format!("this {what} is in use already"))),
+    }
+}
+
+/// Checks for signals once per so many items, in a conversion, which holds the GIL.
+pub(crate) struct Pacer<'py> {
+    py: Python<'py>,
+    done: usize,
+}
+
+impl<'py> Pacer<'py> {
+    /// Items between two checks: a microsecond each at most, where they are Python objects.
+    const PAUSE: usize = 16_384;
+
+    pub(crate) fn new(py: Python<'py>) -> Self {
+        Self { py, done: 0 }
+    }
+
+    /// Counts some items, and checks when enough are done.
+    pub(crate) fn did(&mut self, items: usize) -> PyResult<()> {
+        self.done += items;
+        if self.done < Self::PAUSE {
+            return Ok(());
+        }
+        self.done = 0;
+        self.py.check_signals()
+    }
+}
