@@ -2,11 +2,15 @@
 
 use std::fmt::{self, Write as _};
 
+use serde::{Deserialize, Serialize};
+
 use crate::policy::UpdateTraffic;
 use crate::workload::Workload;
 
 /// How a simulation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RunStatus {
     /// All flows have ended.
     Finished,
@@ -38,7 +42,9 @@ impl RunStatus {
 }
 
 /// The result of a simulation. Columns over flows are in the order of the workload.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[must_use = "the report is all that a run leaves"]
+#[non_exhaustive]
 pub struct Report {
     /// How it ended.
     pub status: RunStatus,
@@ -87,6 +93,31 @@ pub struct Report {
 }
 
 impl Report {
+    /// The report of a run without events, whose fields may be set: that of a report which is read from elsewhere.
+    pub fn new(status: RunStatus, workload: Workload) -> Self {
+        Self {
+            status,
+            policy: String::new(),
+            routing: String::new(),
+            workload,
+            completion_times: Vec::new(),
+            slowdowns: Vec::new(),
+            bytes_sent: Vec::new(),
+            copy_rates: Vec::new(),
+            link_bytes: Vec::new(),
+            link_utilization: Vec::new(),
+            peak_loads: Vec::new(),
+            over_allocation: 0.0,
+            gap: 0.0,
+            update_traffic: None,
+            time: 0.0,
+            events: 0,
+            rate_changes: 0,
+            route_changes: 0,
+            seconds: 0.0,
+        }
+    }
+
     /// The number of flows that have ended.
     pub fn ended(&self) -> usize {
         self.completion_times.iter().filter(|time| !time.is_nan()).count()

@@ -27,7 +27,7 @@ fn an_adaptive_split_has_the_max_min_rates_of_all_splits() {
         let net = small_network(seed);
         let workload = poisson(&net, 40, 0.8, seed);
         let report = run(&net, &workload, &mut Adaptive::new(), &[]);
-        // Rates over all paths at once, and nothing said of how flows are split.
+        // Rates over all paths at once, whatever the split of flows.
         let rates_of = |active: &[usize]| {
             if active.is_empty() {
                 return vec![];

@@ -268,7 +268,7 @@ fn a_turn_of_a_source_is_no_step_of_an_allocator() {
     assert_eq!(report.status, RunStatus::Finished);
 }
 
-/// Sets its next call to the next time that the clock can tell, at the same rate for all.
+/// Sets its next call to the next float, at the same rate for all.
 struct Restless {
     step: fn(f64) -> f64,
     rate: f64,

@@ -92,10 +92,10 @@ fn the_exact_optimum_and_xwi_get_on_with_sources() {
     for name in ["max-min", "proportional", "min-fct", "xwi"] {
         let mut policy = policy(name, &Options::new()).unwrap();
         let run = RunSettings::default().with_until(10.0);
-        let mut looks = 0;
+        let mut calls = 0;
         let mut stop = |_: &RunProgress| {
-            looks += 1;
-            if looks < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            calls += 1;
+            if calls < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let report = simulate(&net, &workload, &mut Ecmp::new(1), policy.as_mut(), &run, &mut stop).unwrap();
         assert_eq!((report.status.name(), report.ended()), ("finished", 300), "{report}");

@@ -11,6 +11,7 @@ use crate::registry::{self, OptionValue};
 /// How links mark what goes over them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Marking {
     /// Congested links mark everything.
     Saturated,
@@ -40,7 +41,7 @@ impl Marking {
         marking.check(routing).map(|()| marking)
     }
 
-    /// Reads an option, with an error that says the forms.
+    /// Reads an option, with an error that lists the forms.
     pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         registry::read_form(deserializer, Self::FORMS)
     }

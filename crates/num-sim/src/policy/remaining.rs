@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::network::Flows;
 
 /// The unit of the rest of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Remaining {
     /// Bits.
     #[default]

@@ -30,8 +30,9 @@ pub(super) const ENTRY: PolicyEntry = Entry {
 };
 
 /// The number that makes a flow urgent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Urgency {
     /// A small size, as it was when the flow arrived.
     #[default]
@@ -73,9 +74,11 @@ impl Default for MinFctOptions {
 }
 
 impl MinFctOptions {
+    /// The policy with these options.
+    ///
     /// # Errors
-    /// Naming the option that is out of its range.
-    pub(super) fn policy(&self) -> Result<Ideal> {
+    /// [`Error::Option`] or a setting's, naming the option that is out of its range.
+    pub fn policy(&self) -> Result<Ideal> {
         let &Self { tol, by, interval, slack } = self;
         if !(slack.is_finite() && slack > 0.0) {
             return Err(Error::option(r#"policy "min-fct""#, "slack", slack, "a finite number > 0"));

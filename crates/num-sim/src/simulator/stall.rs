@@ -1,4 +1,4 @@
-//! A run whose clock does not get on, and one in which nothing can be sent any more.
+//! A run whose clock stands still, and one in which nothing can be sent any more.
 //!
 //! Arrivals, ends and changes of capacity are finite in number. Between two of them turns of sources, reviews of routes and
 //! calls of the policy may be any number, and each may lead to another one at once. So these are counted from the last

@@ -49,8 +49,8 @@ struct Plain {
 }
 
 impl Workload {
-    /// A trace from its columns: arrivals in seconds, source and destination ends, sizes in bytes. Whether a network has
-    /// those ends is seen when one is simulated.
+    /// A trace from its columns: arrivals in seconds, source and destination ends, sizes in bytes. [`simulate`](crate::simulate) checks that
+    /// its network has those ends.
     ///
     /// # Errors
     /// [`Error::Core`] for columns of different lengths; [`Error::Flow`] naming the first flow with an arrival that is

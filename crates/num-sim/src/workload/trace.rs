@@ -30,7 +30,7 @@ const WITH_PRODUCTION: &str = "arrival,source,destination,size,production";
 impl Workload {
     /// Reads a trace: arrival in seconds, source and destination ends by index, size in bytes and perhaps the rate of
     /// production in bit/s, separated by commas. Blank lines and those that begin with `#` are skipped. Below a header the
-    /// columns stand as it says, and those of other names are skipped. Send buffers have no limit;
+    /// columns have its order, and those of other names are skipped. Send buffers have no limit;
     /// [`with_production`](Self::with_production) may say otherwise afterwards.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ impl Layout {
         Self { places: [0, 1, 2, 3, 4].map(|place| (place < count).then_some(place)), count, shown: shown.into() }
     }
 
-    /// What the first line says, if it is a header: none of its fields is a number.
+    /// The layout of the first line, if it is a header: none of its fields is a number.
     fn of_header(fields: &[&str], columns: &BTreeMap<String, String>) -> Option<Result<Self, String>> {
         if fields.iter().any(|field| field.parse::<f64>().is_ok()) {
             return None;

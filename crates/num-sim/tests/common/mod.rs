@@ -54,7 +54,7 @@ pub(crate) fn brute_force(
                 (until, ends) = (left / rate, Some(place));
             }
         }
-        assert!(until < f64::INFINITY, "somebody starves");
+        assert!(until < f64::INFINITY, "a flow starves");
         left.iter_mut().zip(&rates).for_each(|(left, rate)| *left -= rate * until);
         match ends {
             Some(place) => {

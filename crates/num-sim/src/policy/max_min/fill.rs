@@ -22,8 +22,10 @@ use std::collections::binary_heap::PeekMut;
 
 use netnum_core::interrupt::Pacer;
 
+use super::flow_levels::NONE;
 use super::hops::Hop;
-use super::levels::{Crossing, Levels, Link, NONE};
+use super::levels::Levels;
+use super::links::{Crossing, Link};
 use crate::error::Result;
 
 /// Fills that go on from one from the start, before the next such one.

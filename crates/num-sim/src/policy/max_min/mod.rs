@@ -5,8 +5,10 @@
 //! are computed anew, by water-filling.
 
 mod fill;
+mod flow_levels;
 mod hops;
 mod levels;
+mod links;
 mod tiers;
 mod weighted;
 
