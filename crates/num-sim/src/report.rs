@@ -20,8 +20,8 @@ pub enum RunStatus {
     Stopped,
     /// The limit of wall-clock time was reached.
     TimeLimit,
-    /// Nothing can be sent any more, but some flows have not ended: their links have failed, or the policy gives them no
-    /// rate.
+    /// Nothing can be sent any more, but some flows have not ended: their links have failed, or the policy gives them
+    /// no rate.
     Starved,
 }
 
@@ -57,13 +57,13 @@ pub struct Report {
     /// Seconds from each flow's arrival to its end; NaN for those that have not ended.
     pub completion_times: Vec<f64>,
     /// That time over the time that the flow would take alone on the route of its arrival, with all its bytes there and
-    /// capacities as at the start: at least 1, to rounding, unless it moved to a wider route or capacities grew. NaN for those
-    /// that have not ended.
+    /// capacities as at the start: at least 1, to rounding, unless it moved to a wider route or capacities grew. NaN
+    /// for those that have not ended.
     pub slowdowns: Vec<f64>,
     /// Bytes that each flow has sent: its size, if it has ended.
     pub bytes_sent: Vec<f64>,
-    /// The estimate of each flow's rate of production when it ended, in bit/s, see [`copy_rate`]; NaN for those that have not
-    /// ended, and for those whose bytes were all there.
+    /// The estimate of each flow's rate of production when it ended, in bit/s, see [`copy_rate`]; NaN for those that
+    /// have not ended, and for those whose bytes were all there.
     ///
     /// [`copy_rate`]: crate::Flows::copy_rate
     pub copy_rates: Vec<f64>,
@@ -73,8 +73,8 @@ pub struct Report {
     pub link_utilization: Vec<f64>,
     /// The highest load of each link over any interval of time, in bit/s.
     pub peak_loads: Vec<f64>,
-    /// The load above capacity, in bit/s, summed over links and averaged over time: 0 to rounding for policies that overload
-    /// none.
+    /// The load above capacity, in bit/s, summed over links and averaged over time: 0 to rounding for policies that
+    /// overload none.
     pub over_allocation: f64,
     /// The largest relative gap that the policy has proven for its rates; 0 where it proves none, or is exact.
     pub gap: f64,
@@ -133,8 +133,8 @@ impl Report {
         mean(&self.slowdowns)
     }
 
-    /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none, and for a fraction
-    /// outside 0…1. Between two flows it is interpolated. O(flows).
+    /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none, and for a
+    /// fraction outside 0…1. Between two flows it is interpolated. O(flows).
     pub fn slowdown_quantile(&self, fraction: f64) -> f64 {
         quantile(&self.slowdowns, fraction)
     }

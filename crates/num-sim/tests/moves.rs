@@ -81,8 +81,8 @@ fn run(workload: &Workload, changes: Vec<CapacityChange>) -> (Report, Down) {
 
 #[test]
 fn two_flows_that_meet_part_after_a_period() {
-    // Both begin over the second spine at half a megabyte per second and are reviewed after 0.1 s, both at once: both move,
-    // and go on as before, over the first.
+    // Both begin over the second spine at half a megabyte per second and are reviewed after 0.1 s, both at once: both
+    // move, and go on as before, over the first.
     let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![2, 3], vec![1e6; 2]).unwrap();
     let (report, routing) = run(&workload, vec![]);
     assert_eq!(routing.reviews[..2], [(0, 1.0), (1, 1.0)]);

@@ -1,7 +1,7 @@
 //! How congested links mark what goes over them, and the marks of a flow.
 //!
-//! Source of the fraction under DCTCP: Alizadeh et al., *Analysis of DCTCP*, SIGMETRICS 2011, §3: n synchronized windows
-//! mark √(2n/W) of their packets.
+//! Source of the fraction under DCTCP: Alizadeh et al., *Analysis of DCTCP*, SIGMETRICS 2011, §3: n synchronized
+//! windows mark √(2n/W) of their packets.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -15,8 +15,8 @@ use crate::registry::{self, OptionValue};
 pub enum Marking {
     /// Congested links mark everything.
     Saturated,
-    /// Congested links mark what DCTCP's control does: √(2n/W), n the flows on the link and W = (C·RTT + K)/1500 bytes what
-    /// it holds.
+    /// Congested links mark what DCTCP's control does: √(2n/W), n the flows on the link and W = (C·RTT + K)/1500 bytes
+    /// what it holds.
     Dctcp {
         /// The round-trip time, in seconds.
         rtt: f64,

@@ -1,4 +1,5 @@
-//! What is left of a flow, in bits or in time. Real schedulers do not have it; those that do are references for the others.
+//! What is left of a flow, in bits or in time. Real schedulers do not have it; those that do are references for the
+//! others.
 //!
 //! ```text
 //! size   s = b_r + b_b                          b_r still to be produced, b_b waiting to be sent

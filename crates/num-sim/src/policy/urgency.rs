@@ -4,9 +4,10 @@
 //! U(x) = x^(1−ε) / s      s the size, what remains of it, the remaining time, or the time until the deadline
 //! ```
 //!
-//! They approximate serving flows in the order of s; ε > 0 leads from that towards fair sharing. Numbers that change are
-//! computed when flows arrive or end, and at the ticks of a clock. They do not fall below those of one packet, since the
-//! last bytes of a flow would otherwise be worth any price. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, Table 1.
+//! They approximate serving flows in the order of s; ε > 0 leads from that towards fair sharing. Numbers that change
+//! are computed when flows arrive or end, and at the ticks of a clock. They do not fall below those of one packet,
+//! since the last bytes of a flow would otherwise be worth any price. Source: Nagaraj et al., *NUMFabric*, SIGCOMM
+//! 2016, §2, Table 1.
 
 use netnum_core::{MinFct, Settings};
 use serde::{Deserialize, Serialize};

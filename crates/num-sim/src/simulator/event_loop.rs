@@ -1,7 +1,7 @@
 //! The loop over events.
 //!
 //! ```text
-//! now ← the first of: an arrival, an end, a turn of a source, a review of a route, a change of capacity, the policy's clock
+//! now ← the first of: an arrival, an end, a turn of a source, a review, a change of capacity, the policy's clock
 //! flows that end now leave; sources turn; links change; routes are reviewed; flows that arrive now are routed and join
 //! the policy sets the rates that change; only those flows are computed anew
 //! ```

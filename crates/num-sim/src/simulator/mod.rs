@@ -38,8 +38,8 @@ use wall_clock::WallClock;
 
 /// Simulates the flows of a workload on a network.
 ///
-/// The same arguments give the same report, bit for bit, except for its [`seconds`](Report::seconds); the report of a run
-/// that stops by the real clock is the beginning of it.
+/// The same arguments give the same report, bit for bit, except for its [`seconds`](Report::seconds); the report of a
+/// run that stops by the real clock is the beginning of it.
 ///
 /// A [`StopToken`] in force ends the run with [`RunStatus::Stopped`], a [time limit](RunSettings::time_limit) with
 /// [`RunStatus::TimeLimit`]: the report is of what has happened by then, though that be nothing.
@@ -47,8 +47,8 @@ use wall_clock::WallClock;
 /// # Errors
 /// [`Error::Flow`] naming a flow between ends that the network does not have; a setting's, for a time, a link or a
 /// capacity of the run out of its range; those of the routing for flows that it cannot route, and of the policy for the
-/// network, before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be used;
-/// [`Error::StandsStill`].
+/// network, before anything is simulated; [`Error::Routing`] and [`Error::Policy`] for routes and rates that cannot be
+/// used; [`Error::StandsStill`].
 pub fn simulate(
     net: &Topology,
     workload: &Workload,

@@ -1,4 +1,5 @@
-//! What tests compare with: progressive filling, a loop over arrivals and ends for rates of any kind, networks of all sorts.
+//! What tests compare with: progressive filling, a loop over arrivals and ends for rates of any kind, networks of all
+//! sorts.
 #![allow(dead_code, reason = "every test uses its part")]
 
 pub(crate) mod slow;

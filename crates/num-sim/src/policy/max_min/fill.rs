@@ -1,10 +1,10 @@
-//! Levels by water-filling: the level of a link at which its flows would fill it, if those that lower links cut off stay
-//! where they are, only rises while flows are cut off. So the lowest such level is looked at first, and is either higher
-//! by now and put back, or that of the next link to fill.
+//! Levels by water-filling: the level of a link at which its flows would fill it, if those that lower links cut off
+//! keep their rates, only rises while flows are cut off. So the lowest such level is taken first, and is either higher by
+//! now and put back, or that of the next link to fill.
 //!
-//! What happens below the lowest level that a change moves stays as it was. So a fill goes on from the last one: the
-//! flows that this one cut off at that level or above rise again, their rates are given back to their links, and the
-//! water rises from there. In a crowd every end moves the levels of many links, but only those above its own.
+//! Rates below the lowest level that a change moves stay as they are. So a fill goes on from the last one: the flows that
+//! this one cut off at that level or above rise again, their rates are given back to their links, and the level rises from
+//! there. With many flows every end moves the levels of many links, but only those above its own.
 //!
 //! ```text
 //! left_l = c_l − Σ_f a_fl x_f over the flows that are cut off      level_l = left_l / Σ_f a_fl over those that rise
@@ -12,9 +12,9 @@
 //!
 //! `left` is kept up by adding and subtracting; every [`AFRESH`] fills it is computed from nothing again.
 //!
-//! Such a fill tries the order in which links filled last time, and looks for the next one among the [`WINDOW`] that come
-//! next. If each level is at least the one before, and no link is over its capacity at the end, then every flow is cut off
-//! by a full link on which no other is faster, and rates are max-min; else the fill begins from nothing.
+//! Such a fill tries the order in which links filled last time, and looks for the next one among the [`WINDOW`] that
+//! come next. If each level is at least the one before, and no link is over its capacity at the end, then every flow is
+//! cut off by a full link on which no other is faster, and rates are max-min; else the fill begins from nothing.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,19 +34,19 @@ const AFRESH: u32 = 64;
 /// The part of a link's shares below which those that are left are added up again.
 const LOST: f64 = 1e-3;
 
-/// Of so many flows one must have been cut off for all to be looked at.
+/// One of so many flows must have been cut off for all to be read.
 const MANY: usize = 8;
 
-/// How many of the links that come next are looked at.
+/// The number of links, of those that come next, that are compared.
 const WINDOW: usize = 32;
 
-/// The part of a link's capacity that may be missing: that is rounding.
+/// The fraction of a link's capacity that may be missing: that is rounding.
 const OVER: f64 = 1e-13;
 
 /// The place of a flow that is not cut off.
 const RISES: u32 = u32::MAX;
 
-/// What of a link is still to be given away, and to how many.
+/// The capacity of a link that is left, and the flows that rise on it.
 #[derive(Debug, Clone, Copy)]
 struct Left {
     capacity: f64,
@@ -112,7 +112,7 @@ struct Cut {
     rate: f64,
 }
 
-/// What the last fill has left behind, and the changes since.
+/// The state after the last fill, and the changes since.
 #[derive(Debug, Default)]
 pub(super) struct Filled {
     /// Whether levels are those of the last fill.
@@ -120,7 +120,7 @@ pub(super) struct Filled {
     /// How many fills have gone on from the last one from the start.
     times: u32,
     left: Vec<Left>,
-    /// Flows in the order in which they were cut off. A place that its flow does not know any more is empty.
+    /// Flows in the order in which they were cut off. A place that is not that of its flow is empty.
     cut: Vec<Cut>,
     /// By slot.
     places: Vec<u32>,
@@ -191,7 +191,7 @@ impl Filled {
         (self.holds && self.risen.is_empty()).then(|| self.left[link as usize].capacity)
     }
 
-    /// Levels have moved otherwise.
+    /// Levels have moved in another way.
     pub(super) fn forget(&mut self) {
         self.holds = false;
     }
@@ -208,7 +208,7 @@ impl Filled {
     }
 }
 
-/// Lists slots for which something is so, without a branch: which they are cannot be predicted.
+/// Lists slots with some property, without a branch: which they are cannot be predicted.
 #[inline]
 fn list(listed: &mut Vec<u32>, slots: impl ExactSizeIterator<Item = u32>, is_so: impl Fn(u32) -> bool) -> &[u32] {
     if listed.len() < slots.len() {
@@ -238,7 +238,7 @@ impl Levels {
     /// Computes the levels of all links that are at some level or above, and those that changes of flows and caps move.
     ///
     /// # Errors
-    /// [`netnum_core::Error::Stopped`] only, after which nothing holds of the levels.
+    /// [`netnum_core::Error::Stopped`] only, after which the levels are undefined.
     pub(super) fn fill(&mut self, from: f64) -> Result<()> {
         let from = f64::min(from, self.filled.from);
         let goes_on = self.filled.holds && from > 0.0 && self.filled.times < AFRESH;
@@ -292,7 +292,7 @@ impl Levels {
         cut.truncate(first);
     }
 
-    /// Tells flows that have been cut off by how much.
+    /// Stores the rates of flows that have been cut off.
     fn tell_from(&mut self, first: usize) {
         let Self { members, listed, filled: Filled { cut, places, room, .. }, .. } = self;
         for &slot in cut_off_from(first, cut, places, room) {
@@ -338,8 +338,8 @@ impl Levels {
         Ok(())
     }
 
-    /// The same from a level on, in about the order in which links filled last time: of some that come next the lowest is
-    /// the next to fill. Whether no other one should have filled before.
+    /// The same from a level on, in about the order in which links filled last time: of some that come next the lowest
+    /// is the next to fill. Whether no other one should have filled before.
     fn pour_in_order(&mut self, from: f64) -> Result<bool> {
         self.sort_caps();
         let mut order = std::mem::take(&mut self.filled.order);

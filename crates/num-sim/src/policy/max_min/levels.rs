@@ -1,7 +1,7 @@
 //! Max-min rates under changes: the level of every link, and which levels a change moves.
 //!
-//! Link l carries its flows f with shares a_fl (1 unless a flow spreads). Its level λ_l is the rate at which it cuts its
-//! flows off, and a flow gets the lowest level on its route, or its cap if that is lower:
+//! Link l carries its flows f with shares a_fl (1 unless a flow spreads). Its level λ_l is the rate at which it cuts
+//! its flows off, and a flow gets the lowest level on its route, or its cap if that is lower:
 //!
 //! ```text
 //! m_fl = min(cap_f, min over the other links k of f of λ_k)        the rate of f without l
@@ -9,26 +9,26 @@
 //! x_f  = min(cap_f, min_l λ_l)
 //! ```
 //!
-//! Levels that satisfy (1) on every link give the max-min rates, and there are no others: the lowest level among them is
-//! c_l / Σ a_fl of the tightest link, because nothing cuts its flows off before; remove it with its flows, and so on. So
-//! the rates are right once (1) holds everywhere, whatever the order in which links are computed.
+//! Levels that satisfy (1) on every link give the max-min rates, and there are no others: the lowest level among them
+//! is c_l / Σ a_fl of the tightest link, because nothing cuts its flows off before; remove it with its flows, and so
+//! on. So the rates are right once (1) holds everywhere, whatever the order in which links are computed.
 //!
-//! A link depends on another one only below its own level: if λ_k moves from u to v, (1) of l changes only for m_fl, and
-//! only if min(u, v) < λ_l. So links are computed in the order of the lowest level at which they may move, as in Dijkstra's
-//! algorithm, and most are computed once:
+//! A link depends on another one only below its own level: if λ_k moves from u to v, (1) of l changes only for m_fl,
+//! and only if min(u, v) < λ_l. So links are computed in the order of the lowest level at which they may move, as in
+//! Dijkstra's algorithm, and most are computed once:
 //!
 //! ```text
 //! some m_fl has fallen from u to v   λ_l can only rise:  from λ_l on
 //! some m_fl has risen from u to v    λ_l can only fall:  not below u
 //! ```
 //!
-//! That is a bound; when a link comes first its level is computed, and if that moves at a higher level than where the next
-//! link may, it waits again.
+//! That is a bound; when a link comes first its level is computed, and if that moves at a higher level than where the
+//! next link may, it waits again.
 //!
-//! Each flow keeps its two lowest levels, from which m_fl follows for every l. An event costs O(links that move · flows on
-//! them · hops), some tens of flows where some hundreds are active; a full [fill](super::fill) costs O(all crossings), and
-//! replaces the moves after [`MOST_MOVES`] of them, or with many flows as soon as those have cost 1/[`WORTH`] of it; the
-//! next few events then begin with a fill.
+//! Each flow keeps its two lowest levels, from which m_fl follows for every l. An event costs O(links that move · flows
+//! on them · hops), some tens of flows where some hundreds are active; a full [fill](super::fill) costs O(all
+//! crossings), and replaces the moves after [`MOST_MOVES`] of them, or with many flows as soon as those have cost
+//! 1/[`WORTH`] of it; the next few events then begin with a fill.
 
 use netnum_core::interrupt::Pacer;
 
@@ -41,8 +41,8 @@ use crate::network::Route;
 
 /// A link whose demand exceeds its capacity by this fraction is still large enough: that is rounding.
 const FULL: f64 = 16.0 * f64::EPSILON;
-/// A level that moves by less than this, relative to it, has not moved. Levels are computed from their link's flows each
-/// time, not from their last value, so that this does not add up.
+/// A level that moves by less than this, relative to it, has not moved. Levels are computed from their link's flows
+/// each time, not from their last value, so that this does not add up.
 const SAME: f64 = 8.0 * f64::EPSILON;
 /// After this many moves a fill is faster.
 const MOST_MOVES: usize = 60;
@@ -388,7 +388,8 @@ impl Levels {
     }
 
     /// The level that solves (1) on one link, by Newton's method: the left side is concave and piecewise linear in the
-    /// level, so that every step but the first is upwards, and the last one exact. Stores the spare capacity, if it is ∞.
+    /// level, so that every step but the first is upwards, and the last one exact. Stores the spare capacity, if it is
+    /// ∞.
     fn level(&mut self, link: u32) -> f64 {
         let Self { links, levels, members, .. } = self;
         let Link { capacity, spare, through, .. } = &mut links[link as usize];
@@ -396,8 +397,8 @@ impl Levels {
         let mut guess = levels[link as usize];
         let mut steps = 0;
         loop {
-            // The capacity taken by flows cut off elsewhere, and the shares of those cut off here; the highest level of the
-            // former, and the lowest level elsewhere of the latter.
+            // The capacity taken by flows cut off elsewhere, and the shares of those cut off here; the highest level of
+            // the former, and the lowest level elsewhere of the latter.
             let (mut taken, mut shares) = (0.0, 0.0);
             let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
             for crossing in through {

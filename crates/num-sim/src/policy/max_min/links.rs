@@ -3,8 +3,8 @@
 #[cfg(doc)]
 use super::flow_levels::NONE;
 
-/// A link that limits no flow is computed again before this fraction of its capacity is left. What is left is kept up by
-/// adding and subtracting, with less rounding than that.
+/// A link that limits no flow is computed again before this fraction of its capacity is left. What is left is kept up
+/// by adding and subtracting, with less rounding than that.
 const SPARE: f64 = 1e-6;
 
 /// A flow on a link.
