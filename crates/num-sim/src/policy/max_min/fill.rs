@@ -26,8 +26,10 @@ use std::collections::binary_heap::PeekMut;
 
 use netnum_core::interrupt::Pacer;
 
+use super::flow_levels::NONE;
 use super::hops::Hop;
-use super::levels::{Crossing, Levels, Link, NONE};
+use super::levels::Levels;
+use super::links::{Crossing, Link};
 use crate::error::Result;
 
 /// Fills that continue another one, before the next one from nothing.
@@ -36,19 +38,19 @@ const AFRESH: u32 = 64;
 /// The part of a link's shares below which those that are left are added up again.
 const LOST: f64 = 1e-3;
 
-/// All flows are gone through where at least one of so many has been cut off.
+/// One of so many flows must have been cut off for all to be read.
 const MANY: usize = 8;
 
-/// How many of the links that come next are compared.
+/// The number of links, of those that come next, that are compared.
 const WINDOW: usize = 32;
 
-/// The part of a link's capacity that may be missing: that is rounding.
+/// The fraction of a link's capacity that may be missing: that is rounding.
 const OVER: f64 = 1e-13;
 
 /// The place of a flow that is not cut off.
 const RISES: u32 = u32::MAX;
 
-/// What of a link is still to be given away, and to how many.
+/// The capacity of a link that is left, and the flows that rise on it.
 #[derive(Debug, Clone, Copy)]
 struct Left {
     capacity: f64,
@@ -114,7 +116,7 @@ struct Cut {
     rate: f64,
 }
 
-/// What the last fill has left behind, and the changes since.
+/// The state after the last fill, and the changes since.
 #[derive(Debug, Default)]
 pub(super) struct Filled {
     /// Whether levels are those of the last fill.
@@ -193,7 +195,7 @@ impl Filled {
         (self.holds && self.risen.is_empty()).then(|| self.left[link as usize].capacity)
     }
 
-    /// Levels have moved otherwise.
+    /// Levels have moved in another way.
     pub(super) fn forget(&mut self) {
         self.holds = false;
     }
@@ -210,7 +212,7 @@ impl Filled {
     }
 }
 
-/// Lists slots for which something is so, without a branch: which they are cannot be predicted.
+/// Lists slots with some property, without a branch: which they are cannot be predicted.
 #[inline]
 fn list(listed: &mut Vec<u32>, slots: impl ExactSizeIterator<Item = u32>, is_so: impl Fn(u32) -> bool) -> &[u32] {
     if listed.len() < slots.len() {
@@ -240,7 +242,7 @@ impl Levels {
     /// Computes the levels of all links that are at some level or above, and those that changes of flows and caps move.
     ///
     /// # Errors
-    /// [`netnum_core::Error::Stopped`] only, after which nothing holds of the levels.
+    /// [`netnum_core::Error::Stopped`] only, after which the levels are undefined.
     pub(super) fn fill(&mut self, from: f64) -> Result<()> {
         let from = f64::min(from, self.filled.from);
         let goes_on = self.filled.holds && from > 0.0 && self.filled.times < AFRESH;
@@ -340,8 +342,8 @@ impl Levels {
         Ok(())
     }
 
-    /// The same from a level on, in about the order in which links filled last time: of some that come next the lowest is
-    /// the next to fill. Whether no other one should have filled before.
+    /// The same from a level on, in about the order in which links filled last time: of some that come next the lowest
+    /// is the next to fill. Whether no other one should have filled before.
     fn pour_in_order(&mut self, from: f64) -> Result<bool> {
         self.sort_caps();
         let mut order = std::mem::take(&mut self.filled.order);
