@@ -1,14 +1,14 @@
-"""Demands: how much is to go from which end of a network to which.
+"""Demands: the volumes between pairs of ends of a network.
 
-From a table, a matrix or a file, or drawn at random. What each function gives goes on as arrays::
+From a table, a matrix or a file, or drawn at random. The results are used as arrays::
 
     net = netnum.topology.backbone("abilene")
     demands = netnum.demands.gravity(net, total=50_000, seed=1)
     paths, group = net.k_shortest_paths(demands.sources, demands.destinations, 4)
     problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=demands.volumes)
 
-Volumes are in the unit of the network's capacities, whichever that is. They are rates and no sizes: workloads of
-`netnum.sim` are flows of so many bytes.
+Volumes are in the unit of the network's capacities, whichever that is. They are rates and no sizes: flows of workloads
+of `netnum.sim` have sizes in bytes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["Demands", "backbone", "from_matrix", "from_pandas", "from_sndlib", "
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Demands:
-    """How much is to go from which end of a network to which: three arrays of one length.
+    """The volumes between pairs of ends of a network: three arrays of one length.
 
     ``demands[selection]`` has some of them: a place, a slice, a list of places, or an array of bool such as
     ``net.has_path(demands.sources, demands.destinations)``.
@@ -54,11 +54,11 @@ class Demands:
     """
 
     sources: NDArray[np.int64]
-    """Where each comes from."""
+    """The source of each."""
     destinations: NDArray[np.int64]
-    """Where each goes to."""
+    """The destination of each."""
     volumes: NDArray[np.float64]
-    """How much each is."""
+    """The volume of each."""
 
     def __post_init__(self) -> None:
         """Check and copy."""
@@ -93,7 +93,7 @@ class Demands:
         return Demands(self.sources, self.destinations, self.volumes * factor)
 
     def to_matrix(self, net: Topology) -> NDArray[np.float64]:
-        """What goes from every end to every other: shape (ends, ends). Several demands of one pair are added up."""
+        """The volume from every end to every other: shape (ends, ends). Several demands of one pair are added up."""
         matrix = np.zeros((net.ends, net.ends))
         places = {int(end): place for place, end in enumerate(_ends(net))}
         rows, columns = ([places[int(end)] for end in ends] for ends in (self.sources, self.destinations))
@@ -106,7 +106,7 @@ class Demands:
         Parameters
         ----------
         net : Topology, optional
-            Where ends get their names from; without it they stay as they are.
+            The network that has the names of the ends; without it ends are as in the demands.
 
         Raises
         ------
@@ -191,7 +191,7 @@ def from_pandas(
 
 
 def from_matrix(net: Topology, matrix: ArrayLike) -> Demands:
-    """The demands of a matrix: what is to go from the end of every row to that of every column.
+    """The demands of a matrix: the volume from the end of every row to the end of every column.
 
     Zeros are no demands. The diagonal is left out.
 
@@ -439,7 +439,7 @@ def _columns(frame: Any, roles: dict[str, Any]) -> list[list[Any]]:
         if column not in known:
             near = did_you_mean(str(column), [str(name) for name in known])
             meant = f" ({near})" if near else ""
-            how = f"say which it is by {role}=; its columns: {', '.join(map(str, known))}"
+            how = f"give its name as {role}=; its columns: {', '.join(map(str, known))}"
             raise ProblemError(f"the table has no column {column!r}{meant}: {how}")
         if known.count(column) > 1:
             raise ProblemError(
@@ -465,7 +465,7 @@ def _listed(
     to_itself: Callable[[str, str], None],
     without_zeros: bool = False,
 ) -> Demands:
-    """Demands that come one by one, each with what it is called when it is wrong."""
+    """The demands of a sequence, each with its name for errors."""
     ends, places = _ends(net), {}
     columns: tuple[list[int], list[int], list[float]] = ([], [], [])
     for what, source, destination, demand in listed:

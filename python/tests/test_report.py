@@ -70,7 +70,7 @@ def test_a_figure_that_varies_comes_with_its_spread(report, criterion):
     assert "| 2 | 5.00 µs (4.50 µs to 5.50 µs) | 250 ns (225 ns to 275 ns) | 20.0 × |" in text
 
 
-def test_a_group_that_nobody_described_is_not_forgotten(report, criterion):
+def test_a_group_without_a_description_is_not_left_out(report, criterion):
     text = report.report(report.read_criterion(criterion), None)
     assert "## unheard_of" in text
     assert "| a | 1.23 ms |" in text
@@ -112,7 +112,7 @@ def test_other_solvers_stand_by_instance_with_what_they_miss(report):
     assert "Not there: ecos: no wheel." in text
 
 
-def test_the_page_is_written_and_without_anything_to_write_it_says_what_to_do(criterion, tmp_path):
+def test_the_page_is_written_and_without_results_the_error_names_the_command(criterion, tmp_path):
     page = tmp_path / "page.md"
     command = [sys.executable, PLACE, "--output", page, "--peers", tmp_path / "none", "--criterion"]
     subprocess.run([*command, criterion], check=True)

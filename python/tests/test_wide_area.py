@@ -59,7 +59,7 @@ def test_a_file_is_an_instance(bench, tmp_path):
     assert (read.name, read.source, read.size) == ("mine", "somewhere", made.size)
 
 
-def test_the_page_has_a_table_per_network_and_says_what_is_missing(bench):
+def test_the_page_has_a_table_per_network_and_names_what_is_missing(bench):
     of = ("tiny", "2 links, 1 flows, 1 paths", "drawn")
     rows = [
         bench.Row(*of, "max-min B", "netnum", 15, 0.0012, None, 0.0, 0.0, 0.0, 1.0),
