@@ -1,12 +1,12 @@
-//! A tick of the allocator beside the engine's iteration with F-NORM that it is made of, and what starts, ends and news
-//! cost.
+//! A tick of the allocator beside the iteration with F-NORM of which it consists, and the cost of starts, ends and
+//! updates.
 //!
 //! ```sh
 //! cargo bench -p netnum-benches --bench allocator    # about half a minute
 //! ```
 //!
-//! NED with log utility in f64 on one thread, on the first and the last row of Flowtune's table. A start and its end are
-//! timed in batches of 100; news are asked for after every tick of prices that have settled, when there are none.
+//! NED with log utility in f64 on one thread, on the first and the last row of Flowtune's table. A start and its end
+//! are timed in batches of 100; updates are timed at converged prices, when there are none.
 
 mod common;
 
@@ -21,7 +21,7 @@ use netnum_parallel::{Allocate, Allocator, AllocatorSettings, Engine, Worth};
 
 /// The step of the paper's experiments.
 const GAMMA: f64 = 0.4;
-/// Flowlets that start and end together.
+/// Flows that start and end together.
 const BATCH: usize = 100;
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_millis(2000), samples: 40 };
@@ -58,7 +58,7 @@ struct Measured {
     iteration: Option<f64>,
     tick: Option<f64>,
     news: Option<f64>,
-    /// Of one flowlet.
+    /// Of one flow.
     start_and_end: Option<f64>,
 }
 

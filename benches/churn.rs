@@ -1,16 +1,15 @@
-//! One flow replaced by another, at random, in an engine: what a flow that ends and one that begins cost an allocator.
+//! One flow replaced by another, at random, in an engine: the cost of an end and a start.
 //!
 //! ```sh
 //! cargo bench -p netnum-benches --bench churn             # about a minute
 //! cargo bench -p netnum-benches --bench churn -- 49152    # one size
 //! ```
 //!
-//! Which flow ends, and the path and the weight of the one that begins, are drawn beforehand and come one after the
-//! other, as messages would. Beside the engine stands the bookkeeping that anyone would write first, and that has no
-//! columns to keep: a vector of paths, each a vector, and a vector of weights, with `swap_remove` and `push`; it does not
-//! even remember which flow went where. Both begin with the same flows. That the engine then computes what it would have
-//! computed with the flows that are left is checked before anything is timed. Paths have 4 links, those of 1 000 000
-//! flows also 2; f64, one thread. The table at the end shows the medians of the samples that criterion sees.
+//! The flow that ends, and the path and the weight of the one that starts, are drawn beforehand. The baseline is the
+//! simplest bookkeeping, without columns and without ids: a vector of paths, each a vector, and a vector of weights,
+//! with `swap_remove` and `push`. Both start with the same flows. Before anything is timed, the engine is checked to
+//! compute the same as one that had the remaining flows from the beginning. Paths have 4 links, those of 1 000 000
+//! flows also 2; f64, one thread. The table at the end shows medians of criterion's samples.
 
 mod common;
 mod naive;
@@ -29,14 +28,14 @@ use rand::RngExt;
 /// The step of the paper's experiments.
 const GAMMA: f64 = 0.4;
 
-/// At least as many replacements are drawn beforehand, and two for each flow. They are gone through again and again.
+/// At least this many replacements are drawn beforehand, and two for each flow. They are used cyclically.
 const DRAWN: usize = 1 << 16;
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(500), measure: Duration::from_millis(2000), samples: 40 };
 
-/// One flow ends, another begins.
+/// One flow ends, another starts.
 struct Replacement {
-    /// Which one ends, of those that there are.
+    /// The place of the one that ends.
     ends: u32,
     /// The other's links: `links[..count]`.
     links: [u32; 4],
@@ -45,7 +44,7 @@ struct Replacement {
 }
 
 impl Replacement {
-    /// The one that begins is like a random one of the instance.
+    /// The one that starts has the path length and weight of a random one of the instance.
     fn draw(instance: &Instance) -> Vec<Self> {
         let (flows, mut rng) = (instance.paths.len(), common::rng(5));
         let mut draw = || {
@@ -62,7 +61,7 @@ impl Replacement {
     }
 }
 
-/// An engine, and the flows as its caller knows them.
+/// An engine, and the ids of its flows.
 struct Flows {
     engine: Engine<f64, Ned>,
     ids: Vec<FlowId>,
@@ -104,7 +103,7 @@ impl Vectors {
     }
 }
 
-/// After many replacements, the links are as loaded as they would be by an engine's flows that were never others.
+/// After many replacements, loads are those of an engine that had the remaining flows from the beginning.
 fn assert_that_nothing_is_lost(instance: &Instance, replacements: &[Replacement]) {
     let mut flows = Flows::new(instance);
     let mut paths: Vec<&[u32]> = instance.paths.iter().collect();

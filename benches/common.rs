@@ -1,4 +1,4 @@
-//! What the benchmarks share: instances by size, the clock, and medians that agree with criterion's.
+//! Shared by the benchmarks: instances by size, the clock, and medians that agree with criterion's.
 #![allow(dead_code, reason = "every benchmark uses its part")]
 
 use std::hint::black_box;
@@ -11,9 +11,9 @@ use netnum_parallel::{Crew, Member};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Every instance is drawn from this seed: two runs, on whatever machine, time the same problems.
+/// Every instance is drawn from this seed: runs on any machine time the same problems.
 const SEED: u64 = 1;
-/// Nominal capacities in bit/s; every link has its own within [`SPREAD`] of it, so that no two bottlenecks tie.
+/// Nominal capacities in bit/s; capacities differ from them by up to [`SPREAD`], so that no two bottlenecks tie.
 const SERVER_CAPACITY: f64 = 10e9;
 const FABRIC_CAPACITY: f64 = 40e9;
 const SPREAD: std::ops::Range<f64> = 0.8..1.2;
@@ -28,14 +28,14 @@ pub(crate) struct Row {
     pub(crate) nodes: usize,
     /// Flows, all between different racks, so that each crosses 4 links.
     pub(crate) flows: usize,
-    /// On how many cores Flowtune ran.
+    /// Number of cores that Flowtune used.
     pub(crate) flowtune_cores: usize,
     /// One iteration of Flowtune in µs.
     pub(crate) flowtune_us: f64,
 }
 
 impl Row {
-    /// Cycles that all of Flowtune's cores together spend on a flow in one iteration.
+    /// Cycles per flow in one iteration of Flowtune, over all its cores.
     pub(crate) fn flowtune_cycles_per_flow(&self) -> f64 {
         self.flowtune_us * 2400.0 * self.flowtune_cores as f64 / self.flows as f64
     }
@@ -68,7 +68,7 @@ pub(crate) const ROWS: [Row; 7] = [
     Row { nodes: 4608, flows: 49_152, flowtune_cores: 64, flowtune_us: 30.71 },
 ];
 
-/// A network with flows, before anything is said of what their rates are worth.
+/// A network with flows and weights, without utilities.
 pub(crate) struct Instance {
     /// Capacity of every link in bit/s.
     pub(crate) capacities: Vec<f64>,
@@ -89,8 +89,8 @@ impl Instance {
         Self::random(&Topology::fat_tree(8, SERVER_CAPACITY).expect("8 is even"), flows)
     }
 
-    /// `flows` flows between random servers of a fabric that grows with them: the paper's up to 100 000 flows, then 16 384
-    /// servers, and 65 536 from 10 000 000 flows on; 4 spines.
+    /// `flows` flows between random servers of a fabric that grows with them: the paper's up to 100 000 flows, then
+    /// 16 384 servers, and 65 536 from 10 000 000 flows on; 4 spines.
     pub(crate) fn growing(flows: usize) -> Self {
         let racks = match flows {
             ..=100_000 => 9,
@@ -110,8 +110,8 @@ impl Instance {
         Self::random(&wide_area(nodes), flows)
     }
 
-    /// `flows` flows over twice as many links with capacities uniform in 0.1…1: each over two links that are its own but
-    /// for chance, and over ten random ones in the mean.
+    /// `flows` flows over twice as many links with capacities uniform in 0.1…1: each crosses two links that few others
+    /// cross, and ten random ones in the mean.
     pub(crate) fn scattered(flows: usize) -> Self {
         let mut rng = rng(4);
         let links = 2 * flows as u32;
@@ -163,8 +163,8 @@ impl Instance {
     }
 }
 
-/// A wide-area network: `nodes` points of the unit square, joined where they are near, and each to the nearest one before
-/// it, so that all are joined. About 6 links a node.
+/// A wide-area network: `nodes` points of the unit square, each joined to those near it and to the nearest of the
+/// points before it, so that the network is connected. About 6 links a node.
 pub(crate) fn wide_area(nodes: usize) -> Topology {
     let mut rng = rng(3);
     let points: Vec<[f64; 2]> = (0..nodes).map(|_| [rng.random(), rng.random()]).collect();
@@ -187,7 +187,7 @@ fn leaf_spine(racks: usize) -> Topology {
     Topology::leaf_spine(racks, 16, 4, SERVER_CAPACITY, FABRIC_CAPACITY).expect("the fabric is well formed")
 }
 
-/// The generator of one purpose; each has a stream of its own, so that adding one leaves the others' draws alone.
+/// The generator of one purpose. Each purpose has its own stream, so that a new one changes no other draws.
 pub(crate) fn rng(purpose: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     rng.set_stream(purpose);
@@ -198,9 +198,8 @@ pub(crate) fn rng(purpose: u64) -> ChaCha8Rng {
 ///
 /// It times a chain of additions and exclusive-ors in registers, each of which waits for the one before. Either takes
 /// one cycle on every current x86 and Arm core, and the two alternate because a compiler could fold a run of only one
-/// kind. The shortest of many short runs is the one that nothing interrupted. This measures the clock that the core
-/// really had, frequency scaling included; a table should say which one it assumed, and a before-and-after pair that
-/// differs says that the machine was not quiet.
+/// kind. The shortest of many short runs is taken as undisturbed. The result includes frequency scaling; a table should
+/// state the clock that it assumed, and different values before and after mean that the machine was not idle.
 pub(crate) fn gigahertz() -> f64 {
     const STEPS: u64 = 100_000;
     let run = || {
@@ -229,7 +228,7 @@ pub(crate) struct Plan {
     pub(crate) samples: usize,
 }
 
-/// What the samples of a figure say of it, in seconds.
+/// Statistics of the samples of a figure, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spread {
     pub(crate) least: f64,
@@ -249,7 +248,7 @@ pub(crate) fn measure(
 }
 
 /// Has criterion time a routine, which returns the time that `count` repetitions took. Returns the time of one
-/// repetition over the samples that criterion itself looks at; `None` if the command line filters it out.
+/// repetition over the samples that criterion itself uses; `None` if the command line filters it out.
 pub(crate) fn spread(
     criterion: &mut Criterion,
     group: &str,
@@ -273,7 +272,7 @@ pub(crate) fn spread(
     // by repetitions lets the last ones decide.
     let mut measured = samples.split_off(samples.len().saturating_sub(plan.samples));
     let median = weighted_median(&mut measured)?;
-    // In order by now.
+    // They are sorted here.
     Some(Spread { least: measured.first()?.0, median, most: measured.last()?.0 })
 }
 
@@ -305,7 +304,7 @@ pub(crate) fn meet(crew: &mut Crew, count: u64, meet: impl Fn(&Member) + Send + 
     *time.lock().expect("nobody panics")
 }
 
-/// Whether the command line asks for every benchmark to be run once only, to see that it works.
+/// Whether the command line runs every benchmark only once, as a test.
 pub(crate) fn is_test() -> bool {
     !std::env::args().any(|argument| argument == "--bench") || std::env::args().any(|argument| argument == "--test")
 }

@@ -1,12 +1,12 @@
-//! The interior point to a proven gap of 1e−9, beside fast NED, on the networks that it has to be good on.
+//! The interior point to a proven gap of 1e−9, beside fast NED, on the networks that it is meant for.
 //!
 //! ```sh
 //! cargo bench -p netnum-benches --bench interior_point                 # about a minute
 //! cargo bench -p netnum-benches --bench interior_point -- leaf-spine   # some of it
 //! ```
 //!
-//! A solve begins with a checked `Problem` and ends with a `Solution` that is proven. Fast NED on the same problem, to the
-//! same certificate, is the baseline: what first-order steps take. Other solvers are in `benches/peers.py`. One thread.
+//! A solve begins with a checked `Problem` and ends with a proven `Solution`. Fast NED on the same problem, to the same
+//! certificate, is the baseline: the time of first-order steps. Other solvers are in `benches/peers.py`. One thread.
 
 mod common;
 
@@ -47,7 +47,7 @@ fn measure(criterion: &mut Criterion, name: &str, problem: &Problem, method: &st
     Measured { seconds, iterations }
 }
 
-/// The networks, made when their turn comes.
+/// The networks, each constructed when it is measured.
 type Case = (&'static str, fn() -> Problem, f64);
 
 const CASES: [Case; 10] = [

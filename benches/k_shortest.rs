@@ -5,7 +5,7 @@
 //! cargo bench -p netnum-benches --bench k_shortest -- 50     # one row
 //! ```
 //!
-//! Between every two of 50 and 200 nodes, of 5 to 6 links each, 4 paths by Yen's algorithm, and 2 that share no link.
+//! For every pair of 50 and of 200 nodes with 5 to 6 links each: 4 paths by Yen's algorithm, and 2 that share no link.
 
 mod common;
 

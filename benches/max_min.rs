@@ -1,16 +1,16 @@
-//! Weighted max-min rates by water-filling, beside the loop that anyone would write first, on the papers' leaf-spine.
+//! Weighted max-min rates by water-filling, beside the textbook's loop, on the papers' leaf-spine.
 //!
 //! ```sh
 //! cargo bench -p netnum-benches --bench max_min             # about half a minute
 //! cargo bench -p netnum-benches --bench max_min -- 10000    # one row
 //! ```
 //!
-//! 9 racks of 16 servers under 4 spines, random flows with weights, every link with a capacity of its own, so that
-//! every link is a level of its own. Both sides are f64 on one thread, begin at compressed rows (the transpose is
-//! counted), and are checked to give the same rates before anything is timed.
+//! 9 racks of 16 servers under 4 spines, random flows with weights, and a different capacity for every link, so that
+//! every link has a different level. Both sides are f64 on one thread, start from compressed rows (the transpose is
+//! counted), and are checked to give the same rates before they are timed.
 //!
-//! And with several paths: flows with demands over 3 shortest paths each between random nodes of a wide-area network of 100
-//! nodes, from the beginning, from the solution before 5 % of the demands changed (by up to a factor of 2), and
+//! With several paths: flows with demands over 3 shortest paths each between random nodes of a wide-area network of
+//! 100 nodes, from the beginning, from the solution before 5 % of the demands changed (by up to a factor of 2), and
 //! approximately, by water-filling alone.
 
 mod common;
@@ -24,7 +24,7 @@ use netnum_core::{AlphaFair, Fill, KShortest, MaxMin, Normalizer, Paths, Problem
 use rand::RngExt;
 
 const FLOWS: [usize; 3] = [1000, 10_000, 100_000];
-/// With several paths each.
+/// Numbers of flows with several paths each.
 const SEVERAL: [usize; 2] = [300, 3000];
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_millis(1500), samples: 30 };
@@ -74,7 +74,7 @@ fn filled(instance: &Instance) -> Vec<f64> {
     rates
 }
 
-/// A faster loop is worth something only if it computes the same.
+/// Both loops compute the same rates.
 fn assert_that_all_agree(instance: &Instance, problem: &Problem) {
     let expected = textbook(&instance.capacities, &instance.paths, &instance.weights);
     for rates in [filled(instance), netnum_core::max_min(problem).expect("every flow has a weight")] {

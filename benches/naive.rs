@@ -1,6 +1,6 @@
-//! The loop that anyone would write first, from the paper: the baseline of both benchmarks.
+//! The naive loop, as the paper states it: the baseline of several benchmarks.
 //!
-//! NED over compressed rows, flow by flow: add up the prices of the path, ask for the rate and its slope, scatter both
+//! NED over compressed rows, flow by flow: add up the prices of the path, compute the rate and its slope, scatter both
 //! to the links; then move every price. Ordinary Rust with ordinary indexing, f64, one thread.
 #![allow(dead_code, reason = "every benchmark uses its part")]
 
@@ -36,7 +36,7 @@ impl Naive {
         &self.prices
     }
 
-    /// What flows asked for in the last iteration.
+    /// Demands of the last iteration.
     pub(crate) fn rates(&self) -> &[f64] {
         &self.rates
     }
@@ -63,7 +63,7 @@ impl Naive {
         }
     }
 
-    /// The rates that flows ask for at the present prices, made feasible by F-NORM.
+    /// The demands at the present prices, made feasible by F-NORM.
     pub(crate) fn feasible_rates(&mut self, respond: impl Fn(usize, f64) -> (f64, f64)) -> Vec<f64> {
         self.loads.fill(0.0);
         for flow in 0..self.rates.len() {

@@ -1,15 +1,15 @@
-//! One iteration of NED, beside the loop that anyone would write first, on the seven sizes of Flowtune's table.
+//! One iteration of NED, beside the naive loop, on the seven sizes of Flowtune's table.
 //!
 //! ```sh
 //! cargo bench -p netnum-benches --bench price_step             # about a minute
 //! cargo bench -p netnum-benches --bench price_step -- 12288    # one row
 //! ```
 //!
-//! All sides run on one thread, start at the same prices, and those in f64 are checked to move them equally before
-//! anything is timed. The arrays are hot: an allocator runs one iteration after the other. The table at the end shows the medians
-//! of the samples that criterion sees, in cycles of the clock that was measured in the same run. Flowtune's figures
-//! are the published ones: cycles of all its cores together per flow, on hardware of 2011, with F-NORM and with the
-//! exchange between cores. They say how large an iteration was then, not what either machine could do now.
+//! All variants run on one thread and start at the same prices, and those in f64 are checked to move them equally
+//! before they are timed. The arrays are in the cache, as in an allocator that runs one iteration after the other. The
+//! table at the end shows medians of criterion's samples, in cycles of the clock that was measured in the same run.
+//! Flowtune's figures are the published ones: cycles per flow of all its cores together, on hardware of 2011, with
+//! F-NORM and with the exchange between cores. They show the size of an iteration then, and compare no machines.
 
 mod common;
 mod naive;
@@ -49,12 +49,12 @@ fn naive(instance: &Instance) -> Naive {
     Naive::new(&instance.log(), solver(instance).prices())
 }
 
-/// U = w log x asks for w/q, which falls by w/q² per unit of price.
+/// U = w log x demands w/q, which falls by w/q² per unit of price.
 fn step(naive: &mut Naive, weights: &[f64]) {
     naive.step(GAMMA, |flow, price| (weights[flow] / price, weights[flow] / (price * price)));
 }
 
-/// A faster loop is worth something only if it computes the same.
+/// All variants compute the same prices.
 fn assert_that_both_agree(instance: &Instance) {
     let (mut engine, mut naive) = (engine::<f64>(instance), naive(instance));
     for iteration in 1..=10 {

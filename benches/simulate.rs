@@ -1,5 +1,4 @@
-//! Flow-level simulation: web-search flows that share the papers' leaf-spine fairly, beside the loop that anyone would
-//! write first.
+//! Flow-level simulation: web-search flows that share the papers' leaf-spine fairly, beside the textbook's loop.
 //!
 //! ```sh
 //! cargo bench -p netnum-benches --bench simulate              # some minutes, most of them for 20 000 flows at once
@@ -7,18 +6,18 @@
 //! ```
 //!
 //! 9 racks of 16 servers at 10 Gbit/s under 4 spines with 40 Gbit/s uplinks, Poisson arrivals at a load of 0.6 between
-//! random servers, static ECMP, max-min rates. The textbook's loop computes all rates anew at every event and moves every
-//! flow on. Both are f64 on one thread, are given the same routes, and agree on every completion time before anything is
-//! timed. The routes of the textbook are made beforehand, ours are counted. Times are per flow, so that rows compare though
-//! the two that compute all rates anew are given the first flows of a long workload only.
+//! random servers, static ECMP, max-min rates. The textbook's loop recomputes all rates at every event and advances
+//! every flow. Both are f64 on one thread with the same routes, and are checked to agree on every completion time
+//! before they are timed. Computing the routes counts for netnum, and not for the textbook. Times are per flow; the two
+//! variants that recompute all rates run the first flows of a long workload only.
 //!
 //! Routings are compared on the fat tree of FlowBender's evaluation: 128 servers, 8 paths between pods, 4 times as many
 //! servers as uplinks in a rack, at a load of 0.6 of the bisection. FlowBender reviews every flow every 100 µs.
 //!
-//! Scheduling policies are compared on the leaf-spine as in RAX's evaluation: a load of 0.8, flows spread over the spines,
-//! applications that produce at random rates, send buffers without limit.
+//! Scheduling policies are compared on the leaf-spine as in RAX's evaluation: a load of 0.8, flows spread over the
+//! spines, applications that produce at random rates, send buffers without limit.
 //!
-//! At once: so many flows of web-search sizes between random servers of the same leaf-spine that all arrive at time 0, where
+//! `at once`: flows of web-search sizes between random servers of the same leaf-spine, all arriving at time 0, so that
 //! nearly every end changes the rates of many others.
 
 mod common;
@@ -36,10 +35,10 @@ use netnum_sim::{
 
 const FLOWS: [usize; 3] = [2000, 10_000, 100_000];
 
-/// With more flows than this the textbook's loop is timed on the first so many of them only.
+/// With more flows than this the textbook's loop is timed on this many only.
 const TEXTBOOK_FLOWS: usize = 10_000;
 
-/// Flows that arrive together.
+/// Numbers of flows that arrive together.
 const CROWDS: [usize; 3] = [1000, 5000, 20_000];
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_secs(4), samples: 10 };
@@ -53,7 +52,7 @@ struct Instance {
 impl Instance {
     fn new(flows: usize) -> Self {
         let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).expect("the fabric is well formed");
-        let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.6) };
+        let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(flows);
         let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
         let paths = net.ecmp(workload.sources(), workload.destinations(), 1).expect("all servers are joined");
         Self { net, workload, paths }
@@ -150,12 +149,12 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// A faster loop is worth something only if it computes the same.
+/// Both loops compute the same completion times.
 fn assert_that_all_agree(instance: &Instance) {
     let expected = instance.textbook();
     for mut policy in [MaxMinFair::new(), MaxMinFair::full()] {
         let report = instance.ours(&mut policy);
-        // The textbook's clock is rounded at every event, and nothing in it is more exact than that.
+        // The textbook's clock is rounded at every event, which limits its accuracy.
         let clock = 8.0 * f64::EPSILON * report.time;
         for (flow, (time, expected)) in report.completion_times.iter().zip(&expected).enumerate() {
             assert!((time - expected).abs() <= 1e-9 * expected + clock, "flow {flow}: {time:e} and {expected:e}");
@@ -209,7 +208,7 @@ fn bisected(flows: usize) -> (Topology, Workload) {
     let uplinks = Some((256..320).step_by(2).collect());
     let names = (0..160).map(|node| node.to_string()).collect();
     let net = Topology::new("fat tree", names, 128, vec![0; 160], links).expect("the fabric is well formed");
-    let arrivals = Poisson { flows, links: uplinks, ..Poisson::new(Sizes::web_search(), 0.6) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(flows).with_links(uplinks);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
     (net, workload)
 }
@@ -242,7 +241,7 @@ fn measure_routings(criterion: &mut Criterion, flows: usize) {
 
 fn measure_policies(criterion: &mut Criterion, flows: usize) {
     let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).expect("the fabric is well formed");
-    let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.8) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.8).with_flows(flows);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
     let production = Production::log_normal(flows, 31.6e9, 1.15, (1e9, 1e12), f64::INFINITY, 1);
     let workload = workload.with_production(production.expect("rates are likely")).expect("one rate per flow");
@@ -265,9 +264,9 @@ fn measure_policies(criterion: &mut Criterion, flows: usize) {
 
 fn measure_crowds(criterion: &mut Criterion) {
     let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).expect("the fabric is well formed");
-    // To see that it works the smallest is enough.
+    // As a test the smallest is enough.
     for &flows in &CROWDS[..if common::is_test() { 1 } else { CROWDS.len() }] {
-        let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.6) };
+        let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(flows);
         let drawn = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
         let pairs = drawn.sources().iter().copied().zip(drawn.destinations().iter().copied()).collect();
         let workload = Workload::at_once(&net, &Pairs::Listed(pairs), &Sizes::web_search(), 1).expect("well formed");

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! NED with log utility in f64, on the largest row of Flowtune's table and on 1 000 000 flows; the answer has the same
-//! bits for every number of threads, which is checked before anything is timed. How far apart two cores are differs from
-//! machine to machine and from minute to minute, so that a time says little without its spread, and without what one
-//! meeting of the same threads cost in the same run: a step has one inside it, and another at its end.
+//! bits for every number of threads, which is checked before anything is timed. The delay between two cores differs
+//! between machines and runs, so that times are shown with their spread, and with the cost of one barrier of the same
+//! threads in the same run: a step has one inside, and another at its end.
 
 mod common;
 
@@ -54,7 +54,7 @@ fn numbers_of_threads() -> Vec<NonZeroUsize> {
     numbers
 }
 
-/// What was measured of so many threads.
+/// The measurements with one number of threads.
 struct Measured {
     threads: NonZeroUsize,
     meeting: Option<Spread>,

@@ -7,13 +7,13 @@
 //! ```
 //!
 //! A solve begins with a checked `Problem` and ends with a `Solution`: presolve, first prices, iterations, certificates
-//! and normalized rates all count. Beside it stands the naive loop: NED as published, with the same γ = 0.4 as method
-//! `ned`, a certificate every ten iterations, and the first prices given to it for nothing. Runs that do not get there
-//! within their iterations are shown as such, with the gap that they ended at and the time they took for it, and are not
-//! given to criterion: a time would say that they had. One thread.
+//! and normalized rates all count. The baseline is the naive loop: NED as published, with the same γ = 0.4 as method
+//! `ned`, a certificate every ten iterations, and first prices that are not counted. Runs that miss the gap within
+//! their iterations are shown as such, with their last gap and their time, and criterion does not time them. One
+//! thread.
 //!
-//! The group `growth` has proportional fairness to 1e−6 for ever more flows, by `auto`, as a user would: from a problem,
-//! and from arrays, which counts the checks and whatever else a problem is made with.
+//! The group `growth` solves proportional fairness to 1e−6 by `auto` for growing numbers of flows: from a problem, and
+//! from arrays, which includes the construction and the checks of the problem.
 
 mod common;
 mod naive;
@@ -31,10 +31,10 @@ const TOLERANCES: [f64; 3] = [1e-3, 1e-6, 1e-9];
 /// The step of NED in the paper's experiments; both loops use it.
 const GAMMA: f64 = 0.4;
 
-/// The naive loop looks whether it has arrived once in this many iterations.
+/// The naive loop tests its gap once in this many iterations.
 const CERTIFY_EVERY: usize = 10;
 
-/// A run may take this many iterations times flows, or 500 iterations, so that one that never arrives still ends soon.
+/// The limit of a run: this many iterations times flows, or 500 iterations, so that a run that does not converge ends.
 const FLOW_ITERATIONS: usize = 100_000_000;
 
 /// Flows of the group `growth`; from [`TOO_MANY`] on only where `FULL` is set.
@@ -84,7 +84,7 @@ fn solve_naively(problem: &Problem, weights: &[f64], first_prices: &[f64], tol: 
     }
 }
 
-/// What the naive loop says of itself must be what netnum's certificate says of it.
+/// The naive loop's gap is that of netnum's certificate.
 fn assert_that_certificates_agree(problem: &Problem, weights: &[f64], first_prices: &[f64]) {
     let (outcome, naive, rates) = solve_naively(problem, weights, first_prices, 1e-3);
     let gap = certify(problem, &rates, naive.prices()).expect("rates and prices are numbers").relative_gap;
@@ -107,7 +107,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Times runs and appends their line, unless the command line leaves them out. A run returns the time that counts.
+    /// Times runs and appends their line, unless the command line excludes them. A run returns the time that counts.
     fn measure(
         &mut self,
         (group, instance): (&str, &str),
@@ -198,7 +198,7 @@ fn kinds(bench: &mut Bench) {
     }
 }
 
-/// One tolerance, ever more flows.
+/// One tolerance, growing numbers of flows.
 fn growth(bench: &mut Bench) {
     let full = std::env::var("FULL").is_ok_and(|full| full != "0");
     for flows in GROWTH.into_iter().filter(|&flows| full || flows < TOO_MANY) {

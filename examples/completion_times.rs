@@ -1,8 +1,8 @@
-//! Completion times under three policies: the same flows, shared fairly, by what is left of them, and by a utility.
+//! Completion times under three policies: max-min fairness, shortest remaining first, and a utility.
 //!
-//! Web-search flows arrive at a load of 0.6 on a leaf-spine. Fair sharing makes short flows wait for long ones; strict
-//! priority by what is left does not, and long flows hardly suffer, as most of the time little else is there; a utility
-//! that is large for small flows comes near it without any notion of order.
+//! Web-search flows arrive at a load of 0.6 on a leaf-spine. Under fair sharing short flows wait for long ones. Strict
+//! priority by remaining size avoids that at little cost to long flows, as the network is mostly idle. A utility that
+//! is large for small flows achieves nearly the same without an order.
 //!
 //! Run it with `cargo run -p netnum-examples --example completion_times`.
 
@@ -13,7 +13,7 @@ const FLOWS: usize = 1000;
 
 fn main() -> Result<()> {
     let net = Topology::leaf_spine(4, 8, 2, 10e9, 40e9)?;
-    let arrivals = Poisson { flows: FLOWS, ..Poisson::new(Sizes::web_search(), 0.6) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(FLOWS);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1)?;
     println!("{:<10}{:>14}{:>12}{:>12}{:>12}", "policy", "mean time", "slowdown", "median", "99 %");
     let mut times = Vec::new();

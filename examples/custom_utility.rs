@@ -1,12 +1,12 @@
-//! A utility of one's own, for flows that are content without any rate:
+//! A user-defined utility, for flows that need no rate at all:
 //!
 //! ```text
 //! U(x) = w log(1 + x/s)     U'(x) = w/(s + x)     demand(q) = w/q − s, or 0     d demand/dq = −w/q², or 0
 //! ```
 //!
-//! Unlike log x it is worth 0, and not −∞, to get nothing: a flow gives up when its path costs more than U'(0) = w/s.
-//! The scale s says at which rate a flow begins to have enough. Four functions are all it takes; the laws that hold them
-//! together are checked before anything is solved, and the answer carries the same proof as one of the library's own.
+//! Unlike log x, U(0) is 0 and not −∞: a flow gets no rate when its path costs more than U'(0) = w/s. The scale s is
+//! the rate at which U' has fallen to half. Four functions define the utility; their laws are checked before the solve,
+//! and the answer carries the same proof as one of a built-in family.
 //!
 //! Run it with `cargo run -p netnum-examples --example custom_utility`.
 
@@ -34,8 +34,8 @@ impl Utility for Patient {
     }
 
     fn demand_slope(&self, flow: usize, price: f64) -> f64 {
-        let gives_up = self.weight[flow] / price <= self.scale[flow];
-        if gives_up { 0.0 } else { -self.weight[flow] / (price * price) }
+        let is_zero = self.weight[flow] / price <= self.scale[flow];
+        if is_zero { 0.0 } else { -self.weight[flow] / (price * price) }
     }
 
     fn flows(&self) -> Option<usize> {
@@ -54,10 +54,10 @@ fn main() -> Result<()> {
     let solution = solve(&problem, &Settings { tol: 1e-9, ..Settings::default() })?;
     println!("{solution}");
     for (flow, rate) in solution.rates.iter().enumerate() {
-        let remark = if *rate == 0.0 { "  (its path is too dear)" } else { "" };
+        let remark = if *rate == 0.0 { "  (its path price is above U'(0))" } else { "" };
         println!("  flow {flow}: rate {rate:.4}{remark}");
     }
     println!("  prices {:.5?}", solution.prices);
-    println!("  proven: {:.1e} of the worth is missing at most", solution.certificate.relative_gap);
+    println!("  proven: at most {:.1e} of the utility is missing", solution.certificate.relative_gap);
     Ok(())
 }

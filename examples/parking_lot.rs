@@ -1,14 +1,14 @@
 //! Fairness in a parking lot: one long flow over n links, a short one on each.
 //!
-//! The long flow uses n times as much of the network per unit of its rate. How much of it it gets is what the exponent
-//! α decides. By symmetry every link has the same price p, the long flow pays n p, and α-fairness asks for q^(−1/α) at
-//! price q. A full link of capacity c then carries
+//! The long flow uses n times as much of the network per unit of its rate. The exponent α decides what rate it gets. By
+//! symmetry every link has the same price p, the path of the long flow has the price n p, and α-fairness demands
+//! q^(−1/α) at price q. A full link of capacity c then carries
 //!
 //! ```text
 //! (n p)^(−1/α) + p^(−1/α) = c,     so the long flow gets c / (1 + n^(1/α))
 //! ```
 //!
-//! which goes to nothing as α → 0, where only throughput counts, and to an equal share c/2 as α → ∞, max-min fairness.
+//! which tends to 0 as α → 0, where only throughput counts, and to c/2 as α → ∞, max-min fairness.
 //!
 //! Run it with `cargo run -p netnum-examples --example parking_lot`.
 

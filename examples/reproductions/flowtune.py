@@ -1,7 +1,7 @@
 """What Flowtune's evaluations share: its network, its flow sizes, and price iterations that see flows come and go.
 
-An iteration has flows ask for rates at the present prices, and then moves the prices. Nobody needs to follow what is
-asked for: several iterations may look on beside the one that decides what flows send, so that all are judged on the
+An iteration computes the demands of flows at the present prices, and then moves the prices. Several methods may run
+beside the one that decides what flows send, so that all are judged on the
 same flows.
 """
 
@@ -47,7 +47,7 @@ def sizes(name):
 
 
 class Allocating:
-    """An `Allocator` without a normalizer. A flow asks for at most `box` times its path's smallest capacity."""
+    """An `Allocator` without a normalizer. A flow demands at most `box` times its path's smallest capacity."""
 
     def __init__(self, method, iterations=1, box=1.0):
         self.allocator = netnum.Allocator(NET, method=method, normalizer=None, update_threshold=0.0)
@@ -55,7 +55,7 @@ class Allocating:
         self.numbers, self.ids = np.empty(0, dtype=int), np.empty(0, dtype=int)
 
     def ask(self, numbers, paths):
-        """What the flows of the moment ask for, in bit/s. Their numbers grow with the time of arrival."""
+        """The demands of the present flows, in bit/s. Their numbers grow with the time of arrival."""
         stays = np.isin(self.numbers, numbers)
         old = np.count_nonzero(stays)
         self.allocator.end(self.ids[~stays])
@@ -69,7 +69,7 @@ class Allocating:
 class Prices:
     """Prices of the papers' making, p ← [`move`]₊ after rates of 1/(path's price): in Gbit/s, and the utility log x.
 
-    netnum's own "gradient" and "fgm" have no units, take their steps from the flows of the moment, and start anew when
+    The "gradient" and "fgm" of netnum have no units, take their steps from the present flows, and start again when
     those change.
     """
 
@@ -79,7 +79,7 @@ class Prices:
         self.prices, self.loads = np.zeros_like(self.capacities), np.zeros_like(self.capacities)
 
     def ask(self, _numbers, paths):
-        """What flows ask for, in bit/s."""
+        """The demands, in bit/s."""
         links, lengths = paths.indices, np.diff(paths.indptr)
         flow = np.repeat(np.arange(len(lengths)), lengths)
 
@@ -145,7 +145,7 @@ class OnClock:
 def observe(load, rates, seconds, *, at_changes=False):
     """Web flows at a load: `rates` decides at ticks until they are as many as they stay, then for some seconds more.
 
-    `rates(now, numbers, paths)` is asked at every tick, or, after the warm-up, at every change.
+    `rates(now, numbers, paths)` is called at every tick, or, after the warm-up, at every change.
     """
     end = WARM_UP[load] + seconds
     workload = sim.Workload.poisson(NET, sizes("web"), load, duration=end, seed=1)
@@ -154,6 +154,6 @@ def observe(load, rates, seconds, *, at_changes=False):
 
 
 def ask_all(methods, begin, now, numbers, paths):
-    """What flows ask for by each of the methods. All but the first join shortly before `begin`."""
+    """The demands under each of the methods. All but the first join shortly before `begin`."""
     asking = methods if now >= begin - 100 * TICK else methods[:1]
     return [method.ask(numbers, paths) for method in asking]

@@ -1,4 +1,4 @@
-"""Flowtune, Fig. 16: how much more than links can carry flows ask for while prices follow them."""
+"""Flowtune, Fig. 16: the excess of demands over capacities while prices follow them."""
 
 import flowtune
 import numpy as np
@@ -6,7 +6,7 @@ from page import Page
 
 import netnum
 
-# The first decides what flows send; the box is the most that a flow asks for, as a part of what its path can carry.
+# The first decides what flows send; the box bounds the demand of a flow, as a part of what its path can carry.
 METHODS = {
     "ned": lambda: flowtune.Allocating("ned"),
     "gradient(.005)": lambda: flowtune.Gradient(0.005),
@@ -18,7 +18,7 @@ METHODS = {
 
 
 class Summed:
-    """What several methods ask for on the same flows, which send at the rates of the first."""
+    """The demands under several methods for the same flows, which send at the rates of the first."""
 
     def __init__(self, begin):
         """Measures from `begin` on, in seconds."""
@@ -40,7 +40,7 @@ class Summed:
 
 
 def excess(problem, rates):
-    """By how much links are asked for more than they can carry, all together, in Gbit/s."""
+    """The excess of loads over capacities, all links together, in Gbit/s."""
     return np.maximum(problem.loads(rates) - problem.capacities, 0).sum() / 1e9
 
 
@@ -75,9 +75,9 @@ def main():
     """Measures at all loads."""
     page = Page(
         "Flowtune, Fig. 16: over-allocation",
-        "Web flows on 9 racks of 16 servers (10 Gbit/s) and 4 spines that send what they ask for, as if no "
-        "link were ever too full. By how much that is more than links can carry, in all and in the mean, in "
-        "Gbit/s. A flow asks for at most what its path can carry, or twice or 100 times as much (box 2, box "
+        "Web flows on 9 racks of 16 servers (10 Gbit/s) and 4 spines that send what they demand, as if links had "
+        "unlimited capacity. By how much that is more than links can carry, in all and in the mean, in "
+        "Gbit/s. A flow demands at most what its path can carry, or twice or 100 times as much (box 2, box "
         "100).",
     )
     loads = list(flowtune.WARM_UP)[: 1 if page.small else None]
@@ -97,14 +97,13 @@ def main():
         for method in ("ned", "fast-ned"):
             page.row(f"load {load}, an iteration at every change: {method}", "", means[method], form=".1f")
     page.note(
-        """The paper's 140 Gbit/s is not held against this: how much is asked for in excess follows from the
-        bound on what a flow may ask for, which the paper does not give, and from how often there is an
-        iteration."""
+        """The paper's 140 Gbit/s is not compared: the excess depends on the bound of a flow's demand, which
+        the paper does not give, and on how often there is an iteration."""
     )
     page.note(
         """gradient and fgm are as in the paper: one step for ever, in Gbit/s and log x, and a momentum that
-        never starts anew. netnum's own take their steps from the flows of the moment and start anew when those
-        change. fgm is given a bound of 100 paths for none at all, with which its prices swing so far that no
+        never starts anew. Those of netnum take their steps from the present flows and start again
+        when these change. fgm is given a bound of 100 paths for none at all, with which its prices swing so far that no
         mean settles."""
     )
     page.plot(draw(at_ticks, at_changes), "Excess by load and method, for iterations at ticks and at every change")

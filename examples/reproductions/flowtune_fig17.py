@@ -142,12 +142,12 @@ def main():
     page.note(
         """Raising F-NORM is the paper's formula to the letter, x / max r: it also raises rates until a link of
         the path is full. The other, x / max(1, max r), only lowers them. fill may give more than the optimum's
-        throughput, as the paper says of F-NORM too: it is fair to what flows ask for, which is not yet what
-        they should."""
+        throughput, as the paper says of F-NORM too: it is fair to demands, which have not converged
+        yet."""
     )
     page.note(
-        """A flow asks for at most what its path can carry. A link that was empty gets the price at which its
-        flows pay what they are worth, in equal parts on their links. Rates come first, then the prices move.
+        """A flow demands at most what its path can carry. A link that was empty gets the price at which its
+        flows demand what they can have, in equal parts on their links. Rates come first, then the prices move.
         All methods see the same flows, which send at the rates of ned and F-NORM."""
     )
     page.plot(draw(parts), "Throughput by method, normalizer and load, for iterations at ticks and at every change")

@@ -14,7 +14,7 @@ NORMALIZERS = {
     "F-NORM": "x / max(1, max r)",
     "raising F-NORM": "x / max r",
     "fill": "weighted max-min, weights x",
-    "none": "x, as the prices ask",
+    "none": "x, the demand",
 }
 
 
@@ -101,8 +101,8 @@ def main():
         "after every iteration, and messages take no time. A change counts from just before an iteration."
     )
     page.note(
-        "With one full link both raising F-NORM and fill give every flow its fair rate as soon as flows ask "
-        "for equal ones; what is left is a new flow's own link, which has a price for an iteration or two."
+        "With one full link both raising F-NORM and fill give every flow its fair rate as soon as flows "
+        "demand equal ones; the rest is the first link of a new flow, which has a price for an iteration or two."
     )
     alt = "Rates of five senders as they come and go, and how long each allocator takes to fair rates after each change"
     page.plot(draw(drawn), alt)

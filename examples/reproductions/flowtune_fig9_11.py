@@ -1,4 +1,4 @@
-"""Flowtune, Fig. 9, 10 and 11: what endpoints and the allocator tell each other."""
+"""Flowtune, Fig. 9, 10 and 11: messages between endpoints and the allocator."""
 
 from dataclasses import dataclass
 
@@ -96,7 +96,7 @@ def main():
     """Measures all three figures."""
     page = Page(
         "Flowtune, Fig. 9, 10 and 11: control traffic",
-        f"What endpoints and the allocator (ned, F-NORM, a tick of {flowtune.TICK * 1e6:g} µs) tell each other, in % "
+        f"Messages between endpoints and the allocator (ned, F-NORM, a tick of {flowtune.TICK * 1e6:g} µs), in % "
         f"of what all servers can send: {START} bytes for a start, {END} for an end, {UPDATE} for a rate, {HEADERS} "
         "for the headers of a packet, of which a server sends and gets one in a tick at most. Unbatched, every "
         "message has headers of its own. 9 racks of 16 servers and 4 spines unless said otherwise.",
@@ -152,12 +152,12 @@ def main():
     )
     page.note(
         """hadoop saves just what is accepted, from one seed: with 600 ms of warm-up it was 54 % of the messages, and
-        with flows that may ask for twice what their path can carry 52 %."""
+        with flows that may demand twice what their path can carry 52 %."""
     )
     page.note(
-        """Sizes have the quantiles and the mean of the paper's Table 1. netnum's own facebook_web is of another
+        """Sizes have the quantiles and the mean of the paper's Table 1. The facebook_web of netnum is of another
         selection of the same data, with nearly twice that mean: half as many flows at a load. Messages take no time
-        and are not lost. A flow asks for at most what its path can carry."""
+        and are not lost. A flow demands at most what its path can carry."""
     )
     page.plot(draw(by_load, saved, by_servers), "Control traffic by load, by threshold and by the number of servers")
     page.finish()

@@ -111,8 +111,8 @@ def main():
                 small = BELOW[name] and (None, 0)
                 page.row(f"{title}, {name}: median of all", said, whole, accept=BELOW[name], small=small)
     page.note(
-        """DGD and RCP* hear of prices an interval late, with gains of 3.5e-3 per (Gbit/s)² and of 0.6, and share out by
-        F-NORM what they ask for too much: a fluid has no queue to put it in. Flows below 1 BDP, which last no longer
+        """DGD and RCP* receive prices an interval late, with gains of 3.5e-3 per (Gbit/s)² and of 0.6, and F-NORM
+        removes their excess demand: a fluid has no queue for it. Flows below 1 BDP, which last no longer
         than a few intervals, are not shown."""
     )
     page.plot(draw(results), "Deviation from ideal rates by size of the flow, for web search and enterprise sizes")

@@ -252,8 +252,8 @@ def test_a_policy_is_called_again_at_its_next_time(pair):
         ([1.0, -1.0], 'policy "Answers" gave flow 1 the rate -1, expected a finite number >= 0'),
         ([np.nan, 1.0], 'policy "Answers" gave flow 0 the rate NaN'),
         ([np.inf, 1.0], 'policy "Answers" gave flow 0 the rate inf'),
-        ((None, 0.5), 'policy "Answers" wants to be asked again at 0.5, which is not after 0.5'),
-        ((None, np.nan), 'policy "Answers" wants to be asked again at NaN'),
+        ((None, 0.5), 'policy "Answers" set its next call to 0.5, which is not after 0.5'),
+        ((None, np.nan), 'policy "Answers" set its next call to NaN'),
         ([[1.0, 1.0]], r'rates of policy "Answers" has shape \(1, 2\), expected one dimension'),
     ],
 )
@@ -374,7 +374,7 @@ def test_a_policy_whose_clock_creeps_is_refused(net, workload):
         def allocate(self, now, flows):
             return np.full(len(flows), 1.0), np.nextafter(now, np.inf)
 
-    with pytest.raises(netnum.MethodError, match=r"the clock stands still at .* that policy \"Creeps\" had asked for"):
+    with pytest.raises(netnum.MethodError, match=r"the clock stands still at .* that policy \"Creeps\" had set"):
         sim.simulate(net, workload, Creeps())
 
 
@@ -384,5 +384,5 @@ def test_a_time_that_is_not_to_come_is_refused(net, workload, next_time):
         def allocate(self, now, flows):
             return flows.max_min(), next_time
 
-    with pytest.raises(netnum.MethodError, match=r'policy "Late" wants to be asked again at .*, which is not after'):
+    with pytest.raises(netnum.MethodError, match=r'policy "Late" set its next call to .*, which is not after'):
         sim.simulate(net, workload, Late())

@@ -16,7 +16,7 @@ fn expected(net: &Topology, workload: &Workload, routing: &mut dyn Routing) -> V
 }
 
 fn poisson(net: &Topology, flows: usize, load: f64, seed: u64) -> Workload {
-    let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), load) };
+    let arrivals = Poisson::new(Sizes::web_search(), load).with_flows(flows);
     Workload::poisson(net, &arrivals, &Pairs::Uniform, seed).expect("well formed")
 }
 

@@ -29,7 +29,7 @@ impl Routing for Down {
     fn name(&self) -> &str {
         "down"
     }
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.net = Some(net.clone());
         self.at = (0..workload.len()).map(|flow| self.paths(flow).len() - 1).collect();
         Ok(())
@@ -70,7 +70,7 @@ fn net() -> Topology {
 
 fn run(workload: &Workload, changes: Vec<CapacityChange>) -> (Report, Down) {
     let mut routing = Down::new(workload);
-    let run = RunSettings { changes, ..RunSettings::default() };
+    let run = RunSettings::default().with_changes(changes);
     let report = simulate(&net(), workload, &mut routing, &mut MaxMinFair::new(), &run, &mut ()).unwrap();
     assert!(report.peak_loads.iter().all(|&load| load <= 8e6 * (1.0 + 1e-12)));
     let carried: f64 = report.link_bytes.iter().sum();
@@ -137,7 +137,7 @@ fn wrong_changes_are_named() {
     let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
     let message = |changes: &[(f64, usize, f64)]| {
         let change = |&(time, link, capacity): &(f64, usize, f64)| CapacityChange { time, link, capacity };
-        let run = RunSettings { changes: changes.iter().map(change).collect(), ..RunSettings::default() };
+        let run = RunSettings::default().with_changes(changes.iter().map(change).collect());
         let (mut routing, mut policy) = (Down::new(&workload), MaxMinFair::new());
         simulate(&net(), &workload, &mut routing, &mut policy, &run, &mut ()).unwrap_err().to_string()
     };
@@ -162,13 +162,12 @@ fn a_flow_that_has_sent_for_long_is_still_rescued() {
     // After 5000 round trips.
     let changes = vec![CapacityChange { time: 0.5, link: used, capacity: 0.0 }];
     let mut bender = FlowBender::new(1, FlowBenderOptions::default()).unwrap();
-    let run = RunSettings { changes, ..RunSettings::default() };
+    let run = RunSettings::default().with_changes(changes);
     let report = simulate(&net, &workload, &mut bender, &mut MaxMinFair::new(), &run, &mut ()).unwrap();
     assert_eq!((report.status.name(), report.route_changes > 0), ("finished", true), "{report}");
     // Without its server's own link it goes nowhere, however often it moves.
     let own = net.paths(0, 2).unwrap().links(0)[0] as usize;
-    let run =
-        RunSettings { changes: vec![CapacityChange { time: 0.5, link: own, capacity: 0.0 }], ..RunSettings::default() };
+    let run = RunSettings::default().with_changes(vec![CapacityChange { time: 0.5, link: own, capacity: 0.0 }]);
     let mut bender = FlowBender::new(1, FlowBenderOptions::default()).unwrap();
     let report = simulate(&net, &workload, &mut bender, &mut MaxMinFair::new(), &run, &mut ()).unwrap();
     assert_eq!((report.status.name(), report.bytes_sent[0].round()), ("starved", 0.5e6), "{report}");

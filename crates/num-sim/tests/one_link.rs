@@ -10,7 +10,7 @@ const CAPACITY: f64 = 1e9;
 
 fn arrivals(sizes: Sizes, load: f64, flows: usize, seed: u64) -> Workload {
     let pairs = Pairs::Listed(vec![(0, 1)]);
-    Workload::poisson(&link(), &Poisson { flows, ..Poisson::new(sizes, load) }, &pairs, seed).unwrap()
+    Workload::poisson(&link(), &Poisson::new(sizes, load).with_flows(flows), &pairs, seed).unwrap()
 }
 
 fn link() -> Topology {
@@ -112,7 +112,7 @@ fn shortest_first_agrees_with_small_steps_of_brute_force() {
     // By time steps, in each of which the order is fixed: who overtakes, does so within a step.
     for seed in 0..10 {
         let net = random_network(5, seed);
-        let arrivals = Poisson { flows: 60, ..Poisson::new(Sizes::exponential(1e5).unwrap(), 0.9) };
+        let arrivals = Poisson::new(Sizes::exponential(1e5).unwrap(), 0.9).with_flows(60);
         let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap();
         let routes = routes(&net, &workload, &mut Ecmp::new(seed));
         let exact = simulate(&net, &workload, &mut Ecmp::new(seed), &mut Srpt::new(), &RunSettings::default(), &mut ())

@@ -85,13 +85,13 @@ fn wrong_production_names_the_flow() {
 #[test]
 fn the_exact_optimum_and_xwi_get_on_with_sources() {
     let net = Topology::leaf_spine(2, 4, 2, 10e9, 10e9).unwrap();
-    let arrivals = Poisson { flows: 300, ..Poisson::new(Sizes::web_search(), 0.8) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.8).with_flows(300);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 3).unwrap();
     let production = Production::log_normal(300, 5e9, 1.0, (1e8, 1e11), f64::INFINITY, 3).unwrap();
     let workload = workload.with_production(production).unwrap();
     for name in ["max-min", "proportional", "min-fct", "xwi"] {
         let mut policy = policy(name, &Options::new()).unwrap();
-        let run = RunSettings { until: 10.0, ..RunSettings::default() };
+        let run = RunSettings::default().with_until(10.0);
         let mut looks = 0;
         let mut stop = |_: &RunProgress| {
             looks += 1;

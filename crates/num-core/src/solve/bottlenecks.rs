@@ -14,7 +14,7 @@
 //! Max-min fairness has no prices: there it is the full link on which no flow has a larger fair share, and flows with
 //! several paths have none. O(crossings), and one U' per flow.
 
-use crate::certificate::Settled;
+use crate::certificate::FeasiblePoint;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::max_min::bottleneck_links;
@@ -39,22 +39,22 @@ const FREE: f64 = 1e-9;
 pub(super) fn of_paths(
     problem: &Problem,
     presolved: &Presolved,
-    settled: &Settled,
+    point: &FeasiblePoint,
     prices: &[f64],
 ) -> Result<Vec<Option<u32>>> {
     match problem.curvature() {
         Curvature::MaxMin if problem.is_single_path() => {
-            bottleneck_links(problem, &presolved.caller_rates(&settled.rates), IDLE)
+            bottleneck_links(problem, &presolved.caller_rates(&point.rates), IDLE)
         }
         Curvature::MaxMin => Ok(vec![None; problem.paths().len()]),
-        _ => by_price(presolved, settled, prices),
+        _ => by_price(presolved, point, prices),
     }
 }
 
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
-fn by_price(problem: &Presolved, settled: &Settled, prices: &[f64]) -> Result<Vec<Option<u32>>> {
-    let Settled { rates, flow_rates, relative_loads: loads, .. } = settled;
+fn by_price(problem: &Presolved, point: &FeasiblePoint, prices: &[f64]) -> Result<Vec<Option<u32>>> {
+    let FeasiblePoint { rates, flow_rates, relative_loads: loads, .. } = point;
     let marginals = problem.marginals(flow_rates)?;
     let (mut links, mut pacer) = (vec![None; rates.len()], Pacer::new());
     for block in &problem.blocks {

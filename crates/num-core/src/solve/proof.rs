@@ -1,7 +1,7 @@
 //! What rates are proven by: their prices, or for max-min problems, which have none, the bottlenecks of the flows.
 
 use super::goal::Goal;
-use crate::certificate::{Certificate, Settled};
+use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::Result;
 use crate::max_min::{self, Reason};
 use crate::presolve::Presolved;
@@ -26,9 +26,9 @@ impl Proof<'_> {
         match self.problem.curvature() {
             Curvature::MaxMin => self.by_bottlenecks(),
             _ => {
-                let settled = self.settled()?;
-                settled.check_demands()?;
-                settled.certificate(settled.overload)
+                let point = self.point()?;
+                point.check_demands()?;
+                point.certificate(point.overload)
             }
         }
     }
@@ -41,9 +41,9 @@ impl Proof<'_> {
         if self.problem.curvature() == Curvature::MaxMin {
             return self.by_bottlenecks();
         }
-        let settled = self.settled()?;
-        let (relative_gap, overload) = (settled.relative_gap()?, settled.overload);
-        let kkt_residual = if goal.asks_for_rates(relative_gap) { settled.kkt_residual()? } else { f64::NAN };
+        let point = self.point()?;
+        let (relative_gap, overload) = (point.relative_gap()?, point.overload);
+        let kkt_residual = if goal.asks_for_rates(relative_gap) { point.kkt_residual()? } else { f64::NAN };
         Ok(Certificate { relative_gap, overload, kkt_residual })
     }
 
@@ -51,7 +51,7 @@ impl Proof<'_> {
         max_min::certify(self.problem, &self.presolved.caller_rates(&self.state.rates), self.witness)
     }
 
-    fn settled(&self) -> Result<Settled<'_>> {
-        Settled::new(self.presolved, &self.state.rates, &self.state.prices)
+    fn point(&self) -> Result<FeasiblePoint<'_>> {
+        FeasiblePoint::new(self.presolved, &self.state.rates, &self.state.prices)
     }
 }

@@ -13,7 +13,7 @@ use super::proof::Proof;
 use super::{
     Cadence, Deadline, Goal, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, bottlenecks, start,
 };
-use crate::certificate::{Certificate, Settled};
+use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
 use crate::presolve::Presolved;
@@ -237,9 +237,9 @@ impl Solver {
 
     /// The same rates made feasible by F-NORM.
     pub fn rates(&self) -> Vec<f64> {
-        let settled = || Settled::new(&self.presolved, &self.state.rates, &self.state.prices);
-        let settled = StopToken::new().scope_alone(settled).expect("nothing stops it");
-        self.presolved.caller_rates(&settled.rates)
+        let point = || FeasiblePoint::new(&self.presolved, &self.state.rates, &self.state.prices);
+        let point = StopToken::new().scope_alone(point).expect("nothing stops it");
+        self.presolved.caller_rates(&point.rates)
     }
 
     /// How good these rates and prices are.
@@ -475,14 +475,14 @@ impl Solver {
         trace: Vec<Progress>,
         began: Instant,
     ) -> Result<Solution> {
-        let settled = Settled::new(&self.presolved, &best.rates, &best.prices)?;
-        settled.check_demands()?;
-        let rates = self.presolved.caller_rates(&settled.rates);
+        let point = FeasiblePoint::new(&self.presolved, &best.rates, &best.prices)?;
+        point.check_demands()?;
+        let rates = self.presolved.caller_rates(&point.rates);
         let found = best.kkt_residual;
-        let overload = settled.overload_left();
-        let kkt_residual = if found.is_nan() { settled.kkt_residual()? } else { found }.max(overload);
+        let overload = point.overload_left();
+        let kkt_residual = if found.is_nan() { point.kkt_residual()? } else { found }.max(overload);
         let certificate = Certificate { relative_gap: best.gap, overload, kkt_residual };
-        let bottlenecks = bottlenecks::of_paths(&self.problem, &self.presolved, &settled, &best.prices)?;
+        let bottlenecks = bottlenecks::of_paths(&self.problem, &self.presolved, &point, &best.prices)?;
         interrupt::check()?;
         let flow_rates = self.problem.flow_rates(&rates)?;
         let loads = self.problem.loads(&rates)?;

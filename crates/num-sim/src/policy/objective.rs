@@ -1,13 +1,14 @@
-//! What the rate of a flow is worth, for policies that may be told.
+//! The utilities that policies may be given by an option.
 
 use netnum_core::{AlphaFair, MinFct, Utilities};
 use netnum_parallel::Worth;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Result};
 use crate::network::Flow;
+use crate::registry;
 
-/// What the rate x of a flow is worth.
+/// The utility of the rate x of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
@@ -21,8 +22,13 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// How one is written.
-    pub(crate) const FORMS: &str = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
+    /// The forms in which one is written.
+    const FORMS: &str = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
+
+    /// Reads an option, with an error that says the forms.
+    pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        registry::read_form(deserializer, Self::FORMS)
+    }
 
     /// Whether its numbers are in their range.
     ///

@@ -1,5 +1,6 @@
 //! Which flows arrive when, from where to where, and how large they are.
 
+mod draws;
 mod pairs;
 mod poisson;
 mod production;

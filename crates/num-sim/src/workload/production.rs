@@ -6,7 +6,7 @@ use netnum_core::memory::room;
 use rand_distr::{Distribution, LogNormal};
 use serde::{Deserialize, Serialize};
 
-use super::poisson::{Draw, rng};
+use super::draws::{Draw, rng};
 use crate::error::{Error, Result};
 
 /// At which rates the bytes of flows are produced.

@@ -76,7 +76,7 @@ pub(crate) fn brute_force(
 
 /// The routes that a routing gives to the flows of a workload.
 pub(crate) fn routes(net: &Topology, workload: &Workload, routing: &mut dyn Routing) -> Vec<Plain> {
-    routing.start(net, workload).expect("all ends are joined");
+    routing.begin_run(net, workload).expect("all ends are joined");
     let (mut route, loads) = (Route::default(), vec![0.0; net.capacities().len()]);
     let now = NetworkState { net, time: 0.0, capacities: net.capacities(), loads: &loads };
     let mut one = |flow| {

@@ -277,7 +277,7 @@ pub(crate) fn simulate(
     changes: &[CapacityChange],
     splits: &Splits,
 ) -> Outcome {
-    routing.start(net, workload).expect("all ends are joined");
+    routing.begin_run(net, workload).expect("all ends are joined");
     let (arrivals, period, marking) = (workload.arrivals(), routing.period(), routing.marking());
     let buffer = workload.production().map_or(f64::INFINITY, |production| 8.0 * production.buffer());
     // A backlog below this counts as none, where routes follow from caps.

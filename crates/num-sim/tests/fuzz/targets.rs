@@ -288,7 +288,7 @@ fn run_it(net: &Topology, workload: &Workload, setup: &Setup) -> Result<(), Stri
     let Ok(mut routing) = routing(&name(&setup.routing, "ecmp"), 1, &setup.routing_options) else { return Ok(()) };
     let Ok(mut policy) = policy(&name(&setup.policy, "max-min"), &setup.policy_options) else { return Ok(()) };
     let changes = setup.changes.iter().map(|&(time, link, capacity)| CapacityChange { time, link, capacity }).collect();
-    let run = RunSettings { until: setup.until.unwrap_or(f64::INFINITY), changes, ..RunSettings::default() };
+    let run = RunSettings::default().with_until(setup.until.unwrap_or(f64::INFINITY)).with_changes(changes);
     let Ok(report) = patient(|| simulate(net, workload, &mut *routing, &mut *policy, &run, &mut ())) else {
         return Ok(());
     };

@@ -1,10 +1,9 @@
 //! `Policy` and `Routing`: entries of the registries of the simulator, by name and with options.
 
-use netnum_sim::{Entry, Error, Options, POLICIES, ROUTINGS};
+use netnum_sim::{Entry, Error, OptionValue, Options, POLICIES, ROUTINGS};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
-use serde_json::{Map, Number, Value};
 
 use super::user_policy::UserPolicy;
 use super::user_routing::UserRouting;
@@ -286,7 +285,7 @@ impl ByName {
 
 /// A dict with text for keys, as plain data. `place` says where a value stands.
 fn fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String) -> PyResult<Options> {
-    let mut fields = Map::new();
+    let mut fields = Options::new();
     for (name, value) in dict {
         let name: String = name.extract()?;
         let value = plain(&place(&name), &value)?;
@@ -296,27 +295,27 @@ fn fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String) -> PyResult<
 }
 
 /// A value as plain data. `place` is where it stands, for messages.
-pub(super) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub(super) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
     if value.is_none() {
-        return Ok(Value::Null);
+        return Ok(OptionValue::None);
     }
     if let Ok(truth) = value.cast::<PyBool>() {
-        return Ok(truth.is_true().into());
+        return Ok(OptionValue::Bool(truth.is_true()));
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(text.to_str()?.into());
+        return Ok(OptionValue::Text(text.to_str()?.into()));
     }
     if let Ok(dict) = value.cast::<PyDict>() {
-        return Ok(Value::Object(fields(dict, |_| place.to_owned())?));
+        return Ok(OptionValue::Table(fields(dict, |_| place.to_owned())?));
     }
     if let Ok(values) = value.extract::<Vec<Bound<'_, PyAny>>>() {
-        return values.iter().map(|value| plain(place, value)).collect();
+        return values.iter().map(|value| plain(place, value)).collect::<PyResult<_>>().map(OptionValue::List);
     }
     if let Ok(whole) = value.extract::<i64>() {
-        return Ok(whole.into());
+        return Ok(OptionValue::Integer(whole));
     }
     if let Ok(number) = value.extract::<f64>() {
-        let finite = Number::from_f64(number).map(Value::Number);
+        let finite = number.is_finite().then_some(OptionValue::Number(number));
         return finite.ok_or_else(|| setting(place, number, "a finite number"));
     }
     let kind = value.get_type().name()?;
@@ -331,19 +330,17 @@ fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>>
     Ok(dict)
 }
 
-fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+fn object<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
-        Value::Null => py.None().into_bound(py),
-        Value::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) => whole.into_pyobject(py)?.into_any(),
-            None => number.as_f64().unwrap_or(f64::NAN).into_pyobject(py)?.into_any(),
-        },
-        Value::String(text) => PyString::new(py, text).into_any(),
-        Value::Array(values) => {
+        OptionValue::None => py.None().into_bound(py),
+        OptionValue::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
+        OptionValue::Integer(whole) => whole.into_pyobject(py)?.into_any(),
+        OptionValue::Number(number) => number.into_pyobject(py)?.into_any(),
+        OptionValue::Text(text) => PyString::new(py, text).into_any(),
+        OptionValue::List(values) => {
             let values = values.iter().map(|value| object(py, value)).collect::<PyResult<Vec<_>>>()?;
             PyList::new(py, values)?.into_any()
         }
-        Value::Object(fields) => dict(py, fields)?.into_any(),
+        OptionValue::Table(fields) => dict(py, fields)?.into_any(),
     })
 }

@@ -61,7 +61,7 @@ impl Flows {
         };
         for &slot in slots {
             flows.links.extend_from_slice(live.route(slot).links());
-            flows.shares.extend_from_slice(live.route(slot).shares());
+            flows.shares.extend_from_slice(live.route(slot).fractions());
             flows.indptr.push(flows.links.len());
         }
         flows

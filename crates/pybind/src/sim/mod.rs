@@ -185,7 +185,7 @@ pub(crate) fn simulate(
     let mut policy = by_name::policy_of(&policy, net, workload)?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
     let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?;
-    let run = RunSettings { until, changes, time_limit };
+    let run = RunSettings::default().with_until(until).with_changes(changes).with_time_limit(time_limit);
     let (net, flows) = (&net.get().core, &workload.get().core);
     let bar = ProgressBar::new(py, progress, "simulate", (flows.len(), until))?;
     let mut observer = BarObserver(&bar);

@@ -1,6 +1,6 @@
 //! A policy written in Python.
 
-use netnum_sim::{Error, Flows as Live, Policy, Rates, Result};
+use netnum_sim::{Error, Event, Flows as Live, Policy, Rates, Result};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -101,7 +101,7 @@ impl Policy for UserPolicy {
         &self.name
     }
 
-    fn start(&mut self, net: &netnum_core::Topology, _workload: &netnum_sim::Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &netnum_core::Topology, _workload: &netnum_sim::Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
         Python::attach(|py| match self.object.bind(py).getattr_opt("start")? {
             Some(start) => start.call1((&self.net, &self.workload)).map(drop),
@@ -110,17 +110,17 @@ impl Policy for UserPolicy {
         .map_err(|error| self.raised(error))
     }
 
-    fn arrive(&mut self, slot: u32, flows: &Live) {
-        self.slots.insert(self.place(slot, flows), slot);
-    }
-
-    fn leave(&mut self, slot: u32, flows: &Live) {
-        self.slots.remove(self.place(slot, flows));
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.capacities[link] = capacity;
-        self.array = None;
+    fn changed(&mut self, event: Event, flows: &Live) -> Result<()> {
+        match event {
+            Event::Arrived(slot) => self.slots.insert(self.place(slot, flows), slot),
+            Event::Ended(slot) => _ = self.slots.remove(self.place(slot, flows)),
+            Event::CapacityChanged { link, capacity } => {
+                self.capacities[link] = capacity;
+                self.array = None;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn is_exact(&self) -> bool {

@@ -53,7 +53,7 @@ impl UserRouting {
         let period = period
             .map_or(Ok(f64::INFINITY), |period| numbers::float(&format!("period of routing {name:?}"), &period))?;
         let marking = match object.getattr_opt("marking")? {
-            Some(marking) => Marking::from_json(&name, &plain("marking", &marking)?).map_err(raise)?,
+            Some(marking) => Marking::from_option(&name, &plain("marking", &marking)?).map_err(raise)?,
             None => Marking::Saturated,
         };
         let reroutes = object.hasattr("reroute")?;
@@ -139,7 +139,7 @@ impl Routing for UserRouting {
         &self.name
     }
 
-    fn start(&mut self, net: &netnum_core::Topology, workload: &netnum_sim::Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &netnum_core::Topology, workload: &netnum_sim::Workload) -> Result<()> {
         // Names the first pair without a route before anything is simulated.
         net.ecmp(workload.sources(), workload.destinations(), 0)?;
         self.choices = std::iter::repeat_with(|| None).take(workload.len()).collect();

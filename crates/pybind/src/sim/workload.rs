@@ -149,7 +149,10 @@ impl Workload {
             .map(|links| numbers::integers("links", links)?.into_iter().map(index).collect::<PyResult<Vec<_>>>())
             .transpose()?;
         let duration = duration.unwrap_or(f64::INFINITY);
-        let arrivals = Poisson { sizes: sizes_of(sizes)?.get().core.clone(), load, flows, duration, links };
+        let arrivals = Poisson::new(sizes_of(sizes)?.get().core.clone(), load)
+            .with_flows(flows)
+            .with_duration(duration)
+            .with_links(links);
         let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| pairs_of(net.get(), pairs))?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
         let core = detach::run(py, || Core::poisson(net, &arrivals, &pairs, seed))?;

@@ -1,0 +1,118 @@
+//! The best responses of flows to prices, on which the dual bound rests.
+
+use std::ops::Range;
+
+use super::FeasiblePoint;
+use crate::error::{Error, Result};
+use crate::presolve::{NaturalBlock, Presolved};
+
+/// How far beside a demand the marginal is looked at, and how closely it must fall through the price there.
+const BESIDE: f64 = 1e-6;
+const FALLS: f64 = 1e-3;
+/// A rise of the marginal by this part is rounding.
+const ROUNDING: f64 = 1e-9;
+/// What stands for a rate of 0 where a marginal is asked for, as a part of what the flow's paths can carry.
+const NOTHING: f64 = 1e-12;
+
+/// The best responses of a chunk of flows: what attains V_f.
+#[derive(Default)]
+pub(super) struct BestResponse {
+    /// y_f of every flow of the chunk, and x_p of every path.
+    pub(super) rates: Vec<f64>,
+    pub(super) path_rates: Vec<f64>,
+    /// U' there, where it was asked for.
+    pub(super) marginals: Vec<f64>,
+    pub(super) scratch: Vec<f64>,
+}
+
+impl BestResponse {
+    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path or flow is at its
+    /// bound.
+    pub(super) fn respond(
+        &mut self,
+        problem: &Presolved,
+        block: &NaturalBlock,
+        flows: Range<usize>,
+        path_prices: &[f64],
+    ) -> bool {
+        let paths = problem.paths_of_all(&flows);
+        let path_prices = &path_prices[..paths.len()];
+        self.scratch.resize(flows.len(), 0.0);
+        self.path_rates.resize(paths.len(), 0.0);
+        problem.path_demands_into(block, &flows, path_prices, &mut self.path_rates);
+        let ceilings = &problem.ceilings[paths.clone()];
+        self.rates.clear();
+        let mut bounded = false;
+        if paths.len() == flows.len() {
+            for (rate, &ceiling) in self.path_rates.iter_mut().zip(ceilings) {
+                *rate = rate.clamp(0.0, ceiling);
+            }
+            self.rates.extend_from_slice(&self.path_rates);
+        } else {
+            let mut order: Vec<usize> = Vec::new();
+            for flow in flows {
+                order.clear();
+                order.extend(problem.paths_of(flow).map(|path| path - paths.start));
+                order.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
+                bounded |= self.path_rates[order[0]] >= problem.saturations[flow];
+                let mut rate = 0.0;
+                for &path in &order {
+                    let filled = (self.path_rates[path] - rate).clamp(0.0, ceilings[path]);
+                    self.path_rates[path] = filled;
+                    rate += filled;
+                }
+                self.rates.push(rate);
+            }
+        }
+        bounded || self.path_rates.iter().zip(ceilings).any(|(rate, ceiling)| rate == ceiling)
+    }
+}
+
+impl FeasiblePoint<'_> {
+    /// The dual bound rests on demands being best responses. For utilities of a user's own that is not a given, so it is
+    /// checked where it was used: at every demand U' must fall, through the price of every path that is between its
+    /// bounds, from above the price of one that is full and to below the price of one that is empty.
+    ///
+    /// # Errors
+    /// [`Error::Utility`] naming the first flow whose demand is none.
+    pub(crate) fn check_demands(&self) -> Result<()> {
+        let (problem, mut best) = (self.problem, BestResponse::default());
+        for block in problem.blocks.iter().filter(|block| block.whole) {
+            let first = problem.flow_paths[block.flows.start];
+            best.respond(problem, block, block.flows.clone(), &self.path_prices[first..]);
+            let marginals_at = |rate: &dyn Fn(usize, f64) -> f64| -> Vec<f64> {
+                let rates: Vec<f64> = block.flows.clone().zip(&best.rates).map(|(flow, &x)| rate(flow, x)).collect();
+                let mut marginals = vec![0.0; rates.len()];
+                block.utility.marginal_into(0..rates.len(), &rates, &mut marginals);
+                marginals
+            };
+            let nothing = |flow: usize| NOTHING * problem.ceilings[problem.paths_of(flow)].iter().sum::<f64>();
+            // Just below a demand however small it is: U' may fall a lot between that and what counts as nothing.
+            let some = |flow: usize, x: f64| if x > 0.0 { x } else { nothing(flow) };
+            let before = marginals_at(&|flow, x| some(flow, x) * (1.0 - BESIDE));
+            let after = marginals_at(&|flow, x| x.max(nothing(flow)) * (1.0 + BESIDE));
+            for (place, flow) in block.flows.clone().enumerate() {
+                let wrong = |path: &usize| {
+                    let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);
+                    let too_much = rate > 0.0 && before[place] < price * (1.0 - FALLS);
+                    let has_room = rate < problem.ceilings[*path] && !problem.is_saturated(flow, best.rates[place]);
+                    let too_little = has_room && after[place] > price * (1.0 + FALLS);
+                    too_much || too_little
+                };
+                let found = problem.paths_of(flow).find(wrong);
+                let rises = after[place] > before[place] * (1.0 + ROUNDING);
+                if let Some(path) = found.or(rises.then_some(problem.flow_paths[flow])) {
+                    let (unit, price_unit) = (problem.units.rate, problem.units.price());
+                    let (price, demand) = (self.path_prices[path] * price_unit, best.rates[place] * unit);
+                    let is = if found.is_some() { "is" } else { "rises from" };
+                    let marginal = before[place] * price_unit;
+                    let what = format!(
+                        "its demand at price {price:e} is {demand:e}, but its marginal there {is} {marginal:e}"
+                    );
+                    return Err(Error::Utility { flow: problem.original_flows[flow] as usize, what });
+                }
+            }
+        }
+        Ok(())
+    }
+}

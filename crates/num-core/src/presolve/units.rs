@@ -1,0 +1,145 @@
+//! Natural units, and the way there and back.
+//!
+//! Rates are counted in C₀, the geometric mean over paths of the smallest capacity (as a power of two, so that going
+//! there and back is exact), prices in U₀, the revenue-weighted mean of U' at an equal share.
+
+use std::f64::consts::LN_2;
+
+use super::Presolved;
+use crate::error::{Error, Result};
+use crate::interrupt::check;
+use crate::numerics::{exp, ln, vectorized};
+use crate::problem::{Block, Problem};
+
+/// The part of a path's price that may be lost where floats do not hold it.
+const LOST: f64 = 1e-9;
+
+/// The smallest number that floats hold to that part of it.
+const SMALLEST_PRICE: f64 = 5e-315;
+
+impl Presolved {
+    /// Prices of all links in the caller's units; links without open paths are free. A price that no float can hold
+    /// (α = 200 and weights of 1e5, say) becomes the largest one, or 0.
+    pub(crate) fn caller_prices(&self, prices: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; self.total_links];
+        let unit = self.units.price();
+        for (&link, &price) in self.links.iter().zip(prices) {
+            all[link as usize] = if price == 0.0 { 0.0 } else { (price * unit).min(f64::MAX) };
+        }
+        all
+    }
+
+    /// Whether floats hold, in the caller's units, every price that is more than the part 1e−9 of what a path pays.
+    pub(crate) fn holds_prices(&self, prices: &[f64]) -> bool {
+        let unit = self.units.price();
+        let is_lost = |price: f64| price > 0.0 && !(SMALLEST_PRICE..=f64::MAX).contains(&(price * unit));
+        if !prices.iter().any(|&price| is_lost(price)) {
+            return true;
+        }
+        self.paths.iter().all(|links| {
+            let own = links.iter().map(|&link| prices[link as usize]);
+            let lost: f64 = own.clone().filter(|&price| is_lost(price)).sum();
+            lost <= LOST * own.sum::<f64>()
+        })
+    }
+
+    /// Rates of all paths in the caller's units; closed paths carry nothing.
+    pub(crate) fn caller_rates(&self, rates: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; self.total_paths];
+        for (&path, &rate) in self.original_paths.iter().zip(rates) {
+            all[path as usize] = rate * self.units.rate;
+        }
+        all
+    }
+
+    /// A link for some paths, both by their numbers here → by the caller's, for all paths.
+    pub(crate) fn caller_links(&self, of_paths: &[Option<u32>]) -> Vec<Option<u32>> {
+        let mut all = vec![None; self.total_paths];
+        for (&path, link) in self.original_paths.iter().zip(of_paths) {
+            all[path as usize] = link.map(|link| self.links[link as usize]);
+        }
+        all
+    }
+
+    /// The caller's prices in natural units.
+    pub(crate) fn natural_prices(&self, prices: &[f64]) -> Vec<f64> {
+        let natural = |&link: &u32| match prices[link as usize] {
+            0.0 => 0.0,
+            price => (price.ln() - self.units.log_price).min(600.0).exp(),
+        };
+        self.links.iter().map(natural).collect()
+    }
+
+    /// The caller's rates in natural units, cut to what sums over all paths can hold.
+    pub(crate) fn natural_rates(&self, rates: &[f64]) -> Vec<f64> {
+        self.original_paths.iter().map(|&path| (rates[path as usize] / self.units.rate).min(1e200)).collect()
+    }
+
+    /// log U' of every flow at its equal share, in the caller's units of price.
+    pub(super) fn caller_log_marginals(&self, problem: &Problem, blocks: &[(usize, Vec<u32>)]) -> Result<Vec<f64>> {
+        let shares = self.flow_totals(&self.equal_shares);
+        let (mut logs, mut start) = (Vec::with_capacity(shares.len()), 0);
+        for (number, places) in blocks {
+            let Block { utility, flows } = &problem.blocks()[*number];
+            let mut rates = vec![self.units.rate; flows.len()];
+            for (&place, share) in places.iter().zip(&shares[start..]) {
+                rates[place as usize] *= share;
+            }
+            start += places.len();
+            let mut all = vec![0.0; flows.len()];
+            check()?;
+            utility.log_marginal_into(0..flows.len(), &rates, &mut all);
+            check()?;
+            // A flow that is satiated at its equal share has a marginal of 0 there, and its logarithm is −∞.
+            let wrong = |&&place: &&u32| all[place as usize].is_nan() || all[place as usize] == f64::INFINITY;
+            if let Some(&place) = places.iter().find(wrong) {
+                let rate = rates[place as usize];
+                // A negative one has no logarithm.
+                let marginal = utility.marginal(place as usize, rate);
+                let what = format!("its marginal at rate {rate} is {marginal}, expected a finite number >= 0");
+                return Err(Error::Utility { flow: flows[place as usize] as usize, what });
+            }
+            logs.extend(places.iter().map(|&place| all[place as usize]));
+        }
+        Ok(logs)
+    }
+
+    /// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue.
+    pub(super) fn log_price_unit(&self) -> f64 {
+        let shares = self.flow_totals(&self.equal_shares);
+        let largest = self.log_marginals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if !largest.is_finite() {
+            return 0.0;
+        }
+        let mut relatives = vec![0.0; shares.len()];
+        vectorized(
+            #[inline(always)]
+            || {
+                for (relative, &log) in relatives.iter_mut().zip(&self.log_marginals) {
+                    *relative = exp(log - largest);
+                }
+            },
+        );
+        let (mut squares, mut revenue) = (0.0, 0.0);
+        for (share, relative) in shares.iter().zip(relatives) {
+            squares += share * relative * relative;
+            revenue += share * relative;
+        }
+        largest + (squares / revenue).ln()
+    }
+}
+
+/// The power of two nearest to the geometric mean of the paths' smallest capacities.
+pub(super) fn rate_unit(smallest: &[f64]) -> f64 {
+    let mut logs = vec![0.0; smallest.len()];
+    vectorized(
+        #[inline(always)]
+        || {
+            for (log, &value) in logs.iter_mut().zip(smallest) {
+                *log = ln(value);
+            }
+        },
+    );
+    let mean = logs.iter().sum::<f64>() / (logs.len() as f64 * LN_2);
+    if logs.is_empty() { 1.0 } else { mean.round().clamp(-1000.0, 1000.0).exp2() }
+}
