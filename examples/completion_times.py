@@ -2,8 +2,8 @@
 
 Web-search flows arrive at a load of 0.6 on a leaf-spine. Fair sharing makes short flows wait for long ones; strict
 priority by remaining size does not, and long flows are hardly slower, since there are few others most of the time; a
-utility that is large for small flows comes near it without an explicit order. Writes a picture of slowdowns over sizes into
-`plots/` (or the folder that NETNUM_PLOTS names).
+utility that is large for small flows comes near it without an explicit order. Writes a picture of slowdowns over sizes
+into `plots/` (or the folder that NETNUM_PLOTS names).
 """
 
 import os
