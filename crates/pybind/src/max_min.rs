@@ -31,8 +31,8 @@ struct Basis(MaxMinBasis);
 ///     Between 0 and 1: rates need not be exact, for 1e5 flows with several paths and more. Water-filling is repeated
 ///     until its rates are proven to be that near to max-min fair, or that gets no better; then the exact method is
 ///     tried for half a minute or so, whose rates are returned when they are proven to be that near. `unfairness` of
-///     the result says what has been proven: of water-filling on networks with many demands it is mostly much more than
-///     was asked for. With one path per flow the rates are exact.
+///     the result is what has been proven: of water-filling on networks with many demands it is mostly much more than
+///     `accuracy`. With one path per flow the rates are exact.
 ///
 /// Returns
 /// -------
@@ -43,10 +43,10 @@ struct Basis(MaxMinBasis);
 /// Raises
 /// ------
 /// MethodError
-///     When a utility has no fair share (`Linear`, `MinFct`, one of your own), or when rounding has kept rates
+///     When a utility has no fair share (`Linear`, `MinFct`, user-defined ones), or when rounding has kept rates
 ///     over several paths from being proven to 1e-5 (`solve` then returns the best there is, with its gap).
 /// ProblemError
-///     When `start` is of other paths; the message says which.
+///     When `start` is of other paths, naming them.
 /// NumError
 ///     When `accuracy` is not between 0 and 1, or is given beside `start`.
 ///
