@@ -1,6 +1,6 @@
 //! What can be wrong with a simulation's input. Every variant names the place; nothing is repaired silently.
 
-use netnum_core::did_you_mean;
+use netnum_core::error::did_you_mean;
 
 /// Bad input, naming the flow, point, line, policy or setting to blame. Nothing has been simulated when one is returned,
 /// but for [`Error::Policy`], [`Error::Routing`] and [`Error::StandsStill`]: what leads to those is only seen as time passes.

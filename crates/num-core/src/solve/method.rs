@@ -81,6 +81,7 @@ type Made = Result<Box<dyn Method>>;
 
 /// A method's entry in [`METHODS`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct MethodInfo {
     /// Its name.
     pub name: &'static str,
@@ -104,6 +105,7 @@ pub(super) const SMOOTH: Takes = Takes { curvatures: &[Curvature::Strict], sever
 
 /// An option of a method: a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct OptionInfo {
     /// Its name.
     pub name: &'static str,
@@ -116,7 +118,8 @@ pub struct OptionInfo {
 }
 
 /// The values that an option may have, all finite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OptionRange {
     /// Greater than 0.
     Positive,

@@ -103,11 +103,7 @@ impl Crew {
         for number in 1..threads.get() {
             let shared = crew.shared.clone();
             let worker = thread::Builder::new().name(format!("netnum-{number}")).spawn(move || shared.work(number));
-            crew.workers.push(worker.map_err(|refusal| Error::Setting {
-                name: "threads".into(),
-                value: threads.to_string(),
-                expected: format!("as many as the system can start ({refusal})"),
-            })?);
+            crew.workers.push(worker.map_err(|refusal| Error::threads(threads, refusal))?);
         }
         Ok(crew)
     }

@@ -110,7 +110,7 @@ impl Ideal {
 
     /// Where a thousand iterations do not get there, twenty thousand at every event would stand in the way of the rest.
     fn settings(tol: f64) -> Settings {
-        Settings { tol, max_iterations: 1000, ..Settings::default() }
+        Settings::default().with_tol(tol).with_max_iterations(1000)
     }
 }
 
