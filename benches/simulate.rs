@@ -52,7 +52,7 @@ struct Instance {
 impl Instance {
     fn new(flows: usize) -> Self {
         let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).expect("the fabric is well formed");
-        let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.6) };
+        let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(flows);
         let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
         let paths = net.ecmp(workload.sources(), workload.destinations(), 1).expect("all servers are joined");
         Self { net, workload, paths }
@@ -188,10 +188,10 @@ fn measure(criterion: &mut Criterion, flows: usize) -> Measured {
             black_box(few.textbook());
         }),
         full: timed("full", first, &|| {
-            black_box(few.ours(&mut MaxMinFair::full()));
+            let _ = black_box(few.ours(&mut MaxMinFair::full()));
         }),
         ours: timed("incremental", flows, &|| {
-            black_box(instance.ours(&mut MaxMinFair::new()));
+            let _ = black_box(instance.ours(&mut MaxMinFair::new()));
         }),
     }
 }
@@ -208,7 +208,7 @@ fn bisected(flows: usize) -> (Topology, Workload) {
     let uplinks = Some((256..320).step_by(2).collect());
     let names = (0..160).map(|node| node.to_string()).collect();
     let net = Topology::new("fat tree", names, 128, vec![0; 160], links).expect("the fabric is well formed");
-    let arrivals = Poisson { flows, links: uplinks, ..Poisson::new(Sizes::web_search(), 0.6) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(flows).with_links(uplinks);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
     (net, workload)
 }
@@ -229,7 +229,7 @@ fn measure_routings(criterion: &mut Criterion, flows: usize) {
             for _ in 0..count {
                 let (mut routing, mut policy) = (routing(), MaxMinFair::new());
                 let report = simulate(&net, &workload, routing.as_mut(), &mut policy, &RunSettings::default(), &mut ());
-                black_box(report.expect("well formed"));
+                let _ = black_box(report.expect("well formed"));
             }
             began.elapsed().div_f64(flows as f64)
         });
@@ -241,7 +241,7 @@ fn measure_routings(criterion: &mut Criterion, flows: usize) {
 
 fn measure_policies(criterion: &mut Criterion, flows: usize) {
     let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).expect("the fabric is well formed");
-    let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.8) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.8).with_flows(flows);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
     let production = Production::log_normal(flows, 31.6e9, 1.15, (1e9, 1e12), f64::INFINITY, 1);
     let workload = workload.with_production(production.expect("rates are likely")).expect("one rate per flow");
@@ -252,7 +252,7 @@ fn measure_policies(criterion: &mut Criterion, flows: usize) {
                 let mut policy = policy(name, &Options::new()).expect("it exists");
                 let report =
                     simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &RunSettings::default(), &mut ());
-                black_box(report.expect("well formed"));
+                let _ = black_box(report.expect("well formed"));
             }
             began.elapsed().div_f64(flows as f64)
         });
@@ -266,7 +266,7 @@ fn measure_crowds(criterion: &mut Criterion) {
     let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9).expect("the fabric is well formed");
     // As a test the smallest is enough.
     for &flows in &CROWDS[..if common::is_test() { 1 } else { CROWDS.len() }] {
-        let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.6) };
+        let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(flows);
         let drawn = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).expect("the load is positive");
         let pairs = drawn.sources().iter().copied().zip(drawn.destinations().iter().copied()).collect();
         let workload = Workload::at_once(&net, &Pairs::Listed(pairs), &Sizes::web_search(), 1).expect("well formed");
@@ -278,7 +278,7 @@ fn measure_crowds(criterion: &mut Criterion) {
                     let mut routing = Ecmp::new(1);
                     let report =
                         simulate(&net, &workload, &mut routing, policy.as_mut(), &RunSettings::default(), &mut ());
-                    black_box(report.expect("well formed"));
+                    let _ = black_box(report.expect("well formed"));
                 }
                 began.elapsed()
             });

@@ -13,7 +13,7 @@ const FLOWS: usize = 1000;
 
 fn main() -> Result<()> {
     let net = Topology::leaf_spine(4, 8, 2, 10e9, 40e9)?;
-    let arrivals = Poisson { flows: FLOWS, ..Poisson::new(Sizes::web_search(), 0.6) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(FLOWS);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1)?;
     println!("{:<10}{:>14}{:>12}{:>12}{:>12}", "policy", "mean time", "slowdown", "median", "99 %");
     let mut times = Vec::new();

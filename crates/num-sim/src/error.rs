@@ -1,13 +1,13 @@
-//! What can be wrong with a simulation's input. Every variant names the place; nothing is repaired silently.
+//! Errors of a simulation's input. Every variant names the place; nothing is repaired silently.
 
 use netnum_core::error::did_you_mean;
 
-/// Bad input, naming the flow, point, line, policy or setting to blame. Nothing has been simulated when one is returned,
-/// but for [`Error::Policy`], [`Error::Routing`] and [`Error::StandsStill`]: what leads to those is only seen as time passes.
+/// Bad input, naming the flow, point, line, policy or setting. Nothing has been simulated when one is returned, except
+/// for [`Error::Policy`], [`Error::Routing`] and [`Error::StandsStill`], whose causes arise during the run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What the core says of a network, a setting or a problem.
+    /// An error of the core, about a network, a setting or a problem.
     #[error(transparent)]
     Core(#[from] netnum_core::Error),
     /// A flow with a number out of its range.
@@ -15,15 +15,18 @@ pub enum Error {
     Flow {
         /// Number of the flow.
         flow: usize,
-        /// Which of its numbers.
+        /// The name of the number.
         what: &'static str,
-        /// The number that was given.
+        /// The number.
         value: f64,
-        /// The range it must lie in.
+        /// Its range.
         expected: &'static str,
     },
     /// A trace that goes back in time.
-    #[error("flow {flow} arrives at {time}, before flow {} at {previous}; expected flows in order of arrival", flow - 1)]
+    #[error(
+        "flow {flow} arrives at {time}, before flow {} at {previous}; expected flows in order of arrival",
+        flow - 1
+    )]
     Unsorted {
         /// The first flow that is too early.
         flow: usize,
@@ -32,14 +35,14 @@ pub enum Error {
         /// The arrival of the flow before it.
         previous: f64,
     },
-    /// Points that are no distribution of sizes.
+    /// Points that do not form a distribution of sizes.
     #[error("point {point} of the sizes {what}, expected {expected}")]
     Sizes {
         /// Index of the point.
         point: usize,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
-        /// What would have been right.
+        /// The form that is expected.
         expected: &'static str,
     },
     /// A share of a path that is negative or not finite.
@@ -47,23 +50,23 @@ pub enum Error {
     Share {
         /// Index of the path.
         path: usize,
-        /// The share that was given.
+        /// The share.
         value: f64,
     },
-    /// Text that is no trace.
+    /// Text that does not form a trace.
     #[error("line {line} of the trace {what}")]
     Trace {
         /// Number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
-    /// A name that nothing has.
+    /// An unknown name.
     #[error("unknown {kind} {name:?}{nearest}; known: {known}")]
     UnknownName {
-        /// What was asked for: a policy, a routing, sizes.
+        /// Its kind: a policy, a routing, sizes.
         kind: &'static str,
-        /// The name that was given.
+        /// The name.
         name: String,
         /// `, did you mean …?`, or nothing.
         nearest: String,
@@ -75,7 +78,7 @@ pub enum Error {
     UnknownOption {
         /// The policy or the routing.
         of: String,
-        /// The option that was given.
+        /// The option.
         option: String,
         /// `, did you mean …?`, or nothing.
         nearest: String,
@@ -87,45 +90,45 @@ pub enum Error {
     Option {
         /// The policy or the routing.
         of: String,
-        /// The option, after a dot what in it is to blame.
+        /// The option; a part of it follows after a dot.
         option: String,
-        /// The value that was given.
+        /// The value.
         value: String,
-        /// What would have been right.
+        /// The form that is expected.
         expected: String,
     },
-    /// An answer of a policy that cannot be used.
+    /// A rate or a time of a policy that cannot be used.
     #[error("policy {policy:?} {what}")]
     Policy {
         /// Name of the policy.
         policy: String,
-        /// What it did, naming the flow.
+        /// The fault, naming the flow.
         what: String,
     },
-    /// A clock that does not get on: see [`RunSettings`](crate::RunSettings).
+    /// A clock that stands still: policy, sources and routing lead to events at one moment without end.
     #[error(
         "the clock stands still at {time} s, after {events} events without an arrival or an end; the last was {last}"
     )]
     StandsStill {
-        /// The moment, in seconds.
+        /// The time, in seconds.
         time: f64,
-        /// How many events there have been since it last moved noticeably.
+        /// The number of events since it last moved noticeably.
         events: u64,
-        /// What happened at the last of them, naming the flow or the policy.
+        /// The last of them, naming the flow or the policy.
         last: String,
     },
-    /// A flow that is given a route that cannot be used, or none, and a move where no flow is.
+    /// A route that cannot be used, a missing route, or a route for a slot without a flow.
     #[error("routing {routing:?}: {what}")]
     Routing {
         /// Name of the routing.
         routing: String,
-        /// What is wrong with a route, naming the flow.
+        /// The fault of the route, naming the flow.
         what: String,
     },
 }
 
 impl Error {
-    /// Whether this is a wish to stop, and not a fault.
+    /// Whether this is a request to stop, and not a fault.
     pub(crate) fn is_stop(&self) -> bool {
         matches!(self, Self::Core(netnum_core::Error::Stopped))
     }

@@ -1,33 +1,31 @@
-//! Flow-level time: flows arrive, share a network as a policy says, and end when their bytes are through.
+//! Flow-level simulation: flows arrive, share a network by a policy, and end when their bytes are sent.
 //!
 //! The model is fluid. A flow is a number of bytes on a route; rates change at events only and are constant in between,
 //! so that every completion time is exact up to rounding. There are no packets and no queues.
 //!
-//! | file | what it says |
+//! | room | contents |
 //! |---|---|
-//! | `sizes/` | how large flows are: distributions by name, or points of one's own |
-//! | `workload/` | which flows arrive when, from where to where |
-//! | `routing/` | which links a flow takes: a [`Routing`] per file |
-//! | `policy/` | which rate it gets: a [`Policy`] per file |
-//! | `options.rs` | what either may be told besides its name |
-//! | `flows.rs` | the flows of the moment, as policies see them |
-//! | `source.rs` | what a flow can send when its bytes are produced as it runs |
-//! | `marks.rs` | what congested links tell the flows that cross them |
-//! | `fluid.rs` | the loop over events |
-//! | `calendar.rs`, `ledger.rs` | when the next flow ends; what every link carries |
-//! | `report.rs` | what came of it |
+//! | `sizes/` | distributions of flow sizes: measured ones by name, or from points |
+//! | `workload/` | the flows: when they arrive, from where to where |
+//! | `network/` | the network of the moment: capacities and loads, active flows with their routes and sources, marks |
+//! | `routing/` | the links that a flow takes: a [`Routing`] per file |
+//! | `policy/` | the rates of flows: a [`Policy`] per file |
+//! | `registry.rs` | policies, routings and their options by name |
+//! | `simulator/` | the loop over events |
+//! | `report.rs` | the result |
+//! | `calendar.rs` | the first of many times |
 //!
 //! Here, and only here, units are fixed, since flow sizes are: **bytes** for sizes, **bit/s** for capacities and rates,
 //! **seconds** for times.
 //!
 //! ```
 //! use netnum_core::Topology;
-//! use netnum_sim::{Ecmp, MaxMin, Pairs, Poisson, Run, Sizes, Workload, simulate};
+//! use netnum_sim::{Ecmp, MaxMinFair, Pairs, Poisson, RunSettings, Sizes, Workload, simulate};
 //!
 //! let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9)?;
-//! let arrivals = Poisson { flows: 2000, ..Poisson::new(Sizes::web_search(), 0.6) };
+//! let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(2000);
 //! let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1)?;
-//! let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMin::new(), &Run::default(), &mut ())?;
+//! let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::new(), &RunSettings::default(), &mut ())?;
 //! assert_eq!(report.ended(), 2000);
 //! assert!(report.slowdowns.iter().all(|&slowdown| slowdown >= 1.0 - 1e-9));
 //! # Ok::<(), netnum_sim::Error>(())
@@ -46,6 +44,7 @@ mod policy;
 mod registry;
 mod report;
 mod routing;
+mod setters;
 mod simulator;
 mod sizes;
 mod workload;
@@ -53,16 +52,16 @@ mod workload;
 pub use error::{Error, Result};
 pub use network::{Flow, Flows, Marking, Marks, NetworkState, Route};
 pub use policy::{
-    Clocked, ClockedOptions, DeadlineKey, Edf, Ideal, Key, MaxMinFair, MinFctOptions, Objective, Ordered, POLICIES,
-    Pias, Policy, Rank, Rates, Rax, RaxOptions, Remaining, RemainingKey, Srpt, Strict, UpdateTraffic, Urgency, Xwi,
-    XwiOptions, fair_rates, policy,
+    Clocked, ClockedOptions, DeadlineKey, Edf, Event, Ideal, Key, MaxMinFair, MinFctOptions, Objective, Ordered,
+    POLICIES, Pias, Policy, Rank, Rates, Rax, RaxOptions, Remaining, RemainingKey, Srpt, Strict, UpdateTraffic,
+    Urgency, Xwi, XwiOptions, fair_rates, policy,
 };
-pub use registry::{Entry, Given, Options};
+pub use registry::{Entry, OptionValue, Options};
 pub use report::{Report, RunStatus};
 pub use routing::{
     Adaptive, Ecmp, EcmpOptions, FlowBender, FlowBenderOptions, KShortestOptions, KShortestPaths, Moves, ROUTINGS,
     Routing, Split, Spray, routing,
 };
 pub use simulator::{CapacityChange, RunObserver, RunProgress, RunSettings, simulate};
-pub use sizes::{NAMES, Sizes};
+pub use sizes::{MEASURED, Sizes};
 pub use workload::{Pairs, Poisson, Production, Workload};

@@ -1,60 +1,97 @@
-//! What a policy or a routing may be told besides its name.
+//! Things that are built by their names, as a configuration file or Python states them: policies, routings and sizes.
 //!
-//! Options are the fields of a plain struct with defaults, written next to what they are for. By name they come as a
-//! JSON object; a name that does not exist is answered with those that do, a value that cannot be with its option.
+//! In Rust options are the fields of a plain struct with defaults. By name they are [`Options`], which have the form of
+//! JSON. The error for a name that does not exist lists those that do; the error for a value names its option.
+
+use std::collections::BTreeMap;
+use std::fmt;
 
 use netnum_core::Error as Core;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::network::Marking;
-use crate::policy::Objective;
 
 /// Options by name.
-pub type Options = Map<String, Value>;
+pub type Options = BTreeMap<String, OptionValue>;
 
-/// An entry of a list of things that are made by their names.
-#[derive(Debug)]
-pub struct Entry<Make> {
+/// The value of an option. It is read from JSON, and displayed as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OptionValue {
+    /// No value: null.
+    None,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any other number.
+    Number(f64),
+    /// Text.
+    Text(String),
+    /// A list.
+    List(Vec<Self>),
+    /// Values by name.
+    Table(Options),
+}
+
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        json(self).fmt(f)
+    }
+}
+
+/// An entry of a list of things that are built by their names.
+pub struct Entry<Built> {
     /// Its name.
     pub name: &'static str,
     /// What it is, in a few words.
     pub summary: &'static str,
-    /// Its options, with the values that they have unless others are given; null for those that depend on others.
+    /// Its options with their defaults; [`OptionValue::None`] for those whose default depends on others.
     pub options: fn() -> Options,
-    /// Makes it from its options.
-    pub(crate) make: Make,
+    /// Builds it from its options.
+    pub(crate) build: fn(&Given<'_>) -> Result<Built>,
 }
 
-/// Options that something has been given, all of which it has.
-#[derive(Debug)]
-pub struct Given<'a> {
-    /// Whose they are: `policy "flowtune"`.
+impl<Built> fmt::Debug for Entry<Built> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.name).field("summary", &self.summary).finish_non_exhaustive()
+    }
+}
+
+/// What an entry is built from: options that it has, and a seed.
+pub(crate) struct Given<'a> {
+    /// The thing that has them: `policy "flowtune"`.
     of: String,
     options: &'a Options,
+    pub(crate) seed: u64,
 }
 
-/// How the thing of that name is made, and the options for it.
-pub(crate) fn find<'a, Make: Copy>(
-    list: &[Entry<Make>],
+/// Builds the thing of some name.
+///
+/// # Errors
+/// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`]; others for values out of their range.
+pub(crate) fn build<Built>(
+    list: &[Entry<Built>],
     kind: &'static str,
     name: &str,
-    options: &'a Options,
-) -> Result<(Make, Given<'a>)> {
+    options: &Options,
+    seed: u64,
+) -> Result<Built> {
     let Some(entry) = list.iter().find(|entry| entry.name == name) else {
         return Err(Error::unknown(kind, name, list.iter().map(|entry| entry.name)));
     };
     let (of, known) = (format!("{kind} {name:?}"), (entry.options)());
-    match options.keys().find(|&option| !known.contains_key(option)) {
-        Some(option) => Err(Error::unknown_option(of, option, known.keys().map(String::as_str))),
-        None => Ok((entry.make, Given { of, options })),
+    if let Some(option) = options.keys().find(|&option| !known.contains_key(option)) {
+        return Err(Error::unknown_option(of, option, known.keys().map(String::as_str)));
     }
+    let given = Given { of, options, seed };
+    (entry.build)(&given).map_err(|error| given.blame(error))
 }
 
 impl Given<'_> {
-    /// The options as the fields of a struct, with its own defaults for the others.
+    /// The options as the fields of a struct, whose own defaults stand for the others.
     pub(crate) fn read<T: DeserializeOwned + Default + Serialize>(&self) -> Result<T> {
         self.read_over(T::default())
     }
@@ -64,40 +101,46 @@ impl Given<'_> {
         let (mut fields, mut read) = (fields(&defaults), defaults);
         // One at a time, for an error that names the option.
         for (option, value) in self.options {
-            fields.insert(option.clone(), value.clone());
+            fields.insert(option.clone(), json(value));
             read = T::deserialize(Value::Object(fields.clone()))
                 .map_err(|error| mistyped(&self.of, option, value, &error))?;
         }
         Ok(read)
     }
 
-    /// What has come of them, where the core names a setting of its own: that is one of these options, or after a dot what
-    /// in it is to blame.
-    pub(crate) fn named<T>(&self, made: Result<T>) -> Result<T> {
-        let given = |name: &str| name.split('.').next().is_some_and(|option| self.options.contains_key(option));
-        made.map_err(|error| match error {
-            Error::Core(Core::Setting { name, value, expected }) if given(&name) => {
+    /// An error of the core about a setting is one about the option of that name: what follows a dot is a part of it.
+    fn blame(&self, error: Error) -> Error {
+        let is_option = |name: &str| name.split('.').next().is_some_and(|option| self.options.contains_key(option));
+        match error {
+            Error::Core(Core::Setting { name, value, expected }) if is_option(&name) => {
                 Error::Option { of: self.of.clone(), option: name, value, expected }
             }
             error => error,
-        })
+        }
     }
 }
 
 /// The error for an option with a value of the wrong kind.
-pub(crate) fn mistyped(of: &str, option: &str, value: &Value, error: &serde_json::Error) -> Error {
-    let expected = match option {
-        "marking" => Marking::FORMS.into(),
-        "utility" => Objective::FORMS.into(),
-        _ => expected(error),
-    };
-    Error::option(of, option, value, &expected)
+fn mistyped(of: &str, option: &str, value: &OptionValue, error: &serde_json::Error) -> Error {
+    Error::option(of, option, value, &expected(error))
 }
 
-/// What would have been right, by what serde says of it, which speaks of Rust's types.
+/// Reads a value whose forms are `forms`; the error for a value of another form lists them.
+///
+/// # Errors
+/// The deserializer's.
+pub(crate) fn read_form<'de, T, D>(deserializer: D, forms: &str) -> std::result::Result<T, D::Error>
+where
+    T: Deserialize<'de>,
+    D: serde::Deserializer<'de>,
+{
+    T::deserialize(deserializer).map_err(|_| serde::de::Error::custom(format!("expected {forms}")))
+}
+
+/// The expected value, from the text of a serde error, which is in terms of Rust's types.
 fn expected(error: &serde_json::Error) -> String {
-    let says = error.to_string();
-    match says.rsplit_once("expected ").map_or(says.as_str(), |(_, expected)| expected) {
+    let text = error.to_string();
+    match text.rsplit_once("expected ").map_or(text.as_str(), |(_, expected)| expected) {
         "f64" => "a number".into(),
         "u32" => format!("a whole number from 0 to {}", u32::MAX),
         "usize" => "a whole number >= 0".into(),
@@ -111,13 +154,22 @@ fn expected(error: &serde_json::Error) -> String {
 
 /// The fields of a struct of options, with their defaults.
 pub(crate) fn defaults<T: Default + Serialize>() -> Options {
-    fields(&T::default())
+    options_of(&T::default())
 }
 
 /// The fields of a struct of options, with their values.
-pub(crate) fn fields<T: Serialize>(options: &T) -> Options {
+pub(crate) fn options_of<T: Serialize>(options: &T) -> Options {
+    serde_json::from_value(Value::Object(fields(options))).unwrap_or_default()
+}
+
+fn fields<T: Serialize>(options: &T) -> Map<String, Value> {
     match serde_json::to_value(options) {
         Ok(Value::Object(fields)) => fields,
-        _ => Options::new(),
+        _ => Map::new(),
     }
+}
+
+/// A value as JSON.
+pub(crate) fn json(value: &OptionValue) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
 }

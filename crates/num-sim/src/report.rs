@@ -1,23 +1,27 @@
-//! What came of a simulation, flow by flow and link by link.
+//! The result of a simulation, by flow and by link.
 
 use std::fmt::{self, Write as _};
+
+use serde::{Deserialize, Serialize};
 
 use crate::policy::UpdateTraffic;
 use crate::workload::Workload;
 
 /// How a simulation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RunStatus {
     /// All flows have ended.
     Finished,
     /// The simulated time was up.
     TimeUp,
-    /// The observer said so, or a [`StopToken`](netnum_core::StopToken).
+    /// The observer stopped it, or a [`StopToken`](netnum_core::StopToken).
     Stopped,
     /// The limit of wall-clock time was reached.
     TimeLimit,
-    /// Nothing will happen any more, but some flows have not ended: their links have failed, or the policy gives them no
-    /// rate.
+    /// Nothing can be sent any more, but some flows have not ended: their links have failed, or the policy gives them
+    /// no rate.
     Starved,
 }
 
@@ -25,7 +29,7 @@ impl RunStatus {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Finished, Self::TimeUp, Self::Stopped, Self::TimeLimit, Self::Starved];
 
-    /// In one word: `finished`, `time_up`, `stopped`, `time_limit`, `starved`.
+    /// Its name: `finished`, `time_up`, `stopped`, `time_limit`, `starved`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Finished => "finished",
@@ -37,27 +41,29 @@ impl RunStatus {
     }
 }
 
-/// What came of a simulation. Columns over flows are in the order of the workload.
-#[derive(Debug, Clone, PartialEq)]
+/// The result of a simulation. Columns over flows are in the order of the workload.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[must_use = "the report is all that a run leaves"]
+#[non_exhaustive]
 pub struct Report {
     /// How it ended.
     pub status: RunStatus,
-    /// The policy that gave rates.
+    /// The name of the policy.
     pub policy: String,
-    /// The routing that gave routes.
+    /// The name of the routing.
     pub routing: String,
     /// The flows.
     pub workload: Workload,
     /// Seconds from each flow's arrival to its end; NaN for those that have not ended.
     pub completion_times: Vec<f64>,
-    /// That time over the time that the flow would take if it had the route of its arrival for itself, all its bytes at hand,
-    /// on links as they were at the start: at least 1, to rounding, unless it moved to a wider route or links grew since. NaN
+    /// That time over the time that the flow would take alone on the route of its arrival, with all its bytes there and
+    /// capacities as at the start: at least 1, to rounding, unless it moved to a wider route or capacities grew. NaN
     /// for those that have not ended.
     pub slowdowns: Vec<f64>,
     /// Bytes that each flow has sent: its size, if it has ended.
     pub bytes_sent: Vec<f64>,
-    /// What each flow's rate of production was taken to be when it ended, in bit/s, as [`copy_rate`] says; NaN for those
-    /// that have not ended, and for those whose bytes were all at hand.
+    /// The estimate of each flow's rate of production when it ended, in bit/s, see [`copy_rate`]; NaN for those that
+    /// have not ended, and for those whose bytes were all there.
     ///
     /// [`copy_rate`]: crate::Flows::copy_rate
     pub copy_rates: Vec<f64>,
@@ -65,29 +71,54 @@ pub struct Report {
     pub link_bytes: Vec<f64>,
     /// Those bytes over what the link could have carried until the end; NaN for failed links, and if no time passed.
     pub link_utilization: Vec<f64>,
-    /// The highest load of each link at any moment that lasted, in bit/s.
+    /// The highest load of each link over any interval of time, in bit/s.
     pub peak_loads: Vec<f64>,
-    /// What policies have asked links to carry over their capacities, in bit/s, summed over links and averaged over time:
-    /// 0 to rounding for policies that overload none.
+    /// The load above capacity, in bit/s, summed over links and averaged over time: 0 to rounding for policies that
+    /// overload none.
     pub over_allocation: f64,
-    /// The largest relative gap that the policy has proven of its rates; 0 where it knows none, or is exact.
+    /// The largest relative gap that the policy has proven for its rates; 0 where it proves none, or is exact.
     pub gap: f64,
-    /// What the policy's allocator and the servers have told each other; `None` for a policy without one.
+    /// The messages between the policy's allocator and the servers; `None` for a policy without an allocator.
     pub update_traffic: Option<UpdateTraffic>,
     /// Simulated seconds, until the last flow had ended or the run was over.
     pub time: f64,
-    /// Instants at which something happened.
+    /// Instants with at least one event.
     pub events: u64,
-    /// How often a flow got another rate.
+    /// Changes of a flow's rate.
     pub rate_changes: u64,
-    /// How often a flow took another route.
+    /// Changes of a flow's route.
     pub route_changes: u64,
     /// Real seconds.
     pub seconds: f64,
 }
 
 impl Report {
-    /// How many flows have ended.
+    /// The report of a run without events, whose fields may be set: that of a report which is read from elsewhere.
+    pub fn new(status: RunStatus, workload: Workload) -> Self {
+        Self {
+            status,
+            policy: String::new(),
+            routing: String::new(),
+            workload,
+            completion_times: Vec::new(),
+            slowdowns: Vec::new(),
+            bytes_sent: Vec::new(),
+            copy_rates: Vec::new(),
+            link_bytes: Vec::new(),
+            link_utilization: Vec::new(),
+            peak_loads: Vec::new(),
+            over_allocation: 0.0,
+            gap: 0.0,
+            update_traffic: None,
+            time: 0.0,
+            events: 0,
+            rate_changes: 0,
+            route_changes: 0,
+            seconds: 0.0,
+        }
+    }
+
+    /// The number of flows that have ended.
     pub fn ended(&self) -> usize {
         self.completion_times.iter().filter(|time| !time.is_nan()).count()
     }
@@ -102,20 +133,19 @@ impl Report {
         mean(&self.slowdowns)
     }
 
-    /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none, and for a fraction
-    /// outside 0…1. Between two flows it is interpolated. O(flows).
+    /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none, and for a
+    /// fraction outside 0…1. Between two flows it is interpolated. O(flows).
     pub fn slowdown_quantile(&self, fraction: f64) -> f64 {
         quantile(&self.slowdowns, fraction)
     }
 
-    /// Whether links were asked for more than they can carry, by more than rounding: completion times are then of a network
-    /// that does not exist.
+    /// Whether links were loaded above their capacities, by more than rounding: completion times are then too short.
     pub fn overloads(&self) -> bool {
         let carried = self.link_bytes.iter().sum::<f64>() * 8.0;
         self.over_allocation * self.time > 1e-9 * carried
     }
 
-    /// A table for people: how flows fared by size, in the classes that papers use, and how busy links were.
+    /// A table: completion times and slowdowns by size, in the classes that papers use, and the utilization of links.
     pub fn summary(&self) -> String {
         const CLASSES: [(&str, f64, f64); 4] = [
             ("all", 0.0, f64::INFINITY),
@@ -161,7 +191,7 @@ fn mean(values: &[f64]) -> f64 {
     ended().sum::<f64>() / ended().count() as f64
 }
 
-/// A quantile of the values that are numbers; NaN if none is, and for a fraction that is none.
+/// A quantile of the values that are numbers; NaN if none is, and for a fraction outside 0…1.
 fn quantile(values: &[f64], fraction: f64) -> f64 {
     if !(0.0..=1.0).contains(&fraction) {
         return f64::NAN;
@@ -174,7 +204,7 @@ fn quantile(values: &[f64], fraction: f64) -> f64 {
     below + place.fract() * (above - below)
 }
 
-/// A line that says how it went: `Report(finished, 2000 flows, mean slowdown 1.93, 99 % below 9.61, max-min over ecmp,
+/// A summary in one line: `Report(finished, 2000 flows, mean slowdown 1.93, 99 % below 9.61, max-min over ecmp,
 /// 5.2 ms)`.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

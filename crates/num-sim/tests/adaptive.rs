@@ -12,12 +12,12 @@ use netnum_sim::{
 };
 
 fn poisson(net: &Topology, flows: usize, load: f64, seed: u64) -> Workload {
-    let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), load) };
+    let arrivals = Poisson::new(Sizes::web_search(), load).with_flows(flows);
     Workload::poisson(net, &arrivals, &Pairs::Uniform, seed).expect("well formed")
 }
 
 fn run(net: &Topology, workload: &Workload, routing: &mut dyn Routing, changes: &[CapacityChange]) -> Report {
-    let run = RunSettings { changes: changes.to_vec(), ..RunSettings::default() };
+    let run = RunSettings::default().with_changes(changes.to_vec());
     simulate(net, workload, routing, &mut MaxMinFair::new(), &run, &mut ()).expect("all flows have routes")
 }
 
@@ -27,7 +27,7 @@ fn an_adaptive_split_has_the_max_min_rates_of_all_splits() {
         let net = small_network(seed);
         let workload = poisson(&net, 40, 0.8, seed);
         let report = run(&net, &workload, &mut Adaptive::new(), &[]);
-        // Rates over all paths at once, and nothing said of how flows are split.
+        // Rates over all paths at once, whatever the split of flows.
         let rates_of = |active: &[usize]| {
             if active.is_empty() {
                 return vec![];
@@ -91,10 +91,11 @@ fn only_an_adaptive_split_avoids_a_link_that_carries_something_else() {
 
 #[test]
 fn splits_and_backlogs_do_not_follow_each_other_without_end() {
-    // A flow that waits behind others has a backlog, and no cap; a split that counts with that empties the backlog, and so on.
+    // A flow that waits behind others has a backlog, and no cap; a split that counts with that empties the backlog, and
+    // so on.
     let net = small_network(3);
     let sizes = Sizes::new("some", vec![(2e4, 0.0), (3e5, 0.6), (2e6, 1.0)]).unwrap();
-    let arrivals = Poisson { flows: 40, ..Poisson::new(sizes, 1.2) };
+    let arrivals = Poisson::new(sizes, 1.2).with_flows(40);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 3).unwrap();
     let production = Production::new(vec![5e8; 40], f64::INFINITY).unwrap();
     let workload = workload.with_production(production).unwrap();

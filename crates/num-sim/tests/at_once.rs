@@ -102,13 +102,13 @@ fn xwi_agrees_with_a_new_solver_at_every_tick_and_event() {
                 Workload::at_once(&net, &pairs, &Sizes::web_search(), seed).unwrap()
             }
             _ => {
-                let arrivals = Poisson { flows: 60, ..Poisson::new(Sizes::web_search(), 0.6) };
+                let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(60);
                 Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap()
             }
         };
         let interval = 1e-3;
         for (utility, of_sizes) in &utilities {
-            let options = XwiOptions { interval, utility: *utility, ..Default::default() };
+            let options = XwiOptions::default().with_interval(interval).with_utility(*utility);
             let report = run(&net, &workload, &mut Xwi::new(options).unwrap());
             let routes = routes(&net, &workload, &mut Ecmp::new(1));
             let expected = xwi_by_hand(&net, &workload, &routes, interval, of_sizes);
@@ -121,7 +121,7 @@ fn xwi_agrees_with_a_new_solver_at_every_tick_and_event() {
 #[test]
 fn all_bytes_arrive_and_no_link_is_ever_over_its_capacity() {
     let net = Topology::leaf_spine(4, 4, 2, 10e9, 20e9).unwrap();
-    let arrivals = Poisson { flows: 400, ..Poisson::new(Sizes::web_search(), 0.6) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(400);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 2).unwrap();
     for mut policy in all() {
         let report = run(&net, &workload, policy.as_mut());
@@ -177,7 +177,7 @@ fn long_flows_share_as_the_optimum_does() {
 fn a_short_flow_with_the_utility_for_it_passes_a_long_one() {
     let net = Topology::single_link(8e9).unwrap();
     let workload = Workload::new(vec![0.0, 5.0033e-3], vec![0; 2], vec![1; 2], vec![10e6, 0.1e6]).unwrap();
-    let xwi = XwiOptions { interval: 60e-6, heaviest: 1e6, utility: Objective::MinFct, ..Default::default() };
+    let xwi = XwiOptions::default().with_interval(60e-6).with_heaviest(1e6).with_utility(Objective::MinFct);
     let mut policies: [Box<dyn Policy>; 2] = [Box::new(Xwi::new(xwi).unwrap()), fast_ned("fill", "min-fct")];
     for policy in &mut policies {
         let report = run(&net, &workload, policy.as_mut());

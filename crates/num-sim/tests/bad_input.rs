@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use netnum_core::Topology;
 use netnum_sim::{
-    Ecmp, Entry, Error, Flows, Key, MaxMinFair, Moves, NetworkState, Options, Ordered, POLICIES, Pairs, Poisson,
-    Policy, Production, ROUTINGS, Rank, Rates, Report, Result, Route, Routing, RunObserver, RunProgress, RunSettings,
-    Sizes, Spray, Strict, Workload, policy, routing, simulate,
+    Ecmp, Entry, Error, Event, Flows, Key, MaxMinFair, Moves, NetworkState, OptionValue, Options, Ordered, POLICIES,
+    Pairs, Poisson, Policy, Production, ROUTINGS, Rank, Rates, Report, Result, Route, Routing, RunObserver,
+    RunProgress, RunSettings, Sizes, Spray, Strict, Workload, policy, routing, simulate,
 };
 
 fn link() -> Topology {
@@ -23,7 +23,7 @@ fn run(workload: &Workload, until: f64) -> Result<Report> {
         workload,
         &mut Ecmp::new(0),
         &mut MaxMinFair::new(),
-        &RunSettings { until, ..RunSettings::default() },
+        &RunSettings::default().with_until(until),
         &mut (),
     )
 }
@@ -83,7 +83,8 @@ fn traces_name_the_line() {
     assert_eq!(read_with("0,0,3,1", &[]), third);
     let bytes = "line 1 of the trace has the header \"arrival,source,destination,size\" without a column \"bytes\"";
     assert_eq!(read_with("arrival,source,destination,size\n", &[("size", "bytes")]), bytes);
-    let sizes = "columns is for \"sizes\", expected names of arrival,source,destination,size,production, did you mean \"size\"?";
+    let sizes = "columns is for \"sizes\", expected names of arrival,source,destination,size,production, \
+                 did you mean \"size\"?";
     assert_eq!(read_with("", &[("sizes", "bytes")]), sizes);
     let twice = "line 2 of the trace has arrival \"arrival\", expected a number";
     assert_eq!(read("arrival,source,destination,size\narrival,source,destination,size"), twice);
@@ -131,22 +132,19 @@ fn arrivals_name_the_setting() {
     let draw = |arrivals: Poisson, pairs: Pairs| message(Workload::poisson(&net, &arrivals, &pairs, 1));
     for load in [0.0, -0.1, f64::NAN, f64::INFINITY] {
         let expected = format!("load is {load}, expected a finite number > 0");
-        assert_eq!(draw(Poisson { load, ..one.clone() }, Pairs::Uniform), expected);
+        assert_eq!(draw(one.clone().with_load(load), Pairs::Uniform), expected);
     }
-    assert_eq!(
-        draw(Poisson { duration: -1.0, ..one.clone() }, Pairs::Uniform),
-        "duration is -1, expected a number >= 0"
-    );
-    let forever = Poisson { flows: usize::MAX, ..one.clone() };
+    assert_eq!(draw(one.clone().with_duration(-1.0), Pairs::Uniform), "duration is -1, expected a number >= 0");
+    let forever = one.clone().with_flows(usize::MAX);
     assert_eq!(draw(forever.clone(), Pairs::Uniform), "flows is unbounded, and so is duration, expected one of them");
     let many = "flows is 5000000000, expected at most 4294967295";
-    assert_eq!(draw(Poisson { flows: 5_000_000_000, ..one.clone() }, Pairs::Uniform), many);
-    let long = draw(Poisson { duration: 1e300, ..forever }, Pairs::Uniform);
+    assert_eq!(draw(one.clone().with_flows(5_000_000_000), Pairs::Uniform), many);
+    let long = draw(forever.with_duration(1e300), Pairs::Uniform);
     assert!(long.ends_with(", expected at most 4294967295"), "{long}");
     let links = Some(vec![99]);
-    assert_eq!(draw(Poisson { links, ..one.clone() }, Pairs::Uniform), "links is 99, expected links below 12");
+    assert_eq!(draw(one.clone().with_links(links), Pairs::Uniform), "links is 99, expected links below 12");
     let links = Some(vec![]);
-    assert!(draw(Poisson { links, ..one.clone() }, Pairs::Uniform).contains("capacity"));
+    assert!(draw(one.clone().with_links(links), Pairs::Uniform).contains("capacity"));
     assert_eq!(draw(one.clone(), Pairs::Listed(vec![])), "pairs is empty, expected at least one pair of ends");
     assert_eq!(
         draw(one.clone(), Pairs::Listed(vec![(0, 1), (2, 2)])),
@@ -202,7 +200,7 @@ fn every_option_has_a_default_that_may_be_given() {
         let known = options().keys().cloned().collect::<Vec<_>>().join(", ");
         let known = if known.is_empty() { "none".into() } else { known };
         assert_eq!(unknown.to_string(), format!("policy {name:?} has no option \"zip\"; known options: {known}"));
-        let defaults: Options = options().into_iter().filter(|(_, value)| !value.is_null()).collect();
+        let defaults: Options = options().into_iter().filter(|(_, value)| *value != OptionValue::None).collect();
         let [given, plain] =
             [defaults, Options::new()].map(|options| policy(name, &options).unwrap().name().to_owned());
         assert_eq!(given, plain);
@@ -369,7 +367,7 @@ fn an_option_is_named_with_what_is_wrong_with_it() {
 }
 
 #[test]
-fn a_policy_says_what_sets_it_apart() {
+fn a_policy_has_the_options_that_differ_in_its_name() {
     let name = |name: &str, options: &str| policy(name, &json(options)).unwrap().name().to_owned();
     assert_eq!(name("flowtune", r#"{"interval": null, "gamma": 0.3}"#), "flowtune");
     assert_eq!(name("flowtune", r#"{"method": "fast-ned", "normalizer": "fill"}"#), "flowtune(fast-ned, fill)");
@@ -442,12 +440,12 @@ impl Policy for Broken {
     fn name(&self) -> &str {
         "broken"
     }
-    fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
         Ok(())
     }
-    fn set_capacity(&mut self, _link: usize, _capacity: f64) {}
-    fn arrive(&mut self, _slot: u32, _flows: &Flows) {}
-    fn leave(&mut self, _slot: u32, _flows: &Flows) {}
+    fn changed(&mut self, _event: Event, _flows: &Flows) -> Result<()> {
+        Ok(())
+    }
     fn allocate(&mut self, _now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         flows.active().iter().for_each(|&slot| rates.set(slot, self.rate));
         Ok(self.wake)
@@ -463,9 +461,9 @@ fn a_policy_is_held_to_its_promises() {
     let expected = "policy \"broken\" gave flow 0 the rate NaN, expected a finite number >= 0";
     assert_eq!(message(run(f64::NAN, f64::INFINITY)), expected);
     assert!(matches!(run(-1.0, f64::INFINITY), Err(Error::Policy { .. })));
-    assert_eq!(message(run(1.0, 0.0)), "policy \"broken\" wants to be asked again at 0, which is not after 0");
-    // One that overloads links is no error, but the report says by how much: 8 Mbit/s above for the half second in which
-    // both flows are active, in a run of one and a half.
+    assert_eq!(message(run(1.0, 0.0)), "policy \"broken\" set its next call to 0, which is not after 0");
+    // One that overloads links is no error, but the report has the overload: 8 Mbit/s above for the half second in
+    // which both flows are active, in a run of one and a half.
     let report = run(8e6, f64::INFINITY).unwrap();
     assert_eq!(report.completion_times, [1.0, 1.0]);
     assert!((report.over_allocation - 8e6 * 0.5 / 1.5).abs() < 1e-3, "{}", report.over_allocation);
@@ -528,7 +526,7 @@ fn levels_and_keys_are_held_to_their_range() {
         ),
         (
             level(Odd { until: f64::NAN, ..EVEN }),
-            "does not say when to ask for the level of flow 0 again after 0 s: the answer is NaN, as for an interval shorter \
+            "sets no time for the next level of flow 0 after 0 s: the time is NaN, as for an interval shorter \
              than the clock can tell apart",
         ),
         (key(Odd { key: f64::NAN, ..EVEN }), "gave flow 0 the key NaN at 0 s, expected a number"),
@@ -551,7 +549,7 @@ impl Routing for Astray {
     fn name(&self) -> &str {
         "astray"
     }
-    fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
         Ok(())
     }
     fn route(&mut self, _flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
@@ -574,7 +572,7 @@ fn a_routing_is_held_to_its_promises() {
     );
     assert_eq!(
         run(&[(&[0], -1.0)]),
-        "routing \"astray\": flow 0 got a route with share -1 of link 0, expected a number > 0 and <= 1"
+        "routing \"astray\": flow 0 got a route with fraction -1 of link 0, expected a number > 0 and <= 1"
     );
 }
 
@@ -589,8 +587,8 @@ impl Routing for Mover {
     fn name(&self) -> &str {
         "mover"
     }
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.ecmp.start(net, workload)
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.ecmp.begin_run(net, workload)
     }
     fn route(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         self.ecmp.route(flow, now, route)
@@ -627,23 +625,23 @@ fn a_route_joins_the_ends_of_its_flow() {
         (&[(&[5], 1.0)], "comes from nowhere at c"),
         (&[(&[4, 2], 1.0)], "lost at c"),
     ] {
-        let expected = "routing \"astray\": flow 0 got a route that does not lead from a to c: a share of";
+        let expected = "routing \"astray\": flow 0 got a route that does not lead from a to c: a fraction of";
         let found = message(run(paths));
         assert!(found.starts_with(expected) && found.ends_with(says), "{paths:?}: {found}");
     }
     assert_eq!(
         message(run(&[(&[0], 0.25), (&[4], 0.75)])),
-        "routing \"astray\": flow 0 got a route that does not lead from a to c: a share of 0.25 is lost at b"
+        "routing \"astray\": flow 0 got a route that does not lead from a to c: a fraction of 0.25 is lost at b"
     );
     // So it is of a flow that moves.
     let mut mover = Mover { ecmp: Ecmp::new(0), slot: 0, path: vec![0] };
     assert_eq!(
         message(simulate(&net, &workload, &mut mover, &mut MaxMinFair::new(), &RunSettings::default(), &mut ())),
-        "routing \"mover\": flow 0 got a route that does not lead from a to c: a share of 1 is lost at b"
+        "routing \"mover\": flow 0 got a route that does not lead from a to c: a fraction of 1 is lost at b"
     );
     assert_eq!(
         message(run(&[(&[4, 5, 4], 1.0)])),
-        "routing \"astray\": flow 0 got a route with share 2 of link 4, expected a number > 0 and <= 1"
+        "routing \"astray\": flow 0 got a route with fraction 2 of link 4, expected a number > 0 and <= 1"
     );
     // Both ways at once.
     let report = run(&[(&[0, 2], 0.5), (&[4], 0.5)]).unwrap();

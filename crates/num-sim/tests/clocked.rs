@@ -16,7 +16,8 @@ const AT_EVENTS: Option<f64> = None;
 
 fn flowtune(interval: Option<f64>, normalizer: Normalization) -> Clocked {
     let normalizer = Some(normalizer);
-    let options = ClockedOptions { interval, normalizer, update_threshold: 0.0, ..ClockedOptions::default() };
+    let options =
+        ClockedOptions::default().with_interval(interval).with_normalizer(normalizer).with_update_threshold(0.0);
     Clocked::new(options).unwrap()
 }
 
@@ -40,7 +41,7 @@ fn senders_share_a_receiver_within_100_us_of_every_change() {
 #[test]
 fn an_iteration_at_every_event_keeps_near_the_optimum() {
     let net = Topology::leaf_spine(4, 8, 2, 10e9, 40e9).unwrap();
-    let arrivals = Poisson { flows: 1500, ..Poisson::new(Sizes::web_search(), 0.5) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.5).with_flows(1500);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 3).unwrap();
     let mean = |report: &Report| report.slowdowns.iter().sum::<f64>() / report.slowdowns.len() as f64;
     let best = mean(&run(&net, &workload, &mut Ideal::proportional()));
@@ -58,13 +59,13 @@ fn an_iteration_at_every_event_keeps_near_the_optimum() {
 fn a_clock_that_stands_still_and_a_method_without_a_rule_are_errors() {
     let net = Topology::single_link(10e9).unwrap();
     let refused = |options: ClockedOptions| Clocked::new(options).unwrap_err().to_string();
-    let still = refused(ClockedOptions { interval: Some(0.0), ..ClockedOptions::default() });
+    let still = refused(ClockedOptions::default().with_interval(Some(0.0)));
     assert_eq!(still, "interval is 0, expected a finite number > 0");
     let late = Workload::new(vec![1e12], vec![0], vec![1], vec![1e6]).unwrap();
     let mut policy = flowtune(TICK, Normalization::FNorm);
     let fine = simulate(&net, &late, &mut Ecmp::new(1), &mut policy, &RunSettings::default(), &mut ()).unwrap_err();
     assert!(fine.to_string().contains("shorter than the clock can tell apart"), "{fine}");
-    let newton = refused(ClockedOptions { method: "newton".into(), ..ClockedOptions::default() });
+    let newton = refused(ClockedOptions::default().with_method("newton".into()));
     assert!(newton.starts_with("method is \"newton\", expected \"ned\", "), "{newton}");
 }
 

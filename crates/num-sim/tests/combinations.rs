@@ -9,7 +9,7 @@ use common::slow::{Order, Outcome, Scheduler, Splits, simulate as slowly};
 use common::{largest_difference, small_network};
 use netnum_core::{Paths, Topology};
 use netnum_sim::{
-    Adaptive, CapacityChange, Ecmp, EcmpOptions, Edf, FlowBender, FlowBenderOptions, Flows, KShortestOptions,
+    Adaptive, CapacityChange, Ecmp, EcmpOptions, Edf, Event, FlowBender, FlowBenderOptions, Flows, KShortestOptions,
     KShortestPaths, Marking, Marks, MaxMinFair, NetworkState, Pairs, Pias, Poisson, Policy, Production, Rates, Rax,
     RaxOptions, Report, Result, Route, Routing, RunSettings, Sizes, Split, Spray, Srpt, Strict, Workload, simulate,
 };
@@ -19,7 +19,9 @@ const FLOWS: usize = 32;
 const FEW: usize = 16;
 /// Bytes after which PIAS lowers a priority.
 const THRESHOLDS: [f64; 3] = [5e4, 2e5, 6e5];
-const RAX: RaxOptions = RaxOptions { levels: 5, first: 1e-3, base: 2.0, interval: 4e-4 };
+fn rax_options() -> RaxOptions {
+    RaxOptions::default().with_levels(5).with_first(1e-3).with_base(2.0).with_interval(4e-4)
+}
 const SLACK: f64 = 3.0;
 
 const SOURCES: [&str; 5] = ["at hand", "constant", "drawn", "small buffers", "a trace"];
@@ -27,7 +29,7 @@ const SOURCES: [&str; 5] = ["at hand", "constant", "drawn", "small buffers", "a 
 /// Of 20 kB to 2 MB, at a load at which some tens are on their way at once.
 fn workload(net: &Topology, source: &str, flows: usize, seed: u64) -> Workload {
     let sizes = Sizes::new("some", vec![(2e4, 0.0), (3e5, 0.6), (2e6, 1.0)]).unwrap();
-    let arrivals = Poisson { flows, ..Poisson::new(sizes, 1.2) };
+    let arrivals = Poisson::new(sizes, 1.2).with_flows(flows);
     let workload = Workload::poisson(net, &arrivals, &Pairs::Uniform, seed).unwrap();
     let drawn = |buffer| Production::log_normal(flows, 1e9, 1.0, (1e8, 1e10), buffer, seed).unwrap();
     let production = match source {
@@ -83,7 +85,7 @@ impl Routing for LeastLoaded {
     fn name(&self) -> &str {
         "least loaded"
     }
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         let pairs = workload.sources().iter().zip(workload.destinations());
         self.0 = pairs
             .map(|(&source, &destination)| net.paths(source, destination))
@@ -113,24 +115,21 @@ fn split(net: &Topology, seed: u64) -> Split {
     Split::new(net, paths, shares, seed).expect("paths of this network")
 }
 
-/// Every routing, made anew by every call, and one that looks at loads.
+/// Every routing, made anew by every call, and one that depends on loads.
 fn routings(net: &Topology, seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
-    let options = FlowBenderOptions { rtt: 1e-3, ..FlowBenderOptions::default() };
+    let options = FlowBenderOptions::default().with_rtt(1e-3);
     let dctcp = Marking::Dctcp { rtt: 100e-6, threshold: 90e3 };
     let flow_bender = |options| -> Box<dyn Routing> { Box::new(FlowBender::new(seed, options).expect("in range")) };
     vec![
         ("ecmp", Box::new(Ecmp::new(seed))),
-        ("skewed ecmp", Box::new(Ecmp::with(seed, EcmpOptions { skew: 0.5 }).expect("in range"))),
+        ("skewed ecmp", Box::new(Ecmp::with(seed, EcmpOptions::default().with_skew(0.5)).expect("in range"))),
         ("spray", Box::new(Spray::new())),
         ("flow-bender", flow_bender(options)),
-        ("dctcp", flow_bender(FlowBenderOptions { marking: dctcp, t: 0.25, skew: 0.5, ..options })),
-        ("utilization", flow_bender(FlowBenderOptions { marking: Marking::Utilization(0.9), n: 3, ..options })),
-        ("locked", flow_bender(FlowBenderOptions { lock_after: Some(2), lock_for: 4, n: 2, ..options })),
-        ("gradual", flow_bender(FlowBenderOptions { step: 0.3, ..options })),
-        (
-            "k-shortest",
-            Box::new(KShortestPaths::new(seed, KShortestOptions { k: 3, ..KShortestOptions::default() }).unwrap()),
-        ),
+        ("dctcp", flow_bender(options.with_marking(dctcp).with_t(0.25).with_skew(0.5))),
+        ("utilization", flow_bender(options.with_marking(Marking::Utilization(0.9)).with_n(3))),
+        ("locked", flow_bender(options.with_lock_after(Some(2)).with_lock_for(4).with_n(2))),
+        ("gradual", flow_bender(options.with_step(0.3))),
+        ("k-shortest", Box::new(KShortestPaths::new(seed, KShortestOptions::default().with_k(3)).unwrap())),
         ("split", Box::new(split(net, seed))),
         ("spread split", Box::new(split(net, seed).spread())),
         ("adaptive", Box::new(Adaptive::new())),
@@ -140,8 +139,10 @@ fn routings(net: &Topology, seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> 
 
 /// Every policy, by us and by others.
 fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
-    let thresholds: Vec<f64> = (0..RAX.levels as i32 - 1).map(|level| RAX.first * RAX.base.powi(level)).collect();
-    let rax = |knows| Scheduler::Rax { knows, thresholds: thresholds.clone(), interval: RAX.interval };
+    let thresholds: Vec<f64> = (0..rax_options().levels as i32 - 1)
+        .map(|level| rax_options().first * rax_options().base.powi(level))
+        .collect();
+    let rax = |knows| Scheduler::Rax { knows, thresholds: thresholds.clone(), interval: rax_options().interval };
     let pias = THRESHOLDS.iter().map(|bytes| 8.0 * bytes).collect();
     vec![
         (Box::new(MaxMinFair::new()), Scheduler::Fair),
@@ -149,12 +150,12 @@ fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
         (Box::new(Srpt::by_time()), Scheduler::Ordered(Order::Time)),
         (Box::new(Edf::new(SLACK).unwrap()), Scheduler::Ordered(Order::Deadline(SLACK))),
         (Box::new(Strict::by(Pias::new(&THRESHOLDS).unwrap())), Scheduler::Pias(pias)),
-        (Box::new(Strict::by(Rax::new(&RAX).unwrap())), rax(false)),
-        (Box::new(Strict::by(Rax::plus(&RAX).unwrap())), rax(true)),
+        (Box::new(Strict::by(Rax::new(&rax_options()).unwrap())), rax(false)),
+        (Box::new(Strict::by(Rax::plus(&rax_options()).unwrap())), rax(true)),
     ]
 }
 
-/// Writes down how flows are split whenever their policy is asked: what [`Routing::balance`] says only the simulator hears.
+/// Records the split of flows at every call of their policy: the simulator alone has what [`Routing::balance`] sets.
 struct Watched<'a> {
     policy: &'a mut dyn Policy,
     splits: Splits,
@@ -164,23 +165,11 @@ impl Policy for Watched<'_> {
     fn name(&self) -> &str {
         self.policy.name()
     }
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.policy.start(net, workload)
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.policy.begin_run(net, workload)
     }
-    fn arrive(&mut self, slot: u32, flows: &Flows) {
-        self.policy.arrive(slot, flows);
-    }
-    fn leave(&mut self, slot: u32, flows: &Flows) {
-        self.policy.leave(slot, flows);
-    }
-    fn cap_changed(&mut self, slot: u32, flows: &Flows) {
-        self.policy.cap_changed(slot, flows);
-    }
-    fn reroute(&mut self, slot: u32, flows: &Flows) {
-        self.policy.reroute(slot, flows);
-    }
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.policy.set_capacity(link, capacity);
+    fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        self.policy.changed(event, flows)
     }
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         let route = |&slot: &u32| (flows.flow(slot).number as usize, flows.route(slot).clone());
@@ -222,7 +211,7 @@ fn agree(seed: u64) -> usize {
             let workload = workload(&net, source, flows, seed);
             for changes in [vec![], failures(&net, &workload)] {
                 let failing = if changes.is_empty() { "" } else { ", failing links" };
-                let run = RunSettings { changes, ..RunSettings::default() };
+                let run = RunSettings::default().with_changes(changes);
                 for (mut policy, scheduler) in policies() {
                     let case = format!("{} over {name}, {source}{failing}, seed {seed}", policy.name());
                     let mut watched = Watched { policy: policy.as_mut(), splits: vec![] };
@@ -244,7 +233,7 @@ fn a_seed_fixes_every_bit() {
     let net = small_network(3);
     for source in SOURCES {
         let workload = workload(&net, source, FEW, 3);
-        let run = RunSettings { changes: failures(&net, &workload), ..RunSettings::default() };
+        let run = RunSettings::default().with_changes(failures(&net, &workload));
         for (name, mut routing) in routings(&net, 3) {
             for (mut policy, _) in policies() {
                 let mut bits = || {
@@ -270,7 +259,7 @@ fn flows_that_arrive_together_agree_with_a_simulator_that_finds_all_anew() {
         for (name, _) in routings(&net, seed).into_iter().filter(|routing| ["ecmp", "spray"].contains(&routing.0)) {
             let routing = || routings(&net, seed).into_iter().find(|routing| routing.0 == name).expect("one of them").1;
             for changes in [vec![], vec![CapacityChange { time: 5e-3, link: 2, capacity: 0.3 * net.capacities()[2] }]] {
-                let run = RunSettings { changes, ..RunSettings::default() };
+                let run = RunSettings::default().with_changes(changes);
                 for (mut policy, scheduler) in policies() {
                     let case = format!("{} over {name}, at once, seed {seed}", policy.name());
                     let report =

@@ -1,5 +1,5 @@
-//! Whatever comes in, a simulation ends: small networks with capacities, sizes, rates and times from one end of the floats
-//! to the other, every policy over every routing, applications that produce, and links that change.
+//! Whatever comes in, a simulation ends: small networks with capacities, sizes, rates and times from one end of the
+//! floats to the other, every policy over every routing, applications that produce, and links that change.
 
 mod common;
 
@@ -9,8 +9,9 @@ use std::time::Duration;
 use common::random_network;
 use netnum_core::{Link, Topology};
 use netnum_sim::{
-    CapacityChange, Clocked, ClockedOptions, Ecmp, Error, Flows, Options, POLICIES, Policy, Production, ROUTINGS,
-    Rates, Report, Result, RunObserver, RunProgress, RunSettings, RunStatus, Workload, policy, routing, simulate,
+    CapacityChange, Clocked, ClockedOptions, Ecmp, Error, Event, Flows, Options, POLICIES, Policy, Production,
+    ROUTINGS, Rates, Report, Result, RunObserver, RunProgress, RunSettings, RunStatus, Workload, policy, routing,
+    simulate,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -165,7 +166,7 @@ impl Hostile {
             "xwi" => json!({ "interval": interval, "utility": utility }),
             _ => json!({}),
         };
-        options.as_object().unwrap().clone()
+        serde_json::from_value(options).unwrap()
     }
 
     /// Everything drawn, and what came of it.
@@ -184,11 +185,14 @@ impl Hostile {
             name => name,
         };
         let of_routing = if name == "flow-bender" { json!({ "rtt": 5.0 * interval }) } else { json!({}) };
-        let mut routing = routing(name, self.rng.random(), of_routing.as_object().unwrap()).unwrap();
+        let mut routing = routing(name, self.rng.random(), &serde_json::from_value(of_routing).unwrap()).unwrap();
         // Flows may take for ever, and clocks tick for as long.
         let until = span * 4.0;
         let case = format!("{} {options:?} over {name}", entry.name);
-        let run = RunSettings { until, changes, time_limit: Some(Duration::from_secs(60)) };
+        let run = RunSettings::default()
+            .with_until(until)
+            .with_changes(changes)
+            .with_time_limit(Some(Duration::from_secs(60)));
         (case, simulate(&net, &workload, routing.as_mut(), policy.as_mut(), &run, &mut Bounded))
     }
 }
@@ -242,7 +246,8 @@ fn thousands_of_simulations_end() {
     all_end(1000..1200, 300.0);
 }
 
-/// Recorded: an allocator without a clock that did a step at every turn of a source, which led to the next turn at once.
+/// Recorded: an allocator without a clock that did a step at every turn of a source, which led to the next turn at
+/// once.
 #[test]
 fn a_turn_of_a_source_is_no_step_of_an_allocator() {
     let net = Topology::fat_tree(2, 1e10).unwrap();
@@ -257,14 +262,14 @@ fn a_turn_of_a_source_is_no_step_of_an_allocator() {
     let change = |time, link, capacity| CapacityChange { time, link, capacity };
     let changes =
         vec![change(0.0, 1, 0.0), change(1.35e-4, 4, 2e10), change(1.485e-3, 1, 1e10), change(1.485e-3, 4, 1e10)];
-    let mut policy = Clocked::new(ClockedOptions { interval: None, ..ClockedOptions::default() }).unwrap();
-    let run = RunSettings { changes, until: 0.0675, ..RunSettings::default() };
+    let mut policy = Clocked::new(ClockedOptions::default().with_interval(None)).unwrap();
+    let run = RunSettings::default().with_changes(changes).with_until(0.0675);
     let report = simulate(&net, &workload, &mut Ecmp::new(0), &mut policy, &run, &mut Bounded).unwrap();
     assert!(report.events < 1000, "{report} after {} events", report.events);
     assert_eq!(report.status, RunStatus::Finished);
 }
 
-/// Asks to be asked again as soon as the clock can tell, at the same rate for all.
+/// Sets its next call to the next float, at the same rate for all.
 struct Restless {
     step: fn(f64) -> f64,
     rate: f64,
@@ -274,12 +279,12 @@ impl Policy for Restless {
     fn name(&self) -> &str {
         "restless"
     }
-    fn start(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, _net: &Topology, _workload: &Workload) -> Result<()> {
         Ok(())
     }
-    fn arrive(&mut self, _slot: u32, _flows: &Flows) {}
-    fn leave(&mut self, _slot: u32, _flows: &Flows) {}
-    fn set_capacity(&mut self, _link: usize, _capacity: f64) {}
+    fn changed(&mut self, _event: Event, _flows: &Flows) -> Result<()> {
+        Ok(())
+    }
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         flows.active().iter().for_each(|&slot| rates.set(slot, self.rate));
         Ok((self.step)(now))
@@ -296,7 +301,7 @@ fn a_clock_that_creeps_is_refused_and_one_that_ticks_for_nothing_starves() {
     let creeps = run(&mut Restless { step: f64::next_up, rate: 1e6 }).unwrap_err();
     assert!(matches!(creeps, Error::StandsStill { .. }), "{creeps:?}");
     let says = "the clock stands still at 1.00000000000";
-    let last = "events without an arrival or an end; the last was one that policy \"restless\" had asked for";
+    let last = "events without an arrival or an end; the last was a call at a time that policy \"restless\" had set";
     assert!(creeps.to_string().starts_with(says) && creeps.to_string().ends_with(last), "{creeps}");
     // From time 0 every step is a large part of the time, and yet an end in 8 s is 10¹⁷ steps away.
     let early = Workload::new(vec![0.0], vec![0], vec![1], vec![1e6]).unwrap();

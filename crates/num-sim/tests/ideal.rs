@@ -28,7 +28,7 @@ fn a_parking_lot_shares_as_it_must() {
 fn proportional_fairness_agrees_with_a_fresh_solve_at_every_event() {
     for seed in 0..5 {
         let net = random_network(6, seed);
-        let arrivals = Poisson { flows: 100, ..Poisson::new(Sizes::web_search(), 0.6) };
+        let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(100);
         let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap();
         let mut policy = Ideal::proportional().with_settings(settings());
         let report =
@@ -53,7 +53,7 @@ fn short_completion_times_come_near_shortest_first() {
     // One link: the mean under U = x^(1−ε)/size lies between shortest first and fair sharing, nearer to the
     // former: it goes by the size at arrival, and not by what is left.
     let net = Topology::single_link(1e9).unwrap();
-    let arrivals = Poisson { flows: 500, ..Poisson::new(Sizes::web_search(), 0.7) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.7).with_flows(500);
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Listed(vec![(0, 1)]), 2).unwrap();
     let mean = |policy: &mut dyn netnum_sim::Policy| {
         let report = simulate(&net, &workload, &mut Ecmp::new(0), policy, &RunSettings::default(), &mut ()).unwrap();

@@ -11,12 +11,12 @@ struct Down {
     net: Option<Topology>,
     workload: Workload,
     at: Vec<usize>,
-    heard: Vec<(usize, f64)>,
+    reviews: Vec<(usize, f64)>,
 }
 
 impl Down {
     fn new(workload: &Workload) -> Self {
-        Self { net: None, workload: workload.clone(), at: vec![], heard: vec![] }
+        Self { net: None, workload: workload.clone(), at: vec![], reviews: vec![] }
     }
 
     fn paths(&self, flow: usize) -> Paths {
@@ -29,7 +29,7 @@ impl Routing for Down {
     fn name(&self) -> &str {
         "down"
     }
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.net = Some(net.clone());
         self.at = (0..workload.len()).map(|flow| self.paths(flow).len() - 1).collect();
         Ok(())
@@ -45,7 +45,7 @@ impl Routing for Down {
         Marking::Saturated
     }
     fn review(&mut self, flow: usize, marks: Marks, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        self.heard.push((flow, marks.fraction()));
+        self.reviews.push((flow, marks.fraction()));
         let moves = marks.fraction() > 0.5 && self.at[flow] > 0;
         if moves {
             self.at[flow] -= 1;
@@ -70,7 +70,7 @@ fn net() -> Topology {
 
 fn run(workload: &Workload, changes: Vec<CapacityChange>) -> (Report, Down) {
     let mut routing = Down::new(workload);
-    let run = RunSettings { changes, ..RunSettings::default() };
+    let run = RunSettings::default().with_changes(changes);
     let report = simulate(&net(), workload, &mut routing, &mut MaxMinFair::new(), &run, &mut ()).unwrap();
     assert!(report.peak_loads.iter().all(|&load| load <= 8e6 * (1.0 + 1e-12)));
     let carried: f64 = report.link_bytes.iter().sum();
@@ -81,19 +81,19 @@ fn run(workload: &Workload, changes: Vec<CapacityChange>) -> (Report, Down) {
 
 #[test]
 fn two_flows_that_meet_part_after_a_period() {
-    // Both begin over the second spine at half a megabyte per second and hear of it after 0.1 s, both at once: both move,
-    // and go on as before, over the first.
+    // Both begin over the second spine at half a megabyte per second and are reviewed after 0.1 s, both at once: both
+    // move, and go on as before, over the first.
     let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![2, 3], vec![1e6; 2]).unwrap();
     let (report, routing) = run(&workload, vec![]);
-    assert_eq!(routing.heard[..2], [(0, 1.0), (1, 1.0)]);
+    assert_eq!(routing.reviews[..2], [(0, 1.0), (1, 1.0)]);
     assert_eq!(report.route_changes, 2);
     assert!(report.completion_times.iter().all(|time| (time - 2.0).abs() < 1e-9), "{:?}", report.completion_times);
     // One comes 0.05 s late: by 0.1 s it has met the other for half of what that sent... a third of its bytes, and for
     // all of its own. The late one moves at 0.15 s, and from there both have a path for themselves.
     let workload = Workload::new(vec![0.0, 0.05], vec![0, 1], vec![2, 3], vec![1e6; 2]).unwrap();
     let (report, routing) = run(&workload, vec![]);
-    assert!((routing.heard[0].1 - 1.0 / 3.0).abs() < 1e-9 && routing.heard[1] == (1, 1.0), "{:?}", routing.heard);
-    assert!(routing.heard[2..].iter().all(|heard| heard.1 <= 0.5 + 1e-9), "{:?}", routing.heard);
+    assert!((routing.reviews[0].1 - 1.0 / 3.0).abs() < 1e-9 && routing.reviews[1] == (1, 1.0), "{:?}", routing.reviews);
+    assert!(routing.reviews[2..].iter().all(|review| review.1 <= 0.5 + 1e-9), "{:?}", routing.reviews);
     assert_eq!(report.route_changes, 1);
     // Each has lost 0.05 s at half the speed while they shared.
     for time in &report.completion_times {
@@ -105,7 +105,11 @@ fn two_flows_that_meet_part_after_a_period() {
 fn a_flow_alone_hears_nothing_though_every_link_is_full() {
     let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
     let (report, routing) = run(&workload, vec![]);
-    assert!(routing.heard.len() >= 9 && routing.heard.iter().all(|heard| heard.1 == 0.0), "{:?}", routing.heard);
+    assert!(
+        routing.reviews.len() >= 9 && routing.reviews.iter().all(|review| review.1 == 0.0),
+        "{:?}",
+        routing.reviews
+    );
     assert!((report.completion_times[0] - 1.0).abs() < 1e-12);
 }
 
@@ -137,7 +141,7 @@ fn wrong_changes_are_named() {
     let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
     let message = |changes: &[(f64, usize, f64)]| {
         let change = |&(time, link, capacity): &(f64, usize, f64)| CapacityChange { time, link, capacity };
-        let run = RunSettings { changes: changes.iter().map(change).collect(), ..RunSettings::default() };
+        let run = RunSettings::default().with_changes(changes.iter().map(change).collect());
         let (mut routing, mut policy) = (Down::new(&workload), MaxMinFair::new());
         simulate(&net(), &workload, &mut routing, &mut policy, &run, &mut ()).unwrap_err().to_string()
     };
@@ -162,13 +166,12 @@ fn a_flow_that_has_sent_for_long_is_still_rescued() {
     // After 5000 round trips.
     let changes = vec![CapacityChange { time: 0.5, link: used, capacity: 0.0 }];
     let mut bender = FlowBender::new(1, FlowBenderOptions::default()).unwrap();
-    let run = RunSettings { changes, ..RunSettings::default() };
+    let run = RunSettings::default().with_changes(changes);
     let report = simulate(&net, &workload, &mut bender, &mut MaxMinFair::new(), &run, &mut ()).unwrap();
     assert_eq!((report.status.name(), report.route_changes > 0), ("finished", true), "{report}");
     // Without its server's own link it goes nowhere, however often it moves.
     let own = net.paths(0, 2).unwrap().links(0)[0] as usize;
-    let run =
-        RunSettings { changes: vec![CapacityChange { time: 0.5, link: own, capacity: 0.0 }], ..RunSettings::default() };
+    let run = RunSettings::default().with_changes(vec![CapacityChange { time: 0.5, link: own, capacity: 0.0 }]);
     let mut bender = FlowBender::new(1, FlowBenderOptions::default()).unwrap();
     let report = simulate(&net, &workload, &mut bender, &mut MaxMinFair::new(), &run, &mut ()).unwrap();
     assert_eq!((report.status.name(), report.bytes_sent[0].round()), ("starved", 0.5e6), "{report}");

@@ -10,7 +10,7 @@ const CAPACITY: f64 = 1e9;
 
 fn arrivals(sizes: Sizes, load: f64, flows: usize, seed: u64) -> Workload {
     let pairs = Pairs::Listed(vec![(0, 1)]);
-    Workload::poisson(&link(), &Poisson { flows, ..Poisson::new(sizes, load) }, &pairs, seed).unwrap()
+    Workload::poisson(&link(), &Poisson::new(sizes, load).with_flows(flows), &pairs, seed).unwrap()
 }
 
 fn link() -> Topology {
@@ -42,7 +42,7 @@ fn processor_sharing_slows_down_by_one_over_what_is_idle() {
         let (slowdown, half) = mean_of(&report.slowdowns);
         let expected = 1.0 / (1.0 - load);
         assert!((slowdown - expected).abs() <= half, "{sizes}: slowdown {slowdown} ± {half}, expected {expected}");
-        assert!(half < 0.15 * expected, "{sizes}: an interval of ± {half} says nothing");
+        assert!(half < 0.15 * expected, "{sizes}: an interval of ± {half} is too wide");
         let (time, half) = mean_of(&report.completion_times);
         let expected = 8.0 * sizes.mean() / (CAPACITY * (1.0 - load));
         assert!((time - expected).abs() <= half, "{sizes}: {time} ± {half} s, expected {expected}");
@@ -109,10 +109,10 @@ fn shortest_first_on_a_network_overtakes_at_the_right_moment() {
 
 #[test]
 fn shortest_first_agrees_with_small_steps_of_brute_force() {
-    // By time steps, in each of which the order is fixed: who overtakes, does so within a step.
+    // By time steps, in each of which the order is fixed: flows overtake between steps.
     for seed in 0..10 {
         let net = random_network(5, seed);
-        let arrivals = Poisson { flows: 60, ..Poisson::new(Sizes::exponential(1e5).unwrap(), 0.9) };
+        let arrivals = Poisson::new(Sizes::exponential(1e5).unwrap(), 0.9).with_flows(60);
         let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, seed).unwrap();
         let routes = routes(&net, &workload, &mut Ecmp::new(seed));
         let exact = simulate(&net, &workload, &mut Ecmp::new(seed), &mut Srpt::new(), &RunSettings::default(), &mut ())

@@ -14,7 +14,7 @@ fn net() -> Topology {
 }
 
 fn workload(net: &Topology, flows: usize) -> Result<Workload> {
-    Workload::poisson(net, &Poisson { flows, ..Poisson::new(Sizes::web_search(), 0.6) }, &Pairs::Uniform, 1)
+    Workload::poisson(net, &Poisson::new(Sizes::web_search(), 0.6).with_flows(flows), &Pairs::Uniform, 1)
 }
 
 /// In force, and stopped.
@@ -62,7 +62,7 @@ fn a_simulation_that_is_stopped_from_the_start_has_a_report_of_nothing() {
                 simulate(&net, &flows, routing.as_mut(), policy.as_mut(), run, &mut ()).unwrap()
             };
             let case = format!("{policy_name} over {routing_name}");
-            let limited = run(&RunSettings { time_limit: Some(Duration::ZERO), ..RunSettings::default() });
+            let limited = run(&RunSettings::default().with_time_limit(Some(Duration::ZERO)));
             assert_eq!((limited.status, limited.ended()), (RunStatus::TimeLimit, 0), "{case}");
             let token = stopped(|| run(&RunSettings::default()));
             assert_eq!((token.status, token.ended()), (RunStatus::Stopped, 0), "{case}");
@@ -115,7 +115,7 @@ fn a_limit_that_is_not_reached_changes_nothing() {
     let net = net();
     let flows = workload(&net, 500).unwrap();
     let run = |time_limit| {
-        let run = RunSettings { time_limit, ..RunSettings::default() };
+        let run = RunSettings::default().with_time_limit(time_limit);
         let report = simulate(&net, &flows, &mut Ecmp::new(1), &mut MaxMinFair::new(), &run, &mut ()).unwrap();
         (report.status, report.completion_times, report.link_bytes, report.events)
     };

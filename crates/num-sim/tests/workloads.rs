@@ -1,26 +1,29 @@
 //! Sizes, arrivals and pairs are what they say they are.
 
 use netnum_core::Topology;
-use netnum_sim::{NAMES, Pairs, Poisson, Sizes, Workload};
+use netnum_sim::{MEASURED, Pairs, Poisson, Sizes, Workload};
 use proptest::prelude::*;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 
 fn fabric() -> Topology {
     Topology::leaf_spine(3, 4, 2, 10e9, 40e9).unwrap()
 }
 
 fn poisson(flows: usize, load: f64, pairs: &Pairs, seed: u64) -> Workload {
-    let arrivals = Poisson { flows, ..Poisson::new(Sizes::web_search(), load) };
+    let arrivals = Poisson::new(Sizes::web_search(), load).with_flows(flows);
     Workload::poisson(&fabric(), &arrivals, pairs, seed).unwrap()
+}
+
+/// The sizes of some flows.
+fn drawn(sizes: &Sizes, flows: usize, seed: u64) -> Vec<f64> {
+    let arrivals = Poisson::new(sizes.clone(), 0.5).with_flows(flows);
+    Workload::poisson(&fabric(), &arrivals, &Pairs::Uniform, seed).unwrap().sizes().to_vec()
 }
 
 #[test]
 fn what_is_drawn_has_the_mean_and_the_quantiles_that_are_said() {
-    for name in NAMES {
+    for &(name, _) in MEASURED {
         let sizes = Sizes::named(name).unwrap();
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let mut drawn: Vec<f64> = (0..400_000).map(|_| sizes.sample(&mut rng)).collect();
+        let mut drawn = drawn(&sizes, 400_000, 1);
         drawn.sort_by(f64::total_cmp);
         for fraction in [0.1, 0.5, 0.9, 0.99] {
             let below = drawn.partition_point(|&size| size <= sizes.quantile(fraction)) as f64 / drawn.len() as f64;
@@ -73,7 +76,7 @@ fn the_load_is_what_the_servers_own_links_carry() {
         })
         .collect();
     assert_eq!(uplinks.len(), 6);
-    let arrivals = Poisson { flows: 200_000, links: Some(uplinks), ..Poisson::new(Sizes::web_search(), 0.5) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.5).with_flows(200_000).with_links(Some(uplinks));
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1).unwrap();
     assert!((rate(&workload) / (6.0 * 40e9) - 0.5).abs() < 0.01);
 }
@@ -96,11 +99,11 @@ fn a_longer_workload_begins_with_the_shorter_one() {
 
 #[test]
 fn a_duration_ends_the_arrivals() {
-    let arrivals = Poisson { duration: 0.01, ..Poisson::new(Sizes::web_search(), 0.5) };
+    let arrivals = Poisson::new(Sizes::web_search(), 0.5).with_duration(0.01);
     let workload = Workload::poisson(&fabric(), &arrivals, &Pairs::Uniform, 1).unwrap();
     assert!(!workload.is_empty());
     assert!(workload.arrivals().iter().all(|&arrival| arrival <= 0.01));
-    let longer = Poisson { duration: f64::INFINITY, flows: workload.len() + 1, ..arrivals };
+    let longer = arrivals.with_duration(f64::INFINITY).with_flows(workload.len() + 1);
     let longer = Workload::poisson(&fabric(), &longer, &Pairs::Uniform, 1).unwrap();
     assert!(*longer.arrivals().last().unwrap() > 0.01);
 }
@@ -172,9 +175,7 @@ proptest! {
         }).collect();
         points.last_mut().unwrap().1 = 1.0;
         let sizes = Sizes::new("any", points.clone()).unwrap();
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        for _ in 0..100 {
-            let size = sizes.sample(&mut rng);
+        for size in drawn(&sizes, 100, seed) {
             prop_assert!(size >= points[0].0 && size <= points[points.len() - 1].0);
         }
         prop_assert!(sizes.mean() >= points[0].0 && sizes.mean() <= points[points.len() - 1].0);

@@ -16,29 +16,30 @@ use crate::paths;
 use crate::solve::{options_of, threads_of};
 use crate::topology::Topology;
 
-/// An online allocator: flowlets start and end, prices stay, and every tick gives rates that no link is too small for.
+/// An online allocator: flowlets start and end, prices are kept, and every tick gives feasible rates.
 ///
-/// A tick is one iteration of a price rule on the flowlets of that moment, and a normalizer. Endpoints need to hear only
-/// of rates that moved by more than a threshold (`updates`); the allocator leaves that much of every link free, so that
-/// what they send fits although they have not heard of the rest.
+/// A tick is one iteration of a price rule on the current flowlets, and a normalizer. Only rates that have changed by
+/// more than a threshold are sent to endpoints (`updates`); the allocator leaves that part of every link free, so that
+/// the rates that endpoints still use are feasible as well.
 ///
 /// Parameters
 /// ----------
 /// network : array of float, shape (links,), or Topology
 ///     Capacities. A capacity of 0 is a failed link.
 /// method : str
-///     The price rule: ``"ned"``, ``"fast-ned"``, ``"gradient"``, ``"fgm"``, ``"newton-like"``, or ``"rcp"`` (as if every
-///     flowlet were proportionally fair).
+///     The price rule: ``"ned"``, ``"fast-ned"``, ``"gradient"``, ``"fgm"``, ``"newton-like"``, or ``"rcp"`` (as if
+///     every flowlet were proportionally fair).
 /// normalizer : {"f-norm", "u-norm", "fill"} or None
-///     What makes the rates of a tick feasible; ``None`` leaves them as asked for. ``"fill"`` wastes nothing and costs a
-///     `max_min`.
+///     What makes the rates of a tick feasible; ``None`` leaves the demands at the prices. ``"fill"`` leaves no
+///     capacity unused, and costs a `max_min`.
 /// update_threshold : float
-///     A rate is news when it has moved by more than this part of itself; 0 <= update_threshold < 1.
+///     `updates` has a rate when it has changed by more than this part of itself; 0 <= update_threshold < 1.
 /// headroom : float
 ///     The part of every link that is held back; 0 <= headroom < 1.
 /// dtype : {"float64", "float32"}
-///     The numbers that are kept of flowlets. Single precision halves the memory; rates are then right to about 1e-6, and
-///     links may be over their capacity by as much (1e-5 with many thousands of flowlets): give ``headroom`` for it.
+///     The type of the numbers that are kept per flowlet. Single precision halves the memory; rates are then right to
+///     about 1e-6, and links may be over their capacity by as much (1e-5 with many thousands of flowlets): give
+///     ``headroom`` for it.
 /// threads : int
 ///     How many threads a tick may use. More than one are used from 40 000 flowlets on; the rates have the same bits.
 /// **options : float
@@ -80,7 +81,7 @@ pub(crate) struct Allocator {
 }
 
 /// Ids and rates, in the same order.
-type News<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+type Updates<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
 #[pymethods]
 impl Allocator {
@@ -135,7 +136,7 @@ impl Allocator {
     /// paths : sequence of sequences of int or of str, or Paths
     ///     The links of every flowlet, or its nodes by name, where the network is a `Topology`.
     /// weight : float, or array of float of shape (flowlets,)
-    ///     What its rate is worth: U'(x) = (weight/x)**alpha. > 0, in the unit of the capacities.
+    ///     Its utility has U'(x) = (weight/x)**alpha. > 0, in the unit of the capacities.
     /// alpha : float, or array of float of shape (flowlets,)
     ///     > 0, finite; 1 is proportional fairness.
     /// rate_cap : float, or array of float of shape (flowlets,)
@@ -253,8 +254,8 @@ impl Allocator {
         detach::run(py, || core.end_all(&ids))
     }
 
-    /// Change the capacity of a link, or of many at once, from the next tick on. At 0 a link has failed: its flowlets get
-    /// nothing until it returns. One is wrong: none changes.
+    /// Change the capacity of a link, or of many at once, from the next tick on. At 0 a link has failed: its flowlets
+    /// get nothing until it returns. One is wrong: none changes.
     ///
     /// Parameters
     /// ----------
@@ -292,7 +293,7 @@ impl Allocator {
         detach::run(py, || core.set_capacities(&links, &capacities))
     }
 
-    /// Do n iterations, each on the flowlets of this moment, and make the rates feasible. Ctrl-C stops between two.
+    /// Do n iterations on the current flowlets, and make the rates feasible. Ctrl-C stops between two iterations.
     ///
     /// Parameters
     /// ----------
@@ -306,9 +307,9 @@ impl Allocator {
         detach::repeat(py, ticks, || core.tick())
     }
 
-    /// Make feasible rates for the flowlets of this moment at the prices of the last tick, which stay as they are: for
-    /// flowlets that cannot wait for the next tick, or as prices have become by the last one. With ``"fill"``, flowlets
-    /// weigh what they would ask for if paths could carry it, so that a weight acts before prices have followed.
+    /// Make feasible rates for the current flowlets at the prices after the last tick, which do not change: for
+    /// flowlets that cannot wait for the next tick. With ``"fill"``, the weight of a flowlet is its demand without the
+    /// bound by its path, so that a weight acts before prices have followed.
     fn respond(&self, py: Python<'_>) -> PyResult<()> {
         let mut guard = self.core()?;
         let core = &mut *guard;
@@ -318,7 +319,7 @@ impl Allocator {
         })
     }
 
-    /// What the last tick or response gave flowlets; 0 for those that started after it.
+    /// The rates of the last tick or response; 0 for flowlets that started after it.
     ///
     /// Parameters
     /// ----------
@@ -350,14 +351,14 @@ impl Allocator {
         Ok(numbers_of(py, &ids))
     }
 
-    /// Whom endpoints must hear of: ids and rates of the flowlets whose rate has moved by more than the threshold since
-    /// the last time that this was asked. They count as told.
+    /// The rates to send to endpoints: ids and rates of the flowlets whose rate has changed by more than the threshold
+    /// since `updates` last returned it.
     ///
     /// Returns
     /// -------
     /// ids : array of int
     /// rates : array of float
-    fn updates<'py>(&self, py: Python<'py>) -> PyResult<News<'py>> {
+    fn updates<'py>(&self, py: Python<'py>) -> PyResult<Updates<'py>> {
         let (ids, rates): (Vec<FlowId>, Vec<f64>) = self.core()?.updates().into_iter().unzip();
         Ok((numbers_of(py, &ids), PyArray1::from_vec(py, rates)))
     }
@@ -422,12 +423,12 @@ impl Allocator {
 }
 
 impl Allocator {
-    /// The allocator, unless it is at work in another thread.
+    /// The allocator, unless it is in use in another thread.
     fn core(&self) -> PyResult<MutexGuard<'_, Box<dyn Allocate>>> {
         detach::lock(&self.core, "allocator")
     }
 
-    /// Paths over its links, which are walks if it knows the network.
+    /// Paths over its links, which must be walks where its network is a topology.
     fn paths(&self, paths: &Bound<'_, PyAny>, links: usize) -> PyResult<Arc<Paths>> {
         let (py, net) = (paths.py(), self.topology.as_ref().map(Py::get));
         let paths = paths::paths(paths, links, net)?;

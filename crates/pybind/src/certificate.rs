@@ -10,16 +10,18 @@ use crate::{detach, numbers};
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Certificate {
     /// Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
-    /// first-order gain of raising every rate by 100 %, where caps and saturations let it; a flow that these hold is judged
-    /// by itself where it is worth more than all that. By weak duality never below the true loss (to rounding). For
-    /// max-min problems how far the flow that is worst off is from having a bottleneck, relative to its rate.
+    /// first-order gain of raising every rate by 100 %, where caps and saturations let it; a flow that these hold is
+    /// judged by itself where its utility is larger than all that. By weak duality never below the true loss (to
+    /// rounding). For max-min problems how far the flow that is worst off is from having a bottleneck, relative to its
+    /// rate.
     relative_gap: f64,
     /// How far the fullest link was over its capacity before the rates were made feasible, relative to it; 0 if none.
     overload: f64,
-    /// Largest violation of the optimality conditions, relative to each flow's own rate: at a residual r the rates are the
-    /// optimum of a problem in which every flow's best response is changed by at most r, and every priced link's capacity
-    /// by at most r times the smallest rate beside it. Rates below 1e-9 of what their path could carry count as that, and
-    /// where U' is nearly flat (alpha < 0.1) it is r/10 of the price. A small gap makes only the total worth right.
+    /// Largest violation of the optimality conditions, relative to each flow's own rate: at a residual r the rates are
+    /// the optimum of a problem in which every flow's best response is changed by at most r, and every priced link's
+    /// capacity by at most r times the smallest rate beside it. Rates below 1e-9 of what their path could carry count
+    /// as that, and where U' is nearly flat (alpha < 0.1) it is r/10 of the price. A small gap makes only the sum of
+    /// utilities right.
     kkt_residual: f64,
 }
 
@@ -58,8 +60,8 @@ impl Certificate {
 
 /// Certify rates and prices, wherever they come from.
 ///
-/// The rates are first cut to the caps of paths and flows and made feasible by F-NORM; `Certificate.overload` says how
-/// far they were from it. Flows that nothing can pass (capped at 0, or every path is or crosses a failed link) do not
+/// The rates are first cut to the caps of paths and flows and made feasible by F-NORM; `Certificate.overload` is
+/// their excess before that. Flows that nothing can pass (capped at 0, or every path is or crosses a failed link) do not
 /// count.
 ///
 /// A max-min problem (any alpha is inf) is held to the bottleneck property instead of a bound: every flow must be at

@@ -76,8 +76,8 @@ impl Raise for SimError {
     }
 }
 
-/// Adds to an exception the problem or scenario that it is about: in the message if the exception is netnum's; else as a
-/// note, where Python has notes, so that the exception of a user's code is raised unchanged.
+/// Adds to an exception the problem or scenario that it is about: in the message if the exception is netnum's; else as
+/// a note, where Python has notes, so that the exception of a user's code is raised unchanged.
 pub(crate) fn about(py: Python<'_>, what: &str, number: usize, error: PyErr) -> PyErr {
     if !error.is_instance_of::<NumError>(py) {
         let _ = error.value(py).call_method1("add_note", (format!("in {what} {number}"),));

@@ -6,7 +6,7 @@
 //! | `numbers.rs` | array-likes → `Vec`, `Vec` → NumPy arrays without a copy |
 //! | `detach.rs` | long calls without the GIL, with Ctrl-C and the exceptions of callbacks |
 //! | `progress_bar.rs` | the bar of `progress=True` |
-//! | `paths.rs`, `problem.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the items of the same name in the core |
+//! | `paths.rs`, `problem.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the core's items of those names |
 //! | `topology/` | `Topology`, its nodes and links by name, ready-made networks |
 //! | `allocator.rs` | the online allocator |
 //! | `utility/` | a class for each family; `user.rs` makes a utility of a Python object |
@@ -28,12 +28,12 @@ mod solve;
 mod topology;
 mod utility;
 
-/// Keeps what a solve has used for the next one: arrays of a megabyte, fresh from the system each time, are a fifth of
-/// the time of a large solve.
+/// Reuses the memory of a solve for the next one: arrays of a megabyte that come from the system each time take a fifth
+/// of the time of a large solve.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What of netnum is written in Rust. Use it as `netnum`.
+/// The part of netnum that is written in Rust. Use it as `netnum`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]

@@ -16,36 +16,38 @@ struct Basis(MaxMinBasis);
 /// The max-min fair rates: no flow's fair share can be raised without lowering one that is not larger.
 ///
 /// The fair share of a flow is its rate per weight for `AlphaFair`, and the f of B(f) for `BandwidthFunction`, whatever
-/// their alpha; this is where the optimum goes as alpha grows. Exact to rounding, by water-filling; with several paths per
-/// flow by a dual simplex method that follows the fair share as it rises, and a check of every flow's bottleneck.
+/// their alpha; this is where the optimum goes as alpha grows. Exact to rounding, by water-filling; with several paths
+/// per flow by a dual simplex method that follows the fair share as it rises, and a check of every flow's bottleneck:
+/// milliseconds for 100 flows on a backbone, a second or two for 5000, minutes for 1e5.
 ///
 /// Parameters
 /// ----------
 /// problem : Problem
 /// start : MaxMinRates, optional
-///     What `max_min` has returned for a problem with the same paths, whose capacities, caps or utilities may differ. The
-///     rates of the flows are the same without it, to 1e-9; with several paths per flow they are found several times faster
-///     where a few demands have changed. What was approximate or has been pickled has nothing to start from, and is ignored.
+///     What `max_min` has returned for a problem with the same paths, whose capacities, caps or utilities may differ.
+///     The rates of the flows are the same without it, to 1e-9; with several paths per flow they are found several
+///     times faster where a few demands have changed. What was approximate or has been pickled has nothing to start
+///     from, and is ignored.
 /// accuracy : float, optional
-///     Between 0 and 1: rates need not be exact, for 1e5 flows with several paths and more. Water-filling is repeated until
-///     its rates are proven to be that near to max-min fair, or that gets no better; then the exact method is tried for
-///     half a minute or so, whose rates are returned when they are proven to be that near. `unfairness` of the result
-///     says what has been proven: of water-filling on networks with many demands it is mostly much more than was asked
-///     for. With one path per flow the rates are exact.
+///     Between 0 and 1: rates need not be exact, for 1e5 flows with several paths and more. Water-filling is repeated
+///     until its rates are proven to be that near to max-min fair, or that gets no better; then the exact method is run
+///     for at most 2.5e9 operations, and its rates are returned when more is proven of them. `unfairness` of the result
+///     is what has been proven: of water-filling on networks with many demands mostly much more than `accuracy`. With
+///     one path per flow the rates are exact.
 ///
 /// Returns
 /// -------
 /// MaxMinRates, shape (paths,)
-///     An array with the rate of every path, in the units of the capacities, and `flow_rates`, `status` and `unfairness`.
-///     Paths over a failed link get 0, as do those that are capped at 0 or whose flow is.
+///     An array with the rate of every path, in the units of the capacities, and `flow_rates`, `status` and
+///     `unfairness`. Paths over a failed link get 0, as do those that are capped at 0 or whose flow is.
 ///
 /// Raises
 /// ------
 /// MethodError
-///     When a utility has no fair share (`Linear`, `MinFct`, one of your own), or when rounding has kept rates
+///     When a utility has no fair share (`Linear`, `MinFct`, a user-defined one), or when rounding has kept rates
 ///     over several paths from being proven to 1e-5 (`solve` then returns the best there is, with its gap).
 /// ProblemError
-///     When `start` is of other paths; the message says which.
+///     When `start` is of other paths; the message names the first one.
 /// NumError
 ///     When `accuracy` is not between 0 and 1, or is given beside `start`.
 ///

@@ -32,7 +32,7 @@ struct Kinds {
 const NUMBERS: Kinds = Kinds { letters: b"fiu", word: "numbers" };
 const INTEGERS: Kinds = Kinds { letters: b"iu", word: "integers" };
 
-/// Entries that are converted between two looks for signals.
+/// Entries that are converted between two checks for signals.
 const PIECE: usize = 1 << 20;
 
 /// A NumPy array of numbers, or a `TypeError`.
@@ -102,10 +102,10 @@ fn vector<T: Element + Copy>(name: &str, value: &Bound<'_, PyAny>, kinds: Kinds)
     flat(name, &array)
 }
 
-/// A long list or tuple piece by piece, since NumPy does not look for signals while it converts one. None for anything
-/// else, and for a list that is not as it should be, which is then for NumPy to say.
+/// A long list or tuple piece by piece, since NumPy does not check for signals while it converts one. None for anything
+/// else, and for a list that is not valid, of which NumPy then reports what is wrong.
 fn list_in_pieces<T: Element + Copy>(name: &str, value: &Bound<'_, PyAny>, kinds: Kinds) -> PyResult<Option<Vec<T>>> {
-    // Asked first: whether anything else is a sequence is for Python code to say, in which a Ctrl-C would be lost.
+    // This check comes first: for other types the check for a sequence runs Python code, which would lose a Ctrl-C.
     if !(value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()) {
         return Ok(None);
     }
@@ -234,7 +234,7 @@ pub(crate) fn spread(parameter: Parameter, count: usize) -> Vec<f64> {
     }
 }
 
-/// The parameter as Python sees it: a float, or an array that cannot be written to.
+/// The parameter for Python: a float, or a read-only array.
 pub(crate) fn parameter_out<'py>(py: Python<'py>, parameter: &Parameter) -> Bound<'py, PyAny> {
     match parameter {
         Parameter::Same(value) => PyFloat::new(py, *value).into_any(),
@@ -271,7 +271,7 @@ pub(crate) fn count(name: &str, value: &Bound<'_, PyAny>, least: usize) -> PyRes
     }
 }
 
-/// The vector as a NumPy array that cannot be written to. The numbers are moved, not copied.
+/// The vector as a read-only NumPy array. The numbers are moved, not copied.
 pub(crate) fn read_only<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     let array = PyArray1::from_vec(py, values);
     array.readwrite().make_nonwriteable();
@@ -283,7 +283,7 @@ pub(crate) fn indices<'py, T: TryInto<i64> + Copy>(py: Python<'py>, values: &[T]
     read_only(py, values.iter().map(|&value| value.try_into().unwrap_or(i64::MAX)).collect())
 }
 
-/// The same for many, with an eye on signals.
+/// The same for many values, with checks for signals.
 pub(crate) fn long_indices<'py, T: TryInto<i64> + Copy>(
     py: Python<'py>,
     values: &[T],

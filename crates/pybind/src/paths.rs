@@ -17,8 +17,8 @@ use crate::topology::Topology;
 
 /// The links of every path, in compressed sparse rows.
 ///
-/// Path ``p`` crosses the links ``indices[indptr[p]:indptr[p + 1]]``, in any order. ``paths[p]`` gives them, ``len(paths)``
-/// the number of paths, and a loop goes through them.
+/// Path ``p`` crosses the links ``indices[indptr[p]:indptr[p + 1]]``, in any order. ``paths[p]`` gives them,
+/// ``len(paths)`` the number of paths, and a loop goes through them.
 ///
 /// Parameters
 /// ----------
@@ -27,12 +27,14 @@ use crate::topology::Topology;
 /// indices : array of int
 ///     The links of all paths, one path after the other. Copied.
 /// group : array of int, shape (paths,), optional
-///     The flow that every path belongs to, which a `Problem` takes unless it is given another. By default path p is flow p.
+///     The flow that every path belongs to, which a `Problem` takes unless it is given another. By default path p is
+///     flow p.
 ///
 /// Raises
 /// ------
 /// ProblemError
-///     When `indptr` does not describe rows of `indices`, a link index is negative, or `group` is not of one flow per path.
+///     When `indptr` does not describe rows of `indices`, a link index is negative, or `group` is not of one flow per
+///     path.
 ///
 /// Examples
 /// --------
@@ -115,7 +117,7 @@ impl Paths {
     }
 
     /// The flow of every path: array of int, shape (paths,). Path p is flow p unless `Topology.k_shortest_paths` or a
-    /// `Problem`, whose `paths` they are, says otherwise.
+    /// `Problem`, whose `paths` they are, has another assignment.
     #[getter]
     fn group<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         match &self.group {
@@ -145,7 +147,7 @@ impl Paths {
         slf.py().import("builtins")?.call_method1("map", (slf.getattr("__getitem__")?, range))
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle asks for: the arguments")]
+    #[expect(clippy::type_complexity, reason = "the arguments, for pickle")]
     fn __getnewargs__<'py>(
         &self,
         py: Python<'py>,
@@ -172,13 +174,13 @@ pub(crate) fn flow_numbers(group: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     numbers::integers("group", group)?.into_iter().enumerate().map(number).collect()
 }
 
-/// The flows that paths belong to, where they say it.
+/// The flows that paths belong to, where a `Paths` has them.
 pub(crate) fn group_of(paths: &Bound<'_, PyAny>) -> Option<Vec<u32>> {
     paths.cast::<Paths>().ok()?.get().group.as_ref().map(|group| group.to_vec())
 }
 
-/// Paths over so many links, from any of the forms that a problem takes; over those of a network, which also takes lists
-/// of node names.
+/// Paths over so many links, from any of the forms that a problem takes; over those of a network, which also takes
+/// lists of node names.
 pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topology>) -> PyResult<Arc<Core>> {
     if let Ok(paths) = value.cast::<Paths>() {
         return Ok(Arc::clone(&paths.get().core));

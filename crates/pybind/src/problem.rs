@@ -16,7 +16,7 @@ use crate::topology::Topology;
 use crate::utility::{Given, UserUtility};
 use crate::{detach, utility};
 
-/// Links with capacities, paths over them, flows that own paths, and what every flow's rate is worth.
+/// Links with capacities, paths over them, and flows with paths and a utility.
 ///
 /// ::
 ///
@@ -35,30 +35,33 @@ use crate::{detach, utility};
 ///     rate 0 and leave the objective, and `Solution.failed_flows` lists them.
 /// paths : sequence of sequences of int, or Paths, or SciPy sparse matrix of shape (links, paths)
 ///     The links of every path: at least one, none of them twice. The entries of a matrix are 1 where the path (column)
-///     crosses the link (row); a dense one would be read as lists of the links 0 and 1. With a `Topology`, a path may be its nodes by name, ``["Seattle", "Denver"]``.
+///     crosses the link (row); a dense one would be read as lists of the links 0 and 1. With a `Topology`, a path may
+///     be its nodes by name, ``["Seattle", "Denver"]``.
 /// utility : utility, or sequence of utilities
 ///     One for all flows, its parameters scalars or arrays over flows, or a sequence with one per flow. Besides
-///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods ``value(rates)``
-///     and ``marginal(rates)``, and optionally ``saturation``, the rate from which more is worth nothing. Methods
-///     ``demand(prices)`` and ``demand_slope(prices)`` are used where there are any, and make it faster: without them
-///     demands are found from the marginal, in some tens of calls. It is called with arrays over all the flows it serves,
-///     in order; see `check_utility`. Where its marginal is rounding, 2⁻⁵³ of that at half the rate, a flow has enough,
-///     and `solve` does not look for more.
+///     `AlphaFair`, `Linear`, `MinFct` and `BandwidthFunction` any object with NumPy-vectorised methods
+///     ``value(rates)`` and ``marginal(rates)``, and optionally ``saturation``, the rate above which utility is
+///     constant. Methods ``demand(prices)`` and ``demand_slope(prices)`` are used where there are any, and make it
+///     faster: without them demands are found from the marginal, in some tens of calls. It is called with arrays over
+///     all the flows it serves, in order; see `check_utility`. Where its marginal is rounding, 2⁻⁵³ of that at half the
+///     rate, the flow counts as saturated.
 /// group : array of int, shape (paths,), optional
 ///     The flow that every path belongs to; every flow in ``0..flows`` owns at least one. Its rate is the sum over its
-///     paths, which `solve` splits as is best. By default what `paths` says, if it is a `Paths` of
-///     `Topology.k_shortest_paths` or of another problem; else path p is flow p (``group=range(len(paths))`` in any case).
+///     paths, which `solve` splits in the best way. By default that of `paths`, if it is a `Paths` of
+///     `Topology.k_shortest_paths` or of another problem; else path p is flow p (``group=range(len(paths))`` in any
+///     case).
 /// rate_cap : array of float, shape (paths,), or float, optional
 ///     Cap on the rate of every path, >= 0, inf for none; one number is that of all.
 /// flow_cap : array of float, shape (flows,), or float, optional
-///     Cap on the rate of every flow over all its paths, its demand: >= 0, inf for none; one number is that of all. A flow with one path is held to
-///     the smaller of its two caps. One that is capped at 0 gets nothing, and is among `Solution.failed_flows`.
+///     Cap on the rate of every flow over all its paths, its demand: >= 0, inf for none; one number is that of all. A
+///     flow with one path is held to the smaller of its two caps. One that is capped at 0 gets nothing, and is among
+///     `Solution.failed_flows`.
 ///
 /// Raises
 /// ------
 /// ProblemError
-///     Naming the link, path or flow that is wrong. With a `Topology`, a path is wrong as well whose links do not follow on
-///     each other in it, in whatever order they are listed.
+///     Naming the link, path or flow that is wrong. With a `Topology`, a path is wrong as well whose links do not
+///     follow on each other in it, in whatever order they are listed.
 /// UtilityError
 ///     For a parameter out of its range in one of several utilities.
 /// TypeError
@@ -85,8 +88,8 @@ pub(crate) struct Problem {
     pub(crate) core: Core,
     /// The topology, when it was made from one.
     topology: Option<Py<Topology>>,
-    /// What was given as utility; made from the core's plain data when it was read from JSON. Python's garbage collector
-    /// looks at it without the interpreter, as a `PyOnceLock` cannot be.
+    /// What was given as utility; made from the core's plain data when it was read from JSON. Python's garbage
+    /// collector reads it without the GIL, as a `PyOnceLock` cannot be.
     utility: OnceLock<Py<PyAny>>,
     /// The utilities that are Python objects, each of which holds its object.
     users: Vec<Arc<UserUtility>>,
@@ -168,7 +171,8 @@ impl Problem {
     /// ----------
     /// text : str
     ///     An object with the fields ``capacity``, ``paths``, ``utility`` (one column per field: ``kind``, ``weight``,
-    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no cap). Other fields are ignored.
+    ///     ``alpha``, …) and optionally ``group``, ``cap`` and ``flow_cap`` (null for no cap). Other fields are
+    ///     ignored.
     ///
     /// Returns
     /// -------
@@ -232,8 +236,8 @@ impl Problem {
         Some(self.rate_cap.get_or_init(py, || numbers::read_only(py, caps()).unbind()).clone_ref(py))
     }
 
-    /// Cap on the rate of every flow over all its paths, inf for none: array of float, shape (flows,); None if no flow has
-    /// one.
+    /// Cap on the rate of every flow over all its paths, inf for none: array of float, shape (flows,); None if no flow
+    /// has one.
     #[getter]
     fn flow_cap(&self, py: Python<'_>) -> Option<Py<PyArray1<f64>>> {
         if !self.core.has_flow_caps() {
@@ -250,7 +254,7 @@ impl Problem {
             return Ok(utility.clone_ref(py));
         }
         let utility = utility::of_problem(py, &self.core)?;
-        // Another thread may have been faster; then what it made is what everyone gets.
+        // Another thread may have set it meanwhile; then all use that one.
         Ok(self.utility.get_or_init(|| utility).clone_ref(py))
     }
 
@@ -304,11 +308,11 @@ impl Problem {
         Ok(PyArray1::from_vec(rates.py(), loads))
     }
 
-    /// What every flow's rate is worth to it.
+    /// The utility of every flow at its rate.
     ///
     /// `Solution.objective` is their sum over the flows that are not in `Solution.failed_flows`. A failure that cuts
-    /// flows off takes their worth out of that sum, so that two networks are compared on the flows that both serve;
-    /// `failure_study` does that.
+    /// flows off takes their utilities out of that sum, so that two networks must be compared on the flows that both
+    /// serve, as `failure_study` does.
     ///
     /// Parameters
     /// ----------
@@ -317,8 +321,8 @@ impl Problem {
     /// Returns
     /// -------
     /// array of float, shape (flows,)
-    ///     U_f(y_f), -inf for a flow without a rate whose utility says so; for max-min problems the fair shares, whose
-    ///     smallest is the objective.
+    ///     U_f(y_f), -inf at rate 0 for some utilities; for max-min problems the fair shares, whose smallest is the
+    ///     objective.
     ///
     /// Raises
     /// ------
@@ -460,7 +464,7 @@ impl Problem {
         self.with(py, self.core.clone().with_paths_closed(&paths).map_err(raise)?)
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
+    #[expect(clippy::type_complexity, reason = "positional and keyword arguments, for pickle")]
     fn __getnewargs_ex__<'py>(
         &self,
         py: Python<'py>,
@@ -482,8 +486,8 @@ impl Problem {
         Ok(format!("Problem({}, {paths}{}, {utility})", counted(flows, "flow"), counted(links, "link")))
     }
 
-    /// What a cycle of references may pass through: a utility of the user's that holds a problem is found by it. It need
-    /// not be cut here, since a problem never changes: some other object of the cycle does.
+    /// What a cycle of references may pass through: a utility of the user's that holds a problem is found by it. It
+    /// need not be cut here, since a problem never changes: some other object of the cycle does.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(self.topology.as_ref())?;
         visit.call(self.utility.get())?;
@@ -503,7 +507,7 @@ impl Problem {
     }
 }
 
-/// What to say besides of an array for fewer flows than there are paths, where nothing says which flows own them.
+/// The error for an array for fewer flows than there are paths, with a hint at the argument `group` that was not given.
 fn ungrouped(error: netnum_core::Error) -> netnum_core::Error {
     match error {
         netnum_core::Error::Length { what, found, expected, per: "flow" } if found < expected => {

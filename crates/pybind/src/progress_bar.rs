@@ -22,8 +22,8 @@ impl ProgressBar {
         self.0.as_ref().map_or(Ok(()), |bar| bar.call_method1(py, "show", state).map(drop))
     }
 
-    /// Shows the last state of a call that has succeeded, and ends the line. The result is that of the call; an error of
-    /// the bar comes after one of the call.
+    /// Shows the last state of a call that has succeeded, and ends the line. The result is that of the call; an error
+    /// of the bar comes after one of the call.
     pub(crate) fn close<'py, T, S: PyCallArgs<'py>>(
         self,
         py: Python<'py>,

@@ -1,13 +1,13 @@
-//! The flows of the moment, in slots that are used again.
+//! The active flows, in slots that are used again.
 //!
-//! A flow's rate is constant between two events, so what is left of it is only written down when its rate changes:
+//! A flow's rate is constant between two events, so what is left of it is only computed when its rate changes:
 //!
 //! ```text
 //! left(t) = left(since) − rate · (t − since)
 //! ```
 
-use crate::network::Route;
-use crate::network::Source;
+use super::route::Route;
+use super::source::Source;
 
 /// Bits of a full packet, of 1500 bytes.
 pub(crate) const PACKET: f64 = 8.0 * 1500.0;
@@ -17,47 +17,47 @@ pub(crate) const PACKET: f64 = 8.0 * 1500.0;
 pub struct Flow {
     /// Its number in the workload.
     pub number: u32,
-    /// What it carries in all.
+    /// Its size.
     pub size: f64,
     /// Its rate, in bit/s.
     pub rate: f64,
     /// When it arrived, in seconds.
     pub arrival: f64,
-    /// What its source can send at most at the moment, in bit/s: ∞ unless it waits for bytes to be produced.
+    /// The largest rate that its source allows now, in bit/s: ∞ unless it waits for bytes to be produced.
     pub cap: f64,
-    /// What it would have if it had the route of its arrival for itself, in bit/s.
+    /// The rate that it would have alone on the route of its arrival, in bit/s.
     pub alone: f64,
-    /// What was left at the time `since`.
+    /// The bits left at the time `since`.
     pub(crate) left: f64,
     /// When its rate last changed.
     pub(crate) since: f64,
-    /// Where it stands in the list of active slots.
+    /// Its place in the list of active slots.
     place: u32,
 }
 
 impl Flow {
-    /// What is left of it at a time at or after its last change of rate.
+    /// The bits left of it at a time at or after its last change of rate.
     pub fn left(&self, now: f64) -> f64 {
         (self.left - self.rate * (now - self.since)).max(0.0)
     }
 
-    /// What it has sent by then.
+    /// The bits that it has sent by then.
     pub fn sent(&self, now: f64) -> f64 {
         self.size - self.left(now)
     }
 
-    /// Writes down what is left now.
-    pub(crate) fn settle(&mut self, now: f64) {
+    /// Computes what is left now.
+    pub(crate) fn advance(&mut self, now: f64) {
         (self.left, self.since) = (self.left(now), now);
     }
 }
 
-/// The flows of the moment. Slots are small numbers: those of flows that have ended are given to later ones.
+/// The active flows. Slots are small numbers: those of flows that have ended are given to later ones.
 #[derive(Debug, Default)]
 pub struct Flows {
     slots: Vec<Flow>,
     routes: Vec<Route>,
-    /// By slot, where the workload says at which rates bytes are produced; else empty.
+    /// By slot, where the workload has rates of production; else empty.
     sources: Vec<Source>,
     active: Vec<u32>,
     free: Vec<u32>,
@@ -69,7 +69,7 @@ impl Flows {
         &self.active
     }
 
-    /// The flow in a slot; of a free one, the last that was there.
+    /// The flow in a slot; in a free one, the last that was there.
     ///
     /// # Panics
     /// If there never was one.
@@ -85,7 +85,7 @@ impl Flows {
         &self.routes[slot as usize]
     }
 
-    /// Bits of the flow in a slot that have been produced: all of them, unless its workload says at which rates they are.
+    /// Bits of the flow in a slot that have been produced: all of them, unless its workload has rates of production.
     ///
     /// # Panics
     /// If there never was a flow in the slot; so do the following.
@@ -99,15 +99,15 @@ impl Flows {
         (self.produced(slot, now) - self.flow(slot).sent(now)).max(0.0)
     }
 
-    /// An estimate of the rate at which its bytes are produced, in bit/s, from the bytes produced so far: the average of
-    /// 64 kB at a time, the newest with a weight of ¼, which begins with the capacity that the flow's first link has at the
-    /// start of a run. ∞ for a flow whose bytes are all at hand when it arrives.
+    /// An estimate of the rate at which its bytes are produced, in bit/s, from the bytes produced so far: the average
+    /// of 64 kB at a time, the newest with a weight of ¼, which begins with the capacity that the flow's first link has
+    /// at the start of a run. ∞ for a flow whose bytes are all there when it arrives.
     pub fn copy_rate(&self, slot: u32, now: f64) -> f64 {
         let flow = self.flow(slot);
         self.source(slot).map_or(f64::INFINITY, |source| source.copy_rate(flow.rate, now - flow.since))
     }
 
-    /// The rate at which its bytes are produced, which no scheduler knows; ∞ for a flow whose bytes are all at hand.
+    /// The rate at which its bytes are produced, unknown to real schedulers; ∞ for a flow whose bytes are all there.
     pub fn production(&self, slot: u32) -> f64 {
         self.source(slot).map_or(f64::INFINITY, Source::production)
     }

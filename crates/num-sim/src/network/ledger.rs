@@ -1,12 +1,12 @@
-//! What every link carries: its load at the moment, the bits that have gone over it, and what it was asked to carry over
-//! its capacity.
+//! The accounts of links: the load of each, the bits that have gone over it, and its load above its capacity.
 //!
-//! Loads are looked at when time has passed, not while the rates of one instant are set one after the other. Bits are
-//! added up flow by flow, and do not drift.
+//! Loads are accounted for when time has passed, not while the rates of one instant are set one after the other. Bits
+//! are added up flow by flow, and do not drift.
 
 use netnum_core::Topology;
 
-use super::{NetworkState, Route};
+use super::route::Route;
+use super::state::NetworkState;
 
 #[derive(Debug, Clone, Default)]
 struct Link {
@@ -23,7 +23,7 @@ struct Link {
 /// The accounts of all links.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    /// Of every link at the moment, in bit/s.
+    /// Of every link now, in bit/s.
     capacities: Vec<f64>,
     loads: Vec<f64>,
     links: Vec<Link>,
@@ -39,32 +39,32 @@ impl Ledger {
         &self.capacities
     }
 
-    /// The network of the moment.
-    pub(crate) fn now<'a>(&'a self, net: &'a Topology, time: f64) -> NetworkState<'a> {
+    /// The network as routings see it.
+    pub(crate) fn state<'a>(&'a self, net: &'a Topology, time: f64) -> NetworkState<'a> {
         NetworkState { net, time, capacities: &self.capacities, loads: &self.loads }
     }
 
     /// The rate of a flow on a route changes.
     #[inline]
     pub(crate) fn change(&mut self, route: &Route, change: f64, now: f64) {
-        for (link, share) in route.iter() {
+        for (link, fraction) in route.iter() {
             let (account, load) = (&mut self.links[link], &mut self.loads[link]);
-            account.settle(*load, self.capacities[link], now);
-            *load += share * change;
+            account.add_up(*load, self.capacities[link], now);
+            *load += fraction * change;
         }
     }
 
     /// A flow has sent bits over a route.
     pub(crate) fn sent(&mut self, route: &Route, bits: f64) {
-        for (link, share) in route.iter() {
-            self.links[link].bits += share * bits;
+        for (link, fraction) in route.iter() {
+            self.links[link].bits += fraction * bits;
         }
     }
 
     /// The capacity of a link changes.
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64, now: f64) {
         let account = &mut self.links[link];
-        account.settle(self.loads[link], self.capacities[link], now);
+        account.add_up(self.loads[link], self.capacities[link], now);
         account.offered += self.capacities[link] * (now - account.changed);
         account.changed = now;
         self.capacities[link] = capacity;
@@ -77,7 +77,7 @@ impl Ledger {
         }
     }
 
-    /// What went over each link, of what it could have carried; NaN where that is nothing.
+    /// The bits over each link, of those that it could have carried; NaN where it could carry none.
     pub(crate) fn utilizations(&self) -> Vec<f64> {
         self.links.iter().map(|link| link.bits / link.offered).collect()
     }
@@ -96,9 +96,9 @@ impl Ledger {
 }
 
 impl Link {
-    /// Writes down the load of the time that has passed.
+    /// Accounts for the load during the time that has passed.
     #[inline]
-    fn settle(&mut self, load: f64, capacity: f64, now: f64) {
+    fn add_up(&mut self, load: f64, capacity: f64, now: f64) {
         if now > self.since {
             if load > self.peak {
                 self.peak = load;

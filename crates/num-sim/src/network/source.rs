@@ -1,5 +1,5 @@
-//! Where the bytes of a flow come from: an application that produces them at a rate g, into a send buffer of B bits from
-//! which the network takes them at the flow's rate x.
+//! The source of a flow: an application produces bytes at a rate g into a send buffer of B bits, from which the network
+//! takes them at the flow's rate x.
 //!
 //! ```text
 //! backlog b = produced − sent      0 ≤ b ≤ B
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Between two events x is constant, and so is each of these, so that the moments at which a buffer fills, empties, or
-//! has seen all its bytes are known exactly. A flow whose bytes are all at hand when it arrives has no source.
+//! has seen all its bytes are known exactly. A flow whose bytes are all there when it arrives has no source.
 //!
 //! Source of the copy rate: Li et al., *RAX: rate-aware flow scheduling*, §III, where the kernel measures it as the
 //! application copies into its socket.
@@ -19,7 +19,7 @@ const NEWEST: f64 = 0.25;
 /// 64 kB, in bits.
 const CHUNK: f64 = 8.0 * 65_536.0;
 
-/// What is between an application and the network.
+/// The state of a send buffer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stage {
     /// The buffer is empty: what is produced is sent at once.
@@ -35,14 +35,14 @@ enum Stage {
 /// A flow's source. Amounts are in bits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source {
-    /// What the application produces, in bit/s, while there is room.
+    /// The rate of the application, in bit/s, while there is room.
     production: f64,
     buffer: f64,
     size: f64,
-    /// What was produced when the flow last changed.
+    /// The bits that were produced when the flow last changed.
     produced: f64,
     stage: Stage,
-    /// What the policy grants, of which the flow takes as much as its cap allows.
+    /// The rate that the policy grants, of which the flow takes as much as its cap allows.
     granted: f64,
     /// Whether its next turn comes before the flow's end.
     turns_first: bool,
@@ -62,7 +62,7 @@ struct Copied {
 
 impl Copied {
     /// More has been copied, at a constant pace.
-    fn more(&mut self, pace: f64, seconds: f64) {
+    fn add(&mut self, pace: f64, seconds: f64) {
         let bits = pace * seconds;
         if self.bits + bits < CHUNK {
             self.bits += bits;
@@ -92,12 +92,12 @@ impl Source {
         Self { production, buffer, size, produced: 0.0, stage, granted, turns_first, capped, slack, copied }
     }
 
-    /// What the flow can send at most.
+    /// The largest rate of the flow.
     pub(crate) fn cap(&self) -> f64 {
         if self.capped { self.production } else { f64::INFINITY }
     }
 
-    /// There is a backlog, and maybe one that counts: whether the cap goes with that.
+    /// Lifts the cap if the backlog counts; whether it did.
     pub(crate) fn lift(&mut self, sent: f64) -> bool {
         let backlog = f64::max(0.0, self.produced - sent);
         let lifted = self.capped && self.stage != Stage::Empty && backlog >= self.slack;
@@ -134,7 +134,7 @@ impl Source {
         }
     }
 
-    /// What is produced after some seconds at a flow's rate.
+    /// The bits produced after some seconds at a flow's rate.
     pub(crate) fn produced(&self, rate: f64, seconds: f64) -> f64 {
         if self.stage == Stage::Done {
             self.size
@@ -146,17 +146,17 @@ impl Source {
     /// The copy rate after some seconds at a flow's rate.
     pub(crate) fn copy_rate(&self, rate: f64, seconds: f64) -> f64 {
         let mut copied = self.copied;
-        copied.more(self.pace(rate), seconds);
+        copied.add(self.pace(rate), seconds);
         copied.rate
     }
 
     /// Some seconds have passed at a flow's rate.
-    pub(crate) fn settle(&mut self, rate: f64, seconds: f64) {
-        self.copied.more(self.pace(rate), seconds);
+    pub(crate) fn advance(&mut self, rate: f64, seconds: f64) {
+        self.copied.add(self.pace(rate), seconds);
         self.produced = self.produced(rate, seconds);
     }
 
-    /// The moment has come that [`next`](Self::next) foretold, at a flow's rate and with nothing passed since.
+    /// Enters the next stage, at the moment that [`next`](Self::next) gave.
     pub(crate) fn turn(&mut self, rate: f64, sent: f64) {
         let (_, stage) = self.ahead(rate, sent);
         self.stage = stage;

@@ -1,4 +1,4 @@
-//! When a policy that works at intervals is due.
+//! The clock of a policy with intervals.
 
 use crate::error::{Error, Result};
 
@@ -22,7 +22,7 @@ impl Clock {
         }
     }
 
-    /// As before its first tick.
+    /// Resets it to before its first tick.
     pub(super) fn reset(&mut self) {
         self.next = 0.0;
     }

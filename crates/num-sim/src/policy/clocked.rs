@@ -1,8 +1,8 @@
-//! The online allocator at work: an iteration of a price rule on the flows of the moment, at every tick of a clock or at
-//! every arrival and end. In between a flow keeps the rate that it last heard of, or all follow the prices.
+//! The online allocator on a clock: an iteration of a price rule on the active flows, at every tick or at every arrival
+//! and end. In between a flow keeps the rate that it was last sent, or all rates follow the prices.
 //!
 //! ```text
-//! at a tick   x, p ← one step of the rule;  r ← normalizer(x);  flows hear of rates that moved by more than θ
+//! at a tick   x, p ← one step of the rule;  r ← normalizer(x);  rates that moved by more than θ are sent
 //! at once     the same, then x = D(p), r ← normalizer(x);  the latter also at every arrival and end
 //! ```
 //!
@@ -17,42 +17,81 @@ use std::num::NonZeroUsize;
 use netnum_core::{METHODS, Topology};
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::clock::Clock;
 use super::control_traffic::{Meter, UpdateTraffic};
-use super::{Objective, Policy, Rates, single_path};
+use super::single_path::single_path;
+use super::{Event, Objective, Policy, PolicyEntry, Rates};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
-use crate::registry::{Options, fields};
+use crate::registry::{Entry, OptionValue, Options, options_of};
+use crate::setters::setters;
 use crate::workload::Workload;
 
-/// How an allocator on a clock works. By default Flowtune's: NED and F-NORM every 10 µs, proportional fairness, a
+/// Flowtune, as a policy by its name.
+pub(super) const FLOWTUNE: PolicyEntry = Entry {
+    name: "flowtune",
+    summary: "an allocator that does one step at every tick of a clock",
+    options: || ClockedOptions::default().known(),
+    build: |given| Ok(Box::new(Clocked::new(given.read()?)?)),
+};
+
+/// NUMFabric's gradient descent, as a policy by its name.
+pub(super) const GRADIENT: PolicyEntry = Entry {
+    name: "gradient",
+    summary: "dual gradient descent at intervals, rates that follow the prices at once",
+    options: || ClockedOptions::gradient().known(),
+    build: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::gradient())?)?)),
+};
+
+/// NUMFabric's RCP*, as a policy by its name.
+pub(super) const RCP: PolicyEntry = Entry {
+    name: "rcp",
+    summary: "RCP* likewise",
+    options: || ClockedOptions::rcp().known(),
+    build: |given| Ok(Box::new(Clocked::new(given.read_over(ClockedOptions::rcp())?)?)),
+};
+
+/// Options of an allocator on a clock. By default Flowtune's: NED and F-NORM every 10 µs, proportional fairness, a
 /// threshold of 1 %.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct ClockedOptions {
     /// Seconds between two steps, > 0; `None` for a step at every arrival and end.
     pub interval: Option<f64>,
     /// Name of a method with a price rule.
     pub method: String,
-    /// What makes rates feasible; `None` for nothing.
+    /// The normalizer that makes rates feasible; `None` for none.
     pub normalizer: Option<Normalization>,
-    /// A rate is news when it has moved by more than this part of itself; 0 ≤ and < 1.
+    /// A rate is sent when it has moved by more than this fraction of itself; 0 ≤ and < 1.
     pub update_threshold: f64,
-    /// The part of every link that is held back; 0 ≤ and < 1.
+    /// The fraction of every capacity that is kept free; 0 ≤ and < 1.
     pub headroom: f64,
-    /// Whether flows follow the prices at once, those that arrive as those that are there.
+    /// Whether the rates of all flows follow the prices at once, also at arrivals and ends.
     pub at_once: bool,
-    /// Whether no flow asks for more than its path can carry when it arrives. Otherwise it may ask for twice that, which
-    /// tells links by how much their prices are too low. It keeps to that though links grow while it is there.
+    /// Whether the demand of a flow is at most what its path could carry when it arrived, whatever capacities do later.
+    /// Otherwise it may be twice that, which shows links by how much their prices are too low.
     pub line_rate: bool,
-    /// What rates are worth.
+    /// The utility of rates.
+    #[serde(deserialize_with = "Objective::read")]
     pub utility: Objective,
-    /// The method's own, next to the others.
+    /// Options of the method, next to the others.
     #[serde(flatten)]
     pub method_options: BTreeMap<String, f64>,
 }
+
+setters!(ClockedOptions {
+    with_interval: interval: Option<f64>,
+    with_method: method: String,
+    with_normalizer: normalizer: Option<Normalization>,
+    with_update_threshold: update_threshold: f64,
+    with_headroom: headroom: f64,
+    with_at_once: at_once: bool,
+    with_line_rate: line_rate: bool,
+    with_utility: utility: Objective,
+    with_method_options: method_options: BTreeMap<String, f64>,
+});
 
 impl Default for ClockedOptions {
     fn default() -> Self {
@@ -98,9 +137,10 @@ impl ClockedOptions {
     pub(super) fn known(&self) -> Options {
         let takes = |method: &str| Self { method: method.into(), ..Self::default() }.allocator(vec![1.0]).is_ok();
         let methods = METHODS.iter().filter(|method| takes(method.name));
-        let of_methods = methods.flat_map(|method| method.options).map(|option| (option.name.into(), Value::Null));
+        let of_methods =
+            methods.flat_map(|method| method.options).map(|option| (option.name.into(), OptionValue::None));
         // What is named after its method has no other.
-        let own = fields(self).into_iter().filter(|option| option.0 != "method" || !self.at_once);
+        let own = options_of(self).into_iter().filter(|option| option.0 != "method" || !self.at_once);
         of_methods.chain(own).collect()
     }
 
@@ -113,7 +153,7 @@ impl ClockedOptions {
         Ok(allocator(capacities, &self.method, &self.method_options, settings, false, NonZeroUsize::MIN)?)
     }
 
-    /// What sets it apart: `flowtune(fast-ned, fill)`; `fast-ned(fill)` at once.
+    /// Its name with what differs from the defaults: `flowtune(fast-ned, fill)`; `fast-ned(fill)` at once.
     fn name(&self) -> String {
         let flowtune = Self::default();
         let normalizer = match self.normalizer {
@@ -136,28 +176,26 @@ type OfFlow = Box<dyn Fn(&Flow, f64) -> Worth + Send>;
 
 /// An [`Allocator`](netnum_parallel::Allocator) on a clock.
 ///
-/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
-/// it arrives or moves. It knows no caps: a flow whose application is slow keeps the rate that it is given, and nobody uses
-/// what it leaves.
+/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names
+/// it, when it arrives or moves. It ignores caps: a flow whose application is slow keeps the rate that it is given, and
+/// what it leaves is not used.
 pub struct Clocked {
     name: String,
     options: ClockedOptions,
-    /// What a flow's rate is worth, given the mean capacity of a link.
+    /// The utility of a flow, given the mean capacity of a link.
     worth: OfFlow,
     mean_capacity: f64,
     allocator: Option<Box<dyn Allocate>>,
     /// By slot of the simulator, and by slot of the allocator.
     ids: Vec<Option<FlowId>>,
     slots: Vec<u32>,
-    /// Slots of flows that have taken another route since the last tick: they are told their rate whatever it is.
+    /// Slots of flows that have taken another route since the last tick: their rate is sent whatever it is.
     moved: Vec<u32>,
     /// None for a tick at every arrival and end.
     clock: Option<Clock>,
-    /// Whether a flow has come or gone, or a link has changed, since the last one.
+    /// Whether a flow has arrived or ended, or a link has changed, since the last tick.
     changed: bool,
     meter: Meter,
-    /// What went wrong where nothing could be returned.
-    fault: Option<Error>,
 }
 
 impl Clocked {
@@ -167,7 +205,7 @@ impl Clocked {
     /// A setting's, naming the option out of its range; the core's for a method or an option of it that does not exist.
     pub fn new(options: ClockedOptions) -> Result<Self> {
         let clock = options.interval.map(Clock::new).transpose()?;
-        // Of any network: whether there is such a method.
+        // For any network: an error if there is no such method.
         options.allocator(vec![1.0])?;
         options.utility.check()?;
         let utility = options.utility;
@@ -183,7 +221,6 @@ impl Clocked {
             clock,
             changed: false,
             meter: Meter::default(),
-            fault: None,
         })
     }
 
@@ -192,7 +229,7 @@ impl Clocked {
         Self { worth: Box::new(worth), ..self }
     }
 
-    fn begin(&mut self, slot: u32, flows: &Flows) -> Result<()> {
+    fn begin_flow(&mut self, slot: u32, flows: &Flows) -> Result<()> {
         let path = single_path(&self.name, slot, flows)?;
         let mut worth = (self.worth)(flows.flow(slot), self.mean_capacity);
         let Some(allocator) = &mut self.allocator else { return Ok(()) };
@@ -209,7 +246,16 @@ impl Clocked {
         self.ids.resize(self.ids.len().max(slot as usize + 1), None);
         self.slots.resize(self.slots.len().max(id.slot() + 1), 0);
         (self.ids[slot as usize], self.slots[id.slot()]) = (Some(id), slot);
-        self.meter.start(flows.flow(slot).number);
+        self.meter.flow_started(flows.flow(slot).number);
+        Ok(())
+    }
+
+    fn end_flow(&mut self, slot: u32, flows: &Flows) -> Result<()> {
+        self.meter.flow_ended(flows.flow(slot).number);
+        let id = self.ids.get_mut(slot as usize).and_then(Option::take);
+        if let Some((id, allocator)) = id.zip(self.allocator.as_mut()) {
+            allocator.end(id)?;
+        }
         Ok(())
     }
 }
@@ -219,10 +265,10 @@ impl Policy for Clocked {
         &self.name
     }
 
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         let capacities = net.capacities();
         self.mean_capacity = capacities.iter().sum::<f64>() / capacities.len() as f64;
-        (self.ids, self.slots, self.moved, self.fault) = (Vec::new(), Vec::new(), Vec::new(), None);
+        (self.ids, self.slots, self.moved) = (Vec::new(), Vec::new(), Vec::new());
         if let Some(clock) = &mut self.clock {
             clock.reset();
         }
@@ -232,46 +278,31 @@ impl Policy for Clocked {
         Ok(())
     }
 
-    fn arrive(&mut self, slot: u32, flows: &Flows) {
-        self.changed = true;
-        if let Err(error) = self.begin(slot, flows) {
-            self.fault.get_or_insert(error);
+    fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        match event {
+            Event::Arrived(slot) => self.begin_flow(slot, flows)?,
+            Event::Ended(slot) => self.end_flow(slot, flows)?,
+            Event::Rerouted(slot) => {
+                self.end_flow(slot, flows)?;
+                self.begin_flow(slot, flows)?;
+                self.moved.push(slot);
+            }
+            // Flows send at the rates that they were given, whatever their caps.
+            Event::CapChanged(_) => return Ok(()),
+            Event::CapacityChanged { link, capacity } => {
+                if let Some(allocator) = &mut self.allocator {
+                    allocator.set_capacity(link as u32, capacity)?;
+                }
+            }
         }
-    }
-
-    fn leave(&mut self, slot: u32, flows: &Flows) {
         self.changed = true;
-        self.meter.end(flows.flow(slot).number);
-        let id = self.ids.get_mut(slot as usize).and_then(Option::take);
-        if let Some((id, allocator)) = id.zip(self.allocator.as_mut())
-            && let Err(error) = allocator.end(id)
-        {
-            self.fault.get_or_insert(error.into());
-        }
-    }
-
-    fn reroute(&mut self, slot: u32, flows: &Flows) {
-        self.leave(slot, flows);
-        self.arrive(slot, flows);
-        self.moved.push(slot);
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.changed = true;
-        if let Some(allocator) = &mut self.allocator
-            && let Err(error) = allocator.set_capacity(link as u32, capacity)
-        {
-            self.fault.get_or_insert(error.into());
-        }
+        Ok(())
     }
 
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
-        if let Some(fault) = self.fault.take() {
-            return Err(fault);
-        }
         let due = match &mut self.clock {
             Some(clock) => clock.is_due(now, &self.name)?,
-            // A turn of a source is none of them, and a step at each may lead to another turn, at once and without end.
+            // Not at turns of sources: a step at each may lead to another turn, at once and without end.
             None => std::mem::take(&mut self.changed),
         };
         if let Some(allocator) = self.allocator.as_mut().filter(|_| due || self.options.at_once) {
@@ -282,29 +313,29 @@ impl Policy for Clocked {
                 allocator.respond();
             }
             for slot in self.moved.drain(..) {
-                // To the allocator it is a new flow, of which a rate of 0 is no news.
+                // To the allocator it is a new flow, whose rate of 0 it does not send.
                 if let Some(id) = self.ids[slot as usize]
                     && allocator.rate(id)? == 0.0
                 {
                     rates.set(slot, 0.0);
-                    self.meter.update(flows.flow(slot).number);
+                    self.meter.rate_sent(flows.flow(slot).number);
                 }
             }
             for (id, rate) in allocator.updates() {
                 let slot = self.slots[id.slot()];
                 rates.set(slot, rate);
-                self.meter.update(flows.flow(slot).number);
+                self.meter.rate_sent(flows.flow(slot).number);
             }
-            self.meter.next();
+            self.meter.next_step();
         }
-        // Without flows nothing is worth a tick; prices stay.
+        // Without flows there are no ticks; prices stay.
         let clock = self.clock.as_ref().filter(|_| !flows.active().is_empty());
         Ok(clock.map_or(f64::INFINITY, Clock::next))
     }
 
-    fn traffic(&self) -> Option<UpdateTraffic> {
-        // At once, flows read prices: nobody tells them rates.
-        (!self.options.at_once).then(|| self.meter.count())
+    fn update_traffic(&self) -> Option<UpdateTraffic> {
+        // At once, flows read prices: no rates are sent.
+        (!self.options.at_once).then(|| self.meter.total())
     }
 }
 

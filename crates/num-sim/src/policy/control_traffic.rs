@@ -1,77 +1,84 @@
-//! What servers and an allocator tell each other: servers of flows that start and end, the allocator of new rates.
+//! The messages between servers and an allocator: starts and ends of flows one way, new rates the other.
 //!
-//! What falls between two steps of the allocator travels together: a packet per server and step, each way.
+//! Messages between two steps of the allocator share packets: one per server and step, each way.
 
 use netnum_core::Topology;
+use serde::{Deserialize, Serialize};
 
 use crate::workload::Workload;
 
 /// Messages between servers and an allocator, in numbers. A flow that takes another route ends and starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct UpdateTraffic {
-    /// Flows that servers have said start.
+    /// Messages that a flow starts.
     pub starts: u64,
-    /// Flows that they have said end.
+    /// Messages that a flow ends.
     pub ends: u64,
     /// New rates that the allocator has sent.
     pub updates: u64,
-    /// Packets with starts and ends: what a server says between two steps shares one.
+    /// Packets with starts and ends: those of a server between two steps share one.
     pub packets_to_allocator: u64,
     /// Packets with new rates: those of a step for one server share one.
     pub packets_to_servers: u64,
 }
 
-/// Counts them.
+/// Counts messages and packets.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     /// The server that sends each flow of the workload.
     servers: Vec<usize>,
-    /// The step that is to come, from 1.
+    /// The next step, from 1.
     step: u64,
     /// By server, the step of its last packet each way.
-    said: Vec<u64>,
-    heard: Vec<u64>,
+    last_sent: Vec<u64>,
+    last_received: Vec<u64>,
     count: UpdateTraffic,
 }
 
 impl Meter {
     pub(super) fn new(net: &Topology, workload: &Workload) -> Self {
-        let [said, heard] = [vec![0; net.ends()], vec![0; net.ends()]];
-        Self { servers: workload.sources().to_vec(), step: 1, said, heard, count: UpdateTraffic::default() }
+        let [last_sent, last_received] = [vec![0; net.ends()], vec![0; net.ends()]];
+        Self {
+            servers: workload.sources().to_vec(),
+            step: 1,
+            last_sent,
+            last_received,
+            count: UpdateTraffic::default(),
+        }
     }
 
-    /// The server of a flow says that it starts.
-    pub(super) fn start(&mut self, flow: u32) {
+    /// The server of a flow sends that it starts.
+    pub(super) fn flow_started(&mut self, flow: u32) {
         self.count.starts += 1;
-        self.say(flow);
+        self.send(flow);
     }
 
-    /// The server of a flow says that it ends.
-    pub(super) fn end(&mut self, flow: u32) {
+    /// The server of a flow sends that it ends.
+    pub(super) fn flow_ended(&mut self, flow: u32) {
         self.count.ends += 1;
-        self.say(flow);
+        self.send(flow);
     }
 
-    fn say(&mut self, flow: u32) {
-        let said = &mut self.said[self.servers[flow as usize]];
-        self.count.packets_to_allocator += u64::from(*said != self.step);
-        *said = self.step;
+    fn send(&mut self, flow: u32) {
+        let last = &mut self.last_sent[self.servers[flow as usize]];
+        self.count.packets_to_allocator += u64::from(*last != self.step);
+        *last = self.step;
     }
 
-    /// The server of a flow hears of its rate at this step.
-    pub(super) fn update(&mut self, flow: u32) {
+    /// The server of a flow gets its rate at this step.
+    pub(super) fn rate_sent(&mut self, flow: u32) {
         self.count.updates += 1;
-        let heard = &mut self.heard[self.servers[flow as usize]];
-        self.count.packets_to_servers += u64::from(*heard != self.step);
-        *heard = self.step;
+        let last = &mut self.last_received[self.servers[flow as usize]];
+        self.count.packets_to_servers += u64::from(*last != self.step);
+        *last = self.step;
     }
 
     /// A step is over.
-    pub(super) fn next(&mut self) {
+    pub(super) fn next_step(&mut self) {
         self.step += 1;
     }
 
-    pub(super) fn count(&self) -> UpdateTraffic {
+    pub(super) fn total(&self) -> UpdateTraffic {
         self.count
     }
 }
@@ -85,16 +92,16 @@ mod tests {
         let net = Topology::leaf_spine(2, 2, 1, 1.0, 1.0).unwrap();
         let workload = Workload::new(vec![0.0; 3], vec![0, 0, 1], vec![2; 3], vec![1.0; 3]).unwrap();
         let mut meter = Meter::new(&net, &workload);
-        // All start at once, from two servers, and hear of their rates at the first step.
-        (0..3).for_each(|flow| meter.start(flow));
-        (0..3).for_each(|flow| meter.update(flow));
-        meter.next();
-        // Both flows of a server end before the second step, at which the third hears of another rate.
-        (0..2).for_each(|flow| meter.end(flow));
-        meter.update(2);
-        meter.next();
-        meter.end(2);
+        // All start at once, from two servers, and get their rates at the first step.
+        (0..3).for_each(|flow| meter.flow_started(flow));
+        (0..3).for_each(|flow| meter.rate_sent(flow));
+        meter.next_step();
+        // Both flows of a server end before the second step, at which the third gets another rate.
+        (0..2).for_each(|flow| meter.flow_ended(flow));
+        meter.rate_sent(2);
+        meter.next_step();
+        meter.flow_ended(2);
         let expected = UpdateTraffic { starts: 3, ends: 3, updates: 4, packets_to_allocator: 4, packets_to_servers: 3 };
-        assert_eq!(meter.count(), expected);
+        assert_eq!(meter.total(), expected);
     }
 }

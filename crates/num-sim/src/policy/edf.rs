@@ -1,16 +1,26 @@
-//! Earliest deadline first: flows are served in the order of the moments by which they should have ended.
+//! Earliest deadline first: flows are served in the order of their deadlines.
 //!
 //! ```text
-//! deadline = arrival + slack · (the time that the flow takes if it has the route of its arrival for itself)
+//! deadline = arrival + slack · (the time that the flow takes alone on the route of its arrival)
 //! ```
 //!
-//! Large flows have more time than small ones, and every flow's turn comes. The order of two flows never changes.
+//! Large flows have more time than small ones, and no flow waits for ever. The order of two flows never changes.
 
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::ordered::{Key, Ordered};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
+use crate::registry::{self, Entry};
+
+/// As a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "edf",
+    summary: "strict priority by deadlines at a multiple of what a flow takes alone",
+    options: registry::defaults::<EdfOptions>,
+    build: |given| Ok(Box::new(Edf::new(given.read::<EdfOptions>()?.slack)?)),
+};
 
 /// Strict priority by deadline.
 pub type Edf = Ordered<DeadlineKey>;
@@ -37,7 +47,7 @@ impl Edf {
 /// Options by name.
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct EdfOptions {
+struct EdfOptions {
     slack: f64,
 }
 
@@ -47,13 +57,7 @@ impl Default for EdfOptions {
     }
 }
 
-impl EdfOptions {
-    pub(super) fn policy(self) -> Result<Edf> {
-        Edf::new(self.slack)
-    }
-}
-
-/// By when a flow should have ended, in seconds.
+/// The deadline of a flow, in seconds.
 pub(super) fn deadline(flow: &Flow, slack: f64) -> f64 {
     flow.arrival + slack * flow.size / flow.alone
 }

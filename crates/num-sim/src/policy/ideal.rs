@@ -1,7 +1,7 @@
-//! The optimum at every moment: at every change the rates that are worth the most in all, proven to a tolerance.
+//! The optimum at every moment: at every change the rates of the largest total utility, proven to a tolerance.
 //!
-//! What other policies approach by iterating, this one has at once. It solves the problem of the flows of the moment,
-//! each time from the prices of the last one.
+//! Other policies approach it by iterating; this one has it at once. It solves the problem of the active flows, each
+//! time from the prices of the last one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,34 +10,35 @@ use netnum_core::{Settings, Solver, Topology, Utilities, interrupt};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::{Objective, Policy, Rates, active_problem};
+use super::{Event, Objective, Policy, PolicyEntry, Rates, active_problem};
 use crate::error::{Error, Result};
 use crate::network::{Flow, Flows};
+use crate::registry::{self, Entry};
 use crate::workload::Workload;
 
-/// The flows whose rates are to be worth something.
+/// The active flows at a moment.
 pub(super) struct Moment<'a> {
     pub(super) slots: &'a [u32],
     pub(super) flows: &'a Flows,
     pub(super) now: f64,
-    /// Of the links, as they were at first.
+    /// Of the links, at the start.
     pub(super) capacities: &'a [f64],
 }
 
-/// What the rates of flows are worth, flow by flow.
-type Worth = Box<dyn Fn(&Moment<'_>) -> Result<Utilities> + Send>;
+/// The utilities of the active flows.
+type UtilitiesOf = Box<dyn Fn(&Moment<'_>) -> Result<Utilities> + Send>;
 
 /// The exact optimum of a utility at every change.
 ///
-/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
-/// it arrives or moves.
+/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names
+/// it, when it arrives or moves.
 pub struct Ideal {
     name: String,
-    worth: Worth,
+    utilities: UtilitiesOf,
     settings: Settings,
-    /// When utilities change though no flow comes or goes.
+    /// When utilities change though no flow arrives or ends.
     clock: Option<Clock>,
-    /// Of the links at the moment, and as they were at first.
+    /// Of the links now, and at the start.
     capacities: Vec<f64>,
     at_first: Vec<f64>,
     /// Those of the last optimum; empty before the first.
@@ -47,29 +48,29 @@ pub struct Ideal {
 }
 
 impl Ideal {
-    /// The optimum of utilities of one's own: `worth` is given the flows of the moment, in order of arrival, and says
-    /// what their rates (in bit/s) are worth.
-    pub fn new(name: impl Into<String>, worth: impl Fn(&[&Flow]) -> Result<Utilities> + Send + 'static) -> Self {
+    /// The optimum of user-defined utilities: `utilities` is called with the active flows, in order of arrival, and
+    /// returns their utilities for rates in bit/s.
+    pub fn new(name: impl Into<String>, utilities: impl Fn(&[&Flow]) -> Result<Utilities> + Send + 'static) -> Self {
         Self::of(
             name.into(),
             None,
-            Box::new(move |moment| worth(&active_problem::flows_in(moment.slots, moment.flows))),
+            Box::new(move |moment| utilities(&active_problem::flows_in(moment.slots, moment.flows))),
         )
     }
 
-    /// The optimum of utilities that change while flows run, and are asked for at the ticks of a clock as well.
+    /// The optimum of utilities that change while flows run, computed at the ticks of a clock as well.
     pub(super) fn changing(
         name: &str,
         clock: Clock,
-        worth: impl Fn(&Moment<'_>) -> Result<Utilities> + Send + 'static,
+        utilities: impl Fn(&Moment<'_>) -> Result<Utilities> + Send + 'static,
     ) -> Self {
-        Self::of(name.into(), Some(clock), Box::new(worth))
+        Self::of(name.into(), Some(clock), Box::new(utilities))
     }
 
-    fn of(name: String, clock: Option<Clock>, worth: Worth) -> Self {
+    fn of(name: String, clock: Option<Clock>, utilities: UtilitiesOf) -> Self {
         let (capacities, at_first, prices) = (Vec::new(), Vec::new(), Vec::new());
         let settings = Self::settings(Settings::default().tol);
-        Self { name, worth, settings, clock, capacities, at_first, prices, changed: false, gap: 0.0 }
+        Self { name, utilities, settings, clock, capacities, at_first, prices, changed: false, gap: 0.0 }
     }
 
     /// Proportional fairness.
@@ -94,13 +95,13 @@ impl Ideal {
         Self::new("min-fct", |flows| Objective::MinFct.of(flows))
     }
 
-    /// The same, with other settings for every solve. By default those of `solve`, a proven gap of 1e-6 and every single
-    /// rate to a thousandth, in a thousand iterations.
+    /// The same, with other settings for every solve. By default those of `solve`, a proven gap of 1e-6 and every
+    /// single rate to a thousandth, in a thousand iterations.
     pub fn with_settings(self, settings: Settings) -> Self {
         Self { settings, ..self }
     }
 
-    /// The same to a gap of one's own.
+    /// The same to another gap.
     pub(super) fn with_gap(self, tol: f64) -> Result<Self> {
         if !(tol.is_finite() && tol > 0.0) {
             return Err(Error::setting("tol", tol, "a finite number > 0"));
@@ -108,11 +109,27 @@ impl Ideal {
         Ok(self.with_settings(Self::settings(tol)))
     }
 
-    /// Where a thousand iterations do not get there, twenty thousand at every event would stand in the way of the rest.
+    /// A thousand iterations at most: twenty thousand at every event would take too long where those do not suffice.
     fn settings(tol: f64) -> Settings {
         Settings::default().with_tol(tol).with_max_iterations(1000)
     }
 }
+
+/// The optimum of log x, as a policy by its name.
+pub(super) const PROPORTIONAL: PolicyEntry = Entry {
+    name: "proportional",
+    summary: "the exact optimum of log x at every change",
+    options: registry::defaults::<IdealOptions>,
+    build: |given| Ok(Box::new(Ideal::proportional().with_gap(given.read::<IdealOptions>()?.tol)?)),
+};
+
+/// The optimum of x^(1−α)/(1−α), as a policy by its name.
+pub(super) const ALPHA_FAIR: PolicyEntry = Entry {
+    name: "alpha-fair",
+    summary: "the exact optimum of alpha-fair utilities at every change",
+    options: registry::defaults::<AlphaFairOptions>,
+    build: |given| Ok(Box::new(given.read::<AlphaFairOptions>()?.policy()?)),
+};
 
 /// Options of an optimum.
 #[derive(Serialize, Deserialize)]
@@ -154,7 +171,7 @@ impl Policy for Ideal {
         &self.name
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         (self.capacities, self.at_first) = (net.capacities().to_vec(), net.capacities().to_vec());
         (self.prices, self.changed, self.gap) = (Vec::new(), false, 0.0);
         if let Some(clock) = &mut self.clock {
@@ -163,21 +180,12 @@ impl Policy for Ideal {
         Ok(())
     }
 
-    fn arrive(&mut self, _slot: u32, _flows: &Flows) {
+    fn changed(&mut self, event: Event, _flows: &Flows) -> Result<()> {
+        if let Event::CapacityChanged { link, capacity } = event {
+            self.capacities[link] = capacity;
+        }
         self.changed = true;
-    }
-
-    fn leave(&mut self, _slot: u32, _flows: &Flows) {
-        self.changed = true;
-    }
-
-    fn cap_changed(&mut self, _slot: u32, _flows: &Flows) {
-        self.changed = true;
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.capacities[link] = capacity;
-        self.changed = true;
+        Ok(())
     }
 
     fn is_exact(&self) -> bool {
@@ -189,8 +197,8 @@ impl Policy for Ideal {
             self.changed |= clock.is_due(now, &self.name)?;
         }
         if std::mem::take(&mut self.changed) && !flows.active().is_empty() {
-            let worth = |slots: &[u32]| (self.worth)(&Moment { slots, flows, now, capacities: &self.at_first });
-            let (slots, problem) = active_problem::problem(&self.name, &self.capacities, flows, worth)?;
+            let utilities = |slots: &[u32]| (self.utilities)(&Moment { slots, flows, now, capacities: &self.at_first });
+            let (slots, problem) = active_problem::problem(&self.name, &self.capacities, flows, utilities)?;
             let mut solver = Solver::new(&problem, "auto", &BTreeMap::new())?;
             if !self.prices.is_empty() {
                 solver.warm_start(&self.prices)?;
@@ -201,7 +209,7 @@ impl Policy for Ideal {
             for (&slot, &rate) in slots.iter().zip(&solution.rates) {
                 rates.set(slot, rate);
             }
-            // From prices that have left the floats nothing can go on.
+            // Prices that are not finite are no start.
             self.prices = solution.prices;
             if !self.prices.iter().all(|price| price.is_finite()) {
                 self.prices.clear();

@@ -1,15 +1,17 @@
-//! What the rate of a flow is worth, for policies that may be told.
+//! The utilities that policies may be given by an option.
 
 use netnum_core::{AlphaFair, MinFct, Utilities};
 use netnum_parallel::Worth;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Result};
 use crate::network::Flow;
+use crate::registry;
 
-/// What the rate x of a flow is worth.
+/// The utility of the rate x of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Objective {
     /// log x.
     #[default]
@@ -21,8 +23,13 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// How one is written.
-    pub(crate) const FORMS: &str = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
+    /// The forms in which one is written.
+    const FORMS: &str = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
+
+    /// Reads an option, with an error that lists the forms.
+    pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        registry::read_form(deserializer, Self::FORMS)
+    }
 
     /// Whether its numbers are in their range.
     ///
@@ -52,8 +59,8 @@ impl Objective {
         })
     }
 
-    /// The same in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network: utilities may
-    /// all be multiplied by the same number, and near 1 at such a rate they lose no digits.
+    /// The same in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network: utilities
+    /// may all be multiplied by the same number, and near 1 at such a rate they lose no digits.
     pub(super) fn worth(self, flow: &Flow, unit: f64) -> Worth {
         let (weight, alpha) = match self {
             Self::Proportional => (unit, 1.0),

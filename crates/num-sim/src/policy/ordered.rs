@@ -1,50 +1,49 @@
-//! Flows served one after the other, in the order of a number, its key: each with all that those before it leave of its
+//! Flows served one after the other, in the order of a number, the key: each gets all that those before it leave of its
 //! route.
 //!
 //! ```text
 //! in increasing order of key_f:   x_f = min(cap_f, min_l (c_l − Σ_{g before f} a_gl x_g) / a_fl)
 //! ```
 //!
-//! Between events keys change at constant speeds, so that the moment at which a flow overtakes another is known. It
-//! matters only where both want a link that is full, and the one ahead sends over it: on a link with something to spare
-//! the order changes nothing, and one that sends nothing leaves as much to those behind it as to those ahead. So for
-//! every link the order of those that send over it is followed, and at the first overtaking on a full one this policy asks
-//! to be asked again.
+//! Between events keys change at constant slopes, so that the time at which a flow overtakes another is known. It
+//! matters only where both cross a full link, and the one ahead sends over it: on a link with free capacity the order
+//! changes nothing, and a flow that sends nothing leaves the same to all others. So for every link the order of the
+//! flows that send over it is computed, and the next call of this policy is at the first overtaking on a full one.
 //!
-//! The faster a key is to fall the more the flow gets, so that two that have changed places do not change back. An event
-//! costs O(active), and as many steps more as places are changed: the order is kept, only keys that fall are asked for
-//! again, and of a flow that gets nothing only the link is looked at that held it back last. What is left is O(hops) for
-//! every flow that gets something, of which there are at most as many as links.
+//! A key falls the faster the higher the rate, so that two flows that have changed places do not change back. An event
+//! costs O(active), and as many steps more as places are changed: the order is kept, only keys that fall are computed
+//! again, and of a flow that gets nothing only the link that was full last is checked. The rest is O(hops) for every
+//! flow that gets something, of which there are at most as many as links.
 
 use std::cmp::Ordering;
 
 use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
 
-use super::{Policy, Rates};
+use super::{Event, Policy, Rates};
 use crate::error::{Error, Result};
 use crate::network::Flows;
 use crate::workload::Workload;
 
-/// Numbers that differ by this part of them are not equal.
+/// Numbers that differ by this fraction of them are not equal.
 const APART: f64 = 4.0 * f64::EPSILON;
-/// A link of which this part is free is full: that is rounding.
+/// A link with this fraction free is full: that is rounding.
 const FULL: f64 = 1e-12;
 /// From this many flows on that arrive at once, all are sorted.
 const MANY: usize = 16;
 
-/// By which number flows are served: the lowest first.
+/// The number by which flows are served: the lowest first.
 pub trait Key {
-    /// What the policy is called.
+    /// The name of the policy.
     fn name(&self) -> &str;
 
     /// Called once before the first flow arrives, with the capacity of every link.
-    fn start(&mut self, _capacities: &[f64]) {}
+    fn begin_run(&mut self, _capacities: &[f64]) {}
 
-    /// The key of a flow at a moment. It is asked for again whenever it may have changed.
+    /// The key of a flow now. Called again whenever it may have changed.
     fn key(&self, slot: u32, flows: &Flows, now: f64) -> f64;
 
-    /// How fast it changes from then on at a rate: ≤ 0, and the lower the higher the rate.
+    /// Its slope from then on at a rate: ≤ 0, and the lower the higher the rate.
     fn slope(&self, slot: u32, flows: &Flows, rate: f64) -> f64;
 }
 
@@ -53,25 +52,25 @@ pub trait Key {
 pub struct Ordered<K> {
     by: K,
     capacities: Vec<f64>,
-    /// The active slots with their keys and numbers, in order when last looked at.
+    /// The active slots with their keys and numbers, in the order of the last call.
     order: Vec<Place>,
     links: Vec<Link>,
-    /// How many at its end have just arrived, and slots of flows that have left.
+    /// The number of flows at its end that have just arrived, and slots of flows that have ended.
     arrived: usize,
-    left: Vec<u32>,
-    /// Whether some take other routes than when keys were last asked for.
+    ended: Vec<u32>,
+    /// Whether routes have changed since keys were computed.
     rerouted: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
     key: f64,
-    /// How fast it has changed since it was asked for; NaN if it has not been yet.
+    /// Its slope since it was computed; NaN if it has not been.
     slope: f64,
     number: u32,
     slot: u32,
-    /// The link that left nothing for it when flows were last served; [`NONE`] for one that got something.
-    blocked: u32,
+    /// The full link that left nothing for it at the last call; [`NONE`] for a flow that got something.
+    full_link: u32,
 }
 
 /// No link.
@@ -88,7 +87,7 @@ impl Place {
 struct Link {
     /// What is left of it.
     free: f64,
-    /// The key of the flow that was served last and got something, and how fast it changes.
+    /// The key and the slope of the flow that was served last and got something.
     last: (f64, f64),
     /// Seconds until a flow overtakes the one before it.
     overtaking: f64,
@@ -98,7 +97,7 @@ impl<K: Key> Ordered<K> {
     /// In the order of some key.
     pub fn by(key: K) -> Self {
         let (capacities, order, links) = (Vec::new(), Vec::new(), Vec::new());
-        Self { by: key, capacities, order, links, arrived: 0, left: Vec::new(), rerouted: false }
+        Self { by: key, capacities, order, links, arrived: 0, ended: Vec::new(), rerouted: false }
     }
 
     /// Sorts what is almost sorted, but for many that have just arrived.
@@ -122,20 +121,20 @@ impl<K: Key> Ordered<K> {
 }
 
 impl<K> Ordered<K> {
-    fn forget_those_that_left(&mut self) {
-        match self.left.as_mut_slice() {
+    fn remove_ended(&mut self) {
+        match self.ended.as_mut_slice() {
             [] => return,
             &mut [slot] => {
                 if let Some(gone) = self.order.iter().position(|place| place.slot == slot) {
                     self.order.remove(gone);
                 }
             }
-            left => {
-                left.sort_unstable();
-                self.order.retain(|place| left.binary_search(&place.slot).is_err());
+            ended => {
+                ended.sort_unstable();
+                self.order.retain(|place| ended.binary_search(&place.slot).is_err());
             }
         }
-        self.left.clear();
+        self.ended.clear();
     }
 }
 
@@ -144,47 +143,39 @@ impl<K: Key> Policy for Ordered<K> {
         self.by.name()
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
         self.order.clear();
-        (self.arrived, self.left, self.rerouted) = (0, Vec::new(), false);
-        self.by.start(net.capacities());
+        (self.arrived, self.ended, self.rerouted) = (0, Vec::new(), false);
+        self.by.begin_run(net.capacities());
         Ok(())
     }
 
-    fn arrive(&mut self, slot: u32, flows: &Flows) {
-        // Its slot may be that of a flow that has left at this moment.
-        self.forget_those_that_left();
-        self.order.push(Place {
-            key: f64::INFINITY,
-            slope: f64::NAN,
-            number: flows.flow(slot).number,
-            slot,
-            blocked: NONE,
-        });
-        self.arrived += 1;
-    }
-
-    fn leave(&mut self, slot: u32, _flows: &Flows) {
-        self.left.push(slot);
-    }
-
-    fn reroute(&mut self, _slot: u32, _flows: &Flows) {
-        // A key may depend on the route.
-        self.rerouted = true;
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.capacities[link] = capacity;
+    fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        match event {
+            Event::Arrived(slot) => {
+                // Its slot may be that of a flow that has ended at this moment.
+                self.remove_ended();
+                let number = flows.flow(slot).number;
+                self.order.push(Place { key: f64::INFINITY, slope: f64::NAN, number, slot, full_link: NONE });
+                self.arrived += 1;
+            }
+            Event::Ended(slot) => self.ended.push(slot),
+            // A key may depend on the route.
+            Event::Rerouted(_) => self.rerouted = true,
+            Event::CapChanged(_) => {}
+            Event::CapacityChanged { link, capacity } => self.capacities[link] = capacity,
+        }
+        Ok(())
     }
 
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
-        self.forget_those_that_left();
+        self.remove_ended();
         let (mut pacer, all) = (Pacer::new(), std::mem::take(&mut self.rerouted));
         pacer.did(self.order.len())?;
         for place in self.order.iter_mut().filter(|place| all || place.slope != 0.0) {
             pacer.did(1)?;
-            place.blocked = if all { NONE } else { place.blocked };
+            place.full_link = if all { NONE } else { place.full_link };
             place.key = self.by.key(place.slot, flows, now);
             if place.key.is_nan() {
                 let what = format!("gave flow {} the key NaN at {now} s, expected a number", place.number);
@@ -197,9 +188,9 @@ impl<K: Key> Policy for Ordered<K> {
         links.clear();
         links.extend(capacities.iter().map(idle));
         for place in order.iter_mut() {
-            let Place { key, slot, blocked, .. } = *place;
+            let Place { key, slot, full_link, .. } = *place;
             // Then it gets nothing again.
-            let still = links.get(blocked as usize).is_some_and(|link| link.free == 0.0);
+            let still = links.get(full_link as usize).is_some_and(|link| link.free == 0.0);
             let rate = match still {
                 true => 0.0,
                 false => {
@@ -207,7 +198,7 @@ impl<K: Key> Policy for Ordered<K> {
                     pacer.did(route.links().len())?;
                     let rate = route.iter().map(|(link, share)| links[link].free / share).fold(flow.cap, f64::min);
                     let full = route.links().iter().find(|&&link| links[link as usize].free == 0.0);
-                    place.blocked = full.copied().unwrap_or(NONE);
+                    place.full_link = full.copied().unwrap_or(NONE);
                     if rate != flow.rate {
                         rates.set(slot, rate);
                     }
@@ -228,12 +219,12 @@ impl<K: Key> Policy for Ordered<K> {
                 let link = &mut links[link];
                 let (ahead, its_slope) = link.last;
                 if slope < its_slope {
-                    // By so much that the two can be told apart.
+                    // By so much that the two differ.
                     let way = f64::max(key - ahead, APART * key);
                     link.overtaking = f64::min(link.overtaking, way / (its_slope - slope));
                 }
                 if rate > 0.0 {
-                    // Nothing is left of a link that holds it back, though it be a rounding.
+                    // Nothing is left of a link that limits it, though rounding leave something.
                     let holds = link.free / share <= rate;
                     link.free = if holds { 0.0 } else { f64::max(0.0, link.free - share * rate) };
                     link.last = (key, slope);

@@ -1,4 +1,4 @@
-//! PIAS: a flow's priority is lowered as it sends. Most flows end before that happens, and nobody has to know sizes.
+//! PIAS: a flow's priority falls as it sends. Most flows end before that, and sizes need not be given.
 //!
 //! ```text
 //! level = the number of thresholds that the bytes sent have reached
@@ -8,12 +8,22 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::strict::{Rank, Strict};
 use crate::error::{Error, Result};
 use crate::network::Flows;
+use crate::registry::{self, Entry};
 
 /// A threshold that is missed by this part of it has been reached: that is rounding.
 const REACHED: f64 = 1e-12;
+
+/// As a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "pias",
+    summary: "fair sharing at priorities that fall with the bytes that a flow has sent",
+    options: registry::defaults::<PiasOptions>,
+    build: |given| Ok(Box::new(Strict::by(Pias::new(&given.read::<PiasOptions>()?.thresholds)?))),
+};
 
 /// Levels by bytes sent.
 #[derive(Debug, Clone)]
@@ -46,7 +56,7 @@ impl Pias {
 /// Options by name.
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct PiasOptions {
+struct PiasOptions {
     thresholds: Vec<f64>,
 }
 
@@ -55,12 +65,6 @@ impl Default for PiasOptions {
     fn default() -> Self {
         let thresholds = std::iter::successors(Some(20_000.0), |threshold| Some(2.7 * threshold));
         Self { thresholds: thresholds.take(7).collect() }
-    }
-}
-
-impl PiasOptions {
-    pub(super) fn policy(self) -> Result<Strict<Pias>> {
-        Ok(Strict::by(Pias::new(&self.thresholds)?))
     }
 }
 

@@ -1,26 +1,46 @@
-//! RAX: a flow's priority follows from an estimate of the time that it still takes, which takes into account how fast its
-//! application produces data. The longer a flow has been, the longer it will be:
+//! RAX: a flow's priority follows from an estimate of its remaining time, which depends on how fast its application
+//! produces data. The more a flow has produced, the more it is expected to produce:
 //!
 //! ```text
-//! T_est = (b_s + b_b) / min(r_c, C) + b_b / C      b_s sent, b_b waiting to be sent, r_c the copy rate, C the first link
+//! T_est = (b_s + b_b) / min(r_c, C) + b_b / C    b_s sent, b_b waiting to be sent, r_c the copy rate, C the first link
 //! level = the number of thresholds Q_1, Q_1 E, Q_1 E², … that it has reached
 //! ```
 //!
-//! The estimates are looked at when a flow arrives and at the ticks of a clock. RAX+ does the same with the true
+//! The estimates are computed when a flow arrives and at the ticks of a clock. RAX+ does the same with the true
 //! [remaining time](Remaining::Time).
 //!
 //! Source: Li et al., *Rate-aware flow scheduling for commodity data center networks*, §III.
 
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::remaining::Remaining;
-use super::strict::Rank;
+use super::strict::{Rank, Strict};
 use crate::error::{Error, Result};
 use crate::network::Flows;
+use crate::registry::{self, Entry};
+use crate::setters::setters;
 
-/// How RAX works. By default as for links of 10 Gbit/s.
+/// RAX, as a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "rax",
+    summary: "fair sharing at priorities by estimated remaining time",
+    options: registry::defaults::<RaxOptions>,
+    build: |given| Ok(Box::new(Strict::by(Rax::new(&given.read()?)?))),
+};
+
+/// RAX+, as a policy by its name.
+pub(super) const PLUS: PolicyEntry = Entry {
+    name: "rax+",
+    summary: "fair sharing at priorities by true remaining time",
+    options: registry::defaults::<RaxOptions>,
+    build: |given| Ok(Box::new(Strict::by(Rax::plus(&given.read()?)?))),
+};
+
+/// Options of RAX. By default as for links of 10 Gbit/s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RaxOptions {
     /// K, the number of levels, 1 to 64.
     pub levels: usize,
@@ -28,9 +48,16 @@ pub struct RaxOptions {
     pub first: f64,
     /// E, the ratio of each threshold to the one before, > 1.
     pub base: f64,
-    /// Seconds between two looks at the estimates, > 0.
+    /// Seconds between two computations of the estimates, > 0.
     pub interval: f64,
 }
+
+setters!(RaxOptions {
+    with_levels: levels: usize,
+    with_first: first: f64,
+    with_base: base: f64,
+    with_interval: interval: f64,
+});
 
 impl Default for RaxOptions {
     fn default() -> Self {
@@ -44,8 +71,8 @@ const MOST_LEVELS: usize = 64;
 #[derive(Debug, Clone)]
 pub struct Rax {
     name: &'static str,
-    /// Whether the remaining time is known.
-    knows: bool,
+    /// Whether levels follow the true remaining time.
+    is_exact: bool,
     thresholds: Vec<f64>,
     interval: f64,
     capacities: Vec<f64>,
@@ -68,7 +95,7 @@ impl Rax {
         Self::named("rax+", true, options)
     }
 
-    fn named(name: &'static str, knows: bool, options: &RaxOptions) -> Result<Self> {
+    fn named(name: &'static str, is_exact: bool, options: &RaxOptions) -> Result<Self> {
         let &RaxOptions { levels, first, base, interval } = options;
         let of = format!("policy {name:?}");
         if !(1..=MOST_LEVELS).contains(&levels) {
@@ -84,7 +111,7 @@ impl Rax {
         }
         let thresholds = std::iter::successors(Some(first), |threshold| Some(base * threshold));
         let thresholds = thresholds.take(levels - 1).collect();
-        Ok(Self { name, knows, thresholds, interval, capacities: Vec::new() })
+        Ok(Self { name, is_exact, thresholds, interval, capacities: Vec::new() })
     }
 }
 
@@ -97,13 +124,13 @@ impl Rank for Rax {
         self.thresholds.len() + 1
     }
 
-    fn start(&mut self, capacities: &[f64]) {
+    fn begin_run(&mut self, capacities: &[f64]) {
         self.capacities = capacities.to_vec();
     }
 
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize {
         let capacity = self.capacities[flows.route(slot).links()[0] as usize];
-        let time = match self.knows {
+        let time = match self.is_exact {
             true => Remaining::Time.of(slot, flows, now, capacity),
             false => {
                 let copied = flows.produced(slot, now);

@@ -1,4 +1,5 @@
-//! What is left of a flow, in bits or in time. No scheduler knows it; those that are told are the yardsticks of the others.
+//! What is left of a flow, in bits or in time. Real schedulers do not have it; those that do are references for the
+//! others.
 //!
 //! ```text
 //! size   s = b_r + b_b                          b_r still to be produced, b_b waiting to be sent
@@ -11,9 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::network::Flows;
 
-/// In what the rest of a flow is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// The unit of the rest of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Remaining {
     /// Bits.
     #[default]
@@ -22,11 +24,11 @@ pub enum Remaining {
     Time,
 }
 
-/// Seconds that a flow takes over a link that carries nothing, as a number that can be compared.
+/// The time of a flow over a link without capacity, as a number that can be compared.
 pub(super) const FOREVER: f64 = 1e100;
 
 impl Remaining {
-    /// How much is left of a flow behind a link of some capacity.
+    /// The rest of a flow behind a link of some capacity.
     pub(super) fn of(self, slot: u32, flows: &Flows, now: f64, capacity: f64) -> f64 {
         let flow = flows.flow(slot);
         let left = flow.left(now);
@@ -40,7 +42,7 @@ impl Remaining {
         }
     }
 
-    /// How fast that changes at a rate; the more so the higher the rate.
+    /// Its slope at a rate; the lower the higher the rate.
     pub(super) fn slope(self, slot: u32, flows: &Flows, rate: f64, capacity: f64) -> f64 {
         match self {
             Self::Size => -rate,

@@ -1,14 +1,24 @@
-//! Shortest remaining processing time, as pFabric approaches it: flows are served in the order of what is left of them, in
-//! bits, or in time if applications are slower than the network.
+//! Shortest remaining processing time, as pFabric approaches it: flows are served in the order of what is left of them,
+//! in bits, or in time if applications are slower than the network.
 //!
-//! Sources: Alizadeh et al., *pFabric*, SIGCOMM 2013, §3, where it is the ideal that priority queues stand in for; Li et
+//! Sources: Alizadeh et al., *pFabric*, SIGCOMM 2013, §3, where priority queues approximate it; Li et
 //! al., *RAX*, §II-B, for the order by remaining time.
 
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::ordered::{Key, Ordered};
 use super::remaining::Remaining;
 use crate::network::Flows;
+use crate::registry::{self, Entry};
+
+/// As a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "srpt",
+    summary: "strict priority by what is left of a flow in size or in time, pFabric's ideal",
+    options: registry::defaults::<SrptOptions>,
+    build: |given| Ok(Box::new(given.read::<SrptOptions>()?.policy())),
+};
 
 /// Strict priority by what is left of a flow.
 pub type Srpt = Ordered<RemainingKey>;
@@ -35,18 +45,18 @@ impl Srpt {
 /// Options by name.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct SrptOptions {
+struct SrptOptions {
     by: Remaining,
 }
 
 impl SrptOptions {
-    pub(super) fn policy(self) -> Srpt {
+    fn policy(self) -> Srpt {
         Ordered::by(RemainingKey { by: self.by, ..RemainingKey::default() })
     }
 }
 
 impl RemainingKey {
-    /// The capacity of a flow's first link, where it matters.
+    /// The capacity of a flow's first link, where the key depends on it.
     fn capacity(&self, slot: u32, flows: &Flows) -> f64 {
         match self.by {
             Remaining::Size => f64::NAN,
@@ -63,7 +73,7 @@ impl Key for RemainingKey {
         }
     }
 
-    fn start(&mut self, capacities: &[f64]) {
+    fn begin_run(&mut self, capacities: &[f64]) {
         self.capacities = capacities.to_vec();
     }
 

@@ -1,26 +1,39 @@
-//! Strict priorities as utilities: what is little gets much, by a number s that may change while a flow runs.
+//! Priorities as utilities: the smaller a number s, which may change while a flow runs, the higher the rate.
 //!
 //! ```text
 //! U(x) = x^(1−ε) / s      s the size, what remains of it, the remaining time, or the time until the deadline
 //! ```
 //!
-//! They stand for serving flows in the order of s, with ε > 0 between that and fair sharing. Numbers that change are looked
-//! at when flows come or go, and at the ticks of a clock. They do not fall below those of one packet, lest the last bytes
-//! of a flow be worth any price. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, Table 1.
+//! They approximate serving flows in the order of s; ε > 0 leads from that towards fair sharing. Numbers that change
+//! are computed when flows arrive or end, and at the ticks of a clock. They do not fall below those of one packet,
+//! since the last bytes of a flow would otherwise be worth any price. Source: Nagaraj et al., *NUMFabric*, SIGCOMM
+//! 2016, §2, Table 1.
 
 use netnum_core::{MinFct, Settings};
 use serde::{Deserialize, Serialize};
 
+use super::PolicyEntry;
 use super::clock::Clock;
 use super::edf::deadline;
 use super::ideal::{Ideal, Moment};
 use super::remaining::{FOREVER, Remaining};
 use crate::error::{Error, Result};
 use crate::network::PACKET;
+use crate::registry::{self, Entry};
+use crate::setters::setters;
 
-/// What makes a flow urgent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// As a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "min-fct",
+    summary: "the exact optimum of NUMFabric's utility for short completion times at every change",
+    options: registry::defaults::<MinFctOptions>,
+    build: |given| Ok(Box::new(given.read::<MinFctOptions>()?.policy()?)),
+};
+
+/// The number that makes a flow urgent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Urgency {
     /// A small size, as it was when the flow arrived.
     #[default]
@@ -36,16 +49,24 @@ pub enum Urgency {
 /// The optimum for short completion times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MinFctOptions {
     /// The gap to prove at every change.
     pub tol: f64,
-    /// What makes a flow urgent.
+    /// The number that makes a flow urgent.
     pub by: Urgency,
-    /// Seconds between two looks at that, > 0.
+    /// Seconds between two computations of that, > 0.
     pub interval: f64,
-    /// A deadline is so many times after the arrival what a flow takes alone, > 0.
+    /// The time from arrival to deadline, as a multiple of what the flow takes alone, > 0.
     pub slack: f64,
 }
+
+setters!(MinFctOptions {
+    with_tol: tol: f64,
+    with_by: by: Urgency,
+    with_interval: interval: f64,
+    with_slack: slack: f64,
+});
 
 impl Default for MinFctOptions {
     fn default() -> Self {
@@ -54,9 +75,11 @@ impl Default for MinFctOptions {
 }
 
 impl MinFctOptions {
+    /// The policy with these options.
+    ///
     /// # Errors
-    /// Naming the option that is out of its range.
-    pub(super) fn policy(&self) -> Result<Ideal> {
+    /// [`Error::Option`] or a setting's, naming the option that is out of its range.
+    pub fn policy(&self) -> Result<Ideal> {
         let &Self { tol, by, interval, slack } = self;
         if !(slack.is_finite() && slack > 0.0) {
             return Err(Error::option(r#"policy "min-fct""#, "slack", slack, "a finite number > 0"));
@@ -74,7 +97,7 @@ impl MinFctOptions {
 }
 
 impl Urgency {
-    /// What the policy is called, if that changes while a flow runs.
+    /// The name of the policy, if s changes while a flow runs.
     fn name(self) -> Option<&'static str> {
         match self {
             Self::Size => None,

@@ -1,5 +1,5 @@
-//! NUMFabric's xWI at work: rates are a weighted max-min of the weights at the present prices, from the moment that flows
-//! come or go; links move their prices at every tick of a clock.
+//! NUMFabric's xWI on a clock: rates are the weighted max-min of the weights at the present prices, at every arrival
+//! and end; links move their prices at every tick of a clock.
 //!
 //! ```text
 //! at every arrival and end   x = weighted max-min of w(p)
@@ -7,8 +7,9 @@
 //! a link without flows       y = 0:  p ← β p + (1 − β) [p − η p]₊
 //! ```
 //!
-//! Swift, which gives NUMFabric's flows their max-min, has no time of its own here. Weights
-//! only move at ticks: an arrival or an end costs what it costs max-min, a tick a water-filling of all flows. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §4 and §6.
+//! Swift, NUMFabric's rate control, reaches its max-min at once here. Weights only move at ticks: an arrival or an end
+//! costs what it costs the policy `max-min`, a tick a water-filling of all flows. Source: Nagaraj et al., *NUMFabric*,
+//! SIGCOMM 2016, §4 and §6.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,27 +21,41 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::max_min::Weighted;
-use super::{Objective, Policy, Rates, single_path};
-use crate::error::{Error, Result};
+use super::single_path::single_path;
+use super::{Event, Objective, Policy, PolicyEntry, Rates};
+use crate::error::Result;
 use crate::network::{Flow, Flows};
+use crate::registry::{self, Entry};
+use crate::setters::setters;
 use crate::workload::Workload;
 
-/// How xWI works. By default as in most of the paper's experiments: every 30 µs, η = 5, β = 0.5, proportional fairness.
+/// Options of xWI. By default as in most of the paper's experiments: every 30 µs, η = 5, β = 0.5, proportional
+/// fairness.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct XwiOptions {
     /// Seconds between two steps, > 0.
     pub interval: f64,
     /// How fast links that are not full lose price; ≥ 0.
     pub eta: f64,
-    /// The part of the old price that a step leaves; 0 ≤ and < 1.
+    /// The weight of the old price in a step; 0 ≤ and < 1.
     pub beta: f64,
-    /// Bound of weights, relative to the path's smallest capacity; > 0. Utilities whose weights differ by many decades, as
-    /// those for short completion times do, need a large one.
+    /// Bound of weights, relative to the path's smallest capacity; > 0. Utilities whose weights differ by many decades,
+    /// as those for short completion times do, need a large one.
     pub heaviest: f64,
-    /// What rates are worth.
+    /// The utility of rates.
+    #[serde(deserialize_with = "Objective::read")]
     pub utility: Objective,
 }
+
+setters!(XwiOptions {
+    with_interval: interval: f64,
+    with_eta: eta: f64,
+    with_beta: beta: f64,
+    with_heaviest: heaviest: f64,
+    with_utility: utility: Objective,
+});
 
 impl Default for XwiOptions {
     fn default() -> Self {
@@ -56,35 +71,41 @@ impl XwiOptions {
     }
 }
 
-/// What it costs to look at a flow, in units of a [`Pacer`].
-const LOOK: usize = 4;
+/// As a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: XWI,
+    summary: "NUMFabric: weights from prices that move at intervals, rates by weighted max-min at once",
+    options: registry::defaults::<XwiOptions>,
+    build: |given| Ok(Box::new(Xwi::new(given.read()?)?)),
+};
+
+/// The cost of a flow in a loop, in units of a [`Pacer`].
+const FLOW: usize = 4;
 /// Its name, here and in the core.
 const XWI: &str = "xwi";
 
-/// A price beyond which utilities say nothing.
+/// The largest price: beyond it demands are 0 to rounding.
 const LARGEST_PRICE: f64 = 1e200;
 /// A rate this near to its cap is at it.
 const NEAR: f64 = 1e-9;
 
 /// xWI on a clock.
 ///
-/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
-/// it arrives or moves.
+/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names
+/// it, when it arrives or moves.
 pub struct Xwi {
     options: XwiOptions,
     clock: Clock,
     capacities: Vec<f64>,
     /// The rate that counts as 1 in utilities and weights: the largest capacity at first.
     unit: f64,
-    /// Of all links *(iterate)*, and whether they have moved since the first flow.
+    /// Of all links *(iterate)*, and whether there was a step since the start.
     prices: Vec<f64>,
     moved: bool,
     shared: Weighted,
-    /// Whether flows, caps or capacities are others than before, and whether weights are to be computed for that.
+    /// Whether flows, caps or capacities have changed, and whether that changes the weights of all flows.
     changed: bool,
-    is_other: bool,
-    /// What went wrong where nothing could be returned.
-    fault: Option<Error>,
+    reweigh_all: bool,
 }
 
 impl Xwi {
@@ -107,12 +128,11 @@ impl Xwi {
             moved: false,
             shared: Weighted::default(),
             changed: false,
-            is_other: false,
-            fault: None,
+            reweigh_all: false,
         })
     }
 
-    /// (U')⁻¹ of the price of its path, at most so many times what the path can carry, in units.
+    /// (U')⁻¹ of the price of its path, bounded relative to what the path can carry, in units.
     fn weight(&self, slot: u32, flows: &Flows) -> f64 {
         let (flow, route) = (flows.flow(slot), flows.route(slot));
         let heaviest = self.options.heaviest * route.alone(&self.capacities);
@@ -138,7 +158,7 @@ impl Xwi {
         let open = |slot: u32| self.is_open(slot, flows);
         for &slot in flows.active().iter().filter(|&&slot| open(slot)) {
             flows.route(slot).links().iter().for_each(|&link| counts[link as usize] += 1.0);
-            pacer.did(LOOK)?;
+            pacer.did(FLOW)?;
         }
         let mut prices = vec![0.0; counts.len()];
         for &slot in flows.active().iter().filter(|&&slot| open(slot)) {
@@ -149,14 +169,14 @@ impl Xwi {
             for &link in links {
                 prices[link as usize] += revenue / links.len() as f64 / self.capacities[link as usize];
             }
-            pacer.did(LOOK)?;
+            pacer.did(FLOW)?;
         }
         prices.iter_mut().for_each(|price| *price = f64::min(*price, LARGEST_PRICE));
         self.prices = prices;
         Ok(())
     }
 
-    /// Whether anything can pass.
+    /// Whether its cap and all links of its route are > 0.
     fn is_open(&self, slot: u32, flows: &Flows) -> bool {
         flows.flow(slot).cap > 0.0 && flows.route(slot).alone(&self.capacities) > 0.0
     }
@@ -168,12 +188,12 @@ impl Xwi {
         let (mut residuals, mut loads) = (vec![f64::INFINITY; links], vec![0.0; links]);
         let mut pacer = Pacer::new();
         for &slot in flows.active().iter().filter(|&&slot| self.is_open(slot, flows)) {
-            pacer.did(LOOK)?;
+            pacer.did(FLOW)?;
             let (flow, links, rate) = (flows.flow(slot), flows.route(slot).links(), self.shared.rate(slot));
             let marginal = Curve::of(self.options.utility, flow, self.unit).marginal(rate);
             let residual = marginal - self.price(links);
             links.iter().for_each(|&link| loads[link as usize] += rate);
-            // What a cap holds, or what gets nothing, the prices need not explain.
+            // A rate at its cap, or of 0, need not fit the prices.
             if (rate >= flow.cap * (1.0 - NEAR) && residual >= 0.0) || (rate <= 0.0 && residual <= 0.0) {
                 continue;
             }
@@ -226,39 +246,36 @@ impl Policy for Xwi {
         XWI
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
         let largest = self.capacities.iter().copied().fold(0.0, f64::max);
         self.unit = if largest > 0.0 { largest } else { 1.0 };
         self.clock.reset();
-        self.shared.start(&self.capacities);
+        self.shared.reset(&self.capacities);
         (self.prices, self.moved) = (vec![0.0; self.capacities.len()], false);
-        (self.changed, self.is_other, self.fault) = (false, false, None);
+        (self.changed, self.reweigh_all) = (false, false);
         Ok(())
     }
 
-    fn arrive(&mut self, slot: u32, flows: &Flows) {
-        if let Err(error) = single_path(XWI, slot, flows) {
-            self.fault.get_or_insert(error);
+    fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        self.changed = true;
+        if let Event::Ended(slot) | Event::Rerouted(slot) = event {
+            self.shared.remove(slot);
         }
-        self.shared.insert(slot, self.weight(slot, flows), flows);
-        self.changed = true;
-    }
-
-    fn leave(&mut self, slot: u32, _flows: &Flows) {
-        self.shared.remove(slot);
-        self.changed = true;
-    }
-
-    fn cap_changed(&mut self, slot: u32, flows: &Flows) {
-        self.shared.set_cap(slot, flows.flow(slot).cap);
-        self.changed = true;
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.capacities[link] = capacity;
-        self.shared.set_capacity(link, capacity);
-        (self.changed, self.is_other) = (true, true);
+        match event {
+            Event::Arrived(slot) | Event::Rerouted(slot) => {
+                single_path(XWI, slot, flows)?;
+                self.shared.insert(slot, self.weight(slot, flows), flows);
+            }
+            Event::Ended(_) => {}
+            Event::CapChanged(slot) => self.shared.set_cap(slot, flows.flow(slot).cap),
+            Event::CapacityChanged { link, capacity } => {
+                self.capacities[link] = capacity;
+                self.shared.set_capacity(link, capacity);
+                self.reweigh_all = true;
+            }
+        }
+        Ok(())
     }
 
     fn is_exact(&self) -> bool {
@@ -266,12 +283,9 @@ impl Policy for Xwi {
     }
 
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
-        if let Some(fault) = self.fault.take() {
-            return Err(fault);
-        }
         let due = self.clock.is_due(now, XWI)?;
         if flows.active().is_empty() {
-            // Without flows nothing is worth a tick; prices stay.
+            // Without flows there are no ticks; prices stay.
             return Ok(f64::INFINITY);
         }
         if std::mem::take(&mut self.changed) {
@@ -279,11 +293,11 @@ impl Policy for Xwi {
                 self.first_prices(flows)?;
             }
             // The weights of flows that have not come or gone are as they were, unless the prices are not.
-            if std::mem::take(&mut self.is_other) || !self.moved {
+            if std::mem::take(&mut self.reweigh_all) || !self.moved {
                 self.reweigh(flows)?;
             }
         }
-        self.shared.settle()?;
+        self.shared.update()?;
         if due {
             self.step(flows)?;
             self.reweigh(flows)?;

@@ -1,5 +1,5 @@
-//! Adaptive splitting, the ideal that DeTail's per-packet decisions approach: at every moment the best split of all flows
-//! over their shortest paths that work.
+//! Adaptive splitting, the ideal that DeTail's per-packet decisions approach: at every moment the best split of all
+//! flows over their shortest paths that work.
 //!
 //! ```text
 //! best:   1. max-min rates as high as any split allows, the lowest first
@@ -7,14 +7,13 @@
 //!            min over the links of p but not of q of (capacity − load)  ≥  the same of q,  if p carries any of it
 //! ```
 //!
-//! The first says how fast flows are, and if rates are max-min nothing else does; [`max_min`] finds it, to some 1e-10. The
-//! second says where they go while there is more than one way, so that a link that carries something else already is the
-//! last to be used. From the even split, or from that of `max_min` if the even one does not allow these rates, one flow
-//! after the other moves from p to q half of what q has more, until nothing does: each move raises the lowest of what is
-//! free on the links it changes, and no link is ever overloaded. In a symmetric Clos nothing moves, and the answer is
-//! spraying.
+//! The first fixes the rates of flows, as max-min rates do; [`max_min`] finds it, to some 1e-10. The second fixes the
+//! paths where there is more than one solution, so that links with other load are used last. From the even split, or
+//! from that of `max_min` if the even one does not allow these rates, one flow after the other moves from p to q half
+//! of what q has more, until nothing does: each move raises the lowest of what is free on the links it changes, and no
+//! link is ever overloaded. In a symmetric Clos nothing moves, and the answer is spraying.
 //!
-//! Every arrival and end costs as much as `max_min` does, some pivots per flow: this one is for questions, not for speed.
+//! Every arrival and end costs as much as `max_min` does, some pivots per flow: a reference, not for speed.
 //!
 //! Source: Zats et al., *DeTail: Reducing the Flow Completion Time Tail in Datacenter Networks*, SIGCOMM 2012, §4.1.
 
@@ -22,24 +21,33 @@ use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 
 use super::path_sets::PathSets;
 use super::spray::evenly;
-use super::{Moves, NetworkState, Route, Routing};
+use super::{Moves, Routing, RoutingEntry};
 use crate::error::Result;
-use crate::network::Flows;
+use crate::network::{Flows, NetworkState, Route};
+use crate::registry::{Entry, Options};
 use crate::workload::Workload;
 
-/// What its name is.
+/// Its name.
 const NAME: &str = "adaptive";
-/// A link may be overloaded by this part of its capacity: rounding.
+/// A link may be overloaded by this fraction of its capacity: rounding.
 const ROUNDING: f64 = 1e-12;
-/// A path with less than this part of its flow has nothing, and a smaller part does not move.
+/// A path with less than this fraction of its flow has none, and a smaller fraction does not move.
 const NOTHING: f64 = 1e-9;
-/// Rounds of moves after which what is left to move will do.
+/// The most rounds of moves; what is left to move then is little.
 const ROUNDS: usize = 1000;
+
+/// As a routing by its name.
+pub(super) const ENTRY: RoutingEntry = Entry {
+    name: NAME,
+    summary: "the best split over all shortest paths at every moment, DeTail's ideal",
+    options: Options::new,
+    build: |_| Ok(Box::new(Adaptive::new())),
+};
 
 /// The best split at every moment.
 #[derive(Debug, Clone, Default)]
 pub struct Adaptive {
-    choices: PathSets,
+    paths: PathSets,
 }
 
 /// A flow, split over its paths.
@@ -51,16 +59,16 @@ struct Split<'a> {
 }
 
 impl Adaptive {
-    /// For a network that is still to be named.
+    /// The best split at every moment.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The flows that have a path that works, in order of arrival, at the rates of `max_min`.
-    fn fastest(&self, now: &NetworkState<'_>, flows: &Flows) -> Result<Vec<Split<'_>>> {
+    fn fastest(&self, network: &NetworkState<'_>, flows: &Flows) -> Result<Vec<Split<'_>>> {
         let number = |slot: u32| flows.flow(slot).number as usize;
         let split = |&slot: &u32| {
-            let paths: Vec<&[u32]> = self.choices.of(number(slot)).iter().filter(|path| now.works(path)).collect();
+            let paths: Vec<&[u32]> = self.paths.of(number(slot)).iter().filter(|path| network.works(path)).collect();
             (!paths.is_empty()).then_some(Split { slot, paths, rates: Vec::new(), rate: 0.0 })
         };
         let mut splits: Vec<Split<'_>> = flows.active().iter().filter_map(split).collect();
@@ -69,9 +77,9 @@ impl Adaptive {
             return Ok(splits);
         }
         let (mut paths, mut group) = (Paths::from_lists([[0; 0]; 0]), Vec::new());
-        let mut capacities = now.capacities.to_vec();
+        let mut capacities = network.capacities.to_vec();
         for (split, flow) in splits.iter().zip(0..) {
-            // A cap is a link of its own.
+            // A cap is one more link.
             let cap = flows.flow(split.slot).cap;
             let own = (cap < f64::INFINITY).then_some(capacities.len() as u32);
             capacities.extend(own.map(|_| cap));
@@ -91,7 +99,7 @@ impl Adaptive {
     }
 }
 
-/// What of every link the flows leave free.
+/// The capacity of every link that the flows leave free.
 fn free(capacities: &[f64], splits: &[Split<'_>], rate: impl Fn(&Split<'_>, usize) -> f64) -> Vec<f64> {
     let mut free = capacities.to_vec();
     for split in splits {
@@ -143,14 +151,14 @@ impl Routing for Adaptive {
         NAME
     }
 
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.choices = PathSets::new(NAME, net, workload)?;
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.paths = PathSets::new(NAME, net, workload)?;
         Ok(())
     }
 
-    /// For a moment, until [`balance`](Self::balance) is called.
-    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        evenly(self.choices.of(flow).iter().collect(), route);
+    /// Until [`balance`](Self::balance) is called.
+    fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
+        evenly(self.paths.of(flow).iter().collect(), route);
         Ok(())
     }
 
@@ -158,9 +166,9 @@ impl Routing for Adaptive {
         true
     }
 
-    fn balance(&mut self, now: &NetworkState<'_>, flows: &Flows, moves: &mut Moves) -> Result<()> {
-        let mut splits = self.fastest(now, flows)?;
-        even_out(now.capacities, &mut splits);
+    fn balance(&mut self, network: &NetworkState<'_>, flows: &Flows, moves: &mut Moves) -> Result<()> {
+        let mut splits = self.fastest(network, flows)?;
+        even_out(network.capacities, &mut splits);
         for Split { slot, paths, rates, rate } in &splits {
             let used = || paths.iter().zip(rates).filter(|path| *path.1 > NOTHING * rate);
             let whole: f64 = used().map(|path| path.1).sum();

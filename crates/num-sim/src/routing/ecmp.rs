@@ -1,20 +1,31 @@
 //! Equal-cost multipath: one shortest path per flow, drawn as switches hash, and kept for as long as it works.
 //!
 //! Under an ideal hash flow i of a workload takes the path that [`Topology::ecmp`] draws, hop by hop, for pair i of the
-//! same seed. One with a [skew](super::hash) picks among all shortest paths. When a link fails the switches hash its flows
-//! over the paths that are left, at once.
+//! same seed. One with a [skew](super::hash) picks among all shortest paths. When a link fails the switches hash its
+//! flows over the paths that are left, at once.
 
 use netnum_core::{Paths, Topology};
 use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;
 use super::path_sets::PathSets;
-use super::{NetworkState, Route, Routing};
+use super::{Routing, RoutingEntry};
 use crate::error::Result;
+use crate::network::{NetworkState, Route};
+use crate::registry::{self, Entry};
+use crate::setters::setters;
 use crate::workload::Workload;
 
-/// What its name is.
+/// Its name.
 const NAME: &str = "ecmp";
+
+/// As a routing by its name.
+pub(super) const ENTRY: RoutingEntry = Entry {
+    name: NAME,
+    summary: "a random shortest path for each flow, drawn once",
+    options: registry::defaults::<EcmpOptions>,
+    build: |given| Ok(Box::new(Ecmp::with(given.seed, given.read()?)?)),
+};
 
 /// Static equal-cost multipath.
 #[derive(Debug, Clone)]
@@ -25,27 +36,32 @@ pub struct Ecmp {
     /// By flow, unless skewed.
     paths: Paths,
     /// If skewed.
-    choices: PathSets,
+    path_sets: PathSets,
 }
 
-/// How [`Ecmp`] hashes.
+/// Options of [`Ecmp`].
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct EcmpOptions {
-    /// How much the hash prefers some paths, s: from (1 + s)/P to (1 − s)/P of all flows take each of P paths. From 0, the
+    /// The skew s of the hash: from (1 + s)/P to (1 − s)/P of all flows take each of P paths. From 0, the
     /// default, to 1.
     pub skew: f64,
 }
 
+setters!(EcmpOptions {
+    with_skew: skew: f64,
+});
+
 impl Ecmp {
-    /// That of a seed.
+    /// With an ideal hash, from a seed.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
             hash: Hash::ideal(seed),
             skewed: false,
             paths: Paths::from_lists([[0; 0]; 0]),
-            choices: PathSets::default(),
+            path_sets: PathSets::default(),
         }
     }
 
@@ -64,18 +80,18 @@ impl Routing for Ecmp {
         NAME
     }
 
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         if self.skewed {
-            self.choices = PathSets::new(NAME, net, workload)?;
+            self.path_sets = PathSets::new(NAME, net, workload)?;
         } else {
             self.paths = net.ecmp(workload.sources(), workload.destinations(), self.seed)?;
         }
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         if self.skewed {
-            let paths = self.choices.of(flow);
+            let paths = self.path_sets.of(flow);
             route.take(paths.links(self.hash.pick(flow, 0, paths.len())));
         } else {
             route.take(self.paths.links(flow));
@@ -83,14 +99,14 @@ impl Routing for Ecmp {
         Ok(())
     }
 
-    fn reroute(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
+    fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
         let links = route.links();
-        if now.works(links) {
+        if network.works(links) {
             return Ok(false);
         }
-        let link = |place: usize| &now.net.links()[links[place] as usize];
-        let all = now.net.paths(link(0).from as usize, link(links.len() - 1).to as usize)?;
-        let left: Vec<&[u32]> = all.iter().filter(|path| now.works(path)).collect();
+        let link = |place: usize| &network.net.links()[links[place] as usize];
+        let all = network.net.paths(link(0).from as usize, link(links.len() - 1).to as usize)?;
+        let left: Vec<&[u32]> = all.iter().filter(|path| network.works(path)).collect();
         if left.is_empty() {
             return Ok(false);
         }

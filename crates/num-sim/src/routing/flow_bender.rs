@@ -1,51 +1,62 @@
-//! FlowBender: a flow whose path is congested hashes again, and so takes another one, drawn without looking.
+//! FlowBender: a flow whose path is congested hashes again, and so takes another path at random.
 //!
 //! ```text
 //! once per round trip:   F = marked / sent        1 if nothing was sent: the path has failed
 //!                        F > T in N of them in a row  →  a new V, and so a random path, perhaps the old one
 //! ```
 //!
-//! Only the sender acts: when a link fails its flows hear of it by their clocks, and new flows still hash onto it.
+//! Only the sender acts: when a link fails its flows react at their next review, and new flows still hash onto it.
 //!
-//! Two extensions of the paper's §5 are off unless asked for:
+//! Two extensions of the paper's §5 are off by default:
 //!
-//! - *Stability* (§5.1): after S moves in a row without a calm round trip in between, the flow goes to that of its last S
-//!   paths that had the lowest F, and stays there for U round trips.
-//! - *Gradual rerouting* (§5.2): a part of the flow, `step`, takes the new path. If that calms it, another such part follows
-//!   at every round trip until all of it has moved; if not, that part tries yet another path.
+//! - *Stability* (§5.1): after S moves in a row without a calm round trip in between, the flow goes to that of its last
+//!   S paths that had the lowest F, and stays there for U round trips.
+//! - *Gradual rerouting* (§5.2): a part of the flow, `step`, takes the new path. If that calms it, another such part
+//!   follows at every round trip until all of it has moved; if not, that part tries yet another path.
 //!
-//! Source: Kabbani, Vamanan, Hasan, Duchene, *FlowBender: Flow-level Adaptive Routing for Improved Latency and Throughput in
-//! Datacenter Networks*, CoNEXT 2014, §3 and §5.
+//! Source: Kabbani, Vamanan, Hasan, Duchene, *FlowBender: Flow-level Adaptive Routing for Improved Latency and
+//! Throughput in Datacenter Networks*, CoNEXT 2014, §3 and §5.
 
 use netnum_core::Topology;
 use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;
 use super::path_sets::PathSets;
-use super::{NetworkState, Route, Routing};
+use super::{Routing, RoutingEntry};
 use crate::error::{Error, Result};
-use crate::network::{Marking, Marks};
+use crate::network::{Marking, Marks, NetworkState, Route};
+use crate::registry::{self, Entry};
+use crate::setters::setters;
 use crate::workload::Workload;
 
-/// What its name is.
+/// Its name.
 const NAME: &str = "flow-bender";
 
 /// Parts of a flow add up to 1 if they do so to rounding, and two F are the same.
 const ROUNDING: f64 = 1e-9;
+
+/// As a routing by its name.
+pub(super) const ENTRY: RoutingEntry = Entry {
+    name: NAME,
+    summary: "a flow on a congested path draws another one",
+    options: registry::defaults::<FlowBenderOptions>,
+    build: |given| Ok(Box::new(FlowBender::new(given.seed, given.read()?)?)),
+};
 
 /// Flows that leave congested paths.
 #[derive(Debug, Clone)]
 pub struct FlowBender {
     options: FlowBenderOptions,
     hash: Hash,
-    choices: PathSets,
+    path_sets: PathSets,
     /// By flow.
     flows: Vec<Bender>,
 }
 
-/// How [`FlowBender`] moves flows.
+/// Options of [`FlowBender`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FlowBenderOptions {
     /// N, how many round trips in a row must be congested, at least 1, the default.
     pub n: u32,
@@ -56,16 +67,28 @@ pub struct FlowBenderOptions {
     /// How links mark. Default: congested ones mark everything. Those that count as congested are full, so that under a
     /// policy that leaves a part of every link free, as `flowtune` does with its threshold, only
     /// [`Marking::Utilization`] of less than the other part marks anything.
+    #[serde(deserialize_with = "Marking::read")]
     pub marking: Marking,
-    /// How much the hash prefers some paths, see [`EcmpOptions`](super::EcmpOptions).
+    /// The skew of the hash, see [`EcmpOptions`](super::EcmpOptions).
     pub skew: f64,
-    /// S, the moves in a row after which a flow stays where it was best; at least 1. Default: none, it goes on.
+    /// S, the moves in a row after which a flow stays on the best path; at least 1. Default: none, it goes on.
     pub lock_after: Option<u32>,
     /// U, for how many round trips it stays there; at least 1. Default: 10.
     pub lock_for: u32,
     /// The part of a flow that moves at once, > 0 and at most 1, the default: all of it.
     pub step: f64,
 }
+
+setters!(FlowBenderOptions {
+    with_n: n: u32,
+    with_t: t: f64,
+    with_rtt: rtt: f64,
+    with_marking: marking: Marking,
+    with_skew: skew: f64,
+    with_lock_after: lock_after: Option<u32>,
+    with_lock_for: lock_for: u32,
+    with_step: step: f64,
+});
 
 impl Default for FlowBenderOptions {
     fn default() -> Self {
@@ -109,10 +132,10 @@ impl FlowBenderOptions {
     }
 }
 
-/// What a sender remembers of its flow.
+/// The state of a flow at its sender.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bender {
-    /// The path that it takes, and the one that `part` of it tries: the same, with none, unless it is between two.
+    /// Its path, and the one that `part` of it tries: the same, with 0, unless it is between two.
     path: u32,
     tries: u32,
     part: f64,
@@ -123,7 +146,7 @@ struct Bender {
     /// Moves in a row, and the calmest of the paths that they led to, with its F first.
     moves: u32,
     calmest: (f64, u32),
-    /// Round trips for which it stays where it is.
+    /// Round trips for which it stays on its path.
     locked: u32,
 }
 
@@ -135,7 +158,7 @@ impl FlowBender {
     pub fn new(seed: u64, options: FlowBenderOptions) -> Result<Self> {
         options.check()?;
         let hash = Hash::new(NAME, seed, options.skew)?;
-        Ok(Self { options, hash, choices: PathSets::default(), flows: Vec::new() })
+        Ok(Self { options, hash, path_sets: PathSets::default(), flows: Vec::new() })
     }
 }
 
@@ -144,16 +167,16 @@ impl Routing for FlowBender {
         NAME
     }
 
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.choices = PathSets::new(NAME, net, workload)?;
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.path_sets = PathSets::new(NAME, net, workload)?;
         self.flows = vec![Bender::default(); workload.len()];
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        let paths = self.choices.of(flow);
+    fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
+        let paths = self.path_sets.of(flow);
         let path = self.hash.pick(flow, 0, paths.len());
-        self.flows[flow].settle(path as u32);
+        self.flows[flow].take_path(path as u32);
         route.take(paths.links(path));
         Ok(())
     }
@@ -166,11 +189,11 @@ impl Routing for FlowBender {
         self.options.marking
     }
 
-    fn review(&mut self, flow: usize, marks: Marks, _now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        let Self { options, hash, choices, flows } = self;
-        let (paths, bender) = (choices.of(flow), &mut flows[flow]);
-        let heard = if marks.sent > 0.0 { marks.fraction() } else { 1.0 };
-        if !bender.hears(heard, options, |v| hash.pick(flow, v, paths.len()) as u32) {
+    fn review(&mut self, flow: usize, marks: Marks, _network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
+        let Self { options, hash, path_sets, flows } = self;
+        let (paths, bender) = (path_sets.of(flow), &mut flows[flow]);
+        let congestion = if marks.sent > 0.0 { marks.fraction() } else { 1.0 };
+        if !bender.review(congestion, options, |v| hash.pick(flow, v, paths.len()) as u32) {
             return Ok(false);
         }
         let [path, tries] = [bender.path, bender.tries].map(|path| paths.links(path as usize));
@@ -185,17 +208,17 @@ impl Routing for FlowBender {
 
 impl Bender {
     /// A round trip is over, with this F: whether the flow moves.
-    fn hears(&mut self, heard: f64, options: &FlowBenderOptions, pick: impl Fn(u32) -> u32) -> bool {
+    fn review(&mut self, congestion: f64, options: &FlowBenderOptions, pick: impl Fn(u32) -> u32) -> bool {
         if self.locked > 0 {
             self.locked -= 1;
             return false;
         }
-        if heard <= options.t + ROUNDING {
+        if congestion <= options.t + ROUNDING {
             (self.congested, self.moves) = (0, 0);
             return self.follow(options.step);
         }
-        if heard <= self.calmest.0 + ROUNDING {
-            self.calmest = (heard, self.tries);
+        if congestion <= self.calmest.0 + ROUNDING {
+            self.calmest = (congestion, self.tries);
         }
         self.congested += 1;
         if self.congested < options.n {
@@ -203,7 +226,7 @@ impl Bender {
         }
         self.congested = 0;
         if options.lock_after == Some(self.moves) {
-            self.settle(self.calmest.1);
+            self.take_path(self.calmest.1);
             (self.moves, self.locked) = (0, options.lock_for);
             return true;
         }
@@ -218,7 +241,7 @@ impl Bender {
     }
 
     /// All of the flow takes a path.
-    fn settle(&mut self, path: u32) {
+    fn take_path(&mut self, path: u32) {
         (self.path, self.tries, self.part) = (path, path, 0.0);
     }
 
@@ -229,7 +252,7 @@ impl Bender {
         }
         self.part += step;
         if self.part > 1.0 - ROUNDING {
-            self.settle(self.tries);
+            self.take_path(self.tries);
         }
         true
     }
@@ -241,17 +264,17 @@ mod tests {
 
     /// Where a flow over four paths is after each round trip, with that V picks path V mod 4: the path, the one that it
     /// tries, and the part of it that does.
-    fn follow(options: FlowBenderOptions, heard: &[f64]) -> Vec<(u32, u32, f64)> {
+    fn follow(options: FlowBenderOptions, congestion: &[f64]) -> Vec<(u32, u32, f64)> {
         let mut bender = Bender::default();
-        let mut after = |&heard: &f64| {
-            bender.hears(heard, &options, |v| v % 4);
+        let mut after = |&congestion: &f64| {
+            bender.review(congestion, &options, |v| v % 4);
             (bender.path, bender.tries, bender.part)
         };
-        heard.iter().map(&mut after).collect()
+        congestion.iter().map(&mut after).collect()
     }
 
-    fn paths(options: FlowBenderOptions, heard: &[f64]) -> Vec<u32> {
-        follow(options, heard).iter().map(|after| after.0).collect()
+    fn paths(options: FlowBenderOptions, congestion: &[f64]) -> Vec<u32> {
+        follow(options, congestion).iter().map(|after| after.0).collect()
     }
 
     #[test]
@@ -263,11 +286,11 @@ mod tests {
     }
 
     #[test]
-    fn after_too_many_moves_a_flow_stays_where_it_was_best() {
+    fn after_too_many_moves_a_flow_stays_on_its_best_path() {
         let options = FlowBenderOptions { lock_after: Some(3), lock_for: 2, ..FlowBenderOptions::default() };
         // From path 0, which does not count, to 1, 2 and 3; the second of these was the calmest. Then it goes on.
-        let heard = [0.1, 0.5, 0.2, 0.9, 1.0, 1.0, 1.0, 1.0];
-        assert_eq!(paths(options, &heard), [1, 2, 3, 2, 2, 2, 0, 1]);
+        let congestion = [0.1, 0.5, 0.2, 0.9, 1.0, 1.0, 1.0, 1.0];
+        assert_eq!(paths(options, &congestion), [1, 2, 3, 2, 2, 2, 0, 1]);
         // A calm round trip on the way, and the moves are counted from there.
         assert_eq!(paths(options, &[1.0, 1.0, 0.0, 1.0, 1.0, 1.0]), [1, 2, 2, 3, 0, 1]);
         // Of paths that are equal to rounding, the last.
@@ -275,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_exceeds_what_is_borne_by_rounding_does_not() {
+    fn congestion_above_the_threshold_by_rounding_does_not_count() {
         let never = FlowBenderOptions { t: 1.0, ..FlowBenderOptions::default() };
         assert_eq!(paths(never, &[1.0 + f64::EPSILON]), [0]);
     }
@@ -284,7 +307,7 @@ mod tests {
     fn part_of_a_flow_tries_a_path_and_the_rest_follows() {
         let options = FlowBenderOptions { step: 0.4, ..FlowBenderOptions::default() };
         assert_eq!(follow(options, &[1.0, 0.0, 0.0, 0.0]), [(0, 1, 0.4), (0, 1, 0.8), (1, 1, 0.0), (1, 1, 0.0)]);
-        // It did not help: another one. The fourth is where the flow is already.
+        // Still congested: another one. The fourth is the path of the flow.
         let after = follow(options, &[1.0, 1.0, 1.0, 1.0, 0.0]);
         assert_eq!(after, [(0, 1, 0.4), (0, 2, 0.4), (0, 3, 0.4), (0, 0, 0.0), (0, 0, 0.0)]);
         let tenths =

@@ -1,12 +1,12 @@
-//! Which of P paths a hash of a flow's header picks, as if drawn at random: path i, in the order in which they are listed,
-//! with the probability
+//! Which of P paths a hash of a flow's header picks, as if drawn at random: path i, in the order in which they are
+//! listed, with the probability
 //!
 //! ```text
 //! w_i = (1 + s (1 − 2i/(P − 1))) / P          from (1 + s)/P to (1 − s)/P
 //! ```
 //!
-//! Switches whose hash is not ideal prefer some paths, and the same ones for all flows: that is the skew s, 0 for none.
-//! What is hashed are the flow's number and a value V that its sender may change: the same always go the same way.
+//! Switches whose hash is not ideal prefer some paths, the same ones for all flows: that is the skew s, 0 for none.
+//! The flow's number and a value V that its sender may change are hashed: equal ones give equal paths.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

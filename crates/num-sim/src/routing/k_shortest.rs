@@ -1,9 +1,8 @@
-//! The k shortest paths of every pair of ends, by the number of their links: each flow over one of them, drawn evenly, or
-//! spread evenly over all.
+//! The k shortest paths of every pair of ends, by the number of their links: each flow over one of them, drawn evenly,
+//! or spread evenly over all.
 //!
-//! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, where a pair seldom has
-//! two of the same length, they are what there is to choose from. Flows of a failed path take the others, as in
-//! [`Split`](super::Split).
+//! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has
+//! two of the same length. Flows of a failed path take the others, as in [`Split`](super::Split).
 
 use std::collections::HashSet;
 
@@ -12,12 +11,23 @@ use netnum_core::{KShortest as Which, Topology};
 use serde::{Deserialize, Serialize};
 
 use super::split::Split;
-use super::{NetworkState, Route, Routing};
+use super::{Routing, RoutingEntry};
 use crate::error::{Error, Result};
+use crate::network::{NetworkState, Route};
+use crate::registry::{self, Entry};
+use crate::setters::setters;
 use crate::workload::Workload;
 
-/// What its name is.
+/// Its name.
 const NAME: &str = "k-shortest";
+
+/// As a routing by its name.
+pub(super) const ENTRY: RoutingEntry = Entry {
+    name: NAME,
+    summary: "a random one of the k shortest paths for each flow, or all of them",
+    options: registry::defaults::<KShortestOptions>,
+    build: |given| Ok(Box::new(KShortestPaths::new(given.seed, given.read()?)?)),
+};
 
 /// An even choice among the k shortest paths.
 #[derive(Debug, Clone)]
@@ -27,9 +37,10 @@ pub struct KShortestPaths {
     split: Option<Split>,
 }
 
-/// How [`KShortestPaths`] chooses.
+/// Options of [`KShortestPaths`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct KShortestOptions {
     /// The most paths of a pair, at least 1; 4 by default.
     pub k: usize,
@@ -39,6 +50,12 @@ pub struct KShortestOptions {
     pub disjoint: bool,
 }
 
+setters!(KShortestOptions {
+    with_k: k: usize,
+    with_spread: spread: bool,
+    with_disjoint: disjoint: bool,
+});
+
 impl Default for KShortestOptions {
     fn default() -> Self {
         Self { k: 4, spread: false, disjoint: false }
@@ -46,7 +63,7 @@ impl Default for KShortestOptions {
 }
 
 impl KShortestPaths {
-    /// That of a seed.
+    /// With the random draws of a seed.
     ///
     /// # Errors
     /// [`Error::Option`] for a k of 0.
@@ -63,7 +80,7 @@ impl Routing for KShortestPaths {
         NAME
     }
 
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         let (mut known, mut pacer) = (HashSet::new(), Pacer::new());
         let (mut sources, mut destinations, mut flows) = (vec![], vec![], vec![]);
         for (flow, (&source, &destination)) in workload.sources().iter().zip(workload.destinations()).enumerate() {
@@ -85,15 +102,15 @@ impl Routing for KShortestPaths {
         let shares = vec![1.0; paths.len()];
         let split = Split::new(net, paths, shares, self.seed)?;
         let split = self.split.insert(if spread { split.spread() } else { split });
-        split.start(net, workload)
+        split.begin_run(net, workload)
     }
 
-    fn route(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        self.started().route(flow, now, route)
+    fn route(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
+        self.started().route(flow, network, route)
     }
 
-    fn reroute(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        self.started().reroute(flow, now, route)
+    fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
+        self.started().reroute(flow, network, route)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The shortest paths that every flow has to choose from, listed once for each pair of ends.
+//! The shortest paths of every flow, listed once for each pair of ends.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::workload::Workload;
 #[derive(Debug, Clone, Default)]
 pub(super) struct PathSets {
     lists: Vec<Paths>,
-    /// By flow, which of them is its own.
+    /// By flow, the place of its list.
     of: Vec<u32>,
 }
 
@@ -20,10 +20,10 @@ impl PathSets {
     /// Those of the flows of a workload. O(pairs of ends · (nodes + links)), and what is listed.
     ///
     /// # Errors
-    /// [`Error::Core`](crate::Error::Core), naming the routing that asks, and the first flow without a path or with too many.
+    /// [`Error::Core`](crate::Error::Core), naming the routing, and the first flow without a path or with too many.
     pub(super) fn new(routing: &str, net: &Topology, workload: &Workload) -> Result<Self> {
         let mut known = HashMap::new();
-        let (mut choices, mut pacer) = (Self::default(), Pacer::new());
+        let (mut sets, mut pacer) = (Self::default(), Pacer::new());
         for (flow, (&source, &destination)) in workload.sources().iter().zip(workload.destinations()).enumerate() {
             let list = match known.get(&(source, destination)) {
                 Some(&list) => list,
@@ -32,17 +32,17 @@ impl PathSets {
                         netnum_core::Error::Stopped => error,
                         error => netnum_core::Error::Topology(format!("routing {routing:?}, flow {flow}: {error}")),
                     };
-                    choices.lists.push(net.paths(source, destination).map_err(wrong)?);
+                    sets.lists.push(net.paths(source, destination).map_err(wrong)?);
                     pacer.did(net.links().len())?;
-                    let list = choices.lists.len() as u32 - 1;
+                    let list = sets.lists.len() as u32 - 1;
                     known.insert((source, destination), list);
                     list
                 }
             };
-            choices.of.push(list);
+            sets.of.push(list);
             pacer.did(1)?;
         }
-        Ok(choices)
+        Ok(sets)
     }
 
     /// Those of a flow, at least one.

@@ -1,9 +1,9 @@
-//! Given paths with shares: a split is a routing, that of a traffic-engineering solution, say.
+//! Given paths with shares: the split of a traffic-engineering solution, say.
 //!
 //! The paths from one node to another are those of every flow between the two, each with its share of what all of them
-//! have. A flow goes over one of them, drawn with its share as switches hash ([`hash`](super::hash)), or is spread over all.
-//! Where a path has failed, its flows are drawn anew over those that are left, or spread over them; paths without a share
-//! are never used.
+//! have. A flow goes over one of them, drawn with its share as switches hash ([`hash`](super::hash)), or is spread over
+//! all. Where a path has failed, its flows are drawn anew over those that are left, or spread over them; paths without
+//! a share are never used.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,12 +11,13 @@ use std::sync::Arc;
 use netnum_core::interrupt::Pacer;
 use netnum_core::{Paths, Topology};
 
+use super::Routing;
 use super::hash::Hash;
-use super::{NetworkState, Route, Routing};
 use crate::error::{Error, Result};
+use crate::network::{NetworkState, Route};
 use crate::workload::Workload;
 
-/// What its name is.
+/// Its name.
 const NAME: &str = "split";
 
 /// Given paths, each with its share of its pair.
@@ -41,8 +42,8 @@ struct Table {
 
 impl Table {
     /// # Errors
-    /// [`netnum_core::Error::Length`] unless there is a share per path, [`Error::Share`], the core's for a path that is no
-    /// walk, and [`netnum_core::Error::Stopped`].
+    /// [`netnum_core::Error::Length`] unless there is a share per path, [`Error::Share`], the core's for a path that is
+    /// no walk, and [`netnum_core::Error::Stopped`].
     fn new(net: &Topology, paths: Paths, shares: Vec<f64>) -> Result<Self> {
         let (found, expected) = (shares.len(), paths.len());
         if found != expected {
@@ -98,12 +99,12 @@ fn ends(net: &Topology, links: &[u32]) -> Option<(u32, u32)> {
 }
 
 impl Split {
-    /// That of paths of a network with one share each, which count beside those of the same two nodes: a flow's rates over
-    /// its paths will do. Each flow takes one of them, by a hash of this seed.
+    /// From paths of a network with one share each, relative to those of the same two nodes: the rates of a flow over
+    /// its paths, say. Each flow takes one of them, by a hash of this seed.
     ///
     /// # Errors
-    /// [`Error::Share`] for a share that is negative or not finite, the core's for paths that are no walks of the network or
-    /// end where they begin, and unless there is one share per path.
+    /// [`Error::Share`] for a share that is negative or not finite, the core's for paths that are no walks of the
+    /// network or end where they begin, and unless there is one share per path.
     pub fn new(net: &Topology, paths: Paths, shares: Vec<f64>, seed: u64) -> Result<Self> {
         let table = Arc::new(Table::new(net, paths, shares)?);
         Ok(Self { hash: Hash::ideal(seed), spread: false, table, of: Vec::new() })
@@ -157,7 +158,7 @@ impl Routing for Split {
         NAME
     }
 
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
         self.of.clear();
         let mut pacer = Pacer::new();
         for (flow, (&source, &destination)) in workload.sources().iter().zip(workload.destinations()).enumerate() {
@@ -179,17 +180,17 @@ impl Routing for Split {
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
+    fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
         self.send(flow, &self.table.of[self.of[flow] as usize], route);
         Ok(())
     }
 
-    fn reroute(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        if !self.spread && now.works(route.links()) {
+    fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
+        if !self.spread && network.works(route.links()) {
             return Ok(false);
         }
         let all = &self.table.of[self.of[flow] as usize];
-        let works = |path: &u32| now.works(self.table.paths.links(*path as usize));
+        let works = |path: &u32| network.works(self.table.paths.links(*path as usize));
         let left: Vec<u32> = all.iter().copied().filter(works).collect();
         if left.is_empty() {
             return Ok(false);

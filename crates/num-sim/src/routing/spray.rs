@@ -1,25 +1,35 @@
-//! Packet spraying: every flow is split evenly over all of its shortest paths that work, whatever they carry.
+//! Packet spraying: every flow is split evenly over all of its shortest paths that work, whatever their load.
 //!
 //! Source: Dixit et al., *On the impact of packet spraying in data center networks*, INFOCOM 2013.
 
 use netnum_core::Topology;
 
 use super::path_sets::PathSets;
-use super::{NetworkState, Route, Routing};
+use super::{Routing, RoutingEntry};
 use crate::error::Result;
+use crate::network::{NetworkState, Route};
+use crate::registry::{Entry, Options};
 use crate::workload::Workload;
 
-/// What its name is.
+/// Its name.
 const NAME: &str = "spray";
+
+/// As a routing by its name.
+pub(super) const ENTRY: RoutingEntry = Entry {
+    name: NAME,
+    summary: "an even split over all shortest paths",
+    options: Options::new,
+    build: |_| Ok(Box::new(Spray::new())),
+};
 
 /// An even split over all shortest paths.
 #[derive(Debug, Clone, Default)]
 pub struct Spray {
-    choices: PathSets,
+    paths: PathSets,
 }
 
 impl Spray {
-    /// For a network that is still to be named.
+    /// An even split over all shortest paths.
     pub fn new() -> Self {
         Self::default()
     }
@@ -36,18 +46,18 @@ impl Routing for Spray {
         NAME
     }
 
-    fn start(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
-        self.choices = PathSets::new(NAME, net, workload)?;
+    fn begin_run(&mut self, net: &Topology, workload: &Workload) -> Result<()> {
+        self.paths = PathSets::new(NAME, net, workload)?;
         Ok(())
     }
 
-    fn route(&mut self, flow: usize, _now: &NetworkState<'_>, route: &mut Route) -> Result<()> {
-        evenly(self.choices.of(flow).iter().collect(), route);
+    fn route(&mut self, flow: usize, _network: &NetworkState<'_>, route: &mut Route) -> Result<()> {
+        evenly(self.paths.of(flow).iter().collect(), route);
         Ok(())
     }
 
-    fn reroute(&mut self, flow: usize, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        let left: Vec<&[u32]> = self.choices.of(flow).iter().filter(|path| now.works(path)).collect();
+    fn reroute(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
+        let left: Vec<&[u32]> = self.paths.of(flow).iter().filter(|path| network.works(path)).collect();
         if left.is_empty() {
             return Ok(false);
         }

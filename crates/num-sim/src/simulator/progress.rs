@@ -1,37 +1,40 @@
-//! Where a running simulation stands, and who looks at it.
+//! The progress of a run, and its observers.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// Where a running simulation stands.
-#[derive(Debug, Clone, Copy, PartialEq)]
+use serde::{Deserialize, Serialize};
+
+/// The progress of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunProgress {
     /// Simulated seconds.
     pub time: f64,
     /// Flows in the workload.
     pub flows: usize,
-    /// Those that have arrived.
+    /// Flows that have arrived.
     pub arrived: usize,
-    /// Those that have ended.
+    /// Flows that have ended.
     pub ended: usize,
-    /// Instants at which something happened.
+    /// Instants with at least one event.
     pub events: u64,
     /// Real seconds.
     pub seconds: f64,
 }
 
-/// Looks at a running simulation and may stop it.
+/// Observes a run, and may stop it.
 pub trait RunObserver {
-    /// How long to wait between two looks, by the real clock.
+    /// The real time between two calls of [`observe`](Self::observe).
     fn pause(&self) -> Duration {
         Duration::from_millis(20)
     }
 
-    /// Looks; [`ControlFlow::Break`] ends the run, with a report of what has happened so far.
+    /// [`ControlFlow::Break`] ends the run, with a report of what has happened so far.
     fn observe(&mut self, progress: &RunProgress) -> ControlFlow<()>;
 }
 
-/// Never looks, never stops.
+/// Never called, never stops.
 impl RunObserver for () {
     fn pause(&self) -> Duration {
         Duration::MAX

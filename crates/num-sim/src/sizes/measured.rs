@@ -1,5 +1,15 @@
 //! Flow sizes that papers measured: points (bytes, fraction of flows that are no larger).
 
+/// The measured distributions: their names and points.
+pub const MEASURED: &[(&str, &[(f64, f64)])] = &[
+    ("web_search", WEB_SEARCH),
+    ("enterprise", ENTERPRISE),
+    ("data_mining", DATA_MINING),
+    ("facebook_web", FACEBOOK_WEB),
+    ("facebook_cache", FACEBOOK_CACHE),
+    ("facebook_hadoop", FACEBOOK_HADOOP),
+];
+
 /// Web search: Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010; used by pFabric, NUMFabric and RAX.
 #[rustfmt::skip]
 pub(super) const WEB_SEARCH: &[(f64, f64)] = &[
@@ -9,7 +19,7 @@ pub(super) const WEB_SEARCH: &[(f64, f64)] = &[
 
 /// A large enterprise: Alizadeh et al., *CONGA*, SIGCOMM 2014; used by NUMFabric.
 #[rustfmt::skip]
-pub(super) const ENTERPRISE: &[(f64, f64)] = &[
+const ENTERPRISE: &[(f64, f64)] = &[
     (52.0, 0.01), (52.0, 0.02), (52.0, 0.03), (52.0, 0.04), (52.0, 0.05), (52.0, 0.06), (71.0, 0.07), (80.0, 0.08),
     (93.0, 0.09), (104.0, 0.1), (104.0, 0.11), (117.0, 0.12), (128.0, 0.13), (146.0, 0.14), (156.0, 0.15),
     (160.0, 0.16), (168.0, 0.17), (176.0, 0.18), (184.0, 0.19), (207.0, 0.2), (216.0, 0.21), (220.0, 0.22),
@@ -39,7 +49,7 @@ pub(super) const ENTERPRISE: &[(f64, f64)] = &[
 /// Facebook's web servers, within a cluster: Roy et al., *Inside the Social Network's (Datacenter) Network*, SIGCOMM
 /// 2015, fig. 6.
 #[rustfmt::skip]
-pub(super) const FACEBOOK_WEB: &[(f64, f64)] = &[
+const FACEBOOK_WEB: &[(f64, f64)] = &[
     (84.0, 0.061), (153.0, 0.126), (301.0, 0.215), (500.0, 0.226), (639.0, 0.2407), (800.0, 0.2537), (900.0, 0.2667),
     (1000.0, 0.2926), (1085.0, 0.313), (1357.0, 0.3352), (1534.0, 0.35), (1664.0, 0.3722), (1843.0, 0.3963),
     (2000.0, 0.4093), (3000.0, 0.4796), (4000.0, 0.5259), (5000.0, 0.563), (6000.0, 0.5889), (7000.0, 0.6111),
@@ -52,7 +62,7 @@ pub(super) const FACEBOOK_WEB: &[(f64, f64)] = &[
 
 /// Facebook's cache followers, within a cluster: Roy et al., SIGCOMM 2015, fig. 6.
 #[rustfmt::skip]
-pub(super) const FACEBOOK_CACHE: &[(f64, f64)] = &[
+const FACEBOOK_CACHE: &[(f64, f64)] = &[
     (68.0, 0.0204), (144.0, 0.0409), (266.0, 0.0539), (340.0, 0.1803), (490.0, 0.277), (577.0, 0.3048), (639.0, 0.3178),
     (707.0, 0.3532), (900.0, 0.3643), (1042.0, 0.3773), (1110.0, 0.3996), (1303.0, 0.4052), (1414.0, 0.4126),
     (1440.0, 0.4238), (2000.0, 0.4368), (2450.0, 0.4461), (3000.0, 0.4535), (3466.0, 0.4572), (4000.0, 0.461),
@@ -69,16 +79,17 @@ pub(super) const FACEBOOK_CACHE: &[(f64, f64)] = &[
 
 /// Facebook's Hadoop: Roy et al., SIGCOMM 2015, with the points that HPCC (SIGCOMM 2019) uses.
 #[rustfmt::skip]
-pub(super) const FACEBOOK_HADOOP: &[(f64, f64)] = &[
+const FACEBOOK_HADOOP: &[(f64, f64)] = &[
     (0.0, 0.0), (100.0, 0.01), (200.0, 0.02), (300.0, 0.05), (350.0, 0.15), (400.0, 0.2), (500.0, 0.3), (600.0, 0.4),
     (700.0, 0.5), (1000.0, 0.6), (2000.0, 0.67), (7000.0, 0.7), (30_000.0, 0.72), (50_000.0, 0.82), (80_000.0, 0.87),
     (120_000.0, 0.9), (300_000.0, 0.95), (1_000_000.0, 0.975), (2_000_000.0, 0.99), (10_000_000.0, 1.0),
 ];
 
-/// Data mining: Greenberg et al., *VL2*, SIGCOMM 2009, with the points of pFabric's simulations (SIGCOMM 2013), which are
-/// packets of 1460 bytes: half of the flows are one packet, 3.6 % of them are larger than 35 MB and have 95 % of the bytes.
+/// Data mining: Greenberg et al., *VL2*, SIGCOMM 2009, with the points of pFabric's simulations (SIGCOMM 2013), which
+/// are packets of 1460 bytes: half of the flows are one packet, 3.6 % of them are larger than 35 MB and have 95 % of
+/// the bytes.
 #[rustfmt::skip]
-pub(super) const DATA_MINING: &[(f64, f64)] = &[
+const DATA_MINING: &[(f64, f64)] = &[
     (1460.0, 0.5), (2920.0, 0.6), (4380.0, 0.7), (10_220.0, 0.8), (389_820.0, 0.9), (3_076_220.0, 0.95),
     (97_333_820.0, 0.99), (973_333_820.0, 1.0),
 ];

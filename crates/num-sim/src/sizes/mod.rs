@@ -1,14 +1,14 @@
-//! How large flows are.
+//! The sizes of flows.
 //!
 //! A distribution is points (b_i, c_i): a fraction c_i of the flows has at most b_i bytes. Between two points the
 //! cumulative distribution is a straight line in bytes, and a fraction c_0 has exactly b_0 bytes. So
 //!
 //! ```text
-//! size for u uniform in (0, 1]    b_i + (u − c_i)/(c_i+1 − c_i) (b_i+1 − b_i)   where c_i < u ≤ c_i+1;  b_0 for u ≤ c_0
+//! size for u uniform in (0, 1]    b_i + (u − c_i)/(c_i+1 − c_i) (b_i+1 − b_i)  for c_i < u ≤ c_i+1;  b_0 for u ≤ c_0
 //! mean                            c_0 b_0 + Σ (c_i+1 − c_i) (b_i + b_i+1)/2
 //! ```
 //!
-//! and the mean is that of what is drawn, which a load is computed from.
+//! and the mean, from which a load is computed, is that of the sizes that are drawn.
 
 mod measured;
 
@@ -19,10 +19,7 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-
-/// The names that [`Sizes::named`] knows.
-pub const NAMES: &[&str] =
-    &["web_search", "enterprise", "data_mining", "facebook_web", "facebook_cache", "facebook_hadoop"];
+pub use measured::MEASURED;
 
 /// A distribution of flow sizes, in bytes.
 ///
@@ -46,7 +43,7 @@ enum Law {
     Exponential { mean: f64 },
 }
 
-/// What of a distribution is written down, to be checked when it is read.
+/// The serialized form of a distribution, which is checked when it is read.
 #[derive(Serialize, Deserialize)]
 struct Plain {
     name: String,
@@ -119,21 +116,15 @@ impl Sizes {
         Ok(Self { name: "exponential".into(), law: Law::Exponential { mean } })
     }
 
-    /// A distribution by its name, one of [`NAMES`].
+    /// A measured distribution by its name, one of [`MEASURED`].
     ///
     /// # Errors
     /// [`Error::UnknownName`].
     pub fn named(name: &str) -> Result<Self> {
-        let points = match name {
-            "web_search" => measured::WEB_SEARCH,
-            "enterprise" => measured::ENTERPRISE,
-            "data_mining" => measured::DATA_MINING,
-            "facebook_web" => measured::FACEBOOK_WEB,
-            "facebook_cache" => measured::FACEBOOK_CACHE,
-            "facebook_hadoop" => measured::FACEBOOK_HADOOP,
-            _ => return Err(Error::unknown("sizes", name, NAMES.iter().copied())),
-        };
-        Self::new(name, points.to_vec())
+        match MEASURED.iter().find(|known| known.0 == name) {
+            Some((_, points)) => Self::new(name, points.to_vec()),
+            None => Err(Error::unknown("sizes", name, MEASURED.iter().map(|known| known.0))),
+        }
     }
 
     /// The web search cluster of the DCTCP paper, which most papers use.
@@ -141,7 +132,7 @@ impl Sizes {
         Self { name: "web_search".into(), law: Law::Points(measured::WEB_SEARCH.to_vec()) }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -154,7 +145,7 @@ impl Sizes {
         }
     }
 
-    /// The mean of what is drawn, in bytes.
+    /// The mean of the sizes that are drawn, in bytes.
     pub fn mean(&self) -> f64 {
         match &self.law {
             Law::Points(points) => {
@@ -182,7 +173,7 @@ impl Sizes {
     }
 
     /// Draws a size, > 0.
-    pub fn sample(&self, rng: &mut impl Rng) -> f64 {
+    pub(crate) fn sample(&self, rng: &mut impl Rng) -> f64 {
         // Uniform in (0, 1]: the generator's own range is [0, 1).
         let u = 1.0 - rng.random::<f64>();
         match &self.law {

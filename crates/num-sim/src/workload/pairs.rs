@@ -1,4 +1,4 @@
-//! Who sends to whom.
+//! The pairs of ends that exchange flows.
 
 use netnum_core::interrupt::Pacer;
 use netnum_core::{Topology, memory};
@@ -6,12 +6,13 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use super::Workload;
+use super::draws::{Draw, rng};
 use crate::error::{Error, Result};
 use crate::sizes::Sizes;
-use crate::workload::poisson::{Draw, rng};
 
 /// Pairs of ends that exchange flows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Pairs {
     /// Any two different ends of the network, all pairs alike.
     Uniform,
@@ -23,7 +24,7 @@ impl Pairs {
     /// Every end sends to one other and receives from one other: a random permutation without fixed points.
     pub fn permutation(net: &Topology, seed: u64) -> Self {
         let mut rng = rng(seed, Draw::Pairs);
-        // Sattolo's shuffle leaves a single cycle, in which nobody is next to themselves.
+        // Sattolo's shuffle leaves a single cycle, in which no end follows itself.
         let mut to: Vec<usize> = (0..net.ends()).collect();
         for end in (1..to.len()).rev() {
             to.swap(end, rng.random_range(0..end as u64) as usize);

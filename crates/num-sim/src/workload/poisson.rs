@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The load is what is offered to the servers' own links: C is what all senders together can send (the capacity of the
-//! links that leave them) or, if that is less, what all receivers together can receive. With uniform pairs a load of 0.6
-//! keeps every server's link busy for 60 % of the time; with one receiver it is the load of the receiver's link. For
-//! another yardstick, a bisection say, `links` lists the links whose capacities add up to C.
+//! links that leave them) or, if that is less, what all receivers together can receive. With uniform pairs a load of
+//! 0.6 keeps every server's link busy for 60 % of the time; with one receiver it is the load of the receiver's link.
+//! For another yardstick, a bisection say, `links` lists the links whose capacities add up to C.
 //!
 //! A load of 1 or more is allowed: flows then pile up for as long as they arrive.
 
@@ -15,19 +15,21 @@ use netnum_core::Topology;
 use netnum_core::interrupt::Pacer;
 use netnum_core::memory::room;
 use netnum_core::numerics::ln;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::RngExt;
 
+use super::draws::{Draw, rng};
 use super::{Pairs, Workload};
 use crate::error::{Error, Result};
+use crate::setters::setters;
 use crate::sizes::Sizes;
 
 /// How flows arrive.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Poisson {
-    /// How large they are.
+    /// Their sizes.
     pub sizes: Sizes,
-    /// What they offer, as a part of the capacity. Finite and > 0.
+    /// The load that they offer, as a fraction of the capacity. Finite and > 0.
     pub load: f64,
     /// The flows end with this many, or earlier, by the duration. Default: 100 000.
     pub flows: usize,
@@ -36,6 +38,14 @@ pub struct Poisson {
     /// The links whose capacity counts as a load of 1. Default: those of the senders or of the receivers.
     pub links: Option<Vec<usize>>,
 }
+
+setters!(Poisson {
+    with_sizes: sizes: Sizes,
+    with_load: load: f64,
+    with_flows: flows: usize,
+    with_duration: duration: f64,
+    with_links: links: Option<Vec<usize>>,
+});
 
 impl Poisson {
     /// 100 000 flows of those sizes at that load.
@@ -60,24 +70,6 @@ impl Poisson {
 
 /// What a flow costs to draw, in units of a [`Pacer`].
 const DRAW: usize = 4;
-
-/// What is drawn from a seed, each from a stream of its own: more flows, another load or other sizes leave the rest of
-/// the draws alone, and a longer workload begins with the shorter one.
-#[derive(Clone, Copy)]
-pub(super) enum Draw {
-    Gaps = 1,
-    Pairs,
-    Sizes,
-    Production,
-}
-
-/// The generator of one purpose. Streams are counted down from the last: the first ones are the routes' of
-/// [`Topology::ecmp`], which may be given the same seed.
-pub(super) fn rng(seed: u64, draw: Draw) -> ChaCha8Rng {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(u64::MAX - draw as u64);
-    rng
-}
 
 impl Workload {
     /// Poisson arrivals between pairs of ends. The same seed gives the same flows on every platform.

@@ -1,4 +1,5 @@
-//! What tests compare with: progressive filling, a loop over arrivals and ends for rates of any kind, networks of all sorts.
+//! What tests compare with: progressive filling, a loop over arrivals and ends for rates of any kind, networks of all
+//! sorts.
 #![allow(dead_code, reason = "every test uses its part")]
 
 pub(crate) mod slow;
@@ -54,7 +55,7 @@ pub(crate) fn brute_force(
                 (until, ends) = (left / rate, Some(place));
             }
         }
-        assert!(until < f64::INFINITY, "somebody starves");
+        assert!(until < f64::INFINITY, "a flow starves");
         left.iter_mut().zip(&rates).for_each(|(left, rate)| *left -= rate * until);
         match ends {
             Some(place) => {
@@ -76,7 +77,7 @@ pub(crate) fn brute_force(
 
 /// The routes that a routing gives to the flows of a workload.
 pub(crate) fn routes(net: &Topology, workload: &Workload, routing: &mut dyn Routing) -> Vec<Plain> {
-    routing.start(net, workload).expect("all ends are joined");
+    routing.begin_run(net, workload).expect("all ends are joined");
     let (mut route, loads) = (Route::default(), vec![0.0; net.capacities().len()]);
     let now = NetworkState { net, time: 0.0, capacities: net.capacities(), loads: &loads };
     let mut one = |flow| {

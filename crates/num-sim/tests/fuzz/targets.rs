@@ -89,7 +89,7 @@ fn check_solution(problem: &Problem, solution: &Solution) -> Result<(), String> 
     expect(!(0..problem.flows()).any(over_cap), || "a flow is over its cap".into())?;
     if solution.status == Status::Optimal {
         let gap = solution.certificate.relative_gap;
-        expect(gap <= Settings::default().tol, || "optimal without the gap that it asks for".into())?;
+        expect(gap <= Settings::default().tol, || "optimal without the gap that was set".into())?;
         expect(solution.objective.is_finite(), || "optimal, and its objective is no number".into())?;
         // Prices that no float holds were certified before they were cut, and `certify` cuts rates of 10²⁰⁰.
         let prices_hold = solution.prices.iter().all(|&price| price == 0.0 || (1e-290..1e290).contains(&price));
@@ -288,7 +288,7 @@ fn run_it(net: &Topology, workload: &Workload, setup: &Setup) -> Result<(), Stri
     let Ok(mut routing) = routing(&name(&setup.routing, "ecmp"), 1, &setup.routing_options) else { return Ok(()) };
     let Ok(mut policy) = policy(&name(&setup.policy, "max-min"), &setup.policy_options) else { return Ok(()) };
     let changes = setup.changes.iter().map(|&(time, link, capacity)| CapacityChange { time, link, capacity }).collect();
-    let run = RunSettings { until: setup.until.unwrap_or(f64::INFINITY), changes, ..RunSettings::default() };
+    let run = RunSettings::default().with_until(setup.until.unwrap_or(f64::INFINITY)).with_changes(changes);
     let Ok(report) = patient(|| simulate(net, workload, &mut *routing, &mut *policy, &run, &mut ())) else {
         return Ok(());
     };

@@ -1,10 +1,9 @@
 //! `Policy` and `Routing`: entries of the registries of the simulator, by name and with options.
 
-use netnum_sim::{Entry, Error, Options, POLICIES, ROUTINGS};
+use netnum_sim::{Entry, Error, OptionValue, Options, POLICIES, ROUTINGS};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
-use serde_json::{Map, Number, Value};
 
 use super::user_policy::UserPolicy;
 use super::user_routing::UserRouting;
@@ -54,46 +53,49 @@ macro_rules! class_by_name {
 }
 
 class_by_name! {
-    /// A policy of netnum's own, with options of one's own: who gets which rate.
+    /// A policy of netnum with options: gives flows their rates.
     ///
     /// `policies` lists them with their options. A rate is in bit/s, a time in seconds.
     ///
     /// - ``"max-min"``: fair sharing.
-    /// - ``"srpt"``: strict priority by what is left of a flow, pFabric's ideal: in size, or with ``by="time"`` in the time that
-    ///   it would take in an idle network, where applications are slower than that.
-    /// - ``"edf"``: earliest deadline first. A deadline is `slack` times what a flow takes alone after its arrival.
-    /// - ``"pias"``: strict priority by the bytes that a flow has sent, one level lower from each of the `thresholds` on, and
-    ///   fair sharing inside a level.
-    /// - ``"rax"``: the same by an estimate of the remaining time, from what has been sent and the rate at which it was produced.
-    ///   There are so many `levels`; the `first` threshold is in seconds, each of the others `base` times the one before.
-    ///   Estimates are looked at every `interval` seconds. ``"rax+"``: with the true remaining time.
-    /// - ``"proportional"``, ``"min-fct"``: at every change the exact optimum of log x, and of NUMFabric's utility for short
-    ///   completion times. `tol` is the gap to prove. What makes a flow urgent is its size when it arrives, or ``by="remaining"``,
-    ///   ``by="time"`` or ``by="deadline"`` what remains of that, the remaining time, or the time until its deadline (see
-    ///   `slack`), looked at every `interval` seconds as well.
+    /// - ``"srpt"``: strict priority by the remaining size of a flow, the ideal of pFabric; with ``by="time"`` by the
+    ///   time that the rest would take in an idle network, where applications are slower than that.
+    /// - ``"edf"``: earliest deadline first. The deadline of a flow is its arrival plus `slack` times what it takes
+    ///   alone.
+    /// - ``"pias"``: strict priority by the bytes that a flow has sent, one priority lower from each of the
+    ///   `thresholds` on, and fair sharing within a priority.
+    /// - ``"rax"``: the same by an estimate of the remaining time, from the bytes sent and the rate at which they were
+    ///   produced. There are so many `levels`; the `first` threshold is in seconds, each of the others `base` times the
+    ///   one before. Estimates are updated every `interval` seconds. ``"rax+"``: with the true remaining time.
+    /// - ``"proportional"``, ``"min-fct"``: at every change the exact optimum of log x, and of NUMFabric's utility for
+    ///   short completion times. `tol` is the gap to prove. The urgency of a flow is its size when it arrives, or with
+    ///   ``by="remaining"``, ``by="time"`` or ``by="deadline"`` its remaining size, its remaining time, or the time
+    ///   until its deadline (see `slack`), updated every `interval` seconds as well.
     /// - ``"alpha-fair"``: the same for alpha-fair utilities: `alpha` > 0, and `tol`.
-    /// - ``"flowtune"``: an `Allocator` that does one step every `interval` seconds, or with ``interval=None`` at every arrival
-    ///   and end. `method`, `normalizer`, `update_threshold` and `headroom` are the allocator's, and so are the options of its
-    ///   method (`gamma`, `queue`, `step`, `delay`, `smoothing`, `a`). `utility` says what rates are worth:
-    ///   ``"proportional"``, ``"min-fct"`` or ``{"alpha-fair": alpha}``. With `at_once`, flows follow the prices from the moment that any flow comes
-    ///   or goes, and do not wait for the next step; with `line_rate`, none asks for more than its path can carry.
-    /// - ``"gradient"``, ``"rcp"``: the same at once, by default every 16 µs and with prices an interval late, as NUMFabric is
-    ///   compared with them.
-    /// - ``"xwi"``: NUMFabric. Prices move every `interval` seconds, rates are a weighted max-min at once; `eta`, `beta` and
-    ///   `heaviest` are the method's, and `utility` is as above.
+    /// - ``"flowtune"``: an `Allocator` that does one step every `interval` seconds, or with ``interval=None`` at every
+    ///   arrival and end. `method`, `normalizer`, `update_threshold` and `headroom` are those of the allocator, and so
+    ///   are the options of its method (`gamma`, `queue`, `step`, `delay`, `smoothing`, `a`). `utility` is
+    ///   ``"proportional"``, ``"min-fct"`` or ``{"alpha-fair": alpha}``. With `at_once`, flows follow the prices as
+    ///   soon as any flow arrives or ends, and do not wait for the next step; with `line_rate`, the demand of a flow is
+    ///   at most what its path can carry.
+    /// - ``"gradient"``, ``"rcp"``: the same at once, by default every 16 µs and with prices an interval late, as in
+    ///   the comparisons of NUMFabric.
+    /// - ``"xwi"``: NUMFabric. Prices change every `interval` seconds, rates are a weighted max-min at once; `eta`,
+    ///   `beta` and `heaviest` are those of the method, and `utility` is as above.
     ///
     /// Optima solve a problem at every change: with the 300 flows of a load of 0.6 on 144 servers in some 0.2 ms, for
     /// ``"min-fct"`` in 1 ms, where fair sharing and priorities take microseconds.
     ///
-    /// Optima, ``"flowtune"``, ``"gradient"``, ``"rcp"`` and ``"xwi"`` take flows with one path each: the first that a routing
-    /// spreads ends the simulation, with a MethodError that names it, when it arrives or moves. ``"flowtune"``, ``"gradient"``
-    /// and ``"rcp"`` do not know which applications are slow: what those leave of their rates, nobody uses.
+    /// Optima, ``"flowtune"``, ``"gradient"``, ``"rcp"`` and ``"xwi"`` take flows with one path each: the first flow
+    /// over several paths ends the simulation when it arrives or is rerouted, with a MethodError that names it.
+    /// ``"flowtune"``, ``"gradient"`` and ``"rcp"`` do not take slow applications into account: the part of a rate that
+    /// an application does not use stays unused.
     ///
     /// Parameters
     /// ----------
     /// name : str
     /// **options
-    ///     The policy's own: numbers, text, lists of them, None.
+    ///     Options of the policy: numbers, text, lists of them, None.
     ///
     /// Raises
     /// ------
@@ -110,43 +112,45 @@ class_by_name! {
 }
 
 class_by_name! {
-    /// A routing of netnum's own, with options of one's own: which links a flow takes.
+    /// A routing of netnum with options: gives flows their routes.
     ///
     /// `routings` lists them with their options.
     ///
-    /// - ``"ecmp"``: a random shortest path for each flow, drawn once, with the seed of `simulate`. With a `skew` s from 0 to 1
-    ///   the hash prefers some paths, and the same ones for all flows: from (1 + s)/P to (1 - s)/P of them take each of P.
-    ///   When a link fails its flows are hashed over the paths that are left.
-    /// - ``"flow-bender"``: a flow that is congested for `n` round trips of `rtt` seconds in a row draws a path anew, with the
-    ///   same `skew`; it is when more than a part `t` of what it sent was marked, or when it sent nothing. `marking` says what
-    ///   links mark:
+    /// - ``"ecmp"``: a random shortest path for each flow, drawn once, with the seed of `simulate`. With a `skew` s
+    ///   from 0 to 1 the hash prefers some paths, and the same ones for all flows: from (1 + s)/P to (1 - s)/P of them
+    ///   take each of P. When a link fails its flows are hashed over the paths that are left.
+    /// - ``"flow-bender"``: a flow that is congested for `n` round trips of `rtt` seconds in a row draws another path,
+    ///   with the same `skew`; it is congested when more than a part `t` of the bytes that it sent was marked, or when
+    ///   it sent nothing. `marking` is what links mark:
     ///
-    ///   - ``"saturated"``: a congested link marks everything. It is congested while it is full, is a switch's, and is the first
-    ///     on the route of a flow to hold it back; what its server's link holds back already, no other marks.
-    ///   - ``{"dctcp": {"rtt": seconds, "threshold": bytes}}``: a congested link marks the part sqrt(2 n / W) of what n flows
-    ///     send over it, W = (capacity * rtt + threshold) / 1500 bytes. That is 13 % for a single one that fills a link of
-    ///     10 Gbit/s, with 100 µs and 65 kB: choose a `t` of about 0.25, as at 0.05 no full link is ever calm.
-    ///   - ``{"utilization": part}``: a switch's link marks everything while it carries this part of its capacity or more, be
-    ///     it of a flow alone.
+    ///   - ``"saturated"``: a congested link marks everything. It is congested while it is full, is a link of a switch,
+    ///     and is the first link on the route of a flow that limits it; a flow that the link of its server limits is
+    ///     not marked by others.
+    ///   - ``{"dctcp": {"rtt": seconds, "threshold": bytes}}``: a congested link marks the part sqrt(2 n / W) of what n
+    ///     flows send over it, W = (capacity * rtt + threshold) / 1500 bytes. That is 13 % for a single one that fills
+    ///     a link of 10 Gbit/s, with 100 µs and 65 kB: choose a `t` of about 0.25, since at 0.05 no full link counts as
+    ///     uncongested.
+    ///   - ``{"utilization": part}``: a link of a switch marks everything while it carries this part of its capacity or
+    ///     more, even of a single flow.
     ///
-    ///   Links that are never full mark only by utilization: under ``"flowtune"``, which leaves its `update_threshold` and
-    ///   `headroom` of every link free, choose a `part` below what is left.
+    ///   Links that are never full mark only by utilization: under ``"flowtune"``, which leaves its `update_threshold`
+    ///   and `headroom` of every link free, choose a `part` below what is left.
     ///
-    ///   After `lock_after` moves in a row a flow stays on the best of these paths for `lock_for` round trips; None for never.
-    ///   `step` is the part of a flow that moves at once, 1 for all of it.
-    /// - ``"spray"``: an even split of every flow over all shortest paths that work.
-    /// - ``"k-shortest"``: one of the `k` shortest paths by the number of their links for each flow, drawn evenly with the seed
-    ///   of `simulate`, or with `spread` all of them at once; with `disjoint` they have no link in common. Flows of a failed path
-    ///   take the others. `Split` is the same over paths and with shares that you give.
-    /// - ``"adaptive"``: at every moment the split at which max-min rates are highest, away from links with less free. On a
-    ///   symmetric fabric that is ``"spray"``, found by linear programs at every arrival and end: in milliseconds on 144
-    ///   servers at a load of 0.6, a thousand times as long.
+    ///   After `lock_after` changes of path in a row a flow stays on the best of these paths for `lock_for` round
+    ///   trips; None for never. `step` is the part of a flow that changes its path at once, 1 for all of it.
+    /// - ``"spray"``: an even split of every flow over all shortest paths without a failed link.
+    /// - ``"k-shortest"``: one of the `k` shortest paths by the number of their links for each flow, drawn evenly with
+    ///   the seed of `simulate`, or with `spread` all of them at once; with `disjoint` they have no link in common.
+    ///   Flows of a failed path take the others. `Split` is the same over given paths and with given shares.
+    /// - ``"adaptive"``: at all times the split at which max-min rates are highest, away from links with less free
+    ///   capacity. On a symmetric fabric that is ``"spray"``, found by linear programs at every arrival and end: in
+    ///   milliseconds on 144 servers at a load of 0.6, a thousand times as long.
     ///
     /// Parameters
     /// ----------
     /// name : str
     /// **options
-    ///     The routing's own: numbers, text, None.
+    ///     Options of the routing: numbers, text, None.
     ///
     /// Raises
     /// ------
@@ -226,8 +230,8 @@ fn raise_routing(error: Error) -> PyErr {
 /// Returns
 /// -------
 /// dict
-///     Name of every policy → ``{"summary": str, "options": {name: default}}``. A default of None stands for nothing, or for
-///     the default of the method that the option belongs to.
+///     Name of every policy → ``{"summary": str, "options": {name: default}}``. A default of None stands for nothing,
+///     or for the default of the method that the option belongs to.
 #[pyfunction]
 pub(crate) fn policies(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     listed(py, POLICIES)
@@ -279,9 +283,9 @@ impl ByName {
     }
 }
 
-/// A dict with text for keys, as plain data. `place` says where a value stands.
+/// A dict with text for keys, as plain data. `place` is the place of a value, for errors.
 fn fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String) -> PyResult<Options> {
-    let mut fields = Map::new();
+    let mut fields = Options::new();
     for (name, value) in dict {
         let name: String = name.extract()?;
         let value = plain(&place(&name), &value)?;
@@ -291,27 +295,27 @@ fn fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String) -> PyResult<
 }
 
 /// A value as plain data. `place` is where it stands, for messages.
-pub(super) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub(super) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
     if value.is_none() {
-        return Ok(Value::Null);
+        return Ok(OptionValue::None);
     }
     if let Ok(truth) = value.cast::<PyBool>() {
-        return Ok(truth.is_true().into());
+        return Ok(OptionValue::Bool(truth.is_true()));
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(text.to_str()?.into());
+        return Ok(OptionValue::Text(text.to_str()?.into()));
     }
     if let Ok(dict) = value.cast::<PyDict>() {
-        return Ok(Value::Object(fields(dict, |_| place.to_owned())?));
+        return Ok(OptionValue::Table(fields(dict, |_| place.to_owned())?));
     }
     if let Ok(values) = value.extract::<Vec<Bound<'_, PyAny>>>() {
-        return values.iter().map(|value| plain(place, value)).collect();
+        return values.iter().map(|value| plain(place, value)).collect::<PyResult<_>>().map(OptionValue::List);
     }
     if let Ok(whole) = value.extract::<i64>() {
-        return Ok(whole.into());
+        return Ok(OptionValue::Integer(whole));
     }
     if let Ok(number) = value.extract::<f64>() {
-        let finite = Number::from_f64(number).map(Value::Number);
+        let finite = number.is_finite().then_some(OptionValue::Number(number));
         return finite.ok_or_else(|| setting(place, number, "a finite number"));
     }
     let kind = value.get_type().name()?;
@@ -326,19 +330,17 @@ fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>>
     Ok(dict)
 }
 
-fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+fn object<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
-        Value::Null => py.None().into_bound(py),
-        Value::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) => whole.into_pyobject(py)?.into_any(),
-            None => number.as_f64().unwrap_or(f64::NAN).into_pyobject(py)?.into_any(),
-        },
-        Value::String(text) => PyString::new(py, text).into_any(),
-        Value::Array(values) => {
+        OptionValue::None => py.None().into_bound(py),
+        OptionValue::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
+        OptionValue::Integer(whole) => whole.into_pyobject(py)?.into_any(),
+        OptionValue::Number(number) => number.into_pyobject(py)?.into_any(),
+        OptionValue::Text(text) => PyString::new(py, text).into_any(),
+        OptionValue::List(values) => {
             let values = values.iter().map(|value| object(py, value)).collect::<PyResult<Vec<_>>>()?;
             PyList::new(py, values)?.into_any()
         }
-        Value::Object(fields) => dict(py, fields)?.into_any(),
+        OptionValue::Table(fields) => dict(py, fields)?.into_any(),
     })
 }

@@ -1,4 +1,4 @@
-//! `Flows`: what a policy written in Python sees.
+//! `Flows`: the flows at one time, for a policy written in Python.
 
 use netnum_core::Paths as Core;
 use netnum_sim::{Flows as Live, Route, fair_rates};
@@ -15,9 +15,9 @@ use crate::paths::Paths;
 /// Bits per byte: sizes are in the one, rates in the other.
 const BITS: f64 = 8.0;
 
-/// The flows of a moment, in order of arrival, as columns that cannot be written to.
+/// The flows at one time, in order of arrival, as read-only columns.
 ///
-/// What a policy of one's own is given by `simulate`. It stays as it is when the simulation goes on.
+/// `simulate` gives it to a user-defined policy. It does not change while the simulation continues.
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Flows {
     workload: Py<Workload>,
@@ -29,7 +29,7 @@ pub(crate) struct Flows {
     indptr: Vec<usize>,
     links: Vec<u32>,
     shares: Vec<f64>,
-    /// What has been asked for: arrays are made once.
+    /// The arrays that have been used: each is made once.
     columns: [PyOnceLock<Py<PyArray1<f64>>>; 6],
     places: PyOnceLock<Py<PyArray1<i64>>>,
     paths: PyOnceLock<Py<Paths>>,
@@ -61,13 +61,13 @@ impl Flows {
         };
         for &slot in slots {
             flows.links.extend_from_slice(live.route(slot).links());
-            flows.shares.extend_from_slice(live.route(slot).shares());
+            flows.shares.extend_from_slice(live.route(slot).fractions());
             flows.indptr.push(flows.links.len());
         }
         flows
     }
 
-    /// A column as an array, made when it is first asked for.
+    /// A column as an array, made at its first use.
     fn column(&self, py: Python<'_>, place: usize, values: impl FnOnce() -> Vec<f64>) -> Py<PyArray1<f64>> {
         self.columns[place].get_or_init(py, || numbers::read_only(py, values()).unbind()).clone_ref(py)
     }
@@ -86,13 +86,13 @@ impl Flows {
         self.places.get_or_init(py, || numbers::indices(py, &self.numbers).unbind()).clone_ref(py)
     }
 
-    /// What they carry in all, in bytes: array of float, shape (flows,).
+    /// Their sizes, in bytes: array of float, shape (flows,).
     #[getter]
     fn sizes(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 0, || self.given(self.workload.get().core.sizes()))
     }
 
-    /// What is left of them, in bytes: array of float, shape (flows,).
+    /// The bytes that are not sent yet: array of float, shape (flows,).
     #[getter]
     fn left(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 1, || self.left.clone())
@@ -104,7 +104,7 @@ impl Flows {
         self.column(py, 2, || self.rates.clone())
     }
 
-    /// What their sources can send at most, in bit/s, inf for no bound: array of float, shape (flows,).
+    /// The most that their sources can send, in bit/s, inf for no bound: array of float, shape (flows,).
     #[getter]
     fn caps(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 3, || self.caps.clone())
@@ -126,14 +126,14 @@ impl Flows {
         Ok(self.paths.get_or_try_init(py, make)?.clone_ref(py))
     }
 
-    /// The part of the flow's rate that each link of its route carries, 1 unless it spreads over several paths: array of
-    /// float, aligned with ``paths.indices``.
+    /// The part of the flow's rate that each link of its route carries, 1 unless it spreads over several paths: array
+    /// of float, aligned with ``paths.indices``.
     #[getter]
     fn shares(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 5, || self.shares.clone())
     }
 
-    /// Of every link at this moment, in bit/s: array of float, shape (links,).
+    /// Capacity of every link at this time, in bit/s: array of float, shape (links,).
     #[getter]
     fn capacities(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.capacities.clone_ref(py)
@@ -141,7 +141,7 @@ impl Flows {
 
     /// The rates of fair sharing on their routes, within their caps: array of float in bit/s, shape (flows,).
     ///
-    /// What the policy ``"max-min"`` gives, to begin an idea of your own with. O(hops · log(links)).
+    /// The same rates as those of the policy ``"max-min"``. O(hops · log(links)).
     fn max_min<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let capacities = self.capacities.bind(py).to_vec()?;
         let flow = |(hops, &cap): (&[usize], &f64)| {

@@ -1,4 +1,4 @@
-//! `netnum.sim`: flow-level time.
+//! `netnum.sim`: flow-level simulation.
 
 mod by_name;
 mod flows;
@@ -64,37 +64,35 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
     rows.enumerate().map(|row| pacer.did(1).and_then(|()| change(row))).collect()
 }
 
-/// Let the flows of a workload pass through a network.
+/// Simulate the flows of a workload on a network.
 ///
-/// The model is fluid: a flow is a number of bytes on a route, rates change when flows arrive or end and are constant in
-/// between. Completion times are exact for that model; it has no packets, no queues and no delays.
+/// The model is fluid: a flow is a number of bytes on a route, rates change when flows arrive or end and are constant
+/// in between. Completion times are exact for that model; it has no packets, no queues and no delays.
 ///
 /// Parameters
 /// ----------
 /// net : Topology
-///     Capacities in bit/s, since sizes are in bytes and times in seconds. Backbones are in Mbit/s, as their tables are:
-///     ``net.with_capacities(1e6 * net.capacities)`` is in bit/s.
+///     Capacities in bit/s, since sizes are in bytes and times in seconds. Backbones are in Mbit/s, as in their
+///     sources: ``net.with_capacities(1e6 * net.capacities)`` is in bit/s.
 /// workload : Workload
-/// policy : str, Policy, or an object of your own
-///     Who gets which rate: ``"max-min"``, ``"srpt"``, ``"proportional"``, ``"min-fct"``, ``"alpha-fair"``, ``"flowtune"``,
-///     ``"xwi"``, ``"gradient"``, ``"rcp"``, ``"edf"``, ``"pias"``, ``"rax"``, ``"rax+"``, or a `Policy` of one of these names
-///     with options. One of your own has a method ``allocate(now, flows)``; see Notes.
-/// routing : str, Routing, Split, or an object of your own
-///     Who goes where: ``"ecmp"``, ``"flow-bender"``, ``"spray"``, ``"k-shortest"``, ``"adaptive"``, or a `Routing` of one of
-///     these names with options; a `Split` is over paths that you give. One of your own has a method
-///     ``route(flow, source, destination, paths, network)``; see Notes.
+/// policy : str, Policy, or user-defined object
+///     Gives flows their rates: a name that `policies` lists, a `Policy` of such a name with options, or an object with
+///     a method ``allocate(now, flows)``; see Notes.
+/// routing : str, Routing, Split, or user-defined object
+///     Gives flows their routes: a name that `routings` lists, a `Routing` of such a name with options, a `Split` over
+///     given paths, or an object with a method ``route(flow, source, destination, paths, network)``; see Notes.
 /// until : float
-///     Seconds of simulated time after which it is over, >= 0. By default all flows end first.
+///     Seconds of simulated time at which the simulation ends, >= 0. By default it ends with the last flow.
 /// seed : int
 ///     Of the routing, from 0 to 2**64 - 1. The same arguments give the same completion times, bit for bit.
 /// changes : sequence of (float, int or (node, node), float)
-///     Links whose capacities change, in order of time: seconds, link, and its capacity from then on in bit/s, 0 if it fails. A
-///     link is given by its number, or by the two nodes that it joins.
+///     Changes of capacities, in order of time: seconds, link, and its capacity from then on in bit/s, 0 for a failure.
+///     A link is given by its number, or by the two nodes that it joins.
 /// time_limit : float, optional
-///     Seconds of real time after which it is over, >= 0: the report, with status ``"time_limit"``, is of what has happened
-///     by then.
+///     Seconds of real time at which the simulation ends, >= 0: the report, with status ``"time_limit"``, covers the
+///     simulated time until then.
 /// progress : bool
-///     Show a bar over the flows.
+///     Whether to show a bar over the flows.
 ///
 /// Returns
 /// -------
@@ -103,44 +101,48 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// Raises
 /// ------
 /// ProblemError
-///     Naming the first flow that no route joins, or whose end does not exist.
+///     Naming the first flow without a route, or with an end that does not exist.
 /// MethodError
-///     For a policy or a routing that does not exist, and for one of your own with an answer that cannot be used; for a
-///     simulation whose clock stands still, since a policy, a routing or sources answer each other for ever.
+///     For a policy or a routing that does not exist; for a user-defined one with an answer that cannot be used; and
+///     for a simulation whose time does not advance, since a policy, a routing or sources react to each other without
+///     end.
 /// NumError
-///     For a time that is negative or NaN, and a change that cannot be.
+///     For a time that is negative or NaN, and an invalid change.
 ///
 /// Notes
 /// -----
-/// Ctrl-C stops it at any time. Fair sharing follows every change from link to link and computes all rates anew only where that is
-/// faster.
+/// Ctrl-C stops it at any time. Max-min rates are updated from link to link after a change, and computed from the
+/// beginning only where that is faster.
 ///
-/// A policy of your own is any object with a method ``allocate(now, flows)``. It is called at every instant at which flows
-/// arrive or end, when all changes of that instant are known, and whenever it asked for: `now` is in seconds, `flows` are
-/// the `Flows` of the moment. It returns
+/// A user-defined policy is any object with a method ``allocate(now, flows)``. It is called at every time at which
+/// flows arrive or end, once after all changes of that time, and at the times that it has returned: `now` is in
+/// seconds, `flows` are the present `Flows`. It returns
 ///
-/// - rates in bit/s, one for each of `flows`, or None to leave all as they are (new flows at 0);
-/// - or a tuple ``(rates, next_time)``, where `rates` may be None as well, and `next_time`, in seconds and after `now`, is
-///   when to call it again if nothing happens before. The last answer counts: None, or rates alone, is for never.
+/// - rates in bit/s, one for each of `flows`, or None to leave all unchanged (new flows at 0);
+/// - or a tuple ``(rates, next_time)``, where `rates` may be None as well, and `next_time`, in seconds and after `now`,
+///   is the time of the next call if there is no other event before. Each answer replaces the one before: None, or
+///   rates alone, means no such call.
 ///
-/// ``flows.max_min()`` are the rates of fair sharing, to begin with. One that computes its own must heed that a flow may wait
-/// for its application (`flows.caps`), and that one that spreads puts only a share of its rate on a link (`flows.shares`).
+/// ``flows.max_min()`` are the max-min rates, as a start. A policy that computes its own rates must take into account
+/// that the application of a flow may be slow (`flows.caps`), and that a flow over several paths puts only a share of
+/// its rate on a link (`flows.shares`).
 ///
-/// If it has a method ``start(net, workload)``, that is called before the first flow arrives; if it has a `name`, reports
-/// use it in place of the class's. What it raises comes through. Rates may overload links; `Report.over_allocation` tells.
-/// A call takes 1 to 2 microseconds and 10 to 20 nanoseconds per flow, besides what it does itself.
+/// A method ``start(net, workload)`` is called before the first flow arrives; a `name` replaces the name of the class
+/// in reports. Both are optional. Exceptions are raised unchanged. Rates may overload links; `Report.over_allocation`
+/// has by how much. A call takes 1 to 2 microseconds and 10 to 20 nanoseconds per flow, besides the time of the method
+/// itself.
 ///
-/// A routing of your own is any object with a method ``route(flow, source, destination, paths, network)``. It is called
-/// when a flow arrives; `flow` is its place in the workload, `paths` are the `netnum.Paths` from the one end to the other
-/// with the fewest links, `network` is the `Network` of the moment, with the load of every link. It returns the index of a
-/// path, or weights over all of them that add up to 1. With a `period` in seconds,
-/// ``review(flow, marked, sent, paths, choice, network)`` is called whenever another one has passed since the flow arrived,
-/// with the bytes that it sent in it, those of them that were marked, and its last answer; it returns another one, or None
-/// to leave it at that. `marking` says how links mark, as in `Routing`. If it has a method
-/// ``reroute(flow, works, paths, choice, network)``, that is called for every flow when a link changes, and from then on for
-/// every one that arrives, after `route`: `works` is an array of bool, which of the paths have no failed link; it returns
-/// another answer, or None. Without it, flows of failed links wait. ``start(net, workload)`` and a `name` are optional.
-/// This one takes the path whose fullest link is the least full::
+/// A user-defined routing is any object with a method ``route(flow, source, destination, paths, network)``. It is
+/// called when a flow arrives; `flow` is its place in the workload, `paths` are the `netnum.Paths` from its source to
+/// its destination with the fewest links, `network` is the present `Network`, with the load of every link. It returns
+/// the index of a path, or weights over all of them that add up to 1. With a `period` in seconds,
+/// ``review(flow, marked, sent, paths, choice, network)`` is called once per period from the arrival of the flow on,
+/// with the bytes that it has sent in the period, how many of them were marked, and its present choice; it returns
+/// another choice, or None for no change. `marking` is how links mark, as in `Routing`. A method
+/// ``reroute(flow, works, paths, choice, network)`` is called for every flow when a link changes, and from then on for
+/// every flow that arrives, after `route`: `works` is an array of bool, whether each path is without a failed link; it
+/// returns another choice, or None. Without it, flows of failed links wait. ``start(net, workload)`` and a `name` are
+/// optional. This one takes the path whose fullest link is the least full::
 ///
 ///     class LeastLoaded:
 ///         def route(self, flow, source, destination, paths, network):
@@ -157,10 +159,12 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// >>> report.status
 /// 'finished'
 #[pyfunction]
-#[pyo3(signature = (net, workload, policy=None, routing=None, *, until=f64::INFINITY, seed=None, changes=None, time_limit=None, progress=false))]
-#[pyo3(
-    text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=1e999, seed=0, changes=(), time_limit=None, progress=False)"
-)]
+#[pyo3(signature = (
+    net, workload, policy=None, routing=None, *, until=f64::INFINITY, seed=None, changes=None, time_limit=None,
+    progress=false
+))]
+#[pyo3(text_signature = "(net, workload, policy=\"max-min\", routing=\"ecmp\", *, until=1e999, seed=0, changes=(), \
+                         time_limit=None, progress=False)")]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -181,7 +185,7 @@ pub(crate) fn simulate(
     let mut policy = by_name::policy_of(&policy, net, workload)?;
     let time_limit = time_limit.map(seconds).transpose()?.flatten();
     let changes = changes.map_or(Ok(Vec::new()), |changes| changes_of(net.get(), changes))?;
-    let run = RunSettings { until, changes, time_limit };
+    let run = RunSettings::default().with_until(until).with_changes(changes).with_time_limit(time_limit);
     let (net, flows) = (&net.get().core, &workload.get().core);
     let bar = ProgressBar::new(py, progress, "simulate", (flows.len(), until))?;
     let mut observer = BarObserver(&bar);

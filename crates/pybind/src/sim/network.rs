@@ -1,4 +1,4 @@
-//! `Network`: what a routing written in Python sees besides its flow.
+//! `Network`: the state of the network, for a routing written in Python.
 
 use netnum_sim::NetworkState;
 use numpy::PyArray1;
@@ -7,16 +7,16 @@ use pyo3::sync::PyOnceLock;
 
 use crate::numbers;
 
-/// The network of a moment, as columns that cannot be written to.
+/// The state of the network at one time, as read-only columns.
 ///
-/// What a routing of one's own is given by `simulate`. It stays as it is when the simulation goes on.
+/// `simulate` gives it to a user-defined routing. It does not change while the simulation continues.
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Network {
-    /// The moment, in seconds.
+    /// The time, in seconds.
     #[pyo3(get)]
     time: f64,
     columns: [Vec<f64>; 2],
-    /// What has been asked for: arrays are made once.
+    /// The arrays that have been used: each is made once.
     arrays: [PyOnceLock<Py<PyArray1<f64>>>; 2],
 }
 
@@ -34,14 +34,14 @@ impl Network {
 
 #[pymethods]
 impl Network {
-    /// Of every link at this moment, in bit/s, 0 if it has failed: array of float, shape (links,).
+    /// Capacity of every link at this time, in bit/s, 0 if it has failed: array of float, shape (links,).
     #[getter]
     fn capacities(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 0)
     }
 
-    /// What every link carries, in bit/s: array of float, shape (links,). Flows that have ended at this instant are gone, the
-    /// others have the rates from before it.
+    /// Load of every link, in bit/s: array of float, shape (links,). Flows that end at this time no longer count; the
+    /// others have their rates from before.
     #[getter]
     fn loads(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 1)

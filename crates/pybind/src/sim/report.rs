@@ -12,7 +12,7 @@ use super::{UpdateTraffic, Workload};
 use crate::error::setting;
 use crate::numbers;
 
-/// What came of a simulation. Columns over flows are in the order of the workload.
+/// The results of a simulation. Columns over flows are in the order of the workload.
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Report {
     core: Core,
@@ -26,7 +26,7 @@ impl From<Core> for Report {
 }
 
 impl Report {
-    /// A column as an array, made when it is first asked for.
+    /// A column as an array, made at its first use.
     fn column(&self, py: Python<'_>, place: usize, values: &[f64]) -> Py<PyArray1<f64>> {
         self.columns[place].get_or_init(py, || numbers::read_only(py, values.to_vec()).unbind()).clone_ref(py)
     }
@@ -37,9 +37,10 @@ impl Report {
     /// How it ended.
     ///
     /// - ``"finished"``: all flows have ended;
-    /// - ``"time_up"``: `until` was first;
-    /// - ``"time_limit"``: the limit of real time was first, and what the report says is of the time until then;
-    /// - ``"starved"``: nothing gives the flows that are left a rate: their links have failed, or the policy does not.
+    /// - ``"time_up"``: `until` came first;
+    /// - ``"time_limit"``: the limit of real time came first; the report covers the time until then;
+    /// - ``"starved"``: the rates of the flows that are left stay 0: their links have failed, or the policy gives them
+    ///   0.
     #[getter]
     fn status(&self) -> &'static str {
         self.core.status.name()
@@ -69,8 +70,8 @@ impl Report {
         self.column(py, 0, &self.core.completion_times)
     }
 
-    /// That time over what the flow would take alone on the route of its arrival, with all its bytes at hand and links as at
-    /// the start; nan if it has not ended: array of float, shape (flows,).
+    /// That time over what the flow would take alone on the route of its arrival, with all its bytes at hand and links
+    /// as at the start; nan if it has not ended: array of float, shape (flows,).
     #[getter]
     fn slowdowns(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 1, &self.core.slowdowns)
@@ -82,10 +83,10 @@ impl Report {
         self.column(py, 2, &self.core.bytes_sent)
     }
 
-    /// What each flow's rate of production was taken to be when it ended, in bit/s: array of float, shape (flows,).
+    /// The estimate of each flow's rate of production when it ended, in bit/s: array of float, shape (flows,).
     ///
-    /// The average that RAX keeps: of 64 kB at a time, the newest with a weight of 1/4, from the capacity of the flow's
-    /// first link on. NaN for flows that have not ended, and for those whose bytes were all at hand.
+    /// The moving average of RAX: over pieces of 64 kB, the newest with a weight of 1/4, starting at the capacity of
+    /// the flow's first link. NaN for flows that have not ended, and for those without a rate of production.
     #[getter]
     fn copy_rates(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 6, &self.core.copy_rates)
@@ -103,26 +104,26 @@ impl Report {
         self.column(py, 4, &self.core.link_utilization)
     }
 
-    /// The highest load of each link at any moment that lasted, in bit/s: array of float, shape (links,).
+    /// The highest load of each link that lasted for any time, in bit/s: array of float, shape (links,).
     #[getter]
     fn peak_loads(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.column(py, 5, &self.core.peak_loads)
     }
 
-    /// What the policy has asked links to carry over their capacities, in bit/s, summed over links and averaged over time:
-    /// 0 to rounding for policies that overload none.
+    /// The excess of loads over capacities, in bit/s, summed over links and averaged over time: 0 to rounding for
+    /// policies that overload no link.
     #[getter]
     fn over_allocation(&self) -> f64 {
         self.core.over_allocation
     }
 
-    /// The largest relative gap that the policy has proven of its rates; 0 where it knows none, or is exact.
+    /// The largest relative gap that the policy has proven of its rates; 0 for a policy that proves none or is exact.
     #[getter]
     fn gap(&self) -> f64 {
         self.core.gap
     }
 
-    /// What the policy's allocator and the servers have told each other, `UpdateTraffic`; None for a policy without one.
+    /// The messages between the policy's allocator and the servers, `UpdateTraffic`; None for a policy without one.
     #[getter]
     fn update_traffic(&self) -> Option<UpdateTraffic> {
         self.core.update_traffic.map(|core| UpdateTraffic { core })
@@ -207,7 +208,7 @@ impl Report {
         Ok(numbers::parameter_out(py, &quantiles))
     }
 
-    /// How flows fared by size, and how busy links were, as a table: str.
+    /// Slowdowns by flow size and utilization of links, as a table: str.
     fn summary(&self) -> String {
         self.core.summary()
     }
@@ -239,7 +240,7 @@ impl Report {
     /// ax : matplotlib.axes.Axes, optional
     ///     Where to draw; by default a new figure. Several reports on the same axes make a comparison.
     /// label : str, optional
-    ///     What to call this report; by default its policy over its routing.
+    ///     The label of this report; by default its policy over its routing.
     ///
     /// Returns
     /// -------
@@ -281,35 +282,32 @@ impl Report {
         let status = RunStatus::ALL.into_iter().find(|known| known.name() == status);
         let status =
             status.ok_or_else(|| PyTypeError::new_err("a pickled Report with a status that does not exist"))?;
-        let core = Core {
-            status,
-            policy: field("policy")?.extract()?,
-            routing: field("routing")?.extract()?,
-            workload: field("workload")?.cast::<Workload>()?.get().core.clone(),
-            completion_times: column("completion_times")?,
-            slowdowns: column("slowdowns")?,
-            bytes_sent: column("bytes_sent")?,
-            copy_rates: column("copy_rates")?,
-            link_bytes: column("link_bytes")?,
-            link_utilization: column("link_utilization")?,
-            peak_loads: column("peak_loads")?,
-            over_allocation: field("over_allocation")?.extract()?,
-            gap: field("gap")?.extract()?,
-            update_traffic: match field("update_traffic")? {
-                none if none.is_none() => None,
-                traffic => Some(traffic.cast::<UpdateTraffic>()?.get().core),
-            },
-            time: field("time")?.extract()?,
-            events: field("events")?.extract()?,
-            rate_changes: field("rate_changes")?.extract()?,
-            route_changes: field("route_changes")?.extract()?,
-            seconds: field("seconds")?.extract()?,
+        let mut core = Core::new(status, field("workload")?.cast::<Workload>()?.get().core.clone());
+        core.policy = field("policy")?.extract()?;
+        core.routing = field("routing")?.extract()?;
+        core.completion_times = column("completion_times")?;
+        core.slowdowns = column("slowdowns")?;
+        core.bytes_sent = column("bytes_sent")?;
+        core.copy_rates = column("copy_rates")?;
+        core.link_bytes = column("link_bytes")?;
+        core.link_utilization = column("link_utilization")?;
+        core.peak_loads = column("peak_loads")?;
+        core.over_allocation = field("over_allocation")?.extract()?;
+        core.gap = field("gap")?.extract()?;
+        core.update_traffic = match field("update_traffic")? {
+            none if none.is_none() => None,
+            traffic => Some(traffic.cast::<UpdateTraffic>()?.get().core),
         };
+        core.time = field("time")?.extract()?;
+        core.events = field("events")?.extract()?;
+        core.rate_changes = field("rate_changes")?.extract()?;
+        core.route_changes = field("route_changes")?.extract()?;
+        core.seconds = field("seconds")?.extract()?;
         Ok(core.into())
     }
 }
 
-/// What a report is made of.
+/// The parts of a report, for pickle.
 const FIELDS: [&str; 19] = [
     "status",
     "policy",

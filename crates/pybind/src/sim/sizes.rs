@@ -9,8 +9,8 @@ use crate::numbers;
 
 /// A distribution of flow sizes.
 ///
-/// The cumulative distribution is a straight line in bytes between two points, and the first point's fraction of the flows
-/// has exactly that many bytes. The mean is that of this distribution. Ready-made ones are in `netnum.sim.sizes`.
+/// The cumulative distribution is a straight line in bytes between two points, and the first point's fraction of the
+/// flows has exactly that many bytes. The mean is that of this distribution. Ready-made ones are in `netnum.sim.sizes`.
 ///
 /// Parameters
 /// ----------

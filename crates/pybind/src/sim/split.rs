@@ -14,11 +14,12 @@ use crate::numbers::{self, counted};
 use crate::paths::{self, Paths};
 use crate::topology::Topology;
 
-/// A routing over given paths with shares: a traffic-engineering solution, say, as what the flows of a simulation take.
+/// A routing over given paths with shares, such as those of a traffic-engineering solution.
 ///
-/// The paths from one node to another are those of every flow between the two. Each flow takes one of them, drawn with its
-/// share as switches hash, with the seed of `simulate`; or it is spread over all of them. Flows of a path that fails take
-/// the others in proportion to their shares. Paths without a share are never used, and a flow whose paths have all failed waits.
+/// The paths from one node to another are those of every flow between the two. Each flow takes one of them, drawn with
+/// its share as switches hash, with the seed of `simulate`; or it is spread over all of them. Flows of a path that
+/// fails take the others in proportion to their shares. Paths without a share are never used, and a flow whose paths
+/// have all failed waits.
 ///
 /// Parameters
 /// ----------
@@ -35,8 +36,8 @@ use crate::topology::Topology;
 /// Raises
 /// ------
 /// ProblemError
-///     Naming the first path that is no walk of the network, or the first share that is negative or NaN; unless there is
-///     one share per path. `simulate` names the first flow without a path, or whose paths have no shares.
+///     Naming the first path that is no walk of the network, or the first share that is negative or NaN; unless there
+///     is one share per path. `simulate` names the first flow without a path, or whose paths have no shares.
 ///
 /// Examples
 /// --------

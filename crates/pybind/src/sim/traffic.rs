@@ -3,20 +3,20 @@
 use netnum_sim::UpdateTraffic as Core;
 use pyo3::prelude::*;
 
-/// Messages between servers and an allocator, in numbers. A flow that takes another route ends and starts.
+/// Numbers of messages between servers and an allocator. A change of route counts as an end and a start.
 ///
-/// Those of a part of a run are the difference of two runs of the same seed that end at its two ends (`until`).
+/// The numbers for a part of a run are the difference of two runs with the same seed and its two ends as `until`.
 ///
 /// Parameters
 /// ----------
 /// starts, ends : int
-///     Flows that servers have said start, and end.
+///     Starts and ends of flows that servers have reported.
 /// updates : int
 ///     New rates that the allocator has sent.
 /// packets_to_allocator : int
-///     Packets with starts and ends: what a server says between two steps of the allocator shares one.
+///     Packets with starts and ends: one for all messages of a server between two steps of the allocator.
 /// packets_to_servers : int
-///     Packets with new rates: those of a step for one server share one.
+///     Packets with new rates: one for all new rates of a step for one server.
 #[pyclass(frozen, eq, module = "netnum.sim")]
 #[derive(PartialEq)]
 pub(crate) struct UpdateTraffic {
@@ -30,13 +30,13 @@ impl UpdateTraffic {
         Self { core: Core { starts, ends, updates, packets_to_allocator, packets_to_servers } }
     }
 
-    /// Flows that servers have said start.
+    /// Starts of flows that servers have reported.
     #[getter]
     fn starts(&self) -> u64 {
         self.core.starts
     }
 
-    /// Flows that servers have said end.
+    /// Ends of flows that servers have reported.
     #[getter]
     fn ends(&self) -> u64 {
         self.core.ends
@@ -48,13 +48,13 @@ impl UpdateTraffic {
         self.core.updates
     }
 
-    /// Packets with starts and ends: what a server says between two steps of the allocator shares one.
+    /// Packets with starts and ends: one for all messages of a server between two steps of the allocator.
     #[getter]
     fn packets_to_allocator(&self) -> u64 {
         self.core.packets_to_allocator
     }
 
-    /// Packets with new rates: those of a step for one server share one.
+    /// Packets with new rates: one for all new rates of a step for one server.
     #[getter]
     fn packets_to_servers(&self) -> u64 {
         self.core.packets_to_servers

@@ -1,6 +1,6 @@
 //! A policy written in Python.
 
-use netnum_sim::{Error, Flows as Live, Policy, Rates, Result};
+use netnum_sim::{Error, Event, Flows as Live, Policy, Rates, Result};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -12,21 +12,21 @@ use crate::{detach, numbers};
 
 /// A Python object as a policy: a call at every event.
 ///
-/// What it raises is kept for the end of the simulation (see `detach.rs`), which then ends at once.
+/// An exception that it raises is kept (see `detach.rs`) and ends the simulation.
 pub(super) struct UserPolicy {
     object: Py<PyAny>,
     name: String,
     net: Py<Topology>,
     workload: Py<Workload>,
-    /// Of every link at the moment.
+    /// Of every link at present.
     capacities: Vec<f64>,
-    /// The same as the policy has last seen them.
-    shown: Option<Py<PyArray1<f64>>>,
+    /// The same as an array, while they have not changed.
+    array: Option<Py<PyArray1<f64>>>,
     /// The slots in use, in order of arrival.
     slots: Vec<u32>,
 }
 
-/// What an object that is to be a policy or a routing calls itself; its class's name, if it has none.
+/// The name of an object that is given as a policy or a routing: its attribute `name`, else the name of its class.
 ///
 /// # Errors
 /// TypeError for a class, an object without the one method that it must have, and a name that is no str.
@@ -54,7 +54,7 @@ impl UserPolicy {
         let name = name_of(object, "policy", "allocate", known)?;
         let (net, workload) = (net.clone().unbind(), workload.clone().unbind());
         let object = object.clone().unbind();
-        Ok(Self { object, name, net, workload, capacities: Vec::new(), shown: None, slots: Vec::new() })
+        Ok(Self { object, name, net, workload, capacities: Vec::new(), array: None, slots: Vec::new() })
     }
 
     /// Where the flow in a slot is in order of arrival, or would be.
@@ -63,10 +63,10 @@ impl UserPolicy {
         self.slots.partition_point(|&other| flows.flow(other).number < number)
     }
 
-    /// What it answers: rates, if any change, and when to ask again.
-    fn ask(&mut self, py: Python<'_>, now: f64, live: &Live) -> PyResult<(Option<Vec<f64>>, f64)> {
+    /// Calls it: the rates, if any change, and the time of the next call.
+    fn call(&mut self, py: Python<'_>, now: f64, live: &Live) -> PyResult<(Option<Vec<f64>>, f64)> {
         let make = || numbers::read_only(py, self.capacities.clone()).unbind();
-        let capacities = self.shown.get_or_insert_with(make).clone_ref(py);
+        let capacities = self.array.get_or_insert_with(make).clone_ref(py);
         let flows = Flows::new(self.workload.clone_ref(py), capacities, &self.slots, live, now);
         let answer = self.object.bind(py).call_method1("allocate", (now, flows))?;
         let (rates, next) = match answer.cast::<PyTuple>() {
@@ -85,7 +85,7 @@ impl UserPolicy {
         format!("{what} of policy {:?}", self.name)
     }
 
-    /// Keeps what it has raised; the error ends the simulation and is never seen.
+    /// Keeps its exception. The error only ends the simulation: the exception is raised.
     fn raised(&self, error: PyErr) -> Error {
         detach::keep(error);
         self.error("has raised".into())
@@ -101,7 +101,7 @@ impl Policy for UserPolicy {
         &self.name
     }
 
-    fn start(&mut self, net: &netnum_core::Topology, _workload: &netnum_sim::Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &netnum_core::Topology, _workload: &netnum_sim::Workload) -> Result<()> {
         self.capacities = net.capacities().to_vec();
         Python::attach(|py| match self.object.bind(py).getattr_opt("start")? {
             Some(start) => start.call1((&self.net, &self.workload)).map(drop),
@@ -110,17 +110,17 @@ impl Policy for UserPolicy {
         .map_err(|error| self.raised(error))
     }
 
-    fn arrive(&mut self, slot: u32, flows: &Live) {
-        self.slots.insert(self.place(slot, flows), slot);
-    }
-
-    fn leave(&mut self, slot: u32, flows: &Live) {
-        self.slots.remove(self.place(slot, flows));
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.capacities[link] = capacity;
-        self.shown = None;
+    fn changed(&mut self, event: Event, flows: &Live) -> Result<()> {
+        match event {
+            Event::Arrived(slot) => self.slots.insert(self.place(slot, flows), slot),
+            Event::Ended(slot) => _ = self.slots.remove(self.place(slot, flows)),
+            Event::CapacityChanged { link, capacity } => {
+                self.capacities[link] = capacity;
+                self.array = None;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn is_exact(&self) -> bool {
@@ -128,7 +128,7 @@ impl Policy for UserPolicy {
     }
 
     fn allocate(&mut self, now: f64, flows: &Live, rates: &mut Rates) -> Result<f64> {
-        let (answer, next) = Python::attach(|py| self.ask(py, now, flows)).map_err(|error| self.raised(error))?;
+        let (answer, next) = Python::attach(|py| self.call(py, now, flows)).map_err(|error| self.raised(error))?;
         let Some(answer) = answer else { return Ok(next) };
         if answer.len() != self.slots.len() {
             let (found, expected) = (answer.len(), self.slots.len());

@@ -20,7 +20,7 @@ const BITS: f64 = 8.0;
 
 /// A Python object as a routing: a call at every arrival and at every review, and for every flow when a link changes.
 ///
-/// What it raises is kept for the end of the simulation (see `detach.rs`), which then ends at once.
+/// An exception that it raises is kept (see `detach.rs`) and ends the simulation.
 pub(super) struct UserRouting {
     object: Py<PyAny>,
     name: String,
@@ -53,7 +53,7 @@ impl UserRouting {
         let period = period
             .map_or(Ok(f64::INFINITY), |period| numbers::float(&format!("period of routing {name:?}"), &period))?;
         let marking = match object.getattr_opt("marking")? {
-            Some(marking) => Marking::from_json(&name, &plain("marking", &marking)?).map_err(raise)?,
+            Some(marking) => Marking::from_option(&name, &plain("marking", &marking)?).map_err(raise)?,
             None => Marking::Saturated,
         };
         let reroutes = object.hasattr("reroute")?;
@@ -74,8 +74,8 @@ impl UserRouting {
         Ok(paths)
     }
 
-    /// Follows an answer: the index of a path, or weights over them.
-    fn follow(&mut self, flow: usize, mut answer: Bound<'_, PyAny>, paths: &Paths, route: &mut Route) -> Result<()> {
+    /// Sets the route of an answer: the index of a path, or weights over them.
+    fn set_route(&mut self, flow: usize, mut answer: Bound<'_, PyAny>, paths: &Paths, route: &mut Route) -> Result<()> {
         let count = paths.core.len();
         let index = match answer.is_instance_of::<PyFloat>() || answer.is_instance_of::<PyBool>() {
             true => None,
@@ -87,7 +87,7 @@ impl UserRouting {
             };
             route.take(paths.core.links(path));
         } else {
-            // What it may change afterwards is not what it has answered.
+            // A copy, since the routing may change its array afterwards.
             let copied = answer.py().import("copy").and_then(|copy| copy.call_method1("copy", (&answer,)));
             answer = copied.map_err(|error| self.raised(error))?;
             let what = format!("weights of routing {:?} for flow {flow}", self.name);
@@ -110,7 +110,7 @@ impl UserRouting {
     }
 
     /// The same for an answer that may be None: whether there is one.
-    fn follow_if_any(
+    fn set_route_if_any(
         &mut self,
         flow: usize,
         answer: Bound<'_, PyAny>,
@@ -120,14 +120,14 @@ impl UserRouting {
         if answer.is_none() {
             return Ok(false);
         }
-        self.follow(flow, answer, paths, route).map(|()| true)
+        self.set_route(flow, answer, paths, route).map(|()| true)
     }
 
     fn wrong(&self, flow: usize, what: String) -> Error {
         Error::Routing { routing: self.name.clone(), what: format!("flow {flow} {what}") }
     }
 
-    /// Keeps what it has raised; the error ends the simulation and is never seen.
+    /// Keeps its exception. The error only ends the simulation: the exception is raised.
     fn raised(&self, error: PyErr) -> Error {
         detach::keep(error);
         Error::Routing { routing: self.name.clone(), what: "has raised".into() }
@@ -139,7 +139,7 @@ impl Routing for UserRouting {
         &self.name
     }
 
-    fn start(&mut self, net: &netnum_core::Topology, workload: &netnum_sim::Workload) -> Result<()> {
+    fn begin_run(&mut self, net: &netnum_core::Topology, workload: &netnum_sim::Workload) -> Result<()> {
         // Names the first pair without a route before anything is simulated.
         net.ecmp(workload.sources(), workload.destinations(), 0)?;
         self.choices = std::iter::repeat_with(|| None).take(workload.len()).collect();
@@ -155,9 +155,9 @@ impl Routing for UserRouting {
             let paths = self.paths(py, flow)?;
             let workload = &self.workload.get().core;
             let (source, destination) = (workload.sources()[flow], workload.destinations()[flow]);
-            let told = (flow, source, destination, &paths, Network::new(now));
-            let answer = self.object.bind(py).call_method1("route", told);
-            self.follow(flow, answer.map_err(|error| self.raised(error))?, paths.get(), route)
+            let arguments = (flow, source, destination, &paths, Network::new(now));
+            let answer = self.object.bind(py).call_method1("route", arguments);
+            self.set_route(flow, answer.map_err(|error| self.raised(error))?, paths.get(), route)
         })
     }
 
@@ -173,9 +173,9 @@ impl Routing for UserRouting {
         Python::attach(|py| {
             let paths = self.paths(py, flow)?;
             let (marked, sent) = (marks.marked / BITS, marks.sent / BITS);
-            let told = (flow, marked, sent, &paths, &self.choices[flow], Network::new(now));
-            let answer = self.object.bind(py).call_method1("review", told).map_err(|error| self.raised(error))?;
-            self.follow_if_any(flow, answer, paths.get(), route)
+            let arguments = (flow, marked, sent, &paths, &self.choices[flow], Network::new(now));
+            let answer = self.object.bind(py).call_method1("review", arguments).map_err(|error| self.raised(error))?;
+            self.set_route_if_any(flow, answer, paths.get(), route)
         })
     }
 
@@ -186,9 +186,9 @@ impl Routing for UserRouting {
         Python::attach(|py| {
             let paths = self.paths(py, flow)?;
             let works: Vec<bool> = paths.get().core.iter().map(|path| now.works(path)).collect();
-            let told = (flow, numbers::read_only(py, works), &paths, &self.choices[flow], Network::new(now));
-            let answer = self.object.bind(py).call_method1("reroute", told).map_err(|error| self.raised(error))?;
-            self.follow_if_any(flow, answer, paths.get(), route)
+            let arguments = (flow, numbers::read_only(py, works), &paths, &self.choices[flow], Network::new(now));
+            let answer = self.object.bind(py).call_method1("reroute", arguments).map_err(|error| self.raised(error))?;
+            self.set_route_if_any(flow, answer, paths.get(), route)
         })
     }
 }

@@ -17,10 +17,10 @@ use crate::numbers::{self, count};
 use crate::paths;
 use crate::topology::{Topology, seed_of};
 
-/// Flows: when they arrive, from where to where, and how large they are.
+/// Flows with their arrival times, sources, destinations and sizes.
 ///
-/// Sizes are in bytes, and a network that they pass through carries bit/s: of one in another unit take
-/// ``net.with_capacities(1e6 * net.capacities)``, for Mbit/s, in `simulate` and wherever a workload takes a network.
+/// Sizes are in bytes, and capacities of networks in bit/s, in `simulate` and wherever a workload takes a network: of a
+/// network in Mbit/s take ``net.with_capacities(1e6 * net.capacities)``.
 ///
 /// Parameters
 /// ----------
@@ -32,7 +32,7 @@ use crate::topology::{Topology, seed_of};
 ///     In bytes, > 0.
 /// production : array of float, shape (flows,), or float, optional
 /// buffer : float
-///     As in `with_production`. By default all bytes of a flow are at hand when it arrives.
+///     As in `with_production`. By default all bytes of a flow are produced when it arrives.
 /// net : Topology, optional
 ///     Whose ends `sources` and `destinations` name.
 ///
@@ -96,8 +96,8 @@ impl Workload {
     /// Parameters
     /// ----------
     /// net : Topology
-    ///     Capacities in bit/s: the load is that of bytes on such links. With another unit flows would arrive by that factor
-    ///     too seldom.
+    ///     Capacities in bit/s: the load is that of bytes on such links. With another unit flows would arrive by that
+    ///     factor too seldom.
     /// sizes : Sizes
     ///     Such as ``netnum.sim.sizes.web_search``.
     /// load : float
@@ -106,11 +106,11 @@ impl Workload {
     ///     allowed with a warning, flows pile up for as long as they arrive.
     /// flows : int, optional
     /// duration : float, optional
-    ///     End after so many flows, or when no more arrive within so many seconds, whichever is first. One of them has to
-    ///     be given.
+    ///     End after so many flows, or when no more arrive within so many seconds, whichever is first. One of them has
+    ///     to be given.
     /// pairs : sequence of pairs of int or str, array of shape (pairs, 2) or table of two columns, optional
-    ///     Sources and destinations to draw from, by index or by name; by default any two different ends. `permutation`,
-    ///     `incast` and `all_to_all` make some.
+    ///     Sources and destinations to draw from, by index or by name; by default any two different ends.
+    ///     `permutation`, `incast` and `all_to_all` make some.
     /// links : array of int, optional
     ///     The links whose total capacity counts as a load of 1, in place of the servers'.
     /// seed : int
@@ -149,7 +149,10 @@ impl Workload {
             .map(|links| numbers::integers("links", links)?.into_iter().map(index).collect::<PyResult<Vec<_>>>())
             .transpose()?;
         let duration = duration.unwrap_or(f64::INFINITY);
-        let arrivals = Poisson { sizes: sizes_of(sizes)?.get().core.clone(), load, flows, duration, links };
+        let arrivals = Poisson::new(sizes_of(sizes)?.get().core.clone(), load)
+            .with_flows(flows)
+            .with_duration(duration)
+            .with_links(links);
         let pairs = pairs.map_or(Ok(Pairs::Uniform), |pairs| pairs_of(net.get(), pairs))?;
         let (net, seed) = (&net.get().core, seed_of(seed)?);
         let core = detach::run(py, || Core::poisson(net, &arrivals, &pairs, seed))?;
@@ -192,8 +195,8 @@ impl Workload {
 
     /// The same flows, from applications that produce their bytes while they run.
     ///
-    /// A flow can send what has been produced and not been sent yet: at the rate of production while that is nothing. When
-    /// as much waits as the send buffer holds, its application waits as well.
+    /// A flow can send the bytes that have been produced and not been sent, and sends at most at the rate of production
+    /// while there are none. The application pauses while the send buffer is full.
     ///
     /// Parameters
     /// ----------
@@ -220,8 +223,8 @@ impl Workload {
     }
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
-    /// ``production``, is the rate in bit/s at which a flow's bytes are produced. Below a header the columns may stand in any
-    /// order, and others beside them.
+    /// ``production``, is the rate in bit/s at which a flow's bytes are produced. Below a header the columns may stand
+    /// in any order, and others beside them.
     ///
     /// Parameters
     /// ----------
@@ -230,8 +233,8 @@ impl Workload {
     /// net : Topology, optional
     ///     Whose ends are called by name; by index otherwise.
     /// columns : dict of str to str, optional
-    ///     What the header calls the columns, ``{"size": "bytes", "arrival": "start"}`` say. Without a header there is nothing
-    ///     to name, and columns stand in the order above.
+    ///     The names of the columns in the header, such as ``{"size": "bytes", "arrival": "start"}``. Without a header
+    ///     columns stand in the order above.
     ///
     /// Returns
     /// -------
@@ -305,7 +308,8 @@ impl Workload {
         numbers::read_only(py, self.core.sizes().to_vec())
     }
 
-    /// The rate at which its bytes are produced, in bit/s: array of float, shape (flows,). None if they are all at hand.
+    /// The rate at which its bytes are produced, in bit/s: array of float, shape (flows,). None if they are all at
+    /// hand.
     #[getter]
     fn production<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         self.core.production().map(|production| numbers::read_only(py, production.rates().to_vec()))
@@ -321,7 +325,7 @@ impl Workload {
         self.core.len()
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle asks for: the arguments")]
+    #[expect(clippy::type_complexity, reason = "the arguments, for pickle")]
     fn __getnewargs__<'py>(
         &self,
         py: Python<'py>,
@@ -354,7 +358,7 @@ impl Workload {
     }
 }
 
-/// Sizes, or a `TypeError` that says where to find some.
+/// Sizes, or a `TypeError` that names `netnum.sim.sizes`.
 fn sizes_of<'a, 'py>(sizes: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Sizes>> {
     sizes.cast().map_err(|_| match sizes.get_type().name() {
         Ok(kind) => PyTypeError::new_err(format!("sizes must be a Sizes, as netnum.sim.sizes has, not {kind}")),

@@ -23,9 +23,9 @@ use crate::progress_bar::ProgressBar;
 
 /// Solve many problems at once, each on one thread of several: any problems, or one under many demands and capacities.
 ///
-/// The answers have the same bits whatever the number of threads; those to a sequence of problems are those of `solve`. Runs
-/// without the interpreter; Ctrl-C raises KeyboardInterrupt at once. Utilities written in Python work, but take turns: only
-/// one thread at a time can be in the interpreter.
+/// The solutions have the same bits for any number of threads; those of a sequence of problems are those of `solve`.
+/// Runs without the GIL; Ctrl-C raises KeyboardInterrupt at once. Utilities written in Python run one at a time, since
+/// only one thread can hold the GIL.
 ///
 /// Parameters
 /// ----------
@@ -41,14 +41,14 @@ use crate::progress_bar::ProgressBar;
 ///     Seconds for each of them, >= 0.
 /// warm_start : Solution, array of float of shape (links,), or sequence of these and None, optional
 ///     What to start from, as in `solve`: one for all problems, or a sequence with one per problem (None for a cold
-///     start). None with scenarios: they start from each other's answers, those next to each other in groups of up to 32, so
-///     that rows are best in an order in which little changes.
+///     start). None with scenarios: they start from each other's answers, those next to each other in groups of up to
+///     32, so that rows are best in an order in which little changes.
 /// progress : bool
 ///     Whether to show one bar over all the problems on stderr.
 /// threads : int, optional
 ///     By default as many as the machine has cores.
 /// **options : float
-///     The method's own options, ``gamma`` say.
+///     Options of the method, such as ``gamma``.
 ///
 /// Returns
 /// -------
@@ -60,9 +60,9 @@ use crate::progress_bar::ProgressBar;
 /// Raises
 /// ------
 /// MethodError, NumError, ProblemError, UtilityError
-///     As `solve` does, with the number of the problem or the scenario in front: ``problem 3: …``. The first failing one
-///     counts, and those after it are left out. What a utility of your own raises comes through, with that number as a
-///     note (from Python 3.11 on).
+///     As `solve` does, with the number of the problem or the scenario in front: ``problem 3: …``. The first failing
+///     one counts, and those after it are left out. Exceptions of a user-defined utility are raised unchanged, with
+///     that number as a note (from Python 3.11 on).
 ///
 /// Examples
 /// --------
@@ -80,7 +80,8 @@ use crate::progress_bar::ProgressBar;
     time_limit=None, warm_start=None, progress=false, threads=None, **options
 ))]
 #[pyo3(text_signature = "(problems, method=\"auto\", *, flow_caps=None, capacities=None, tol=1e-06, stop=\"rates\", \
-                         max_iterations=20000, time_limit=None, warm_start=None, progress=False, threads=None, **options)")]
+                         max_iterations=20000, time_limit=None, warm_start=None, progress=False, threads=None, \
+                         **options)")]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn solve_many(
     py: Python<'_>,

@@ -31,10 +31,11 @@ pub(crate) use solutions::Solutions;
 pub(crate) use solver::Solver;
 pub(crate) use trace::Trace;
 
-/// Find the rates that are worth the most in all, and prove it.
+/// Find the rates that maximize the sum of all utilities, and prove it.
 ///
-/// Runs without the interpreter, so that other Python threads go on; Ctrl-C raises KeyboardInterrupt at once. Not reaching
-/// the tolerance is no error: `Solution.status` says how it ended, and the answer is the best one certified.
+/// Runs without the GIL, so that other Python threads run meanwhile; Ctrl-C raises KeyboardInterrupt at once. Not
+/// reaching the tolerance is no error: `Solution.status` is why the solve ended, and the rates are the best that were
+/// certified.
 ///
 /// Parameters
 /// ----------
@@ -42,33 +43,33 @@ pub(crate) use trace::Trace;
 /// method : str
 ///     ``"auto"`` for the best method for the problem (see Notes), or one that `methods` lists.
 /// tol : float
-///     What the certificate must show before the status may be ``"optimal"``; relative, > 0.
+///     The relative tolerance that the certificate must meet for the status ``"optimal"``; > 0.
 /// stop : {"rates", "gap", "kkt"}
-///     What the tolerance is about. ``"rates"``: the relative duality gap is at most `tol`, and the KKT residual at most
-///     1e-3 (or `tol`, where that is larger): the total worth is right to `tol`, every single rate to a thousandth, or
-///     its price to a tenth of that where the utility is nearly linear.
-///     ``"gap"``: the gap alone, which may leave flows that matter little to the total far from their rates. ``"kkt"``: the
-///     KKT residual is at most `tol`, so that every single rate is right to `tol`.
+///     What the tolerance applies to. ``"rates"``: the relative duality gap is at most `tol`, and the KKT residual at
+///     most 1e-3 (or `tol`, where that is larger): the sum of utilities is right to `tol`, every rate to a thousandth,
+///     or its price to a tenth of that where the utility is nearly linear.
+///     ``"gap"``: the gap alone, which may leave flows that matter little to the total far from their rates. ``"kkt"``:
+///     the KKT residual is at most `tol`, so that every single rate is right to `tol`.
 /// max_iterations : int
 /// time_limit : float, optional
 ///     Seconds, >= 0, for everything: making the solver, the iterations, the last certificate and the answer. At 0 the
 ///     starting point is certified and returned where that takes no more than some milliseconds. Where the time is up
 ///     before there is any answer, rates are 0, the gap is inf and the objective nan.
 /// warm_start : Solution, or array of float of shape (links,), optional
-///     Prices to start from: those of any problem on the same links. Its flows, weights and capacities may have been
-///     others; the fewer of them, the shorter the way of a price method. The interior point gains little.
+///     Prices to start from: those of any problem on the same links, with other flows, weights or capacities. The fewer
+///     of these differ, the fewer iterations a price method takes. The interior point gains little.
 /// callback : callable, optional
-///     Called after every iteration (which is then certified, at several times its cost) with a `Progress`. Returning False
-///     stops; what it raises comes through.
+///     Called after every iteration (which is then certified, at several times its cost) with a `Progress`. Returning
+///     False stops; its exceptions are raised unchanged.
 /// progress : bool
 ///     Whether to show a progress bar on stderr: tqdm's when that is installed.
 /// trace : bool
 ///     Whether to keep a row per iteration in `Solution.trace`. Certifies every iteration too.
 /// threads : int
-///     How many threads price methods may use, >= 1. More than one are used from 40 000 flows on. The answer has the same
-///     bits for any number.
+///     How many threads price methods may use, >= 1. More than one are used from 40 000 flows on. The answer has the
+///     same bits for any number.
 /// **options : float
-///     The method's own options, ``gamma`` say.
+///     Options of the method, such as ``gamma``.
 ///
 /// Returns
 /// -------
@@ -82,24 +83,24 @@ pub(crate) use trace::Trace;
 /// NumError
 ///     For a setting or an option out of its range.
 /// UtilityError
-///     When a utility's answers cannot be used. What a utility of your own raises comes through.
+///     When the answers of a utility cannot be used. Exceptions of a user-defined utility are raised unchanged.
 ///
 /// Notes
 /// -----
-/// What ``"auto"`` does, by the problem. `Solution.method` says what ran last.
+/// What ``"auto"`` does, by the problem. `Solution.method` is the method that ran last.
 ///
 /// ==================================  ===================================================================
 /// max-min                             ``"max-min"``, exact
 /// one path per flow, strictly concave ``"fast-ned"``; ``"interior-point"`` when the gap stops falling, and
 ///                                     at once with ``stop="kkt"``
-/// the same, up to 16 000 links        ``"interior-point"``, and ``"fast-ned"`` when that is stuck or not done
+/// the same, up to 16 000 links        ``"interior-point"``, and ``"fast-ned"`` when that stalls or is not done
 /// crossed by power laws of different  after 60 steps; with ``warm_start`` ``"fast-ned"``
 /// alpha <= 8
 /// several paths per flow              ``"interior-point"``, then ``"fast-ned"``; if large, the other way round
 /// linear                              ``"interior-point"``
 /// ==================================  ===================================================================
 ///
-/// Beyond 20 million links crossed by all paths together, ``"fast-ned"`` stays at what it can take.
+/// Beyond 20 million links crossed by all paths together, ``"fast-ned"`` takes every problem that it can.
 ///
 /// Examples
 /// --------
@@ -150,8 +151,8 @@ pub(crate) fn solve(
 /// -------
 /// dict
 ///     Name of every method → ``{"summary": str, "options": {name: option}}``, the one to use first first, and every
-///     option as ``{"default": float, "range": str, "summary": str}``. The range is in words, ``"a finite number > 0"``
-///     say.
+///     option as ``{"default": float, "range": str, "summary": str}``. The range is in words, such as ``"a finite
+///     number > 0"``.
 #[pyfunction]
 pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let methods = PyDict::new(py);
@@ -218,7 +219,7 @@ pub(crate) fn seconds(limit: f64) -> PyResult<Option<Duration>> {
 pub(crate) fn options_of(options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, f64>> {
     let number = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let name = name.cast::<PyString>()?.to_string();
-        // A name that no method knows is what is wrong, whatever the value; the core says so, with the names it knows.
+        // The core raises for a name that no method has, with the names that exist, whatever the value is.
         let known = METHODS.iter().flat_map(|method| method.options).any(|option| option.name == name);
         let value = if known { numbers::float(&format!("option {name:?}"), &value)? } else { f64::NAN };
         Ok((name, value))

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-/// Where a running solve stands, as a callback sees it.
+/// The state of a running solve, for a callback.
 #[pyclass(frozen, eq, get_all, module = "netnum")]
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Progress {

@@ -14,16 +14,16 @@ use crate::numbers;
 
 /// Rates, prices and their proof, in the units of the problem.
 ///
-/// The arrays are the solver's own memory, moved and not copied; they cannot be written to.
+/// The arrays are the memory of the solver, moved and not copied; they are read-only.
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solution {
-    /// How it ended. Whatever it is, the answer is feasible, and the best one certified.
+    /// Why the solve ended. The rates are feasible in any case, and the best that were certified.
     ///
-    /// - ``"optimal"``: the certificate passed, on what `solve` was to stop on;
-    /// - ``"stalled"``: more iterations would change nothing: rounding holds the method up, or it has done all it can. The gap
-    ///   says how good the answer is;
-    /// - ``"max_iterations"``, ``"time_limit"``: these ran out first;
-    /// - ``"stopped"``: the callback said so.
+    /// - ``"optimal"``: the certificate passed, as `tol` and `stop` require;
+    /// - ``"stalled"``: more iterations would change nothing, because of rounding or because the method is done. The
+    ///   gap bounds the error of the rates;
+    /// - ``"max_iterations"``, ``"time_limit"``: this limit came first;
+    /// - ``"stopped"``: the callback returned False.
     #[pyo3(get)]
     status: String,
     /// The method that ran.
@@ -45,7 +45,7 @@ pub(crate) struct Solution {
     /// Load of every link: array of float, shape (links,).
     #[pyo3(get)]
     loads: Py<PyArray1<f64>>,
-    /// Why every path gets what it gets: array of int, shape (paths,), the link that holds it back or -1 for none.
+    /// The link that limits every path, or -1 for none: array of int, shape (paths,).
     ///
     /// The full link (idle by 1 % at most) with the largest part of the path's price. None where its cap, or its flow's
     /// cap or saturation, holds it, and where it carries nothing or is free (a price below 1e-9 of U'). For max-min
@@ -53,8 +53,8 @@ pub(crate) struct Solution {
     #[pyo3(get)]
     bottlenecks: Py<PyArray1<i64>>,
     /// Σ U_f(y_f) over the flows that are served, those not in `failed_flows`; for max-min problems their smallest fair
-    /// share. A failure that cuts flows off takes their worth out: compare networks with `failure_study`, or on the flows
-    /// that both serve by `Problem.values`. nan where the time was up before there was an answer.
+    /// share. A failure that cuts flows off takes their utilities out: compare networks with `failure_study`, or on the
+    /// flows that both serve by `Problem.values`. nan where the time limit came before there were any rates.
     #[pyo3(get)]
     objective: f64,
     /// The proof for these rates and prices, as `certify` gives it: `Certificate`.
@@ -68,23 +68,23 @@ pub(crate) struct Solution {
     #[pyo3(get)]
     overload: f64,
     /// Largest violation of the optimality conditions, relative to each flow's own rate: to this every single rate is
-    /// right, or its price to a tenth of this where the utility is nearly linear. At 1 it says nothing.
+    /// right, or its price to a tenth of this where the utility is nearly linear. At 1 it proves nothing.
     #[pyo3(get)]
     kkt_residual: f64,
     /// Iterations done.
     #[pyo3(get)]
     iterations: usize,
-    /// Seconds from the problem to the answer.
+    /// Seconds from the problem to the solution.
     #[pyo3(get)]
     seconds: f64,
-    /// Flows that nothing can pass, because they are capped at 0 or every path is or crosses a link of capacity 0. Their
-    /// rates are 0 and they are left out of the objective: those that the network does not serve. Array of int.
+    /// Flows that nothing can pass, because they are capped at 0 or every path is or crosses a link of capacity 0.
+    /// Their rates are 0 and they are left out of the objective: those that the network does not serve. Array of int.
     #[pyo3(get)]
     failed_flows: Py<PyArray1<i64>>,
     /// One row per iteration, with ``solve(..., trace=True)``: `Trace` or None.
     #[pyo3(get)]
     trace: Option<Py<Trace>>,
-    /// What the core shows of it.
+    /// Its `repr`, made by the core.
     summary: String,
 }
 

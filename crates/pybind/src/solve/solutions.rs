@@ -1,4 +1,4 @@
-//! `Solutions`: the answers to many scenarios of one problem, as arrays.
+//! `Solutions`: the solutions of many scenarios of one problem, as arrays.
 
 use std::fmt::Write;
 
@@ -16,8 +16,8 @@ use crate::numbers::{self, counted, read_only};
 
 /// Rates, prices and their proofs, one row for each scenario of `solve_many`, in the units of the problem.
 ///
-/// The arrays cannot be written to. ``len()`` is the number of scenarios, ``answers[3]`` is one of them as a `Solution`, and
-/// a loop goes through them; a slice, a list of places or an array of bool, such as ``answers[~answers.is_optimal]``, has
+/// The arrays are read-only. ``len()`` is the number of scenarios, ``answers[3]`` is one of them as a `Solution`, and a
+/// loop goes through them; a slice, a list of places or an array of bool, such as ``answers[~answers.is_optimal]``, has
 /// some of them as `Solutions`.
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solutions {
@@ -48,7 +48,8 @@ pub(crate) struct Solutions {
     /// Proven bound on the relative gap, as in `Solution.gap`: array of float, shape (scenarios,).
     #[pyo3(get)]
     gap: Py<PyArray1<f64>>,
-    /// Largest violation of the optimality conditions, as in `Solution.kkt_residual`: array of float, shape (scenarios,).
+    /// Largest violation of the optimality conditions, as in `Solution.kkt_residual`: array of float, shape
+    /// (scenarios,).
     #[pyo3(get)]
     kkt_residual: Py<PyArray1<f64>>,
     /// How many flows nothing can pass, those of `Solution.failed_flows`: array of int, shape (scenarios,).
@@ -63,11 +64,11 @@ pub(crate) struct Solutions {
     /// Flows, paths and links of the problem.
     size: [usize; 3],
     summary: Summary,
-    /// What a `Solution` has besides, one per scenario.
+    /// The other parts of a `Solution`, one per scenario.
     others: Vec<Others>,
 }
 
-/// What a solution says that no column has.
+/// The parts of a solution that are in no column.
 #[derive(Clone, IntoPyObject, FromPyObject)]
 #[pyo3(from_item_all)]
 struct Others {
@@ -77,7 +78,7 @@ struct Others {
     summary: String,
 }
 
-/// What is shown of all.
+/// The numbers that are shown of all.
 #[derive(Clone, Copy)]
 struct Summary {
     scenarios: usize,
@@ -90,7 +91,7 @@ struct Summary {
     seconds: f64,
 }
 
-/// What is kept of one answer.
+/// The parts of one solution that are kept.
 pub(super) struct Row {
     status: Status,
     /// Of paths, flows and links.
@@ -123,7 +124,7 @@ impl From<netnum_core::Solution> for Row {
     }
 }
 
-/// That there is room for the answers to so many scenarios.
+/// Checks that the solutions of so many scenarios fit in memory.
 pub(super) fn check_memory(problem: &Problem, scenarios: usize) -> PyResult<()> {
     let columns = problem.flows() + 2 * problem.paths().len() + 2 * problem.links();
     memory::check(&format!("answers to {}", counted(scenarios, "scenario")), scenarios as u128 * columns as u128 * 8)
@@ -179,7 +180,7 @@ impl Solutions {
         })
     }
 
-    /// From the arrays by name, which nobody else writes to.
+    /// From the arrays by name, which become read-only.
     fn of_arrays(arrays: &Bound<'_, PyDict>, size: [usize; 3], others: Vec<Others>) -> PyResult<Self> {
         let field = |name: &str| field(arrays, name);
         for name in FIELDS {
@@ -303,7 +304,7 @@ impl Solutions {
                 }
             };
         }
-        // NumPy says which keys pick entries, and what is wrong with others.
+        // NumPy decides which keys are valid, and raises for others.
         let places = py.import("numpy")?.call_method1("arange", (count,))?.get_item(key)?;
         let Ok(picked) = places.extract::<Vec<usize>>() else {
             let message = "scenarios are picked by a place, a slice, a list of places or an array of bool";
@@ -334,8 +335,8 @@ impl Solutions {
         }
         let optimal = if optimal == scenarios { "all optimal".into() } else { format!("{optimal} optimal") };
         format!(
-            "Solutions({}, {optimal}, {}, {}, gap {gap:.1e}, rates to {kkt_residual:.1e}, {iterations:.1} iterations and \
-             {} each)",
+            "Solutions({}, {optimal}, {}, {}, gap {gap:.1e}, rates to {kkt_residual:.1e}, {iterations:.1} iterations \
+             and {} each)",
             counted(scenarios, "scenario"),
             counted(flows, "flow"),
             counted(links, "link"),

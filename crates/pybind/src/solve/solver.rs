@@ -15,7 +15,7 @@ use crate::detach;
 use crate::numbers;
 use crate::problem::Problem;
 
-/// The iteration itself: a method at work on a problem, one step at a time or until proven, and then on with another one.
+/// A method on a problem: one iteration at a time, or until the certificate passes, and then for a changed problem.
 ///
 /// Parameters
 /// ----------
@@ -27,7 +27,7 @@ use crate::problem::Problem;
 /// threads : int
 ///     How many threads price methods may use, as in `solve`.
 /// **options : float
-///     The method's own options, ``gamma`` say.
+///     Options of the method, such as ``gamma``.
 ///
 /// Raises
 /// ------
@@ -53,23 +53,23 @@ use crate::problem::Problem;
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solver {
     core: Mutex<Core>,
-    shown: Mutex<Shown>,
+    described: Mutex<Described>,
 }
 
-/// What it is about, which can be seen while it is at work.
-struct Shown {
+/// The problem and the method, which can be read while the solver is in use.
+struct Described {
     problem: Py<Problem>,
     method: &'static str,
 }
 
 impl Solver {
-    /// The solver, unless it is at work: in another thread, or around a utility that looks at it.
+    /// The solver, unless it is in use: in another thread, or around a utility that refers to it.
     fn core(&self) -> PyResult<MutexGuard<'_, Core>> {
         detach::lock(&self.core, "solver")
     }
 
-    fn shown(&self) -> MutexGuard<'_, Shown> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    fn described(&self) -> MutexGuard<'_, Described> {
+        self.described.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -96,11 +96,11 @@ impl Solver {
             }
             Ok(solver)
         })?;
-        let shown = Shown { problem: problem.clone().unbind(), method: core.method() };
-        Ok(Self { core: Mutex::new(core), shown: Mutex::new(shown) })
+        let described = Described { problem: problem.clone().unbind(), method: core.method() };
+        Ok(Self { core: Mutex::new(core), described: Mutex::new(described) })
     }
 
-    /// Go on until the certificate meets the tolerance, from where it stands.
+    /// Continue from the present state until the certificate meets the tolerance.
     ///
     /// Parameters
     /// ----------
@@ -149,15 +149,15 @@ impl Solver {
         let mut guard = self.core()?;
         let core = &mut *guard;
         let solution = detach::run(py, || core.run(&settings, &mut observer));
-        self.shown().method = guard.method();
+        self.described().method = guard.method();
         Solution::new(py, bar.close(py, solution, last_state)?, trace)
     }
 
-    /// Go on with other demands, capacities or utilities, from where it stands.
+    /// Change demands, capacities or utilities, and continue from the present state.
     ///
-    /// Prices are kept, and rates by the interior point: the next `solve` has a part of the way to go where little has
-    /// changed. After five percent of the demands of a wide-area network, say, the interior point takes about half of its
-    /// steps. Max-min begins anew.
+    /// Prices are kept, and rates by the interior point: the next `solve` takes fewer iterations where little has
+    /// changed. After a change of five percent of the demands of a wide-area network, the interior point takes about
+    /// half of its steps. Max-min starts from the beginning.
     ///
     /// Parameters
     /// ----------
@@ -193,7 +193,7 @@ impl Solver {
         utility: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let mut guard = self.core()?;
-        let mut problem = self.shown().problem.clone_ref(py);
+        let mut problem = self.described().problem.clone_ref(py);
         if let Some(capacities) = capacities {
             problem = Py::new(py, problem.get().with_capacities(py, capacities)?)?;
         }
@@ -205,16 +205,16 @@ impl Solver {
         }
         let (core, changed) = (&mut *guard, &problem.get().core);
         detach::run(py, || core.update(changed))?;
-        let shown = Shown { problem, method: guard.method() };
+        let described = Described { problem, method: guard.method() };
         drop(guard);
-        // What a user's utility does when it goes may ask for either lock.
-        let old = std::mem::replace(&mut *self.shown(), shown);
+        // A user-defined utility may use either lock when it is freed.
+        let old = std::mem::replace(&mut *self.described(), described);
         drop(old);
         Ok(())
     }
 
-    /// Do n iterations, without certifying. Ctrl-C stops between two of them, or on the way of a long one,
-    /// which the next call then goes on with.
+    /// Do n iterations, without certifying. Ctrl-C stops between two of them, or within a long one, with which the next
+    /// call then continues.
     ///
     /// Parameters
     /// ----------
@@ -228,7 +228,7 @@ impl Solver {
         detach::repeat(py, iterations, || core.step(1))
     }
 
-    /// How good the rates and prices are where it stands: `Certificate`. Costs about one step.
+    /// The certificate of the present rates and prices: `Certificate`. Costs about one step.
     ///
     /// Raises
     /// ------
@@ -240,7 +240,8 @@ impl Solver {
         detach::run(py, move || core.certificate()).map(Into::into)
     }
 
-    /// What every path asks for at these prices, not normalized: links may be overloaded. Array of float, shape (paths,).
+    /// The demand of every path at these prices, not normalized: links may be overloaded. Array of float, shape
+    /// (paths,).
     #[getter]
     fn raw_rates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_vec(py, self.core()?.raw_rates()))
@@ -267,13 +268,13 @@ impl Solver {
     /// Name of the method.
     #[getter]
     fn method(&self) -> &'static str {
-        self.shown().method
+        self.described().method
     }
 
     /// The problem it works on.
     #[getter]
     fn problem(&self, py: Python<'_>) -> Py<Problem> {
-        self.shown().problem.clone_ref(py)
+        self.described().problem.clone_ref(py)
     }
 
     fn __repr__(&self) -> PyResult<String> {
@@ -283,6 +284,6 @@ impl Solver {
     /// As of `Problem`.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // Taken only for moments in which no Python code runs.
-        self.shown.try_lock().map_or(Ok(()), |shown| visit.call(&shown.problem))
+        self.described.try_lock().map_or(Ok(()), |described| visit.call(&described.problem))
     }
 }

@@ -24,8 +24,8 @@ use nodes::Labels;
 
 /// A network: named nodes, joined by directed links with capacities.
 ///
-/// The first `ends` nodes are the ends, where flows may start and stop: the servers of a fabric, numbered rack by rack from
-/// 0, or every node of a generic graph. Ready-made ones are in `netnum.topology`.
+/// The first `ends` nodes are the ends, where flows may start and stop: the servers of a fabric, numbered rack by rack
+/// from 0, or every node of a generic graph. Ready-made ones are in `netnum.topology`.
 ///
 /// Parameters
 /// ----------
@@ -44,9 +44,9 @@ use nodes::Labels;
 /// positions : array of float, shape (nodes, 2), optional
 ///     Where to draw every node.
 /// integer_names : bool
-///     Whether an integer that is given for an end is its name, as in a graph whose nodes are the numbers 1 to n, and not its
-///     index; `random_pairs` gives such names then. Where only some names are integers, one that is a name is refused:
-///     give it as text.
+///     Whether an integer that is given for an end is its name, as in a graph whose nodes are the numbers 1 to n, and
+///     not its index; `random_pairs` gives such names then. Where only some names are integers, one that is a name is
+///     refused: give it as text.
 ///
 /// Raises
 /// ------
@@ -194,8 +194,8 @@ impl Topology {
         self.core.ends()
     }
 
-    /// The tier of every node: 0 for ends, 1 for rack or edge switches, 2 for aggregation or spine, 3 for core. Array of
-    /// int, shape (nodes,).
+    /// The tier of every node: 0 for ends, 1 for rack or edge switches, 2 for aggregation or spine, 3 for core. Array
+    /// of int, shape (nodes,).
     #[getter]
     fn tiers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         numbers::indices(py, self.core.tiers())
@@ -216,8 +216,8 @@ impl Topology {
 
     /// One shortest path for every pair, chosen as routers do under equal-cost multipath.
     ///
-    /// Hop by hop, uniformly among the links that lie on a shortest path (fewest links) from there. The choices of pair i
-    /// depend on `seed` and i only. A link of capacity 0 still counts as a link.
+    /// Hop by hop, uniformly among the links that lie on a shortest path (fewest links) from there. The choices of pair
+    /// i depend on `seed` and i only. A link of capacity 0 still counts as a link.
     ///
     /// Parameters
     /// ----------
@@ -321,15 +321,15 @@ impl Topology {
     /// k : int
     ///     The most paths per pair, from 1 to 100 000.
     /// weight : array of float, shape (links,), or float, optional
-    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used. By default 1, so that
-    ///     paths are measured in links.
+    ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used. By default 1, so
+    ///     that paths are measured in links.
     /// max_stretch : float, optional
-    ///     The most that a path may weigh beside the lightest of its pair, at least 1: with 1.5 none is longer by more than
-    ///     half.
+    ///     The most that a path may weigh beside the lightest of its pair, at least 1: with 1.5 none is longer by more
+    ///     than half.
     /// disjoint : bool
-    ///     Whether the paths of a pair may have no link in common. They are then those of least weight in sum, as many as
-    ///     there can be up to k; the lightest path of all need not be among them. With a `max_stretch` there are as many
-    ///     of them as all keep it.
+    ///     Whether the paths of a pair may have no link in common. They are then those of least weight in sum, as many
+    ///     as there can be up to k; the lightest path of all need not be among them. With a `max_stretch` there are as
+    ///     many of them as all keep it.
     /// threads : int, optional
     ///     By default as many as the machine has cores. The paths do not depend on it.
     ///
@@ -343,8 +343,8 @@ impl Topology {
     /// Raises
     /// ------
     /// ProblemError
-    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a path (`has_path` tells
-    ///     which have one); and the link whose weight is negative or NaN.
+    ///     Naming the first pair with an end that does not exist, with two equal ends, or without a path (see
+    ///     `has_path`); and the link whose weight is negative or NaN.
     /// NumError
     ///     For a `k` or a `max_stretch` below 1.
     /// MemoryError
@@ -352,8 +352,8 @@ impl Topology {
     ///
     /// Notes
     /// -----
-    /// Sources: Yen, *Finding the k shortest loopless paths in a network*, Management Science 17, 1971; for disjoint paths
-    /// Suurballe, *Disjoint paths in a network*, Networks 4, 1974.
+    /// Sources: Yen, *Finding the k shortest loopless paths in a network*, Management Science 17, 1971; for disjoint
+    /// paths Suurballe, *Disjoint paths in a network*, Networks 4, 1974.
     ///
     /// Examples
     /// --------
@@ -477,8 +477,8 @@ impl Topology {
 
     /// The links of the walk through some nodes.
     ///
-    /// `Problem` and `Allocator` take lists of node names in place of lists of links themselves, where their network is a
-    /// `Topology`.
+    /// `Problem` and `Allocator` take lists of node names in place of lists of links themselves, where their network is
+    /// a `Topology`.
     ///
     /// Parameters
     /// ----------
@@ -493,8 +493,8 @@ impl Topology {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For a node that does not exist, with the name that is most like it, and for two nodes that no link joins, with
-    ///     the hop.
+    ///     For a node that does not exist, with the name that is most like it, and for two nodes that no link joins,
+    ///     with the hop.
     ///
     /// Examples
     /// --------
@@ -505,8 +505,8 @@ impl Topology {
         Ok(numbers::indices(py, &self.route_of("nodes", nodes)?))
     }
 
-    /// The same network with some links failed: of capacity 0. All links keep their numbers, so that paths stay what they
-    /// are.
+    /// The same network with some links failed: of capacity 0. All links keep their numbers, so that paths stay what
+    /// they are.
     ///
     /// Parameters
     /// ----------
@@ -563,9 +563,9 @@ impl Topology {
     /// Returns
     /// -------
     /// networkx.DiGraph
-    ///     A `MultiDiGraph` where several links run from one node to another. Nodes are named as here, by integers where
-    ///     names are integers, and have the attributes ``tier`` and, where there are positions, ``pos``; edges have
-    ///     ``capacity`` and ``link``, the number of the link here.
+    ///     A `MultiDiGraph` where several links run from one node to another. Nodes are named as here, by integers
+    ///     where names are integers, and have the attributes ``tier`` and, where there are positions, ``pos``; edges
+    ///     have ``capacity`` and ``link``, the number of the link here.
     ///
     /// Raises
     /// ------
@@ -611,7 +611,7 @@ impl Topology {
         slf.py().import("netnum.plot")?.call_method1("topology", (slf, ax, values, label))
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
+    #[expect(clippy::type_complexity, reason = "positional and keyword arguments, for pickle")]
     fn __getnewargs_ex__<'py>(
         &self,
         py: Python<'py>,
@@ -631,7 +631,7 @@ impl Topology {
 }
 
 impl Topology {
-    /// The same network but for what the core says of it: names and positions are those of this one.
+    /// The network with another core, and the positions and integer names of this one.
     pub(crate) fn with(&self, core: Core) -> PyResult<Self> {
         Ok(Self { positions: self.positions.clone(), labels: self.labels.clone(), ..Self::from(core) })
     }

@@ -37,7 +37,7 @@ impl Labels {
 }
 
 impl Topology {
-    /// An end by index or by name. Whether there are so many ends is for the core to say.
+    /// An end by index or by name. The core checks that an index is below the number of ends.
     pub(crate) fn end_of(&self, what: &str, end: &Bound<'_, PyAny>) -> PyResult<usize> {
         if let Ok(name) = end.cast::<PyString>() {
             let name = name.to_cow()?;

@@ -15,15 +15,16 @@ use crate::numbers;
 
 /// Alpha-fair utilities: w^α x^(1-α)/(1-α) by ``weight=w``, or the textbook's s x^(1-α)/(1-α) by ``scale=s``; s = w^α.
 ///
-/// For α = 1 both are w log x. To take a formula from Mo and Walrand's paper or a textbook, where the factor stands alone,
-/// give it as `scale`; the same as ``weight=scale**(1/alpha)``.
+/// For α = 1 both are w log x. To take a formula from Mo and Walrand's paper or a textbook, where the factor stands
+/// alone, give it as `scale`; the same as ``weight=scale**(1/alpha)``.
 ///
-/// α → 0 maximizes throughput (that limit is `Linear`), α = 1 is proportional fairness, α = 2 minimizes potential delay,
-/// α = inf is weighted max-min fairness. On one link rates are proportional to the weights for every α that all share.
+/// α → 0 maximizes throughput (that limit is `Linear`), α = 1 is proportional fairness, α = 2 minimizes potential
+/// delay, α = inf is weighted max-min fairness. On one link rates are proportional to the weights for every α that all
+/// share.
 ///
-/// Where flows have different α, weights say at which rate they are worth the same: x = w, in the unit of the capacities.
-/// With weights of 1 and capacities in bit/s that is 1 bit/s, and flows of small α take nearly everything; then give
-/// weights near the rates that you expect, or capacities in Gbit/s.
+/// Flows with different α have the same marginal utility, 1, at the rate x = w, in the unit of the capacities. With
+/// weights of 1 and capacities in bit/s that is 1 bit/s, and flows of small α get nearly everything; then give weights
+/// near the expected rates, or capacities in Gbit/s.
 ///
 /// Parameters
 /// ----------
@@ -32,8 +33,8 @@ use crate::numbers;
 /// weight : float or array of float, shape (flows,)
 ///     > 0 and finite. On one link rates are proportional to it. 1 unless given.
 /// scale : float or array of float, shape (flows,), optional
-///     > 0 and finite, in place of `weight`. For finite alpha; max-min has weights only, and alpha = 0 is `Linear`, whose
-///     weight is a scale.
+///     > 0 and finite, in place of `weight`. For finite alpha; max-min has weights only, and alpha = 0 is `Linear`,
+///     whose weight is a scale.
 ///
 /// Raises
 /// ------
@@ -107,7 +108,7 @@ impl AlphaFair {
         self.0.scale().map(|scale| numbers::parameter_out(py, scale))
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle asks for: the positional arguments, and the others")]
+    #[expect(clippy::type_complexity, reason = "positional and keyword arguments, for pickle")]
     fn __getnewargs_ex__<'py>(
         &self,
         py: Python<'py>,

@@ -12,11 +12,11 @@ use super::classes::{Class, with_base};
 use crate::error::raise;
 use crate::numbers;
 
-/// A drawn curve B(f): what rate a flow gets at the fair share f.
+/// A piecewise linear curve B(f): the rate of a flow at the fair share f.
 ///
-/// U(x) = ∫ F^(-α) with F the inverse of B, so that all flows of one bottleneck see the same fair share. A large α makes the
-/// sum over several links approach the max-min over fair shares that operators draw the curves for. One object is one
-/// curve for all flows; for different ones pass a sequence of utilities.
+/// U(x) = ∫ F^(-α) with F the inverse of B, so that all flows of one bottleneck see the same fair share. A large α
+/// makes the sum over several links approach the max-min over fair shares that operators draw the curves for. One
+/// object is one curve for all flows; for different ones pass a sequence of utilities.
 ///
 /// Parameters
 /// ----------
@@ -27,7 +27,7 @@ use crate::numbers;
 /// alpha : float
 ///     > 0; inf is max-min fairness over fair shares.
 /// tail_slope : float
-///     How the curve goes on after its last point, >= 0; with 0 the flow is saturated there.
+///     The slope of the curve after its last point, >= 0; with 0 the flow is saturated there.
 ///
 /// Raises
 /// ------
@@ -66,7 +66,7 @@ impl BandwidthFunction {
     }
 }
 
-/// What pickle asks for: the arguments.
+/// The arguments, for pickle.
 type Arguments<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64, f64);
 
 #[pymethods]
@@ -105,7 +105,7 @@ impl BandwidthFunction {
         self.0.exponent(0)
     }
 
-    /// How the curve goes on after its last point.
+    /// The slope of the curve after its last point.
     #[getter]
     fn tail_slope(&self) -> f64 {
         self.spec().tail_slope.unwrap_or(0.0)

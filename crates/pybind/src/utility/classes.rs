@@ -46,7 +46,7 @@ pub(super) fn column(specs: &[Spec], field: fn(&Spec) -> Option<f64>) -> Paramet
     if same { Parameter::Same(values[0]) } else { Parameter::PerFlow(values) }
 }
 
-/// The exception for a bad parameter. A weight of 0 is mostly meant as a demand of 0, and the message says how to give one.
+/// The exception for a bad parameter. A weight of 0 mostly stands for a demand of 0; the message has how to give one.
 pub(super) fn raise_weight(error: Error) -> PyErr {
     let is_zero = matches!(error, Error::Parameter { name: "weight", value: 0.0, .. });
     let message = error.to_string();

@@ -12,8 +12,9 @@ use crate::numbers;
 
 /// Short completion times: x^(1-ε)/s, so that the flow with the smallest s is served almost exclusively.
 ///
-/// With s the flow's size this approximates shortest job first, with its remaining size SRPT, with its deadline earliest
-/// deadline first. On one link rates are proportional to s^(-1/ε): a factor of 2 in size is a factor of 256 in rate.
+/// With s the flow's size this approximates shortest job first, with its remaining size SRPT, with its deadline
+/// earliest deadline first. On one link rates are proportional to s^(-1/ε): a factor of 2 in size is a factor of 256 in
+/// rate.
 ///
 /// Parameters
 /// ----------

@@ -24,10 +24,10 @@ use crate::numbers;
 pub(crate) use classes::{add_classes, of_problem};
 pub(crate) use user::UserUtility;
 
-/// What a flow's rate is worth: the common base of the families that netnum brings along.
+/// A utility of the rate of a flow: the base class of the families of netnum.
 ///
-/// A utility of your own does not derive from it: any object with the methods `value` and `marginal` will do, and `demand`
-/// and `demand_slope` where there is a formula for them.
+/// A user-defined utility does not derive from it: it is any object with the methods `value` and `marginal`, and
+/// `demand` and `demand_slope` where there are formulas for them.
 #[pyclass(frozen, subclass, module = "netnum")]
 pub(crate) struct Utility {
     core: Arc<dyn Core>,
@@ -38,7 +38,7 @@ type Function = fn(&dyn Core, usize, f64) -> f64;
 
 #[pymethods]
 impl Utility {
-    /// U(x), the worth of a rate. May be -inf at 0.
+    /// U(x), the utility of a rate. May be -inf at 0.
     ///
     /// Parameters
     /// ----------
@@ -54,7 +54,7 @@ impl Utility {
         self.each("rates", rates, |utility, flow, rate| utility.value(flow, rate))
     }
 
-    /// U'(x), the worth of one more unit of rate. May be inf at 0.
+    /// U'(x), the marginal utility of a rate. May be inf at 0.
     ///
     /// Parameters
     /// ----------
@@ -129,12 +129,12 @@ impl Utility {
     }
 }
 
-/// One utility of Python's, built in or the user's own.
+/// One utility: of a family, or user-defined.
 fn one(value: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Core>> {
     one_of(value, &mut Vec::new())
 }
 
-/// The same; the user's own are noted as well.
+/// The same; user-defined utilities are also added to a list.
 fn one_of(value: &Bound<'_, PyAny>, users: &mut Vec<Arc<UserUtility>>) -> PyResult<Arc<dyn Core>> {
     if let Ok(utility) = value.cast::<Utility>() {
         return Ok(Arc::clone(&utility.get().core));
@@ -144,10 +144,10 @@ fn one_of(value: &Bound<'_, PyAny>, users: &mut Vec<Arc<UserUtility>>) -> PyResu
     Ok(user)
 }
 
-/// What was given as the utilities of a problem's flows.
+/// The utilities of a problem's flows, as they were given.
 pub(crate) struct Given {
     pub(crate) utilities: Utilities,
-    /// What to show of them again.
+    /// The Python object or tuple of them.
     pub(crate) shown: Py<PyAny>,
     /// Those that are Python objects.
     pub(crate) users: Vec<Arc<UserUtility>>,
@@ -163,7 +163,7 @@ pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<Given> {
         return Ok(Given { utilities, shown: value.clone().unbind(), users });
     }
     let list: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
-    // An object that several flows share is asked about all of them in one call.
+    // An object that several flows share is called once for all of them.
     let mut known: HashMap<*mut pyo3::ffi::PyObject, Arc<dyn Core>> = HashMap::new();
     let mut utilities = Vec::with_capacity(list.len());
     let mut pacer = Pacer::new(value.py());
@@ -180,7 +180,7 @@ pub(crate) fn utilities(value: &Bound<'_, PyAny>) -> PyResult<Given> {
     Ok(Given { utilities: utilities.into(), shown, users })
 }
 
-/// Says which flow's utility has the wrong type.
+/// Adds to a `TypeError` the flow whose utility has the wrong type.
 fn about_flow(flow: usize, error: PyErr, py: Python<'_>) -> PyErr {
     match error.is_instance_of::<PyTypeError>(py) {
         true => PyTypeError::new_err(format!("flow {flow}: {}", error.value(py))),
@@ -200,18 +200,18 @@ pub(crate) fn repr(utility: &Bound<'_, PyAny>) -> PyResult<String> {
 /// Check the laws that every method relies on, at rates over twelve decades around `scale`.
 ///
 /// 1. U' is not negative, and does not increase with the rate (U is concave);
-/// 2. U rises as its marginals say (value and marginal fit together);
+/// 2. differences of U agree with its marginals;
 /// 3. the demand at price U'(x) is x, and does not increase with the price;
 /// 4. the demand slope is not positive, and agrees with finite differences of the demand.
 ///
-/// Laws 3 and 4 are not asked of linear utilities, whose demand is not a single number, and none of max-min fairness,
-/// which has no values.
+/// Laws 3 and 4 are not checked for linear utilities, whose demand is not a single number, and none for max-min
+/// fairness, which has no values.
 ///
 /// Parameters
 /// ----------
 /// utility : utility
-///     One of netnum's, or an object of your own with the methods ``value`` and ``marginal``, and where it has them
-///     ``demand`` and ``demand_slope``, on arrays. It is called here with arrays of one entry; where its parameters are arrays over
+///     One of netnum's, or a user-defined object with the methods ``value`` and ``marginal``, and optionally ``demand``
+///     and ``demand_slope``, on arrays. It is called with arrays of one entry; where its parameters are arrays over
 ///     flows it may answer with one entry per flow.
 /// flow : int
 ///     The flow whose parameters are checked.
@@ -221,7 +221,8 @@ pub(crate) fn repr(utility: &Bound<'_, PyAny>) -> PyResult<String> {
 /// Raises
 /// ------
 /// UtilityError
-///     Naming the law that is broken, with the numbers that show it. What the utility itself raises comes through.
+///     Naming the law that is broken, with the numbers that show it. An exception of the utility itself is raised
+///     unchanged.
 #[pyfunction]
 #[pyo3(signature = (utility, flow=None, scale=1.0))]
 #[pyo3(text_signature = "(utility, flow=0, scale=1.0)")]

@@ -1,4 +1,4 @@
-//! A user's own utility: a Python object whose methods take and return arrays over flows.
+//! A user-defined utility: a Python object whose methods take and return arrays over flows.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,13 +14,13 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::error::UtilityError;
 use crate::{detach, numbers};
 
-/// What it must have, and what is found from the marginal where it has not.
+/// The methods that it must have.
 const NEEDED: [&str; 2] = ["value", "marginal"];
 
 /// A Python object as a utility. A whole block of flows costs one call.
 ///
-/// Once Python code has raised, nothing more is asked of it: the answers are NaN until the call that asks ends, which
-/// then raises what was raised first (see `detach.rs`).
+/// Once Python code has raised, it is not called again: the answers are NaN until the call ends, which then raises the
+/// first exception (see `detach.rs`).
 pub(crate) struct UserUtility {
     object: Py<PyAny>,
     class: String,
@@ -55,13 +55,13 @@ impl UserUtility {
         Ok(Self { object: object.clone().unbind(), class, saturation, has_demand, has_demand_slope })
     }
 
-    /// Shows Python's garbage collector the object.
+    /// The object, for Python's garbage collector.
     pub(crate) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.object)
     }
 
-    /// What a method answers to an array, or the first exception kept and NaN.
-    fn ask(&self, method: &str, arguments: &[f64]) -> Option<Vec<f64>> {
+    /// The answer of a method to an array; none once Python code has raised, with the first exception kept.
+    fn call(&self, method: &str, arguments: &[f64]) -> Option<Vec<f64>> {
         if detach::has_raised() {
             return None;
         }
@@ -69,7 +69,7 @@ impl UserUtility {
     }
 
     fn answer(&self, py: Python<'_>, method: &str, arguments: &[f64]) -> PyResult<Vec<f64>> {
-        // At rate 0, or at a price near it, many a utility rightly answers inf. No need to warn.
+        // At rate 0, or at a price near 0, inf is the right answer of many utilities: NumPy must not warn.
         let settings = PyDict::new(py);
         settings.set_item("divide", "ignore")?;
         settings.set_item("over", "ignore")?;
@@ -92,8 +92,8 @@ impl UserUtility {
         }
     }
 
-    fn ask_block(&self, method: &str, arguments: &[f64], out: &mut [f64]) {
-        match self.ask(method, arguments) {
+    fn call_block(&self, method: &str, arguments: &[f64], out: &mut [f64]) {
+        match self.call(method, arguments) {
             Some(answers) if answers.len() == out.len() => out.copy_from_slice(&answers),
             Some(answers) => {
                 let (class, found, expected) = (&self.class, answers.len(), out.len());
@@ -105,9 +105,9 @@ impl UserUtility {
         }
     }
 
-    /// One flow's answer. An object whose parameters are arrays over flows answers a single argument for all of them.
-    fn ask_one(&self, method: &str, flow: usize, argument: f64) -> f64 {
-        let Some(answers) = self.ask(method, &[argument]) else { return f64::NAN };
+    /// The answer for one flow. An object whose parameters are arrays over flows gives one for each of them.
+    fn call_one(&self, method: &str, flow: usize, argument: f64) -> f64 {
+        let Some(answers) = self.call(method, &[argument]) else { return f64::NAN };
         let place = if answers.len() == 1 { 0 } else { flow };
         answers.get(place).copied().unwrap_or_else(|| {
             let (class, flows) = (&self.class, answers.len());
@@ -122,7 +122,7 @@ impl UserUtility {
 impl UserUtility {
     /// U' of one flow, as a function of a block of one.
     fn marginals_of(&self, flow: usize) -> impl FnMut(&[f64], &mut [f64]) {
-        move |rates, out| out[0] = self.ask_one("marginal", flow, rates[0])
+        move |rates, out| out[0] = self.call_one("marginal", flow, rates[0])
     }
 }
 
@@ -134,14 +134,14 @@ impl fmt::Debug for UserUtility {
 
 impl Utility for UserUtility {
     fn value(&self, flow: usize, rate: f64) -> f64 {
-        self.ask_one("value", flow, rate)
+        self.call_one("value", flow, rate)
     }
     fn marginal(&self, flow: usize, rate: f64) -> f64 {
-        self.ask_one("marginal", flow, rate)
+        self.call_one("marginal", flow, rate)
     }
     fn demand(&self, flow: usize, price: f64) -> f64 {
         if self.has_demand {
-            return self.ask_one("demand", flow, price);
+            return self.call_one("demand", flow, price);
         }
         let mut demand = [0.0];
         inverse::demands_into(self.marginals_of(flow), |_| self.saturation(flow), &[price], &mut demand);
@@ -149,7 +149,7 @@ impl Utility for UserUtility {
     }
     fn demand_slope(&self, flow: usize, price: f64) -> f64 {
         if self.has_demand_slope {
-            return self.ask_one("demand_slope", flow, price);
+            return self.call_one("demand_slope", flow, price);
         }
         let (demand, mut slope) = ([self.demand(flow, price)], [0.0]);
         let saturation = |_| self.saturation(flow);
@@ -163,36 +163,36 @@ impl Utility for UserUtility {
         self.saturation.as_ref().map_or(f64::INFINITY, |saturation| saturation.of(flow))
     }
     fn value_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        self.ask_block("value", rates, out);
+        self.call_block("value", rates, out);
     }
     fn marginal_into(&self, _flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        self.ask_block("marginal", rates, out);
+        self.call_block("marginal", rates, out);
     }
     fn demand_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
         if self.has_demand {
-            return self.ask_block("demand", prices, out);
+            return self.call_block("demand", prices, out);
         }
-        let marginals = |rates: &[f64], out: &mut [f64]| self.ask_block("marginal", rates, out);
+        let marginals = |rates: &[f64], out: &mut [f64]| self.call_block("marginal", rates, out);
         inverse::demands_into(marginals, |place| self.saturation(flows.start + place), prices, out);
     }
     fn demand_slope_into(&self, flows: Range<usize>, prices: &[f64], out: &mut [f64]) {
         if self.has_demand_slope {
-            return self.ask_block("demand_slope", prices, out);
+            return self.call_block("demand_slope", prices, out);
         }
         let mut demands = vec![0.0; prices.len()];
         self.demand_into(flows.clone(), prices, &mut demands);
-        let marginals = |rates: &[f64], out: &mut [f64]| self.ask_block("marginal", rates, out);
+        let marginals = |rates: &[f64], out: &mut [f64]| self.call_block("marginal", rates, out);
         let saturation = |place| self.saturation(flows.start + place);
         inverse::demand_slopes_into(marginals, saturation, prices, &demands, out);
     }
     fn gain_into(&self, _flows: Range<usize>, from: &[f64], to: &[f64], out: &mut [f64]) {
         let mut before = vec![0.0; from.len()];
-        self.ask_block("value", from, &mut before);
-        self.ask_block("value", to, out);
+        self.call_block("value", from, &mut before);
+        self.call_block("value", to, out);
         let tangent = out.iter().zip(&before).any(|(&after, &before)| cancels(before, after));
         let mut marginals = vec![0.0; from.len()];
         if tangent {
-            self.ask_block("marginal", from, &mut marginals);
+            self.call_block("marginal", from, &mut marginals);
         }
         for (i, out) in out.iter_mut().enumerate() {
             *out = match from[i] == to[i] {

@@ -1,10 +1,10 @@
-//! The routes of flows, by slot, one beside the other: whoever goes through many flows goes through few bytes.
+//! The routes of flows, by slot, in one array: a loop over many flows reads few bytes.
 
 /// A link on a flow's route.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hop {
     pub(super) link: u32,
-    /// Where the flow stands among the link's crossings.
+    /// The place of the flow among the link's crossings.
     pub(super) place: u32,
     pub(super) share: f64,
 }

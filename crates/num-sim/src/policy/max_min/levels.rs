@@ -1,229 +1,75 @@
 //! Max-min rates under changes: the level of every link, and which levels a change moves.
 //!
-//! Link l carries the flows f through it with shares a_fl (1 unless a flow spreads). Its level λ_l is the rate at which
-//! it would cut its flows off, and a flow gets the lowest level on its route, or its cap if that is lower:
+//! Link l carries its flows f with shares a_fl (1 unless a flow spreads). Its level λ_l is the rate at which it cuts
+//! its flows off, and a flow gets the lowest level on its route, or its cap if that is lower:
 //!
 //! ```text
-//! m_fl = min(cap_f, min over the other links k of f of λ_k)        what f would do if l were not there
+//! m_fl = min(cap_f, min over the other links k of f of λ_k)        the rate of f without l
 //! λ_l  solves  Σ_f a_fl min(λ_l, m_fl) = c_l;  ∞ if the m_fl fit   (1)
 //! x_f  = min(cap_f, min_l λ_l)
 //! ```
 //!
-//! Levels that satisfy (1) on every link give the max-min rates, and there are no others: the lowest level among them is
-//! c_l / Σ a_fl of the tightest link, because nothing cuts its flows off before; take it away with its flows, and so on.
-//! So whatever the order in which links are looked at, once (1) holds everywhere the rates are right, and an event is
-//! done with as soon as that is so again.
+//! Levels that satisfy (1) on every link give the max-min rates, and there are no others: the lowest level among them
+//! is c_l / Σ a_fl of the tightest link, because nothing cuts its flows off before; remove it with its flows, and so
+//! on. So the rates are right once (1) holds everywhere, whatever the order in which links are computed.
 //!
-//! A link sees another one only below its own level: if λ_k moves from u to v, (1) of l changes only for m_fl, and only if
-//! min(u, v) < λ_l. So links are looked at in the order of the lowest level at which they may move, as in Dijkstra's
-//! algorithm, and most are looked at once:
+//! A link depends on another one only below its own level: if λ_k moves from u to v, (1) of l changes only for m_fl,
+//! and only if min(u, v) < λ_l. So links are computed in the order of the lowest level at which they may move, as in
+//! Dijkstra's algorithm, and most are computed once:
 //!
 //! ```text
 //! some m_fl has fallen from u to v   λ_l can only rise:  from λ_l on
 //! some m_fl has risen from u to v    λ_l can only fall:  not below u
 //! ```
 //!
-//! That is a bound; when a link's turn comes its level is computed, and if that moves at a higher level than where the
-//! next link may, it waits for its turn again.
+//! That is a bound; when a link comes first its level is computed, and if that moves at a higher level than where the
+//! next link may, it waits again.
 //!
-//! Each flow keeps its two lowest levels, so that m_fl is at hand for every l. An event costs O(links that move · flows on
-//! them · hops), some tens of flows where some hundreds are active; a full [fill](super::fill) costs O(all crossings), and
-//! takes over after [`MOST_MOVES`] moves, or in a crowd as soon as those have cost [`WORTH`] of it; and where that was the
-//! end of it, the next few events begin with a fill.
+//! Each flow keeps its two lowest levels, from which m_fl follows for every l. An event costs O(links that move · flows
+//! on them · hops), some tens of flows where some hundreds are active; a full [fill](super::fill) costs O(all
+//! crossings), and replaces the moves after [`MOST_MOVES`] of them, or with many flows as soon as those have cost
+//! 1/[`WORTH`] of it; the next few events then begin with a fill.
 
 use netnum_core::interrupt::Pacer;
 
 use super::fill::Filled;
+use super::flow_levels::{FlowLevels, NONE};
 use super::hops::{Hop, Hops};
+use super::links::{Crossing, Link, Waiting};
 use crate::error::Result;
 use crate::network::Route;
 
-/// A link whose flows ask for this much more than its capacity, relative to it, is still large enough: that is rounding.
+/// A link whose demand exceeds its capacity by this fraction is still large enough: that is rounding.
 const FULL: f64 = 16.0 * f64::EPSILON;
-/// A level that moves by less than this, relative to it, has not moved. Levels are computed from their link's flows each
-/// time, not from their last value, so that this does not add up.
+/// A level that moves by less than this, relative to it, has not moved. Levels are computed from their link's flows
+/// each time, not from their last value, so that this does not add up.
 const SAME: f64 = 8.0 * f64::EPSILON;
 /// After this many moves a fill is faster.
 const MOST_MOVES: usize = 60;
 /// From this many crossings of flows and links on, what moves cost is counted.
-const CROWD: usize = 4000;
-/// The part of a fill, in crossings that are looked at, after which that is the faster one.
+const MANY_CROSSINGS: usize = 4000;
+/// The fraction of a fill, in crossings that are read, after which a fill is faster: one in this many.
 const WORTH: usize = 4;
 /// Events at most that begin with a fill since moves have cost too much.
 const MOST_FILLS: u32 = 32;
-/// And so it is from the start when this many links wait.
+/// A fill is faster from the start when this many links wait.
 const MOST_WAITING: usize = 60;
 
-/// A link that holds nothing back is looked at again before this part of its capacity is left. What is left is kept up by
-/// adding and subtracting, with less rounding than that.
-const SPARE: f64 = 1e-6;
-
-/// No link.
-pub(super) const NONE: u32 = u32::MAX;
-
-/// A flow on a link.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Crossing {
-    pub(super) slot: u32,
-    /// Which of the flow's hops this is.
-    hop: u32,
-    pub(super) share: f64,
-}
-
-#[derive(Debug)]
-pub(super) struct Link {
-    pub(super) capacity: f64,
-    /// While it holds no flow back, c_l − Σ_f a_fl m_fl, what they leave of it.
-    pub(super) spare: f64,
-    pub(super) through: Vec<Crossing>,
-    /// How many of them have another share than 1: they spread, or have a weight.
-    pub(super) spread: u32,
-    /// Its place among those that wait to be looked at; [`NONE`] if it does not.
-    waits_at: u32,
-    /// The level it will move to; NaN unless computed from what is *(while it waits)*.
-    next: f64,
-}
-
-impl Link {
-    /// It may move, at a level `from` or above.
-    #[inline]
-    fn wait(&mut self, link: u32, from: f64, waiting: &mut Vec<Waiting>) {
-        self.next = f64::NAN;
-        match waiting.get_mut(self.waits_at as usize) {
-            Some(waits) => waits.from = f64::min(waits.from, from),
-            None => {
-                self.waits_at = waiting.len() as u32;
-                waiting.push(Waiting { link, from });
-            }
-        }
-    }
-
-    /// A bound of its level that holds whatever other links do.
-    fn floor(&self) -> f64 {
-        match self.through.len() {
-            0 => f64::INFINITY,
-            _ if self.spread > 0 => 0.0,
-            flows => self.capacity / flows as f64,
-        }
-    }
-
-    /// A link that holds no flow back is asked for more, or for less if that is negative; whether that settles it.
-    fn bears(&mut self, level: f64, more: f64) -> bool {
-        self.spare -= more;
-        level == f64::INFINITY && (more <= 0.0 || self.spare > SPARE * self.capacity)
-    }
-}
-
-/// A link that waits to be looked at.
-#[derive(Debug, Clone, Copy)]
-struct Waiting {
-    link: u32,
-    /// The lowest level at which it may move.
-    from: f64,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Member {
-    /// The lowest of its levels and its cap, which is its rate.
-    lowest: f64,
-    /// The next one, from another link (or from its cap).
-    second: f64,
-    /// The link with the lowest level; [`NONE`] if that is the cap.
-    lowest_at: u32,
-    pub(super) cap: f64,
-    /// The rate that was told last.
-    told: f64,
-    /// Whether it is listed among those whose rate may have changed.
-    listed: bool,
-}
-
-impl Member {
-    pub(super) fn rate(&self) -> f64 {
-        self.lowest
-    }
-
-    /// Whether it is its cap that holds it back.
-    pub(super) fn is_at_cap(&self) -> bool {
-        self.lowest_at == NONE
-    }
-
-    /// A fill has found its rate, and the link that holds it back ([`NONE`] for its cap). What its second lowest level is
-    /// it leaves open.
-    #[inline]
-    pub(super) fn cut_off(&mut self, slot: u32, rate: f64, link: u32, listed: &mut Vec<u32>) {
-        self.lowest_at = link;
-        if rate != self.lowest {
-            self.lowest = rate;
-            self.list(slot, listed);
-        }
-    }
-
-    /// Its two lowest levels, and where the lowest is.
-    #[inline]
-    fn lows(&self) -> (f64, f64, u32) {
-        (self.lowest, self.second, self.lowest_at)
-    }
-
-    /// m_fl.
-    #[inline]
-    fn without(&self, link: u32) -> f64 {
-        if link == self.lowest_at { self.second } else { self.lowest }
-    }
-
-    /// Lists it among those whose rate may have changed.
-    fn list(&mut self, slot: u32, listed: &mut Vec<u32>) {
-        if !std::mem::replace(&mut self.listed, true) {
-            listed.push(slot);
-        }
-    }
-
-    /// The level of a link of its own has moved. Only one that rises past the second lowest has the others looked at.
-    #[inline]
-    fn follow(&mut self, link: u32, old: f64, new: f64, hops: &[Hop], levels: &[f64]) {
-        if link == self.lowest_at {
-            match new <= self.second {
-                true => self.lowest = new,
-                false => self.look(hops, levels),
-            }
-        } else if new < self.lowest {
-            (self.lowest, self.second, self.lowest_at) = (new, self.lowest, link);
-        } else if new <= self.second {
-            self.second = new;
-        } else if old <= self.second {
-            self.look(hops, levels);
-        }
-    }
-
-    /// Finds its two lowest levels.
-    #[inline]
-    fn look(&mut self, hops: &[Hop], levels: &[f64]) {
-        (self.lowest, self.second, self.lowest_at) = (self.cap, f64::INFINITY, NONE);
-        for hop in hops {
-            let level = levels[hop.link as usize];
-            if level < self.lowest {
-                (self.lowest, self.second, self.lowest_at) = (level, self.lowest, hop.link);
-            } else if level < self.second {
-                self.second = level;
-            }
-        }
-    }
-}
-
-/// Max-min rates of flows that come and go.
+/// Max-min rates of flows that arrive and end.
 #[derive(Debug, Default)]
 pub(super) struct Levels {
     pub(super) links: Vec<Link>,
-    /// λ by link, ∞ for one that holds no flow back. Apart from the rest: they are what is read most, and stay in cache.
+    /// λ by link, ∞ for one that limits no flow. Apart from the rest, since they are read most: they stay in cache.
     pub(super) levels: Vec<f64>,
-    pub(super) members: Vec<Member>,
+    pub(super) members: Vec<FlowLevels>,
     pub(super) hops: Hops,
     waiting: Vec<Waiting>,
     /// The flows whose rate may have changed.
     pub(super) listed: Vec<u32>,
-    /// What a fill goes on from.
+    /// The last fill, from which the next one goes on.
     pub(super) filled: Filled,
-    /// Whether the second lowest levels of flows are not known, as after a fill.
-    unseconded: bool,
+    /// Whether the second lowest levels of flows are missing, as after a fill.
+    without_seconds: bool,
     /// Whether to fill at every event.
     always_fill: bool,
     /// Flows on links.
@@ -238,7 +84,7 @@ impl Levels {
         Self { always_fill: true, ..Self::default() }
     }
 
-    pub(super) fn start(&mut self, capacities: &[f64]) {
+    pub(super) fn reset(&mut self, capacities: &[f64]) {
         let link = |&capacity: &f64| Link {
             capacity,
             spare: capacity,
@@ -259,7 +105,7 @@ impl Levels {
     pub(super) fn insert(&mut self, slot: u32, route: &Route, weight: f64, cap: f64, rate: f64) {
         let Self { links, levels, members, hops, waiting, listed, crossings, filled, .. } = self;
         if members.len() <= slot as usize {
-            members.resize_with(slot as usize + 1, Member::default);
+            members.resize_with(slot as usize + 1, FlowLevels::default);
         }
         let member = &mut members[slot as usize];
         let route = route.iter().enumerate().map(|(hop, (link, share))| {
@@ -272,16 +118,16 @@ impl Levels {
         hops.set(slot, route);
         let hops = hops.of(slot);
         *crossings += hops.len();
-        (member.cap, member.told) = (cap, rate);
-        member.look(hops, levels);
+        (member.cap, member.reported) = (cap, rate);
+        member.find_lowest(hops, levels);
         member.list(slot, listed);
         filled.insert(slot, member.cap, hops);
         for &Hop { link, share, .. } in hops {
-            let asked = share * member.without(link);
-            let asks = &mut links[link as usize];
-            if !asks.bears(levels[link as usize], asked) {
-                let floor = asks.floor();
-                asks.wait(link, floor, waiting);
+            let demand = share * member.without(link);
+            let asked_of = &mut links[link as usize];
+            if !asked_of.still_spare(levels[link as usize], demand) {
+                let from = asked_of.lowest_level();
+                asked_of.wait(link, from, waiting);
             }
         }
     }
@@ -290,7 +136,7 @@ impl Levels {
         self.filled.remove(slot, self.hops.of(slot));
         for hop in 0..self.hops.of(slot).len() {
             let Hop { link, place, share } = self.hops.of(slot)[hop];
-            let asked = share * self.members[slot as usize].without(link);
+            let demand = share * self.members[slot as usize].without(link);
             let left = &mut self.links[link as usize];
             left.spread -= u32::from(share != 1.0);
             let through = &mut left.through;
@@ -299,7 +145,7 @@ impl Levels {
                 self.hops.of_mut(moved.slot)[moved.hop as usize].place = place;
             }
             let level = self.levels[link as usize];
-            if !self.links[link as usize].bears(level, -asked) {
+            if !self.links[link as usize].still_spare(level, -demand) {
                 self.wait(link, level);
             }
         }
@@ -309,17 +155,17 @@ impl Levels {
 
     pub(super) fn set_cap(&mut self, slot: u32, cap: f64) {
         let member = &mut self.members[slot as usize];
-        if self.unseconded {
-            member.look(self.hops.of(slot), &self.levels);
+        if self.without_seconds {
+            member.find_lowest(self.hops.of(slot), &self.levels);
         }
         let (before, old) = (member.cap, member.lows());
         member.cap = cap;
-        member.look(self.hops.of(slot), &self.levels);
-        self.filled.recap(slot, f64::min(before, cap), self.hops.of(slot));
-        self.pass_on(slot, old);
+        member.find_lowest(self.hops.of(slot), &self.levels);
+        self.filled.cap_changed(slot, f64::min(before, cap), self.hops.of(slot));
+        self.notify_links(slot, old);
     }
 
-    /// A flow has another share of the links of its only path, and another cap. Nothing holds of levels until all are
+    /// A flow has another share of the links of its only path, and another cap. Levels are undefined until all are
     /// [filled](Self::fill_all).
     pub(super) fn set_share(&mut self, slot: u32, share: f64, cap: f64) {
         for hop in self.hops.of_mut(slot) {
@@ -330,8 +176,8 @@ impl Levels {
             hop.share = share;
         }
         let member = &mut self.members[slot as usize];
-        // Its rate is told whatever it is.
-        (member.cap, member.lowest, member.told) = (cap, f64::NAN, f64::NAN);
+        // Its rate counts as changed, whatever it is.
+        (member.cap, member.lowest, member.reported) = (cap, f64::NAN, f64::NAN);
     }
 
     /// Computes all levels anew.
@@ -349,8 +195,8 @@ impl Levels {
         let less = changed.capacity - capacity;
         changed.capacity = capacity;
         self.filled.set_capacity(link, -less);
-        if less != 0.0 && !changed.bears(level, less) {
-            let from = if less > 0.0 { changed.floor() } else { level };
+        if less != 0.0 && !changed.still_spare(level, less) {
+            let from = if less > 0.0 { changed.lowest_level() } else { level };
             self.wait(link, from);
         }
     }
@@ -373,7 +219,7 @@ impl Levels {
         self.hops.of(slot).iter().map(|hop| hop.link)
     }
 
-    pub(super) fn member(&self, slot: u32) -> &Member {
+    pub(super) fn member(&self, slot: u32) -> &FlowLevels {
         &self.members[slot as usize]
     }
 
@@ -381,18 +227,18 @@ impl Levels {
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
-    pub(super) fn changes(&mut self, mut tell: impl FnMut(u32, &Member, &[Hop])) -> Result<()> {
+    pub(super) fn changes(&mut self, mut call: impl FnMut(u32, &FlowLevels, &[Hop])) -> Result<()> {
         let mut pacer = Pacer::new();
         for slot in self.listed.drain(..) {
             pacer.did(1)?;
             let member = &mut self.members[slot as usize];
             member.listed = false;
             let hops = self.hops.of(slot);
-            // Not its negation: what was told may be NaN, for nothing.
-            let is_told = (member.lowest - member.told).abs() <= SAME * member.told;
-            if !is_told && !hops.is_empty() {
-                member.told = member.lowest;
-                tell(slot, member, hops);
+            // Not its negation: the reported rate may be NaN, for none.
+            let is_same = (member.lowest - member.reported).abs() <= SAME * member.reported;
+            if !is_same && !hops.is_empty() {
+                member.reported = member.lowest;
+                call(slot, member, hops);
             }
         }
         Ok(())
@@ -402,7 +248,7 @@ impl Levels {
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
-    pub(super) fn settle(&mut self) -> Result<()> {
+    pub(super) fn update(&mut self) -> Result<()> {
         if self.always_fill {
             return self.fill_all();
         }
@@ -418,13 +264,13 @@ impl Levels {
         }
         self.filled.forget();
         self.find_seconds()?;
-        // In a crowd the next events will not be cheaper.
-        let (mut moves, mut looked, is_crowd) = (0, 0, self.crossings >= CROWD);
+        // With many flows the next events will not be cheaper.
+        let (mut moves, mut read, is_large) = (0, 0, self.crossings >= MANY_CROSSINGS);
         while let Some((place, others)) = self.first_waiting() {
             let link = self.waiting[place].link;
             let level = self.levels[link as usize];
             if self.links[link as usize].next.is_nan() {
-                looked += self.links[link as usize].through.len();
+                read += self.links[link as usize].through.len();
                 self.links[link as usize].next = self.level(link);
             }
             let next = self.links[link as usize].next;
@@ -432,15 +278,15 @@ impl Levels {
                 self.forget(place);
             } else if f64::min(next, level) > others {
                 self.waiting[place].from = f64::min(next, level);
-            } else if moves == MOST_MOVES || (is_crowd && WORTH * looked > self.crossings) {
-                if is_crowd {
+            } else if moves == MOST_MOVES || (is_large && WORTH * read > self.crossings) {
+                if is_large {
                     self.fills = u32::min(2 * self.fills + 1, MOST_FILLS);
                     self.fills_left = self.fills;
                 }
                 return self.refill();
             } else {
                 moves += 1;
-                looked += self.links[link as usize].through.len();
+                read += self.links[link as usize].through.len();
                 self.forget(place);
                 self.shift(link, next);
             }
@@ -456,17 +302,17 @@ impl Levels {
             self.links[waits.link as usize].waits_at = NONE;
             from = f64::min(from, waits.from);
         }
-        self.unseconded = true;
+        self.without_seconds = true;
         self.fill(from)
     }
 
     /// Finds the second lowest levels of flows, which a fill leaves open.
     fn find_seconds(&mut self) -> Result<()> {
         let mut pacer = Pacer::new();
-        if std::mem::take(&mut self.unseconded) {
+        if std::mem::take(&mut self.without_seconds) {
             for (slot, member) in (0..).zip(&mut self.members) {
                 pacer.did(1)?;
-                member.look(self.hops.of(slot), &self.levels);
+                member.find_lowest(self.hops.of(slot), &self.levels);
             }
         }
         Ok(())
@@ -500,7 +346,7 @@ impl Levels {
         }
     }
 
-    /// Moves a link's level, and has those links wait that see it move.
+    /// Moves a link's level, and lets the links wait whose (1) changes by that.
     fn shift(&mut self, link: u32, level: f64) {
         let moved_from = std::mem::replace(&mut self.levels[link as usize], level);
         let through = std::mem::take(&mut self.links[link as usize].through);
@@ -508,14 +354,14 @@ impl Levels {
             let member = &mut self.members[crossing.slot as usize];
             let old = member.lows();
             member.follow(link, moved_from, level, self.hops.of(crossing.slot), &self.levels);
-            self.pass_on(crossing.slot, old);
+            self.notify_links(crossing.slot, old);
         }
         self.links[link as usize].through = through;
     }
 
-    /// A flow's two lowest levels may be others than they were: has those links of its route wait that see it.
+    /// A flow's two lowest levels may have changed: lets those links of its route wait whose (1) changes by that.
     #[inline]
-    fn pass_on(&mut self, slot: u32, old: (f64, f64, u32)) {
+    fn notify_links(&mut self, slot: u32, old: (f64, f64, u32)) {
         let Self { links, levels, members, hops, waiting, listed, .. } = self;
         let member = &mut members[slot as usize];
         if member.lows() == old {
@@ -531,18 +377,19 @@ impl Levels {
                 continue;
             }
             let link = &mut links[other as usize];
-            // What it was going to do may be something else now.
+            // Its next level is no longer valid.
             link.next = f64::NAN;
-            let seen_below = levels[other as usize];
-            if link.bears(seen_below, share * (after - before)) || f64::min(before, after) >= seen_below {
+            let own_level = levels[other as usize];
+            if link.still_spare(own_level, share * (after - before)) || f64::min(before, after) >= own_level {
                 continue;
             }
-            link.wait(other, if after > before { before } else { seen_below }, waiting);
+            link.wait(other, if after > before { before } else { own_level }, waiting);
         }
     }
 
     /// The level that solves (1) on one link, by Newton's method: the left side is concave and piecewise linear in the
-    /// level, so that every step but the first is upwards, and the last one exact. Notes what is spared, if it is ∞.
+    /// level, so that every step but the first is upwards, and the last one exact. Stores the spare capacity, if it is
+    /// ∞.
     fn level(&mut self, link: u32) -> f64 {
         let Self { links, levels, members, .. } = self;
         let Link { capacity, spare, through, .. } = &mut links[link as usize];
@@ -550,8 +397,8 @@ impl Levels {
         let mut guess = levels[link as usize];
         let mut steps = 0;
         loop {
-            // What flows cut off elsewhere take, and the shares of those cut off here; the highest of those levels, and the
-            // lowest that these have elsewhere.
+            // The capacity taken by flows cut off elsewhere, and the shares of those cut off here; the highest level of
+            // the former, and the lowest level elsewhere of the latter.
             let (mut taken, mut shares) = (0.0, 0.0);
             let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
             for crossing in through {
@@ -569,7 +416,7 @@ impl Levels {
                     *spare = capacity - taken;
                     return f64::INFINITY;
                 }
-                // Too high to see a slope: from below all of them.
+                // Above all of them, where the slope is 0: from below all of them.
                 guess = capacity / through.iter().map(|crossing| crossing.share).sum::<f64>();
                 steps = 1;
                 continue;
@@ -589,100 +436,4 @@ impl Levels {
 }
 
 #[cfg(test)]
-mod tests {
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
-
-    use super::*;
-
-    /// A flow's slot, route, weight and cap.
-    type Weighed = (u32, Route, f64, f64);
-
-    /// Max-min rates by progressive filling, a cap being a link of one's own.
-    fn progressive(capacities: &[f64], flows: &[Weighed]) -> Vec<f64> {
-        let mut rates = vec![f64::NAN; flows.len()];
-        while rates.iter().any(|rate| rate.is_nan()) {
-            let (mut left, mut rising) = (capacities.to_vec(), vec![0.0; capacities.len()]);
-            for ((_, route, weight, _), rate) in flows.iter().zip(&rates) {
-                for (link, share) in route.iter().map(|(link, share)| (link, weight * share)) {
-                    if rate.is_nan() { rising[link] += share } else { left[link] -= share * rate }
-                }
-            }
-            let levels: Vec<f64> = left
-                .iter()
-                .zip(&rising)
-                .map(|(left, rising)| if *rising > 0.0 { left / rising } else { f64::INFINITY })
-                .collect();
-            let capped = flows.iter().zip(&rates).filter(|flow| flow.1.is_nan()).map(|flow| flow.0.3);
-            let water = levels.iter().copied().chain(capped).fold(f64::INFINITY, f64::min);
-            for ((_, route, _, cap), rate) in flows.iter().zip(&mut rates) {
-                if rate.is_nan() && (*cap <= water || route.iter().any(|hop| levels[hop.0] <= water)) {
-                    *rate = water.max(0.0);
-                }
-            }
-        }
-        rates
-    }
-
-    #[test]
-    fn flows_with_caps_and_shares_that_come_and_go_get_the_rates_of_a_fill_under_any_change() {
-        for seed in 0..40 {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let links = rng.random_range(2..12u32);
-            let mut capacities: Vec<f64> = (0..links).map(|_| f64::from(rng.random_range(0..6u32))).collect();
-            // By moves, by fills from nothing, by fills that go on, and by some of each.
-            let mut all = [Levels::default(), Levels::full(), Levels::default(), Levels::default()];
-            all.iter_mut().for_each(|levels| levels.start(&capacities));
-            let (mut flows, mut free): (Vec<Weighed>, Vec<u32>) = (vec![], (0..40).rev().collect());
-            let mut rates = [[0.0; 40]; 4];
-            for _ in 0..300 {
-                for _ in 0..rng.random_range(1..4) {
-                    if !flows.is_empty() && (free.is_empty() || rng.random_bool(0.4)) {
-                        let slot = flows.swap_remove(rng.random_range(0..flows.len() as u32) as usize).0;
-                        all.iter_mut().for_each(|levels| levels.remove(slot));
-                        free.push(slot);
-                        continue;
-                    }
-                    let mut path = || (0..links).filter(|_| rng.random_bool(0.4)).collect::<Vec<u32>>();
-                    let (one, other) = (path(), path());
-                    let mut route = Route::default();
-                    let part = if one == other { 1.0 } else { 0.25 };
-                    route.spread([(one.as_slice(), part), (other.as_slice(), 1.0 - part + f64::from(one == other))]);
-                    if route.links().is_empty() {
-                        continue;
-                    }
-                    let cap = if rng.random_bool(0.3) { rng.random_range(0.0..2.0) } else { f64::INFINITY };
-                    if rng.random_bool(0.2) {
-                        let (link, capacity) = (rng.random_range(0..links), f64::from(rng.random_range(0..6u32)));
-                        capacities[link as usize] = capacity;
-                        all.iter_mut().for_each(|levels| levels.set_capacity(link, capacity));
-                    }
-                    let place = rng.random_range(0..40u32) as usize;
-                    if let Some((slot, _, _, its_cap)) = flows.get_mut(place).filter(|_| rng.random_bool(0.5)) {
-                        *its_cap = cap;
-                        all.iter_mut().for_each(|levels| levels.set_cap(*slot, cap));
-                        continue;
-                    }
-                    let slot = free.pop().expect("there is room");
-                    let weighs = seed % 2 == 1 && rng.random_bool(0.7);
-                    let weight = if weighs { 10f64.powf(rng.random_range(-3.0..3.0)) } else { 1.0 };
-                    all.iter_mut().for_each(|levels| levels.insert(slot, &route, weight, cap, 0.0));
-                    rates.iter_mut().for_each(|rates| rates[slot as usize] = 0.0);
-                    flows.push((slot, route, weight, cap));
-                }
-                let fills = [false, false, true, rng.random_bool(0.8)];
-                for ((levels, rates), fills) in all.iter_mut().zip(&mut rates).zip(fills) {
-                    if fills { levels.refill() } else { levels.settle() }.unwrap();
-                    levels.changes(|slot, member, _| rates[slot as usize] = member.rate()).unwrap();
-                }
-                for ((slot, ..), expected) in flows.iter().zip(progressive(&capacities, &flows)) {
-                    for (way, rates) in rates.iter().enumerate() {
-                        let rate = rates[*slot as usize];
-                        let close = (rate - expected).abs() <= 1e-9 * expected.max(1.0);
-                        assert!(close, "seed {seed}, way {way}, slot {slot}: {rate} and {expected}");
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

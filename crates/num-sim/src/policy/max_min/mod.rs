@@ -1,25 +1,36 @@
 //! Fair sharing: max-min rates at every moment, as ideal TCP-like endpoints or fair queues would reach them.
 //!
 //! The [`Levels`] of links are kept from event to event. An arrival or an end changes few of them, which are found by
-//! following the change from link to link; when that goes too far, or when many flows come and go at once, all of them
-//! are computed anew, by water-filling.
+//! following the change from link to link; when that goes too far, or when many flows arrive and end at once, all of
+//! them are computed anew, by water-filling.
 
 mod fill;
+mod flow_levels;
 mod hops;
 mod levels;
+mod links;
 mod tiers;
 mod weighted;
 
 use netnum_core::Topology;
 
-use super::{Policy, Rates};
+use super::{Event, Policy, PolicyEntry, Rates};
 use crate::error::Result;
 use crate::network::Flows;
 use crate::network::Route;
+use crate::registry::{Entry, Options};
 use crate::workload::Workload;
 use levels::Levels;
 pub(super) use tiers::Tiers;
 pub(super) use weighted::Weighted;
+
+/// As a policy by its name.
+pub(super) const ENTRY: PolicyEntry = Entry {
+    name: "max-min",
+    summary: "fair sharing",
+    options: Options::new,
+    build: |_| Ok(Box::new(MaxMinFair::new())),
+};
 
 /// Max-min fair sharing.
 #[derive(Debug, Default)]
@@ -28,18 +39,20 @@ pub struct MaxMinFair {
 }
 
 impl MaxMinFair {
-    /// Fair sharing of a network that is still to be named.
+    /// Fair sharing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, computed anew at every event: as exact, slower but in crowds, and a yardstick for the other.
+    /// The same, computed anew at every event: as exact, and slower unless many flows are active. A reference for
+    /// tests.
     pub fn full() -> Self {
         Self { levels: Levels::full() }
     }
 }
 
-/// The rates of flows that share a network fairly, each with its route and its cap, in bit/s. O(crossings · log(links)).
+/// The rates of flows that share a network fairly, each with its route and its cap, in bit/s. O(crossings ·
+/// log(links)).
 ///
 /// # Errors
 /// [`netnum_core::Error::Stopped`] only.
@@ -48,13 +61,13 @@ impl MaxMinFair {
 /// For a route over a link that does not exist.
 pub fn fair_rates(capacities: &[f64], flows: impl IntoIterator<Item = (Route, f64)>) -> Result<Vec<f64>> {
     let mut levels = Levels::full();
-    levels.start(capacities);
+    levels.reset(capacities);
     let mut count = 0;
     for (route, cap) in flows {
         levels.insert(count, &route, 1.0, cap, 0.0);
         count += 1;
     }
-    levels.settle()?;
+    levels.update()?;
     Ok((0..count).map(|slot| levels.member(slot).rate()).collect())
 }
 
@@ -63,30 +76,29 @@ impl Policy for MaxMinFair {
         "max-min"
     }
 
-    fn start(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
-        self.levels.start(net.capacities());
+    fn begin_run(&mut self, net: &Topology, _workload: &Workload) -> Result<()> {
+        self.levels.reset(net.capacities());
         Ok(())
     }
 
-    fn arrive(&mut self, slot: u32, flows: &Flows) {
-        let flow = flows.flow(slot);
-        self.levels.insert(slot, flows.route(slot), 1.0, flow.cap, flow.rate);
-    }
-
-    fn leave(&mut self, slot: u32, _flows: &Flows) {
-        self.levels.remove(slot);
-    }
-
-    fn cap_changed(&mut self, slot: u32, flows: &Flows) {
-        self.levels.set_cap(slot, flows.flow(slot).cap);
-    }
-
-    fn set_capacity(&mut self, link: usize, capacity: f64) {
-        self.levels.set_capacity(link as u32, capacity);
+    fn changed(&mut self, event: Event, flows: &Flows) -> Result<()> {
+        if let Event::Ended(slot) | Event::Rerouted(slot) = event {
+            self.levels.remove(slot);
+        }
+        match event {
+            Event::Arrived(slot) | Event::Rerouted(slot) => {
+                let flow = flows.flow(slot);
+                self.levels.insert(slot, flows.route(slot), 1.0, flow.cap, flow.rate);
+            }
+            Event::Ended(_) => {}
+            Event::CapChanged(slot) => self.levels.set_cap(slot, flows.flow(slot).cap),
+            Event::CapacityChanged { link, capacity } => self.levels.set_capacity(link as u32, capacity),
+        }
+        Ok(())
     }
 
     fn allocate(&mut self, _now: f64, _flows: &Flows, rates: &mut Rates) -> Result<f64> {
-        self.levels.settle()?;
+        self.levels.update()?;
         self.levels.changes(|slot, member, _| rates.set(slot, member.rate()))?;
         Ok(f64::INFINITY)
     }

@@ -4,15 +4,15 @@
 //! c_l,0 = c_l      x_f of level k: max-min over the c_l,k      c_l,k+1 = c_l,k − Σ_{f of level k} a_fl x_f
 //! ```
 //!
-//! Every level keeps its own [`Levels`] of links. A change begins at the level of the flows that come or go, so that those
-//! above are not looked at, and goes on below only over links of which another part is left; a level that holds no flow
-//! back there takes note of it in O(1).
+//! Every level has its own [`Levels`] of links. A change begins at the level of the flow that arrives or ends, so that
+//! those above are not computed, and goes on below only over links of which another part is left; in a level that
+//! limits no flow on such a link it costs O(1).
 
 use super::levels::Levels;
 use crate::error::Result;
 use crate::network::Flows;
 
-/// Of a link that is left to this part of its capacity nothing is left: that is rounding.
+/// A link with this fraction of its capacity left is full: that is rounding.
 const NOTHING: f64 = 1e-13;
 
 /// Max-min rates level by level, of flows that come and go and change their levels.
@@ -24,17 +24,17 @@ pub(in crate::policy) struct Tiers {
     level_of: Vec<usize>,
     /// By level, the links of which it may leave another part than before.
     touched: Vec<Vec<u32>>,
-    /// Links that are on their way down the levels, as a list and by link.
+    /// Links that have changed for the levels below, as a list and by link.
     changed: Vec<u32>,
     listed: Vec<bool>,
 }
 
 impl Tiers {
     /// For so many levels.
-    pub(in crate::policy) fn start(&mut self, levels: usize, capacities: &[f64]) {
+    pub(in crate::policy) fn reset(&mut self, levels: usize, capacities: &[f64]) {
         let tier = || {
             let mut tier = Levels::default();
-            tier.start(capacities);
+            tier.reset(capacities);
             tier
         };
         *self = Self {
@@ -51,7 +51,7 @@ impl Tiers {
         self.level_of[slot as usize]
     }
 
-    /// Its rate, as of the last time that all was settled.
+    /// Its rate, as of the last update.
     pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
         self.tiers[self.level(slot)].member(slot).rate()
     }
@@ -84,11 +84,11 @@ impl Tiers {
         }
     }
 
-    /// Makes the rates right again, and calls with those that have changed.
+    /// Computes the rates that have changed, and calls with each.
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
-    pub(in crate::policy) fn settle(&mut self, mut tell: impl FnMut(u32, f64)) -> Result<()> {
+    pub(in crate::policy) fn update(&mut self, mut set_rate: impl FnMut(u32, f64)) -> Result<()> {
         let Self { tiers, capacities, touched, changed, listed, .. } = self;
         let mut list = |changed: &mut Vec<u32>, link: u32| {
             if !std::mem::replace(&mut listed[link as usize], true) {
@@ -105,11 +105,11 @@ impl Tiers {
                     tier.set_capacity(link, if nothing { 0.0 } else { left });
                 }
             }
-            tier.settle()?;
+            tier.update()?;
             touched.drain(..).for_each(|link| list(changed, link));
             tier.changes(|slot, member, hops| {
                 hops.iter().for_each(|hop| list(changed, hop.link));
-                tell(slot, member.rate());
+                set_rate(slot, member.rate());
             })?;
         }
         changed.drain(..).for_each(|link| listed[link as usize] = false);

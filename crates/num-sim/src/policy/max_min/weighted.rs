@@ -5,7 +5,8 @@
 //! Σ_f w_f t_f ≤ c_l        t_f ≤ cap_f / w_f
 //! ```
 
-use super::levels::{Levels, Member};
+use super::flow_levels::FlowLevels;
+use super::levels::Levels;
 use crate::error::Result;
 use crate::network::Flows;
 
@@ -22,13 +23,13 @@ pub(in crate::policy) struct Weighted {
 }
 
 /// The rate of a flow: its cap, to the last digit, or in proportion to its weight.
-fn rate(member: &Member, (weight, cap): (f64, f64)) -> f64 {
+fn rate(member: &FlowLevels, (weight, cap): (f64, f64)) -> f64 {
     if member.is_at_cap() { cap } else { f64::min(weight * member.rate(), cap) }
 }
 
 impl Weighted {
-    pub(in crate::policy) fn start(&mut self, capacities: &[f64]) {
-        self.levels.start(capacities);
+    pub(in crate::policy) fn reset(&mut self, capacities: &[f64]) {
+        self.levels.reset(capacities);
         self.flows.clear();
     }
 
@@ -37,7 +38,7 @@ impl Weighted {
         let cap = flows.flow(slot).cap;
         self.flows.resize(self.flows.len().max(slot as usize + 1), (0.0, 0.0));
         self.flows[slot as usize] = (weight, cap);
-        // Whatever it has, its rate is told.
+        // Its rate counts as changed, whatever it is.
         self.levels.insert(slot, flows.route(slot), weight, cap / weight, f64::NAN);
     }
 
@@ -69,15 +70,15 @@ impl Weighted {
         self.levels.fill_all()
     }
 
-    /// Makes the rates right again.
+    /// Computes the rates that have changed.
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
-    pub(in crate::policy) fn settle(&mut self) -> Result<()> {
-        self.levels.settle()
+    pub(in crate::policy) fn update(&mut self) -> Result<()> {
+        self.levels.update()
     }
 
-    /// The rate of a flow, as of the last time that all was settled.
+    /// The rate of a flow, as of the last update.
     pub(in crate::policy) fn rate(&self, slot: u32) -> f64 {
         rate(self.levels.member(slot), self.flows[slot as usize])
     }
@@ -86,8 +87,8 @@ impl Weighted {
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.
-    pub(in crate::policy) fn changes(&mut self, mut tell: impl FnMut(u32, f64)) -> Result<()> {
+    pub(in crate::policy) fn changes(&mut self, mut set_rate: impl FnMut(u32, f64)) -> Result<()> {
         let Self { levels, flows } = self;
-        levels.changes(|slot, member, _| tell(slot, rate(member, flows[slot as usize])))
+        levels.changes(|slot, member, _| set_rate(slot, rate(member, flows[slot as usize])))
     }
 }

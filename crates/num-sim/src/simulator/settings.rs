@@ -1,0 +1,72 @@
+//! What a run is given besides network, flows, routing and policy.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::setters::setters;
+
+/// A link's capacity from some time on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CapacityChange {
+    /// The time, in seconds.
+    pub time: f64,
+    /// The link.
+    pub link: usize,
+    /// Its capacity from then on, in bit/s; 0 if it fails.
+    pub capacity: f64,
+}
+
+/// The changes of the network during a run, and when the run stops.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RunSettings {
+    /// Simulated seconds after which the run is over, though flows have not ended. Default: ∞.
+    pub until: f64,
+    /// Changes of capacity, in order of time. Default: none.
+    pub changes: Vec<CapacityChange>,
+    /// Real time after which the run is over, with a report of what has happened so far. It counts from the first
+    /// instruction on and includes the making of the report. Default: none.
+    pub time_limit: Option<Duration>,
+}
+
+setters!(RunSettings {
+    with_until: until: f64,
+    with_changes: changes: Vec<CapacityChange>,
+    with_time_limit: time_limit: Option<Duration>,
+});
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self { until: f64::INFINITY, changes: Vec::new(), time_limit: None }
+    }
+}
+
+impl RunSettings {
+    pub(super) fn check(&self, links: usize) -> Result<()> {
+        if self.until.is_nan() || self.until < 0.0 {
+            return Err(Error::setting("until", self.until, "a number >= 0"));
+        }
+        let mut previous = 0.0;
+        for (place, change) in self.changes.iter().enumerate() {
+            let wrong = |what: &str, value: &dyn ToString, expected: &str| {
+                Err(Error::setting(&format!("{what} of change {place}"), value.to_string(), expected))
+            };
+            if !(change.time.is_finite() && change.time >= 0.0) {
+                return wrong("time", &change.time, "a finite number >= 0");
+            }
+            if change.time < previous {
+                return wrong("time", &change.time, "changes in order of time");
+            }
+            if change.link >= links {
+                return wrong("link", &change.link, &format!("a link below {links}"));
+            }
+            if !(change.capacity.is_finite() && change.capacity >= 0.0) {
+                return wrong("capacity", &change.capacity, "a finite number >= 0");
+            }
+            previous = change.time;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,179 @@
+//! The transfers of the active flows: rates, routes, and what follows from them for ends, sources, links and marks.
+//!
+//! Between two events every rate is constant, so that the next end of every flow and the next turn of every source are
+//! known exactly, and only flows whose rate, route or source changes are computed.
+
+use crate::calendar::Calendar;
+use crate::network::{CongestionMarks, Flow, Flows, Ledger, Route, Source};
+
+/// An end and a turn of a source that are this close, relative to the time until then, are one.
+const TOGETHER: f64 = 1e-9;
+
+/// The active flows, and the links that they load.
+pub(super) struct Transfers {
+    pub(super) flows: Flows,
+    pub(super) links: Ledger,
+    /// Where routes are reviewed.
+    pub(super) marks: Option<CongestionMarks>,
+    /// By slot, when its flow ends, or its source turns if that is earlier.
+    pub(super) ends: Calendar,
+    /// By slot, the bits that were left of its flow when it took its route.
+    left_at_route: Vec<f64>,
+    /// Slots of flows with a source that something has happened to at this instant.
+    sourced: Vec<u32>,
+    pub(super) rate_changes: u64,
+    pub(super) route_changes: u64,
+}
+
+impl Transfers {
+    pub(super) fn new(capacities: &[f64], marks: Option<CongestionMarks>) -> Self {
+        Self {
+            flows: Flows::default(),
+            links: Ledger::new(capacities),
+            marks,
+            ends: Calendar::default(),
+            left_at_route: Vec::new(),
+            sourced: Vec::new(),
+            rate_changes: 0,
+            route_changes: 0,
+        }
+    }
+
+    /// The flow in a slot, which has a route by now, begins; with a source unless all its bytes are at hand.
+    pub(super) fn begin(&mut self, slot: u32, source: Option<Source>) {
+        if self.left_at_route.len() <= slot as usize {
+            self.left_at_route.resize(slot as usize + 1, 0.0);
+        }
+        self.left_at_route[slot as usize] = self.flows.flow(slot).size;
+        if let Some(source) = source {
+            self.flows.feed(slot, source);
+            self.sourced.push(slot);
+        }
+        if let Some(marks) = &mut self.marks {
+            marks.arrive(slot, &self.flows);
+        }
+    }
+
+    /// The flow in a slot has sent all of its bits. It stays there until it is removed.
+    pub(super) fn end(&mut self, slot: u32, now: f64) {
+        let (flow, route) = (self.flows.flow(slot), self.flows.route(slot));
+        self.links.change(route, -flow.rate, now);
+        self.links.sent(route, self.left_at_route[slot as usize]);
+        self.ends.set(slot, f64::INFINITY);
+        if let Some(marks) = &mut self.marks {
+            marks.leave(slot, route, flow.rate);
+        }
+    }
+
+    /// A flow takes another route, at the rate that it has; `route` is then its old one.
+    pub(super) fn take_route(&mut self, slot: u32, route: &mut Route, now: f64) {
+        let flow = self.flows.flow(slot);
+        let (rate, left) = (flow.rate, flow.left(now));
+        let before = std::mem::replace(&mut self.left_at_route[slot as usize], left);
+        std::mem::swap(self.flows.route_mut(slot), route);
+        self.links.change(route, -rate, now);
+        self.links.sent(route, before - left);
+        self.links.change(self.flows.route(slot), rate, now);
+        if let Some(marks) = &mut self.marks {
+            marks.leave(slot, route, rate);
+            marks.join(slot, self.flows.route(slot), rate);
+        }
+        self.route_changes += 1;
+    }
+
+    /// The policy gives a flow a rate, of which it takes as much as its cap allows.
+    pub(super) fn grant(&mut self, slot: u32, rate: f64, now: f64) {
+        match self.flows.fed_mut(slot) {
+            None => self.set_rate(slot, rate, now),
+            Some((flow, source)) => {
+                source.grant(rate);
+                let rate = f64::min(rate, flow.cap);
+                self.set_rate(slot, rate, now);
+                self.sourced.push(slot);
+            }
+        }
+    }
+
+    /// A source is at its next stage.
+    pub(super) fn turn(&mut self, slot: u32, now: f64) {
+        self.advance(slot, now);
+        let Some((flow, source)) = self.flows.fed_mut(slot) else { return };
+        source.turn(flow.rate, flow.sent(now));
+        flow.cap = source.cap();
+        let rate = f64::min(source.granted(), flow.cap);
+        self.set_rate(slot, rate, now);
+        self.sourced.push(slot);
+    }
+
+    /// The slots of active flows whose sources something has happened to at this instant, for
+    /// [`foresee`](Self::foresee); to be given back.
+    pub(super) fn take_sourced(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.sourced)
+    }
+
+    /// Gives back the memory of [`take_sourced`](Self::take_sourced).
+    pub(super) fn return_sourced(&mut self, mut sourced: Vec<u32>) {
+        sourced.clear();
+        self.sourced = sourced;
+    }
+
+    /// Computes what comes first for a flow with a source at its present rate: its end, or a turn. Whether its cap is
+    /// lifted by that: the flow had less than its cap, so that no rate changes.
+    pub(super) fn foresee(&mut self, slot: u32, now: f64) -> bool {
+        self.advance(slot, now);
+        let Some((flow, source)) = self.flows.fed_mut(slot) else { return false };
+        source.follow(flow.rate);
+        let lifted = source.lift(flow.sent(now));
+        flow.cap = source.cap();
+        let end = if flow.rate > 0.0 { flow.left / flow.rate } else { f64::INFINITY };
+        let turn = source.next(flow.rate, flow.sent(now));
+        let turns_first = turn < end * (1.0 - TOGETHER);
+        source.set_turns_first(turns_first);
+        self.ends.set(slot, now + if turns_first { turn } else { end });
+        lifted
+    }
+
+    /// Bits of an active flow that are left now. Those sent since it took its route are added to the links' accounts,
+    /// at the end of a run.
+    pub(super) fn close(&mut self, slot: u32, now: f64) -> f64 {
+        let (flow, before): (&Flow, f64) = (self.flows.flow(slot), self.left_at_route[slot as usize]);
+        let left = flow.left(now);
+        if left != before || left != flow.size {
+            self.links.sent(self.flows.route(slot), before - left);
+        }
+        left
+    }
+
+    /// Rates and routes of this instant are known: computes what is marked.
+    pub(super) fn mark(&mut self, now: f64) {
+        if let Some(marks) = &mut self.marks {
+            marks.update(&self.flows, now);
+        }
+    }
+
+    /// A flow sends at another rate from now on.
+    fn set_rate(&mut self, slot: u32, rate: f64, now: f64) {
+        let before = self.flows.flow(slot).rate;
+        if rate == before {
+            return;
+        }
+        self.advance(slot, now);
+        let flow = self.flows.flow_mut(slot);
+        flow.rate = rate;
+        let end = if rate > 0.0 { now + flow.left / rate } else { f64::INFINITY };
+        self.ends.set(slot, end);
+        self.links.change(self.flows.route(slot), rate - before, now);
+        if let Some(marks) = &mut self.marks {
+            marks.change(slot, self.flows.route(slot), rate - before);
+        }
+        self.rate_changes += 1;
+    }
+
+    /// Computes what a flow has sent and its source has produced until now.
+    fn advance(&mut self, slot: u32, now: f64) {
+        if let Some((flow, source)) = self.flows.fed_mut(slot) {
+            source.advance(flow.rate, now - flow.since);
+        }
+        self.flows.flow_mut(slot).advance(now);
+    }
+}
