@@ -27,7 +27,7 @@ pub(crate) struct Certificate {
 
 impl From<netnum_core::Certificate> for Certificate {
     fn from(core: netnum_core::Certificate) -> Self {
-        let netnum_core::Certificate { relative_gap, overload, kkt_residual } = core;
+        let netnum_core::Certificate { relative_gap, overload, kkt_residual, .. } = core;
         Self { relative_gap, overload, kkt_residual }
     }
 }
@@ -35,7 +35,7 @@ impl From<netnum_core::Certificate> for Certificate {
 impl From<Certificate> for netnum_core::Certificate {
     fn from(certificate: Certificate) -> Self {
         let Certificate { relative_gap, overload, kkt_residual } = certificate;
-        Self { relative_gap, overload, kkt_residual }
+        Self::new(relative_gap, overload, kkt_residual)
     }
 }
 

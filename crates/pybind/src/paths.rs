@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use netnum_core::{Error, Paths as Core, expected_below};
+use netnum_core::error::expected_below;
+use netnum_core::{Error, Paths as Core};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;

@@ -217,11 +217,7 @@ impl<T: Send> Answers<T> {
                 // There is no receiver any more only if this thread has panicked.
                 let _ = sender.send(solve());
             };
-            thread::Builder::new().spawn_scoped(scope, all).map_err(|refusal| Error::Setting {
-                name: "threads".into(),
-                value: threads.to_string(),
-                expected: format!("as many as the system can start ({refusal})"),
-            })?;
+            thread::Builder::new().spawn_scoped(scope, all).map_err(|refusal| Error::threads(threads, refusal))?;
             loop {
                 match receiver.recv_timeout(PAUSE) {
                     Ok(ended) => return ended,
