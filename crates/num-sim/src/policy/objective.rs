@@ -11,6 +11,7 @@ use crate::registry;
 /// The utility of the rate x of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Objective {
     /// log x.
     #[default]
@@ -25,7 +26,7 @@ impl Objective {
     /// The forms in which one is written.
     const FORMS: &str = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
 
-    /// Reads an option, with an error that says the forms.
+    /// Reads an option, with an error that lists the forms.
     pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         registry::read_form(deserializer, Self::FORMS)
     }
@@ -58,8 +59,8 @@ impl Objective {
         })
     }
 
-    /// The same in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network: utilities may
-    /// all be multiplied by the same number, and near 1 at such a rate they lose no digits.
+    /// The same in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network: utilities
+    /// may all be multiplied by the same number, and near 1 at such a rate they lose no digits.
     pub(super) fn worth(self, flow: &Flow, unit: f64) -> Worth {
         let (weight, alpha) = match self {
             Self::Proportional => (unit, 1.0),

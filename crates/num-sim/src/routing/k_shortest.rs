@@ -1,9 +1,8 @@
-//! The k shortest paths of every pair of ends, by the number of their links: each flow over one of them, drawn evenly, or
-//! spread evenly over all.
+//! The k shortest paths of every pair of ends, by the number of their links: each flow over one of them, drawn evenly,
+//! or spread evenly over all.
 //!
-//! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has two of
-//! the same length. Flows of a failed path take the others, as in
-//! [`Split`](super::Split).
+//! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has
+//! two of the same length. Flows of a failed path take the others, as in [`Split`](super::Split).
 
 use std::collections::HashSet;
 

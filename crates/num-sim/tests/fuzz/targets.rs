@@ -89,7 +89,7 @@ fn check_solution(problem: &Problem, solution: &Solution) -> Result<(), String> 
     expect(!(0..problem.flows()).any(over_cap), || "a flow is over its cap".into())?;
     if solution.status == Status::Optimal {
         let gap = solution.certificate.relative_gap;
-        expect(gap <= Settings::default().tol, || "optimal without the gap that it asks for".into())?;
+        expect(gap <= Settings::default().tol, || "optimal without the gap that was set".into())?;
         expect(solution.objective.is_finite(), || "optimal, and its objective is no number".into())?;
         // Prices that no float holds were certified before they were cut, and `certify` cuts rates of 10²⁰⁰.
         let prices_hold = solution.prices.iter().all(|&price| price == 0.0 || (1e-290..1e290).contains(&price));
