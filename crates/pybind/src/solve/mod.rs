@@ -87,7 +87,7 @@ pub(crate) use trace::Trace;
 ///
 /// Notes
 /// -----
-/// What ``"auto"`` does, by the problem. `Solution.method` is the method that ran last.
+/// The methods of ``"auto"``, by the problem. `Solution.method` is the method that ran last.
 ///
 /// ==================================  ===================================================================
 /// max-min                             ``"max-min"``, exact
@@ -178,7 +178,7 @@ fn solve_bar(py: Python<'_>, wanted: bool, settings: &Settings) -> PyResult<Prog
     ProgressBar::new(py, wanted, "solve", (settings.tol, settings.stop.name()))
 }
 
-/// What it shows last.
+/// The last state that it shows.
 fn last_state(solution: &netnum_core::Solution) -> (usize, f64, f64) {
     let netnum_core::Certificate { relative_gap, kkt_residual, .. } = solution.certificate;
     (solution.iterations, relative_gap, kkt_residual)
