@@ -188,10 +188,10 @@ fn measure(criterion: &mut Criterion, flows: usize) -> Measured {
             black_box(few.textbook());
         }),
         full: timed("full", first, &|| {
-            black_box(few.ours(&mut MaxMinFair::full()));
+            let _ = black_box(few.ours(&mut MaxMinFair::full()));
         }),
         ours: timed("incremental", flows, &|| {
-            black_box(instance.ours(&mut MaxMinFair::new()));
+            let _ = black_box(instance.ours(&mut MaxMinFair::new()));
         }),
     }
 }
@@ -229,7 +229,7 @@ fn measure_routings(criterion: &mut Criterion, flows: usize) {
             for _ in 0..count {
                 let (mut routing, mut policy) = (routing(), MaxMinFair::new());
                 let report = simulate(&net, &workload, routing.as_mut(), &mut policy, &RunSettings::default(), &mut ());
-                black_box(report.expect("well formed"));
+                let _ = black_box(report.expect("well formed"));
             }
             began.elapsed().div_f64(flows as f64)
         });
@@ -252,7 +252,7 @@ fn measure_policies(criterion: &mut Criterion, flows: usize) {
                 let mut policy = policy(name, &Options::new()).expect("it exists");
                 let report =
                     simulate(&net, &workload, &mut Spray::new(), policy.as_mut(), &RunSettings::default(), &mut ());
-                black_box(report.expect("well formed"));
+                let _ = black_box(report.expect("well formed"));
             }
             began.elapsed().div_f64(flows as f64)
         });
@@ -278,7 +278,7 @@ fn measure_crowds(criterion: &mut Criterion) {
                     let mut routing = Ecmp::new(1);
                     let report =
                         simulate(&net, &workload, &mut routing, policy.as_mut(), &RunSettings::default(), &mut ());
-                    black_box(report.expect("well formed"));
+                    let _ = black_box(report.expect("well formed"));
                 }
                 began.elapsed()
             });

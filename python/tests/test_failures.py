@@ -72,7 +72,7 @@ def test_other_capacities_are_checked(problem):
 
 
 def test_rates_are_compared_with_demands():
-    """The third flow wants nothing, and the fourth has no demand."""
+    """The third flow has a demand of 0, and the fourth has none."""
     demands = [1.0, 4.0, 0.0, np.inf]
     problem = netnum.Problem([2.0, 3.0], [[0], [0], [1], [1], [1]], netnum.AlphaFair(1.0), group=[0, 1, 1, 2, 3])
     study = netnum.failure_study(problem.with_flow_caps(demands), [0, 1], tol=1e-9)
@@ -217,7 +217,7 @@ def test_names_need_a_network(problem):
     assert netnum.failure_study(problem).names == ("link 0", "link 1")
 
 
-def test_a_study_without_time_says_so():
+def test_a_study_without_time_is_an_error():
     flows = 300_000
     ends = np.random.default_rng(1).integers([0, 500], [500, 1000], (flows, 2))
     problem = netnum.Problem(np.ones(1000), netnum.Paths(np.arange(flows + 1) * 2, ends.ravel()), netnum.AlphaFair(1.0))

@@ -24,17 +24,17 @@ class WeightedLog:
 
     def __init__(self, weight=1.0):
         self.weight = np.asarray(weight, dtype=float)
-        self.seen = set()
+        self.shapes = set()
 
     def value(self, rates):
-        self.seen.add(rates.shape)
+        self.shapes.add(rates.shape)
         return self.weight * np.log(rates)
 
     def marginal(self, rates):
         return self.weight / rates
 
     def demand(self, prices):
-        self.seen.add(prices.shape)
+        self.shapes.add(prices.shape)
         return self.weight / prices
 
     def demand_slope(self, prices):
@@ -57,7 +57,7 @@ def network(flows=60):
 # --- the families as functions ---
 
 
-def test_alpha_fair_is_what_the_table_says():
+def test_alpha_fair_has_the_values_of_the_table():
     rates = np.array([0.5, 1.0, 4.0])
     for alpha, weight in [(2.0, 3.0), (0.5, 1.0)]:
         utility = netnum.AlphaFair(alpha, weight)
@@ -117,10 +117,10 @@ def test_a_sequence_of_utilities_gives_what_one_with_arrays_gives():
     np.testing.assert_array_equal(each.rates, together.rates)
 
 
-# --- utilities of one's own ---
+# --- user utilities ---
 
 
-def test_ones_own_utility_gives_the_answer_of_the_built_in_one():
+def test_a_user_utility_gives_the_rates_of_the_built_in_one():
     net, paths = network()
     weight = np.linspace(1, 3, len(paths))
     mine = WeightedLog(weight)
@@ -129,10 +129,10 @@ def test_ones_own_utility_gives_the_answer_of_the_built_in_one():
     assert solution.status == built_in.status == "optimal"
     np.testing.assert_allclose(solution.rates, built_in.rates, rtol=1e-4)
     assert solution.objective == pytest.approx(built_in.objective, rel=1e-9)
-    assert mine.seen == {weight.shape}, "always asked about all its flows at once, in order"
+    assert mine.shapes == {weight.shape}, "always called for all its flows at once, in order"
 
 
-def test_an_object_that_several_flows_share_is_asked_about_them_together():
+def test_an_object_that_several_flows_share_is_called_once_for_all():
     net, paths = network(12)
     one, other = WeightedLog(1.0), WeightedLog(np.full(8, 2.0))
     utilities = [one if flow % 3 == 0 else other for flow in range(12)]
@@ -140,10 +140,10 @@ def test_an_object_that_several_flows_share_is_asked_about_them_together():
     weights = [1.0 if flow % 3 == 0 else 2.0 for flow in range(12)]
     expected = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0, weights)), tol=1e-10)
     np.testing.assert_allclose(solution.rates, expected.rates, rtol=1e-4)
-    assert (one.seen, other.seen) == ({(4,)}, {(8,)})
+    assert (one.shapes, other.shapes) == ({(4,)}, {(8,)})
 
 
-def test_built_in_and_own_utilities_mix():
+def test_built_in_and_user_utilities_mix():
     mixed = netnum.Problem([6.0], [[0]] * 3, [WeightedLog(1.0), netnum.AlphaFair(1.0, 2.0), WeightedLog(3.0)])
     np.testing.assert_allclose(netnum.solve(mixed, tol=1e-10).rates, [1.0, 2.0, 3.0], rtol=1e-4)
 
@@ -173,7 +173,7 @@ def test_a_flow_gets_no_more_than_it_saturates_at(saturation):
     np.testing.assert_allclose(plenty.rates, 2.0, rtol=1e-2)
 
 
-def test_a_failed_flow_of_ones_own_utility_raises_no_warning():
+def test_a_failed_flow_with_a_user_utility_raises_no_warning():
     problem = netnum.Problem([4.0, 0.0], [[0], [1], [0]], WeightedLog([1.0, 1.0, 3.0]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -181,7 +181,7 @@ def test_a_failed_flow_of_ones_own_utility_raises_no_warning():
     np.testing.assert_allclose(solution.rates, [1.0, 0.0, 3.0], rtol=1e-5)
 
 
-def test_certify_and_solver_ask_ones_own_utility_too():
+def test_certify_and_solver_call_a_user_utility():
     problem = netnum.Problem([4.0], [[0], [0]], WeightedLog())
     solver = netnum.Solver(problem)
     solver.step(20)
@@ -189,7 +189,7 @@ def test_certify_and_solver_ask_ones_own_utility_too():
     assert netnum.certify(problem, [2.0, 2.0], [0.5]).relative_gap == pytest.approx(0, abs=1e-12)
 
 
-def test_a_problem_with_ones_own_utility_pickles():
+def test_a_problem_with_a_user_utility_pickles():
     problem = pickle.loads(pickle.dumps(netnum.Problem([4.0], [[0], [0]], WeightedLog([1.0, 3.0]))))
     np.testing.assert_allclose(netnum.solve(problem, tol=1e-10).rates, [1.0, 3.0], rtol=1e-5)
 
@@ -248,7 +248,7 @@ def test_what_a_utility_raises_comes_through(method):
         with pytest.raises(ZeroDivisionError) as caught:
             ask()
         assert caught.value is raised
-        assert len(calls) == 1, "not asked again"
+        assert len(calls) == 1, "not called again"
 
 
 def test_a_utility_that_lacks_a_method_is_a_type_error():
@@ -276,7 +276,7 @@ def test_a_check_of_a_flow_or_scale_that_makes_no_sense_is_refused(arguments, me
         netnum.check_utility(netnum.AlphaFair([1.0, 2.0]), **arguments)
 
 
-def test_one_flow_of_ones_own_vector_of_parameters_is_checked():
+def test_one_flow_of_a_user_utility_with_arrays_is_checked():
     utility = WeightedLog([1.0, 2.0, 3.0])
     netnum.check_utility(utility, flow=2)
     with pytest.raises(netnum.UtilityError, match="has parameters for 3 flows, and none for flow 3"):

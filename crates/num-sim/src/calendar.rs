@@ -1,8 +1,8 @@
 //! The least of one time per slot: when the next flow ends, say.
 //!
-//! An event changes the rates, and so the ends, of some tens of flows, but only the first end is needed. So a change is a
-//! store and a mark on its block of slots; a query computes the least of each marked block again, and then that of all
-//! blocks: O(slots/32) per query, in loops without branches.
+//! An event changes the rates, and so the ends, of some tens of flows, but only the first end is needed. So a change is
+//! a store and a mark on its block of slots; a query computes the least of each marked block again, and then that of
+//! all blocks: O(slots/32) per query, in loops without branches.
 
 /// Slots per block.
 const BLOCK: usize = 32;

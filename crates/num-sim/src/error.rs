@@ -1,9 +1,9 @@
 //! Errors of a simulation's input. Every variant names the place; nothing is repaired silently.
 
-use netnum_core::did_you_mean;
+use netnum_core::error::did_you_mean;
 
-/// Bad input, naming the flow, point, line, policy or setting. Nothing has been simulated when one is returned, except for
-/// [`Error::Policy`], [`Error::Routing`] and [`Error::StandsStill`], whose causes arise during the run.
+/// Bad input, naming the flow, point, line, policy or setting. Nothing has been simulated when one is returned, except
+/// for [`Error::Policy`], [`Error::Routing`] and [`Error::StandsStill`], whose causes arise during the run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,7 +23,10 @@ pub enum Error {
         expected: &'static str,
     },
     /// A trace that goes back in time.
-    #[error("flow {flow} arrives at {time}, before flow {} at {previous}; expected flows in order of arrival", flow - 1)]
+    #[error(
+        "flow {flow} arrives at {time}, before flow {} at {previous}; expected flows in order of arrival",
+        flow - 1
+    )]
     Unsorted {
         /// The first flow that is too early.
         flow: usize,

@@ -125,7 +125,7 @@ fn mistyped(of: &str, option: &str, value: &OptionValue, error: &serde_json::Err
     Error::option(of, option, value, &expected(error))
 }
 
-/// Reads a value whose forms are `forms`; the error for a value of another form says them.
+/// Reads a value whose forms are `forms`; the error for a value of another form lists them.
 ///
 /// # Errors
 /// The deserializer's.

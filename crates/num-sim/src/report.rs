@@ -2,11 +2,15 @@
 
 use std::fmt::{self, Write as _};
 
+use serde::{Deserialize, Serialize};
+
 use crate::policy::UpdateTraffic;
 use crate::workload::Workload;
 
 /// How a simulation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RunStatus {
     /// All flows have ended.
     Finished,
@@ -16,8 +20,8 @@ pub enum RunStatus {
     Stopped,
     /// The limit of wall-clock time was reached.
     TimeLimit,
-    /// Nothing can be sent any more, but some flows have not ended: their links have failed, or the policy gives them no
-    /// rate.
+    /// Nothing can be sent any more, but some flows have not ended: their links have failed, or the policy gives them
+    /// no rate.
     Starved,
 }
 
@@ -38,7 +42,9 @@ impl RunStatus {
 }
 
 /// The result of a simulation. Columns over flows are in the order of the workload.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[must_use = "the report is all that a run leaves"]
+#[non_exhaustive]
 pub struct Report {
     /// How it ended.
     pub status: RunStatus,
@@ -51,13 +57,13 @@ pub struct Report {
     /// Seconds from each flow's arrival to its end; NaN for those that have not ended.
     pub completion_times: Vec<f64>,
     /// That time over the time that the flow would take alone on the route of its arrival, with all its bytes there and
-    /// capacities as at the start: at least 1, to rounding, unless it moved to a wider route or capacities grew. NaN for those
-    /// that have not ended.
+    /// capacities as at the start: at least 1, to rounding, unless it moved to a wider route or capacities grew. NaN
+    /// for those that have not ended.
     pub slowdowns: Vec<f64>,
     /// Bytes that each flow has sent: its size, if it has ended.
     pub bytes_sent: Vec<f64>,
-    /// The estimate of each flow's rate of production when it ended, in bit/s, see [`copy_rate`]; NaN for those that have not
-    /// ended, and for those whose bytes were all there.
+    /// The estimate of each flow's rate of production when it ended, in bit/s, see [`copy_rate`]; NaN for those that
+    /// have not ended, and for those whose bytes were all there.
     ///
     /// [`copy_rate`]: crate::Flows::copy_rate
     pub copy_rates: Vec<f64>,
@@ -67,8 +73,8 @@ pub struct Report {
     pub link_utilization: Vec<f64>,
     /// The highest load of each link over any interval of time, in bit/s.
     pub peak_loads: Vec<f64>,
-    /// The load above capacity, in bit/s, summed over links and averaged over time: 0 to rounding for policies that overload
-    /// none.
+    /// The load above capacity, in bit/s, summed over links and averaged over time: 0 to rounding for policies that
+    /// overload none.
     pub over_allocation: f64,
     /// The largest relative gap that the policy has proven for its rates; 0 where it proves none, or is exact.
     pub gap: f64,
@@ -87,6 +93,31 @@ pub struct Report {
 }
 
 impl Report {
+    /// The report of a run without events, whose fields may be set: that of a report which is read from elsewhere.
+    pub fn new(status: RunStatus, workload: Workload) -> Self {
+        Self {
+            status,
+            policy: String::new(),
+            routing: String::new(),
+            workload,
+            completion_times: Vec::new(),
+            slowdowns: Vec::new(),
+            bytes_sent: Vec::new(),
+            copy_rates: Vec::new(),
+            link_bytes: Vec::new(),
+            link_utilization: Vec::new(),
+            peak_loads: Vec::new(),
+            over_allocation: 0.0,
+            gap: 0.0,
+            update_traffic: None,
+            time: 0.0,
+            events: 0,
+            rate_changes: 0,
+            route_changes: 0,
+            seconds: 0.0,
+        }
+    }
+
     /// The number of flows that have ended.
     pub fn ended(&self) -> usize {
         self.completion_times.iter().filter(|time| !time.is_nan()).count()
@@ -102,8 +133,8 @@ impl Report {
         mean(&self.slowdowns)
     }
 
-    /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none, and for a fraction
-    /// outside 0…1. Between two flows it is interpolated. O(flows).
+    /// The slowdown that this fraction of the flows that have ended do not exceed; NaN if there are none, and for a
+    /// fraction outside 0…1. Between two flows it is interpolated. O(flows).
     pub fn slowdown_quantile(&self, fraction: f64) -> f64 {
         quantile(&self.slowdowns, fraction)
     }

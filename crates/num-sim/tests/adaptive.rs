@@ -27,7 +27,7 @@ fn an_adaptive_split_has_the_max_min_rates_of_all_splits() {
         let net = small_network(seed);
         let workload = poisson(&net, 40, 0.8, seed);
         let report = run(&net, &workload, &mut Adaptive::new(), &[]);
-        // Rates over all paths at once, and nothing said of how flows are split.
+        // Rates over all paths at once, whatever the split of flows.
         let rates_of = |active: &[usize]| {
             if active.is_empty() {
                 return vec![];
@@ -91,7 +91,8 @@ fn only_an_adaptive_split_avoids_a_link_that_carries_something_else() {
 
 #[test]
 fn splits_and_backlogs_do_not_follow_each_other_without_end() {
-    // A flow that waits behind others has a backlog, and no cap; a split that counts with that empties the backlog, and so on.
+    // A flow that waits behind others has a backlog, and no cap; a split that counts with that empties the backlog, and
+    // so on.
     let net = small_network(3);
     let sizes = Sizes::new("some", vec![(2e4, 0.0), (3e5, 0.6), (2e6, 1.0)]).unwrap();
     let arrivals = Poisson::new(sizes, 1.2).with_flows(40);

@@ -83,7 +83,8 @@ fn traces_name_the_line() {
     assert_eq!(read_with("0,0,3,1", &[]), third);
     let bytes = "line 1 of the trace has the header \"arrival,source,destination,size\" without a column \"bytes\"";
     assert_eq!(read_with("arrival,source,destination,size\n", &[("size", "bytes")]), bytes);
-    let sizes = "columns is for \"sizes\", expected names of arrival,source,destination,size,production, did you mean \"size\"?";
+    let sizes = "columns is for \"sizes\", expected names of arrival,source,destination,size,production, \
+                 did you mean \"size\"?";
     assert_eq!(read_with("", &[("sizes", "bytes")]), sizes);
     let twice = "line 2 of the trace has arrival \"arrival\", expected a number";
     assert_eq!(read("arrival,source,destination,size\narrival,source,destination,size"), twice);
@@ -366,7 +367,7 @@ fn an_option_is_named_with_what_is_wrong_with_it() {
 }
 
 #[test]
-fn a_policy_says_what_sets_it_apart() {
+fn a_policy_has_the_options_that_differ_in_its_name() {
     let name = |name: &str, options: &str| policy(name, &json(options)).unwrap().name().to_owned();
     assert_eq!(name("flowtune", r#"{"interval": null, "gamma": 0.3}"#), "flowtune");
     assert_eq!(name("flowtune", r#"{"method": "fast-ned", "normalizer": "fill"}"#), "flowtune(fast-ned, fill)");
@@ -461,8 +462,8 @@ fn a_policy_is_held_to_its_promises() {
     assert_eq!(message(run(f64::NAN, f64::INFINITY)), expected);
     assert!(matches!(run(-1.0, f64::INFINITY), Err(Error::Policy { .. })));
     assert_eq!(message(run(1.0, 0.0)), "policy \"broken\" set its next call to 0, which is not after 0");
-    // One that overloads links is no error, but the report says by how much: 8 Mbit/s above for the half second in which
-    // both flows are active, in a run of one and a half.
+    // One that overloads links is no error, but the report has the overload: 8 Mbit/s above for the half second in
+    // which both flows are active, in a run of one and a half.
     let report = run(8e6, f64::INFINITY).unwrap();
     assert_eq!(report.completion_times, [1.0, 1.0]);
     assert!((report.over_allocation - 8e6 * 0.5 / 1.5).abs() < 1e-3, "{}", report.over_allocation);

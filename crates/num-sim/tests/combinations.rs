@@ -115,7 +115,7 @@ fn split(net: &Topology, seed: u64) -> Split {
     Split::new(net, paths, shares, seed).expect("paths of this network")
 }
 
-/// Every routing, made anew by every call, and one that looks at loads.
+/// Every routing, made anew by every call, and one that depends on loads.
 fn routings(net: &Topology, seed: u64) -> Vec<(&'static str, Box<dyn Routing>)> {
     let options = FlowBenderOptions::default().with_rtt(1e-3);
     let dctcp = Marking::Dctcp { rtt: 100e-6, threshold: 90e3 };
@@ -155,7 +155,7 @@ fn policies() -> Vec<(Box<dyn Policy>, Scheduler)> {
     ]
 }
 
-/// Writes down how flows are split whenever their policy is asked: what [`Routing::balance`] says only the simulator hears.
+/// Records the split of flows at every call of their policy: the simulator alone has what [`Routing::balance`] sets.
 struct Watched<'a> {
     policy: &'a mut dyn Policy,
     splits: Splits,

@@ -1,5 +1,5 @@
-//! Whatever comes in, a simulation ends: small networks with capacities, sizes, rates and times from one end of the floats
-//! to the other, every policy over every routing, applications that produce, and links that change.
+//! Whatever comes in, a simulation ends: small networks with capacities, sizes, rates and times from one end of the
+//! floats to the other, every policy over every routing, applications that produce, and links that change.
 
 mod common;
 
@@ -246,7 +246,8 @@ fn thousands_of_simulations_end() {
     all_end(1000..1200, 300.0);
 }
 
-/// Recorded: an allocator without a clock that did a step at every turn of a source, which led to the next turn at once.
+/// Recorded: an allocator without a clock that did a step at every turn of a source, which led to the next turn at
+/// once.
 #[test]
 fn a_turn_of_a_source_is_no_step_of_an_allocator() {
     let net = Topology::fat_tree(2, 1e10).unwrap();
@@ -268,7 +269,7 @@ fn a_turn_of_a_source_is_no_step_of_an_allocator() {
     assert_eq!(report.status, RunStatus::Finished);
 }
 
-/// Sets its next call to the next time that the clock can tell, at the same rate for all.
+/// Sets its next call to the next float, at the same rate for all.
 struct Restless {
     step: fn(f64) -> f64,
     rate: f64,

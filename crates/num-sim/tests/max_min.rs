@@ -74,7 +74,7 @@ fn crowds_agree_with_a_full_solve_at_every_event() {
     let workload = poisson(&net, 6000, 2.0, 1);
     let report = fair(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::new());
     let anew = fair(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::full());
-    assert_agree(&report, &workload, &anew.completion_times, "a crowd");
+    assert_agree(&report, &workload, &anew.completion_times, "many flows");
 }
 
 #[test]

@@ -11,12 +11,12 @@ struct Down {
     net: Option<Topology>,
     workload: Workload,
     at: Vec<usize>,
-    heard: Vec<(usize, f64)>,
+    reviews: Vec<(usize, f64)>,
 }
 
 impl Down {
     fn new(workload: &Workload) -> Self {
-        Self { net: None, workload: workload.clone(), at: vec![], heard: vec![] }
+        Self { net: None, workload: workload.clone(), at: vec![], reviews: vec![] }
     }
 
     fn paths(&self, flow: usize) -> Paths {
@@ -45,7 +45,7 @@ impl Routing for Down {
         Marking::Saturated
     }
     fn review(&mut self, flow: usize, marks: Marks, now: &NetworkState<'_>, route: &mut Route) -> Result<bool> {
-        self.heard.push((flow, marks.fraction()));
+        self.reviews.push((flow, marks.fraction()));
         let moves = marks.fraction() > 0.5 && self.at[flow] > 0;
         if moves {
             self.at[flow] -= 1;
@@ -81,19 +81,19 @@ fn run(workload: &Workload, changes: Vec<CapacityChange>) -> (Report, Down) {
 
 #[test]
 fn two_flows_that_meet_part_after_a_period() {
-    // Both begin over the second spine at half a megabyte per second and hear of it after 0.1 s, both at once: both move,
-    // and go on as before, over the first.
+    // Both begin over the second spine at half a megabyte per second and are reviewed after 0.1 s, both at once: both
+    // move, and go on as before, over the first.
     let workload = Workload::new(vec![0.0; 2], vec![0, 1], vec![2, 3], vec![1e6; 2]).unwrap();
     let (report, routing) = run(&workload, vec![]);
-    assert_eq!(routing.heard[..2], [(0, 1.0), (1, 1.0)]);
+    assert_eq!(routing.reviews[..2], [(0, 1.0), (1, 1.0)]);
     assert_eq!(report.route_changes, 2);
     assert!(report.completion_times.iter().all(|time| (time - 2.0).abs() < 1e-9), "{:?}", report.completion_times);
     // One comes 0.05 s late: by 0.1 s it has met the other for half of what that sent... a third of its bytes, and for
     // all of its own. The late one moves at 0.15 s, and from there both have a path for themselves.
     let workload = Workload::new(vec![0.0, 0.05], vec![0, 1], vec![2, 3], vec![1e6; 2]).unwrap();
     let (report, routing) = run(&workload, vec![]);
-    assert!((routing.heard[0].1 - 1.0 / 3.0).abs() < 1e-9 && routing.heard[1] == (1, 1.0), "{:?}", routing.heard);
-    assert!(routing.heard[2..].iter().all(|heard| heard.1 <= 0.5 + 1e-9), "{:?}", routing.heard);
+    assert!((routing.reviews[0].1 - 1.0 / 3.0).abs() < 1e-9 && routing.reviews[1] == (1, 1.0), "{:?}", routing.reviews);
+    assert!(routing.reviews[2..].iter().all(|review| review.1 <= 0.5 + 1e-9), "{:?}", routing.reviews);
     assert_eq!(report.route_changes, 1);
     // Each has lost 0.05 s at half the speed while they shared.
     for time in &report.completion_times {
@@ -105,7 +105,11 @@ fn two_flows_that_meet_part_after_a_period() {
 fn a_flow_alone_hears_nothing_though_every_link_is_full() {
     let workload = Workload::new(vec![0.0], vec![0], vec![2], vec![1e6]).unwrap();
     let (report, routing) = run(&workload, vec![]);
-    assert!(routing.heard.len() >= 9 && routing.heard.iter().all(|heard| heard.1 == 0.0), "{:?}", routing.heard);
+    assert!(
+        routing.reviews.len() >= 9 && routing.reviews.iter().all(|review| review.1 == 0.0),
+        "{:?}",
+        routing.reviews
+    );
     assert!((report.completion_times[0] - 1.0).abs() < 1e-12);
 }
 

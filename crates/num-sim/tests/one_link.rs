@@ -42,7 +42,7 @@ fn processor_sharing_slows_down_by_one_over_what_is_idle() {
         let (slowdown, half) = mean_of(&report.slowdowns);
         let expected = 1.0 / (1.0 - load);
         assert!((slowdown - expected).abs() <= half, "{sizes}: slowdown {slowdown} ± {half}, expected {expected}");
-        assert!(half < 0.15 * expected, "{sizes}: an interval of ± {half} says nothing");
+        assert!(half < 0.15 * expected, "{sizes}: an interval of ± {half} is too wide");
         let (time, half) = mean_of(&report.completion_times);
         let expected = 8.0 * sizes.mean() / (CAPACITY * (1.0 - load));
         assert!((time - expected).abs() <= half, "{sizes}: {time} ± {half} s, expected {expected}");
@@ -109,7 +109,7 @@ fn shortest_first_on_a_network_overtakes_at_the_right_moment() {
 
 #[test]
 fn shortest_first_agrees_with_small_steps_of_brute_force() {
-    // By time steps, in each of which the order is fixed: who overtakes, does so within a step.
+    // By time steps, in each of which the order is fixed: flows overtake between steps.
     for seed in 0..10 {
         let net = random_network(5, seed);
         let arrivals = Poisson::new(Sizes::exponential(1e5).unwrap(), 0.9).with_flows(60);

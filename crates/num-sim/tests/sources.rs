@@ -57,8 +57,8 @@ fn a_backlog_is_sent_at_more_than_the_application_produces() {
 
 #[test]
 fn a_cap_returns_when_the_backlog_is_gone() {
-    // A produces 2 Gbit/s and has the link for itself; B, of 10 Gbit/s, takes half of it from 0.1 to 0.2 s or so. A never
-    // has less than it produces, and B gets what is left.
+    // A produces 2 Gbit/s and has the link for itself; B, of 10 Gbit/s, takes half of it from 0.1 to 0.2 s or so. A
+    // never has less than it produces, and B gets what is left.
     let report = run(&[(0.0, 100.0, 2.0), (0.1, 100.0, 10.0)], f64::INFINITY, &mut MaxMinFair::new());
     expect(&report, &[0.4, 0.1]);
 }
@@ -92,10 +92,10 @@ fn the_exact_optimum_and_xwi_get_on_with_sources() {
     for name in ["max-min", "proportional", "min-fct", "xwi"] {
         let mut policy = policy(name, &Options::new()).unwrap();
         let run = RunSettings::default().with_until(10.0);
-        let mut looks = 0;
+        let mut calls = 0;
         let mut stop = |_: &RunProgress| {
-            looks += 1;
-            if looks < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            calls += 1;
+            if calls < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let report = simulate(&net, &workload, &mut Ecmp::new(1), policy.as_mut(), &run, &mut stop).unwrap();
         assert_eq!((report.status.name(), report.ended()), ("finished", 300), "{report}");

@@ -47,7 +47,13 @@ impl OnePath {
             None => {
                 let of_flow = flow_shares(problem, METHOD)?;
                 let shares: Vec<FairShare> = group.iter().map(|&flow| of_flow[flow as usize]).collect();
-                Fill::Curves(Box::new(CurveFill::new(capacities, problem.paths(), &shares, &caps())?))
+                Fill::Curves(Box::new(CurveFill::new(
+                    capacities,
+                    problem.paths(),
+                    &shares,
+                    &caps(),
+                    &vec![1.0; shares.len()],
+                )?))
             }
         };
         Ok(Self { problem: problem.clone(), fill, is_done: false })
@@ -60,7 +66,7 @@ impl OnePath {
     pub(super) fn advance(&mut self, operations: usize) -> Result<bool> {
         for _ in 0..operations.div_ceil(SLICE) {
             interrupt::check()?;
-            // A path that is looked at costs some ten of them.
+            // A visit of a path costs some ten of them.
             let paths = operations.min(SLICE) / 8;
             self.is_done = match &mut self.fill {
                 Fill::Weights { fill, caps, rates } => fill.rise(caps, rates, paths),

@@ -1,18 +1,18 @@
 //! Which links are congested, and what they mark of the flows that cross them: a fraction of what goes over a congested
 //! link is marked, and a flow's receiver reports how much of its bytes was, for a routing to act on.
 //!
-//! A link is congested while it is full, is a switch's (a server's own link has no queue that marks; where every node is an
-//! end, all are switches as well), and is the first bottleneck of a flow: the first full link on the flow's route on which
-//! no other flow is faster. So a flow alone, which is as fast as its server's link, marks nothing further on, although
-//! links there are full as well.
+//! A link is congested while it is full, is a switch's (a server's own link has no queue that marks; where every node
+//! is an end, all are switches as well), and is the first bottleneck of a flow: the first full link on the flow's route
+//! on which no other flow is faster. So a flow alone, which is as fast as its server's link, marks nothing further on,
+//! although links there are full as well.
 //!
 //! ```text
 //! φ_f = 1 − Π_l (1 − m_l)        the fraction of a flow's bytes that is marked, links marking independently
 //! marked_f = ∫ φ_f x_f dt        over a period of the flow's clock
 //! ```
 //!
-//! Where a flow spreads, links that carry a fraction a_l < 1 of it mark Σ a_l m_l together, at most 1: exactly so while no
-//! path has two that mark.
+//! Where a flow spreads, links that carry a fraction a_l < 1 of it mark Σ a_l m_l together, at most 1: exactly so while
+//! no path has two that mark.
 //!
 //! Source: Kabbani et al., *FlowBender*, CoNEXT 2014, §3.
 
@@ -107,7 +107,8 @@ pub(crate) struct CongestionMarks {
     links: Vec<Link>,
     /// By slot.
     flow_marks: Vec<FlowMarks>,
-    /// Links that flows have joined or left, or on which one has another rate, and links that may mark otherwise than before.
+    /// Links that flows have joined or left, or on which one has another rate, and links that may mark otherwise than
+    /// before.
     touched: Vec<u32>,
     remarked: Vec<u32>,
     /// Flows whose first bottleneck may be another one, and flows whose φ may be.
@@ -373,7 +374,8 @@ mod tests {
                             marked.join(slot, flows.route(slot), rate);
                         }
                         Some(slot) => {
-                            // Tenths, so that links are full at times; now and then one beside which others are nothing.
+                            // Tenths, so that links are full at times; now and then one beside which others are
+                            // nothing.
                             let tenths = f64::from(rng.random_range(0..6u32)) / 10.0;
                             let rate = if rng.random_bool(0.01) { 1e26 } else { tenths };
                             let more = rate - flows.flow(slot).rate;

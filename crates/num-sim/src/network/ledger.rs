@@ -1,7 +1,7 @@
 //! The accounts of links: the load of each, the bits that have gone over it, and its load above its capacity.
 //!
-//! Loads are accounted for when time has passed, not while the rates of one instant are set one after the other. Bits are
-//! added up flow by flow, and do not drift.
+//! Loads are accounted for when time has passed, not while the rates of one instant are set one after the other. Bits
+//! are added up flow by flow, and do not drift.
 
 use netnum_core::Topology;
 

@@ -1,7 +1,7 @@
 //! How congested links mark what goes over them, and the marks of a flow.
 //!
-//! Source of the fraction under DCTCP: Alizadeh et al., *Analysis of DCTCP*, SIGMETRICS 2011, §3: n synchronized windows
-//! mark √(2n/W) of their packets.
+//! Source of the fraction under DCTCP: Alizadeh et al., *Analysis of DCTCP*, SIGMETRICS 2011, §3: n synchronized
+//! windows mark √(2n/W) of their packets.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -11,11 +11,12 @@ use crate::registry::{self, OptionValue};
 /// How links mark what goes over them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Marking {
     /// Congested links mark everything.
     Saturated,
-    /// Congested links mark what DCTCP's control does: √(2n/W), n the flows on the link and W = (C·RTT + K)/1500 bytes what
-    /// it holds.
+    /// Congested links mark what DCTCP's control does: √(2n/W), n the flows on the link and W = (C·RTT + K)/1500 bytes
+    /// what it holds.
     Dctcp {
         /// The round-trip time, in seconds.
         rtt: f64,
@@ -40,7 +41,7 @@ impl Marking {
         marking.check(routing).map(|()| marking)
     }
 
-    /// Reads an option, with an error that says the forms.
+    /// Reads an option, with an error that lists the forms.
     pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         registry::read_form(deserializer, Self::FORMS)
     }

@@ -1,5 +1,5 @@
-//! The network of the moment: its capacities and loads, the flows on it with their routes and sources, and what congested
-//! links mark. Routings and policies see it; it depends on neither.
+//! The network of the moment: its capacities and loads, the flows on it with their routes and sources, and what
+//! congested links mark. Routings and policies see it; it depends on neither.
 
 mod congestion;
 mod flows;

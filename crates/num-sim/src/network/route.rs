@@ -27,8 +27,8 @@ impl Route {
         self.weight = 1.0;
     }
 
-    /// Spreads over paths likewise, a fraction `weight` of the rate on each. Links in common are merged. Weights must add up
-    /// to 1: a flow's rate is then the rate at which its bytes arrive.
+    /// Spreads over paths likewise, a fraction `weight` of the rate on each. Links in common are merged. Weights must
+    /// add up to 1: a flow's rate is then the rate at which its bytes arrive.
     pub fn spread<'a>(&mut self, paths: impl IntoIterator<Item = (&'a [u32], f64)>) {
         self.links.clear();
         self.fractions.clear();
@@ -67,8 +67,9 @@ impl Route {
         self.iter().map(|(link, fraction)| capacities[link] / fraction).fold(f64::INFINITY, f64::min)
     }
 
-    /// The fault of it as the route of a flow from one node to another, if it has one: links that do not exist, fractions
-    /// out of range, or a node whose inflow is not its outflow. `balance` is memory, a zero for every node before and after.
+    /// The fault of it as the route of a flow from one node to another, if it has one: links that do not exist,
+    /// fractions out of range, or a node whose inflow is not its outflow. `balance` is memory, a zero for every node
+    /// before and after.
     pub(crate) fn fault(&self, net: &Topology, (from, to): (usize, usize), balance: &mut [f64]) -> Option<String> {
         if self.links.is_empty() {
             return Some("got a route without links".into());

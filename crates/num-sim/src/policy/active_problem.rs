@@ -6,8 +6,8 @@ use super::single_path::single_path;
 use crate::error::Result;
 use crate::network::{Flow, Flows};
 
-/// The slots of the active flows in order of arrival, and their problem: `utilities` gives the utilities of the flows in slots,
-/// in that order and for rates in bit/s.
+/// The slots of the active flows in order of arrival, and their problem: `utilities` gives the utilities of the flows
+/// in slots, in that order and for rates in bit/s.
 ///
 /// # Errors
 /// [`Error::Policy`](crate::Error::Policy) naming a flow that spreads over several paths; those of `utilities`.

@@ -1,5 +1,5 @@
-//! The online allocator on a clock: an iteration of a price rule on the active flows, at every tick or at every arrival and
-//! end. In between a flow keeps the rate that it was last sent, or all rates follow the prices.
+//! The online allocator on a clock: an iteration of a price rule on the active flows, at every tick or at every arrival
+//! and end. In between a flow keeps the rate that it was last sent, or all rates follow the prices.
 //!
 //! ```text
 //! at a tick   x, p ← one step of the rule;  r ← normalizer(x);  rates that moved by more than θ are sent
@@ -178,9 +178,9 @@ type LawOfFlow = Box<dyn Fn(&Flow, f64) -> PowerLaw + Send>;
 
 /// An [`Allocator`](netnum_parallel::Allocator) on a clock.
 ///
-/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
-/// it arrives or moves. It ignores caps: a flow whose application is slow keeps the rate that it is given, and what it
-/// leaves is not used.
+/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names
+/// it, when it arrives or moves. It ignores caps: a flow whose application is slow keeps the rate that it is given, and
+/// what it leaves is not used.
 pub struct Clocked {
     name: String,
     options: ClockedOptions,

@@ -3,11 +3,12 @@
 //! Messages between two steps of the allocator share packets: one per server and step, each way.
 
 use netnum_core::Topology;
+use serde::{Deserialize, Serialize};
 
 use crate::workload::Workload;
 
 /// Messages between servers and an allocator, in numbers. A flow that takes another route ends and starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct UpdateTraffic {
     /// Messages that a flow starts.
     pub starts: u64,

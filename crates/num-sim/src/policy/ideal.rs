@@ -1,7 +1,7 @@
 //! The optimum at every moment: at every change the rates of the largest total utility, proven to a tolerance.
 //!
-//! Other policies approach it by iterating; this one has it at once. It solves the problem of the active flows, each time
-//! from the prices of the last one.
+//! Other policies approach it by iterating; this one has it at once. It solves the problem of the active flows, each
+//! time from the prices of the last one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,8 +30,8 @@ type UtilitiesOf = Box<dyn Fn(&Moment<'_>) -> Result<Utilities> + Send>;
 
 /// The exact optimum of a utility at every change.
 ///
-/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
-/// it arrives or moves.
+/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names
+/// it, when it arrives or moves.
 pub struct Ideal {
     name: String,
     utilities: UtilitiesOf,
@@ -48,8 +48,8 @@ pub struct Ideal {
 }
 
 impl Ideal {
-    /// The optimum of user-defined utilities: `utilities` is called with the active flows, in order of arrival, and returns
-    /// their utilities for rates in bit/s.
+    /// The optimum of user-defined utilities: `utilities` is called with the active flows, in order of arrival, and
+    /// returns their utilities for rates in bit/s.
     pub fn new(name: impl Into<String>, utilities: impl Fn(&[&Flow]) -> Result<Utilities> + Send + 'static) -> Self {
         Self::of(
             name.into(),
@@ -95,8 +95,8 @@ impl Ideal {
         Self::new("min-fct", |flows| Objective::MinFct.of(flows))
     }
 
-    /// The same, with other settings for every solve. By default those of `solve`, a proven gap of 1e-6 and every single
-    /// rate to a thousandth, in a thousand iterations.
+    /// The same, with other settings for every solve. By default those of `solve`, a proven gap of 1e-6 and every
+    /// single rate to a thousandth, in a thousand iterations.
     pub fn with_settings(self, settings: Settings) -> Self {
         Self { settings, ..self }
     }
@@ -111,7 +111,7 @@ impl Ideal {
 
     /// A thousand iterations at most: twenty thousand at every event would take too long where those do not suffice.
     fn settings(tol: f64) -> Settings {
-        Settings { tol, max_iterations: 1000, ..Settings::default() }
+        Settings::default().with_tol(tol).with_max_iterations(1000)
     }
 }
 

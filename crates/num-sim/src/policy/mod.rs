@@ -1,8 +1,8 @@
 //! Which rate every flow gets.
 //!
 //! A [`Policy`] is given every [`Event`] of an instant, one after the other, and then sets the rates that change. It
-//! returns the time at which it is called again though nothing has happened: its clock, if it has one. A new policy is a
-//! file here, with its entry, and a line in `by_name.rs`.
+//! returns the time at which it is called again though nothing has happened: its clock, if it has one. A new policy is
+//! a file here, with its entry, and a line in `by_name.rs`.
 
 mod active_problem;
 mod by_name;
@@ -70,15 +70,15 @@ pub trait Policy {
     /// Of the policy; an error ends the run.
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64>;
 
-    /// Whether a flow that only its cap limits gets all of its cap. Policies that stop near an optimum, and user-defined
-    /// ones, may give a little less: a backlog below one packet then does not lift the cap, since otherwise the cap could
-    /// come and go without end.
+    /// Whether a flow that only its cap limits gets all of its cap. Policies that stop near an optimum, and
+    /// user-defined ones, may give a little less: a backlog below one packet then does not lift the cap, since
+    /// otherwise the cap could come and go without end.
     fn is_exact(&self) -> bool {
         true
     }
 
-    /// The largest relative gap to an optimum that its rates were proven to have so far; 0 for a policy that proves none,
-    /// or is exact.
+    /// The largest relative gap to an optimum that its rates were proven to have so far; 0 for a policy that proves
+    /// none, or is exact.
     fn gap(&self) -> f64 {
         0.0
     }
@@ -99,8 +99,8 @@ pub enum Event {
     Ended(u32),
     /// The flow in this slot takes another route from now on, at the rate that it has.
     Rerouted(u32),
-    /// The flow in this slot has another cap from now on. A policy that ignores caps gives rates without regard to them; a
-    /// source then takes what it can use of its rate.
+    /// The flow in this slot has another cap from now on. A policy that ignores caps gives rates without regard to
+    /// them; a source then takes what it can use of its rate.
     CapChanged(u32),
     /// A link has another capacity from now on.
     CapacityChanged {

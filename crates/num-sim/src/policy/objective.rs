@@ -10,6 +10,7 @@ use crate::registry;
 /// The utility of the rate x of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Objective {
     /// log x.
     #[default]
@@ -24,7 +25,7 @@ impl Objective {
     /// The forms in which one is written.
     const FORMS: &str = r#""proportional", "min-fct" or {"alpha-fair": alpha}"#;
 
-    /// Reads an option, with an error that says the forms.
+    /// Reads an option, with an error that lists the forms.
     pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         registry::read_form(deserializer, Self::FORMS)
     }

@@ -1,4 +1,5 @@
-//! What is left of a flow, in bits or in time. Real schedulers do not have it; those that do are references for the others.
+//! What is left of a flow, in bits or in time. Real schedulers do not have it; those that do are references for the
+//! others.
 //!
 //! ```text
 //! size   s = b_r + b_b                          b_r still to be produced, b_b waiting to be sent
@@ -12,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::network::Flows;
 
 /// The unit of the rest of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Remaining {
     /// Bits.
     #[default]

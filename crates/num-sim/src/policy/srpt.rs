@@ -1,5 +1,5 @@
-//! Shortest remaining processing time, as pFabric approaches it: flows are served in the order of what is left of them, in
-//! bits, or in time if applications are slower than the network.
+//! Shortest remaining processing time, as pFabric approaches it: flows are served in the order of what is left of them,
+//! in bits, or in time if applications are slower than the network.
 //!
 //! Sources: Alizadeh et al., *pFabric*, SIGCOMM 2013, §3, where priority queues approximate it; Li et
 //! al., *RAX*, §II-B, for the order by remaining time.

@@ -1,5 +1,5 @@
-//! Strict priorities: every flow has one of K levels; the first is served as if it were alone, each of the others with the
-//! capacity that those before it leave, and flows of one level share fairly.
+//! Strict priorities: every flow has one of K levels; the first is served as if it were alone, each of the others with
+//! the capacity that those before it leave, and flows of one level share fairly.
 //!
 //! Switches have 4 to 8 such queues at every port. A [`Rank`] sets the level of a flow, and for how long.
 
@@ -30,8 +30,8 @@ pub trait Rank {
     /// The level of a flow now, below [`levels`](Self::levels); 0 is served first.
     fn level(&self, slot: u32, flows: &Flows, now: f64) -> usize;
 
-    /// The time at which the level is computed again, if the flow keeps its level and its rate: at once if that is not after
-    /// `now`; ∞ for never, NaN where no float is so near to `now`. Called again whenever the rate changes.
+    /// The time at which the level is computed again, if the flow keeps its level and its rate: at once if that is not
+    /// after `now`; ∞ for never, NaN where no float is so near to `now`. Called again whenever the rate changes.
     fn until(&self, slot: u32, level: usize, rate: f64, flows: &Flows, now: f64) -> f64;
 }
 

@@ -4,9 +4,10 @@
 //! U(x) = x^(1−ε) / s      s the size, what remains of it, the remaining time, or the time until the deadline
 //! ```
 //!
-//! They approximate serving flows in the order of s; ε > 0 leads from that towards fair sharing. Numbers that change are
-//! computed when flows arrive or end, and at the ticks of a clock. They do not fall below those of one packet, since the
-//! last bytes of a flow would otherwise be worth any price. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, Table 1.
+//! They approximate serving flows in the order of s; ε > 0 leads from that towards fair sharing. Numbers that change
+//! are computed when flows arrive or end, and at the ticks of a clock. They do not fall below those of one packet,
+//! since the last bytes of a flow would otherwise be worth any price. Source: Nagaraj et al., *NUMFabric*, SIGCOMM
+//! 2016, §2, Table 1.
 
 use netnum_core::{MinFct, Settings};
 use serde::{Deserialize, Serialize};
@@ -30,8 +31,9 @@ pub(super) const ENTRY: PolicyEntry = Entry {
 };
 
 /// The number that makes a flow urgent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Urgency {
     /// A small size, as it was when the flow arrived.
     #[default]
@@ -73,9 +75,11 @@ impl Default for MinFctOptions {
 }
 
 impl MinFctOptions {
+    /// The policy with these options.
+    ///
     /// # Errors
-    /// Naming the option that is out of its range.
-    pub(super) fn policy(&self) -> Result<Ideal> {
+    /// [`Error::Option`] or a setting's, naming the option that is out of its range.
+    pub fn policy(&self) -> Result<Ideal> {
         let &Self { tol, by, interval, slack } = self;
         if !(slack.is_finite() && slack > 0.0) {
             return Err(Error::option(r#"policy "min-fct""#, "slack", slack, "a finite number > 0"));

@@ -1,5 +1,5 @@
-//! NUMFabric's xWI on a clock: rates are the weighted max-min of the weights at the present prices, at every arrival and
-//! end; links move their prices at every tick of a clock.
+//! NUMFabric's xWI on a clock: rates are the weighted max-min of the weights at the present prices, at every arrival
+//! and end; links move their prices at every tick of a clock.
 //!
 //! ```text
 //! at every arrival and end   x = weighted max-min of w(p)
@@ -30,7 +30,8 @@ use crate::registry::{self, Entry};
 use crate::setters::setters;
 use crate::workload::Workload;
 
-/// Options of xWI. By default as in most of the paper's experiments: every 30 µs, η = 5, β = 0.5, proportional fairness.
+/// Options of xWI. By default as in most of the paper's experiments: every 30 µs, η = 5, β = 0.5, proportional
+/// fairness.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -41,8 +42,8 @@ pub struct XwiOptions {
     pub eta: f64,
     /// The weight of the old price in a step; 0 ≤ and < 1.
     pub beta: f64,
-    /// Bound of weights, relative to the path's smallest capacity; > 0. Utilities whose weights differ by many decades, as
-    /// those for short completion times do, need a large one.
+    /// Bound of weights, relative to the path's smallest capacity; > 0. Utilities whose weights differ by many decades,
+    /// as those for short completion times do, need a large one.
     pub heaviest: f64,
     /// The utility of rates.
     #[serde(deserialize_with = "Objective::read")]
@@ -91,8 +92,8 @@ const NEAR: f64 = 1e-9;
 
 /// xWI on a clock.
 ///
-/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names it, when
-/// it arrives or moves.
+/// It takes flows with one path each: the first that a routing spreads ends the simulation, with an error that names
+/// it, when it arrives or moves.
 pub struct Xwi {
     options: XwiOptions,
     clock: Clock,

@@ -1,5 +1,5 @@
-//! Adaptive splitting, the ideal that DeTail's per-packet decisions approach: at every moment the best split of all flows
-//! over their shortest paths that work.
+//! Adaptive splitting, the ideal that DeTail's per-packet decisions approach: at every moment the best split of all
+//! flows over their shortest paths that work.
 //!
 //! ```text
 //! best:   1. max-min rates as high as any split allows, the lowest first
@@ -7,11 +7,11 @@
 //!            min over the links of p but not of q of (capacity − load)  ≥  the same of q,  if p carries any of it
 //! ```
 //!
-//! The first says how fast flows are, and if rates are max-min nothing else does; [`max_min`] finds it, to some 1e-10. The
-//! second fixes the paths where there is more than one solution, so that links with other load are used last. From the even split, or from that of `max_min` if the even one does not allow these rates, one flow
-//! after the other moves from p to q half of what q has more, until nothing does: each move raises the lowest of what is
-//! free on the links it changes, and no link is ever overloaded. In a symmetric Clos nothing moves, and the answer is
-//! spraying.
+//! The first fixes the rates of flows, as max-min rates do; [`max_min`] finds it, to some 1e-10. The second fixes the
+//! paths where there is more than one solution, so that links with other load are used last. From the even split, or
+//! from that of `max_min` if the even one does not allow these rates, one flow after the other moves from p to q half
+//! of what q has more, until nothing does: each move raises the lowest of what is free on the links it changes, and no
+//! link is ever overloaded. In a symmetric Clos nothing moves, and the answer is spraying.
 //!
 //! Every arrival and end costs as much as `max_min` does, some pivots per flow: a reference, not for speed.
 //!

@@ -1,8 +1,8 @@
 //! Equal-cost multipath: one shortest path per flow, drawn as switches hash, and kept for as long as it works.
 //!
 //! Under an ideal hash flow i of a workload takes the path that [`Topology::ecmp`] draws, hop by hop, for pair i of the
-//! same seed. One with a [skew](super::hash) picks among all shortest paths. When a link fails the switches hash its flows
-//! over the paths that are left, at once.
+//! same seed. One with a [skew](super::hash) picks among all shortest paths. When a link fails the switches hash its
+//! flows over the paths that are left, at once.
 
 use netnum_core::{Paths, Topology};
 use serde::{Deserialize, Serialize};

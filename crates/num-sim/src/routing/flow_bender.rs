@@ -9,13 +9,13 @@
 //!
 //! Two extensions of the paper's §5 are off by default:
 //!
-//! - *Stability* (§5.1): after S moves in a row without a calm round trip in between, the flow goes to that of its last S
-//!   paths that had the lowest F, and stays there for U round trips.
-//! - *Gradual rerouting* (§5.2): a part of the flow, `step`, takes the new path. If that calms it, another such part follows
-//!   at every round trip until all of it has moved; if not, that part tries yet another path.
+//! - *Stability* (§5.1): after S moves in a row without a calm round trip in between, the flow goes to that of its last
+//!   S paths that had the lowest F, and stays there for U round trips.
+//! - *Gradual rerouting* (§5.2): a part of the flow, `step`, takes the new path. If that calms it, another such part
+//!   follows at every round trip until all of it has moved; if not, that part tries yet another path.
 //!
-//! Source: Kabbani, Vamanan, Hasan, Duchene, *FlowBender: Flow-level Adaptive Routing for Improved Latency and Throughput in
-//! Datacenter Networks*, CoNEXT 2014, §3 and §5.
+//! Source: Kabbani, Vamanan, Hasan, Duchene, *FlowBender: Flow-level Adaptive Routing for Improved Latency and
+//! Throughput in Datacenter Networks*, CoNEXT 2014, §3 and §5.
 
 use netnum_core::Topology;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Which of P paths a hash of a flow's header picks, as if drawn at random: path i, in the order in which they are listed,
-//! with the probability
+//! Which of P paths a hash of a flow's header picks, as if drawn at random: path i, in the order in which they are
+//! listed, with the probability
 //!
 //! ```text
 //! w_i = (1 + s (1 − 2i/(P − 1))) / P          from (1 + s)/P to (1 − s)/P

@@ -1,9 +1,8 @@
-//! The k shortest paths of every pair of ends, by the number of their links: each flow over one of them, drawn evenly, or
-//! spread evenly over all.
+//! The k shortest paths of every pair of ends, by the number of their links: each flow over one of them, drawn evenly,
+//! or spread evenly over all.
 //!
-//! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has two of
-//! the same length. Flows of a failed path take the others, as in
-//! [`Split`](super::Split).
+//! Unlike with ECMP these are also paths that are longer than the shortest: on wide-area networks, a pair seldom has
+//! two of the same length. Flows of a failed path take the others, as in [`Split`](super::Split).
 
 use std::collections::HashSet;
 
@@ -99,7 +98,7 @@ impl Routing for KShortestPaths {
             return Err(netnum_core::Error::Topology(message).into());
         }
         let KShortestOptions { k, spread, disjoint } = self.options;
-        let (paths, _) = net.k_shortest_paths(&sources, &destinations, &Which { disjoint, ..Which::new(k) })?;
+        let (paths, _) = net.k_shortest_paths(&sources, &destinations, &Which::new(k).with_disjoint(disjoint))?;
         let shares = vec![1.0; paths.len()];
         let split = Split::new(net, paths, shares, self.seed)?;
         let split = self.split.insert(if spread { split.spread() } else { split });

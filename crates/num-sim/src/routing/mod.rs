@@ -2,8 +2,9 @@
 //!
 //! A [`Routing`] gives every flow that arrives one path, or weights over several. A static one does no more. One with a
 //! [period](Routing::period) reviews the route of a flow at every period, given how much of what the flow sent was
-//! [marked](Marking); others change routes when a link's capacity changes, or at every change of any flow. A new routing is
-//! a file here, with its entry, and a line in `by_name.rs`, unless it is built from more than options, as a [`Split`] is.
+//! [marked](Marking); others change routes when a link's capacity changes, or at every change of any flow. A new
+//! routing is a file here, with its entry, and a line in `by_name.rs`, unless it is built from more than options, as a
+//! [`Split`] is.
 
 mod adaptive;
 mod by_name;
@@ -47,7 +48,8 @@ pub trait Routing {
     /// Of the routing; an error ends the run.
     fn route(&mut self, flow: usize, network: &NetworkState<'_>, route: &mut Route) -> Result<()>;
 
-    /// Seconds between two [reviews](Self::review) of the route of a flow, counted from its arrival. Default: ∞, for none.
+    /// Seconds between two [reviews](Self::review) of the route of a flow, counted from its arrival. Default: ∞, for
+    /// none.
     fn period(&self) -> f64 {
         f64::INFINITY
     }
@@ -65,8 +67,8 @@ pub trait Routing {
         Ok(false)
     }
 
-    /// What switches do when capacities are not those of the start: called for every flow when one changes, and after that
-    /// for every flow that arrives. Writes another route to `route` and returns true, or returns false.
+    /// What switches do when capacities are not those of the start: called for every flow when one changes, and after
+    /// that for every flow that arrives. Writes another route to `route` and returns true, or returns false.
     ///
     /// # Errors
     /// Of the routing; an error ends the run.
@@ -74,9 +76,9 @@ pub trait Routing {
         Ok(false)
     }
 
-    /// Whether [`balance`](Self::balance) depends on the caps of flows. Where a cap that goes with the first bit of a backlog
-    /// leads to a split that empties the backlog at once, and the next one to a backlog again, the cap would come and go
-    /// without end: a backlog below one packet then does not lift the cap.
+    /// Whether [`balance`](Self::balance) depends on the caps of flows. Where a cap that goes with the first bit of a
+    /// backlog leads to a split that empties the backlog at once, and the next one to a backlog again, the cap would
+    /// come and go without end: a backlog below one packet then does not lift the cap.
     fn follows_caps(&self) -> bool {
         false
     }

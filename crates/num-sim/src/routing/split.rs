@@ -1,9 +1,9 @@
 //! Given paths with shares: the split of a traffic-engineering solution, say.
 //!
 //! The paths from one node to another are those of every flow between the two, each with its share of what all of them
-//! have. A flow goes over one of them, drawn with its share as switches hash ([`hash`](super::hash)), or is spread over all.
-//! Where a path has failed, its flows are drawn anew over those that are left, or spread over them; paths without a share
-//! are never used.
+//! have. A flow goes over one of them, drawn with its share as switches hash ([`hash`](super::hash)), or is spread over
+//! all. Where a path has failed, its flows are drawn anew over those that are left, or spread over them; paths without
+//! a share are never used.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,8 +42,8 @@ struct Table {
 
 impl Table {
     /// # Errors
-    /// [`netnum_core::Error::Length`] unless there is a share per path, [`Error::Share`], the core's for a path that is no
-    /// walk, and [`netnum_core::Error::Stopped`].
+    /// [`netnum_core::Error::Length`] unless there is a share per path, [`Error::Share`], the core's for a path that is
+    /// no walk, and [`netnum_core::Error::Stopped`].
     fn new(net: &Topology, paths: Paths, shares: Vec<f64>) -> Result<Self> {
         let (found, expected) = (shares.len(), paths.len());
         if found != expected {
@@ -99,12 +99,12 @@ fn ends(net: &Topology, links: &[u32]) -> Option<(u32, u32)> {
 }
 
 impl Split {
-    /// From paths of a network with one share each, relative to those of the same two nodes: the rates of a flow over its
-    /// paths, say. Each flow takes one of them, by a hash of this seed.
+    /// From paths of a network with one share each, relative to those of the same two nodes: the rates of a flow over
+    /// its paths, say. Each flow takes one of them, by a hash of this seed.
     ///
     /// # Errors
-    /// [`Error::Share`] for a share that is negative or not finite, the core's for paths that are no walks of the network or
-    /// end where they begin, and unless there is one share per path.
+    /// [`Error::Share`] for a share that is negative or not finite, the core's for paths that are no walks of the
+    /// network or end where they begin, and unless there is one share per path.
     pub fn new(net: &Topology, paths: Paths, shares: Vec<f64>, seed: u64) -> Result<Self> {
         let table = Arc::new(Table::new(net, paths, shares)?);
         Ok(Self { hash: Hash::ideal(seed), spread: false, table, of: Vec::new() })

@@ -3,8 +3,11 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// The progress of a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunProgress {
     /// Simulated seconds.
     pub time: f64,

@@ -1,15 +1,15 @@
-//! A run whose clock does not get on, and one in which nothing can be sent any more.
+//! A run whose clock stands still, and one in which nothing can be sent any more.
 //!
-//! Arrivals, ends and changes of capacity are finite in number. Between two of them turns of sources, reviews of routes and
-//! calls of the policy may be any number, and each may lead to another one at once. So these are counted from the last
-//! moment at which the clock had moved by [`TICK`] for each of them, as a part of the time now or, where that is later, of
-//! the next arrival, end, turn or change or of the end of the run. After [`PATIENCE`] of them and [`PER_FLOW`] for every
-//! flow the run is refused with [`Error::StandsStill`]. Hence n events take the clock at least n · `TICK` of itself
-//! further, but for a number that is bounded by that of flows and changes, and no run stays at a moment, or creeps towards
-//! one, though the moment be 0.
+//! Arrivals, ends and changes of capacity are finite in number. Between two of them turns of sources, reviews of routes
+//! and calls of the policy may be any number, and each may lead to another one at once. So these are counted from the
+//! last moment at which the clock had moved by [`TICK`] for each of them, as a part of the time now or, where that is
+//! later, of the next arrival, end, turn or change or of the end of the run. After [`PATIENCE`] of them and
+//! [`PER_FLOW`] for every flow the run is refused with [`Error::StandsStill`]. Hence n events take the clock at least n
+//! · `TICK` of itself further, but for a number that is bounded by that of flows and changes, and no run stays at a
+//! moment, or creeps towards one, though the moment be 0.
 //!
-//! Where nothing is sent and nothing is to come but the clock of a policy, [`PATIENCE`] ticks for every flow are enough to
-//! call the flows starved.
+//! Where nothing is sent and nothing is to come but the clock of a policy, [`PATIENCE`] ticks for every flow are enough
+//! to call the flows starved.
 
 use crate::error::{Error, Result};
 

@@ -105,8 +105,8 @@ impl Transfers {
         self.sourced.push(slot);
     }
 
-    /// The slots of active flows whose sources something has happened to at this instant, for [`foresee`](Self::foresee);
-    /// to be given back.
+    /// The slots of active flows whose sources something has happened to at this instant, for
+    /// [`foresee`](Self::foresee); to be given back.
     pub(super) fn take_sourced(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.sourced)
     }
@@ -117,8 +117,8 @@ impl Transfers {
         self.sourced = sourced;
     }
 
-    /// Computes what comes first for a flow with a source at its present rate: its end, or a turn. Whether its cap is lifted
-    /// by that: the flow had less than its cap, so that no rate changes.
+    /// Computes what comes first for a flow with a source at its present rate: its end, or a turn. Whether its cap is
+    /// lifted by that: the flow had less than its cap, so that no rate changes.
     pub(super) fn foresee(&mut self, slot: u32, now: f64) -> bool {
         self.advance(slot, now);
         let Some((flow, source)) = self.flows.fed_mut(slot) else { return false };
@@ -133,8 +133,8 @@ impl Transfers {
         lifted
     }
 
-    /// Bits of an active flow that are left now. Those sent since it took its route are added to the links' accounts, at the
-    /// end of a run.
+    /// Bits of an active flow that are left now. Those sent since it took its route are added to the links' accounts,
+    /// at the end of a run.
     pub(super) fn close(&mut self, slot: u32, now: f64) -> f64 {
         let (flow, before): (&Flow, f64) = (self.flows.flow(slot), self.left_at_route[slot as usize]);
         let left = flow.left(now);

@@ -28,7 +28,8 @@ impl WallClock {
         Self { began, deadline, is_over: false, units: 0 }
     }
 
-    /// Counts units of work, and checks from time to time whether to stop, early enough for a report of the active flows.
+    /// Counts units of work, and checks from time to time whether to stop, early enough for a report of the active
+    /// flows.
     ///
     /// # Errors
     /// [`netnum_core::Error::Stopped`] only.

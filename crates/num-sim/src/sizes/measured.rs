@@ -85,8 +85,9 @@ const FACEBOOK_HADOOP: &[(f64, f64)] = &[
     (120_000.0, 0.9), (300_000.0, 0.95), (1_000_000.0, 0.975), (2_000_000.0, 0.99), (10_000_000.0, 1.0),
 ];
 
-/// Data mining: Greenberg et al., *VL2*, SIGCOMM 2009, with the points of pFabric's simulations (SIGCOMM 2013), which are
-/// packets of 1460 bytes: half of the flows are one packet, 3.6 % of them are larger than 35 MB and have 95 % of the bytes.
+/// Data mining: Greenberg et al., *VL2*, SIGCOMM 2009, with the points of pFabric's simulations (SIGCOMM 2013), which
+/// are packets of 1460 bytes: half of the flows are one packet, 3.6 % of them are larger than 35 MB and have 95 % of
+/// the bytes.
 #[rustfmt::skip]
 const DATA_MINING: &[(f64, f64)] = &[
     (1460.0, 0.5), (2920.0, 0.6), (4380.0, 0.7), (10_220.0, 0.8), (389_820.0, 0.9), (3_076_220.0, 0.95),

@@ -4,7 +4,7 @@
 //! cumulative distribution is a straight line in bytes, and a fraction c_0 has exactly b_0 bytes. So
 //!
 //! ```text
-//! size for u uniform in (0, 1]    b_i + (u − c_i)/(c_i+1 − c_i) (b_i+1 − b_i)   where c_i < u ≤ c_i+1;  b_0 for u ≤ c_0
+//! size for u uniform in (0, 1]    b_i + (u − c_i)/(c_i+1 − c_i) (b_i+1 − b_i)  for c_i < u ≤ c_i+1;  b_0 for u ≤ c_0
 //! mean                            c_0 b_0 + Σ (c_i+1 − c_i) (b_i + b_i+1)/2
 //! ```
 //!

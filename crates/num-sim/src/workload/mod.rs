@@ -20,8 +20,8 @@ use crate::error::{Error, Result};
 /// Flows in order of arrival, as columns.
 ///
 /// What holds of every workload, however it was made (deserialized ones pass the same checks): all columns have one
-/// entry per flow; arrivals are finite, not negative and do not decrease; sizes are finite and > 0; no flow goes to where
-/// it comes from. Clones share their columns, so that a copy costs nothing.
+/// entry per flow; arrivals are finite, not negative and do not decrease; sizes are finite and > 0; no flow goes to
+/// where it comes from. Clones share their columns, so that a copy costs nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Plain", into = "Plain")]
 pub struct Workload {
@@ -49,8 +49,8 @@ struct Plain {
 }
 
 impl Workload {
-    /// A trace from its columns: arrivals in seconds, source and destination ends, sizes in bytes. Whether a network has
-    /// those ends is seen when one is simulated.
+    /// A trace from its columns: arrivals in seconds, source and destination ends, sizes in bytes.
+    /// [`simulate`](crate::simulate) checks that its network has those ends.
     ///
     /// # Errors
     /// [`Error::Core`] for columns of different lengths; [`Error::Flow`] naming the first flow with an arrival that is

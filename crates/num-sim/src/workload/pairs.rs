@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::sizes::Sizes;
 
 /// Pairs of ends that exchange flows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Pairs {
     /// Any two different ends of the network, all pairs alike.
     Uniform,

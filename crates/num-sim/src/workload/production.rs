@@ -29,7 +29,8 @@ impl Production {
     /// A rate for every flow, in bit/s, and the send buffer that each has, in bytes: ∞ for one without a limit.
     ///
     /// # Errors
-    /// [`Error::Flow`] naming the first with a rate that is not finite and > 0; a setting's, for a buffer that is not > 0.
+    /// [`Error::Flow`] naming the first with a rate that is not finite and > 0; a setting's, for a buffer that is not >
+    /// 0.
     pub fn new(rates: Vec<f64>, buffer: f64) -> Result<Self> {
         let mut pacer = Pacer::new();
         for (flow, &value) in rates.iter().enumerate() {
@@ -49,8 +50,8 @@ impl Production {
     /// logarithm; those outside `lowest..=highest` are drawn again.
     ///
     /// # Errors
-    /// A setting's, for numbers that are no such distribution, or one that hardly ever falls between the bounds; those of
-    /// [`new`](Self::new).
+    /// A setting's, for numbers that are no such distribution, or one that hardly ever falls between the bounds; those
+    /// of [`new`](Self::new).
     pub fn log_normal(
         flows: usize,
         median: f64,

@@ -1,4 +1,5 @@
-//! What tests compare with: progressive filling, a loop over arrivals and ends for rates of any kind, networks of all sorts.
+//! What tests compare with: progressive filling, a loop over arrivals and ends for rates of any kind, networks of all
+//! sorts.
 #![allow(dead_code, reason = "every test uses its part")]
 
 pub(crate) mod slow;
@@ -54,7 +55,7 @@ pub(crate) fn brute_force(
                 (until, ends) = (left / rate, Some(place));
             }
         }
-        assert!(until < f64::INFINITY, "somebody starves");
+        assert!(until < f64::INFINITY, "a flow starves");
         left.iter_mut().zip(&rates).for_each(|(left, rate)| *left -= rate * until);
         match ends {
             Some(place) => {

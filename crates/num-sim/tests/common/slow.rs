@@ -1,6 +1,6 @@
 //! The simulator that anyone would write first: at every event all levels, orders, rates and marks are found anew, from
 //! their definitions, and every flow is moved on by hand to the next event. It shares no code with the crate; but which
-//! path a flow takes is up to its routing, which is told what is found here. Splits that a routing makes of all flows at
+//! path of a flow is up to its routing, which is given what is found here. Splits that a routing makes of all flows at
 //! once are replayed as they were.
 
 use netnum_core::Topology;
@@ -76,7 +76,7 @@ struct Live {
     /// At the last tick, where levels follow from a clock.
     level: usize,
     /// Since the last review.
-    heard: Marks,
+    marks: Marks,
     reviews: u32,
 }
 
@@ -169,7 +169,7 @@ impl Slow<'_> {
         self.flows.iter().map(level).collect()
     }
 
-    /// Max-min rates, one level after the other. A cap is a link of one's own.
+    /// Max-min rates, one level after the other. A cap is a link for one flow.
     fn rates(&self, levels: &[usize]) -> Vec<f64> {
         let (mut left, mut rates) = (self.capacities.clone(), vec![0.0; levels.len()]);
         for level in 0..=levels.iter().copied().max().unwrap_or(0) {
@@ -220,7 +220,7 @@ impl Slow<'_> {
                         }
                     }
                 }
-                // By so much that the two can be told apart.
+                // By so much that the two differ.
                 next = next.max(self.now * (1.0 + 2e-14));
             }
         }
@@ -258,6 +258,7 @@ impl Slow<'_> {
             }
             Marking::Dctcp { .. } => 0.0,
             Marking::Utilization(from) => f64::from(of_switch(link) && least(link, from)),
+            other => panic!("no marking {other:?} here"),
         };
         let part = |flow: &Live| {
             let common = flow.route.iter().filter(|hop| hop.1 >= 1.0).map(|hop| 1.0 - marks(hop.0)).product::<f64>();
@@ -325,15 +326,15 @@ pub(crate) fn simulate(
                 within(flow.backlog() / (rate - pace));
             }
         }
-        assert!(step < f64::INFINITY, "somebody starves");
+        assert!(step < f64::INFINITY, "a flow starves");
         // Until then.
         let mut loads = vec![0.0; slow.capacities.len()];
         for ((flow, &rate), part) in slow.flows.iter_mut().zip(&rates).zip(&parts) {
             let (number, pace) = (flow.number, flow.pace(rate));
             flow.rate = rate;
             flow.route.iter().for_each(|(link, share)| loads[link] += share * rate);
-            flow.heard.sent += rate * step;
-            flow.heard.marked += part * rate * step;
+            flow.marks.sent += rate * step;
+            flow.marks.marked += part * rate * step;
             flow.copy(pace, step);
             flow.sent += rate * step;
             flow.produced += pace * step;
@@ -388,8 +389,8 @@ pub(crate) fn simulate(
                 routing.reroute(flow.number, &network, &mut flow.route).expect("there is a route");
             }
             if review(flow) <= now {
-                let heard = std::mem::replace(&mut flow.heard, Marks { sent: 0.0, marked: 0.0 });
-                routing.review(flow.number, heard, &network, &mut flow.route).expect("there is a route");
+                let marks = std::mem::replace(&mut flow.marks, Marks { sent: 0.0, marked: 0.0 });
+                routing.review(flow.number, marks, &network, &mut flow.route).expect("there is a route");
                 flow.reviews += 1;
             }
             outcome.moves += usize::from(flow.route != before);
@@ -428,7 +429,7 @@ pub(crate) fn simulate(
                 chunk: 0.0,
                 chunk_time: 0.0,
                 level: 0,
-                heard: Marks { sent: 0.0, marked: 0.0 },
+                marks: Marks { sent: 0.0, marked: 0.0 },
                 reviews: 0,
             });
         }

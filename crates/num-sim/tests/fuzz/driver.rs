@@ -10,7 +10,7 @@ use std::{env, fs, process, thread};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// After so long an input is said to have no end. Everything inside it is stopped after far less.
+/// After so long an input counts as one without an end. Everything inside it is stopped after far less.
 const NO_END: Duration = Duration::from_secs(60);
 
 /// Something that is fed with text.

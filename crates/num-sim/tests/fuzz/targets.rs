@@ -69,7 +69,7 @@ fn solve_a_problem(text: &str) -> Result<(), String> {
     expect(again.to_json().as_ref() == Ok(&written), || "written twice, it differs".into())?;
 
     let method = serde_json::from_str::<Value>(text).ok().and_then(|file| Some(file["method"].as_str()?.to_string()));
-    let settings = Settings { max_iterations: 300, time_limit: Some(PATIENCE), ..Settings::default() };
+    let settings = Settings::default().with_max_iterations(300).with_time_limit(PATIENCE);
     let Ok(solution) = patient(|| {
         let mut solver = Solver::new(&problem, method.as_deref().unwrap_or("auto"), &BTreeMap::new())?;
         solver.run(&settings, &mut ())
@@ -90,7 +90,7 @@ fn check_solution(problem: &Problem, solution: &Solution) -> Result<(), String> 
     expect(!(0..problem.flows()).any(over_cap), || "a flow is over its cap".into())?;
     if solution.status == Status::Optimal {
         let gap = solution.certificate.relative_gap;
-        expect(gap <= Settings::default().tol, || "optimal without the gap that it asks for".into())?;
+        expect(gap <= Settings::default().tol, || "optimal without the gap that was set".into())?;
         expect(solution.objective.is_finite(), || "optimal, and its objective is no number".into())?;
         // Prices that no float holds were certified before they were cut, and `certify` cuts rates of 10²⁰⁰.
         let prices_hold = solution.prices.iter().all(|&price| price == 0.0 || (1e-290..1e290).contains(&price));

@@ -282,30 +282,27 @@ impl Report {
         let status = RunStatus::ALL.into_iter().find(|known| known.name() == status);
         let status =
             status.ok_or_else(|| PyTypeError::new_err("a pickled Report with a status that does not exist"))?;
-        let core = Core {
-            status,
-            policy: field("policy")?.extract()?,
-            routing: field("routing")?.extract()?,
-            workload: field("workload")?.cast::<Workload>()?.get().core.clone(),
-            completion_times: column("completion_times")?,
-            slowdowns: column("slowdowns")?,
-            bytes_sent: column("bytes_sent")?,
-            copy_rates: column("copy_rates")?,
-            link_bytes: column("link_bytes")?,
-            link_utilization: column("link_utilization")?,
-            peak_loads: column("peak_loads")?,
-            over_allocation: field("over_allocation")?.extract()?,
-            gap: field("gap")?.extract()?,
-            update_traffic: match field("update_traffic")? {
-                none if none.is_none() => None,
-                traffic => Some(traffic.cast::<UpdateTraffic>()?.get().core),
-            },
-            time: field("time")?.extract()?,
-            events: field("events")?.extract()?,
-            rate_changes: field("rate_changes")?.extract()?,
-            route_changes: field("route_changes")?.extract()?,
-            seconds: field("seconds")?.extract()?,
+        let mut core = Core::new(status, field("workload")?.cast::<Workload>()?.get().core.clone());
+        core.policy = field("policy")?.extract()?;
+        core.routing = field("routing")?.extract()?;
+        core.completion_times = column("completion_times")?;
+        core.slowdowns = column("slowdowns")?;
+        core.bytes_sent = column("bytes_sent")?;
+        core.copy_rates = column("copy_rates")?;
+        core.link_bytes = column("link_bytes")?;
+        core.link_utilization = column("link_utilization")?;
+        core.peak_loads = column("peak_loads")?;
+        core.over_allocation = field("over_allocation")?.extract()?;
+        core.gap = field("gap")?.extract()?;
+        core.update_traffic = match field("update_traffic")? {
+            none if none.is_none() => None,
+            traffic => Some(traffic.cast::<UpdateTraffic>()?.get().core),
         };
+        core.time = field("time")?.extract()?;
+        core.events = field("events")?.extract()?;
+        core.rate_changes = field("rate_changes")?.extract()?;
+        core.route_changes = field("route_changes")?.extract()?;
+        core.seconds = field("seconds")?.extract()?;
         Ok(core.into())
     }
 }

@@ -1,7 +1,7 @@
 //! Max-min rates under changes: the level of every link, and which levels a change moves.
 //!
-//! Link l carries its flows f with shares a_fl (1 unless a flow spreads). Its level λ_l is the rate at which it cuts its
-//! flows off, and a flow gets the lowest level on its route, or its cap if that is lower:
+//! Link l carries its flows f with shares a_fl (1 unless a flow spreads). Its level λ_l is the rate at which it cuts
+//! its flows off, and a flow gets the lowest level on its route, or its cap if that is lower:
 //!
 //! ```text
 //! m_fl = min(cap_f, min over the other links k of f of λ_k)        the rate of f without l
@@ -9,38 +9,40 @@
 //! x_f  = min(cap_f, min_l λ_l)
 //! ```
 //!
-//! Levels that satisfy (1) on every link give the max-min rates, and there are no others: the lowest level among them is
-//! c_l / Σ a_fl of the tightest link, because nothing cuts its flows off before; remove it with its flows, and so on. So
-//! the rates are right once (1) holds everywhere, whatever the order in which links are computed.
+//! Levels that satisfy (1) on every link give the max-min rates, and there are no others: the lowest level among them
+//! is c_l / Σ a_fl of the tightest link, because nothing cuts its flows off before; remove it with its flows, and so
+//! on. So the rates are right once (1) holds everywhere, whatever the order in which links are computed.
 //!
-//! A link depends on another one only below its own level: if λ_k moves from u to v, (1) of l changes only for m_fl, and
-//! only if min(u, v) < λ_l. So links are computed in the order of the lowest level at which they may move, as in Dijkstra's
-//! algorithm, and most are computed once:
+//! A link depends on another one only below its own level: if λ_k moves from u to v, (1) of l changes only for m_fl,
+//! and only if min(u, v) < λ_l. So links are computed in the order of the lowest level at which they may move, as in
+//! Dijkstra's algorithm, and most are computed once:
 //!
 //! ```text
 //! some m_fl has fallen from u to v   λ_l can only rise:  from λ_l on
 //! some m_fl has risen from u to v    λ_l can only fall:  not below u
 //! ```
 //!
-//! That is a bound; when a link comes first its level is computed, and if that moves at a higher level than where the next
-//! link may, it waits again.
+//! That is a bound; when a link comes first its level is computed, and if that moves at a higher level than where the
+//! next link may, it waits again.
 //!
-//! Each flow keeps its two lowest levels, from which m_fl follows for every l. An event costs O(links that move · flows on
-//! them · hops), some tens of flows where some hundreds are active; a full [fill](super::fill) costs O(all crossings), and
-//! replaces the moves after [`MOST_MOVES`] of them, or with many flows as soon as those have cost 1/[`WORTH`] of it; the
-//! next few events then begin with a fill.
+//! Each flow keeps its two lowest levels, from which m_fl follows for every l. An event costs O(links that move · flows
+//! on them · hops), some tens of flows where some hundreds are active; a full [fill](super::fill) costs O(all
+//! crossings), and replaces the moves after [`MOST_MOVES`] of them, or with many flows as soon as those have cost
+//! 1/[`WORTH`] of it; the next few events then begin with a fill.
 
 use netnum_core::interrupt::Pacer;
 
 use super::fill::Filled;
+use super::flow_levels::{FlowLevels, NONE};
 use super::hops::{Hop, Hops};
+use super::links::{Crossing, Link, Waiting};
 use crate::error::Result;
 use crate::network::Route;
 
 /// A link whose demand exceeds its capacity by this fraction is still large enough: that is rounding.
 const FULL: f64 = 16.0 * f64::EPSILON;
-/// A level that moves by less than this, relative to it, has not moved. Levels are computed from their link's flows each
-/// time, not from their last value, so that this does not add up.
+/// A level that moves by less than this, relative to it, has not moved. Levels are computed from their link's flows
+/// each time, not from their last value, so that this does not add up.
 const SAME: f64 = 8.0 * f64::EPSILON;
 /// After this many moves a fill is faster.
 const MOST_MOVES: usize = 60;
@@ -53,161 +55,7 @@ const MOST_FILLS: u32 = 32;
 /// A fill is faster from the start when this many links wait.
 const MOST_WAITING: usize = 60;
 
-/// A link that limits no flow is computed again before this fraction of its capacity is left. What is left is kept up by
-/// adding and subtracting, with less rounding than that.
-const SPARE: f64 = 1e-6;
-
-/// No link.
-pub(super) const NONE: u32 = u32::MAX;
-
-/// A flow on a link.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Crossing {
-    pub(super) slot: u32,
-    /// Which of the flow's hops this is.
-    hop: u32,
-    pub(super) share: f64,
-}
-
-#[derive(Debug)]
-pub(super) struct Link {
-    pub(super) capacity: f64,
-    /// While it limits no flow, c_l − Σ_f a_fl m_fl, the capacity that they leave.
-    pub(super) spare: f64,
-    pub(super) through: Vec<Crossing>,
-    /// How many of them have another share than 1: they spread, or have a weight.
-    pub(super) spread: u32,
-    /// Its place among those that wait to be computed; [`NONE`] if it does not.
-    waits_at: u32,
-    /// The level it will move to; NaN unless computed from what is *(while it waits)*.
-    next: f64,
-}
-
-impl Link {
-    /// It may move, at a level `from` or above.
-    #[inline]
-    fn wait(&mut self, link: u32, from: f64, waiting: &mut Vec<Waiting>) {
-        self.next = f64::NAN;
-        match waiting.get_mut(self.waits_at as usize) {
-            Some(waits) => waits.from = f64::min(waits.from, from),
-            None => {
-                self.waits_at = waiting.len() as u32;
-                waiting.push(Waiting { link, from });
-            }
-        }
-    }
-
-    /// A lower bound of its level, whatever other links do.
-    fn lowest_level(&self) -> f64 {
-        match self.through.len() {
-            0 => f64::INFINITY,
-            _ if self.spread > 0 => 0.0,
-            flows => self.capacity / flows as f64,
-        }
-    }
-
-    /// The demand on a link changes by `more`. Whether the link limits no flow as before.
-    fn still_spare(&mut self, level: f64, more: f64) -> bool {
-        self.spare -= more;
-        level == f64::INFINITY && (more <= 0.0 || self.spare > SPARE * self.capacity)
-    }
-}
-
-/// A link that waits to be computed.
-#[derive(Debug, Clone, Copy)]
-struct Waiting {
-    link: u32,
-    /// The lowest level at which it may move.
-    from: f64,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct FlowLevels {
-    /// The lowest of its levels and its cap, which is its rate.
-    lowest: f64,
-    /// The next one, from another link (or from its cap).
-    second: f64,
-    /// The link with the lowest level; [`NONE`] if that is the cap.
-    lowest_at: u32,
-    pub(super) cap: f64,
-    /// Its rate at the last call of [`changes`](Levels::changes).
-    reported: f64,
-    /// Whether it is listed among those whose rate may have changed.
-    listed: bool,
-}
-
-impl FlowLevels {
-    pub(super) fn rate(&self) -> f64 {
-        self.lowest
-    }
-
-    /// Whether its cap limits it.
-    pub(super) fn is_at_cap(&self) -> bool {
-        self.lowest_at == NONE
-    }
-
-    /// A fill has found its rate, and the link that limits it ([`NONE`] for its cap), but not its second lowest level.
-    #[inline]
-    pub(super) fn cut_off(&mut self, slot: u32, rate: f64, link: u32, listed: &mut Vec<u32>) {
-        self.lowest_at = link;
-        if rate != self.lowest {
-            self.lowest = rate;
-            self.list(slot, listed);
-        }
-    }
-
-    /// Its two lowest levels, and where the lowest is.
-    #[inline]
-    fn lows(&self) -> (f64, f64, u32) {
-        (self.lowest, self.second, self.lowest_at)
-    }
-
-    /// m_fl.
-    #[inline]
-    fn without(&self, link: u32) -> f64 {
-        if link == self.lowest_at { self.second } else { self.lowest }
-    }
-
-    /// Lists it among those whose rate may have changed.
-    fn list(&mut self, slot: u32, listed: &mut Vec<u32>) {
-        if !std::mem::replace(&mut self.listed, true) {
-            listed.push(slot);
-        }
-    }
-
-    /// The level of one of its links has moved. Only one that rises past the second lowest has the others read.
-    #[inline]
-    fn follow(&mut self, link: u32, old: f64, new: f64, hops: &[Hop], levels: &[f64]) {
-        if link == self.lowest_at {
-            match new <= self.second {
-                true => self.lowest = new,
-                false => self.find_lowest(hops, levels),
-            }
-        } else if new < self.lowest {
-            (self.lowest, self.second, self.lowest_at) = (new, self.lowest, link);
-        } else if new <= self.second {
-            self.second = new;
-        } else if old <= self.second {
-            self.find_lowest(hops, levels);
-        }
-    }
-
-    /// Finds its two lowest levels.
-    #[inline]
-    fn find_lowest(&mut self, hops: &[Hop], levels: &[f64]) {
-        (self.lowest, self.second, self.lowest_at) = (self.cap, f64::INFINITY, NONE);
-        for hop in hops {
-            let level = levels[hop.link as usize];
-            if level < self.lowest {
-                (self.lowest, self.second, self.lowest_at) = (level, self.lowest, hop.link);
-            } else if level < self.second {
-                self.second = level;
-            }
-        }
-    }
-}
-
-/// Max-min rates of flows that come and go.
+/// Max-min rates of flows that arrive and end.
 #[derive(Debug, Default)]
 pub(super) struct Levels {
     pub(super) links: Vec<Link>,
@@ -313,7 +161,7 @@ impl Levels {
         let (before, old) = (member.cap, member.lows());
         member.cap = cap;
         member.find_lowest(self.hops.of(slot), &self.levels);
-        self.filled.recap(slot, f64::min(before, cap), self.hops.of(slot));
+        self.filled.cap_changed(slot, f64::min(before, cap), self.hops.of(slot));
         self.notify_links(slot, old);
     }
 
@@ -540,7 +388,8 @@ impl Levels {
     }
 
     /// The level that solves (1) on one link, by Newton's method: the left side is concave and piecewise linear in the
-    /// level, so that every step but the first is upwards, and the last one exact. Stores the spare capacity, if it is ∞.
+    /// level, so that every step but the first is upwards, and the last one exact. Stores the spare capacity, if it is
+    /// ∞.
     fn level(&mut self, link: u32) -> f64 {
         let Self { links, levels, members, .. } = self;
         let Link { capacity, spare, through, .. } = &mut links[link as usize];
@@ -548,8 +397,8 @@ impl Levels {
         let mut guess = levels[link as usize];
         let mut steps = 0;
         loop {
-            // The capacity taken by flows cut off elsewhere, and the shares of those cut off here; the highest level of the
-            // former, and the lowest level elsewhere of the latter.
+            // The capacity taken by flows cut off elsewhere, and the shares of those cut off here; the highest level of
+            // the former, and the lowest level elsewhere of the latter.
             let (mut taken, mut shares) = (0.0, 0.0);
             let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
             for crossing in through {
@@ -587,100 +436,4 @@ impl Levels {
 }
 
 #[cfg(test)]
-mod tests {
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
-
-    use super::*;
-
-    /// A flow's slot, route, weight and cap.
-    type Weighed = (u32, Route, f64, f64);
-
-    /// Max-min rates by progressive filling, a cap being a link for one flow.
-    fn progressive(capacities: &[f64], flows: &[Weighed]) -> Vec<f64> {
-        let mut rates = vec![f64::NAN; flows.len()];
-        while rates.iter().any(|rate| rate.is_nan()) {
-            let (mut left, mut rising) = (capacities.to_vec(), vec![0.0; capacities.len()]);
-            for ((_, route, weight, _), rate) in flows.iter().zip(&rates) {
-                for (link, share) in route.iter().map(|(link, share)| (link, weight * share)) {
-                    if rate.is_nan() { rising[link] += share } else { left[link] -= share * rate }
-                }
-            }
-            let levels: Vec<f64> = left
-                .iter()
-                .zip(&rising)
-                .map(|(left, rising)| if *rising > 0.0 { left / rising } else { f64::INFINITY })
-                .collect();
-            let capped = flows.iter().zip(&rates).filter(|flow| flow.1.is_nan()).map(|flow| flow.0.3);
-            let water = levels.iter().copied().chain(capped).fold(f64::INFINITY, f64::min);
-            for ((_, route, _, cap), rate) in flows.iter().zip(&mut rates) {
-                if rate.is_nan() && (*cap <= water || route.iter().any(|hop| levels[hop.0] <= water)) {
-                    *rate = water.max(0.0);
-                }
-            }
-        }
-        rates
-    }
-
-    #[test]
-    fn flows_with_caps_and_shares_that_come_and_go_get_the_rates_of_a_fill_under_any_change() {
-        for seed in 0..40 {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let links = rng.random_range(2..12u32);
-            let mut capacities: Vec<f64> = (0..links).map(|_| f64::from(rng.random_range(0..6u32))).collect();
-            // By moves, by fills from nothing, by fills that go on, and by some of each.
-            let mut all = [Levels::default(), Levels::full(), Levels::default(), Levels::default()];
-            all.iter_mut().for_each(|levels| levels.reset(&capacities));
-            let (mut flows, mut free): (Vec<Weighed>, Vec<u32>) = (vec![], (0..40).rev().collect());
-            let mut rates = [[0.0; 40]; 4];
-            for _ in 0..300 {
-                for _ in 0..rng.random_range(1..4) {
-                    if !flows.is_empty() && (free.is_empty() || rng.random_bool(0.4)) {
-                        let slot = flows.swap_remove(rng.random_range(0..flows.len() as u32) as usize).0;
-                        all.iter_mut().for_each(|levels| levels.remove(slot));
-                        free.push(slot);
-                        continue;
-                    }
-                    let mut path = || (0..links).filter(|_| rng.random_bool(0.4)).collect::<Vec<u32>>();
-                    let (one, other) = (path(), path());
-                    let mut route = Route::default();
-                    let part = if one == other { 1.0 } else { 0.25 };
-                    route.spread([(one.as_slice(), part), (other.as_slice(), 1.0 - part + f64::from(one == other))]);
-                    if route.links().is_empty() {
-                        continue;
-                    }
-                    let cap = if rng.random_bool(0.3) { rng.random_range(0.0..2.0) } else { f64::INFINITY };
-                    if rng.random_bool(0.2) {
-                        let (link, capacity) = (rng.random_range(0..links), f64::from(rng.random_range(0..6u32)));
-                        capacities[link as usize] = capacity;
-                        all.iter_mut().for_each(|levels| levels.set_capacity(link, capacity));
-                    }
-                    let place = rng.random_range(0..40u32) as usize;
-                    if let Some((slot, _, _, its_cap)) = flows.get_mut(place).filter(|_| rng.random_bool(0.5)) {
-                        *its_cap = cap;
-                        all.iter_mut().for_each(|levels| levels.set_cap(*slot, cap));
-                        continue;
-                    }
-                    let slot = free.pop().expect("there is room");
-                    let weighs = seed % 2 == 1 && rng.random_bool(0.7);
-                    let weight = if weighs { 10f64.powf(rng.random_range(-3.0..3.0)) } else { 1.0 };
-                    all.iter_mut().for_each(|levels| levels.insert(slot, &route, weight, cap, 0.0));
-                    rates.iter_mut().for_each(|rates| rates[slot as usize] = 0.0);
-                    flows.push((slot, route, weight, cap));
-                }
-                let fills = [false, false, true, rng.random_bool(0.8)];
-                for ((levels, rates), fills) in all.iter_mut().zip(&mut rates).zip(fills) {
-                    if fills { levels.refill() } else { levels.update() }.unwrap();
-                    levels.changes(|slot, member, _| rates[slot as usize] = member.rate()).unwrap();
-                }
-                for ((slot, ..), expected) in flows.iter().zip(progressive(&capacities, &flows)) {
-                    for (way, rates) in rates.iter().enumerate() {
-                        let rate = rates[*slot as usize];
-                        let close = (rate - expected).abs() <= 1e-9 * expected.max(1.0);
-                        assert!(close, "seed {seed}, way {way}, slot {slot}: {rate} and {expected}");
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

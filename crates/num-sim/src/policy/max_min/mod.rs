@@ -1,12 +1,14 @@
 //! Fair sharing: max-min rates at every moment, as ideal TCP-like endpoints or fair queues would reach them.
 //!
 //! The [`Levels`] of links are kept from event to event. An arrival or an end changes few of them, which are found by
-//! following the change from link to link; when that goes too far, or when many flows arrive and end at once, all of them
-//! are computed anew, by water-filling.
+//! following the change from link to link; when that goes too far, or when many flows arrive and end at once, all of
+//! them are computed anew, by water-filling.
 
 mod fill;
+mod flow_levels;
 mod hops;
 mod levels;
+mod links;
 mod tiers;
 mod weighted;
 
@@ -42,13 +44,15 @@ impl MaxMinFair {
         Self::default()
     }
 
-    /// The same, computed anew at every event: as exact, and slower unless many flows are active. A reference for tests.
+    /// The same, computed anew at every event: as exact, and slower unless many flows are active. A reference for
+    /// tests.
     pub fn full() -> Self {
         Self { levels: Levels::full() }
     }
 }
 
-/// The rates of flows that share a network fairly, each with its route and its cap, in bit/s. O(crossings · log(links)).
+/// The rates of flows that share a network fairly, each with its route and its cap, in bit/s. O(crossings ·
+/// log(links)).
 ///
 /// # Errors
 /// [`netnum_core::Error::Stopped`] only.

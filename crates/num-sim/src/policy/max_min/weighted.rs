@@ -5,7 +5,8 @@
 //! Σ_f w_f t_f ≤ c_l        t_f ≤ cap_f / w_f
 //! ```
 
-use super::levels::{FlowLevels, Levels};
+use super::flow_levels::FlowLevels;
+use super::levels::Levels;
 use crate::error::Result;
 use crate::network::Flows;
 

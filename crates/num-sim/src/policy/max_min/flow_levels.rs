@@ -1,0 +1,93 @@
+//! The two lowest levels on the route of a flow, from which its rate on every link without that link follows.
+
+use super::hops::Hop;
+
+/// No link.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The levels of a flow.
+#[derive(Debug, Default)]
+pub(super) struct FlowLevels {
+    /// The lowest of its levels and its cap, which is its rate.
+    pub(super) lowest: f64,
+    /// The next one, from another link (or from its cap).
+    second: f64,
+    /// The link with the lowest level; [`NONE`] if that is the cap.
+    lowest_at: u32,
+    pub(super) cap: f64,
+    /// Its rate at the last call of [`changes`](super::levels::Levels::changes).
+    pub(super) reported: f64,
+    /// Whether it is listed among those whose rate may have changed.
+    pub(super) listed: bool,
+}
+
+impl FlowLevels {
+    pub(super) fn rate(&self) -> f64 {
+        self.lowest
+    }
+
+    /// Whether its cap limits it.
+    pub(super) fn is_at_cap(&self) -> bool {
+        self.lowest_at == NONE
+    }
+
+    /// A fill has found its rate, and the link that limits it ([`NONE`] for its cap), but not its second lowest level.
+    #[inline]
+    pub(super) fn cut_off(&mut self, slot: u32, rate: f64, link: u32, listed: &mut Vec<u32>) {
+        self.lowest_at = link;
+        if rate != self.lowest {
+            self.lowest = rate;
+            self.list(slot, listed);
+        }
+    }
+
+    /// Its two lowest levels, and where the lowest is.
+    #[inline]
+    pub(super) fn lows(&self) -> (f64, f64, u32) {
+        (self.lowest, self.second, self.lowest_at)
+    }
+
+    /// m_fl.
+    #[inline]
+    pub(super) fn without(&self, link: u32) -> f64 {
+        if link == self.lowest_at { self.second } else { self.lowest }
+    }
+
+    /// Lists it among those whose rate may have changed.
+    pub(super) fn list(&mut self, slot: u32, listed: &mut Vec<u32>) {
+        if !std::mem::replace(&mut self.listed, true) {
+            listed.push(slot);
+        }
+    }
+
+    /// The level of one of its links has moved. Only one that rises past the second lowest has the others read.
+    #[inline]
+    pub(super) fn follow(&mut self, link: u32, old: f64, new: f64, hops: &[Hop], levels: &[f64]) {
+        if link == self.lowest_at {
+            match new <= self.second {
+                true => self.lowest = new,
+                false => self.find_lowest(hops, levels),
+            }
+        } else if new < self.lowest {
+            (self.lowest, self.second, self.lowest_at) = (new, self.lowest, link);
+        } else if new <= self.second {
+            self.second = new;
+        } else if old <= self.second {
+            self.find_lowest(hops, levels);
+        }
+    }
+
+    /// Finds its two lowest levels.
+    #[inline]
+    pub(super) fn find_lowest(&mut self, hops: &[Hop], levels: &[f64]) {
+        (self.lowest, self.second, self.lowest_at) = (self.cap, f64::INFINITY, NONE);
+        for hop in hops {
+            let level = levels[hop.link as usize];
+            if level < self.lowest {
+                (self.lowest, self.second, self.lowest_at) = (level, self.lowest, hop.link);
+            } else if level < self.second {
+                self.second = level;
+            }
+        }
+    }
+}

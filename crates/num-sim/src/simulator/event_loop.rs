@@ -1,0 +1,360 @@
+//! The loop over events.
+//!
+//! ```text
+//! now ← the first of: an arrival, an end, a turn of a source, a review, a change of capacity, the policy's clock
+//! flows that end now leave; sources turn; links change; routes are reviewed; flows that arrive now are routed and join
+//! the policy sets the rates that change; only those flows are computed anew
+//! ```
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use netnum_core::Topology;
+#[cfg(doc)]
+use netnum_core::interrupt::Pacer;
+
+use super::progress::{RunObserver, RunProgress};
+use super::record::Record;
+use super::reviews::Reviews;
+use super::settings::CapacityChange;
+use super::stall::{PATIENCE, Stall};
+use super::transfers::Transfers;
+use super::wall_clock::WallClock;
+use crate::error::{Error, Result};
+use crate::network::{CongestionMarks, PACKET, Route, Source};
+use crate::policy::{Event, Policy, Rates};
+use crate::report::{Report, RunStatus};
+use crate::routing::{Moves, Routing};
+use crate::workload::Workload;
+
+/// Bits per byte: sizes are in bytes, rates in bit/s.
+const BITS: f64 = 8.0;
+/// Ends that are this close, relative to the time, are at the same moment: the difference is rounding.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// The least cost of an event, of an arrival or an end, and of a rate, in units of a [`Pacer`].
+const EVENT: usize = 64;
+pub(super) const ARRIVAL: usize = 16;
+const RATE: usize = 2;
+
+/// A run.
+pub(super) struct Simulation<'a> {
+    pub(super) net: &'a Topology,
+    pub(super) workload: &'a Workload,
+    pub(super) routing: &'a mut dyn Routing,
+    pub(super) policy: &'a mut dyn Policy,
+    /// Changes of capacity that are still to come, and whether there has been one.
+    pub(super) changes: &'a [CapacityChange],
+    pub(super) links_changed: bool,
+    pub(super) now: f64,
+    pub(super) events: u64,
+    pub(super) transfers: Transfers,
+    /// Where routes are reviewed.
+    pub(super) reviews: Option<Reviews>,
+    pub(super) record: Record,
+    pub(super) stall: Stall,
+    /// Events since anything was sent, while nothing is to come.
+    pub(super) idle: usize,
+    pub(super) clock: WallClock,
+    /// When the policy is called next, and whether it is called now since it was given an event.
+    pub(super) wake: f64,
+    pub(super) has_event: bool,
+    pub(super) rates: Rates,
+    pub(super) moves: Moves,
+    pub(super) spare_route: Route,
+    /// A zero for every node, to check routes with.
+    pub(super) balance: Vec<f64>,
+}
+
+/// How an event began, unless that was an arrival, an end or a change.
+#[derive(Debug, Clone, Copy)]
+enum Last {
+    /// A turn of the source of a flow.
+    Turn(u32),
+    Review,
+    /// A call of the policy, at the time that it had set.
+    Wake,
+}
+
+impl<'a> Simulation<'a> {
+    pub(super) fn new(
+        net: &'a Topology,
+        workload: &'a Workload,
+        routing: &'a mut dyn Routing,
+        policy: &'a mut dyn Policy,
+        changes: &'a [CapacityChange],
+        clock: WallClock,
+    ) -> Self {
+        let reviews = Reviews::every(routing.period());
+        let marks = reviews.is_some().then(|| CongestionMarks::new(net, routing.marking()));
+        Self {
+            net,
+            workload,
+            routing,
+            policy,
+            changes,
+            links_changed: false,
+            now: 0.0,
+            events: 0,
+            transfers: Transfers::new(net.capacities(), marks),
+            reviews,
+            record: Record::new(workload.len()),
+            stall: Stall::default(),
+            idle: 0,
+            clock,
+            wake: f64::INFINITY,
+            has_event: false,
+            rates: Rates::default(),
+            moves: Moves::default(),
+            spare_route: Route::default(),
+            balance: vec![0.0; net.node_names().len()],
+        }
+    }
+
+    /// Whether the time limit has ended the run.
+    pub(super) fn is_out_of_time(&self) -> bool {
+        self.clock.is_over
+    }
+
+    /// Runs until all flows have ended, or something else ends the run.
+    ///
+    /// # Errors
+    /// Those of [`simulate`](super::simulate), and [`netnum_core::Error::Stopped`].
+    pub(super) fn run(&mut self, until: f64, observer: &mut dyn RunObserver) -> Result<RunStatus> {
+        let pause = observer.pause();
+        let mut last_observed = self.clock.began;
+        let mut due = Vec::new();
+        loop {
+            if self.record.ended == self.workload.len() {
+                return Ok(RunStatus::Finished);
+            }
+            let arrival = self.workload.arrivals().get(self.record.arrived).copied().unwrap_or(f64::INFINITY);
+            let end = self.transfers.ends.first();
+            let review = self.reviews.as_mut().map_or(f64::INFINITY, Reviews::first);
+            let change = self.changes.first().map_or(f64::INFINITY, |change| change.time);
+            let next = arrival.min(end).min(review).min(change).min(self.wake);
+            if next > until {
+                self.now = until;
+                return Ok(RunStatus::TimeUp);
+            }
+            // A clock may tick on though nothing is sent, and nothing can be.
+            let is_idle = arrival == f64::INFINITY && end == f64::INFINITY && change == f64::INFINITY;
+            self.idle = if is_idle { self.idle + 1 } else { 0 };
+            if let Some(reviews) = self.reviews.as_mut().filter(|_| !is_idle) {
+                reviews.idle = 0;
+            }
+            if next == f64::INFINITY || (is_idle && !self.can_send()) {
+                return Ok(RunStatus::Starved);
+            }
+            self.now = next;
+            self.events += 1;
+            let foreseen = arrival.min(end).min(change).min(until);
+            self.work(EVENT + self.active())?;
+            let before = (self.record.arrived, self.record.ended);
+            let mut last = Last::Wake;
+            if end <= next {
+                self.transfers.ends.due((next * (1.0 + ROUNDING)).min(f64::MAX), &mut due);
+                last = Last::Turn(self.transfers.flows.flow(due[0]).number);
+                for &slot in &due {
+                    match self.transfers.flows.source(slot).is_some_and(Source::turns_first) {
+                        true => self.turn(slot)?,
+                        false => self.end(slot)?,
+                    }
+                    self.work(ARRIVAL)?;
+                }
+            }
+            if change <= next {
+                self.change_capacities()?;
+            }
+            if review <= next {
+                self.review(&mut due)?;
+                last = Last::Review;
+            }
+            while self.workload.arrivals().get(self.record.arrived).is_some_and(|&arrival| arrival <= next) {
+                self.arrive()?;
+                self.work(ARRIVAL)?;
+            }
+            self.allocate()?;
+            if before != (self.record.arrived, self.record.ended) || change <= next {
+                self.stall.reset(next);
+            } else {
+                let active = self.active();
+                let (routing, policy) = (self.routing.name(), self.policy.name());
+                let name = || match last {
+                    Last::Turn(flow) => format!("a turn of the source of flow {flow}"),
+                    Last::Review => format!("a review of routes by routing {routing:?}"),
+                    Last::Wake => format!("a call at a time that policy {policy:?} had set"),
+                };
+                self.stall.count(next, foreseen, active, name)?;
+            }
+            if pause < Duration::MAX && last_observed.elapsed() >= pause {
+                last_observed = Instant::now();
+                if observer.observe(&self.progress()) == ControlFlow::Break(()) {
+                    return Ok(RunStatus::Stopped);
+                }
+            }
+        }
+    }
+
+    pub(super) fn active(&self) -> usize {
+        self.transfers.flows.active().len()
+    }
+
+    /// Counts units of work, and checks from time to time whether to stop.
+    #[inline]
+    pub(super) fn work(&mut self, units: usize) -> Result<()> {
+        let active = self.active();
+        self.clock.work(units, active)
+    }
+
+    /// Whether there is a flow over links that all have a capacity, or one that may yet be moved to such links.
+    fn can_send(&self) -> bool {
+        let flows = &self.transfers.flows;
+        let patience = PATIENCE * self.active();
+        let is_open = |&slot: &u32| flows.route(slot).alone(self.transfers.links.capacities()) > 0.0;
+        self.idle <= patience && flows.active().iter().any(is_open)
+            || self.reviews.as_ref().is_some_and(|reviews| reviews.idle <= patience)
+    }
+
+    /// Gives the policy an event.
+    pub(super) fn notify(&mut self, event: Event) -> Result<()> {
+        self.has_event = true;
+        self.policy.changed(event, &self.transfers.flows)
+    }
+
+    fn arrive(&mut self) -> Result<()> {
+        let flow = self.record.arrived;
+        self.record.arrived += 1;
+        let size = BITS * self.workload.sizes()[flow];
+        let Transfers { flows, links, .. } = &mut self.transfers;
+        let (slot, route) = flows.insert(flow, size, self.now);
+        let network = links.state(self.net, self.now);
+        self.routing.route(flow, &network, route)?;
+        if self.links_changed {
+            self.routing.reroute(flow, &network, route)?;
+        }
+        let fault = route.fault(self.net, self.workload.pair(flow), &mut self.balance);
+        self.refuse(flow, fault)?;
+        let route = self.transfers.flows.route(slot);
+        let (alone, first) = (route.alone(self.net.capacities()), route.links()[0] as usize);
+        self.transfers.flows.flow_mut(slot).alone = alone;
+        let source = self.workload.production().map(|production| {
+            let (rate, buffer) = (production.rates()[flow], BITS * production.buffer());
+            // A policy that gives a flow a little less than its cap leaves a little waiting, and so does a routing that
+            // splits it otherwise as soon as it has none.
+            let slack = if self.policy.is_exact() && !self.routing.follows_caps() { 0.0 } else { PACKET };
+            Source::new(rate, buffer, size, self.net.capacities()[first], slack)
+        });
+        self.transfers.begin(slot, source);
+        if let Some(reviews) = &mut self.reviews {
+            reviews.begin(slot, self.now);
+        }
+        self.notify(Event::Arrived(slot))
+    }
+
+    fn end(&mut self, slot: u32) -> Result<()> {
+        let flows = &self.transfers.flows;
+        let copy_rate = flows.source(slot).map(|_| flows.copy_rate(slot, self.now));
+        self.record.end(flows.flow(slot), self.workload, copy_rate);
+        self.transfers.end(slot, self.now);
+        if let Some(reviews) = &mut self.reviews {
+            reviews.end(slot);
+        }
+        self.notify(Event::Ended(slot))?;
+        self.transfers.flows.remove(slot);
+        Ok(())
+    }
+
+    fn turn(&mut self, slot: u32) -> Result<()> {
+        self.transfers.turn(slot, self.now);
+        self.notify(Event::CapChanged(slot))
+    }
+
+    /// Calls the policy, if it was given an event or its time has come, and sets the rates that change.
+    fn allocate(&mut self) -> Result<()> {
+        let now = self.now;
+        if self.has_event {
+            self.balance_routes()?;
+        }
+        if !self.has_event && self.wake > now {
+            return Ok(());
+        }
+        self.has_event = false;
+        self.wake = self.policy.allocate(now, &self.transfers.flows, &mut self.rates)?;
+        if self.wake.is_nan() || self.wake <= now {
+            let what = format!("set its next call to {}, which is not after {now}", self.wake);
+            return Err(self.policy_error(what));
+        }
+        let mut rates = std::mem::take(&mut self.rates);
+        for (slot, rate) in rates.drain() {
+            self.work(RATE)?;
+            if !self.transfers.flows.is_active(slot) {
+                return Err(self.policy_error(format!("gave slot {slot} a rate, where no flow is")));
+            }
+            if !(rate.is_finite() && rate >= 0.0) {
+                let number = self.transfers.flows.flow(slot).number;
+                let what = format!("gave flow {number} the rate {rate}, expected a finite number >= 0");
+                return Err(self.policy_error(what));
+            }
+            self.transfers.grant(slot, rate, now);
+        }
+        self.rates = rates;
+        let sourced = self.transfers.take_sourced();
+        for &slot in &sourced {
+            self.work(RATE)?;
+            if self.transfers.flows.is_active(slot) && self.transfers.foresee(slot, now) {
+                // No rate changes by that: the policy is not called for it.
+                self.policy.changed(Event::CapChanged(slot), &self.transfers.flows)?;
+            }
+        }
+        self.transfers.return_sourced(sourced);
+        self.transfers.mark(now);
+        Ok(())
+    }
+
+    fn policy_error(&self, what: String) -> Error {
+        Error::Policy { policy: self.policy.name().into(), what }
+    }
+
+    fn progress(&self) -> RunProgress {
+        RunProgress {
+            time: self.now,
+            flows: self.workload.len(),
+            arrived: self.record.arrived,
+            ended: self.record.ended,
+            events: self.events,
+            seconds: self.clock.seconds(),
+        }
+    }
+
+    /// The report of what has happened so far.
+    pub(super) fn report(mut self, status: RunStatus) -> Report {
+        for place in 0..self.active() {
+            let slot = self.transfers.flows.active()[place];
+            let left = self.transfers.close(slot, self.now);
+            let flow = self.transfers.flows.flow(slot);
+            self.record.bytes_sent[flow.number as usize] = (flow.size - left) / BITS;
+        }
+        let Transfers { mut links, rate_changes, route_changes, .. } = self.transfers;
+        links.close(self.now);
+        Report {
+            policy: self.policy.name().into(),
+            routing: self.routing.name().into(),
+            completion_times: self.record.completion_times,
+            slowdowns: self.record.slowdowns,
+            bytes_sent: self.record.bytes_sent,
+            copy_rates: self.record.copy_rates,
+            link_utilization: links.utilizations(),
+            link_bytes: links.bytes(),
+            peak_loads: links.peaks(),
+            over_allocation: if self.now > 0.0 { links.excess_bits() / self.now } else { 0.0 },
+            gap: self.policy.gap(),
+            update_traffic: self.policy.update_traffic(),
+            time: self.now,
+            events: self.events,
+            rate_changes,
+            route_changes,
+            seconds: self.clock.seconds(),
+            ..Report::new(status, self.workload.clone())
+        }
+    }
+}
