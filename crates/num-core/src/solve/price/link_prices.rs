@@ -171,9 +171,9 @@ impl LinkPrices {
             let counted = self.rule.get().counts_priced_links().then_some(&*all);
             flows.respond(&free, counted, &mut self.sums)?;
             show(&mut self.rule, &self.capacities, &free, &self.sums, &mut self.memories);
-        }
-        for (priced, &price) in self.priced.iter_mut().zip(&self.prices) {
-            *priced = if price > 0.0 { 1.0 } else { 0.0 };
+            for (priced, &price) in self.priced.iter_mut().zip(&self.prices) {
+                *priced = if price > 0.0 { 1.0 } else { 0.0 };
+            }
         }
         self.respond_once(flows)?;
         if !at_free_links {
