@@ -38,6 +38,8 @@ mod certificate;
 mod certify;
 pub mod error;
 pub mod interrupt;
+#[cfg(feature = "ndarray")]
+mod matrix;
 mod max_min;
 pub mod memory;
 mod normalize;

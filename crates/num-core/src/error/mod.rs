@@ -23,6 +23,16 @@ pub enum Error {
         /// The capacity that was given.
         value: f64,
     },
+    /// An entry of a routing matrix that is neither 0 nor 1.
+    #[error("the routing matrix is {value} at link {link}, path {path}, expected 0 or 1")]
+    RoutingMatrix {
+        /// Row of the entry.
+        link: usize,
+        /// Column of the entry.
+        path: usize,
+        /// The entry.
+        value: f64,
+    },
     /// A path without links.
     #[error("path {path} is empty, expected at least one link")]
     EmptyPath {
