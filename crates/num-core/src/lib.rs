@@ -31,7 +31,7 @@
 //! # Ok::<(), netnum_core::Error>(())
 //! ```
 //!
-//! Nothing here starts a thread, prints, or knows of Python.
+//! Nothing here starts a thread, prints, or depends on Python.
 #![forbid(unsafe_code)]
 
 mod certificate;
