@@ -46,7 +46,7 @@ pub struct MaxMin {
 pub struct MaxMinBasis {
     paths: Arc<Paths>,
     group: Arc<Vec<u32>>,
-    start: Option<Arc<WarmStart>>,
+    pub(super) start: Option<Arc<WarmStart>>,
 }
 
 impl MaxMin {
@@ -151,10 +151,6 @@ impl MaxMinBasis {
     pub(super) fn new(problem: &Problem, start: Option<WarmStart>) -> Self {
         let (paths, group) = (problem.shared_paths(), problem.shared_group());
         Self { paths, group, start: start.map(Arc::new) }
-    }
-
-    pub(super) fn start(&self) -> Option<Arc<WarmStart>> {
-        self.start.clone()
     }
 
     /// # Errors

@@ -87,7 +87,7 @@ pub(crate) use trace::Trace;
 ///
 /// Notes
 /// -----
-/// What ``"auto"`` does, by the problem. `Solution.method` is the method that ran last.
+/// The methods of ``"auto"``, by the problem. `Solution.method` is the method that ran last.
 ///
 /// ==================================  ===================================================================
 /// max-min                             ``"max-min"``, exact
@@ -139,7 +139,7 @@ pub(crate) fn solve(
     let options = options_of(options)?;
     let prices = warm_start.map(prices_of).transpose()?;
     let solution = detach::run(py, || {
-        let make = || netnum_parallel::solver_from(&problem.core, method, &options, threads, prices.as_deref());
+        let make = || netnum_parallel::solver(&problem.core, method, &options, threads, prices.as_deref());
         solve_by(&problem.core, &settings, &mut observer, make)
     });
     Solution::new(py, bar.close(py, solution, last_state)?, trace)
@@ -178,7 +178,7 @@ fn solve_bar(py: Python<'_>, wanted: bool, settings: &Settings) -> PyResult<Prog
     ProgressBar::new(py, wanted, "solve", (settings.tol, settings.stop.name()))
 }
 
-/// What it shows last.
+/// The last state that it shows.
 fn last_state(solution: &netnum_core::Solution) -> (usize, f64, f64) {
     let netnum_core::Certificate { relative_gap, kkt_residual, .. } = solution.certificate;
     (solution.iterations, relative_gap, kkt_residual)

@@ -40,7 +40,7 @@ use nodes::Labels;
 /// tiers : array of int, shape (nodes,), optional
 ///     0 for ends, 1 for rack or edge switches, 2 for aggregation or spine, 3 for core. Only for drawing. By default 0.
 /// name : str
-///     What to call it when it is shown.
+///     Its name in reprs.
 /// positions : array of float, shape (nodes, 2), optional
 ///     Where to draw every node.
 /// integer_names : bool
@@ -153,7 +153,7 @@ impl Topology {
         Ok(Self { positions, labels, ..Self::from(core) })
     }
 
-    /// What the network is called.
+    /// The name of the network.
     #[getter]
     fn name(&self) -> &str {
         self.core.name()
