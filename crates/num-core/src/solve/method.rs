@@ -57,12 +57,12 @@ pub(crate) trait Method: Send {
     }
 
     /// Whether a step costs more than a certificate, so that each is worth one near the end.
-    fn is_dear(&self) -> bool {
+    fn is_expensive(&self) -> bool {
         false
     }
 
     /// Whether more steps would change nothing.
-    fn is_stuck(&self) -> bool {
+    fn has_stalled(&self) -> bool {
         false
     }
 }
