@@ -3,7 +3,7 @@
     python benches/deadlines.py --flows 1000 1000000 --tries 5 > deadlines.md
     python benches/deadlines.py --flows 10000000 --only ecmp solve
 
-Signals come at moments drawn over the whole duration of a call, so that every part of it is met: reading arrays,
+Signals come at random times over the whole duration of a call, and so in every part of it: reading arrays,
 construction, iterations, making the answer. A cell is the worst of the tries, in milliseconds.
 """
 
@@ -24,13 +24,13 @@ from netnum import sim
 
 #: Seconds.
 LIMITS = (0.05, 1.0)
-#: A call that is over so soon is not interrupted.
+#: A shorter call is not interrupted.
 SHORT = 0.02
-#: No call runs longer than that before it is interrupted.
+#: The longest time that a call runs before it is interrupted.
 LONGEST = 10.0
 
 
-# --- what is called ---
+# --- the calls ---
 
 
 @cache
@@ -110,13 +110,13 @@ def started_allocator(flows: int) -> netnum.Allocator:
     return allocator
 
 
-#: Not to end before it is interrupted.
+#: Settings with which a solve does not end by itself.
 ENDLESS = {"tol": 1e-15, "stop": "kkt", "max_iterations": 10**8}
 
 
 @dataclass
 class Call:
-    """A call that takes long, in a size. `prepare` makes what it needs, outside of what is timed."""
+    """A long call, by size. `prepare` makes its arguments, which is not timed."""
 
     name: str
     prepare: Callable[[int], Callable[..., object]]
@@ -130,7 +130,7 @@ def start_all(net: netnum.Topology, paths: netnum.Paths) -> None:
     netnum.Allocator(net).start(paths)
 
 
-#: The larger ones are prepared for minutes.
+#: The preparation of larger ones takes minutes.
 LARGE = 10**6
 
 CALLS = [
@@ -174,7 +174,7 @@ def seconds_of(work: Callable[[], object]) -> float:
 def latency(work: Callable[[], object], after: float) -> float | None:
     """Seconds from a signal, sent so long after the call, to the KeyboardInterrupt; None if it was over before.
 
-    Both are of the process's own time, which other work on the machine does not lengthen.
+    Both are in processor time, which other work on the machine does not lengthen.
     """
     sent = time.process_time() + after
     old = signal.signal(signal.SIGPROF, signal.default_int_handler)
@@ -219,7 +219,7 @@ def table(title: str, rows: list[str], sizes: list[int], cell: Callable[[str, in
         cells = []
         for size in sizes:
             cells.append(cell(row, size))
-            # What was prepared for other sizes would fill the memory.
+            # Arguments of other sizes would fill the memory.
             for kept in KEPT:
                 kept.cache_clear()
         print(f"| {row} | " + " | ".join(cells) + " |", flush=True)

@@ -1,9 +1,9 @@
-"""What the default stop costs: the time until gap and rates are right, beside that until the gap alone is.
+"""The cost of the default stop: the time until gap and rates are right, against the time until the gap alone is.
 
     python benches/default_stop.py --runs 7 > default_stop.md
 
-Both are run in turns on one thread, and timed by what the processor spent on them, so that what else the machine does
-matters little; the table has medians and their ratio.
+Both run in turns on one thread, and are timed in processor time, so that other work on the machine
+matters little. The table has medians and their ratio.
 """
 
 import argparse

@@ -142,7 +142,7 @@ fn measure_several(criterion: &mut Criterion, flows: usize) -> Several {
         common::measure(criterion, "max_min_several", BenchmarkId::new(name, flows), PLAN, |count| {
             let began = Instant::now();
             for _ in 0..count {
-                black_box(work());
+                let _ = black_box(work());
             }
             began.elapsed()
         })

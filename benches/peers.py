@@ -8,71 +8,59 @@ Instances: the leaf-spine of 9 racks x 16 servers x 4 spines (10 and 40 Gbit/s),
 wide-area networks, every capacity times 0.8 to 1.2, random pairs, one path each, weights 0.5 to 1.5; everything drawn
 from one seed. Proportional fairness, and weighted max-min.
 
-Everybody starts from the same arrays (capacities, paths as indptr and indices, weights; Gbit/s) and has one thread.
-"seconds" is all that happens from there to rates and prices in NumPy, "solver" the part that the solver itself reports:
-Clarabel's has none of CVXPY's building and compiling in it. After a run that is not timed come several that are, one at
-a time; the table gives their median and minimum. Who took longer than `PATIENCE` for a smaller instance of the same
-kind is not asked again.
+All solvers start from the same arrays (capacities, paths as indptr and indices, weights; Gbit/s) and have one thread.
+"seconds" is the time from there to rates and prices in NumPy, "solver" the part that the solver itself reports:
+Clarabel's is without the time of CVXPY. After a run that is not timed come several that are, one at a time; the table
+has their median and minimum. A solver that took longer than `PATIENCE` for a smaller instance of the same kind is left
+out.
 
-Whoever an answer is from, `netnum.certify` judges it: "overload" is by how much it exceeds a capacity, "gap" bounds the
-utility that is still missing once F-NORM has made it feasible, and "loss" is what it misses of the certified optimum
-then: of the mean log rate, or for max-min the largest relative error of a rate. So "asked" is what a solver was told,
-in its own terms, and "loss" is what it delivered; only rows of like losses are equally good. "x netnum" is the median
-over that of netnum's row that was asked for the same tolerance; below a peer's row is netnum again, asked for the gap
-that the peer reached.
+`netnum.certify` judges every answer: "overload" is by how much it exceeds a capacity, "gap" bounds the utility that is
+still missing once F-NORM has made it feasible, and "loss" is its distance from the certified optimum then: of the mean
+log rate, or for max-min the largest relative error of a rate. "tol" is the tolerance of the solver, in its own terms,
+and "loss" the accuracy that it reached; only rows of similar losses are equally good. "x netnum" is the median over
+that of netnum's row with the same tolerance; below the row of another solver is netnum again, with the gap that the
+other one reached as its tolerance.
 
 The peers: CVXPY with Clarabel and with ECOS; CasADi with IPOPT; SciPy's trust-constr, which takes sparse constraints
-and the exact Hessian (its SLSQP is dense); and what one would write in NumPy without a solver: NED, fast NED and
-water-filling. The first run makes an environment of its own, `.venv-peers`, with the packages in `PACKAGES` and netnum
-built from this checkout; it needs what `make demo` needs, and Python 3.11 for the peers. A peer that cannot be
-installed is named, and the others go on. Run nothing else meanwhile: Clarabel takes twice as long beside a busy core.
+and the exact Hessian (its SLSQP is dense); and plain NumPy without a solver: NED, fast NED and water-filling. The
+first run makes the environment `.venv-peers`, with the packages in `peer_runs.PACKAGES` and netnum built from this
+checkout; it needs what `make demo` needs, and Python 3.11 for the peers. A peer that cannot be installed is named, and
+the others run. Run nothing else meanwhile: Clarabel takes twice as long beside a busy core.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import gc
-import json
 import math
-import os
-import platform
 import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from report import processor
+from peer_runs import (
+    ENVIRONMENT,
+    SEED,
+    circumstances,
+    enter_environment,
+    matches,
+    parts_of,
+    print_circumstances,
+    repetitions,
+    timed,
+    write_json,
+)
 
-ROOT = Path(__file__).resolve().parents[1]
-ENVIRONMENT = ROOT / ".venv-peers"
-MISSING = ENVIRONMENT / "missing.json"
-PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-
-# What every row needs, and the peers that may be missing; pinned. A further peer is a line here, a function and a line
-# in CONTENDERS. HiGHS is for wide_area.py.
-NEEDED = ["numpy==2.4.6", "scipy==1.17.1"]
-PEERS = ["cvxpy==1.9.3", "clarabel==0.11.1", "ecos==2.0.14", "casadi==3.8.2", "highspy==1.15.1"]
-PACKAGES = NEEDED + PEERS
-
-ONE_THREAD = {
-    f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR", "RAYON")
-}
-
-SEED = 1
-
-#: Seconds. Who needed more for one solve of an instance is not given a larger one of its kind, and a loop of ours that
-#: has not arrived by then stops where it is.
+#: Seconds. A method that needs more for one solve of an instance is left out of larger ones of its kind, and the loops
+#: in NumPy stop then.
 PATIENCE = 60.0
 
 
 @dataclass
 class Instance:
-    """What everybody starts from: plain arrays, in Gbit/s."""
+    """The arrays that all methods start from, in Gbit/s."""
 
     name: str
     capacities: Any
@@ -89,7 +77,7 @@ class Instance:
 
 @dataclass
 class Answer:
-    """What everybody ends with, and how long the solver says that it took."""
+    """The result of a method, and the time that the solver reports."""
 
     rates: Any
     prices: Any
@@ -99,10 +87,10 @@ class Answer:
 
 @dataclass
 class Row:
-    """One line of the table. Where `note` says why, there are no numbers."""
+    """One line of the table. Without numbers, `note` has the reason."""
 
     instance: str
-    who: str
+    method: str
     tol: float
     runs: int = 0
     median: float | None = None
@@ -115,7 +103,7 @@ class Row:
     note: str = ""
 
 
-# --- the contenders: other people's solvers ---
+# --- the methods: other solvers ---
 
 
 def routing(instance: Instance) -> Any:
@@ -128,7 +116,7 @@ def routing(instance: Instance) -> Any:
 
 
 def cvxpy_with(solver: str, **options: float) -> Callable[[Instance, float], Answer]:
-    """CVXPY's usual way to say it: an exponential cone for every logarithm. Options are factors of the tolerance."""
+    """The usual model in CVXPY: an exponential cone for every logarithm. Options are factors of the tolerance."""
 
     def solve(instance: Instance, tol: float) -> Answer:
         import cvxpy
@@ -154,7 +142,7 @@ def equal_shares(instance: Instance) -> Any:
 
 
 def ipopt(instance: Instance, tol: float) -> Answer:
-    """CasADi's usual way to say it, with IPOPT and its MUMPS."""
+    """The usual model in CasADi, with IPOPT and its MUMPS."""
     import casadi
     import numpy as np
 
@@ -199,7 +187,7 @@ def trust_constr(instance: Instance, tol: float) -> Answer:
     return Answer(found.x, found.v[0], time.perf_counter() - began, status)
 
 
-# --- the contenders: what one would write in NumPy ---
+# --- the methods: plain NumPy ---
 
 
 class Arrays:
@@ -250,14 +238,14 @@ class Arrays:
         return lost / min(instance.weights.sum(), revenue), feasible
 
     def until(self, tol: float, prices_of_steps: Iterator[Any]) -> Answer:
-        """Looks at the prices of every tenth step, until they are good enough or patience ends."""
+        """Checks the prices of every tenth step, until the gap is at most `tol` or `PATIENCE` is over."""
         began = time.perf_counter()
         for step, prices in enumerate(prices_of_steps):
             if step % 10 == 0:
                 gap, rates = self.proven(prices)
                 seconds = time.perf_counter() - began
                 if gap <= tol or seconds > PATIENCE:
-                    status = "optimal" if gap <= tol else f"not there after {step} iterations"
+                    status = "optimal" if gap <= tol else f"not done after {step} iterations"
                     return Answer(rates, prices, seconds, status)
         raise AssertionError("steps do not end")
 
@@ -286,14 +274,14 @@ def numpy_fast_ned(instance: Instance, tol: float) -> Answer:
     arrays, capacities = Arrays(instance), instance.capacities
     used = np.bincount(instance.indices, minlength=arrays.links) > 0
 
-    def look(prices: Any) -> tuple[Any, Any]:
+    def excess_and_slopes(prices: Any) -> tuple[Any, Any]:
         rates, slopes = arrays.respond(prices)
         return arrays.over_links(rates) - capacities, slopes
 
     def steps() -> Iterator[Any]:
         base = point = np.where(used, arrays.first_prices(), 0.0)
         momentum, gamma = np.ones(arrays.links), 1.0
-        excess, slopes = look(point)
+        excess, slopes = excess_and_slopes(point)
         while True:
             yield point
             priced = arrays.over_paths(((point > 0) | (excess > 0)).astype(float))
@@ -303,7 +291,7 @@ def numpy_fast_ned(instance: Instance, tol: float) -> Answer:
                 kept = np.where(excess * (moved - base) < 0, 1.0, momentum)
                 grown = (1 + np.sqrt(1 + 4 * kept**2)) / 2
                 ahead = np.maximum(moved + (kept - 1) / grown * (moved - base), 0.0)
-                change, (excess_ahead, slopes_ahead) = ahead - point, look(ahead)
+                change, (excess_ahead, slopes_ahead) = ahead - point, excess_and_slopes(ahead)
                 if -(excess_ahead @ change) <= 0.8 * abs(excess @ change) + 1e-12 * (capacities @ ahead):
                     break
                 gamma, momentum = gamma / 2, np.ones(arrays.links)
@@ -342,7 +330,7 @@ def numpy_water_filling(instance: Instance, _tol: float) -> Answer:
     return Answer(rates, np.zeros(links), time.perf_counter() - began, "optimal")
 
 
-# --- the contenders: netnum ---
+# --- the methods: netnum ---
 
 
 def netnum_by(method: str) -> Callable[[Instance, float], Answer]:
@@ -351,7 +339,7 @@ def netnum_by(method: str) -> Callable[[Instance, float], Answer]:
     def solve(instance: Instance, tol: float) -> Answer:
         import netnum
 
-        solution = netnum.solve(stated(instance), method, **({"tol": tol} if tol else {}))
+        solution = netnum.solve(problem_of(instance), method, **({"tol": tol} if tol else {}))
         return Answer(solution.rates, solution.prices, solution.seconds, solution.status)
 
     return solve
@@ -360,8 +348,8 @@ def netnum_by(method: str) -> Callable[[Instance, float], Answer]:
 clarabel = cvxpy_with("CLARABEL", tol_gap_abs=1, tol_gap_rel=1, tol_feas=1)
 ecos = cvxpy_with("ECOS", abstol=1, reltol=1, feastol=1)
 
-#: Every row of a table: its name, the tolerance that is asked for, and who answers. netnum's rows come first, since the
-#: others of the same tolerance are compared with them.
+#: Every row of a table: its name, the tolerance, and the function. netnum's rows come first, since the others of the
+#: same tolerance are compared with them.
 PROPORTIONAL: list[tuple[str, float, Callable[[Instance, float], Answer]]] = [
     ("netnum interior-point", 1e-9, netnum_by("interior-point")),
     ("netnum auto", 1e-6, netnum_by("auto")),
@@ -380,9 +368,9 @@ MAX_MIN: list[tuple[str, float, Callable[[Instance, float], Answer]]] = [
     ("netnum max-min", 0.0, netnum_by("max-min")),
     ("numpy water-filling", 0.0, numpy_water_filling),
 ]
-CONTENDERS = PROPORTIONAL + MAX_MIN
+METHODS = PROPORTIONAL + MAX_MIN
 
-#: The row below a peer's: what netnum takes to be as good.
+#: The row below another solver's: netnum to the gap that it reached.
 SAME_GAP = "  netnum auto, that gap"
 
 
@@ -426,7 +414,7 @@ def wide_area(nodes: int) -> Any:
     return netnum.topology.from_edges("\n".join(edges))
 
 
-#: Every instance by name; the first word is what `--instances` asks for.
+#: Every instance by the name that `--instances` takes.
 INSTANCES: list[tuple[str, Callable[[], Instance]]] = [
     *((f"proportional {flows}", lambda flows=flows: with_flows("leaf-spine 9 x 16 x 4", leaf_spine(), flows))
       for flows in (100, 1_000, 10_000, 100_000)),
@@ -442,7 +430,7 @@ QUICK = ["proportional 100", "proportional 1000", "max-min 1000"]
 # --- the comparison ---
 
 
-def stated(instance: Instance) -> Any:
+def problem_of(instance: Instance) -> Any:
     """The instance as a problem of netnum."""
     import netnum
 
@@ -454,7 +442,7 @@ def optimum(instance: Instance) -> Any:
     """The best rates, proven to be within 1e-11 of the optimum, or exact for max-min."""
     import netnum
 
-    problem = stated(instance)
+    problem = problem_of(instance)
     if math.isinf(instance.alpha):
         return netnum.max_min(problem)
     solution = netnum.solve(problem, "interior-point", tol=1e-11)
@@ -464,7 +452,7 @@ def optimum(instance: Instance) -> Any:
 
 
 def loss(instance: Instance, best: Any, rates: Any) -> float:
-    """What feasible rates miss of the optimum."""
+    """The loss of feasible rates against the optimum."""
     import numpy as np
 
     if math.isinf(instance.alpha):
@@ -472,25 +460,13 @@ def loss(instance: Instance, best: Any, rates: Any) -> float:
     return float(instance.weights @ np.log(best / rates) / instance.weights.sum())
 
 
-def timed(run: Callable[[], Answer]) -> tuple[float, Answer]:
-    gc.collect()
-    began = time.perf_counter()
-    answer = run()
-    return time.perf_counter() - began, answer
-
-
-def repetitions(seconds: float) -> int:
-    """How many runs are timed after a first one that took so long."""
-    return 15 if seconds < 0.1 else 5 if seconds < 2 else 3
-
-
-def measure(who: str, tol: float, solve: Callable[[Instance, float], Answer], instance: Instance, best: Any) -> Row:
-    """Times one contender on one instance, and has its last answer judged."""
+def measure(method: str, tol: float, solve: Callable[[Instance, float], Answer], instance: Instance, best: Any) -> Row:
+    """Times one method on one instance, and certifies its last answer."""
     import numpy as np
 
     import netnum
 
-    row = Row(instance.name, who, tol)
+    row = Row(instance.name, method, tol)
     try:
         warm_up, answer = timed(lambda: solve(instance, tol))
         runs = [(warm_up, answer)]
@@ -501,10 +477,10 @@ def measure(who: str, tol: float, solve: Callable[[Instance, float], Answer], in
             raise RuntimeError(f"no answer: {answer.status}")
         # An interior-point method may leave a zero a little below zero.
         rates, prices = np.maximum(answer.rates, 0.0), np.maximum(answer.prices, 0.0)
-        problem = stated(instance)
+        problem = problem_of(instance)
         certificate = netnum.certify(problem, rates, prices)
         row.loss = loss(instance, best, netnum.f_norm(problem, rates))
-    except Exception as error:  # who fails, or is missing, is a row and not the end of the table
+    except Exception as error:  # a failure is a row and not the end of the table
         row.note = f"{type(error).__name__}: {error}".splitlines()[0]
         return row
     seconds = [run for run, _ in runs]
@@ -516,7 +492,7 @@ def measure(who: str, tol: float, solve: Callable[[Instance, float], Answer], in
 
 
 def compare(instances: list[str], methods: list[str]) -> Iterator[Row]:
-    """Every row, in order, as soon as it is known; after a peer's, netnum's to the gap that the peer has reached."""
+    """Every row, in order, as soon as it is known; after another solver's, netnum's to the gap that it has reached."""
     slow: set[tuple[str, str]] = set()
     for name, draw in INSTANCES:
         if not any(matches(part, name) for part in instances):
@@ -525,32 +501,32 @@ def compare(instances: list[str], methods: list[str]) -> Iterator[Row]:
         best = optimum(instance)
         max_min = math.isinf(instance.alpha)
         ours: dict[float, float] = {}
-        for who, tol, solve in MAX_MIN if max_min else PROPORTIONAL:
-            if not any(matches(part, who) for part in methods):
+        for method, tol, solve in MAX_MIN if max_min else PROPORTIONAL:
+            if not any(matches(part, method) for part in methods):
                 continue
-            if (instance.kind, who) in slow:
-                yield Row(instance.name, who, tol, note=f"over {PATIENCE:.0f} s for fewer flows")
+            if (instance.kind, method) in slow:
+                yield Row(instance.name, method, tol, note=f"over {PATIENCE:.0f} s for fewer flows")
                 continue
-            row = measure(who, tol, solve, instance, best)
+            row = measure(method, tol, solve, instance, best)
             if row.median is not None and row.median > PATIENCE:
-                slow.add((instance.kind, who))
-            if who.startswith("netnum") and row.median is not None and not row.note:
+                slow.add((instance.kind, method))
+            if method.startswith("netnum") and row.median is not None and not row.note:
                 ours[tol] = row.median
             if row.median is not None and tol in ours and not row.note:
                 row.ratio = row.median / ours[tol]
             yield row
-            if not max_min and not who.startswith("netnum") and row.gap is not None and 1e-12 < row.gap < 1:
+            if not max_min and not method.startswith("netnum") and row.gap is not None and 1e-12 < row.gap < 1:
                 yield measure(SAME_GAP, row.gap, netnum_by("auto"), instance, best)
 
 
 HEADER = (
-    f"{'who':<24}{'asked':>8}{'seconds':>11}{'min':>11}{'solver':>11}{'gap':>10}{'loss':>10}{'overload':>10}"
+    f"{'method':<24}{'tol':>8}{'seconds':>11}{'min':>11}{'solver':>11}{'gap':>10}{'loss':>10}{'overload':>10}"
     f"{'x netnum':>10}  runs"
 )
 
 
 def line(row: Row) -> str:
-    start = f"{row.who:<24}{row.tol:>8.0e}"
+    start = f"{row.method:<24}{row.tol:>8.0e}"
     if row.median is None:
         return f"{start}  {row.note}"
     times = "".join(f"{seconds:>11.5f}" for seconds in (row.median, row.minimum, row.solver))
@@ -559,93 +535,6 @@ def line(row: Row) -> str:
     )
     ratio = f"{'-':>10}" if row.ratio is None else f"{row.ratio:>10.1f}"
     return f"{start}{times}{quality}{ratio}{row.runs:>6}  {row.note}".rstrip()
-
-
-def circumstances() -> dict[str, Any]:
-    """What the numbers depend on."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    import netnum
-
-    versions, missing = {"netnum": netnum.__version__}, []
-    reasons = json.loads(MISSING.read_text()) if MISSING.exists() else {}
-    for package in (package.split("==")[0] for package in PACKAGES):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            missing.append(f"{package}: {reasons.get(package, 'not installed')}")
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    return {
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "load": load,
-        "python": platform.python_version(),
-        "date": datetime.date.today().isoformat(),
-        "packages": versions,
-        "missing": missing,
-        "seed": SEED,
-    }
-
-
-# --- the environment ---
-
-
-def call(*command: str | Path) -> None:
-    subprocess.run([str(word) for word in command], check=True)
-
-
-def make_environment() -> None:
-    """Makes `.venv-peers` where it is missing or out of date, and builds netnum into it."""
-    stamp = ENVIRONMENT / "made-for"
-    wanted = "\n".join([str(ROOT), sys.version, *PACKAGES])
-    if not stamp.exists() or stamp.read_text() != wanted:
-        print(f"making {ENVIRONMENT.name}: {', '.join(PACKAGES)}", file=sys.stderr)
-        # Where the venv module lacks ensurepip (Debian without python3-venv), virtualenv brings its own pip.
-        venv = [sys.executable, "-m", "venv", "--clear", str(ENVIRONMENT)]
-        if subprocess.run(venv, capture_output=True).returncode != 0:
-            tools = ROOT / ".tools"
-            call(sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--target", tools, "virtualenv")
-            virtualenv = [sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(ENVIRONMENT)]
-            subprocess.run(virtualenv, check=True, env=os.environ | {"PYTHONPATH": str(tools)})
-        call(PYTHON, "-m", "pip", "install", "--quiet", *NEEDED)
-        reasons = {}
-        for package in PEERS:
-            install = [str(PYTHON), "-m", "pip", "install", "--quiet", *NEEDED, package]
-            said = subprocess.run(install, capture_output=True, text=True, check=False)
-            if said.returncode != 0:
-                reasons[package.split("==")[0]] = said.stderr.strip().splitlines()[-1]
-        MISSING.write_text(json.dumps(reasons))
-        stamp.write_text(wanted)
-    print("building netnum", file=sys.stderr)
-    call(PYTHON, "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", ROOT)
-
-
-def enter_environment() -> None:
-    """Goes on as the same script in the environment, with one thread for every library."""
-    for variable in ("PYTHONHOME", "PYTHONPATH", "CONDA_PREFIX"):
-        os.environ.pop(variable, None)
-    os.environ.update(ONE_THREAD, PIP_USER="0", PIP_DISABLE_PIP_VERSION_CHECK="1")
-    make_environment()
-    sys.exit(subprocess.run([str(PYTHON), *sys.argv]).returncode)
-
-
-def matches(part: str, name: str) -> bool:
-    """Whether all words of `part` are words of `name`: 1000 is none of 10000."""
-    return set(part.split()) <= set(name.split())
-
-
-def parts_of(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """Parts of names, from the command line."""
-
-    def read(text: str) -> list[str]:
-        parts = text.split(",")
-        for part in parts:
-            if not any(matches(part, name) for name in names):
-                known = ", ".join(dict.fromkeys(names))
-                raise argparse.ArgumentTypeError(f"{part!r} is in no name, expected words of {known}")
-        return parts
-
-    return read
 
 
 def main() -> None:
@@ -659,7 +548,7 @@ def main() -> None:
     )
     parser.add_argument(
         "--methods",
-        type=parts_of([who for who, _, _ in CONTENDERS]),
+        type=parts_of([method for method, _, _ in METHODS]),
         default=[""],
         help="only rows whose name has these words, as in netnum,clarabel",
     )
@@ -669,19 +558,15 @@ def main() -> None:
         enter_environment()
 
     about = circumstances()
-    print(f"{about['processor']}, {about['cores']} cores, load {about['load']}, Python {about['python']}")
-    print(", ".join(f"{name} {number}" for name, number in about["packages"].items()))
-    for missing in about["missing"]:
-        print(f"not there: {missing}")
+    print_circumstances(about)
     rows: list[Row] = []
     for row in compare(arguments.instances or (QUICK if arguments.quick else [""]), arguments.methods):
         if not rows or rows[-1].instance != row.instance:
             print(f"\n{row.instance}\n{HEADER}")
         print(line(row), flush=True)
         rows.append(row)
-        if arguments.json:  # after every row: who stops it keeps what there is
-            found = {"about": about, "rows": [asdict(row) for row in rows]}
-            arguments.json.write_text(json.dumps(found, indent=1) + "\n")
+        if arguments.json:
+            write_json(arguments.json, about, rows)
 
 
 if __name__ == "__main__":

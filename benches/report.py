@@ -4,8 +4,8 @@
 
 `make bench` and `make peers` end with it. Nothing is computed here but medians' ratios and exponents: a time is the
 median that criterion estimated, and a ratio is the baseline's time over that time, of the same row and so of the same
-run. A group of benchmarks is a table, with a row per parameter and a column per function; `TABLES` says what a table
-shows, and a group that it does not know gets a plain table, so that none is forgotten.
+run. A group of benchmarks is a table, with a row per parameter and a column per function; `TABLES` has what a table
+shows, and a group that is not in it gets a plain table, so that none is left out.
 """
 
 from __future__ import annotations
@@ -17,22 +17,21 @@ import math
 import os
 import platform
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from tables import ROOT, commit, duration, markdown, output_of, processor, three_digits
 
 
 @dataclass(frozen=True)
 class Table:
-    """What the table of one group of benchmarks shows."""
+    """The content of the table of one group of benchmarks."""
 
     group: str
     bench: str
     title: str
-    says: str
+    about: str
     baseline: str = ""
     """The function that the others are compared with; none: no ratios."""
     spread: bool = False
@@ -44,8 +43,8 @@ TABLES = [
         "price_step",
         "price_step",
         "One iteration",
-        "NED, nodes x flows, 4 links a flow, hot caches. `naive` is the loop over compressed rows that anyone would "
-        "write first (benches/naive.rs).",
+        "NED, nodes x flows, 4 links a flow, hot caches. `naive` is the plain loop over compressed rows "
+        "(benches/naive.rs).",
         "naive",
     ),
     Table(
@@ -73,7 +72,7 @@ TABLES = [
         "allocator",
         "allocator",
         "The allocator",
-        "By flows. `iteration` is the engine's step and F-NORM, of which a tick consists; `updates` is asked when "
+        "By flows. `iteration` is the engine's step and F-NORM, of which a tick consists; `updates` is called when "
         "nothing has changed.",
         "iteration",
     ),
@@ -91,8 +90,8 @@ TABLES = [
         "max_min",
         "max_min",
         "Weighted max-min",
-        "By number of flows, exact. `textbook` looks for the link that fills next, link by link, and stops its flows; "
-        "`max_min` is asked of a problem, `fill` of arrays.",
+        "By number of flows, exact. `textbook` searches all links for the next one to fill, and stops its flows; "
+        "`max_min` takes a problem, `fill` arrays.",
         "textbook",
     ),
     Table(
@@ -178,25 +177,6 @@ def in_order_of_part(part: str) -> tuple[int, float, str]:
     return (0, -float(part) if "e-" in part else float(part), "")
 
 
-def duration(nanoseconds: float) -> str:
-    """Three digits and a unit."""
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= 0.9995 * size:
-            return f"{three_digits(nanoseconds / size)} {unit}"
-    return f"{three_digits(nanoseconds)} ns"
-
-
-def three_digits(number: float) -> str:
-    """A number with three digits, or with all that are before the point."""
-    return f"{number:#.3g}".rstrip(".") if number < 999.5 else f"{number:.0f}"
-
-
-def markdown(header: list[str], rows: list[list[str]]) -> str:
-    """A table: the first column is words, the others are numbers."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 def of_group(table: Table, group: Group) -> str:
     """The section of one group."""
     baseline = group.get(table.baseline, {})
@@ -216,7 +196,7 @@ def of_group(table: Table, group: Group) -> str:
             row.append(three_digits(baseline[parameter].median / time.median) + " ×" if known else "–")
         rows.append(row)
     header = ["", *functions, *(f"{table.baseline} / {function}" for function in others)]
-    text = f"## {table.title}\n\n{table.says} `cargo bench -p netnum-benches --bench {table.bench}`\n\n"
+    text = f"## {table.title}\n\n{table.about} `cargo bench -p netnum-benches --bench {table.bench}`\n\n"
     text += markdown(header, rows)
     grows = [(function, exponent(group[function])) for function in functions]
     fitted = [f"{function} n^{power:.2f}" for function, power in grows if power is not None]
@@ -228,11 +208,11 @@ def of_peers(found: dict[str, Any]) -> str:
     about = found["about"]
     packages = ", ".join(f"{name} {version}" for name, version in about["packages"].items())
     text = "## Other solvers\n\n`make peers`. One thread each, from arrays to rates and prices in NumPy; medians.\n"
-    text += '"Gap" is what `netnum.certify` proves of an answer, "loss" what it misses of the optimum, as '
-    text += "`benches/peers.py` says.\n"
+    text += '"Gap" is what `netnum.certify` proves of an answer, "loss" its distance from the optimum, as '
+    text += "in `benches/peers.py`.\n"
     text += f"{about['processor']}, {about['date']}, Python {about['python']}; {packages}.\n"
     for missing in about["missing"]:
-        text += f"\nNot there: {missing}.\n"
+        text += f"\nNot installed: {missing}.\n"
     for name in dict.fromkeys(row["instance"] for row in found["rows"]):
         rows = []
         for row in (row for row in found["rows"] if row["instance"] == name):
@@ -241,48 +221,28 @@ def of_peers(found: dict[str, Any]) -> str:
             ratio = "–" if row["ratio"] is None else three_digits(row["ratio"]) + " ×"
             time = duration(1e9 * row["median"]) if known else row["note"]
             remark = row["note"] if known else ""
-            asked = f"{row['tol']:.0e}" if row["tol"] else "exact"
-            rows.append([row["who"].strip(), asked, time, *small, ratio, remark])
-        header = ["who", "asked", "time", "gap", "loss", "overload", "× netnum", ""]
+            tol = f"{row['tol']:.0e}" if row["tol"] else "exact"
+            rows.append([row["method"].strip(), tol, time, *small, ratio, remark])
+        header = ["method", "tol", "time", "gap", "loss", "overload", "× netnum", ""]
         text += f"\n### {name}\n\n{markdown(header, rows)}"
     return text
 
 
 def of_machine() -> str:
-    """What the numbers depend on."""
+    """The machine and the versions that the numbers depend on."""
     version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
     return (
         f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}; "
-        f"netnum {version[1] if version else '?'} at {commit()}; {said('rustc', '--version')}; "
+        f"netnum {version[1] if version else '?'} at {commit()}; {output_of('rustc', '--version')}; "
         f"{datetime.date.today().isoformat()}.\n"
     )
-
-
-def said(*command: str) -> str:
-    """What a command prints, nothing where it fails."""
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
-
-
-def commit() -> str:
-    """What is measured."""
-    return said("git", "describe", "--always", "--dirty") or "unknown"
-
-
-def processor() -> str:
-    """The processor's name, where the system tells it."""
-    names = Path("/proc/cpuinfo")
-    if names.exists():
-        for text in names.read_text().splitlines():
-            if text.startswith("model name"):
-                return text.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
 
 
 HEADER = """# Benchmarks
 
 Written by `make bench` and `make peers` (`benches/report.py`); not edited by hand. Default builds, one thread unless
-a table says otherwise. Times are medians as criterion estimates them, ratios are against the baseline in the same run.
-"""
+a table has another number. Times are medians as criterion estimates them, ratios are against the baseline in the same
+run. """
 
 
 def report(groups: dict[str, Group], peers: dict[str, Any] | None) -> str:

@@ -1,9 +1,9 @@
-"""Completion times under three policies: the same flows, shared fairly, by what is left of them, and by a utility.
+"""Completion times under three policies: the same flows, shared fairly, by their remaining size, and by a utility.
 
 Web-search flows arrive at a load of 0.6 on a leaf-spine. Fair sharing makes short flows wait for long ones; strict
-priority by what is left does not, and long flows hardly suffer, as most of the time little else is there; a utility
-that is large for small flows comes near it without any notion of order. Writes a picture of slowdowns over sizes into
-`plots/` (or the folder that NETNUM_PLOTS names).
+priority by remaining size does not, and long flows are hardly slower, since there are few others most of the time; a
+utility that is large for small flows comes near it without an explicit order. Writes a picture of slowdowns over sizes
+into `plots/` (or the folder that NETNUM_PLOTS names).
 """
 
 import os
@@ -21,7 +21,7 @@ POLICIES = ("max-min", "srpt", "min-fct")
 
 
 def main():
-    """Prints how flows fared under each policy, by size."""
+    """Prints slowdowns under each policy, by flow size."""
     net = netnum.topology.leaf_spine(racks=4, servers_per_rack=8, spines=2)
     workload = sim.Workload.poisson(net, sizes=sim.sizes.web_search, load=0.6, flows=1000, seed=1)
     _, axes = plt.subplots(figsize=(8, 4), layout="constrained")

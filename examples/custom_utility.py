@@ -1,6 +1,6 @@
-"""A utility of one's own: U(x) = w log(1 + x/s), for flows that are content without any rate.
+"""A user-defined utility: U(x) = w log(1 + x/s), for flows that need no rate at all.
 
-Four functions on arrays are all it takes. A flow gives up when its path costs more than U'(0) = w/s.
+Four functions on arrays define it. A flow gets no rate when its path costs more than U'(0) = w/s.
 """
 
 import numpy as np
@@ -39,7 +39,7 @@ def main():
     solution = netnum.solve(netnum.Problem(net, [[0, 1], [0], [1], [0, 1]], utility), tol=1e-9)
     print(solution)
     for flow, rate in enumerate(solution.rates):
-        print(f"  flow {flow}: rate {rate:.4f}" + ("  (its path is too dear)" if rate == 0 else ""))
+        print(f"  flow {flow}: rate {rate:.4f}" + ("  (its path is too expensive)" if rate == 0 else ""))
     print(f"  prices {solution.prices.round(5)}")
 
 

@@ -1,4 +1,4 @@
-"""What fairness means: the rates of the same flows under four exponents alpha, as a picture.
+"""Fairness: the rates of the same flows under four exponents alpha, as a picture.
 
 A small alpha favours total throughput, a large one the flow with the least. Writes `fairness.png` into `plots/` (or the
 folder that NETNUM_PLOTS names); docs/fairness.png is this picture.

@@ -41,7 +41,7 @@ METHODS = [method for method in netnum.methods() if method != "max-min"]  # whic
 
 
 def abilene():
-    """Every router sends to every other one, over a shortest path."""
+    """A flow from every router to every other one, over a shortest path."""
     net = netnum.topology.from_edges(ABILENE)
     sources, destinations = zip(*itertools.permutations(range(len(net.node_names)), 2), strict=True)
     return net, net.ecmp(sources, destinations, seed=1)
@@ -70,7 +70,7 @@ def method_table(problem):
 
 
 def busiest_links(net, solution, unit, name):
-    """Prints the five links with the highest load, and of equally loaded ones the dearest."""
+    """Prints the five links with the highest load, and of equally loaded ones those with the highest price."""
     used = solution.loads / net.capacities
     order = sorted(range(len(used)), key=lambda link: (-round(used[link], 6), -solution.prices[link]))
     print(f"  {'busiest links':<32}{'load':>14}{'used':>9}{'price per ' + name:>20}")

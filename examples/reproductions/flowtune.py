@@ -54,7 +54,7 @@ class Allocating:
         self.iterations, self.box = iterations, box
         self.numbers, self.ids = np.empty(0, dtype=int), np.empty(0, dtype=int)
 
-    def ask(self, numbers, paths):
+    def demands_at(self, numbers, paths):
         """The demands of the present flows, in bit/s. Their numbers grow with the time of arrival."""
         stays = np.isin(self.numbers, numbers)
         old = np.count_nonzero(stays)
@@ -78,7 +78,7 @@ class Prices:
         self.capacities = NET.capacities / 1e9
         self.prices, self.loads = np.zeros_like(self.capacities), np.zeros_like(self.capacities)
 
-    def ask(self, _numbers, paths):
+    def demands_at(self, _numbers, paths):
         """The demands, in bit/s."""
         links, lengths = paths.indices, np.diff(paths.indptr)
         flow = np.repeat(np.arange(len(lengths)), lengths)
@@ -153,7 +153,7 @@ def observe(load, rates, seconds, *, at_changes=False):
     sim.simulate(NET, workload, policy, until=end, seed=1)
 
 
-def ask_all(methods, begin, now, numbers, paths):
+def all_demands(methods, begin, now, numbers, paths):
     """The demands under each of the methods. All but the first join shortly before `begin`."""
-    asking = methods if now >= begin - 100 * TICK else methods[:1]
-    return [method.ask(numbers, paths) for method in asking]
+    running = methods if now >= begin - 100 * TICK else methods[:1]
+    return [method.demands_at(numbers, paths) for method in running]

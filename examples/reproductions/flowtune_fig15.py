@@ -58,14 +58,14 @@ def main():
     )
     loads, duration = (LOADS[:1], 1e-3) if page.small else (LOADS, 4e-3)
     by_load = {load: scores(load, duration) for load in loads}
-    said = {"ned, F-NORM, every 10 µs": "above all others", "SRPT": ".45 to .83 below ned (pFabric)"}
+    reported = {"ned, F-NORM, every 10 µs": "above all others", "SRPT": ".45 to .83 below ned (pFabric)"}
     for load, means in by_load.items():
         for name in POLICIES:
             if name == "max-min":
                 continue
             accept = (0.0, None) if name == "optimum" else None
             above = means[name][1] - means["max-min"][1]
-            page.row(f"load {load}: {name}", said.get(name, ""), above, accept=accept, form=".3f")
+            page.row(f"load {load}: {name}", reported.get(name, ""), above, accept=accept, form=".3f")
     worst = [np.subtract(*means["ned, F-NORM, every 10 µs"]) for means in by_load.values()]
     page.note(
         """The paper compares with packet-level DCTCP, pFabric, XCP and CoDel, whose losses are not here. SRPT,

@@ -24,19 +24,19 @@ class Summed:
         """Measures from `begin` on, in seconds."""
         self.begin = begin
         self.methods = [make() for make in METHODS.values()]
-        self.asked = []  # excess by call and method, Gbit/s
+        self.demands = []  # excess by call and method, Gbit/s
         self.normal = []  # the most that is left of it by F-NORM or fill
 
     def rates(self, now, numbers, paths):
         """What flows send."""
-        asked = flowtune.ask_all(self.methods, self.begin, now, numbers, paths)
+        demands = flowtune.all_demands(self.methods, self.begin, now, numbers, paths)
         if now >= self.begin:
             problem = netnum.Problem(flowtune.NET, paths, netnum.AlphaFair(1.0))
-            self.asked.append([excess(problem, rates) for rates in asked])
-            if len(self.asked) % 20 == 0:
-                feasible = [norm(problem, rates) for norm in (netnum.f_norm, netnum.fill) for rates in asked]
+            self.demands.append([excess(problem, rates) for rates in demands])
+            if len(self.demands) % 20 == 0:
+                feasible = [norm(problem, rates) for norm in (netnum.f_norm, netnum.fill) for rates in demands]
                 self.normal.append(max(excess(problem, rates) for rates in feasible))
-        return asked[0]
+        return demands[0]
 
 
 def excess(problem, rates):
@@ -48,7 +48,7 @@ def summed(load, seconds, *, at_changes):
     """The excess over time: by call and method, and what is left of it."""
     both = Summed(flowtune.WARM_UP[load])
     flowtune.observe(load, both.rates, seconds, at_changes=at_changes)
-    return np.array(both.asked), max(both.normal)
+    return np.array(both.demands), max(both.normal)
 
 
 def draw(at_ticks, at_changes):
@@ -60,7 +60,7 @@ def draw(at_ticks, at_changes):
         width = 0.8 / len(METHODS)
         for number, method in enumerate(METHODS):
             places = np.arange(len(by_load)) + width * (number - (len(METHODS) - 1) / 2)
-            series = [asked[:, number] for asked, _ in by_load.values()]
+            series = [demands[:, number] for demands, _ in by_load.values()]
             axes.bar(places, [values.mean() for values in series], width, label=method)
             axes.plot(places, [np.quantile(values, 0.99) for values in series], "k_", ms=6)
         axes.set_xticks(range(len(by_load)), [f"load {load}" for load in by_load])
@@ -83,17 +83,17 @@ def main():
     loads = list(flowtune.WARM_UP)[: 1 if page.small else None]
     at_ticks = {load: summed(load, 2e-3 if page.small else 10e-3, at_changes=False) for load in loads}
     at_changes = {load: summed(load, 3e-4 if page.small else 1e-3, at_changes=True) for load in loads}
-    for load, (asked, left) in at_ticks.items():
-        means = dict(zip(METHODS, asked.mean(axis=0), strict=True))
-        said = {"ned": "up to 140", "gradient(.005)": "below ned", "fgm, box 100": "unrealistic"}
+    for load, (demands, left) in at_ticks.items():
+        means = dict(zip(METHODS, demands.mean(axis=0), strict=True))
+        reported = {"ned": "up to 140", "gradient(.005)": "below ned", "fgm, box 100": "unrealistic"}
         for method, mean in means.items():
             accept = (500, None) if method == "fgm, box 100" else None
-            page.row(f"load {load}: {method}", said.get(method, ""), mean, accept=accept, form=".0f")
+            page.row(f"load {load}: {method}", reported.get(method, ""), mean, accept=accept, form=".0f")
         ratio = means["ned"] / means["gradient(.005)"]
         page.row(f"load {load}: ned / gradient(.005)", "> 1", ratio, accept=(1.0, None), form=".2f")
         page.row(f"load {load}: what F-NORM or fill leave of any, at most", "0", left, accept=(None, 1e-6), form=".0e")
-    for load, (asked, _) in at_changes.items():
-        means = dict(zip(METHODS, asked.mean(axis=0), strict=True))
+    for load, (demands, _) in at_changes.items():
+        means = dict(zip(METHODS, demands.mean(axis=0), strict=True))
         for method in ("ned", "fast-ned"):
             page.row(f"load {load}, an iteration at every change: {method}", "", means[method], form=".1f")
     page.note(

@@ -71,13 +71,13 @@ class Compared:
     def rates(self, now, numbers, paths):
         """What flows send."""
         problem = netnum.Problem(flowtune.NET, paths, netnum.AlphaFair(1.0))
-        asked = flowtune.ask_all(self.methods, self.begin, now, numbers, paths)
+        demands = flowtune.all_demands(self.methods, self.begin, now, numbers, paths)
         self.calls += 1
         if now >= self.begin and self.calls % self.every == 0:
             best = netnum.solve(problem).rates.sum()
-            totals = [[norm(problem, rates).sum() for norm in NORMALIZERS.values()] for rates in asked]
+            totals = [[norm(problem, rates).sum() for norm in NORMALIZERS.values()] for rates in demands]
             self.parts.append(np.array(totals) / best)
-        return netnum.f_norm(problem, asked[0])
+        return netnum.f_norm(problem, demands[0])
 
 
 def measured(when, load, seconds, every):

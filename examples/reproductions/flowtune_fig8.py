@@ -51,7 +51,7 @@ def deviations(rates):
     return np.array([np.abs(part[:, :flows] / (LINK / flows) - 1).max(axis=1) for flows, part in parts])
 
 
-def settled(rates):
+def settling_times(rates):
     """Seconds from each change to the first tick from which on every flow is near its fair rate."""
     last_off = [np.flatnonzero(off > NEAR).max(initial=-1) for off in deviations(rates)]
     return TICK * (np.array(last_off) + 2)
@@ -72,8 +72,10 @@ def draw(drawn):
     for (method, normalizer), rates in drawn.items():
         line = {"ned": "-", "fast-ned": "--"}[method]
         # Raising F-NORM comes out as fill does: the wider line lies below.
-        look = {"c": f"C{list(NORMALIZERS).index(normalizer)}", "lw": 4 if normalizer.startswith("raising") else 1.5}
-        slow.plot(changes, 1e6 * settled(rates), line, marker="o", ms=4, label=f"{method}, {normalizer}", **look)
+        style = {"c": f"C{list(NORMALIZERS).index(normalizer)}", "lw": 4 if normalizer.startswith("raising") else 1.5}
+        slow.plot(
+            changes, 1e6 * settling_times(rates), line, marker="o", ms=4, label=f"{method}, {normalizer}", **style
+        )
     slow.set(xlabel="flows before and after a change", ylabel="µs", ylim=(0, 220), title=f"until within {NEAR:.0%}")
     slow.legend(ncols=2, fontsize="small", loc="upper center")
     return figure
@@ -92,7 +94,7 @@ def main():
     for method in ("ned", "fast-ned"):
         for normalizer, formula in NORMALIZERS.items():
             rates = drawn[method, normalizer] = rates_over_time(method, normalizer, ticks)
-            worst = 1e6 * settled(rates).max()
+            worst = 1e6 * settling_times(rates).max()
             paper = "≤ 100" if (method, normalizer) == ("ned", "F-NORM") else ""
             most = 200 if normalizer == "none" else 100
             page.row(f"{method}, {normalizer}: {formula}", paper, worst, accept=(None, most), form=".0f")

@@ -120,11 +120,11 @@ def main():
             threshold: 100 * (1 - other.messages() / traffic.messages()) for threshold, other in fewer.items()
         }
         of_bytes = 100 * (1 - fewer[0.05].percent() / traffic.percent())
-        said = f"up to {PAPER[workload][1]}"
+        reported = f"up to {PAPER[workload][1]}"
         what = f"Fig. 10: {workload}, % saved by a threshold of .05"
         page.row(
             f"{what}: messages",
-            said,
+            reported,
             saved[workload][0.05],
             accept=(SAVED[workload], None),
             small=(20, None),

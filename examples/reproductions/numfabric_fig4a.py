@@ -162,8 +162,8 @@ def main():
                 continue
             bounds = (SLOWER[name][place], None) if name in SLOWER else (None, FASTER.get(name))
             times = interval * found / reference[place]
-            said = PAPER.get(name, ("", ""))[place]
-            page.row(f"{name}: time over xWI's, {which}", said, times, accept=bounds if any(bounds) else None)
+            reported = PAPER.get(name, ("", ""))[place]
+            page.row(f"{name}: time over xWI's, {which}", reported, times, accept=bounds if any(bounds) else None)
     page.row("events after which xWI converges", "all", np.isfinite(results["xWI"]).mean(), accept=(1, None))
     page.note(
         """An iteration stands for an interval. A fluid has neither packets nor the filter of 80 µs through which the

@@ -102,14 +102,16 @@ def main():
         for name, values in found.items():
             low, median, high = quartiles(workload, values).T
             near = name in NEAR
-            said = "≈ 0" if name == "xWI" else ("below 0" if name in BELOW else "")
+            reported = "≈ 0" if name == "xWI" else ("below 0" if name in BELOW else "")
             worst, spread = median[np.abs(median).argmax()], (high - low).max()
-            page.row(f"{title}, {name}: farthest median of a bin", said, worst, accept=(-0.02, 0.02) if near else None)
+            page.row(
+                f"{title}, {name}: farthest median of a bin", reported, worst, accept=(-0.02, 0.02) if near else None
+            )
             page.row(f"{title}, {name}: widest quartiles of a bin", "", spread, accept=(None, 0.06) if near else None)
             if name in BELOW:
                 whole = np.median(values[workload.sizes >= BDP * BINS[1]])
                 small = BELOW[name] and (None, 0)
-                page.row(f"{title}, {name}: median of all", said, whole, accept=BELOW[name], small=small)
+                page.row(f"{title}, {name}: median of all", reported, whole, accept=BELOW[name], small=small)
     page.note(
         """DGD and RCP* receive prices an interval late, with gains of 3.5e-3 per (Gbit/s)² and of 0.6, and F-NORM
         removes their excess demand: a fluid has no queue for it. Flows below 1 BDP, which last no longer

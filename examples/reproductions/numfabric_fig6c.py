@@ -97,16 +97,18 @@ def main():
         "noise, slowed 2 ×": (2 * INTERVAL, counts(2 * INTERVAL, lambda alpha: noisy(alpha, NOISE / 2**0.5))),
     }
     for alpha, counted in zip(alphas, results["xWI"][1], strict=True):
-        said = "converges" if 0.5 <= alpha <= 2 else "not all"
-        page.row(f"α = {alpha:g}: part of events that converge", said, np.isfinite(counted).mean(), accept=(1, None))
+        reported = "converges" if 0.5 <= alpha <= 2 else "not all"
+        page.row(
+            f"α = {alpha:g}: part of events that converge", reported, np.isfinite(counted).mean(), accept=(1, None)
+        )
         page.row(f"α = {alpha:g}: median iterations", "", np.median(counted), accept=(None, 22))
         high = np.quantile(counted, 0.95, method="higher")
         page.row(f"α = {alpha:g}: 95th percentile", "", high, accept=(None, 32))
     for name in ("noise of 10 %", "noise, slowed 2 ×"):
         for alpha, counted in zip(alphas, results[name][1], strict=True):
             slow = name.endswith("×")
-            said = "nearly all" if slow else ("converges" if 0.5 <= alpha <= 2 else "not all")
-            page.row(f"α = {alpha:g}, {name}: part that converge", said, np.isfinite(counted).mean())
+            reported = "nearly all" if slow else ("converges" if 0.5 <= alpha <= 2 else "not all")
+            page.row(f"α = {alpha:g}, {name}: part that converge", reported, np.isfinite(counted).mean())
             page.row(f"α = {alpha:g}, {name}: median iterations", "", np.median(counted))
     page.note(
         """Without noise xWI converges at every α, so that what the paper saw fail is the noise: a marginal utility

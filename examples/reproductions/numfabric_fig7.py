@@ -69,8 +69,8 @@ def main():
             if name == "proportional":
                 page.row(f"{name}, load {load}", "", ratio, accept=(bound, None) if load >= 0.4 else None, form=".3f")
             else:
-                said = "1.04 to 1.20" if name.startswith("xWI") else ""
-                page.row(f"{name}, load {load}", said, ratio, accept=(None, bound), form=".3f")
+                reported = "1.04 to 1.20" if name.startswith("xWI") else ""
+                page.row(f"{name}, load {load}", reported, ratio, accept=(None, bound), form=".3f")
     page.note(
         """The paper's pFabric and NUMFabric are packets with round trips and queues, ours is a fluid: SRPT is exact,
         and so is the max-min that xWI's weights make. What is left of the paper's 4 to 20 % is the utility itself (the

@@ -66,13 +66,13 @@ def main():
     for row in [place for place, count in enumerate(counts) if count in (1, 2, 4, 8)]:
         bounds = ((0.99, None), (None, 0.98)) if counts[row] == 8 else (None, None)
         for mode, accept in enumerate(bounds):
-            said = {"pooling": "→ 1", "no pooling": "less"}[MODES[mode]] if counts[row] == 8 else ""
+            reported = {"pooling": "→ 1", "no pooling": "less"}[MODES[mode]] if counts[row] == 8 else ""
             total = rates[row, :, mode].mean() / LINE_RATE
-            page.row(f"{counts[row]} subflows, {MODES[mode]}: total", said, total, accept=accept)
+            page.row(f"{counts[row]} subflows, {MODES[mode]}: total", reported, total, accept=accept)
     for mode, accept in enumerate(((9.5, None), (None, 8.5))):
         least = rates[-1, :, mode].min(axis=-1).mean()
-        said = ("nearly equal", "far less so")[mode]
-        page.row(f"8 subflows, {MODES[mode]}: least rate, Gbit/s", said, least, accept=accept)
+        reported = ("nearly equal", "far less so")[mode]
+        page.row(f"8 subflows, {MODES[mode]}: least rate, Gbit/s", reported, least, accept=accept)
     page.row("8 subflows, pooling: Jain's index", "", jain(rates[-1, :, 0]), accept=(0.999, None), form=".5g")
     page.row("8 subflows, no pooling: Jain's index", "", jain(rates[-1, :, 1]), form=".5g")
     page.note(f"Optima, proven to a gap of 1e-9; means over {len(seeds)} draws. The paper gives no numbers but these.")

@@ -67,8 +67,8 @@ def draw(stories):
             middle = len(capacities) // 2
             place = capacities[middle], by_share[middle, flow] + 0.8
             axes.annotate(f"flow {flow + 1}", place, color=colour, ha="right")
-        said = [(capacity, rate) for capacity, rates in paper.items() for rate in rates]
-        axes.plot(*zip(*said, strict=True), "kx", markersize=9, label="said in the paper", zorder=3)
+        reported = [(capacity, rate) for capacity, rates in paper.items() for rate in rates]
+        axes.plot(*zip(*reported, strict=True), "kx", markersize=9, label="said in the paper", zorder=3)
         axes.set(title=title, xlabel=label, ylim=(-0.7, 17))
         axes.grid(alpha=0.3)
     panels[0].set_ylabel("rate (Gbit/s)")
@@ -88,9 +88,11 @@ def main():
     link, middle = np.arange(5.0, 36.0, 2.5), np.arange(5.0, 18.0)
     for figure, problem_of, paper in (("Fig. 9", one_link, FIG_9), ("Fig. 10", three_links, FIG_10)):
         for capacity, rates in paper.items():
-            said = f"{rates[0]} / {rates[1]}"
+            reported = f"{rates[0]} / {rates[1]}"
             error = np.abs(optimum(problem_of(float(capacity))) - rates).max()
-            page.row(f"{figure}, {capacity} Gbit/s: error of the rates", said, error, accept=(None, 1e-6), form=".1e")
+            page.row(
+                f"{figure}, {capacity} Gbit/s: error of the rates", reported, error, accept=(None, 1e-6), form=".1e"
+            )
     for alpha in (0.5, 5, 50):
         error = max(np.abs(optimum(one_link(c, alpha)) - exact(one_link(c))).max() for c in link)
         page.row(f"one link, 5 to 35 Gbit/s, α = {alpha}", "almost identical", error, accept=(None, 1e-6), form=".1e")

@@ -42,12 +42,14 @@ class Page:
         if small is not None and accept is None:
             raise ValueError(f"{what}: bounds for the small form only")
         bounds = small if self.small and small is not None else accept
-        said = "" if accept is None else bounds_text(bounds, form)
+        reported = "" if accept is None else bounds_text(bounds, form)
         holds = not math.isnan(ours) and (bounds is None or within(ours, *bounds))
         expected = holds if misses is None or self.small else not holds and within(ours, *misses)
         if not expected:
             self.unexpected.append(what)
-        self.rows.append((what, paper, said, format(ours, form), "" if bounds is None else ("yes" if holds else "NO")))
+        self.rows.append(
+            (what, paper, reported, format(ours, form), "" if bounds is None else ("yes" if holds else "NO"))
+        )
 
     def note(self, text):
         """Says why figures differ, or which choice decides."""

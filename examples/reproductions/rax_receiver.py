@@ -50,7 +50,7 @@ def main():
     )
     flows = 4000 if page.small else 60_000
     web = compared(sim.sizes.web_search, flows)
-    said = {("fair", 0): "−14.9", ("fair", 1): "−41.8", ("PIAS", 0): "−7.8", ("PIAS", 1): "−22.9"}
+    reported = {("fair", 0): "−14.9", ("fair", 1): "−41.8", ("PIAS", 0): "−7.8", ("PIAS", 1): "−22.9"}
     accept = {("fair", 0): (-18, -12), ("fair", 1): (-40, -30)}
     shown = {}
     for other in ("fair", "PIAS"):
@@ -58,7 +58,7 @@ def main():
         for place, flows_of in enumerate(("all", "medium")):
             page.row(
                 f"web search, RAX against {other}, {flows_of} flows, %",
-                f"{said[other, place]}",
+                f"{reported[other, place]}",
                 shown[other][place],
                 accept=accept.get((other, place)),
                 small=(None, 0) if other == "fair" else None,

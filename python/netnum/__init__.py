@@ -1,7 +1,6 @@
-"""Network utility maximization: the rates that are worth the most in all, and a proof of how close they are.
+"""Network utility maximization: rates of flows that maximize the sum of their utilities, with a proof of the gap.
 
-Say what each flow's rate is worth (a utility), over which links it goes (its paths) and what those carry (capacities),
-and `solve` finds the rates that are worth the most in all::
+Each flow has a utility and one or more paths, each link a capacity; `solve` finds the rates::
 
     import netnum
 
@@ -10,7 +9,7 @@ and `solve` finds the rates that are worth the most in all::
     solution = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0)))
     solution.rates, solution.prices, solution.gap
 
-`help(netnum.solve)`, `help(netnum.Problem)` and `help(netnum.topology)` are the places to go on.
+Continue with `help(netnum.solve)`, `help(netnum.Problem)` and `help(netnum.topology)`.
 """
 
 from . import demands, sim, topology

@@ -1,4 +1,4 @@
-"""What of netnum is written in Rust. Use it as `netnum`. The docstrings are with the code: `help(netnum.solve)`."""
+"""The part of netnum that is written in Rust: use it as `netnum`. Docstrings are in the code: `help(netnum.solve)`."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -74,12 +74,12 @@ _Ends: TypeAlias = Sequence[int] | Sequence[str] | Sequence[int | str] | NDArray
 _Pairs: TypeAlias = ArrayLike | Iterable[tuple[int | str, int | str]] | pandas.DataFrame
 
 class _UserPolicy(Protocol):
-    """What a policy of one's own has. An optional ``start(net, workload)`` and an optional `name` are read as well."""
+    """A user-defined policy. An optional ``start(net, workload)`` and an optional `name` are read as well."""
 
     def allocate(self, now: float, flows: Flows, /) -> ArrayLike | tuple[ArrayLike | None, float | None] | None: ...
 
 class _UserRouting(Protocol):
-    """What a routing of one's own has.
+    """A user-defined routing.
 
     With a `period` it has a ``review(flow, marked, sent, paths, choice, network)`` as well. A `marking`, a `name`, a
     ``start(net, workload)`` and a ``reroute(flow, works, paths, choice, network)`` are read if there are any.
@@ -88,7 +88,7 @@ class _UserRouting(Protocol):
     def route(self, flow: int, source: int, destination: int, paths: Paths, network: Network, /) -> int | ArrayLike: ...
 
 class _UserUtility(Protocol):
-    """What a utility of one's own has: two methods on arrays over flows.
+    """A user-defined utility: two methods on arrays over flows.
 
     A ``demand(prices)`` and a ``demand_slope(prices)`` save finding them from the marginal; an optional `saturation` is
     read as well.
@@ -172,7 +172,7 @@ class Problem:
     def with_paths_closed(self, paths: ArrayLike) -> Problem: ...
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]: ...
 
-# --- what rates are worth ---
+# --- utilities ---
 
 @disjoint_base
 class Utility:

@@ -12,6 +12,6 @@ def counted(count: int, noun: str) -> str:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """``did you mean 'abilene'?`` with the nearest of the known names; nothing where none is near."""
+    """``did you mean 'abilene'?`` with the nearest of the known names; empty where none is near."""
     near = difflib.get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else ""

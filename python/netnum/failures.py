@@ -1,4 +1,4 @@
-"""What failures of links cost, on the flows that all scenarios serve."""
+"""The effect of failures of links, on the flows that all scenarios serve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from . import frames, plot
 from ._core import Problem, Solution, solve, solve_many
 from ._words import counted
-from .answers import expect_answers, served, worst_ratio, worth
+from .comparison import expect_rates, served, utility_of, worst_ratio
 from .link_sets import LinkSets, link_sets
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class FailureStudy:
     """
 
     names: tuple[str, ...]
-    """What the scenarios are called: by their links, fibers or nodes, or as the mapping said."""
+    """The names of the scenarios: of their links, fibers or nodes, or the keys of the mapping."""
     failures: tuple[tuple[int, ...], ...]
     """The links that fail, per scenario."""
     before_failures: Solution
@@ -56,12 +56,12 @@ class FailureStudy:
 
     @property
     def status(self) -> list[str]:
-        """How the solve of every scenario ended."""
+        """The status of the solution of every scenario."""
         return [solution.status for solution in self.solutions]
 
     @property
     def throughput_change(self) -> NDArray[np.float64]:
-        """How much less or more all flows get together than in the network as it is, per scenario."""
+        """The change of the sum of all rates from the network as it is, per scenario."""
         return self.throughput - self.before_failures.flow_rates.sum()
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -105,10 +105,10 @@ class FailureStudy:
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         of : {"throughput", "utility", "worst_ratio"}
-            What is drawn: the change of the sum of all rates, that of the utility of the flows still served, or their
-            worst ratio of rate to demand.
+            The quantity to draw: the change of the sum of all rates, that of the utility of the flows still served, or
+            their worst ratio of rate to demand.
         most : int
-            How many scenarios are drawn at most.
+            The largest number of scenarios that are drawn.
 
         Returns
         -------
@@ -156,15 +156,15 @@ def failure_study(
     problem : Problem
         Its demands, where it has any, are its `Problem.flow_cap`.
     failures : {"links", "fibers", "nodes"}, or iterable, or mapping of names to links
-        What fails per scenario, its capacity becomes 0: every link alone; every fiber, which is all links between the
-        same two nodes, both ways; every node with all its links; or, per scenario, a link or a sequence of links. A
-        link is its number, its name as in `Topology.link_names`, or the nodes that it runs from and to, a pair. A flat
-        pair of numbers is two links, a flat pair of names is one. Nodes and names of links need a problem made with a
-        `Topology`.
+        The links that fail per scenario, whose capacity becomes 0: every link alone; every fiber, which is all links
+        between the same two nodes, both ways; every node with all its links; or, per scenario, a link or a sequence of
+        links. A link is its number, its name as in `Topology.link_names`, or the nodes that it runs from and to, a
+        pair. A flat pair of numbers is two links, a flat pair of names is one. Nodes and names of links need a problem
+        made with a `Topology`.
     method, tol, stop, max_iterations, time_limit, progress, threads, **options
         As in `solve_many`.
     warm_start : Solution, or array of float of shape (links,), optional
-        What the network as it is starts from, as in `solve`. Every scenario starts from its prices.
+        The start for the network as it is, as in `solve`. Every scenario starts from its prices.
 
     Returns
     -------
@@ -173,18 +173,18 @@ def failure_study(
     Raises
     ------
     NumError
-        For a link or a node that does not exist, naming the scenario; when the time was up before there was an answer;
-        and what `solve_many` raises.
+        For a link or a node that does not exist, naming the scenario; when the time limit came before there were any
+        rates; and the errors of `solve_many`.
 
     Notes
     -----
     Scenarios keep the paths, and the caps of paths and flows: a flow is cut off where none of its paths is left, though
     the network may have others (`Topology.without` and `Topology.k_shortest_paths` find them). The flows that are still
-    served may gain by a failure, where those that it cuts off leave them room: read ``after - before`` beside
-    ``cut_off`` and ``throughput``.
+    served may gain by a failure that cuts others off: read ``after - before`` together with ``cut_off`` and
+    ``throughput``.
 
-    What a max-min problem is compared by is its smallest fair share, the least rate per weight. With weights of 1
-    that is the least rate of all, which the smallest demand bounds whatever fails. Weigh by the demands, and it is the
+    Max-min problems are compared by the smallest fair share, the least rate per weight. With weights of 1 that is the
+    least rate of all, which the smallest demand bounds in every scenario. With the demands as weights it is the
     least part of a demand that is carried: ``problem.with_utility(AlphaFair(np.inf, weight=problem.flow_cap))``.
     Losses show in `worst_ratio` and `throughput` in any case.
 
@@ -219,9 +219,9 @@ def failure_study(
         left = capacities.copy()
         left[list(links)] = 0.0
         problems.append(problem.with_capacities(left))
-    expect_answers(["the network as it is"], [whole])
+    expect_rates(["the network as it is"], [whole])
     solutions = solve_many(problems, method, warm_start=whole, progress=progress, threads=threads, **settings)
-    expect_answers(names, solutions)
+    expect_rates(names, solutions)
 
     serves = served(problem, whole)
     still = [served(problem, solution) for solution in solutions]
@@ -234,8 +234,8 @@ def failure_study(
         solutions=tuple(solutions),
         cut_off=tuple(np.flatnonzero(serves & ~row) for row in still),
         common_flows=np.flatnonzero(np.logical_and.reduce([serves, *still])),
-        before=np.array([worth(problem, whole, flows) for flows in both]),
-        after=np.array([worth(problem, solution, flows) for solution, flows in compared]),
+        before=np.array([utility_of(problem, whole, flows) for flows in both]),
+        after=np.array([utility_of(problem, solution, flows) for solution, flows in compared]),
         throughput=np.array([float(np.sum(solution.flow_rates)) for solution in solutions]),
         worst_ratio_before=np.array([worst_ratio(problem, whole, flows) for flows in both]),
         worst_ratio=np.array([worst_ratio(problem, solution, flows) for solution, flows in compared]),

@@ -17,7 +17,7 @@ INSTALL = 'pip install "netnum[frames]"'
 
 
 def imported() -> Any:
-    """The module pandas, or an error that says how to get it."""
+    """The module pandas, or an error with the command that installs it."""
     try:
         import pandas
     except ImportError as error:
@@ -28,34 +28,34 @@ def imported() -> Any:
 def to_pandas(
     problem: Problem, solution: Solution, of: Literal["flows", "paths", "links"] = "flows"
 ) -> pandas.DataFrame:
-    r"""A solution as a table: what every flow, path or link gets, and which links hold which flows back.
+    r"""A solution as a table of flows, paths or links, with the links that limit each flow.
 
     Parameters
     ----------
     problem : Problem
-        With the names of its network where it was made with a `Topology`; links have numbers otherwise, and flows no
-        ends.
+        With the names of its network where it was made with a `Topology`; otherwise links have numbers, and flows have
+        no ends.
     solution : Solution
         Of this problem.
     of : {"flows", "paths", "links"}
-        What there is a row for.
+        The items with a row each.
 
     Returns
     -------
     pandas.DataFrame
         Of flows: source and destination; demand (`Problem.flow_cap`) and the ratio of rate to demand, where there are
-        demands; rate; whether it is served (`Solution.failed_flows`); and the links that hold it back, those of its
-        paths. Of paths: flow, links, rate, what part of the flow's rate that is, and the link that holds it back
-        (`Solution.bottlenecks`). Of links: its nodes, capacity, load, what part of the capacity that is, price, and how
-        many flows it holds back. Max-min solutions over several paths per flow name no links that hold back: these
-        columns are None and nan then, and full links have a utilization of 1.
+        demands; rate; whether it is served (`Solution.failed_flows`); and the links that limit it, those of its paths.
+        Of paths: flow, links, rate, its share of the flow's rate, and the link that limits it (`Solution.bottlenecks`).
+        Of links: nodes, capacity, load, utilization, price, and the number of flows that the link limits. Max-min
+        solutions over several paths per flow name no limiting links: these columns are None and nan then, and full
+        links have a utilization of 1.
 
     Raises
     ------
     NumError
         For another `of`.
     TypeError
-        For what is no `Problem`, or no `Solution` of `solve`.
+        For an argument that is no `Problem`, or no `Solution` of `solve`.
     ProblemError
         For the solution of a problem of another size.
     ImportError
@@ -89,9 +89,9 @@ def to_pandas(
     net = problem.network if isinstance(problem.network, Topology) else None
     names = net.link_names if net is not None else [str(link) for link in range(problem.links)]
     held = solution.bottlenecks
-    # Solution.bottlenecks names none here, though links do hold flows back.
+    # Solution.bottlenecks names none here, though links limit the flows.
     unnamed = solution.method == "max-min" and problem.flows < len(problem.group)
-    # Every pair of a flow and a link that holds it back, once, flow by flow.
+    # Every pair of a flow and a link that limits it, once, flow by flow.
     pairs = np.unique(np.column_stack([problem.group, held])[held >= 0], axis=0)
     columns: dict[str, Any] = {}
     if of == "links":
@@ -130,7 +130,7 @@ def to_pandas(
 
 
 def solutions(solutions: Solutions) -> pandas.DataFrame:
-    """The answers to scenarios, one row for each."""
+    """The solutions of scenarios, one row for each."""
     columns = {
         "status": solutions.status,
         "objective": solutions.objective,
@@ -156,10 +156,10 @@ def _named(net: Topology, pairs: NDArray[np.int64]) -> list[list[str]]:
 
 
 def _ends(problem: Problem, net: Topology) -> NDArray[np.int64]:
-    """Where every flow comes from and goes to: -1 for one that comes back to where it begins.
+    """The source and the destination of every flow: -1 for one that ends at its source.
 
     The links of a path may be listed in any order. Over a walk from a to b the sum of x(source) - x(destination) is
-    x(a) - x(b), for every x: with the numbers of the nodes it says a - b, with their squares (a - b)(a + b).
+    x(a) - x(b), for every x: with the numbers of the nodes it is a - b, with their squares (a - b)(a + b).
     """
     first = np.unique(problem.group, return_index=True)[1]
     sums = []
@@ -167,8 +167,8 @@ def _ends(problem: Problem, net: Topology) -> NDArray[np.int64]:
         changes = (nodes[:, 0] - nodes[:, 1])[problem.paths.indices]
         sums.append(np.add.reduceat(changes, problem.paths.indptr[:-1])[first])
     difference, squares = sums
-    comes_back = difference == 0
-    total = squares // np.where(comes_back, 1, difference)
+    is_closed = difference == 0
+    total = squares // np.where(is_closed, 1, difference)
     ends = np.column_stack([total + difference, total - difference]) // 2
-    ends[comes_back] = -1
+    ends[is_closed] = -1
     return ends

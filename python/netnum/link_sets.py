@@ -16,14 +16,14 @@ Link: TypeAlias = "int | str | tuple[int | str, int | str]"
 #: One set of links, or the word for many of them.
 LinkSets: TypeAlias = "str | Iterable[Link | Sequence[Link]] | Mapping[str, Link | Sequence[Link]]"
 
-#: So many links are named in the name of a set.
+#: The largest number of links in the name of a set.
 NAMED = 3
 
 
 def link_sets(
     problem: Problem, given: LinkSets, argument: str, entry: str
 ) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """What each set is called, and its links. `argument` and `entry` are what errors call all the sets and one."""
+    """The name and the links of each set. `argument` and `entry` name all the sets and one of them in errors."""
     net = problem.network if isinstance(problem.network, Topology) else None
     read = _Reader(problem, net)
     if isinstance(given, str):
@@ -42,7 +42,7 @@ def link_sets(
 def _every(
     word: str, problem: Problem, net: Topology | None, read: _Reader, argument: str
 ) -> list[tuple[str, tuple[int, ...]]]:
-    """What the word stands for."""
+    """The sets of a word."""
     if word == "links":
         return [(read.name((link,)), (link,)) for link in range(problem.links)]
     if word not in ("fibers", "nodes"):
@@ -66,7 +66,7 @@ class _Reader:
         self._numbers = {name: link for link, name in enumerate(self._names)}
 
     def name(self, links: tuple[int, ...]) -> str:
-        """What a set of links is called."""
+        """The name of a set of links."""
         names = [self._names[link] for link in links[:NAMED]]
         more = [f"{len(links) - NAMED} more"] if len(links) > NAMED else []
         return ", ".join(names + more) or "no link"

@@ -1,6 +1,6 @@
-"""The pictures: `Solution.plot_convergence`, `Topology.plot`, `Report.plot_fct`, and those of studies.
+"""Plots: `Solution.plot_convergence`, `Topology.plot`, `Report.plot_fct`, and those of studies.
 
-matplotlib is imported when one is drawn.
+matplotlib is imported when a plot is drawn.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     if ax is None:
         _, ax = pyplot.subplots(layout="constrained")
     trace = solution.trace
-    assert trace is not None  # Solution.plot_convergence has looked
+    assert trace is not None  # Solution.plot_convergence has checked
     # A gap of 0, or of -1e-16 by rounding, has no logarithm and is left out.
     gap = np.where(trace.gap > 0, trace.gap, np.nan)
     ax.semilogy(trace.iteration, gap, label=solution.method)
@@ -49,9 +49,9 @@ def convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     return ax
 
 
-#: Flows of about the same size, in `slowdowns`: so many, or more where there are many flows.
-CROWD = 50
-#: And this many groups of them at most.
+#: The least number of flows in a group of about the same size, in `slowdowns`.
+GROUP_SIZE = 50
+#: The largest number of groups.
 GROUPS = 30
 
 
@@ -63,7 +63,7 @@ def slowdowns(report: Report, ax: Axes | None = None, label: str | None = None) 
     ended = ~np.isnan(report.slowdowns)
     sizes, values = report.workload.sizes[ended], report.slowdowns[ended]
     order = np.argsort(sizes, kind="stable")
-    groups = [group for group in np.array_split(order, max(1, min(GROUPS, len(order) // CROWD))) if len(group)]
+    groups = [group for group in np.array_split(order, max(1, min(GROUPS, len(order) // GROUP_SIZE))) if len(group)]
     middle = [np.median(sizes[group]) for group in groups]
     name = f"{report.policy} over {report.routing}" if label is None else label
     (line,) = ax.plot(middle, [values[group].mean() for group in groups], label=f"{name}, mean")
@@ -78,7 +78,7 @@ def slowdowns(report: Report, ax: Axes | None = None, label: str | None = None) 
     return ax
 
 
-#: Per quantity of a failure study: what its axis is called.
+#: The label of the axis, by quantity of a failure study.
 OF_FAILURES = {
     "throughput": "change of throughput",
     "utility": "change of utility of the flows still served",
@@ -107,7 +107,7 @@ def failures(study: FailureStudy, ax: Axes | None, of: str, most: int) -> Axes:
         if cut_off[scenario]:
             flows = "flow" if cut_off[scenario] == 1 else "flows"
             text = f" {cut_off[scenario]} {flows} cut off "
-            # On the side of the axis that the bar leaves free.
+            # On the other side of the axis than the bar.
             side = "left" if values[scenario] <= 0 else "right"
             inside = values[scenario] if of == "worst_ratio" else 0.0
             ax.annotate(text, (inside, row), ha=side if inside == 0 else "left", va="center", fontsize=8)
@@ -116,13 +116,13 @@ def failures(study: FailureStudy, ax: Axes | None, of: str, most: int) -> Axes:
 
 
 def upgrades(study: UpgradeStudy, ax: Axes | None, most: int) -> Axes:
-    """Draws the best upgrades as bars, what is gained before what is predicted."""
+    """Draws the best upgrades as bars, the gain in front of the prediction."""
     order = study.ranking[: _at_least_1("most", most)]
     ax = _bars(ax, [study.names[upgrade] for upgrade in order])
     rows = np.arange(len(order))
     predicted = np.where(np.isfinite(study.predicted), study.predicted, 0.0)[order]
     if predicted.any():
-        ax.barh(rows, predicted, color="0.85", label="price × added capacity, the most it can be")
+        ax.barh(rows, predicted, color="0.85", label="price × added capacity, an upper bound")
     ax.barh(rows, np.nan_to_num(study.gained[order]), height=0.5, color=TIERS[0], label="gained, solved again")
     max_min = study.before_upgrades.method == "max-min"
     ax.set_xlabel("gain of the smallest fair share" if max_min else "gain of utility")
@@ -168,10 +168,10 @@ def topology(net: Topology, ax: Axes | None = None, values: ArrayLike | None = N
         lines.set_clim(0, max(float(np.max(colours, initial=0.0)), 1e-300))
         ax.add_collection(lines)
         ax.figure.colorbar(lines, ax=ax, label=label or "", shrink=0.8)
-    crowd = np.bincount(net.tiers).max()
+    largest = np.bincount(net.tiers).max()
     for tier in np.unique(net.tiers):
         of_tier = net.tiers == tier
-        size = np.clip(6000 / crowd, 6, 80)
+        size = np.clip(6000 / largest, 6, 80)
         colour = TIERS[min(int(tier), len(TIERS) - 1)]
         ax.scatter(
             places[of_tier, 0],
@@ -235,7 +235,7 @@ def _layout(net: Topology) -> NDArray[np.float64]:
 
 
 def _names(net: Topology) -> dict[int, str]:
-    """What to call every node: its name or, where a tier is too crowded for that, its last word or nothing."""
+    """The label of every node: its name or, in a tier with too many nodes, its last word or none."""
     names: dict[int, str] = {}
     tiered = net.tiers.max() > 0
     for tier in np.unique(net.tiers):
@@ -243,7 +243,7 @@ def _names(net: Topology) -> dict[int, str]:
         full = {int(node): net.node_names[node] for node in nodes}
         last = {node: (name.split() or [name])[-1] for node, name in full.items()}
         for texts in (full, last):
-            # Servers stand upright, a line each; switches lie in one line; the nodes of a graph have the whole page.
+            # Names of servers are vertical, those of switches share one line, those of a graph have the whole page.
             each = 2 if tiered and tier == 0 else max(map(len, texts.values())) + 1 if tiered else 2
             if each * len(nodes) <= 100:
                 names |= texts

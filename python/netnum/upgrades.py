@@ -1,4 +1,4 @@
-"""Which links are worth the most capacity: by their prices, and checked by solving again."""
+"""The links whose upgrades gain the most utility: by their prices, and checked by solving again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from . import frames, plot
 from ._core import NumError, Problem, ProblemError, Solution, solve, solve_many
 from ._words import counted
-from .answers import expect_answers, served, worst_ratio, worth
+from .comparison import expect_rates, served, utility_of, worst_ratio
 from .link_sets import LinkSets, link_sets
 
 if TYPE_CHECKING:
@@ -25,27 +25,27 @@ FULL = 1e-6
 
 @dataclass(frozen=True, repr=False)
 class UpgradeStudy:
-    """Upgrades of links: what their prices predict at most, and what those that were solved again gain.
+    """Upgrades of links: upper bounds of their gains by prices, and the gains of those that were solved again.
 
     Arrays have one entry per upgrade, in the order in which these were given; `ranking` is the best first.
     """
 
     names: tuple[str, ...]
-    """What the upgrades are called: by their links, fibers or nodes, or as the mapping said."""
+    """The names of the upgrades: of their links, fibers or nodes, or the keys of the mapping."""
     upgrades: tuple[tuple[int, ...], ...]
     """The links that get more capacity, per upgrade."""
     added: NDArray[np.float64]
-    """What their capacities grow by in all."""
+    """The sum of the capacities that are added."""
     before_upgrades: Solution
     """Of the network as it is."""
     solutions: tuple[Solution | None, ...]
     """Of every upgrade that was solved again."""
     predicted: NDArray[np.float64]
-    """Sum of price times added capacity over the links: the most that utility can gain. For max-min problems, which
+    """Sum of price times added capacity over the links: an upper bound of the gain. For max-min problems, which
     have no prices, inf where one of the links is full and 0 elsewhere."""
     gained: NDArray[np.float64]
-    """Utility that was gained, nan for an upgrade that was not solved again. For max-min problems what the smallest
-    fair share gains."""
+    """The gain of utility, nan for an upgrade that was not solved again. For max-min problems the gain of the smallest
+    fair share."""
     throughput: NDArray[np.float64]
     """Sum of all rates after the upgrade, nan for one that was not solved again."""
     worst_ratio: NDArray[np.float64]
@@ -54,7 +54,7 @@ class UpgradeStudy:
 
     @property
     def throughput_change(self) -> NDArray[np.float64]:
-        """How much more or less all flows get together than in the network as it is, per upgrade."""
+        """The change of the sum of all rates from the network as it is, per upgrade."""
         return self.throughput - self.before_upgrades.flow_rates.sum()
 
     @property
@@ -65,8 +65,8 @@ class UpgradeStudy:
         prediction.
         """
         checked = ~np.isnan(self.gained)
-        worth = np.where(checked, self.gained, self.predicted)
-        return np.lexsort((-np.nan_to_num(self.throughput), -worth, ~checked))
+        gain = np.where(checked, self.gained, self.predicted)
+        return np.lexsort((-np.nan_to_num(self.throughput), -gain, ~checked))
 
     @property
     def is_proven(self) -> bool:
@@ -103,14 +103,14 @@ class UpgradeStudy:
         return frames.imported().DataFrame(columns).iloc[self.ranking]
 
     def plot(self, ax: Axes | None = None, *, most: int = 20) -> Axes:
-        """Draw the best upgrades as bars, the best at the top: what is gained, before what is predicted at most.
+        """Draw the best upgrades as bars, the best at the top: the gain, in front of its upper bound.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         most : int
-            How many upgrades are drawn at most.
+            The largest number of upgrades that are drawn.
 
         Returns
         -------
@@ -154,7 +154,7 @@ def upgrade_study(
     threads: int | None = None,
     **options: float,
 ) -> UpgradeStudy:
-    """Which links are worth the most capacity: candidates ranked by their prices, the best ones solved again.
+    """Rank upgrades of links by the utility that they gain: by prices first, and the best ones solved again.
 
     Parameters
     ----------
@@ -163,14 +163,14 @@ def upgrade_study(
         The candidates, named as in `failure_study`: the links of each get more capacity together. Of the words, links
         that have failed (capacity 0) are left out.
     added : float, or array of float of shape (links,), optional
-        How much capacity a link gets when it is upgraded, > 0. By default its capacity is doubled.
+        The capacity that is added to a link when it is upgraded, > 0. By default its capacity is doubled.
     check : int
-        How many candidates are solved again, those with the largest predictions, above `tol` of the largest of
-        all. Of max-min problems, which have no prices, all that have a full link are.
+        The number of candidates that are solved again, those with the largest predictions, above `tol` of the largest
+        of all. Of max-min problems, which have no prices, all that have a full link are.
     method, tol, stop, max_iterations, time_limit, progress, threads, **options
         As in `solve_many`.
     warm_start : Solution, or array of float of shape (links,), optional
-        What the network as it is starts from, as in `solve`. Every upgrade starts from its prices.
+        The start for the network as it is, as in `solve`. Every upgrade starts from its prices.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def upgrade_study(
     ------
     NumError
         For a link or a node that does not exist and for a link that has failed, naming the upgrade; for a `check`
-        below 0; when the time was up before there was an answer; and what `solve_many` raises.
+        below 0; when the time limit came before there were any rates; and the errors of `solve_many`.
     ProblemError
         For an `added` of another length, or that is not finite and above 0, naming the link.
 
@@ -191,11 +191,11 @@ def upgrade_study(
     The first units gain that much and later ones less, which is why the candidates are solved again. When the best of
     them gains more than is predicted of all others, it is the best of all (`UpgradeStudy.is_proven`).
 
-    Links that have failed are refused since flows that return change what utility is the sum of.
+    Links that have failed are refused, since flows that are served again change the sum of utilities.
 
-    What a max-min problem is compared by is its smallest fair share, the least rate per weight. With weights of 1
-    that is the least rate of all, which the smallest demand bounds whatever is added. Weigh by the demands, and it is
-    the least part of a demand that is carried: ``problem.with_utility(AlphaFair(np.inf, weight=problem.flow_cap))``.
+    Max-min problems are compared by the smallest fair share, the least rate per weight. With weights of 1 that is the
+    least rate of all, which the smallest demand bounds in every case. With the demands as weights it is the least part
+    of a demand that is carried: ``problem.with_utility(AlphaFair(np.inf, weight=problem.flow_cap))``.
     Gains show in `worst_ratio` and `throughput` in any case.
 
     Examples
@@ -215,7 +215,7 @@ def upgrade_study(
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
     settings |= options
     whole = solve(problem, method, warm_start=warm_start, **settings)
-    expect_answers(["the network as it is"], [whole])
+    expect_rates(["the network as it is"], [whole])
 
     if whole.method == "max-min":
         full = whole.loads >= capacities * (1 - FULL)
@@ -233,15 +233,15 @@ def upgrade_study(
         larger[links] += more[links]
         problems.append(problem.with_capacities(larger))
     again = solve_many(problems, method, warm_start=whole, progress=progress, threads=threads, **settings)
-    expect_answers([names[number] for number in checked], again)
+    expect_rates([names[number] for number in checked], again)
 
     flows = served(problem, whole)
-    before = worth(problem, whole, flows)
+    before = utility_of(problem, whole, flows)
     solutions: list[Solution | None] = [None] * len(sets)
     gained, throughput, ratio = (np.full(len(sets), np.nan) for _ in range(3))
     for number, solution in zip(checked, again, strict=True):
         solutions[number] = solution
-        after = worth(problem, solution, flows)
+        after = utility_of(problem, solution, flows)
         # Equal fair shares may differ by rounding.
         same = whole.method == "max-min" and np.isclose(after, before, rtol=1e-9, atol=0.0)
         gained[number] = 0.0 if same else after - before
@@ -272,12 +272,12 @@ def _that_work(problem: Problem, upgrades: LinkSets) -> tuple[tuple[str, ...], t
         for link in links:
             if failed[link]:
                 what = f"upgrade {name!r} names link {link}, which has failed (capacity 0)"
-                raise ProblemError(f"{what}: give it a capacity first, its flows change what utility is the sum of")
+                raise ProblemError(f"{what}: give it a capacity first, since its flows change the sum of utilities")
     return names, sets
 
 
 def _added(problem: Problem, added: ArrayLike | None) -> NDArray[np.float64]:
-    """What every link gets when it is upgraded."""
+    """The capacity that is added to every link when it is upgraded."""
     if added is None:
         return problem.capacities
     if isinstance(added, np.ma.MaskedArray):

@@ -73,7 +73,7 @@ def test_no_tick_overloads_a_link(net, method, normalizer):
         assert set(allocator.ids) == set(live)
 
 
-def test_endpoints_hear_what_changed_and_nothing_else(net):
+def test_updates_have_the_rates_that_changed_and_no_others(net):
     allocator = netnum.Allocator(net, update_threshold=0.05)
     first = allocator.start(net.ecmp([0, 1, 2], [20, 20, 40], seed=1), 1e9)
     allocator.tick(200)

@@ -51,7 +51,7 @@ def test_columns_that_cannot_be_are_named():
         (
             pandas.DataFrame(rows),
             {},
-            "the table has no column 'source': say which it is by source=; its columns: 0, 1, 2, 3",
+            "the table has no column 'source': give its name as source=; its columns: 0, 1, 2, 3",
         ),
     ]:
         with pytest.raises(netnum.ProblemError) as caught:
@@ -74,12 +74,12 @@ def test_names_take_their_network():
     [
         (
             {"source": ["Ulm"], "destination": ["Kiel"], "demands": [1.0]},
-            "the table has no column 'demand' (did you mean 'demands'?): say which it is by demand=; "
+            "the table has no column 'demand' (did you mean 'demands'?): give its name as demand=; "
             "its columns: source, destination, demands",
         ),
         (
             {"src": ["Ulm"], "dst": ["Kiel"], "demand": [1.0]},
-            "the table has no column 'source' (did you mean 'src'?): say which it is by source=; "
+            "the table has no column 'source' (did you mean 'src'?): give its name as source=; "
             "its columns: src, dst, demand",
         ),
         (

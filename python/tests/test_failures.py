@@ -217,7 +217,7 @@ def test_names_need_a_network(problem):
     assert netnum.failure_study(problem).names == ("link 0", "link 1")
 
 
-def test_a_study_without_time_says_so():
+def test_a_study_without_time_is_an_error():
     flows = 300_000
     ends = np.random.default_rng(1).integers([0, 500], [500, 1000], (flows, 2))
     problem = netnum.Problem(np.ones(1000), netnum.Paths(np.arange(flows + 1) * 2, ends.ravel()), netnum.AlphaFair(1.0))

@@ -55,7 +55,7 @@ def test_ctrl_c_stops_a_solve_within_100_ms(problem, others):
     assert sorted(delays)[2] < 0.1
 
 
-def test_ctrl_c_stops_a_solve_with_a_utility_of_ones_own(problem):
+def test_ctrl_c_stops_a_solve_with_a_user_utility(problem):
     mine = netnum.Problem(problem.network, problem.paths, Log())
     delays = [seconds_until_interrupted(lambda: netnum.solve(mine, **ENDLESS)) for _ in range(5)]
     assert sorted(delays)[2] < 0.1
@@ -150,7 +150,7 @@ def test_what_a_call_in_a_callback_raises_does_not_stop_the_solve_around_it(prob
 # --- callbacks ---
 
 
-def test_a_callback_sees_every_iteration(problem):
+def test_a_callback_is_called_at_every_iteration(problem):
     rows = []
     solution = netnum.solve(problem, callback=rows.append)
     assert [row.iteration for row in rows] == list(range(solution.iterations + 1))
@@ -263,7 +263,7 @@ def test_an_exception_stays_in_its_own_thread(problem):
     assert [str(error) for error in caught] == ["in the other thread"]
 
 
-def test_a_solver_in_use_says_so(problem):
+def test_a_solver_in_use_is_refused(problem):
     solver = netnum.Solver(problem)
     working = threading.Thread(target=solver.step, args=(2000,))
     working.start()
@@ -328,7 +328,7 @@ def test_the_bar_moves_by_the_clock_and_is_closed_on_exceptions(problem, monkeyp
     assert iterations > 30
 
 
-def test_the_bar_is_silent_unless_asked_for(problem, capsys):
+def test_there_is_no_bar_without_progress(problem, capsys):
     netnum.solve(problem)
     assert capsys.readouterr() == ("", "")
 

@@ -116,7 +116,7 @@ def test_a_wrong_type_is_a_type_error(problems):
 # --- utilities of one's own, on several threads ---
 
 
-def test_a_utility_of_ones_own_is_asked_from_several_threads():
+def test_a_user_utility_is_called_from_several_threads():
     mine = [crowd(300, seed, Log()) for seed in range(6)]
     theirs = [crowd(300, seed) for seed in range(6)]
     for one, other in zip(netnum.solve_many(mine, threads=3), netnum.solve_many(theirs, threads=3), strict=True):
@@ -184,7 +184,7 @@ def test_ctrl_c_stops_a_batch_within_100_ms(endless, others):
     assert sorted(delays)[2] < 0.1
 
 
-def test_ctrl_c_stops_a_batch_with_utilities_of_ones_own(endless):
+def test_ctrl_c_stops_a_batch_with_user_utilities(endless):
     mine = [netnum.Problem(problem.network, problem.paths, Log()) for problem in endless]
     delays = [seconds_until_interrupted(lambda: netnum.solve_many(mine, **ENDLESS)) for _ in range(5)]
     assert sorted(delays)[2] < 0.1
@@ -226,7 +226,7 @@ def test_one_bar_counts_the_problems(endless, capsys, monkeypatch, with_tqdm):
     assert shown.count("\n") == 1
 
 
-def test_the_bar_is_silent_unless_asked_for_and_with_bad_input(problems, capsys):
+def test_there_is_no_bar_without_progress_or_with_bad_input(problems, capsys):
     netnum.solve_many(problems)
     with pytest.raises(netnum.MethodError):
         netnum.solve_many(problems, "nad", progress=True)

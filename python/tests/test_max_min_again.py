@@ -25,7 +25,7 @@ def several(**others):
     return netnum.Problem([1.0, 2.0], [[0], [1], [1]], FAIR, group=[0, 0, 1], **others)
 
 
-def test_rates_are_an_array_that_says_how_fair_it_is():
+def test_rates_are_an_array_with_its_unfairness():
     rates = netnum.max_min(several())
     assert isinstance(rates, np.ndarray)
     assert (rates.status, rates.shape) == ("optimal", (3,))
@@ -106,7 +106,7 @@ def test_rates_are_copied_and_pickled():
         np.testing.assert_allclose(netnum.max_min(problem, start=again).flow_rates, [1.5, 1.5])
 
 
-def test_approximate_rates_are_feasible_and_say_what_is_proven():
+def test_approximate_rates_are_feasible_and_have_their_proof():
     problem, _ = backbone()
     near = netnum.max_min(problem, accuracy=0.05)
     exact = netnum.max_min(problem)
@@ -116,7 +116,7 @@ def test_approximate_rates_are_feasible_and_say_what_is_proven():
     assert near.flow_rates.min() >= (1 - near.unfairness) * exact.flow_rates.min() * (1 - 1e-9)
 
 
-def test_one_path_per_flow_is_exact_whatever_is_asked_for():
+def test_one_path_per_flow_is_exact_at_any_accuracy():
     problem = netnum.Problem([1.0], [[0], [0]], FAIR)
     near = netnum.max_min(problem, accuracy=0.5)
     np.testing.assert_array_equal(near, [0.5, 0.5])

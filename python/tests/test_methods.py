@@ -84,7 +84,7 @@ def test_methods_agree_within_their_certificates_or_name_one_that_takes_the_prob
         ),
     ],
 )
-def test_a_refusal_says_what_and_what_to_use_instead(kind, method, message):
+def test_a_refusal_names_the_reason_and_another_method(kind, method, message):
     with pytest.raises(netnum.MethodError) as caught:
         netnum.solve(KINDS[kind], method)
     assert str(caught.value) == message
@@ -219,7 +219,7 @@ def test_a_price_is_the_utility_gained_per_unit_of_capacity(problem):
         assert gained / (2 * step) == pytest.approx(prices[link], abs=1e-4 * prices.max())
 
 
-def test_bottlenecks_say_why_a_flow_gets_what_it_gets():
+def test_bottlenecks_are_the_links_that_limit_flows():
     problem = netnum.Problem(
         [1.0, 2.0, 9.0, 0.0], [[2, 1, 0], [0], [1], [2], [2], [3]], netnum.AlphaFair(1.0), rate_cap=[9, 9, 9, 9, 1, 9]
     )

@@ -184,7 +184,7 @@ def test_capacities_may_be_under_another_name():
         (lambda: topology.backbone("internet"), "there is no backbone 'internet'; known: abilene, b4, nsfnet"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(read, message):
+def test_errors_of_a_file_are_named(read, message):
     with pytest.raises(netnum.ProblemError) as caught:
         read()
     assert str(caught.value) == message
@@ -207,8 +207,8 @@ def test_what_is_no_such_file_is_refused(read):
         read()
 
 
-def test_a_name_for_capacity_is_told_where_it_belongs():
-    with pytest.raises(TypeError, match="say attribute='bw'"):
+def test_a_name_for_capacity_is_refused_with_the_right_argument():
+    with pytest.raises(TypeError, match="give attribute='bw'"):
         topology.from_gml(GML, capacity="bw")
 
 
@@ -254,7 +254,7 @@ def test_the_native_format_of_sndlib_is_read(tmp_path):
         ("", "tiny has no nodes"),
     ],
 )
-def test_what_is_wrong_with_a_native_file_is_said(tmp_path, text, message):
+def test_errors_of_a_native_file_are_named(tmp_path, text, message):
     file = tmp_path / "tiny.txt"
     file.write_text(text)
     with pytest.raises(netnum.ProblemError) as caught:
@@ -285,7 +285,7 @@ def test_sndlib_demands_are_read(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "nodes", "links"), [("abilene", 11, 28), ("b4", 12, 38), ("nsfnet", 14, 42)])
-def test_a_backbone_is_whole_and_says_where_it_is_from(name, nodes, links):
+def test_a_backbone_is_whole_and_has_its_source(name, nodes, links):
     net = topology.backbone(name)
     assert (net.name, net.ends, len(net.links)) == (name, nodes, links)
     assert len({tuple(ends) for ends in net.links.tolist()}) == links, "no two links join the same nodes"

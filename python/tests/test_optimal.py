@@ -45,7 +45,7 @@ def test_the_gap_alone_is_there_by_name():
     assert solution.gap <= 1e-6
 
 
-def test_what_saturated_and_capped_flows_are_worth_does_not_hide_others():
+def test_the_utility_of_saturated_and_capped_flows_does_not_hide_others():
     curves = [netnum.BandwidthFunction(f, b) for f, b in CURVES]
     for stop in ("rates", "gap", "kkt"):
         solution = netnum.solve(netnum.Problem([1], [[0]] * 3, curves), stop=stop)
@@ -81,7 +81,7 @@ def test_what_leaves_the_floats_is_never_optimal(stop):
     assert (solution.rates >= 0).all()
 
 
-def test_a_marginal_of_a_capped_flow_that_drowns_the_others_proves_nothing():
+def test_a_marginal_of_a_capped_flow_that_dominates_the_others_proves_nothing():
     problem = netnum.Problem(
         [1, 1], [[0], [1], [1]], netnum.AlphaFair(30, [1, 0.1, 0.2]), rate_cap=[1e-10, np.inf, np.inf]
     )
@@ -109,7 +109,7 @@ def test_a_saturation_below_zero_is_an_error_that_names_the_flow():
         netnum.certify(problem, [0.5, 0.5], [2.0])
 
 
-def test_a_solution_says_how_right_single_rates_are():
+def test_a_solution_has_a_bound_for_single_rates():
     solution = netnum.solve(netnum.Problem([10.0], [[0], [0]], netnum.AlphaFair(1.0)))
     assert (solution.kkt_residual, "rates to 0.0e0, " in repr(solution)) == (0.0, True)
     assert "rates to" in solution._repr_html_()

@@ -40,7 +40,7 @@ print([name for name in ("matplotlib", "networkx", "scipy", "tqdm") if name in s
     assert done.stdout.strip() == "[]", done.stderr
 
 
-def test_without_matplotlib_the_error_says_what_to_install():
+def test_without_matplotlib_the_error_has_the_command_to_install_it():
     code = """
 import sys
 sys.modules["matplotlib"] = None
@@ -57,7 +57,7 @@ for draw in (net.plot, solution.plot_convergence):
     assert done.stdout.splitlines() == ['plots need matplotlib: pip install "netnum[plot]"'] * 2, done.stderr
 
 
-def test_without_networkx_a_bare_graph_says_what_to_install(monkeypatch):
+def test_without_networkx_a_bare_graph_has_the_command_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
     net = netnum.topology.from_edges("a b 1\nb c 1\nc a 1")
     with pytest.raises(ImportError, match=r'needs networkx: pip install "netnum\[plot\]"'):
@@ -90,7 +90,7 @@ def test_a_gap_of_zero_or_less_is_left_out(problem):
     solution.plot_convergence().figure.canvas.draw()
 
 
-def test_without_a_trace_the_error_says_how_to_get_one(problem):
+def test_without_a_trace_the_error_has_the_argument_for_one(problem):
     with pytest.raises(netnum.NumError, match="this solution has no trace to plot: solve with trace=True"):
         netnum.solve(problem).plot_convergence()
 
@@ -157,7 +157,7 @@ def test_values_of_the_wrong_length_are_refused(problem):
         problem.network.plot(values=[1.0, 2.0, 3.0])
 
 
-def test_a_graph_is_drawn_where_it_says():
+def test_a_graph_is_drawn_at_its_positions():
     nx = pytest.importorskip("networkx")
     graph = nx.cycle_graph(3)
     nx.set_edge_attributes(graph, 1.0, "capacity")
@@ -179,7 +179,7 @@ def bar_names(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
-def test_the_worst_failures_are_bars_with_who_is_cut_off(backbone):
+def test_the_worst_failures_are_bars_with_the_flows_cut_off(backbone):
     study = netnum.failure_study(backbone, "fibers")
     ax = study.plot()
     worst = np.argsort(study.throughput, kind="stable")

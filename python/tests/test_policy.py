@@ -185,7 +185,7 @@ def test_fair_sharing_written_in_python_is_fair_sharing(net, workload):
     np.testing.assert_allclose(report.completion_times, expected, rtol=1e-9)
 
 
-def test_a_policy_sees_the_flows_of_the_moment(pair):
+def test_a_policy_gets_the_present_flows(pair):
     seen, started = [], []
 
     class Watching:
@@ -226,7 +226,7 @@ def test_a_policy_sees_the_flows_of_the_moment(pair):
     assert len(seen[3][1]) == 0 and repr(seen[3][1]) == "Flows(0 flows, 0.0000 kB left)"
 
 
-def test_a_policy_is_asked_again_when_it_wants_to_be(pair):
+def test_a_policy_is_called_again_at_its_next_time(pair):
     times = []
 
     class Slow:
@@ -273,7 +273,7 @@ def test_wrong_answers_name_the_policy_and_the_flow(pair, answer, message):
         ((None, "soon"), 'next_time of policy "Answers" must be'),
     ],
 )
-def test_answers_of_the_wrong_type_say_so(pair, answer, message):
+def test_answers_of_the_wrong_type_are_named(pair, answer, message):
     class Answers:
         def allocate(self, now, flows):
             return answer
@@ -293,7 +293,7 @@ class Fair:
 
 @pytest.mark.parametrize("routing", ["ecmp", "spray"])
 @pytest.mark.parametrize("buffer", [None, 1e5, np.inf])
-def test_the_fair_rates_of_the_moment_are_at_hand(routing, buffer):
+def test_the_present_max_min_rates_are_available(routing, buffer):
     net = netnum.topology.leaf_spine(3, 3, 2, server_capacity=1e9, fabric_capacity=1e9)
     workload = sim.Workload.poisson(net, sim.sizes.web_search, 0.7, flows=100, seed=1)
     if buffer is not None:
@@ -351,7 +351,7 @@ def test_flows_without_rates_starve(pair):
     assert sim.simulate(*pair, Nothing()).status == "starved"
 
 
-def test_ctrl_c_stops_a_policy_of_ones_own(net):
+def test_ctrl_c_stops_a_user_policy(net):
     workload = sim.Workload.poisson(net, sim.sizes.web_search, load=0.6, flows=100_000)
     delays = [seconds_until_interrupted(lambda: sim.simulate(net, workload, MaxMin()), after=0.4) for _ in range(3)]
     assert min(delays) < 0.1

@@ -20,7 +20,7 @@ def test_the_order_by_remaining_time_is_not_that_by_size(by, times):
     assert report.completion_times == pytest.approx(times, rel=1e-9)
 
 
-def test_a_workload_says_what_it_is_produced_at():
+def test_a_workload_shows_its_rates_of_production():
     workload = toy()
     assert np.array_equal(workload.production, [5e9, 10e9])
     assert workload.buffer == np.inf

@@ -46,7 +46,7 @@ def test_the_opinion_agrees_with_right_answers(alpha):
 
 @pytest.mark.parametrize("flow", range(4))
 @pytest.mark.parametrize("factor", [0.9, 1.1])
-def test_the_opinion_sees_a_wrong_rate(flow, factor):
+def test_the_opinion_finds_a_wrong_rate(flow, factor):
     fields = one_link()
     solution = solve(fields, stop="kkt", tol=1e-9)
     rates = solution.rates.copy()
@@ -56,7 +56,7 @@ def test_the_opinion_sees_a_wrong_rate(flow, factor):
     assert gap > GAP
 
 
-def test_the_opinion_sees_wrong_prices():
+def test_the_opinion_finds_wrong_prices():
     fields = one_link()
     solution = solve(fields, stop="kkt", tol=1e-9)
     gap, wrong, _ = opinion(fields, solution.rates, 1.1 * solution.prices)
@@ -64,7 +64,7 @@ def test_the_opinion_sees_wrong_prices():
     assert not wrong
 
 
-def test_the_opinion_sees_a_flow_that_hardly_counts():
+def test_the_opinion_finds_a_flow_that_hardly_counts():
     # The gap alone would let it have anything.
     fields = one_link(alpha=1.0)
     fields["utility"]["weight"] = [1.0, 1e-9, 1.0, 1.0]
@@ -77,7 +77,7 @@ def test_the_opinion_sees_a_flow_that_hardly_counts():
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_the_opinion_sees_what_is_not_max_min(several):
+def test_the_opinion_finds_rates_that_are_not_max_min(several):
     fields = one_link()
     fields["utility"]["kind"] = ["max_min"] * 4
     if several:

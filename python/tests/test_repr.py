@@ -12,7 +12,7 @@ PROBLEM = netnum.Problem(NET, NET.ecmp(*NET.random_pairs(1000, seed=1), seed=1),
 SOLUTION = netnum.solve(PROBLEM, trace=True)
 
 
-def test_a_solution_says_whether_it_worked_how_well_how_big_and_how_long():
+def test_a_solution_shows_status_gap_size_and_time():
     measure = r"\d\.\de-\d+"
     pattern = (
         rf"Solution\(optimal, 1000 flows, 360 links, gap {measure}, rates to {measure}, \d+ iterations, \d+\.\d ms\)"
@@ -70,7 +70,7 @@ def test_a_repr_is_one_short_line(thing, shown):
     assert repr(thing) == shown
 
 
-def test_a_trace_says_from_where_to_where():
+def test_a_trace_shows_its_first_and_last_gap():
     assert re.fullmatch(rf"Trace\({len(SOLUTION.trace)} rows, gap \d\.\de-?\d+ to \d\.\de-\d+\)", repr(SOLUTION.trace))
 
 
@@ -85,7 +85,7 @@ def test_everything_public_is_documented():
                 assert (getattr(value, "__doc__", "") or "").strip(), f"{name}.{attribute} has no docstring"
 
 
-def test_functions_say_shapes_and_errors():
+def test_docstrings_have_shapes_and_errors():
     for function in (netnum.certify, netnum.f_norm, netnum.u_norm, netnum.solve):
         for section in ("Parameters\n", "Returns\n", "Raises\n"):
             assert section in function.__doc__, function
@@ -99,7 +99,7 @@ def test_the_version_is_that_of_the_package():
 
 
 #: Those that hold what is public in `netnum` itself.
-MODULES = {"answers", "failures", "frames", "link_sets", "plot", "progress", "upgrades"}
+MODULES = {"comparison", "failures", "frames", "link_sets", "plot", "progress", "upgrades"}
 
 
 def test_all_lists_what_there_is():

@@ -106,7 +106,7 @@ def test_failed_links_and_infinite_weights_are_avoided():
     assert [nodes_of(net, path)[1] for path in paths] == ["Sunnyvale", "Denver"]
 
 
-def test_pairs_without_a_path_are_told_beforehand():
+def test_pairs_without_a_path_are_known_by_has_path():
     net = us().without([("Houston", "Atlanta")])
     sources, destinations = np.array([0, 0, 4]), np.array([2, 4, 0])
     reached = net.has_path(sources, destinations)

@@ -146,7 +146,7 @@ class Bend:
         return choice - 1 if marked > 0.5 * sent else None
 
 
-def test_a_routing_of_ones_own_moves_flows(pair):
+def test_a_user_routing_moves_flows(pair):
     net, workload = pair
     bend = Bend()
     report = sim.simulate(net, workload, routing=bend)
@@ -169,7 +169,7 @@ class LeastLoaded:
         return min(range(len(paths)), key=lambda path: used[paths[path]].max())
 
 
-def test_a_routing_sees_the_loads_of_the_moment(pair):
+def test_a_routing_gets_the_present_loads(pair):
     net, _ = pair
     # The first has one spine for itself, the second takes the other, the third joins when the first has ended.
     workload = sim.Workload([0, 0.25, 1.0], [0, 1, 0], [2, 3, 2], [1e6, 1e6, 1e6])
@@ -274,7 +274,7 @@ class Around:
         return None if works[choice] or not works.any() else int(works.argmax())
 
 
-def test_a_routing_hears_of_links_that_fail(pair):
+def test_a_routing_is_called_when_links_fail(pair):
     net, _ = pair
     # The second arrives after the failure, and would take the first path as well.
     workload = sim.Workload([0, 0.5], [0, 1], [2, 3], [1e6, 0.25e6])

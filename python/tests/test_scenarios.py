@@ -27,7 +27,7 @@ def demands(problem):
     return NET.capacities.min() / 10 * rng.lognormal(0, 1, (20, problem.flows))
 
 
-def test_rows_are_problems_of_their_own(problem, demands):
+def test_every_row_is_a_problem(problem, demands):
     together = netnum.solve_many(problem, flow_caps=demands, threads=2)
     assert len(together) == 20
     assert together.is_optimal.all()
@@ -213,7 +213,7 @@ def test_a_solver_is_stopped_and_traced_as_solve_is(problem):
         solver.solve(tol=0)
 
 
-def test_a_utility_that_looks_at_the_solver_when_it_goes():
+def test_a_utility_may_use_the_solver_when_it_is_freed():
     class Logarithm:
         solver = None
 

@@ -119,7 +119,7 @@ def test_a_load_that_is_too_much_warns_and_goes_on(net):
         ),
     ],
 )
-def test_bad_arrivals_are_errors_that_say_so(net, error, message, work):
+def test_bad_arrivals_are_named(net, error, message, work):
     def poisson(**others):
         return sim.Workload.poisson(net, **{"sizes": sim.sizes.web_search, **others})
 
@@ -265,7 +265,7 @@ def test_every_policy_serves_every_flow(net):
     assert mean["min-fct"] <= mean["proportional"]
 
 
-def test_a_report_says_how_it_went(report):
+def test_a_report_shows_how_it_ended(report):
     shown = repr(report)
     assert shown.startswith("Report(finished, 2000 flows, mean slowdown ")
     assert "max-min over ecmp" in shown
@@ -412,7 +412,7 @@ def test_more_flows_than_memory_holds_are_refused():
         sim.log_normal(2**45, 1e9, 1.0)
 
 
-def test_bad_runs_are_errors_that_say_so(net, workload):
+def test_bad_runs_are_named(net, workload):
     with pytest.raises(netnum.MethodError, match='unknown policy "fair"; known: max-min, srpt'):
         sim.simulate(net, workload, "fair")
     with pytest.raises(netnum.MethodError, match='unknown routing "ospf"; known: ecmp'):
@@ -440,7 +440,7 @@ def test_frames_have_a_row_per_flow_and_per_link(net, workload, report):
         report.to_pandas("servers")
 
 
-def test_without_pandas_the_error_says_what_to_install(report, monkeypatch):
+def test_without_pandas_the_error_has_the_command_to_install_it(report, monkeypatch):
     real = builtins.__import__
 
     def missing(name, *others, **named):
@@ -491,7 +491,7 @@ def test_a_bar_shows_the_flows(net, capsys, monkeypatch, tqdm):
     assert "simulate" in shown and "100%" in shown and "50 of 50 flows" in shown and "left" not in shown
 
 
-def test_a_bar_is_right_about_the_time_left_though_a_run_slows_down():
+def test_the_estimate_of_the_time_left_is_right_though_a_run_slows_down():
     from netnum.progress import Flows
 
     # The network fills up during the first quarter: a flow takes up to three times as long.

@@ -282,13 +282,13 @@ def test_a_solver_steps_to_the_same_answer(leaf_spine):
     assert np.all(leaf_spine.loads(solver.rates) <= leaf_spine.capacities * (1 + 1e-9))
 
 
-def test_a_solver_starts_where_it_is_told_to(leaf_spine):
+def test_a_solver_starts_at_the_given_prices(leaf_spine):
     solution = netnum.solve(leaf_spine)
     solver = netnum.Solver(leaf_spine, warm_start=solution)
     np.testing.assert_allclose(solver.prices, solution.prices, rtol=1e-12)
 
 
-def test_normalizers_make_rates_feasible_and_raise_them_only_when_asked():
+def test_normalizers_make_rates_feasible_and_raise_them_only_with_raise_rates():
     problem = netnum.Problem([1.0, 10.0], [[0], [1]], netnum.AlphaFair(1.0))
     assert netnum.u_norm(problem, [2.0, 4.0]).tolist() == [1.0, 2.0]
     assert netnum.f_norm(problem, [2.0, 4.0]).tolist() == [1.0, 4.0]

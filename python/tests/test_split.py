@@ -203,7 +203,7 @@ def test_changes_may_be_a_table_and_links_pairs_in_arrays():
 
 
 @pytest.mark.parametrize("as_ends", [list, tuple, np.array])
-def test_names_without_a_network_say_so(as_ends):
+def test_names_without_a_network_are_refused(as_ends):
     with pytest.raises(TypeError) as caught:
         sim.Workload([0.0], as_ends(["A"]), as_ends(["D"]), [1.0])
     assert str(caught.value) == "sources has names of ends, which take the network: give net= as well"

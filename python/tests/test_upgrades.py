@@ -72,7 +72,7 @@ def test_the_numbers_are_those_on_paper():
     assert repr(study) == "UpgradeStudy(3 upgrades, 2 checked, best link 0: 0.8109 of at most 1)"
 
 
-def test_only_the_best_are_solved_again_and_what_that_proves_is_said(chain):
+def test_only_the_best_are_solved_again_and_is_proven_is_right(chain):
     few = netnum.upgrade_study(chain, added=1.0, check=1)
     assert np.isnan(few.gained).tolist() == [False, True, True]
     assert few.gained[0] > few.predicted[1:].max()
@@ -137,7 +137,7 @@ def test_failed_links_are_left_out_or_refused(chain):
         netnum.upgrade_study(failed, [0, [2, 1]])
     assert str(caught.value) == (
         "upgrade 'link 2, link 1' names link 1, which has failed (capacity 0): "
-        "give it a capacity first, its flows change what utility is the sum of"
+        "give it a capacity first, since its flows change the sum of utilities"
     )
 
 

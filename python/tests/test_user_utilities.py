@@ -57,7 +57,7 @@ def test_a_value_and_a_marginal_obey_the_laws():
     netnum.check_utility(Deadline(2.0), scale=1e-3)
 
 
-def test_without_a_marginal_the_error_says_what_is_needed():
+def test_without_a_marginal_the_error_names_what_is_needed():
     class Nothing:
         def value(self, rates):
             return rates

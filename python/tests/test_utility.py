@@ -57,7 +57,7 @@ def network(flows=60):
 # --- the families as functions ---
 
 
-def test_alpha_fair_is_what_the_table_says():
+def test_alpha_fair_has_the_values_of_the_table():
     rates = np.array([0.5, 1.0, 4.0])
     for alpha, weight in [(2.0, 3.0), (0.5, 1.0)]:
         utility = netnum.AlphaFair(alpha, weight)
@@ -120,7 +120,7 @@ def test_a_sequence_of_utilities_gives_what_one_with_arrays_gives():
 # --- utilities of one's own ---
 
 
-def test_ones_own_utility_gives_the_answer_of_the_built_in_one():
+def test_a_user_utility_gives_the_rates_of_the_built_in_one():
     net, paths = network()
     weight = np.linspace(1, 3, len(paths))
     mine = WeightedLog(weight)
@@ -132,7 +132,7 @@ def test_ones_own_utility_gives_the_answer_of_the_built_in_one():
     assert mine.seen == {weight.shape}, "always asked about all its flows at once, in order"
 
 
-def test_an_object_that_several_flows_share_is_asked_about_them_together():
+def test_an_object_that_several_flows_share_is_called_once_for_all():
     net, paths = network(12)
     one, other = WeightedLog(1.0), WeightedLog(np.full(8, 2.0))
     utilities = [one if flow % 3 == 0 else other for flow in range(12)]
@@ -143,7 +143,7 @@ def test_an_object_that_several_flows_share_is_asked_about_them_together():
     assert (one.seen, other.seen) == ({(4,)}, {(8,)})
 
 
-def test_built_in_and_own_utilities_mix():
+def test_built_in_and_user_utilities_mix():
     mixed = netnum.Problem([6.0], [[0]] * 3, [WeightedLog(1.0), netnum.AlphaFair(1.0, 2.0), WeightedLog(3.0)])
     np.testing.assert_allclose(netnum.solve(mixed, tol=1e-10).rates, [1.0, 2.0, 3.0], rtol=1e-4)
 
@@ -173,7 +173,7 @@ def test_a_flow_gets_no_more_than_it_saturates_at(saturation):
     np.testing.assert_allclose(plenty.rates, 2.0, rtol=1e-2)
 
 
-def test_a_failed_flow_of_ones_own_utility_raises_no_warning():
+def test_a_failed_flow_with_a_user_utility_raises_no_warning():
     problem = netnum.Problem([4.0, 0.0], [[0], [1], [0]], WeightedLog([1.0, 1.0, 3.0]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -181,7 +181,7 @@ def test_a_failed_flow_of_ones_own_utility_raises_no_warning():
     np.testing.assert_allclose(solution.rates, [1.0, 0.0, 3.0], rtol=1e-5)
 
 
-def test_certify_and_solver_ask_ones_own_utility_too():
+def test_certify_and_solver_call_a_user_utility():
     problem = netnum.Problem([4.0], [[0], [0]], WeightedLog())
     solver = netnum.Solver(problem)
     solver.step(20)
@@ -189,7 +189,7 @@ def test_certify_and_solver_ask_ones_own_utility_too():
     assert netnum.certify(problem, [2.0, 2.0], [0.5]).relative_gap == pytest.approx(0, abs=1e-12)
 
 
-def test_a_problem_with_ones_own_utility_pickles():
+def test_a_problem_with_a_user_utility_pickles():
     problem = pickle.loads(pickle.dumps(netnum.Problem([4.0], [[0], [0]], WeightedLog([1.0, 3.0]))))
     np.testing.assert_allclose(netnum.solve(problem, tol=1e-10).rates, [1.0, 3.0], rtol=1e-5)
 
@@ -276,7 +276,7 @@ def test_a_check_of_a_flow_or_scale_that_makes_no_sense_is_refused(arguments, me
         netnum.check_utility(netnum.AlphaFair([1.0, 2.0]), **arguments)
 
 
-def test_one_flow_of_ones_own_vector_of_parameters_is_checked():
+def test_one_flow_of_a_user_utility_with_arrays_is_checked():
     utility = WeightedLog([1.0, 2.0, 3.0])
     netnum.check_utility(utility, flow=2)
     with pytest.raises(netnum.UtilityError, match="has parameters for 3 flows, and none for flow 3"):

@@ -20,12 +20,12 @@
 //!
 //! ```
 //! use netnum_core::Topology;
-//! use netnum_sim::{Ecmp, MaxMin, Pairs, Poisson, Run, Sizes, Workload, simulate};
+//! use netnum_sim::{Ecmp, MaxMinFair, Pairs, Poisson, RunSettings, Sizes, Workload, simulate};
 //!
 //! let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9)?;
 //! let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(2000);
 //! let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1)?;
-//! let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMin::new(), &Run::default(), &mut ())?;
+//! let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::new(), &RunSettings::default(), &mut ())?;
 //! assert_eq!(report.ended(), 2000);
 //! assert!(report.slowdowns.iter().all(|&slowdown| slowdown >= 1.0 - 1e-9));
 //! # Ok::<(), netnum_sim::Error>(())

@@ -60,8 +60,8 @@ impl Certificate {
 
 /// Certify rates and prices, wherever they come from.
 ///
-/// The rates are first cut to the caps of paths and flows and made feasible by F-NORM; `Certificate.overload` says how
-/// far they were from it. Flows that nothing can pass (capped at 0, or every path is or crosses a failed link) do not
+/// The rates are first cut to the caps of paths and flows and made feasible by F-NORM; `Certificate.overload` is
+/// their excess before that. Flows that nothing can pass (capped at 0, or every path is or crosses a failed link) do not
 /// count.
 ///
 /// A max-min problem (any alpha is inf) is held to the bottleneck property instead of a bound: every flow must be at

@@ -17,7 +17,8 @@ struct Basis(MaxMinBasis);
 ///
 /// The fair share of a flow is its rate per weight for `AlphaFair`, and the f of B(f) for `BandwidthFunction`, whatever
 /// their alpha; this is where the optimum goes as alpha grows. Exact to rounding, by water-filling; with several paths
-/// per flow by a dual simplex method that follows the fair share as it rises, and a check of every flow's bottleneck.
+/// per flow by a dual simplex method that follows the fair share as it rises, and a check of every flow's bottleneck:
+/// milliseconds for 100 flows on a backbone, a second or two for 5000, minutes for 1e5.
 ///
 /// Parameters
 /// ----------
@@ -29,10 +30,10 @@ struct Basis(MaxMinBasis);
 ///     from, and is ignored.
 /// accuracy : float, optional
 ///     Between 0 and 1: rates need not be exact, for 1e5 flows with several paths and more. Water-filling is repeated
-///     until its rates are proven to be that near to max-min fair, or that gets no better; then the exact method is
-///     tried for half a minute or so, whose rates are returned when they are proven to be that near. `unfairness` of
-///     the result says what has been proven: of water-filling on networks with many demands it is mostly much more than
-///     was asked for. With one path per flow the rates are exact.
+///     until its rates are proven to be that near to max-min fair, or that gets no better; then the exact method is run
+///     for at most 2.5e9 operations, and its rates are returned when more is proven of them. `unfairness` of the result
+///     is what has been proven: of water-filling on networks with many demands mostly much more than `accuracy`. With
+///     one path per flow the rates are exact.
 ///
 /// Returns
 /// -------
@@ -43,10 +44,10 @@ struct Basis(MaxMinBasis);
 /// Raises
 /// ------
 /// MethodError
-///     When a utility has no fair share (`Linear`, `MinFct`, one of your own), or when rounding has kept rates
+///     When a utility has no fair share (`Linear`, `MinFct`, a user-defined one), or when rounding has kept rates
 ///     over several paths from being proven to 1e-5 (`solve` then returns the best there is, with its gap).
 /// ProblemError
-///     When `start` is of other paths; the message says which.
+///     When `start` is of other paths; the message names the first one.
 /// NumError
 ///     When `accuracy` is not between 0 and 1, or is given beside `start`.
 ///

@@ -44,10 +44,10 @@ use crate::{detach, utility};
 ///     constant. Methods ``demand(prices)`` and ``demand_slope(prices)`` are used where there are any, and make it
 ///     faster: without them demands are found from the marginal, in some tens of calls. It is called with arrays over
 ///     all the flows it serves, in order; see `check_utility`. Where its marginal is rounding, 2⁻⁵³ of that at half the
-///     rate, a flow has enough, and `solve` does not look for more.
+///     rate, the flow counts as saturated.
 /// group : array of int, shape (paths,), optional
 ///     The flow that every path belongs to; every flow in ``0..flows`` owns at least one. Its rate is the sum over its
-///     paths, which `solve` splits as is best. By default what `paths` says, if it is a `Paths` of
+///     paths, which `solve` splits in the best way. By default that of `paths`, if it is a `Paths` of
 ///     `Topology.k_shortest_paths` or of another problem; else path p is flow p (``group=range(len(paths))`` in any
 ///     case).
 /// rate_cap : array of float, shape (paths,), or float, optional

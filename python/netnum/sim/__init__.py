@@ -1,4 +1,4 @@
-"""Flow-level time: flows arrive, share a network as a policy says, and end when their bytes are through.
+"""Flow-level simulation: flows arrive, get rates from a policy, and end when all their bytes are sent.
 
 ::
 
@@ -9,9 +9,9 @@
     print(report.summary())
 
 The model is fluid: rates change at events and are constant in between; there are no packets and no queues. Sizes are in
-bytes, capacities and rates in bit/s, times in seconds. That is unlike `netnum.solve`, where any one unit of capacities
-and rates will do: a backbone in Mbit/s, such as those of `netnum.topology.backbone`, is simulated as
-``net.with_capacities(1e6 * net.capacities)``. A split of it (`Split`) stays what it is: shares have no unit.
+bytes, capacities and rates in bit/s, times in seconds. `netnum.solve`, in contrast, takes any unit of capacities and
+rates: a backbone in Mbit/s, such as those of `netnum.topology.backbone`, is simulated as
+``net.with_capacities(1e6 * net.capacities)``. The shares of a `Split` have no unit and do not change.
 """
 
 from .._core import (

@@ -1,6 +1,6 @@
-"""How large flows are: distributions that papers measured, and others.
+"""Distributions of flow sizes: measured ones from papers, and others.
 
-Each is a `Sizes`. One's own is ``netnum.sim.Sizes([(bytes, fraction of flows that are no larger), ...])``.
+Each is a `Sizes`. Other distributions are ``netnum.sim.Sizes([(bytes, fraction of flows that are no larger), ...])``.
 """
 
 from .._core import Sizes

@@ -24,7 +24,8 @@ def backbone(name: str) -> Topology:
     ============  =====  =====  ==================================================================  ========
 
     Capacities, and so rates and demands, are in the unit of the table. `netnum.sim` takes capacities as bit/s, since
-    its sizes are in bytes: simulate ``net.with_capacities(1e6 * net.capacities)`` where the table says Mbit/s.
+    its sizes are in bytes: simulate ``net.with_capacities(1e6 * net.capacities)`` where the unit in the table is
+    Mbit/s.
 
     Every edge is two links, one each way. Nodes are named by their cities, those of ``b4`` by numbers, and have their
     positions (longitude, latitude) where these are known. `netnum.demands.backbone` has published demands.
@@ -46,7 +47,7 @@ def backbone(name: str) -> Topology:
     -----
     Sources: abilene and nsfnet, the maps that their operators published; abilene's capacities as in Orlowski, Pióro,
     Tomaszewski, Wessäly, *SNDlib 1.0*, Networks 55(3), 2010. b4: Jain et al., *B4: Experience with a globally-deployed
-    software defined WAN*, SIGCOMM 2013, in the form of Xu et al., *Teal*, SIGCOMM 2023. The files say more.
+    software defined WAN*, SIGCOMM 2013, in the form of Xu et al., *Teal*, SIGCOMM 2023. The files have more details.
 
     Examples
     --------

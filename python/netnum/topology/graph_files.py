@@ -1,4 +1,4 @@
-"""Networks from GraphML and GML files, as the Internet Topology Zoo has them."""
+"""Networks from GraphML and GML files, such as those of the Internet Topology Zoo."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import networkx
 
 ATTRIBUTES = ("capacity", "LinkSpeedRaw")
-"""What may hold the capacity of an edge, the first that it has."""
+"""The attributes that may hold the capacity of an edge: the first that it has counts."""
 
 PLACES = (("Longitude", "Latitude"), ("x", "y"))
-"""What may hold the place of a node."""
+"""The attributes that may hold the position of a node."""
 
 
 def from_graphml(
@@ -26,7 +26,7 @@ def from_graphml(
 ) -> Topology:
     """A network from a GraphML file, such as those of the Internet Topology Zoo.
 
-    Nodes are named by their attribute ``label``, with their id behind it where two have the same one, or by their id.
+    Nodes are named by their attribute ``label``, followed by their id where two have the same one, or by their id.
     Where all have a ``Longitude`` and a ``Latitude``, or an ``x`` and a ``y``, that is where they are drawn. Every edge
     of an undirected graph is two links, one each way. Edges from a node to itself are left out: no path crosses them.
 
@@ -116,7 +116,7 @@ def from_gml(
         text = data.decode()
     except UnicodeDecodeError:
         text = data.decode("latin-1")
-    if "multigraph" not in text:  # which many files with parallel edges do not say
+    if "multigraph" not in text:  # many files with parallel edges do not declare it
         text = re.sub(r"\bgraph\s*\[", "graph [\nmultigraph 1\n", text, count=1)
     try:
         graph = graphs.parse_gml(text, label="id")
@@ -128,7 +128,7 @@ def from_gml(
 def _network(graph: networkx.Graph[Any], stem: str, capacity: float | None, attribute: str | None) -> Topology:
     """The network of a graph whose nodes are ids."""
     if isinstance(capacity, str):
-        raise TypeError(f"capacity must be a number, for links without one, not a str: say attribute={capacity!r}")
+        raise TypeError(f"capacity must be a number, for links without one, not a str: give attribute={capacity!r}")
     title = str(graph.graph.get("Network") or graph.graph.get("label") or stem)
     graph.remove_edges_from([edge for edge in graph.edges if edge[0] == edge[1]])
     names = _names(graph)
@@ -157,7 +157,7 @@ def _network(graph: networkx.Graph[Any], stem: str, capacity: float | None, attr
 
 def _names(graph: networkx.Graph[Any]) -> dict[Any, str]:
     labels = {node: str(data.get("label") or node) for node, data in graph.nodes.items()}
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for label in labels.values():
-        seen[label] = seen.get(label, 0) + 1
-    return {node: label if seen[label] == 1 else f"{label} ({node})" for node, label in labels.items()}
+        counts[label] = counts.get(label, 0) + 1
+    return {node: label if counts[label] == 1 else f"{label} ({node})" for node, label in labels.items()}

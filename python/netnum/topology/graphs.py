@@ -1,4 +1,4 @@
-"""Networks from networkx graphs and to them. networkx is imported when one is made."""
+"""Networks from networkx graphs, and back. networkx is imported at the first use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INSTALL = 'pip install "netnum[graphs]"'
 
 
 def imported() -> Any:
-    """The module networkx, or an error that says how to get it."""
+    """The module networkx, or an error with the command that installs it."""
     try:
         import networkx
     except ImportError as error:

@@ -105,7 +105,7 @@ class _Link:
 
 @dataclass
 class _File:
-    """What a file says, numbers still as they are written."""
+    """The content of a file, with numbers as text."""
 
     stem: str
     nodes: list[tuple[str, str | None, str | None]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-//! Max-min over several paths, approximately, by water-filling alone: for more flows than the simplex method gets on with.
+//! Max-min over several paths, approximately, by water-filling alone: for more flows than the simplex method can take.
 //!
 //! ```text
 //! x_p = θ_p B_f(t)      Σ_{p ∈ f} θ_p = 1        as the fair share t rises, each path until a link of it is full
@@ -31,8 +31,8 @@
 //! (3)  y_f ≥ (1 − u) min(r_f, B_f(s*))
 //! ```
 //!
-//! for if t ≤ s* the max-min rates leave every other flow its m_g, so that (2) applies, and otherwise (1) says more. Of
-//! single rates further up nothing of the kind can be said: they depend on all that is below without a bound.
+//! for if t ≤ s* the max-min rates leave every other flow its m_g, so that (2) applies, and otherwise (1) is
+//! stronger. For single rates further up there is no such bound: they depend on all that is below.
 //!
 //! Cost: a water-fill of all paths per round, and for the proof, every few rounds, the crossings of full links times the
 //! number of levels.
@@ -54,13 +54,13 @@ const ROUNDS: usize = 4;
 const PROOFS: usize = 6;
 /// By what part a proof must better the one before it for another one to be tried.
 const GAIN: f64 = 0.01;
-/// RisingRates of which a proof takes all full links below.
+/// Levels of which a proof takes all full links below.
 const LEVELS: usize = 16;
 /// A link with no more than this part of its capacity left is full.
 const FULL: f64 = 1e-9;
 /// A part that a path has at least, so that it can come back.
 const LEAST: f64 = 1e-9;
-/// Paths between two looks at whether to stop.
+/// Paths between two checks for a stop.
 const SLICE: usize = 1 << 16;
 
 /// Rates in the caller's units, and how far they are proven.
@@ -69,7 +69,7 @@ pub(super) struct Approximate {
     pub(super) unfairness: f64,
 }
 
-/// Goes on until the bound is at most `accuracy`, or no more is to be had.
+/// Goes on until the bound is at most `accuracy`, or gets no better.
 ///
 /// # Errors
 /// Those of [`max_min`](super::max_min()).
@@ -94,10 +94,10 @@ pub(super) fn adaptive(problem: &Problem, accuracy: f64) -> Result<Approximate> 
             _ => by_curves(&network, &shares, &parts)?,
         };
         for flow in 0..network.flows() {
-            let own = network.paths_of(flow);
-            let total: f64 = rates[own.clone()].iter().sum();
+            let of_flow = network.paths_of(flow);
+            let total: f64 = rates[of_flow.clone()].iter().sum();
             if total > 0.0 {
-                own.for_each(|path| parts[path] = (rates[path] / total).max(LEAST));
+                of_flow.for_each(|path| parts[path] = (rates[path] / total).max(LEAST));
             }
         }
         if round.is_multiple_of(ROUNDS) {
@@ -153,7 +153,7 @@ fn by_curves(network: &Network, shares: &[FairShare], parts: &[f64]) -> Result<V
     Ok(fill.so_far().into_iter().map(|rate| rate / network.unit).collect())
 }
 
-/// Reasons for rates of the open paths; any would do, good ones are near the rates' own bottlenecks.
+/// Reasons for rates of the open paths; any would do, good ones are near the bottlenecks of the rates.
 fn reasons(network: &Network, through: &Paths, shares: &[FairShare], rates: &[f64]) -> Result<Witness> {
     let mut pacer = Pacer::new();
     let level = |flow: usize| {

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Everything else (rates of key paths, slacks of the other links) follows from x_E. W has small whole entries and
-//! knows neither capacities nor weights, so its inverse is as good as the network's structure, whatever decades these
+//! depends on neither capacities nor weights, so its inverse is as good as the network's structure, whatever decades these
 //! span. Of W⁻¹ the entries that are not 0 are kept, row by row: on networks some 4 to 10 in a row, whether 100 or 2000
-//! links are full. Cost: O(nonzeros) per change and per product, O(n³) to make it anew.
+//! links are full. Cost: O(nonzeros) per change and per product, O(n³) to compute it afresh.
 
 use std::mem;
 
@@ -73,7 +73,7 @@ impl Basis {
 
     /// The column of W that a path has or would have, as (row, entry).
     pub(super) fn column(&self, network: &Network, path: u32) -> Vec<(u32, f64)> {
-        let own = network.paths.links(path as usize);
+        let links = network.paths.links(path as usize);
         let key = network.paths.links(self.keys[network.owners[path as usize] as usize] as usize);
         let part = |links: &[u32], others: &[u32], sign: f64| -> Vec<(u32, f64)> {
             let row = |&link: &u32| self.row_of[link as usize];
@@ -85,8 +85,8 @@ impl Basis {
                 .map(|row| (row, sign))
                 .collect()
         };
-        let mut column = part(own, key, 1.0);
-        column.extend(part(key, own, -1.0));
+        let mut column = part(links, key, 1.0);
+        column.extend(part(key, links, -1.0));
         column
     }
 
@@ -205,14 +205,14 @@ impl Basis {
 
     /// Divides a row of the inverse by a pivot and takes its part from the others.
     fn eliminate(&mut self, place: usize, pivot: f64, parts: &[f64]) {
-        let mut own = mem::take(&mut self.inverse[place]);
-        own.iter_mut().for_each(|(_, entry)| *entry /= pivot);
-        own.retain(|&(_, entry)| clean(entry) != 0.0);
+        let mut row = mem::take(&mut self.inverse[place]);
+        row.iter_mut().for_each(|(_, entry)| *entry /= pivot);
+        row.retain(|&(_, entry)| clean(entry) != 0.0);
         let mut merge = Merge::new(self.len());
         for (i, &part) in parts.iter().enumerate().filter(|&(i, part)| i != place && *part != 0.0) {
-            merge.subtract(&mut self.inverse[i], part, &own);
+            merge.subtract(&mut self.inverse[i], part, &row);
         }
-        self.inverse[place] = own;
+        self.inverse[place] = row;
     }
 
     fn forget_extra(&mut self, network: &Network, path: u32) {
@@ -220,7 +220,7 @@ impl Basis {
         self.extras[network.owners[path as usize] as usize].retain(|&other| other != path);
     }
 
-    /// Makes the inverse anew. Returns whether W has one.
+    /// Computes the inverse afresh. Returns whether W has one.
     pub(super) fn refactor(&mut self, network: &Network) -> bool {
         let n = self.len();
         let mut matrix = Mat::<f64>::zeros(n, n);

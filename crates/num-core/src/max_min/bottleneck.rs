@@ -6,7 +6,7 @@
 //! ```
 //!
 //! with r its cap or saturation: the flow's distance from being satisfied, or from having a bottleneck that is full
-//! and on which nobody has a larger fair share. The largest over all flows is 0 exactly for the max-min rates. Fair
+//! and on which no flow has a larger fair share. The largest over all flows is 0 exactly for the max-min rates. Fair
 //! shares are compared in rates, so that the residual is relative to them. Where B is flat a rate belongs to many fair
 //! shares; the smallest counts, and a rate that is above a flat piece by no more than rounding is on it.
 //!
@@ -21,13 +21,13 @@ use crate::interrupt::Pacer;
 use crate::normalize::relative_loads;
 use crate::problem::Problem;
 
-/// What errors call it.
+/// Its name in errors.
 const METHOD: &str = "certify";
 /// What a rate may be above a flat piece of its curve and still be on it, relative.
 const ROUNDING: f64 = 1e-12;
 
 /// The largest residual over the flows that are not closed; 0 when there are none. `rates` are feasible. The witness is
-/// asked where flows have several paths.
+/// needed where flows have several paths.
 ///
 /// # Errors
 /// [`Error::Unsupported`](crate::Error::Unsupported) for utilities without a fair share, and
@@ -52,8 +52,8 @@ pub(crate) fn bottleneck_links(problem: &Problem, rates: &[f64], near: f64) -> R
     Ok(links)
 }
 
-/// Shows the residual of every path that is not closed, and the link that it is about; none for a cap or saturation.
-fn each_path(problem: &Problem, rates: &[f64], mut show: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
+/// Calls with the residual of every path that is not closed, and the link that it is about; none for a cap or saturation.
+fn each_path(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
     let of_flow = flow_shares(problem, METHOD)?;
     let shares = || problem.group().iter().map(|&flow| &of_flow[flow as usize]);
     let loads = relative_loads(problem.capacities(), problem.paths(), rates.iter().copied());
@@ -77,19 +77,18 @@ fn each_path(problem: &Problem, rates: &[f64], mut show: impl FnMut(usize, f64, 
         let fair_share = share.least(rates[path]);
         if rates[path] > 0.0 && (fair_share.is_infinite() || fair_share == 0.0) {
             // A share that no float can hold cannot be compared with another.
-            show(path, 1.0, None);
+            visit(path, 1.0, None);
             continue;
         }
         for &link in links {
             let (idle, most) = ((1.0 - loads[link as usize]).max(0.0), largest[link as usize]);
-            // B(F(x)) may differ from x by more than rounding; nobody is behind on a link where his share is the
-            // largest.
+            // B(F(x)) may differ from x by more than rounding; a flow with the largest share on a link lacks nothing there.
             let residual = if fair_share >= most { idle } else { idle.max(below(share.bandwidth(most))) };
             if residual < nearest.0 {
                 nearest = (residual, Some(link));
             }
         }
-        show(path, nearest.0, nearest.1);
+        visit(path, nearest.0, nearest.1);
     }
     Ok(())
 }

@@ -33,8 +33,8 @@ impl Crossings {
         let (mut count, mut seen) = (vec![0usize; links], Vec::new());
         let mut pacer = Pacer::new();
         for flow in 0..network.flows() {
-            let own = network.paths_of(flow);
-            for path in own.clone() {
+            let of_flow = network.paths_of(flow);
+            for path in of_flow.clone() {
                 pacer.did(network.paths.links(path).len())?;
                 for &link in network.paths.links(path) {
                     if count[link as usize] == 0 {
@@ -43,15 +43,16 @@ impl Crossings {
                     count[link as usize] += 1;
                 }
             }
-            for path in own.clone() {
-                for &link in network.paths.links(path).iter().filter(|&&link| 2 * count[link as usize] <= own.len()) {
+            for path in of_flow.clone() {
+                for &link in network.paths.links(path).iter().filter(|&&link| 2 * count[link as usize] <= of_flow.len())
+                {
                     through[link as usize].push(path as u32);
                 }
             }
             for link in seen.drain(..) {
                 let crossed = std::mem::take(&mut count[link as usize]);
-                if 2 * crossed > own.len() && crossed < own.len() {
-                    let avoid = own.clone().filter(|&path| !network.paths.links(path).contains(&link));
+                if 2 * crossed > of_flow.len() && crossed < of_flow.len() {
+                    let avoid = of_flow.clone().filter(|&path| !network.paths.links(path).contains(&link));
                     around[link as usize].extend(avoid.map(|path| path as u32));
                 }
             }

@@ -8,10 +8,9 @@
 //!
 //! Between the breakpoints of its curves the sum is linear, so a level is exact: the breakpoints are sorted, the piece
 //! with the level is found by bisection, and rates are interpolated on it, so that they add up to the capacity however steep
-//! the curves are. RisingRates only rise, as in [`water_fill`](super::water_fill), and the links are looked at in the same
-//! order. A curve that is flat at the level is no difficulty: its rate is the same all along the piece.
+//! the curves are. Levels only rise, as in [`water_fill`](super::water_fill), and links are visited in the same order. A curve that is flat at the level is no difficulty: its rate is the same all along the piece.
 //!
-//! Cost: a look takes O(k log k + n log k log n) for a link with n flows and k breakpoints. Where it fails: not at all, but
+//! Cost: a visit takes O(k log k + n log k log n) for a link with n flows and k breakpoints. Where it fails: not at all, but
 //! fair shares themselves are only as good as the slope of the curves allows, rates are exact.
 //!
 //! Source: Kumar et al., *BwE*, SIGCOMM 2015, §6, for max-min over bandwidth functions.
@@ -145,15 +144,15 @@ impl CurveFill {
         })
     }
 
-    /// Lets the fair share rise until all paths have stopped, or about so many paths have been looked at. Returns
-    /// whether all have.
+    /// Lets the fair share rise until all paths have stopped, or about so many paths have been visited. Returns whether
+    /// all have.
     pub(super) fn rise(&mut self, most: usize) -> bool {
-        let mut looked = 0;
+        let mut visited = 0;
         while let Some((link, bound)) = self.tournament.first() {
-            if looked >= most {
+            if visited >= most {
                 return false;
             }
-            looked += 1 + self.through.links(link).len();
+            visited += 1 + self.through.links(link).len();
             match self.level(link) {
                 Some(level) if level.fair_share > bound => self.tournament.set(link, level.fair_share),
                 Some(level) => {

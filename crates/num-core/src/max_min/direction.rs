@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A row whose rate of change is below 1e−12 of the terms that it is the sum of counts as resting. The first row to
-//! reach 0 is found in two passes: the least step when every row may go below 0 by a trifle, then, of the rows that
+//! reach 0 is found in two passes: the least step when every row may go below 0 by a tolerance, then, of the rows that
 //! reach 0 within it, the one whose rate of change is least of rounding. Cost: O(nonzeros of W⁻¹ + links).
 
 use super::basis::NONE;
@@ -16,13 +16,13 @@ use super::parametric::Parametric;
 /// A rate of change of less than this part of its terms is rounding.
 const ROUNDING: f64 = 1e-12;
 /// By what part of its capacity a row may go below 0.
-const TRIFLE: f64 = 1e-12;
+const TOLERANCE: f64 = 1e-12;
 /// A row that is below 0 by more than this part must leave, whether it falls or not.
 const BROKEN: f64 = 1e-7;
-/// A row's rate of change is right when the row itself says the same to this part.
+/// A row's rate of change is right when the row itself gives the same to this part.
 const AGREES: f64 = 1e-6;
-/// Which it does where it is more than this part of its terms.
-const SURE: f64 = 1e-5;
+/// It is reliable where it is more than this part of its terms.
+const RELIABLE: f64 = 1e-5;
 
 /// A row that leaves the basis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) struct Direction {
     /// Flows with extra paths.
     split: Vec<u32>,
     is_split: Vec<bool>,
-    /// The row whose rate of change has been set to what the row itself says.
+    /// The row whose rate of change has been set to what the row itself gives.
     checked: Option<Leaving>,
 }
 
@@ -128,7 +128,7 @@ impl Direction {
     pub(super) fn first(&self, state: &Parametric, network: &Network) -> Option<(Leaving, f64)> {
         let mut nearest = f64::INFINITY;
         let mut broken: Option<(Leaving, f64)> = None;
-        // Rows that are near as far as is known when they are looked at, with their step and how sure that is.
+        // Rows that are near so far, with their step and how reliable that is.
         let mut near: Vec<(Leaving, f64, f64)> = Vec::new();
         self.each(state, network, |leaving, value, scale, falls, terms| {
             if value < -BROKEN * scale && broken.is_none_or(|(_, worst)| value / scale < worst) {
@@ -137,7 +137,7 @@ impl Direction {
             if falls > 0.0 {
                 let step = value.max(0.0) / falls;
                 if step <= nearest {
-                    nearest = nearest.min((value.max(0.0) + TRIFLE * scale) / falls);
+                    nearest = nearest.min((value.max(0.0) + TOLERANCE * scale) / falls);
                     near.push((leaving, step, falls / terms));
                 }
             }
@@ -145,55 +145,55 @@ impl Direction {
         if let Some((leaving, _)) = broken {
             return Some((leaving, 0.0));
         }
-        let (mut best, mut surest) = (None, 0.0);
-        for (leaving, step, sure) in near {
-            if step <= nearest && sure > surest {
-                (best, surest) = (Some((leaving, step)), sure);
+        let (mut best, mut most) = (None, 0.0);
+        for (leaving, step, reliability) in near {
+            if step <= nearest && reliability > most {
+                (best, most) = (Some((leaving, step)), reliability);
             }
         }
         best
     }
 
-    /// Shows every row that may leave: its value, what that is small beside, by how much it falls, and the terms of
+    /// Calls with every row that may leave: its value, the scale of that, by how much it falls, and the terms of
     /// that.
-    fn each(&self, state: &Parametric, network: &Network, mut show: impl FnMut(Leaving, f64, f64, f64, f64)) {
+    fn each(&self, state: &Parametric, network: &Network, mut visit: impl FnMut(Leaving, f64, f64, f64, f64)) {
         let falls = |change: f64, terms: f64| if change < -ROUNDING * terms { -change } else { 0.0 };
-        let (basis, rests) = (&state.basis, &state.rests);
+        let (basis, fixed_rows) = (&state.basis, &state.fixed_rows);
         for (link, (&slack, &change)) in state.slacks.iter().zip(&self.slacks).enumerate() {
-            if basis.row_of[link] == NONE && !rests.links[link] {
+            if basis.row_of[link] == NONE && !fixed_rows.links[link] {
                 let terms = self.slack_terms[link];
-                show(Leaving::Slack(link as u32), slack, network.capacities[link], falls(change, terms), terms);
+                visit(Leaving::Slack(link as u32), slack, network.capacities[link], falls(change, terms), terms);
             }
         }
         for (column, &path) in basis.paths.iter().enumerate() {
-            if !rests.paths[path as usize] {
+            if !fixed_rows.paths[path as usize] {
                 let (scale, terms) = (network.ceilings[path as usize], self.extra_terms[column]);
                 let falls = falls(self.extras[column], terms);
-                show(Leaving::Extra(column), state.rates[path as usize], scale, falls, terms);
+                visit(Leaving::Extra(column), state.rates[path as usize], scale, falls, terms);
             }
         }
         for &flow in &self.split {
             let flow = flow as usize;
             let key = basis.keys[flow] as usize;
-            if !rests.paths[key] {
+            if !fixed_rows.paths[key] {
                 let terms = self.key_terms[flow];
                 let falls = falls(self.keys[flow], terms);
-                show(Leaving::Key(flow), state.key_rate(flow), network.ceilings[key], falls, terms);
+                visit(Leaving::Key(flow), state.key_rate(flow), network.ceilings[key], falls, terms);
             }
         }
     }
 
     /// Whether a row's rate of change is not the small rest of terms that cancel.
-    pub(super) fn is_sure(&self, leaving: Leaving) -> bool {
+    pub(super) fn is_reliable(&self, leaving: Leaving) -> bool {
         let (change, terms) = match leaving {
             Leaving::Slack(link) => (self.slacks[link as usize], self.slack_terms[link as usize]),
             Leaving::Extra(column) => (self.extras[column], self.extra_terms[column]),
             Leaving::Key(flow) => (self.keys[flow], self.key_terms[flow]),
         };
-        change.abs() > SURE * terms
+        change.abs() > RELIABLE * terms
     }
 
-    /// What a row's rate of fall should have been, if the row itself says another: `by_row` is free of cancellation
+    /// What a row's rate of fall should have been, if the row itself gives another: `by_row` is free of cancellation
     /// between flows that do not pay in it. None if it was right, or has been set right.
     pub(super) fn corrected(&self, leaving: Leaving, by_row: f64) -> Option<f64> {
         if self.checked == Some(leaving) {

@@ -1,6 +1,6 @@
-//! What max-min over several paths sees of a problem: its open paths flow by flow, in a unit in which no sum overflows.
+//! A problem as max-min over several paths takes it: its open paths flow by flow, in a unit in which no sum overflows.
 //!
-//! A path whose cap is below the capacities of its links has one more link of its own, with the cap as capacity. The caps
+//! A path whose cap is below the capacities of its links has one more link, which it alone crosses, with the cap as capacity. The caps
 //! of flows are the ends of their curves (`rising_rates.rs`).
 
 use super::water_fill::power_of_two;
@@ -43,8 +43,8 @@ impl Network {
         let (mut owners, mut ceilings) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut links, mut pacer) = (Vec::new(), Pacer::new());
         let mut widths = Vec::with_capacity(problem.flows());
-        for (flow, own) in open.iter().enumerate() {
-            for &path in own {
+        for (flow, of_flow) in open.iter().enumerate() {
+            for &path in of_flow {
                 links.clear();
                 links.extend_from_slice(problem.paths().links(path as usize));
                 let (narrowest, cap) = (smallest(&capacities, &links), problem.rate_cap(path as usize) / unit);
@@ -57,7 +57,7 @@ impl Network {
                 ceilings.push(narrowest.min(cap));
                 pacer.did(links.len())?;
             }
-            let together: f64 = ceilings[ceilings.len() - own.len()..].iter().sum();
+            let together: f64 = ceilings[ceilings.len() - of_flow.len()..].iter().sum();
             widths.push(together.min(problem.flow_cap(flow) / unit));
         }
         Ok(Self {

@@ -60,7 +60,7 @@ impl OnePath {
     pub(super) fn advance(&mut self, operations: usize) -> Result<bool> {
         for _ in 0..operations.div_ceil(SLICE) {
             interrupt::check()?;
-            // A path that is looked at costs some ten of them.
+            // A visit of a path costs some ten of them.
             let paths = operations.min(SLICE) / 8;
             self.is_done = match &mut self.fill {
                 Fill::Weights { fill, caps, rates } => fill.rise(caps, rates, paths),

@@ -11,9 +11,9 @@
 //! that have held flows are the reasons (`witness.rs`).
 //!
 //! While no curve gets steeper the level of a cut only rises, so that one once computed is a bound, as in
-//! [`water_fill`](super::water_fill); at a breakpoint where one does, the levels of its cuts are made anew.
+//! [`water_fill`](super::water_fill); at a breakpoint where one does, the levels of its cuts are computed afresh.
 //!
-//! Cost: O(factors · breakpoints per flow + looks · log cuts).
+//! Cost: O(factors · breakpoints per flow + visits · log cuts).
 
 use super::network::Network;
 use super::prove::ROUNDED;

@@ -7,7 +7,7 @@
 //! reason i  = cut i + Σ_{j < i} κ_j reason j      with the least κ_j ≥ 0 for which π ≥ 0 and π(p) ≥ λ_f for every path
 //! ```
 //!
-//! From the latest cut to the tournament: what reason j is added for is what cut j has shut out, where it has room, and
+//! From the latest cut to the earliest: what reason j is added for is what cut j has shut out, where it has room, and
 //! nowhere does it take any. All cuts are full at the end, so their sum is. Prices and factors then hold for whatever
 //! rates can be routed, which is what [`witness`](super::witness) needs of them.
 //!
@@ -112,12 +112,12 @@ pub(super) fn reasons(
             }
         }
         for &flow in &factors.listed {
-            let own = network.paths_of(flow as usize);
-            let may_carry = own.clone().filter(|&path| path_ban[path] >= number);
+            let of_flow = network.paths_of(flow as usize);
+            let may_carry = of_flow.clone().filter(|&path| path_ban[path] >= number);
             let factor = may_carry.map(|path| path_prices[path]).fold(f64::INFINITY, f64::min);
             let factor = if factor.is_finite() { factor } else { 0.0 };
             factors.values[flow as usize] = factor;
-            for path in own {
+            for path in of_flow {
                 if path_ban[path] < number && path_prices[path] < factor {
                     lacks.push((path_ban[path], Lacks::Path(path as u32)));
                 }

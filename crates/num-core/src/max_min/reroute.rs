@@ -12,10 +12,14 @@
 //! ```
 //!
 //! which is added to those that are known. Its flows are lowered to the fair share at which it is full, so that the row is
-//! at 0, and the search goes on: one call finds several cuts. Costs are random, as they only say who enters:
+//! at 0, and the search goes on: one call finds several cuts. Costs are random, as they only choose what enters:
 //! any basis is dual feasible for some. Cost of a pivot: as in [`parametric`](super::parametric), but for the direction.
 
-use super::basis::NONE;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::basis::{Basis, NONE};
+use super::crossings::Crossings;
 use super::direction::Leaving;
 use super::network::Network;
 use super::parametric::Parametric;
@@ -26,8 +30,8 @@ use crate::interrupt;
 use crate::paths::Paths;
 
 /// A row that is below 0 by less than this part of its capacity is at 0.
-const TRIFLE: f64 = 1e-11;
-/// Pivots after which values are made anew.
+const TOLERANCE: f64 = 1e-11;
+/// Pivots after which values are computed afresh.
 const FRESH: usize = 100;
 
 /// What became of it.
@@ -40,6 +44,19 @@ pub(super) enum Rerouted {
 }
 
 impl Parametric {
+    /// At a basis, with random costs for which it is dual feasible, to route rates that are given.
+    pub(super) fn at(network: &Network, flow_rates: RisingRates, basis: Basis, crossings: Crossings) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut prices = vec![0.0; network.capacities.len()];
+        basis.links.iter().for_each(|&link| prices[link as usize] = rng.random_range(0.5..1.5));
+        let reduced = |path: usize| {
+            let is_key = basis.keys[network.owners[path] as usize] == path as u32;
+            if is_key || basis.column_of[path] != NONE { 0.0 } else { rng.random_range(0.5..1.5) }
+        };
+        let path_costs = (0..network.paths.len()).map(reduced).collect();
+        Self::with_basis(network, flow_rates, basis, crossings, Vec::new(), path_costs, prices)
+    }
+
     /// Routes the rates at which all flows are held, within so many pivots. Cuts that they exceed are added to
     /// the pool, and flows lowered to them. `through` lists the paths of every link.
     ///
@@ -53,9 +70,9 @@ impl Parametric {
         through: &Paths,
         pivots: &mut usize,
     ) -> Result<Rerouted> {
-        self.rests.links.fill(false);
-        self.rests.paths.fill(false);
-        self.settle_values(network);
+        self.fixed_rows.links.fill(false);
+        self.fixed_rows.paths.fill(false);
+        self.refresh_values(network);
         let (mut row, mut fresh) = (std::mem::take(&mut self.row), true);
         let mut outcome = Rerouted::Broken;
         while *pivots > 0 {
@@ -66,7 +83,7 @@ impl Parametric {
                     outcome = Rerouted::Fits;
                     break;
                 }
-                self.settle_values(network);
+                self.refresh_values(network);
                 fresh = true;
                 continue;
             };
@@ -92,7 +109,7 @@ impl Parametric {
                 None => {
                     let prices: Vec<(u32, f64)> = row.priced().collect();
                     pool.add(network, lowest, through, &prices);
-                    self.rest(leaving);
+                    self.fix_row(leaving);
                     for (flow, before) in pool.lower(network, &mut self.flow_rates) {
                         self.lower(network, flow as usize, before);
                     }
@@ -100,7 +117,7 @@ impl Parametric {
                 }
             }
             if pivots.is_multiple_of(FRESH) {
-                self.settle_values(network);
+                self.refresh_values(network);
                 fresh = true;
             }
         }
@@ -110,26 +127,26 @@ impl Parametric {
 
     /// The row that is furthest below 0, as a part of what it could be.
     fn furthest_below(&self, network: &Network) -> Option<Leaving> {
-        let (mut furthest, mut worst) = (None, -TRIFLE);
-        let mut look = |part: f64, leaving: Leaving| {
+        let (mut furthest, mut worst) = (None, -TOLERANCE);
+        let mut compare = |part: f64, leaving: Leaving| {
             if part < worst {
                 (furthest, worst) = (Some(leaving), part);
             }
         };
         for (link, slack) in self.slacks.iter().enumerate() {
-            if *slack < 0.0 && self.basis.row_of[link] == NONE && !self.rests.links[link] {
-                look(slack / network.capacities[link], Leaving::Slack(link as u32));
+            if *slack < 0.0 && self.basis.row_of[link] == NONE && !self.fixed_rows.links[link] {
+                compare(slack / network.capacities[link], Leaving::Slack(link as u32));
             }
         }
         for (column, &path) in self.basis.paths.iter().enumerate() {
             let rate = self.rates[path as usize];
-            if rate < 0.0 && !self.rests.paths[path as usize] {
-                look(rate / network.ceilings[path as usize], Leaving::Extra(column));
+            if rate < 0.0 && !self.fixed_rows.paths[path as usize] {
+                compare(rate / network.ceilings[path as usize], Leaving::Extra(column));
             }
             let flow = network.owners[path as usize] as usize;
             let (key, rate) = (self.basis.keys[flow] as usize, self.key_rate(flow));
-            if rate < 0.0 && !self.rests.paths[key] {
-                look(rate / network.ceilings[key], Leaving::Key(flow));
+            if rate < 0.0 && !self.fixed_rows.paths[key] {
+                compare(rate / network.ceilings[key], Leaving::Key(flow));
             }
         }
         furthest

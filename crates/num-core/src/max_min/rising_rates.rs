@@ -72,7 +72,7 @@ impl RisingRates {
                 this.pieces.push(piece);
             }
             this.first.push(this.pieces.len());
-            // Of a curve whose end is at a fair share that no float tells from 0, nothing rises.
+            // Of a curve whose end is at a fair share that rounds to 0, nothing rises.
             let is_flat = this.first[flow + 1] - this.first[flow] == 1 && this.pieces[this.first[flow]].slope == 0.0;
             if !is_open(flow) || is_flat {
                 this.hold(flow, 0.0);

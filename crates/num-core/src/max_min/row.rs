@@ -7,11 +7,11 @@
 //! ```
 //!
 //! What has a negative coefficient may enter: the one whose reduced cost is smallest beside it, and of those that are
-//! as small but for a trifle the one with the largest coefficient. Prices are sums of small fractions, so what is below
+//! as small to a tolerance the one with the largest coefficient. Prices are sums of small fractions, so what is below
 //! 1e−10 of the largest is rounding.
 //!
 //! Coefficients need no more than the differences between the paths of a flow (`crossings.rs`). What a flow pays for
-//! all its paths, λ_f = π(k_f), is found where it is asked for. Cost: O(crossings by which flows differ, of the links with
+//! all its paths, λ_f = π(k_f), is found where it is needed. Cost: O(crossings by which flows differ, of the links with
 //! a price, and the other paths of their flows).
 
 use std::mem;
@@ -26,7 +26,7 @@ use super::parametric::Parametric;
 const ROUNDING: f64 = 1e-10;
 const SMALL: f64 = 1e-7;
 /// By how much a reduced cost may be below 0.
-const TRIFLE: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-9;
 
 /// What comes in for a row.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ pub(super) struct Row {
     path_prices: Vec<f64>,
     flows: Vec<u32>,
     is_flow: Vec<bool>,
-    /// λ_f = π(k_f) where that is not 0, once it has been asked for; sums on the way there.
+    /// λ_f = π(k_f) where that is not 0, once it has been needed; sums on the way there.
     factors: Vec<(u32, f64)>,
     sums: Vec<f64>,
 }
@@ -107,7 +107,7 @@ impl Row {
             work += crossing.len();
             for &path in crossing {
                 let flow = network.owners[path as usize];
-                if state.basis.keys[flow as usize] == path && !state.settled[flow as usize] {
+                if state.basis.keys[flow as usize] == path && !state.fixed_flows[flow as usize] {
                     flows.push(flow);
                     self.sums[flow as usize] += price;
                 }
@@ -132,8 +132,8 @@ impl Row {
         self.factors.clear();
     }
 
-    fn set_prices(&mut self, prices: impl Iterator<Item = (u32, f64)> + Clone, own: Option<u32>) {
-        let first = if own.is_some() { 1.0 } else { 0.0 };
+    fn set_prices(&mut self, prices: impl Iterator<Item = (u32, f64)> + Clone, slack: Option<u32>) {
+        let first = if slack.is_some() { 1.0 } else { 0.0 };
         self.largest = prices.clone().map(|(_, price)| price.abs()).fold(first, f64::max);
         for (link, price) in prices {
             if price.abs() > ROUNDING * self.largest {
@@ -141,7 +141,7 @@ impl Row {
                 self.priced.push(link);
             }
         }
-        if let Some(link) = own {
+        if let Some(link) = slack {
             self.prices[link as usize] = 1.0;
             self.priced.push(link);
         }
@@ -160,9 +160,9 @@ impl Row {
     /// Adds so many times the prices of paths to their costs, but for what all paths of a flow have in common.
     pub(super) fn add_to(&self, costs: &mut [f64], times: f64, network: &Network) {
         for &flow in &self.flows {
-            let own = network.paths_of(flow as usize);
-            let prices = &self.path_prices[own.clone()];
-            costs[own].iter_mut().zip(prices).for_each(|(cost, price)| *cost += times * price);
+            let of_flow = network.paths_of(flow as usize);
+            let prices = &self.path_prices[of_flow.clone()];
+            costs[of_flow].iter_mut().zip(prices).for_each(|(cost, price)| *cost += times * price);
         }
     }
 
@@ -225,13 +225,13 @@ impl Row {
             }
         }
         for (link, price) in self.priced() {
-            let own = leaving == Leaving::Slack(link);
-            if price < -self.tolerance() && !own && state.link_ban[link as usize] == NONE {
+            let leaves = leaving == Leaving::Slack(link);
+            if price < -self.tolerance() && !leaves && state.link_ban[link as usize] == NONE {
                 candidates.push((Err(link), state.prices[link as usize].max(0.0), -price));
             }
         }
         let nearest =
-            candidates.iter().map(|&(_, reduced, size)| (reduced + TRIFLE) / size).fold(f64::INFINITY, f64::min);
+            candidates.iter().map(|&(_, reduced, size)| (reduced + TOLERANCE) / size).fold(f64::INFINITY, f64::min);
         let near = candidates.into_iter().filter(|&(_, reduced, size)| reduced / size <= nearest);
         let best = near.max_by(|one, other| one.2.total_cmp(&other.2));
         best.map(|(what, reduced, size)| Entering { what, length: reduced / size })

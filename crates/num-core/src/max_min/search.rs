@@ -8,7 +8,7 @@ use super::witness::Reason;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 
-/// What errors call it.
+/// Its name in errors.
 pub(super) const METHOD: &str = "max-min";
 /// With several paths per flow, rates this near to being proven are an answer.
 const ENOUGH: f64 = 1e-5;

@@ -14,7 +14,7 @@ use super::parametric::{Parametric, Run};
 use super::prove::reasons;
 use super::rising_rates::RisingRates;
 use super::search::{METHOD, SLICE};
-use super::warm::{Frame, Start};
+use super::warm::{Frame, WarmStart};
 use super::witness::{Reason, Witness, residual_in};
 use crate::error::Result;
 use crate::interrupt;
@@ -32,7 +32,7 @@ pub(super) struct SeveralPaths {
     network: Network,
     frame: Arc<Frame>,
     /// An earlier solution with that frame, until it has been tried.
-    start: Option<Arc<Start>>,
+    start: Option<Arc<WarmStart>>,
     run: Option<Parametric>,
     /// Rates are an answer when no flow is further than this from its bottleneck.
     enough: f64,
@@ -52,7 +52,7 @@ pub(super) struct Found {
 impl SeveralPaths {
     /// # Errors
     /// Those of [`max_min`](super::max_min).
-    pub(super) fn new(problem: &Problem, start: Option<Arc<Start>>) -> Result<Self> {
+    pub(super) fn new(problem: &Problem, start: Option<Arc<WarmStart>>) -> Result<Self> {
         Self::within(problem, start, PROVEN)
     }
 
@@ -60,13 +60,13 @@ impl SeveralPaths {
     ///
     /// # Errors
     /// Those of [`max_min`](super::max_min).
-    pub(super) fn within(problem: &Problem, start: Option<Arc<Start>>, accuracy: f64) -> Result<Self> {
+    pub(super) fn within(problem: &Problem, start: Option<Arc<WarmStart>>, accuracy: f64) -> Result<Self> {
         let network = Network::new(problem)?;
         let (frame, start) = match start.as_ref().and_then(|start| start.frame(&network)) {
             Some(frame) => (frame, start),
             None => (Arc::new(Frame::new(&network)?), None),
         };
-        // So that what is unsupported is said at once.
+        // What is unsupported is an error at once.
         flow_shares(problem, METHOD)?;
         Ok(Self {
             problem: problem.clone(),
@@ -158,8 +158,8 @@ impl SeveralPaths {
     }
 
     /// What a search for other capacities, caps or weights can start from, once it is done.
-    pub(super) fn into_start(self) -> Option<Start> {
-        self.best.map(|(best, _)| Start::new(self.frame, best.basis, best.witness))
+    pub(super) fn into_start(self) -> Option<WarmStart> {
+        self.best.map(|(best, _)| WarmStart::new(self.frame, best.basis, best.witness))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::adaptive::{Approximate, adaptive};
 use super::search::{SLICE, Search};
-use super::warm::Start;
+use super::warm::WarmStart;
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::paths::Paths;
@@ -29,6 +29,7 @@ const SLICES: usize = 2500;
 /// # Ok::<(), netnum_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct MaxMin {
     /// Rate of every path, in the units of the capacities; feasible.
     pub rates: Vec<f64>,
@@ -44,7 +45,7 @@ pub struct MaxMin {
 pub struct MaxMinBasis {
     paths: Arc<Paths>,
     group: Arc<Vec<u32>>,
-    start: Option<Arc<Start>>,
+    start: Option<Arc<WarmStart>>,
 }
 
 impl MaxMin {
@@ -102,9 +103,9 @@ impl MaxMin {
     /// max-min fair, or that gets no better, at most 24 times; [`unfairness`](Self::unfairness) is what has been proven,
     /// mostly much more than `accuracy` where many flows have several paths.
     ///
-    /// An unfairness of u says of every flow that is not satisfied: whoever gives it more than 1/(1 − u) of its rate takes
-    /// from a flow whose fair share is no larger than with 1/(1 − u) of that rate its own would be. And every flow has at
-    /// least the part 1 − u of what the largest fair share gives it that all can have at once. Single flows may be further
+    /// An unfairness of u means for every flow f that is not satisfied: rates that give f more than 1/(1 − u) of its rate
+    /// take from a flow whose fair share is at most that of f with 1/(1 − u) of its rate. And every flow has at least the
+    /// part 1 − u of what the largest fair share gives it that all can have at once. Single flows may be further
     /// than that from their max-min rates. With one path per flow the rates are exact.
     ///
     /// # Errors
@@ -146,12 +147,12 @@ impl MaxMin {
 }
 
 impl MaxMinBasis {
-    pub(super) fn new(problem: &Problem, start: Option<Start>) -> Self {
+    pub(super) fn new(problem: &Problem, start: Option<WarmStart>) -> Self {
         let (paths, group) = (problem.shared_paths(), problem.shared_group());
         Self { paths, group, start: start.map(Arc::new) }
     }
 
-    pub(super) fn start(&self) -> Option<Arc<Start>> {
+    pub(super) fn start(&self) -> Option<Arc<WarmStart>> {
         self.start.clone()
     }
 

@@ -3,7 +3,7 @@
 //! A binary tree with the links as leaves; every node holds the smaller of its two children. Changing a level takes one
 //! comparison for every row, whose operands are known beforehand and which needs no branch.
 
-/// RisingRates of links; ∞ for a link that is done.
+/// Levels of links; ∞ for a link that is done.
 #[derive(Debug)]
 pub(super) struct Tournament {
     /// Node 1 is the root, 2n and 2n + 1 are the children of n; the leaves are the last half. A level that is not

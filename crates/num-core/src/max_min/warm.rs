@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! 1. y ← max-min rates under the cuts known        pool.rs; cuts hold whatever the capacities, caps and weights are
-//! 2. route y from the last basis                   reroute.rs; a basis knows of paths alone
-//! 3. if y exceeds cuts, add them, and again        if not, y is max-min fair, and the cuts say why
+//! 2. route y from the last basis                   reroute.rs; a basis depends on paths alone
+//! 3. if y exceeds cuts, add them, and again        if not, y is max-min fair, and the cuts are its reasons
 //! ```
 //!
 //! The rates under the cuts are those of a set that holds all that can be routed; there are finitely many cuts, and each
@@ -36,7 +36,7 @@ const PIVOTS_PER_FLOW: f64 = 0.06;
 
 /// What a run leaves for the next one.
 #[derive(Debug)]
-pub(super) struct Start {
+pub(super) struct WarmStart {
     frame: Arc<Frame>,
     basis: Basis,
     cuts: Vec<Reason>,
@@ -69,7 +69,7 @@ impl Frame {
     }
 }
 
-impl Start {
+impl WarmStart {
     pub(super) fn new(frame: Arc<Frame>, basis: Basis, cuts: Vec<Reason>) -> Self {
         Self { frame, basis, cuts }
     }
@@ -79,8 +79,8 @@ impl Start {
         self.frame.fits(network).then(|| self.frame.clone())
     }
 
-    /// Rates of a problem with the same frame, with what proves them; none where too much has changed, or rounding has
-    /// got the better of it.
+    /// Rates of a problem with the same frame, with what proves them; none where too much has changed, or where
+    /// rounding has spoilt it.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).

@@ -3,22 +3,22 @@
 //!
 //! ```text
 //! level of link l     t_l = R_l / W_l       R_l = c_l − Σ rates that have stopped,  W_l = Σ weights that have not
-//! a cap               a link of one's own:  p stops at r_p once w_p t ≥ r_p
+//! a cap               a link of p alone:    p stops at r_p once w_p t ≥ r_p
 //! ```
 //!
 //! When a path stops at t ≤ t_l, both (R_l − w t)/(W_l − w) and every later value are at least t_l: levels only rise.
-//! So a level once computed is a bound ever after, the link whose bound is the smallest is looked at again, and is
+//! So a level once computed is a bound ever after, the link whose bound is the smallest is visited again, and is
 //! either put back higher or the next to fill. The caps on a link that is about to fill are found the same way: stop
-//! those that are below w_p t_l, compute the level anew. That is Newton's method on a concave piecewise-linear
-//! function, which at least quarters residual times slope each time, so that a link is not looked at more than some 50
+//! those that are below w_p t_l, compute the level again. That is Newton's method on a concave piecewise-linear
+//! function, which at least quarters residual times slope each time, so that a link is not visited more than some 50
 //! times.
 //!
 //! R and W are kept to twice the precision of a float. So a light path is not lost in what heavy ones leave behind, no
 //! link is loaded over its capacity by more than a few units of its last place, and the order of paths does not matter.
 //! A link with no more than rounding left counts as full: links that fill together do so at one level.
 //!
-//! Cost: O(crossings + looks · log links) after a transpose, with 2 to 4 looks a link on a leaf-spine. Where it
-//! fails: not at all, but weights that differ by more than 290 decades are told apart no further.
+//! Cost: O(crossings + visits · log links) after a transpose, with 2 to 4 visits a link on a leaf-spine. Where it
+//! fails: not at all, but weights that differ by more than 290 decades are not distinguished.
 //!
 //! Source: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2, for the definition and the round-by-round algorithm.
 
@@ -36,8 +36,8 @@ pub(super) const LEAST: f64 = 1e-290;
 /// When W has fallen to this part of what it was, W is summed afresh: its two parts hold 32 digits of what it was, so
 /// that 16 of what is left are right.
 const LOST: f64 = 1e-16;
-/// Paths that are looked at between two looks at whether to stop.
-const LOOK: usize = 1 << 16;
+/// Paths that are visited between two checks for a stop.
+const SLICE: usize = 1 << 16;
 
 /// Weighted max-min over a fixed network; made once, filled many times.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             rates.fill(0.0);
             return;
         }
-        while !self.rise(caps, rates, LOOK) {
+        while !self.rise(caps, rates, SLICE) {
             if interrupt::check().is_err() {
                 let so_far = self.so_far(caps, rates);
                 rates.copy_from_slice(&so_far);
@@ -162,21 +162,21 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         }
     }
 
-    /// Lets the water rise until all paths have stopped, or about so many paths have been looked at. Returns whether
+    /// Lets the water rise until all paths have stopped, or about so many paths have been visited. Returns whether
     /// all have. `rates` is what [`start`](Self::start) and this have left there.
     pub(crate) fn rise(&mut self, caps: &[f64], rates: &mut [f64], most: usize) -> bool {
-        let mut looked = 0;
+        let mut visited = 0;
         while let Some((link, bound)) = self.tournament.first() {
-            if looked >= most {
+            if visited >= most {
                 return false;
             }
-            looked += 1;
+            visited += 1;
             let level = self.links[link].level(self.water);
             if level > bound {
                 self.tournament.set(link, level);
                 continue;
             }
-            looked += self.through.links(link).len();
+            visited += self.through.links(link).len();
             let rising = self.rising(link);
             if rising == 0 {
                 self.tournament.set(link, f64::INFINITY);

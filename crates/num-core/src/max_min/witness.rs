@@ -14,9 +14,9 @@
 //! ```
 //!
 //! any feasible rates that leave every other flow g at least m_g give f at most y_f + slack_f/λ_f. So a residual of ε
-//! says that f has all but a part ε of B_f(t), and could gain no more than a part ε of what it would then have without
-//! taking from a flow that has no more than its own B_g(t). No reason, however wrong, makes a wrong answer look right;
-//! one that is missing makes a right answer look wrong. The largest over all flows is 0 for the max-min rates and the
+//! means that f has all but a part ε of B_f(t), and could gain no more than a part ε of what it would then have without
+//! taking from a flow g that has no more than B_g(t). No reason, however wrong, lets wrong rates pass; one that is missing
+//! gives right rates a residual. The largest over all flows is 0 for the max-min rates and the
 //! reasons that come with them. A cap counts as a link of its path.
 //!
 //! Cost: O(reasons · (flows + crossings of their links)) after a transpose.
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn no_reasons_make_a_wrong_answer_look_right() {
+    fn no_reasons_let_wrong_rates_pass() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..100 {
             let problem = problem(&mut rng);

@@ -283,7 +283,7 @@ impl ByName {
     }
 }
 
-/// A dict with text for keys, as plain data. `place` says where a value stands.
+/// A dict with text for keys, as plain data. `place` is the place of a value, for errors.
 fn fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String) -> PyResult<Options> {
     let mut fields = Options::new();
     for (name, value) in dict {

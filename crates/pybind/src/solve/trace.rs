@@ -62,7 +62,7 @@ impl Trace {
         self.gap.bind(py).as_any().len()
     }
 
-    #[expect(clippy::type_complexity, reason = "what pickle asks for: the arguments")]
+    #[expect(clippy::type_complexity, reason = "the arguments, for pickle")]
     fn __getnewargs__(
         &self,
         py: Python<'_>,

@@ -1,10 +1,11 @@
-//! Levels by water-filling: the level of a link at which its flows would fill it, if those that lower links cut off
-//! keep their rates, only rises while flows are cut off. So the lowest such level is taken first, and is either higher by
-//! now and put back, or that of the next link to fill.
+//! Levels by water-filling: the level of a link at which its flows would fill it, if those that lower links cut off stay
+//! where they are, only rises while flows are cut off. So the link with the lowest such level is visited first: its level
+//! has risen since and is put back, or the link is the next to fill.
 //!
-//! Rates below the lowest level that a change moves stay as they are. So a fill goes on from the last one: the flows that
-//! this one cut off at that level or above rise again, their rates are given back to their links, and the level rises from
-//! there. With many flows every end moves the levels of many links, but only those above its own.
+//! What happens below the lowest level that a change moves stays as it was. So a fill continues the last one: the flows
+//! that this one cut off at that level or above rise again, their rates are given back to their links, and the water
+//! rises from there. Where many flows are active, every end moves the levels of many links, but only those above its own
+//! level.
 //!
 //! ```text
 //! left_l = c_l − Σ_f a_fl x_f over the flows that are cut off      level_l = left_l / Σ_f a_fl over those that rise
@@ -12,9 +13,12 @@
 //!
 //! `left` is kept up by adding and subtracting; every [`AFRESH`] fills it is computed from nothing again.
 //!
-//! Such a fill tries the order in which links filled last time, and looks for the next one among the [`WINDOW`] that
+//! Such a fill tries the order in which links filled last time, and searches for the next one among the [`WINDOW`] that
 //! come next. If each level is at least the one before, and no link is over its capacity at the end, then every flow is
 //! cut off by a full link on which no other is faster, and rates are max-min; else the fill begins from nothing.
+//!
+//! The water-fills of netnum-core always begin from nothing, for weights over hundreds of decades in twice the precision
+//! of a float. This one has to be fast for one event after another and for flows that spread over links by shares.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,7 +32,7 @@ use super::levels::Levels;
 use super::links::{Crossing, Link};
 use crate::error::Result;
 
-/// Fills that go on from one from the start, before the next such one.
+/// Fills that continue another one, before the next one from nothing.
 const AFRESH: u32 = 64;
 
 /// The part of a link's shares below which those that are left are added up again.
@@ -93,8 +97,8 @@ impl Left {
 
     /// Whether it is full below some level, by more than rounding.
     fn is_over(&self, level: f64, capacity: f64) -> bool {
-        let asked = if self.flows == 0 { 0.0 } else { self.shares * level };
-        self.capacity < asked - OVER * capacity
+        let demand = if self.flows == 0 { 0.0 } else { self.shares * level };
+        self.capacity < demand - OVER * capacity
     }
 
     /// The level at which it fills, at least the present one; ∞ if no flow is left to fill it.
@@ -117,10 +121,10 @@ struct Cut {
 pub(super) struct Filled {
     /// Whether levels are those of the last fill.
     holds: bool,
-    /// How many fills have gone on from the last one from the start.
+    /// How many fills there have been since the last one from nothing.
     times: u32,
     left: Vec<Left>,
-    /// Flows in the order in which they were cut off. A place that is not that of its flow is empty.
+    /// Flows in the order in which they were cut off. A place that is no longer its flow's is empty.
     cut: Vec<Cut>,
     /// By slot.
     places: Vec<u32>,
@@ -170,7 +174,7 @@ impl Filled {
 
     /// A flow has another cap than before, `lowest` being the lower one.
     #[inline]
-    pub(super) fn recap(&mut self, slot: u32, lowest: f64, hops: &[Hop]) {
+    pub(super) fn cap_changed(&mut self, slot: u32, lowest: f64, hops: &[Hop]) {
         if self.holds {
             self.rise(slot, hops);
             self.risen.push(slot);
@@ -256,7 +260,7 @@ impl Levels {
             first = 0;
             self.pour()?;
         }
-        self.tell_from(first);
+        self.set_rates_from(first);
         // Flows that no link of theirs cuts off would do the same without it.
         self.links.iter_mut().zip(&self.filled.left).for_each(|(link, left)| link.spare = left.capacity);
         self.filled.risen.clear();
@@ -292,8 +296,8 @@ impl Levels {
         cut.truncate(first);
     }
 
-    /// Stores the rates of flows that have been cut off.
-    fn tell_from(&mut self, first: usize) {
+    /// Sets the rates of flows that have been cut off.
+    fn set_rates_from(&mut self, first: usize) {
         let Self { members, listed, filled: Filled { cut, places, room, .. }, .. } = self;
         for &slot in cut_off_from(first, cut, places, room) {
             let Cut { link, rate, .. } = cut[places[slot as usize] as usize];
@@ -320,7 +324,7 @@ impl Levels {
                 self.cut_capped(slot);
                 continue;
             }
-            let left = self.look_at(link);
+            let left = self.left_of(link);
             let level = left.level(water);
             if level > bound && level < f64::INFINITY {
                 first.0 = key(level);
@@ -355,14 +359,14 @@ impl Levels {
         let (mut at, mut pacer) = (0, Pacer::new());
         pacer.did(ahead.len())?;
         loop {
-            let (mut lowest, mut first, mut seen, mut place) = (f64::INFINITY, at, 0, at);
-            while place < ahead.len() && seen < WINDOW {
+            let (mut lowest, mut first, mut compared, mut place) = (f64::INFINITY, at, 0, at);
+            while place < ahead.len() && compared < WINDOW {
                 let link = ahead[place];
-                let left = self.look_at(link);
+                let left = self.left_of(link);
                 if left.flows > 0 {
                     let level = left.capacity / left.shares;
                     (lowest, first) = if level < lowest { (level, place) } else { (lowest, first) };
-                    seen += 1;
+                    compared += 1;
                 } else if left.is_over(0.0, self.links[link as usize].capacity) {
                     return Ok(false);
                 } else {
@@ -408,7 +412,7 @@ impl Levels {
 
     /// What is left of a link.
     #[inline]
-    fn look_at(&mut self, link: u32) -> Left {
+    fn left_of(&mut self, link: u32) -> Left {
         let Filled { left, places, .. } = &mut self.filled;
         let left = &mut left[link as usize];
         left.add_up(&self.links[link as usize], places);

@@ -161,7 +161,7 @@ impl Levels {
         let (before, old) = (member.cap, member.lows());
         member.cap = cap;
         member.find_lowest(self.hops.of(slot), &self.levels);
-        self.filled.recap(slot, f64::min(before, cap), self.hops.of(slot));
+        self.filled.cap_changed(slot, f64::min(before, cap), self.hops.of(slot));
         self.notify_links(slot, old);
     }
 

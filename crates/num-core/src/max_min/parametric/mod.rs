@@ -14,9 +14,9 @@
 //!
 //! Its flows with λ_f > 0 are held there, exactly at the t that fills the cut; what has a positive coefficient in the
 //! row (links with π_l > 0, paths with π(p) > λ_f) is 0 for good and never enters again, and the variable that was to
-//! leave never leaves. Then t rises on, until all flows are held or have all they can use. One run finds the rates of all flows.
+//! leave never leaves. Then t rises further, until all flows are held or have all they can use: one run finds all rates.
 //!
-//! Costs of paths only serve to choose who enters: their number of links and a random part, without which pivots could
+//! Costs of paths only serve to choose what enters: their number of links and a random part, without which pivots could
 //! go round in circles. Cost of a pivot: O(nonzeros of the inverse), and the crossings of the links that have a price in
 //! the row; some 1 to 5 pivots per flow. What goes wrong: rounding, in the end. Every result is checked by
 //! [`witness`](super::witness), and a run that breaks off or fails the check is repeated with other costs
@@ -24,7 +24,9 @@
 //!
 //! Source: parametric right-hand sides, Gass and Saaty, *Naval Research Logistics Quarterly* 1955; the ratio tests with
 //! tolerances after Harris, *Mathematical Programming* 1973; key paths: generalized upper bounds, Dantzig and Van
-//! Slyke, 1967. Their use for max-min is ours.
+//! Slyke, 1967. Their use for max-min is new here.
+
+mod values;
 
 use std::mem;
 use std::sync::Arc;
@@ -42,21 +44,14 @@ use super::row::{Entering, Row};
 use super::twofold::Twofold;
 use crate::paths::Paths;
 
-/// Pivots and cuts after which lists are shortened and sums made anew.
-const TIDY: usize = 200;
-/// Those after which costs of paths are made anew, a multiple of that: rounding is all that is wrong with them, and they
-/// only say who enters.
-const COSTS: usize = 2000;
-/// The inverse is made anew when a full link is off by more than this part of its capacity, and whenever lists are
-/// shortened while it is small.
-const DRIFT: f64 = 1e-10;
-const SMALL: usize = 400;
+/// Pivots and cuts after which lists are shortened and sums computed afresh.
+const REFRESH: usize = 200;
 /// A row that is no further from 0 than this part of its terms is at 0.
 const FULL: f64 = 1e-9;
 /// Part of the costs that is random.
 const RANDOM: f64 = 0.5;
-/// Turns, per path, link and breakpoint, after which a run has broken off.
-const TURNS: usize = 20;
+/// Iterations, per path, link and breakpoint, after which a run has broken off.
+const ITERATIONS: usize = 20;
 
 /// How a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,10 +71,10 @@ pub(super) struct Parametric {
     /// The paths through every link.
     pub(super) crossing: Arc<Paths>,
     /// Those by which flows differ, and those that count as through a link −1 times, see [`Crossings`]; but for those
-    /// that never carry anything again and those of flows that are settled.
+    /// that never carry anything again and those of flows whose rates are fixed.
     pub(super) through: Vec<Vec<u32>>,
     pub(super) around: Vec<Vec<u32>>,
-    /// What flows that are not settled may have of every link.
+    /// The capacity of every link that flows whose rates are not fixed may use.
     left: Vec<Twofold>,
     /// By how much the load of key paths on every link rises with the fair share.
     pub(super) rise: Vec<Twofold>,
@@ -94,23 +89,23 @@ pub(super) struct Parametric {
     pub(super) path_ban: Vec<u32>,
     pub(super) link_ban: Vec<u32>,
     /// Rows that never leave again.
-    pub(super) rests: Rests,
-    /// Flows that have one path left and are held: a part of the capacities' loads.
-    pub(super) settled: Vec<bool>,
+    pub(super) fixed_rows: FixedRows,
+    /// Flows that have one path left and are held: they count as a part of the load of links.
+    pub(super) fixed_flows: Vec<bool>,
     cuts: Vec<Cut>,
     direction: Direction,
     pub(super) row: Row,
-    turns: usize,
-    most_turns: usize,
-    /// Turns but for breakpoints.
-    changes: usize,
-    /// Elementary operations done, to tell how long it has taken.
+    iterations: usize,
+    most_iterations: usize,
+    /// Iterations but for breakpoints: pivots and cuts.
+    basis_changes: usize,
+    /// Elementary operations done, a measure of time.
     work: usize,
 }
 
 /// Rows that stay in the basis at 0, of links and paths.
 #[derive(Debug)]
-pub(super) struct Rests {
+pub(super) struct FixedRows {
     pub(super) links: Vec<bool>,
     pub(super) paths: Vec<bool>,
 }
@@ -122,33 +117,20 @@ impl Parametric {
         let cost = |path: &[u32]| path.len() as f64 + RANDOM * rng.random_range(0.0..1.0);
         let costs: Vec<f64> = network.paths.iter().map(cost).collect();
         let cheapest = |flow: usize| {
-            let own = network.paths_of(flow);
-            own.min_by(|&one, &other| costs[one].total_cmp(&costs[other])).map_or(NONE, |path| path as u32)
+            let of_flow = network.paths_of(flow);
+            of_flow.min_by(|&one, &other| costs[one].total_cmp(&costs[other])).map_or(NONE, |path| path as u32)
         };
         let keys: Vec<u32> = (0..network.flows()).map(cheapest).collect();
         let prices = vec![0.0; network.capacities.len()];
         let (basis, path_costs) = (Basis::new(network, keys), costs.clone());
         let mut this = Self::with_basis(network, flow_rates, basis, crossings, costs, path_costs, prices);
         for flow in 0..network.flows() {
-            this.tilt(network, flow, this.flow_rates.slope(flow));
+            this.add_slope(network, flow, this.flow_rates.slope(flow));
         }
         this
     }
 
-    /// At a basis, with random costs for which it is dual feasible, to route rates that are given.
-    pub(super) fn at(network: &Network, flow_rates: RisingRates, basis: Basis, crossings: Crossings) -> Self {
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let mut prices = vec![0.0; network.capacities.len()];
-        basis.links.iter().for_each(|&link| prices[link as usize] = rng.random_range(0.5..1.5));
-        let reduced = |path: usize| {
-            let is_key = basis.keys[network.owners[path] as usize] == path as u32;
-            if is_key || basis.column_of[path] != NONE { 0.0 } else { rng.random_range(0.5..1.5) }
-        };
-        let path_costs = (0..network.paths.len()).map(reduced).collect();
-        Self::with_basis(network, flow_rates, basis, crossings, Vec::new(), path_costs, prices)
-    }
-
-    fn with_basis(
+    pub(super) fn with_basis(
         network: &Network,
         flow_rates: RisingRates,
         basis: Basis,
@@ -172,32 +154,35 @@ impl Parametric {
             costs,
             path_ban: vec![NONE; paths],
             link_ban: vec![NONE; links],
-            rests: Rests { links: vec![false; links], paths: vec![false; paths] },
-            settled: vec![false; network.flows()],
+            fixed_rows: FixedRows { links: vec![false; links], paths: vec![false; paths] },
+            fixed_flows: vec![false; network.flows()],
             cuts: Vec::new(),
             direction: Direction::new(links, network.flows()),
             row: Row::new(links, paths, network.flows()),
-            turns: 0,
-            changes: 0,
-            most_turns: TURNS * (paths + links + network.flows() + flow_rates.breakpoints()) + 1000,
+            iterations: 0,
+            basis_changes: 0,
+            most_iterations: ITERATIONS * (paths + links + network.flows() + flow_rates.breakpoints()) + 1000,
             work: 0,
             flow_rates,
         }
     }
 
-    /// Goes on until the fair share has risen to where no flow rises, or about so many elementary operations are done.
+    /// Goes on until no flow rises any more, or about so many elementary operations are done.
     pub(super) fn advance(&mut self, network: &Network, operations: usize) -> Run {
         self.work = 0;
         while self.work < operations {
             if self.flow_rates.rising() == 0 {
                 return Run::Done;
             }
-            self.turns += 1;
-            let changes = self.changes;
-            if self.turns > self.most_turns || !self.turn(network) {
+            self.iterations += 1;
+            let basis_changes = self.basis_changes;
+            if self.iterations > self.most_iterations || !self.iterate(network) {
                 return Run::Broken;
             }
-            if self.changes > changes && self.changes.is_multiple_of(TIDY) && !self.tidy(network) {
+            if self.basis_changes > basis_changes
+                && self.basis_changes.is_multiple_of(REFRESH)
+                && !self.refresh(network)
+            {
                 return Run::Broken;
             }
         }
@@ -214,33 +199,8 @@ impl Parametric {
         &self.cuts
     }
 
-    /// Rates of the open paths at the present fair share.
-    pub(super) fn path_rates(&mut self, network: &Network) -> Vec<f64> {
-        self.settle_values(network);
-        let mut rates = vec![0.0; network.paths.len()];
-        for (flow, &key) in self.basis.keys.iter().enumerate().filter(|(_, key)| **key != NONE) {
-            let wanted = self.flow_rates.rate(flow);
-            for &path in &self.basis.extras[flow] {
-                rates[path as usize] = self.rates[path as usize].max(0.0);
-            }
-            rates[key as usize] = self.key_rate(flow).max(0.0);
-            let own = network.paths_of(flow);
-            let total: f64 = rates[own.clone()].iter().sum();
-            if total > wanted {
-                rates[own].iter_mut().for_each(|rate| *rate *= wanted / total);
-            }
-        }
-        rates
-    }
-
-    /// x of a flow's key path.
-    pub(super) fn key_rate(&self, flow: usize) -> f64 {
-        let extra: f64 = self.basis.extras[flow].iter().map(|&path| self.rates[path as usize]).sum();
-        self.flow_rates.rate(flow) - extra
-    }
-
     /// A breakpoint, a pivot or a cut. Returns whether there was one.
-    fn turn(&mut self, network: &Network) -> bool {
+    fn iterate(&mut self, network: &Network) -> bool {
         let mut direction = mem::take(&mut self.direction);
         let mut row = mem::take(&mut self.row);
         self.work += direction.find(self, network);
@@ -264,7 +224,7 @@ impl Parametric {
                 direction.swap(flow, column);
             }
             self.work += row.price(self, network, leaving);
-            if !direction.is_sure(leaving) {
+            if !direction.is_reliable(leaving) {
                 self.work += row.find_factors(self, network);
                 if let Some(falls) = direction.corrected(leaving, row.falls(self)) {
                     direction.set(leaving, -falls);
@@ -272,7 +232,7 @@ impl Parametric {
                 }
             }
             self.rise_by(&direction, step);
-            self.changes += 1;
+            self.basis_changes += 1;
             if let Some(entering) = row.entering(self, network, leaving) {
                 self.pivot(network, &row, leaving, entering);
                 break true;
@@ -281,7 +241,7 @@ impl Parametric {
             match row.holds(self) {
                 true => self.cut(network, &row, leaving),
                 // Of a row that is below 0 by rounding and falls no more.
-                false => self.rest(leaving),
+                false => self.fix_row(leaving),
             }
             break true;
         };
@@ -303,12 +263,12 @@ impl Parametric {
     fn pass_breakpoint(&mut self, network: &Network) {
         let (flow, before, after) = self.flow_rates.pass_breakpoint();
         // Not the difference, which would be rounded.
-        self.tilt(network, flow, -before);
-        self.tilt(network, flow, after);
+        self.add_slope(network, flow, -before);
+        self.add_slope(network, flow, after);
     }
 
     /// The load of a flow's key path rises by so much more with the fair share.
-    fn tilt(&mut self, network: &Network, flow: usize, by: f64) {
+    fn add_slope(&mut self, network: &Network, flow: usize, by: f64) {
         let key = self.basis.keys[flow];
         if key != NONE && by != 0.0 {
             for &link in network.paths.links(key as usize) {
@@ -321,7 +281,7 @@ impl Parametric {
     pub(super) fn key_to_extra(&mut self, network: &Network, leaving: Leaving) -> Leaving {
         let Leaving::Key(flow) = leaving else { return leaving };
         let larger = |&&one: &&u32, &&other: &&u32| {
-            let of = |path: u32| (!self.rests.paths[path as usize], self.rates[path as usize]);
+            let of = |path: u32| (!self.fixed_rows.paths[path as usize], self.rates[path as usize]);
             let (one, other) = (of(one), of(other));
             one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
         };
@@ -329,9 +289,9 @@ impl Parametric {
         let (column, key) = (self.basis.column_of[extra as usize] as usize, self.basis.keys[flow]);
         self.rates[key as usize] = self.key_rate(flow);
         let slope = self.flow_rates.slope(flow);
-        self.tilt(network, flow, -slope);
+        self.add_slope(network, flow, -slope);
         self.basis.swap_key(flow, extra);
-        self.tilt(network, flow, slope);
+        self.add_slope(network, flow, slope);
         self.work += self.basis.len();
         Leaving::Extra(column)
     }
@@ -391,7 +351,7 @@ impl Parametric {
             if !self.flow_rates.is_held(flow) {
                 let slope = self.flow_rates.slope(flow);
                 self.flow_rates.hold(flow, above);
-                self.tilt(network, flow, -slope);
+                self.add_slope(network, flow, -slope);
             }
         }
         let number = self.cuts.len() as u32;
@@ -403,17 +363,17 @@ impl Parametric {
         for path in row.shut_out(self, network) {
             self.path_ban[path as usize] = number;
         }
-        self.rest(leaving);
+        self.fix_row(leaving);
         self.cuts.push(Cut { fair_share, prices: row.priced().collect() });
-        self.settle_values(network);
+        self.refresh_values(network);
     }
 
     /// A row never leaves again.
-    pub(super) fn rest(&mut self, leaving: Leaving) {
+    pub(super) fn fix_row(&mut self, leaving: Leaving) {
         match leaving {
-            Leaving::Slack(link) => self.rests.links[link as usize] = true,
-            Leaving::Extra(column) => self.rests.paths[self.basis.paths[column] as usize] = true,
-            Leaving::Key(flow) => self.rests.paths[self.basis.keys[flow] as usize] = true,
+            Leaving::Slack(link) => self.fixed_rows.links[link as usize] = true,
+            Leaving::Extra(column) => self.fixed_rows.paths[self.basis.paths[column] as usize] = true,
+            Leaving::Key(flow) => self.fixed_rows.paths[self.basis.keys[flow] as usize] = true,
         }
     }
 
@@ -439,97 +399,4 @@ impl Parametric {
         let agrees = (above - now).abs() * slope <= FULL * terms;
         (agrees && above >= 0.0 && above <= next).then_some(above)
     }
-
-    /// Shortens lists, and makes anew what has been updated many times. Returns whether the basis has an inverse.
-    fn tidy(&mut self, network: &Network) -> bool {
-        for flow in 0..network.flows() {
-            let own = network.paths_of(flow);
-            if self.settled[flow] || !self.flow_rates.is_held(flow) || !self.basis.extras[flow].is_empty() {
-                continue;
-            }
-            if own.filter(|&path| self.path_ban[path] == NONE).count() == 1 {
-                self.settled[flow] = true;
-                let rate = self.flow_rates.rate(flow);
-                for &link in network.paths.links(self.basis.keys[flow] as usize) {
-                    self.left[link as usize].add(-rate);
-                }
-            }
-        }
-        let Self { through, around, path_ban, settled, .. } = self;
-        let stays = |&path: &u32| path_ban[path as usize] == NONE && !settled[network.owners[path as usize] as usize];
-        through.iter_mut().chain(around).for_each(|paths| paths.retain(stays));
-        self.work += 2 * network.paths.len();
-        if self.changes.is_multiple_of(COSTS) {
-            for (path, cost) in self.path_costs.iter_mut().enumerate() {
-                *cost = self.costs[path] + network.path_price(path, &self.prices);
-            }
-            self.work += 2 * network.paths.indices().len();
-        }
-        let n = self.basis.len();
-        if n > 0 && n < SMALL {
-            self.work += n * n * n;
-            if !self.basis.refactor(network) {
-                return false;
-            }
-        }
-        self.settle_values(network);
-        true
-    }
-
-    /// Makes the values of the basis anew, and its inverse too if they do not fit.
-    pub(super) fn settle_values(&mut self, network: &Network) {
-        let n = self.basis.len();
-        if self.find_values(network) > DRIFT && n > 0 {
-            self.work += n * n * n;
-            if self.basis.refactor(network) {
-                self.find_values(network);
-            }
-        }
-    }
-
-    /// x_E = W⁻¹ (c_T − loads of key paths), refined once, and the slacks. Returns by how much full links were off at
-    /// first, as a part of their capacity.
-    fn find_values(&mut self, network: &Network) -> f64 {
-        let mut keys = vec![0.0; network.capacities.len()];
-        for (flow, &key) in self.basis.keys.iter().enumerate() {
-            if key != NONE && !self.settled[flow] {
-                let rate = self.flow_rates.rate(flow);
-                self.work += add(&mut keys, network, key, rate);
-            }
-        }
-        let missing = |loads: &[f64], links: &[u32]| -> Vec<f64> {
-            links.iter().map(|&link| self.left[link as usize].value() - loads[link as usize]).collect()
-        };
-        self.work += 2 * self.basis.nonzeros();
-        let mut rates = self.basis.solve_dense(&missing(&keys, &self.basis.links));
-        let mut drift = 0.0;
-        let mut loads = keys.clone();
-        for round in 0..2 {
-            loads.clone_from(&keys);
-            for (&path, &rate) in self.basis.paths.iter().zip(&rates) {
-                add(&mut loads, network, path, rate);
-                add(&mut loads, network, self.basis.keys[network.owners[path as usize] as usize], -rate);
-            }
-            if round == 0 {
-                let off = missing(&loads, &self.basis.links);
-                let part = |(&link, off): (&u32, &f64)| off.abs() / network.capacities[link as usize];
-                drift = self.basis.links.iter().zip(&off).map(part).fold(0.0, f64::max);
-                rates.iter_mut().zip(self.basis.solve_dense(&off)).for_each(|(rate, more)| *rate += more);
-            }
-        }
-        for (link, slack) in self.slacks.iter_mut().enumerate() {
-            *slack = if self.basis.row_of[link] == NONE { self.left[link].value() - loads[link] } else { 0.0 };
-        }
-        for (&path, rate) in self.basis.paths.iter().zip(rates) {
-            self.rates[path as usize] = rate;
-        }
-        drift
-    }
-}
-
-/// Adds a path's rate to the loads of its links. Returns how many there are.
-fn add(loads: &mut [f64], network: &Network, path: u32, rate: f64) -> usize {
-    let links = network.paths.links(path as usize);
-    links.iter().for_each(|&link| loads[link as usize] += rate);
-    links.len()
 }

@@ -1,4 +1,4 @@
-"""What studies read off their solutions: utility and ratios to demand of some of the flows."""
+"""Comparing solutions on some of their flows: utility and ratios of rate to demand."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def expect_answers(names: Iterable[str], solutions: Iterable[Solution]) -> None:
-    """Raises NumError, naming the first that had no time for any answer."""
+def expect_rates(names: Iterable[str], solutions: Iterable[Solution]) -> None:
+    """Raises NumError, naming the first solution whose time limit came before there were any rates."""
     for name, solution in zip(names, solutions, strict=True):
         if solution.method == "none":
             raise NumError(f"the time was up before there was an answer to {name}: give a longer time_limit")
 
 
 def served(problem: Problem, solution: Solution) -> NDArray[np.bool_]:
-    """Which flows the network serves."""
+    """Whether the network serves each flow."""
     flows = np.ones(problem.flows, dtype=bool)
     flows[solution.failed_flows] = False
     return flows
 
 
-def worth(problem: Problem, solution: Solution, flows: NDArray[np.bool_]) -> float:
+def utility_of(problem: Problem, solution: Solution, flows: NDArray[np.bool_]) -> float:
     """Utility of some flows; for max-min problems their smallest fair share, nan for no flows."""
     values = problem.values(solution.flow_rates)[flows]
     if solution.method == "max-min":

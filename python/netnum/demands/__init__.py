@@ -1,0 +1,18 @@
+"""Demands: the volumes between pairs of ends of a network.
+
+From a table, a matrix or a file, or drawn at random. The results are used as arrays::
+
+    net = netnum.topology.backbone("abilene")
+    demands = netnum.demands.gravity(net, total=50_000, seed=1)
+    paths, group = net.k_shortest_paths(demands.sources, demands.destinations, 4)
+    problem = netnum.Problem(net, paths, netnum.AlphaFair(1.0), group=group, flow_cap=demands.volumes)
+
+Volumes are in the unit of the network's capacities, whichever that is. They are rates and no sizes: flows of workloads
+of `netnum.sim` have sizes in bytes.
+"""
+
+from .drawn import gravity, lognormal
+from .given import backbone, from_matrix, from_pandas, from_sndlib
+from .table import Demands
+
+__all__ = ["Demands", "backbone", "from_matrix", "from_pandas", "from_sndlib", "gravity", "lognormal"]

@@ -1,0 +1,247 @@
+"""Demands that are given: in a table, a matrix or a file, or with a backbone of the package."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._core import ProblemError, Topology
+from .._words import did_you_mean
+from ..topology import backbones, sndlib
+from .table import Demands, ends_of, floats
+
+if TYPE_CHECKING:
+    import pandas
+    from numpy.typing import ArrayLike, NDArray
+
+
+def from_pandas(
+    net: Topology,
+    frame: pandas.DataFrame,
+    source: str = "source",
+    destination: str = "destination",
+    demand: str = "demand",
+) -> Demands:
+    """The demands of a table with a row for each, in its order.
+
+    Parameters
+    ----------
+    net : Topology
+    frame : pandas.DataFrame
+        Or anything else that has columns by name: a dict of lists, a table of Polars.
+    source, destination, demand : str
+        The columns that hold the ends, by name or by index, and how much is to go between them. Where columns have
+        numbers for names, give those.
+
+    Returns
+    -------
+    Demands
+
+    Raises
+    ------
+    ProblemError
+        For a column that there is not or that there is twice, that is given for two things or has another length than
+        the first; for an end that there is not, two equal ends, or a demand that is negative or no finite number,
+        naming the row.
+
+    Examples
+    --------
+    >>> net = netnum.topology.backbone("abilene")
+    >>> table = {"source": ["Seattle", "Denver"], "destination": ["Atlanta", "Chicago"], "demand": [100.0, 40.0]}
+    >>> netnum.demands.from_pandas(net, table)
+    Demands(2, 140 in all)
+    """
+    if not isinstance(frame, Mapping) and not hasattr(frame, "columns"):
+        what = f"frame must be a table with columns by name, not {type(frame).__name__}"
+        raise TypeError(f"{what} (from_matrix takes a matrix)")
+    columns = _columns(frame, {"source": source, "destination": destination, "demand": demand})
+    rows = zip(*columns, strict=True)
+    return _listed(net, ((f"row {row}", *entries) for row, entries in enumerate(rows)), _refuse)
+
+
+def from_matrix(net: Topology, matrix: ArrayLike) -> Demands:
+    """The demands of a matrix: the volume from the end of every row to the end of every column.
+
+    Zeros are no demands. The diagonal is left out.
+
+    Parameters
+    ----------
+    net : Topology
+    matrix : array of float, shape (ends, ends), or pandas.DataFrame
+        Rows and columns in the order of the ends; those of a table that are labelled by ends may be in any order.
+
+    Returns
+    -------
+    Demands
+        Row by row, in the order of the ends.
+
+    Raises
+    ------
+    ProblemError
+        For another shape, an entry that is negative or not finite, naming its ends, and a label that is no end or comes
+        twice.
+
+    Examples
+    --------
+    >>> net = netnum.topology.parking_lot(2)
+    >>> netnum.demands.from_matrix(net, [[0, 3, 1], [0, 0, 2], [0, 0, 0]]).destinations
+    array([1, 2, 2])
+    """
+    entries = floats("matrix", matrix)
+    if entries.shape != (net.ends, net.ends):
+        raise ProblemError(f"the matrix has shape {entries.shape}, expected ({net.ends}, {net.ends}), one row per end")
+    table: Any = matrix
+    if hasattr(table, "index") and hasattr(table, "columns"):
+        entries = entries[np.ix_(_places(net, "row", table.index), _places(net, "column", table.columns))]
+    for row, column in np.argwhere(~((entries >= 0) & np.isfinite(entries)))[:1]:
+        names = f"{net.node_names[row]} to {net.node_names[column]}"
+        raise ProblemError(f"the demand from {names} is {entries[row, column]}, expected a finite number >= 0")
+    rows, columns = np.nonzero(np.where(np.eye(net.ends, dtype=bool), 0.0, entries))
+    return Demands(ends_of(net)[rows], ends_of(net)[columns], entries[rows, columns])
+
+
+def from_sndlib(net: Topology, path_or_text: str | os.PathLike[str]) -> Demands:
+    """The demands of an SNDlib file, in XML or in the native format: with its network, or one of a series of matrices.
+
+    Those of 0, and those from a node to itself, are left out. Where the format calls demands undirected, each is one
+    that may be routed either way; here it goes from its source to its target.
+
+    Parameters
+    ----------
+    net : Topology
+        Whose nodes have the names of the file's, such as `netnum.topology.from_sndlib` gives.
+    path_or_text : str or os.PathLike
+        A file, or the text itself, which begins with ``<`` or with ``?SNDlib``.
+
+    Returns
+    -------
+    Demands
+
+    Raises
+    ------
+    ProblemError
+        When the text is no such file, naming the demand that is wrong.
+    OSError
+        When a file cannot be read.
+
+    Examples
+    --------
+    >>> net = netnum.topology.from_sndlib("germany50.xml")  # doctest: +SKIP
+    >>> demands = netnum.demands.from_sndlib(net, "germany50.xml")  # doctest: +SKIP
+    """
+    return _listed(net, sndlib.demands_of(path_or_text), lambda *_: None, without_zeros=True)
+
+
+def backbone(name: str) -> Demands:
+    """The published demands of a backbone that comes with the package: of ``"b4"``.
+
+    Parameters
+    ----------
+    name : str
+        As for `netnum.topology.backbone`.
+
+    Returns
+    -------
+    Demands
+
+    Raises
+    ------
+    ProblemError
+        For a backbone that there is not, or that has none: `gravity` draws some.
+
+    Examples
+    --------
+    >>> netnum.demands.backbone("b4")
+    Demands(132, 48086.9 in all)
+    """
+    data = backbones.read(name)
+    if "demands" not in data:
+        raise ProblemError(f"the backbone {name!r} has no published demands: netnum.demands.gravity draws some")
+    net = backbones.backbone(name)
+    return _listed(net, ((f"demand {row}", *entries) for row, entries in enumerate(data["demands"])), _refuse)
+
+
+def _places(net: Topology, axis: str, labels: Iterable[Any]) -> NDArray[np.intp]:
+    """Where a table has what belongs to each end."""
+    named = list(labels)
+    if named == list(range(net.ends)):
+        return np.arange(net.ends)
+    places: dict[int, int] = {}
+    for place, label in enumerate(named):
+        end = _end(net, f"the matrix, {axis} {place}", "label", label)
+        if end in places:
+            raise ProblemError(f"the matrix has two {axis}s for {net.node_names[end]}, expected one")
+        places[end] = place
+    return np.array([places[end] for end in range(net.ends)])
+
+
+def _columns(frame: Any, roles: dict[str, Any]) -> list[list[Any]]:
+    """The columns of a table that have these roles."""
+    known = list(getattr(frame, "columns", frame))
+    columns: dict[Any, tuple[str, list[Any]]] = {}
+    for role, column in roles.items():
+        if column not in known:
+            near = did_you_mean(str(column), [str(name) for name in known])
+            meant = f" ({near})" if near else ""
+            how = f"give its name as {role}=; its columns: {', '.join(map(str, known))}"
+            raise ProblemError(f"the table has no column {column!r}{meant}: {how}")
+        if known.count(column) > 1:
+            raise ProblemError(
+                f"the table has {known.count(column)} columns {column!r}, expected one: rename the others"
+            )
+        if column in columns:
+            raise ProblemError(f"{role}= and {columns[column][0]}= are both column {column!r}, expected two columns")
+        columns[column] = (role, list(frame[column]))
+        first, expected = next((name, len(entries)) for name, (_, entries) in columns.items())
+        if len(columns[column][1]) != expected:
+            found = len(columns[column][1])
+            raise ProblemError(f"column {column!r} has {found} entries, expected {expected}, as many as {first!r}")
+    return [entries for _, entries in columns.values()]
+
+
+def _refuse(what: str, end: str) -> None:
+    raise ProblemError(f"{what} goes from {end} to itself, expected two ends")
+
+
+def _listed(
+    net: Topology,
+    listed: Iterable[tuple[str, Any, Any, Any]],
+    to_itself: Callable[[str, str], None],
+    without_zeros: bool = False,
+) -> Demands:
+    """The demands of a sequence, each with its name for errors."""
+    ends, places = ends_of(net), {}
+    columns: tuple[list[int], list[int], list[float]] = ([], [], [])
+    for what, source, destination, demand in listed:
+        pair = []
+        for role, end in (("source", source), ("destination", destination)):
+            if end not in places:
+                places[end] = _end(net, what, role, end)
+            pair.append(places[end])
+        try:
+            volume = float(demand)
+        except (TypeError, ValueError):
+            raise ProblemError(f"the demand of {what} is {demand!r}, expected a finite number >= 0") from None
+        if not 0 <= volume < float("inf"):
+            raise ProblemError(f"the demand of {what} is {volume}, expected a finite number >= 0")
+        if pair[0] == pair[1]:
+            to_itself(what, net.node_names[pair[0]])
+            continue
+        if volume > 0 or not without_zeros:
+            columns[0].append(int(ends[pair[0]]))
+            columns[1].append(int(ends[pair[1]]))
+            columns[2].append(volume)
+    return Demands(np.array(columns[0], dtype=int), np.array(columns[1], dtype=int), np.array(columns[2]))
+
+
+def _end(net: Topology, what: str, role: str, end: Any) -> int:
+    try:
+        node = net.node(end)
+    except (ProblemError, TypeError) as error:
+        raise ProblemError(f"{what}, {role}: {error}") from None
+    if node >= net.ends:
+        raise ProblemError(f"{what}, {role}: {net.node_names[node]} is no end of {net.name}")
+    return node
