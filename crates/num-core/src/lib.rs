@@ -36,7 +36,7 @@
 
 mod certificate;
 mod certify;
-mod error;
+pub mod error;
 pub mod interrupt;
 mod max_min;
 pub mod memory;
@@ -44,6 +44,7 @@ mod normalize;
 pub mod numerics;
 pub mod paced;
 mod paths;
+mod power_law;
 mod presolve;
 mod problem;
 pub mod solve;
@@ -53,13 +54,15 @@ pub mod utility;
 
 pub use certificate::Certificate;
 pub use certify::certify;
-pub use error::{Error, Result, did_you_mean, expected_below};
+pub use error::{Error, Result};
 pub use interrupt::StopToken;
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
 pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};
 pub use paths::Paths;
+pub use power_law::PowerLaw;
 pub use problem::Problem;
-pub use solve::{METHODS, PriceRule, Progress, Settings, Solution, Solver, Status, Stop, solve};
+pub use solve::price::{self, PriceRule};
+pub use solve::{METHODS, Progress, Settings, Solution, Solver, Status, Stop, solve};
 pub use topology::{Found, KShortest, Link, Topology};
 pub use utility::{AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, Utilities, Utility};
 

@@ -17,7 +17,7 @@ use netnum_core::solve::{Cadence, Observer, solve_by};
 use netnum_core::{Error, Problem, Progress, Result, Settings, Solution};
 use rayon::prelude::*;
 
-use crate::solve::solver_from;
+use crate::solve::solver;
 
 /// Solves problems on `threads` threads. Answers come in the order of the problems, a problem that has none with its
 /// error, and do not depend on `threads`.
@@ -101,7 +101,7 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
 
     fn solve_one(&self, problem: usize, overseer: &impl Overseer) -> Result<Solution> {
         let (one, prices) = (self.problems[problem].borrow(), self.warm_starts.and_then(|starts| starts[problem]));
-        let make = || solver_from(one, self.method, self.options, NonZeroUsize::MIN, prices);
+        let make = || solver(one, self.method, self.options, NonZeroUsize::MIN, prices);
         solve_by(one, self.settings, &mut Eye { problem, overseer }, make)
     }
 }
@@ -112,11 +112,7 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
 /// [`Error::Setting`] when the system does not give that many.
 pub(crate) fn pool(threads: NonZeroUsize, pieces: usize) -> Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get().min(pieces.max(1)));
-    pool.build().map_err(|refusal| Error::Setting {
-        name: "threads".into(),
-        value: threads.to_string(),
-        expected: format!("as many as the system can start ({refusal})"),
-    })
+    pool.build().map_err(|refusal| Error::threads(threads, refusal))
 }
 
 /// The overseer's eye on one problem.

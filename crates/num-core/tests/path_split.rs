@@ -180,7 +180,7 @@ fn a_warm_start_from_the_answers_prices_is_short() {
     let net = Topology::leaf_spine(9, 16, 4, 10.0, 10.0).unwrap();
     let problem = pooled(&net, 300, 4, 1.0);
     let mut solver = Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap();
-    let settings = Settings { tol: 1e-3, stop: Stop::Gap, ..Settings::default() };
+    let settings = Settings::default().with_tol(1e-3).with_stop(Stop::Gap);
     let cold = solver.run(&settings, &mut ()).unwrap();
     solver.warm_start(&cold.prices).unwrap();
     let warm = solver.run(&settings, &mut ()).unwrap();
@@ -188,15 +188,11 @@ fn a_warm_start_from_the_answers_prices_is_short() {
     assert!(warm.iterations <= cold.iterations, "{cold} against {warm}");
 }
 
-/// A rule of the caller's own.
+/// A user-defined rule.
 struct Doubling;
 
 impl PriceRule for Doubling {
-    type Memory = ();
-
-    fn memory(&self) {}
-
-    fn advance(&self, link: &solve::LinkState, _memory: &mut ()) -> f64 {
+    fn advance(&self, link: &price::LinkState, _memory: &mut price::Memory) -> f64 {
         2.0 * link.price
     }
 }
@@ -210,7 +206,7 @@ fn every_other_price_rule_refuses_several_paths_by_its_name() {
             format!("method {method:?} cannot take flows with several paths; use \"interior-point\" or \"fast-ned\"");
         assert_eq!(error, expected);
     }
-    let error = Solver::with_rule(&problem, "mine", Doubling).unwrap_err().to_string();
+    let error = Solver::with_rule(&problem, "mine", price::Rule::user(Doubling)).unwrap_err().to_string();
     assert!(error.starts_with("method \"mine\" cannot take flows with several paths"), "{error}");
 }
 
@@ -218,7 +214,7 @@ fn every_other_price_rule_refuses_several_paths_by_its_name() {
 fn nearly_all_problems_that_are_not_extreme_are_solved_to_a_hundredth() {
     // In the others the shares of very elastic flows and the prices of small links go round in circles.
     let (mut runner, mut missed) = (TestRunner::deterministic(), 0);
-    let settings = Settings { tol: 1e-2, stop: Stop::Gap, max_iterations: 2000, ..Settings::default() };
+    let settings = Settings::default().with_tol(1e-2).with_stop(Stop::Gap).with_max_iterations(2000);
     for _ in 0..300 {
         let problem = any_problem(2, true).new_tree(&mut runner).unwrap().current();
         let solution = Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap().run(&settings, &mut ()).unwrap();
