@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 use common::{Instance, Plan, ROWS};
 use criterion::{BenchmarkId, Criterion};
 use netnum_core::Paths;
-use netnum_core::solve::Ned;
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, Engine, Worth};
+use netnum_core::PowerLaw;
+use netnum_core::price::Ned;
+use netnum_parallel::{Allocate, Allocator, AllocatorSettings, Engine};
 
 /// The step of the paper's experiments.
 const GAMMA: f64 = 0.4;
@@ -26,24 +27,24 @@ const BATCH: usize = 100;
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(300), measure: Duration::from_millis(2000), samples: 40 };
 
-fn allocator(instance: &Instance) -> Allocator<f64, Ned> {
+fn allocator(instance: &Instance) -> Allocator<f64> {
     let (capacities, settings) = (instance.capacities.clone(), AllocatorSettings::default());
     let mut allocator =
         Allocator::new(capacities, Ned::new(GAMMA), settings, NonZeroUsize::MIN).expect("one thread is there");
     for (links, &weight) in instance.paths.iter().zip(&instance.weights) {
-        allocator.start(links, Worth::log(weight)).expect("the instance is well formed");
+        allocator.start(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
     (0..100).for_each(|_| allocator.tick().expect("one thread is there"));
     allocator
 }
 
-fn engine(instance: &Instance) -> Engine<f64, Ned> {
+fn engine(instance: &Instance) -> Engine<f64> {
     let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
     let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), NonZeroUsize::MIN).expect("one thread is there");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
-        engine.add(links, Worth::log(weight)).expect("the instance is well formed");
+        engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
-    (0..100).for_each(|_| engine.step());
+    (0..100).for_each(|_| engine.step().expect("flows of one machine respond"));
     engine
 }
 
@@ -68,7 +69,7 @@ fn measure(criterion: &mut Criterion, instance: &Instance) -> Measured {
     let mut engine = engine(instance);
     let iteration = common::measure(criterion, "allocator", id("iteration"), PLAN, |count| {
         time(count, || {
-            engine.step();
+            engine.step().expect("flows of one machine respond");
             engine.normalize();
         })
     });
@@ -81,7 +82,7 @@ fn measure(criterion: &mut Criterion, instance: &Instance) -> Measured {
         time(count, || assert!(allocator.updates().is_empty()))
     });
     let batch = Paths::from_lists((0..BATCH).map(|flow| instance.paths.links(7 * flow % flows)));
-    let worths: Vec<Worth> = (0..BATCH).map(|flow| Worth::log(instance.weights[flow])).collect();
+    let worths: Vec<PowerLaw> = (0..BATCH).map(|flow| PowerLaw::log(instance.weights[flow])).collect();
     let start_and_end = common::measure(criterion, "allocator", id("100 starts and ends"), PLAN, |count| {
         time(count, || {
             let ids = allocator.start_all(&batch, &worths).expect("the instance is well formed");

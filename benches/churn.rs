@@ -20,9 +20,10 @@ use std::time::{Duration, Instant};
 use common::{Instance, Plan, ROWS};
 use criterion::{BenchmarkId, Criterion};
 use naive::Naive;
-use netnum_core::solve::Ned;
+use netnum_core::PowerLaw;
+use netnum_core::price::Ned;
 use netnum_core::{AlphaFair, Paths, Problem};
-use netnum_parallel::{Engine, FlowId, Worth};
+use netnum_parallel::{Engine, FlowId};
 use rand::RngExt;
 
 /// The step of the paper's experiments.
@@ -63,7 +64,7 @@ impl Replacement {
 
 /// An engine, and the ids of its flows.
 struct Flows {
-    engine: Engine<f64, Ned>,
+    engine: Engine<f64>,
     ids: Vec<FlowId>,
 }
 
@@ -73,14 +74,17 @@ impl Flows {
         let mut engine =
             Engine::new(capacities, paths, Ned::new(GAMMA), NonZeroUsize::MIN).expect("one thread is there");
         let flows = paths.iter().zip(&instance.weights);
-        let mut add = |(links, &weight)| engine.add(links, Worth::log(weight)).expect("the instance is well formed");
+        let mut add = |(links, &weight)| engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
         Self { ids: flows.map(&mut add).collect(), engine }
     }
 
     fn replace(&mut self, replacement: &Replacement) {
         let id = &mut self.ids[replacement.ends as usize];
         self.engine.remove(*id).expect("it is there");
-        *id = self.engine.add(replacement.path(), Worth::log(replacement.weight)).expect("the instance is well formed");
+        *id = self
+            .engine
+            .add(replacement.path(), PowerLaw::log(replacement.weight))
+            .expect("the instance is well formed");
     }
 }
 
@@ -113,7 +117,7 @@ fn assert_that_nothing_is_lost(instance: &Instance, replacements: &[Replacement]
         let ends = replacement.ends as usize;
         (paths[ends], weights[ends]) = (replacement.path(), replacement.weight);
     }
-    flows.engine.step();
+    flows.engine.step().expect("flows of one machine respond");
     let utility = AlphaFair::new(1.0, weights.clone()).expect("weights are positive");
     let problem = Problem::new(instance.capacities.clone(), Paths::from_lists(&paths), utility);
     let problem = problem.expect("the instance is well formed");

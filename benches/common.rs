@@ -2,12 +2,10 @@
 #![allow(dead_code, reason = "every benchmark uses its part")]
 
 use std::hint::black_box;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, SamplingMode};
 use netnum_core::{AlphaFair, Paths, Problem, Topology};
-use netnum_parallel::{Crew, Member};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -285,23 +283,6 @@ fn weighted_median(samples: &mut [(f64, u64)]) -> Option<f64> {
         2 * below >= total
     });
     median.map(|sample| sample.0)
-}
-
-/// The time that `count` meetings take, as the caller sees it.
-pub(crate) fn meet(crew: &mut Crew, count: u64, meet: impl Fn(&Member) + Send + Sync + 'static) -> Duration {
-    let time = Arc::new(Mutex::new(Duration::ZERO));
-    let told = time.clone();
-    crew.run(Arc::new(move |member| {
-        meet(member);
-        let began = Instant::now();
-        for _ in 0..count {
-            meet(member);
-        }
-        if member.number() == 0 {
-            *told.lock().expect("nobody panics") = began.elapsed();
-        }
-    }));
-    *time.lock().expect("nobody panics")
 }
 
 /// Whether the command line runs every benchmark only once, as a test.

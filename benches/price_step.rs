@@ -21,9 +21,10 @@ use std::time::{Duration, Instant};
 use common::{Instance, Plan, ROWS, Row};
 use criterion::{BenchmarkId, Criterion};
 use naive::Naive;
+use netnum_core::PowerLaw;
 use netnum_core::Solver;
-use netnum_core::solve::Ned;
-use netnum_parallel::{Engine, Real, Worth};
+use netnum_core::price::Ned;
+use netnum_parallel::{Engine, Real};
 
 /// The step of the paper's experiments.
 const GAMMA: f64 = 0.4;
@@ -35,14 +36,18 @@ fn solver(instance: &Instance) -> Solver {
     Solver::new(&instance.log(), "ned", &options).expect("log utility suits NED")
 }
 
-fn engine<R: Real>(instance: &Instance) -> Engine<R, Ned> {
+fn engine<R: Real>(instance: &Instance) -> Engine<R> {
     let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
     let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), NonZeroUsize::MIN).expect("one thread is there");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
-        engine.add(links, Worth::log(weight)).expect("the instance is well formed");
+        engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
     engine.set_prices(&solver(instance).prices()).expect("prices are finite");
     engine
+}
+
+fn step_engine<R: Real>(engine: &mut Engine<R>) {
+    engine.step().expect("flows of one machine respond");
 }
 
 fn naive(instance: &Instance) -> Naive {
@@ -58,7 +63,7 @@ fn step(naive: &mut Naive, weights: &[f64]) {
 fn assert_that_both_agree(instance: &Instance) {
     let (mut engine, mut naive) = (engine::<f64>(instance), naive(instance));
     for iteration in 1..=10 {
-        engine.step();
+        engine.step().expect("flows of one machine respond");
         step(&mut naive, &instance.weights);
         let prices = engine.prices();
         let dearest = prices.iter().copied().fold(0.0, f64::max);
@@ -92,20 +97,20 @@ fn measure(criterion: &mut Criterion, row: &'static Row) -> Measured {
         }
         began.elapsed()
     });
-    let wide = repeat(criterion, id("f64"), engine::<f64>(&instance), Engine::step);
+    let wide = repeat(criterion, id("f64"), engine::<f64>(&instance), step_engine);
     let normalized = repeat(criterion, id("f64, F-NORM"), engine::<f64>(&instance), |engine| {
-        engine.step();
+        step_engine(engine);
         engine.normalize();
     });
-    let narrow = repeat(criterion, id("f32"), engine::<f32>(&instance), Engine::step);
+    let narrow = repeat(criterion, id("f32"), engine::<f32>(&instance), step_engine);
     Measured { row, naive, wide, normalized, narrow }
 }
 
 fn repeat<R: Real>(
     criterion: &mut Criterion,
     id: BenchmarkId,
-    mut engine: Engine<R, Ned>,
-    iteration: impl Fn(&mut Engine<R, Ned>),
+    mut engine: Engine<R>,
+    iteration: impl Fn(&mut Engine<R>),
 ) -> Option<f64> {
     common::measure(criterion, "price_step", id, PLAN, |count| {
         let began = Instant::now();

@@ -51,15 +51,10 @@ TABLES = [
         "threads",
         "threads",
         "Threads",
-        "One step of the engine, nodes x flows, and one meeting of the same threads.",
+        "One step of the engine, nodes x flows.",
         "1 thread",
         spread=True,
     ),
-    Table(
-        "crew_meet", "crew", "A meeting of threads", "One barrier, by number of threads.", "std barrier", spread=True
-    ),
-    Table("crew_run", "crew", "An empty job", "From call to return, while workers watch.", "rayon", spread=True),
-    Table("crew_call", "crew", "An empty job after a pause", "Workers sleep by then.", "rayon", spread=True),
     Table(
         "churn",
         "churn",

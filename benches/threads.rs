@@ -6,8 +6,7 @@
 //!
 //! NED with log utility in f64, on the largest row of Flowtune's table and on 1 000 000 flows; the answer has the same
 //! bits for every number of threads, which is checked before anything is timed. The delay between two cores differs
-//! between machines and runs, so that times are shown with their spread, and with the cost of one barrier of the same
-//! threads in the same run: a step has one inside, and another at its end.
+//! between machines and runs, so that times are shown with their spread.
 
 mod common;
 
@@ -16,19 +15,20 @@ use std::time::{Duration, Instant};
 
 use common::{Instance, Plan, ROWS, Spread};
 use criterion::{BenchmarkId, Criterion};
-use netnum_core::solve::Ned;
-use netnum_parallel::{Crew, Engine, Worth};
+use netnum_core::PowerLaw;
+use netnum_core::price::Ned;
+use netnum_parallel::Engine;
 
 /// The step of the paper's experiments.
 const GAMMA: f64 = 0.4;
 
 const PLAN: Plan = Plan { warm_up: Duration::from_millis(500), measure: Duration::from_millis(2500), samples: 50 };
 
-fn engine(instance: &Instance, threads: NonZeroUsize) -> Engine<f64, Ned> {
+fn engine(instance: &Instance, threads: NonZeroUsize) -> Engine<f64> {
     let (capacities, paths) = (instance.capacities.clone(), &instance.paths);
     let mut engine = Engine::new(capacities, paths, Ned::new(GAMMA), threads).expect("there are threads");
     for (links, &weight) in paths.iter().zip(&instance.weights) {
-        engine.add(links, Worth::log(weight)).expect("the instance is well formed");
+        engine.add(links, PowerLaw::log(weight)).expect("the instance is well formed");
     }
     engine
 }
@@ -36,8 +36,8 @@ fn engine(instance: &Instance, threads: NonZeroUsize) -> Engine<f64, Ned> {
 fn assert_the_same_bits(instance: &Instance, numbers: &[NonZeroUsize]) {
     let prices = |&threads: &NonZeroUsize| {
         let mut engine = engine(instance, threads);
-        (0..5).for_each(|_| engine.step());
-        engine.prices().into_iter().map(f64::to_bits).collect::<Vec<_>>()
+        (0..5).for_each(|_| engine.step().expect("flows of one machine respond"));
+        engine.prices().iter().map(|price| price.to_bits()).collect::<Vec<_>>()
     };
     let one = prices(&NonZeroUsize::MIN);
     for threads in numbers {
@@ -57,7 +57,6 @@ fn numbers_of_threads() -> Vec<NonZeroUsize> {
 /// The measurements with one number of threads.
 struct Measured {
     threads: NonZeroUsize,
-    meeting: Option<Spread>,
     /// One step, by instance.
     steps: Vec<Option<Spread>>,
 }
@@ -65,21 +64,15 @@ struct Measured {
 fn measure(criterion: &mut Criterion, threads: NonZeroUsize, instances: &[(&str, Instance)]) -> Measured {
     let name = if threads == NonZeroUsize::MIN { "1 thread".into() } else { format!("{threads} threads") };
     let id = |what: &str| BenchmarkId::new(&name, what);
-    let meeting = (threads > NonZeroUsize::MIN).then(|| {
-        let mut crew = Crew::new(threads).expect("there are threads");
-        common::spread(criterion, "threads", id("one meeting"), PLAN, |count| {
-            common::meet(&mut crew, count, |member| member.wait())
-        })
-    });
     let mut step = |(size, instance): &(&str, Instance)| {
         let mut engine = engine(instance, threads);
         common::spread(criterion, "threads", id(size), PLAN, |count| {
             let began = Instant::now();
-            (0..count).for_each(|_| engine.step());
+            (0..count).for_each(|_| engine.step().expect("flows of one machine respond"));
             began.elapsed()
         })
     };
-    Measured { threads, steps: instances.iter().map(&mut step).collect(), meeting: meeting.flatten() }
+    Measured { threads, steps: instances.iter().map(&mut step).collect() }
 }
 
 fn print_table(instances: &[(&str, Instance)], measured: &[Measured]) {
@@ -92,16 +85,13 @@ fn print_table(instances: &[(&str, Instance)], measured: &[Measured]) {
     println!(
         "One step of NED (γ = {GAMMA}, log utility, f64): least, median and largest of the samples; ratio of medians.\n"
     );
-    println!(
-        "{:>22} {:>7} │ {:^26} {:>6} │ {:^26}",
-        "nodes x flows", "threads", "step, µs", "ratio", "one meeting, ns"
-    );
+    println!("{:>22} {:>7} │ {:^26} {:>6}", "nodes x flows", "threads", "step, µs", "ratio");
     for (number, (size, _)) in instances.iter().enumerate() {
         let one = measured[0].steps[number];
-        for Measured { threads, steps, meeting } in measured {
+        for Measured { threads, steps } in measured {
             let step = steps[number];
             let ratio = one.zip(step).map_or("–".into(), |(one, step)| format!("{:.2}", one.median / step.median));
-            println!("{size:>22} {threads:>7} │ {} {ratio:>6} │ {}", spread(step, 1e6), spread(*meeting, 1e9));
+            println!("{size:>22} {threads:>7} │ {} {ratio:>6}", spread(step, 1e6));
         }
     }
 }

@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use common::{gamma, leaf_spine};
-use netnum_core::solve::{LinkState, Observer, PriceRule, Sums};
+use netnum_core::price::{LinkState, Memory, PriceRule, Rule, Sums};
+use netnum_core::solve::Observer;
 use netnum_core::*;
 
 fn solver(problem: &Problem, method: &str) -> Solver {
@@ -120,25 +121,21 @@ fn neds_default_step_is_the_papers() {
 struct Stubborn;
 
 impl PriceRule for Stubborn {
-    type Memory = f64;
-    fn memory(&self) -> f64 {
-        0.0
-    }
-    fn advance(&self, link: &LinkState, memory: &mut f64) -> f64 {
-        *memory = link.price;
+    fn advance(&self, link: &LinkState, [accepted, ..]: &mut Memory) -> f64 {
+        *accepted = link.price;
         link.price + 0.4 * link.newton_step
     }
     fn accept(&mut self, _sums: Sums) -> bool {
         false
     }
-    fn retreat(&self, link: &LinkState, memory: &mut f64) -> f64 {
-        0.5 * (link.price + *memory)
+    fn retreat(&self, link: &LinkState, [accepted, ..]: &mut Memory) -> f64 {
+        0.5 * (link.price + *accepted)
     }
 }
 
 #[test]
 fn a_rule_that_never_accepts_still_ends() {
-    let mut solver = Solver::with_rule(&leaf_spine(50, 1.0, 1), "stubborn", Stubborn).unwrap();
+    let mut solver = Solver::with_rule(&leaf_spine(50, 1.0, 1), "stubborn", Rule::user(Stubborn)).unwrap();
     let solution = solver.run(&Settings { max_iterations: 20, ..Settings::default() }, &mut ()).unwrap();
     assert_eq!((solution.status, solution.method), (Status::MaxIterations, "stubborn"));
 }
@@ -147,13 +144,11 @@ fn a_rule_that_never_accepts_still_ends() {
 fn a_rule_that_answers_nonsense_is_named() {
     struct Nonsense;
     impl PriceRule for Nonsense {
-        type Memory = ();
-        fn memory(&self) {}
-        fn advance(&self, _link: &LinkState, (): &mut ()) -> f64 {
+        fn advance(&self, _link: &LinkState, _memory: &mut Memory) -> f64 {
             f64::NAN
         }
     }
-    let mut solver = Solver::with_rule(&leaf_spine(50, 1.0, 1), "nonsense", Nonsense).unwrap();
+    let mut solver = Solver::with_rule(&leaf_spine(50, 1.0, 1), "nonsense", Rule::user(Nonsense)).unwrap();
     let error = solver.run(&Settings::default(), &mut ()).unwrap_err().to_string();
     assert_eq!(error, "a price of method \"nonsense\" is NaN, expected a number");
 }

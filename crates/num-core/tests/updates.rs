@@ -153,8 +153,8 @@ fn what_cannot_be_gone_on_with_is_said_and_nothing_has_changed() {
     let linear = problem.clone().with_utility(Linear::new(1.0).unwrap()).unwrap();
     assert!(message(&linear).starts_with("method \"fast-ned\" cannot take linear utilities"));
     assert_eq!((solver.prices(), solver.iteration()), (prices, 3));
-    let mut own = Solver::with_rule(&problem, "mine", solve::Ned::new(0.4)).unwrap();
-    let refused = own.update(&problem).unwrap_err().to_string();
+    let mut by_rule = Solver::with_rule(&problem, "mine", price::Ned::new(0.4)).unwrap();
+    let refused = by_rule.update(&problem).unwrap_err().to_string();
     assert_eq!(refused, "method \"mine\" cannot take a change of its problem; make another solver");
     let wrong = solver.resume(&[1.0; 2], &[1.0, f64::NAN, 0.0]).unwrap_err().to_string();
     assert_eq!(wrong, "path 1 has rate NaN, expected a finite number >= 0");

@@ -15,7 +15,8 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator};
+use netnum_core::PowerLaw;
+use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, allocator};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -46,17 +47,17 @@ impl Soak {
         path
     }
 
-    fn worth(&mut self) -> Worth {
+    fn utility(&mut self) -> PowerLaw {
         let weight = 1e9 * 10f64.powf(self.rng.random_range(-3.0..3.0));
         let alpha = [1.0, 1.0, 1.0, 0.5, 2.0, 5.0][self.rng.random_range(0..6)];
-        Worth { weight, alpha, cap: f64::INFINITY }
+        PowerLaw { weight, alpha, cap: f64::INFINITY }
     }
 
     fn event(&mut self) -> netnum_core::Result<()> {
         let flow = self.rng.random_range(0..self.flows.len().max(1));
         match self.rng.random_range(0..1000) {
             0..10 if !self.flows.is_empty() => {
-                let worth = self.worth();
+                let worth = self.utility();
                 self.allocator.change(self.flows[flow].0, None, Some(worth))
             }
             10..15 if !self.flows.is_empty() => {
@@ -68,7 +69,7 @@ impl Soak {
             15..20 => self.capacities(),
             // As many as are wanted, more or less.
             _ if self.rng.random_range(0..2 * self.wanted) >= self.flows.len() => {
-                let (path, worth) = (self.path(), self.worth());
+                let (path, worth) = (self.path(), self.utility());
                 self.flows.push((self.allocator.start(&path, worth)?, path));
                 Ok(())
             }

@@ -38,19 +38,20 @@
 struct Readme;
 
 mod allocator;
-mod crew;
 mod engine;
+mod flow_blocks;
 mod k_shortest;
 mod many;
 mod scenarios;
 mod solve;
+mod team;
 
 pub use allocator::{
-    Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, Normalization, SavedRule, allocator, restore_allocator,
+    Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, Normalization, allocator, restore_allocator,
 };
-pub use crew::{Crew, Member};
-pub use engine::{Engine, FlowId, Real, Snapshot, Worth};
+pub use engine::{Engine, FlowId, Snapshot};
+pub use flow_blocks::Real;
 pub use k_shortest::k_shortest_paths;
 pub use many::{Batch, Overseer, solve_many};
 pub use scenarios::Scenarios;
-pub use solve::{solver, solver_from};
+pub use solve::solver;

@@ -17,7 +17,7 @@ use netnum_core::solve::{Cadence, Observer, solve_by};
 use netnum_core::{Error, Problem, Progress, Result, Settings, Solution};
 use rayon::prelude::*;
 
-use crate::solve::solver_from;
+use crate::solve::solver;
 
 /// Solves problems on `threads` threads. Answers come in the order of the problems, a problem that has none with its
 /// error, and do not depend on `threads`.
@@ -101,7 +101,7 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
 
     fn solve_one(&self, problem: usize, overseer: &impl Overseer) -> Result<Solution> {
         let (one, prices) = (self.problems[problem].borrow(), self.warm_starts.and_then(|starts| starts[problem]));
-        let make = || solver_from(one, self.method, self.options, NonZeroUsize::MIN, prices);
+        let make = || solver(one, self.method, self.options, NonZeroUsize::MIN, prices);
         solve_by(one, self.settings, &mut Eye { problem, overseer }, make)
     }
 }

@@ -135,7 +135,7 @@ impl Scenarios<'_> {
         let problem = self.problem(scenario)?;
         let make = || match last {
             Some(mut solver) => solver.update(&problem).map(|()| solver),
-            None => solver(&problem, self.method, self.options, NonZeroUsize::MIN),
+            None => solver(&problem, self.method, self.options, NonZeroUsize::MIN, None),
         };
         solve_and_keep(&problem, self.settings, &mut Eye { problem: scenario, overseer }, make)
     }

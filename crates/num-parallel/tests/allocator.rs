@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use netnum_core::solve::{FastNed, Ned};
+use netnum_core::price::{FastNed, LinkState, Memory, Ned, PriceRule, Rule, RuleSetup};
 use netnum_core::*;
-use netnum_parallel::{
-    Allocate, Allocator, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator,
-};
+use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, Normalization, allocator, restore_allocator};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 const METHODS: [&str; 6] = ["ned", "fast-ned", "gradient", "fgm", "newton-like", "rcp"];
 const ALL: [Normalization; 3] = [Normalization::FNorm, Normalization::UNorm, Normalization::Fill];
+
+/// Those that flows may have: "rcp" by name is for proportionally fair flows.
+fn alphas_of<'a>(method: &str, alphas: &'a [f64]) -> &'a [f64] {
+    if method == "rcp" { &[1.0] } else { alphas }
+}
 
 fn one() -> NonZeroUsize {
     NonZeroUsize::MIN
@@ -30,7 +33,7 @@ fn by_name(capacities: Vec<f64>, method: &str, settings: AllocatorSettings) -> B
 struct Use {
     net: Topology,
     capacities: Vec<f64>,
-    flows: Vec<(FlowId, Vec<u32>, Worth)>,
+    flows: Vec<(FlowId, Vec<u32>, PowerLaw)>,
     rng: ChaCha8Rng,
 }
 
@@ -50,7 +53,7 @@ impl Use {
                 let destination = (source + rng.random_range(1..servers)) % servers;
                 let path = self.net.ecmp(&[source], &[destination], rng.random()).unwrap().links(0).to_vec();
                 let weight = 1e9 * 10f64.powf(rng.random_range(-1.0..1.0));
-                let worth = Worth { alpha: alphas[rng.random_range(0..alphas.len())], ..Worth::log(weight) };
+                let worth = PowerLaw { alpha: alphas[rng.random_range(0..alphas.len())], ..PowerLaw::log(weight) };
                 self.flows.push((allocator.start(&path, worth).unwrap(), path, worth));
             }
             8..=14 if !self.flows.is_empty() => {
@@ -105,10 +108,10 @@ fn never_overloads(method: &str, normalization: Normalization, events: usize, se
     let mut used = Use::new(seed);
     let mut allocator = by_name(used.capacities.clone(), method, settings(normalization, 0.0));
     for _ in 0..events {
-        used.event(&mut *allocator, &[0.5, 1.0, 2.0, 5.0]);
+        used.event(&mut *allocator, alphas_of(method, &[0.5, 1.0, 2.0, 5.0]));
         if used.rng.random_bool(0.3) {
             if used.rng.random_bool(0.5) {
-                allocator.respond()
+                allocator.respond().unwrap()
             } else {
                 allocator.tick().unwrap()
             }
@@ -188,8 +191,8 @@ fn endpoints_that_hear_of_updates_only_overload_nothing() {
 #[test]
 fn headroom_is_left_alone() {
     let settings = AllocatorSettings { headroom: 0.2, update_threshold: 0.1, ..Default::default() };
-    let mut allocator = Allocator::<f64, _>::new(vec![10.0], Ned::new(0.4), settings, one()).unwrap();
-    let ids = [0, 1].map(|_| allocator.start(&[0], Worth::log(1.0)).unwrap());
+    let mut allocator = Allocator::<f64>::new(vec![10.0], Ned::new(0.4), settings, one()).unwrap();
+    let ids = [0, 1].map(|_| allocator.start(&[0], PowerLaw::log(1.0)).unwrap());
     (0..100).for_each(|_| allocator.tick().unwrap());
     let total: f64 = ids.iter().map(|&id| allocator.rate(id).unwrap()).sum();
     assert!((total - 10.0 * 0.8 * 0.9).abs() < 1e-9, "{total}");
@@ -201,9 +204,9 @@ fn headroom_is_left_alone() {
 fn flows_on_an_empty_link_begin_at_its_capacity() {
     for (scale, flows) in [(1.0, 1), (1e10, 1), (1e-9, 1), (1e10, 40)] {
         let settings = settings(Normalization::None, 0.0);
-        let mut allocator = Allocator::<f64, _>::new(vec![10.0 * scale; 2], Ned::new(0.4), settings, one()).unwrap();
+        let mut allocator = Allocator::<f64>::new(vec![10.0 * scale; 2], Ned::new(0.4), settings, one()).unwrap();
         for _ in 0..2 {
-            let start = |_| allocator.start(&[0, 1], Worth::log(scale)).unwrap();
+            let start = |_| allocator.start(&[0, 1], PowerLaw::log(scale)).unwrap();
             let ids: Vec<FlowId> = (0..flows).map(start).collect();
             allocator.tick().unwrap();
             let total: f64 = ids.iter().map(|&id| allocator.rate(id).unwrap()).sum();
@@ -218,20 +221,20 @@ fn flows_on_an_empty_link_begin_at_its_capacity() {
 #[test]
 fn a_response_follows_the_prices_and_leaves_them() {
     let mut allocator = by_name(vec![10.0], "ned", settings(Normalization::None, 0.0));
-    let one = allocator.start(&[0], Worth::log(1.0)).unwrap();
+    let one = allocator.start(&[0], PowerLaw::log(1.0)).unwrap();
     allocator.tick().unwrap();
     let [price] = allocator.prices()[..] else { panic!("one link") };
     assert_eq!(allocator.rate(one).unwrap(), 10.0);
-    let other = allocator.start(&[0], Worth::log(3.0)).unwrap();
-    allocator.respond();
+    let other = allocator.start(&[0], PowerLaw::log(3.0)).unwrap();
+    allocator.respond().unwrap();
     assert_eq!(allocator.prices(), [price]);
     let rates = [one, other].map(|id| allocator.rate(id).unwrap());
     assert_eq!(rates, [1.0 / price, f64::min(3.0 / price, 20.0)]);
     // What it asked for is what the next tick moves prices by.
     let mut waits = by_name(vec![10.0], "ned", settings(Normalization::None, 0.0));
-    waits.start(&[0], Worth::log(1.0)).unwrap();
+    waits.start(&[0], PowerLaw::log(1.0)).unwrap();
     waits.tick().unwrap();
-    waits.start(&[0], Worth::log(3.0)).unwrap();
+    waits.start(&[0], PowerLaw::log(3.0)).unwrap();
     allocator.tick().unwrap();
     waits.tick().unwrap();
     assert_eq!(allocator.prices(), waits.prices());
@@ -240,10 +243,10 @@ fn a_response_follows_the_prices_and_leaves_them() {
 #[test]
 fn a_weight_acts_in_a_response_with_fill_before_prices_have_followed() {
     let mut allocator = by_name(vec![10.0], "ned", settings(Normalization::Fill, 0.0));
-    let light = allocator.start(&[0], Worth::log(1.0)).unwrap();
+    let light = allocator.start(&[0], PowerLaw::log(1.0)).unwrap();
     (0..50).for_each(|_| allocator.tick().unwrap());
-    let heavy = allocator.start(&[0], Worth::log(9999.0)).unwrap();
-    allocator.respond();
+    let heavy = allocator.start(&[0], PowerLaw::log(9999.0)).unwrap();
+    allocator.respond().unwrap();
     assert!((allocator.rate(light).unwrap() - 10.0 / 10_000.0).abs() < 1e-9);
     assert!((allocator.rate(heavy).unwrap() - 9.999).abs() < 1e-9);
     // A tick goes by what a path can carry.
@@ -254,13 +257,14 @@ fn a_weight_acts_in_a_response_with_fill_before_prices_have_followed() {
 #[test]
 fn a_snapshot_goes_on_to_the_last_bit() {
     for method in METHODS {
+        let alphas = alphas_of(method, &[1.0, 2.0]);
         for single in [false, true] {
             let mut used = Use::new(13);
             let options = BTreeMap::new();
             let settings = AllocatorSettings { headroom: 0.05, ..Default::default() };
             let mut first = allocator(used.capacities.clone(), method, &options, settings, single, one()).unwrap();
             for _ in 0..700 {
-                used.event(&mut *first, &[1.0, 2.0]);
+                used.event(&mut *first, alphas);
             }
             let _ = first.updates();
             let mut second = restore_allocator(&first.to_json().unwrap(), one()).unwrap();
@@ -269,8 +273,8 @@ fn a_snapshot_goes_on_to_the_last_bit() {
             (other.flows, other.capacities) = (used.flows.clone(), used.capacities.clone());
             (used.rng, other.rng) = (before.clone(), before);
             for _ in 0..300 {
-                used.event(&mut *first, &[1.0, 2.0]);
-                other.event(&mut *second, &[1.0, 2.0]);
+                used.event(&mut *first, alphas);
+                other.event(&mut *second, alphas);
                 assert_eq!(first.updates(), second.updates(), "{method}");
             }
             assert_eq!(first.prices(), second.prices(), "{method}");
@@ -308,13 +312,13 @@ fn a_snapshot_of_what_has_emptied_goes_on_to_the_last_bit() {
 fn what_has_ended_has_no_id_and_what_has_not_begun_no_rate() {
     for alpha in [1.0, 2.0] {
         let mut allocator = by_name(vec![10.0], "ned", settings(Normalization::FNorm, 0.0));
-        let worth = Worth { alpha, ..Worth::log(1.0) };
+        let worth = PowerLaw { alpha, ..PowerLaw::log(1.0) };
         let ids = [0, 1].map(|_| allocator.start(&[0], worth).unwrap());
         allocator.tick().unwrap();
         allocator.end(ids[0]).unwrap();
         for generation in 0..6u64 {
             let id = FlowId::from_bits(generation << 32);
-            assert!(allocator.end_all(&[id]).is_err() && allocator.rate(id).is_err() && !allocator.knows(id));
+            assert!(allocator.end_all(&[id]).is_err() && allocator.rate(id).is_err() && !allocator.contains(id));
         }
         let _ = allocator.updates();
         let late = allocator.start(&[0], worth).unwrap();
@@ -335,9 +339,9 @@ fn links_are_priced_for_those_who_use_them() {
     // Beside a flow that is down.
     let mut allocator = made();
     allocator.set_capacity(0, 0.0).unwrap();
-    let down = allocator.start(&[0, 1], Worth::log(1.0)).unwrap();
+    let down = allocator.start(&[0, 1], PowerLaw::log(1.0)).unwrap();
     allocator.tick().unwrap();
-    let one = allocator.start(&[1], Worth::log(1.0)).unwrap();
+    let one = allocator.start(&[1], PowerLaw::log(1.0)).unwrap();
     assert!((ask(&mut *allocator, one) - 10.0).abs() < 1e-9);
     // And when it returns to links of its own.
     allocator.end(one).unwrap();
@@ -346,7 +350,7 @@ fn links_are_priced_for_those_who_use_them() {
     assert!((ask(&mut *allocator, down) - 10.0).abs() < 1e-9);
     // Many that end before they begin.
     let mut allocator = made();
-    let ids: Vec<FlowId> = (0..100).map(|_| allocator.start(&[0], Worth::log(1.0)).unwrap()).collect();
+    let ids: Vec<FlowId> = (0..100).map(|_| allocator.start(&[0], PowerLaw::log(1.0)).unwrap()).collect();
     allocator.end_all(&ids[1..]).unwrap();
     assert!((ask(&mut *allocator, ids[0]) - 10.0).abs() < 1e-6);
 }
@@ -359,9 +363,9 @@ fn any_number_of_threads_gives_the_same_bits() {
     let rates = |threads| {
         let threads = NonZeroUsize::new(threads).unwrap();
         let capacities = net.capacities().to_vec();
-        let mut allocator = Allocator::<f64, _>::new(capacities, Ned::new(0.4), Default::default(), threads).unwrap();
+        let mut allocator = Allocator::<f64>::new(capacities, Ned::new(0.4), Default::default(), threads).unwrap();
         for path in paths.iter() {
-            allocator.start(path, Worth::log(1.0)).unwrap();
+            allocator.start(path, PowerLaw::log(1.0)).unwrap();
         }
         (0..3).for_each(|_| allocator.tick().unwrap());
         allocator.rates()
@@ -373,22 +377,21 @@ fn any_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn what_is_wrong_is_named_and_changes_nothing() {
-    let mut allocator =
-        Allocator::<f64, _>::new(vec![10.0, 10.0], FastNed::new(1.0), Default::default(), one()).unwrap();
-    let id = allocator.start(&[0, 1], Worth::log(1.0)).unwrap();
+    let mut allocator = Allocator::<f64>::new(vec![10.0, 10.0], FastNed::new(1.0), Default::default(), one()).unwrap();
+    let id = allocator.start(&[0, 1], PowerLaw::log(1.0)).unwrap();
     allocator.tick().unwrap();
     let before = allocator.to_json();
     let text = |outcome: Result<FlowId>| outcome.unwrap_err().to_string();
-    assert_eq!(text(allocator.start(&[], Worth::log(1.0))), "path 0 is empty, expected at least one link");
-    assert_eq!(text(allocator.start(&[2], Worth::log(1.0))), "path 0 names link 2, expected a link from 0 to 1");
-    assert_eq!(text(allocator.start(&[0], Worth::log(-1.0))), "flow 0 has weight -1, expected a finite number > 0");
+    assert_eq!(text(allocator.start(&[], PowerLaw::log(1.0))), "path 0 is empty, expected at least one link");
+    assert_eq!(text(allocator.start(&[2], PowerLaw::log(1.0))), "path 0 names link 2, expected a link from 0 to 1");
+    assert_eq!(text(allocator.start(&[0], PowerLaw::log(-1.0))), "flow 0 has weight -1, expected a finite number > 0");
     let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
     assert_eq!(nothing(allocator.set_capacity(5, 1.0)), "there is no link 5, expected a link from 0 to 1");
     assert_eq!(nothing(allocator.set_capacity(0, f64::NAN)), "link 0 has capacity NaN, expected a finite number >= 0");
     // Of many, all or none, and the wrong one by its place.
-    let (paths, worths) = (Paths::from_lists([vec![0], vec![1, 1]]), [Worth::log(1.0); 2]);
+    let (paths, worths) = (Paths::from_lists([vec![0], vec![1, 1]]), [PowerLaw::log(1.0); 2]);
     assert_eq!(allocator.start_all(&paths, &worths).unwrap_err().to_string(), "path 1 visits link 1 twice");
-    let worths = [Worth::log(1.0), Worth { alpha: 0.0, ..Worth::log(1.0) }];
+    let worths = [PowerLaw::log(1.0), PowerLaw { alpha: 0.0, ..PowerLaw::log(1.0) }];
     let refused = allocator.start_all(&Paths::from_lists([[0], [1]]), &worths).unwrap_err().to_string();
     assert_eq!(refused, "flow 1 has alpha 0, expected a finite number > 0");
     assert!(allocator.start_all(&paths, &worths[..1]).is_err());
@@ -400,16 +403,18 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert_eq!(allocator.to_json(), before);
     allocator.end(id).unwrap();
     assert_eq!(nothing(allocator.end(id)), "there is no flow 4294967296: it has ended, or belongs elsewhere");
-    assert!(!allocator.knows(id) && allocator.rate(id).is_err());
+    assert!(!allocator.contains(id) && allocator.rate(id).is_err());
 
     let settings = AllocatorSettings { headroom: 1.0, ..Default::default() };
-    let refused = Allocator::<f64, _>::new(vec![1.0], Ned::new(0.4), settings, one()).unwrap_err().to_string();
+    let refused = Allocator::<f64>::new(vec![1.0], Ned::new(0.4), settings, one()).unwrap_err().to_string();
     assert_eq!(refused, "headroom is 1, expected a number >= 0 and < 1");
     let named = |method: &str, options: &[(&str, f64)]| {
         let options = options.iter().map(|&(name, value)| (name.into(), value)).collect();
         allocator_error(method, &options)
     };
-    assert!(named("newton", &[]).starts_with("method is \"newton\", expected \"ned\", "), "{}", named("newton", &[]));
+    let expected =
+        "method is \"newton\", expected \"fast-ned\", \"ned\", \"gradient\", \"fgm\", \"newton-like\" or \"rcp\"";
+    assert_eq!(named("newton", &[]), expected);
     assert!(named("ned", &[("gama", 1.0)]).contains("gamma"), "{}", named("ned", &[("gama", 1.0)]));
     assert_eq!(named("ned", &[("gamma", -1.0)]), "gamma is -1, expected a finite number > 0");
 }
@@ -419,4 +424,46 @@ fn allocator_error(method: &str, options: &BTreeMap<String, f64>) -> String {
         Ok(_) => panic!("{method} is an allocator"),
         Err(error) => error.to_string(),
     }
+}
+
+#[test]
+fn rcp_takes_flows_of_the_alpha_that_it_is_made_for_and_no_others() {
+    let mut allocator = by_name(vec![10.0], "rcp", settings(Normalization::None, 0.0));
+    let first = allocator.start(&[0], PowerLaw::log(1.0)).unwrap();
+    let refused = |error: Error| assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    let error = allocator.start(&[0], PowerLaw::new(1.0, 2.0)).unwrap_err();
+    let expected = "method \"rcp\" cannot take alpha 2 of flow 0, it is made for alpha 1 of all flows; ";
+    assert!(error.to_string().starts_with(expected), "{error}");
+    refused(allocator.change(first, None, Some(PowerLaw::new(1.0, 2.0))).unwrap_err());
+    assert_eq!(allocator.flows(), 1);
+    // A rule that is made for it finds the optimum: rates in proportion to the weights, on a full link.
+    let rule = Rule::by_name("rcp", &BTreeMap::new(), &RuleSetup::for_alpha(2.0)).unwrap();
+    let mut allocator: Allocator = Allocator::new(vec![10.0], rule, settings(Normalization::None, 0.0), one()).unwrap();
+    let ids = [1.0, 4.0].map(|weight| allocator.start(&[0], PowerLaw::new(weight, 2.0)).unwrap());
+    refused(allocator.start(&[0], PowerLaw::log(1.0)).unwrap_err());
+    (0..200).for_each(|_| allocator.tick().unwrap());
+    let [one, other] = ids.map(|id| allocator.rate(id).unwrap());
+    assert!((one - 2.0).abs() < 1e-6 && (other - 8.0).abs() < 1e-6, "{one} and {other}");
+}
+
+/// p ← p (1 + γ (y/c − 1)), and never below a thousandth.
+struct Multiplicative;
+
+impl PriceRule for Multiplicative {
+    fn advance(&self, link: &LinkState, _memory: &mut Memory) -> f64 {
+        (link.price * (1.0 + 0.5 * (link.load / link.capacity - 1.0))).max(1e-3)
+    }
+}
+
+#[test]
+fn a_user_defined_rule_allocates_and_is_in_no_snapshot() {
+    let rule = Rule::user(Multiplicative);
+    let mut allocator: Allocator = Allocator::new(vec![10.0], rule, settings(Normalization::None, 0.0), one()).unwrap();
+    let ids = [1.0, 3.0].map(|weight| allocator.start(&[0], PowerLaw::log(weight)).unwrap());
+    (0..200).for_each(|_| allocator.tick().unwrap());
+    let [one, other] = ids.map(|id| allocator.rate(id).unwrap());
+    assert!((one - 2.5).abs() < 1e-6 && (other - 7.5).abs() < 1e-6, "{one} and {other}");
+    let error = allocator.snapshot().unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("snapshot"), "{error}");
+    assert_eq!((allocator.method(), allocator.to_json().unwrap_err()), ("user", error));
 }

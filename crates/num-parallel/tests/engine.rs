@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use netnum_core::solve::{FastNed, Fgm, Gradient, LinkState, Ned, NewtonLike, Rcp};
+use netnum_core::price::{Delayed, FastNed, Fgm, Gradient, LinkState, Memory, Ned, NewtonLike, Rcp, Rule};
 use netnum_core::*;
-use netnum_parallel::{Engine, FlowId, Real, Worth};
+use netnum_parallel::{Engine, FlowId, Real};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -34,8 +34,8 @@ impl Instance {
         }
     }
 
-    fn worth(&self, flow: usize) -> Worth {
-        Worth { weight: self.weights[flow], alpha: self.alphas[flow], cap: f64::INFINITY }
+    fn utility(&self, flow: usize) -> PowerLaw {
+        PowerLaw { weight: self.weights[flow], alpha: self.alphas[flow], cap: f64::INFINITY }
     }
 
     fn problem(&self) -> Problem {
@@ -43,10 +43,10 @@ impl Instance {
         Problem::new(self.capacities.clone(), self.paths.clone(), utility).unwrap()
     }
 
-    fn engine<R: Real, Rule: PriceRule + 'static>(&self, rule: Rule, count: usize) -> (Engine<R, Rule>, Vec<FlowId>) {
+    fn engine<R: Real>(&self, rule: impl Into<Rule>, count: usize) -> (Engine<R>, Vec<FlowId>) {
         let mut engine = Engine::new(self.capacities.clone(), &self.paths, rule, threads(count)).unwrap();
         let flows = 0..self.paths.len();
-        let ids = flows.map(|flow| engine.add(self.paths.links(flow), self.worth(flow)).unwrap()).collect();
+        let ids = flows.map(|flow| engine.add(self.paths.links(flow), self.utility(flow)).unwrap()).collect();
         (engine, ids)
     }
 }
@@ -63,13 +63,13 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-fn takes_the_steps_of<Rule: PriceRule + 'static>(method: &str, instance: &Instance, rule: Rule) {
+fn takes_the_steps_of(method: &str, instance: &Instance, rule: impl Into<Rule>) {
     let mut solver = Solver::new(&instance.problem(), method, &BTreeMap::new()).unwrap();
-    let (mut engine, ids) = instance.engine::<f64, _>(rule, 1);
+    let (mut engine, ids) = instance.engine::<f64>(rule, 1);
     engine.set_prices(&solver.prices()).unwrap();
     for step in 0..8 {
         let what = format!("{method}, step {step}");
-        engine.step();
+        engine.step().unwrap();
         let rates: Vec<f64> = ids.iter().map(|&id| engine.rate(id).unwrap()).collect();
         assert_close(&what, &rates, &solver.raw_rates(), 1e-9);
         engine.normalize();
@@ -93,12 +93,12 @@ fn every_rule_takes_the_steps_of_the_solver() {
             Instance::new(&leaf_spine(), 21_000, alphas, 3),
         ] {
             takes_the_steps_of("ned", &instance, Ned::new(0.4));
-            takes_the_steps_of("gradient", &instance, Gradient::new(1.0, 0.0));
+            takes_the_steps_of("gradient", &instance, Delayed::new(Gradient::new(1.0, 0.0), false));
             takes_the_steps_of("fgm", &instance, Fgm::new());
             takes_the_steps_of("newton-like", &instance, NewtonLike::new(0.5, 0.5));
             takes_the_steps_of("fast-ned", &instance, FastNed::new(1.0));
             if alphas == [1.0] {
-                takes_the_steps_of("rcp", &instance, Rcp::new(1.0, 1.0));
+                takes_the_steps_of("rcp", &instance, Delayed::new(Rcp::new(1.0, 1.0), false));
             }
         }
     }
@@ -107,11 +107,11 @@ fn every_rule_takes_the_steps_of_the_solver() {
 #[test]
 fn f32_is_within_1e_5_of_f64() {
     let instance = Instance::new(&leaf_spine(), 5000, &[0.5, 1.0, 2.0], 4);
-    let (mut wide, ids) = instance.engine::<f64, _>(Ned::new(0.4), 1);
-    let (mut narrow, narrow_ids) = instance.engine::<f32, _>(Ned::new(0.4), 1);
+    let (mut wide, ids) = instance.engine::<f64>(Ned::new(0.4), 1);
+    let (mut narrow, narrow_ids) = instance.engine::<f32>(Ned::new(0.4), 1);
     for _ in 0..200 {
-        wide.step();
-        narrow.step();
+        wide.step().unwrap();
+        narrow.step().unwrap();
     }
     for (id, narrow_id) in ids.iter().zip(narrow_ids) {
         let (expected, found) = (wide.rate(*id).unwrap(), narrow.rate(narrow_id).unwrap());
@@ -120,26 +120,26 @@ fn f32_is_within_1e_5_of_f64() {
 }
 
 /// A state to compare bit by bit.
-fn bits<Rule: PriceRule + 'static>(engine: &Engine<f64, Rule>, ids: &[FlowId]) -> Vec<u64> {
+fn bits(engine: &Engine<f64>, ids: &[FlowId]) -> Vec<u64> {
     let rates = ids.iter().map(|&id| engine.rate(id).unwrap());
-    rates.chain(engine.prices()).chain(engine.loads()).map(f64::to_bits).collect()
+    rates.chain(engine.prices().iter().copied()).chain(engine.loads()).map(f64::to_bits).collect()
 }
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let instance = Instance::new(&leaf_spine(), 45_000, &[1.0, 2.0], 5);
     let run = |count| {
-        let (mut engine, mut ids) = instance.engine::<f64, _>(FastNed::new(1.0), count);
+        let (mut engine, mut ids) = instance.engine::<f64>(FastNed::new(1.0), count);
         let mut rng = ChaCha8Rng::seed_from_u64(6);
         for _ in 0..10 {
-            engine.step();
+            engine.step().unwrap();
             for _ in 0..500 {
                 let (out, like) = (rng.random_range(0..ids.len()), rng.random_range(0..ids.len()));
                 engine.remove(ids[out]).unwrap();
-                ids[out] = engine.add(instance.paths.links(like), instance.worth(like)).unwrap();
+                ids[out] = engine.add(instance.paths.links(like), instance.utility(like)).unwrap();
             }
         }
-        engine.step();
+        engine.step().unwrap();
         engine.normalize();
         let feasible = ids.iter().map(|&id| engine.feasible_rate(id).unwrap().to_bits());
         feasible.chain(bits(&engine, &ids)).collect::<Vec<_>>()
@@ -153,12 +153,12 @@ fn any_number_of_threads_gives_the_same_bits() {
 #[test]
 fn a_failed_link_starves_its_flows_and_no_others_until_it_returns() {
     let typical = Paths::from_lists([vec![0, 1], vec![1]]);
-    let mut engine = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
-    let both = engine.add(&[0, 1], Worth::log(1.0)).unwrap();
-    let one = engine.add(&[1], Worth::log(1.0)).unwrap();
-    let settle = |engine: &mut Engine<f64, Ned>, capacity| {
+    let mut engine = Engine::<f64>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let both = engine.add(&[0, 1], PowerLaw::log(1.0)).unwrap();
+    let one = engine.add(&[1], PowerLaw::log(1.0)).unwrap();
+    let settle = |engine: &mut Engine<f64>, capacity| {
         engine.set_capacity(0, capacity).unwrap();
-        (0..200).for_each(|_| engine.step());
+        (0..200).for_each(|_| engine.step().unwrap());
         [both, one].map(|id| engine.rate(id).unwrap())
     };
     assert_close("whole", &settle(&mut engine, 10.0), &[5.0, 5.0], 1e-6);
@@ -171,15 +171,15 @@ fn a_failed_link_starves_its_flows_and_no_others_until_it_returns() {
 fn a_failed_link_starves_flows_of_any_alpha() {
     fn of<R: Real>(alpha: f64) {
         let typical = Paths::from_lists([vec![0, 1], vec![1]]);
-        let mut engine = Engine::<R, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
-        let failed = engine.add(&[0, 1], Worth { alpha, ..Worth::log(10.0) }).unwrap();
-        engine.add(&[1], Worth::log(1.0)).unwrap();
+        let mut engine = Engine::<R>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+        let failed = engine.add(&[0, 1], PowerLaw { alpha, ..PowerLaw::log(10.0) }).unwrap();
+        engine.add(&[1], PowerLaw::log(1.0)).unwrap();
         engine.set_capacity(0, 0.0).unwrap();
-        (0..100).for_each(|_| engine.step());
+        (0..100).for_each(|_| engine.step().unwrap());
         assert!(engine.rate(failed).unwrap() < 1e-30, "alpha {alpha}: {:e}", engine.rate(failed).unwrap());
         engine.normalize();
         assert_eq!(engine.feasible_rate(failed).unwrap(), 0.0);
-        let refused = engine.add(&[0], Worth::log(1e300)).unwrap_err();
+        let refused = engine.add(&[0], PowerLaw::log(1e300)).unwrap_err();
         assert!(refused.to_string().starts_with("flow 0 has weight 1000"), "{refused}");
     }
     for alpha in [0.5, 1.0, 10.0, 30.0] {
@@ -193,12 +193,12 @@ fn a_failed_link_starves_flows_of_any_alpha() {
 #[test]
 fn a_flow_has_no_rate_before_its_first_step_whoever_was_there_before() {
     for alpha in [1.0, 2.0] {
-        let worth = Worth { alpha, ..Worth::log(1.0) };
+        let worth = PowerLaw { alpha, ..PowerLaw::log(1.0) };
         let typical = Paths::from_lists([vec![0], vec![0]]);
-        let mut engine = Engine::<f64, _>::new(vec![10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+        let mut engine = Engine::<f64>::new(vec![10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
         let first = engine.add(&[0], worth).unwrap();
         let second = engine.add(&[0], worth).unwrap();
-        engine.step();
+        engine.step().unwrap();
         engine.normalize();
         engine.remove(first).unwrap();
         let third = engine.add(&[0], worth).unwrap();
@@ -214,7 +214,7 @@ fn capacities_of_few_links_change_where_there_are_many_lanes() {
     for (links, paths) in [(1u32, 60_000u32), (3, 100_000), (10, 500_000)] {
         let typical = Paths::from_lists((0..paths).map(|path| [path % links]));
         let capacities = vec![1.0; links as usize];
-        let mut engine = Engine::<f64, _>::new(capacities, &typical, Ned::new(0.4), threads(1)).unwrap();
+        let mut engine = Engine::<f64>::new(capacities, &typical, Ned::new(0.4), threads(1)).unwrap();
         for link in 0..links {
             engine.set_capacity(link, 5.0).unwrap();
         }
@@ -253,10 +253,10 @@ fn flows_across_many_windows_add_up() {
     let (rates, feasible) = by_hand(&capacities, &paths, &weights);
     fn check<R: Real>(instance: (&[f64], &Paths, &[f64]), typical: &Paths, expected: [&[f64]; 2], tolerance: f64) {
         let (capacities, paths, weights) = instance;
-        let mut engine = Engine::<R, _>::new(capacities.to_vec(), typical, Ned::new(0.4), threads(1)).unwrap();
-        let add = |(links, &weight)| engine.add(links, Worth::log(weight)).unwrap();
+        let mut engine = Engine::<R>::new(capacities.to_vec(), typical, Ned::new(0.4), threads(1)).unwrap();
+        let add = |(links, &weight)| engine.add(links, PowerLaw::log(weight)).unwrap();
         let ids: Vec<FlowId> = paths.iter().zip(weights).map(add).collect();
-        engine.step();
+        engine.step().unwrap();
         engine.normalize();
         let rates: Vec<f64> = ids.iter().map(|&id| engine.rate(id).unwrap()).collect();
         let feasible: Vec<f64> = ids.iter().map(|&id| engine.feasible_rate(id).unwrap()).collect();
@@ -280,8 +280,8 @@ fn grids_of_any_shape_add_up() {
         let net = Topology::leaf_spine(5, servers, spines, 10.0, 40.0).unwrap();
         let instance = Instance::new(&net, 4000, &[1.0], 5);
         let (rates, feasible) = by_hand(&instance.capacities, &instance.paths, &instance.weights);
-        let (mut engine, ids) = instance.engine::<f64, _>(Ned::new(0.4), 1);
-        engine.step();
+        let (mut engine, ids) = instance.engine::<f64>(Ned::new(0.4), 1);
+        engine.step().unwrap();
         engine.normalize();
         let what = format!("{servers} servers, {spines} spines");
         let found: Vec<f64> = ids.iter().map(|&id| engine.rate(id).unwrap()).collect();
@@ -294,12 +294,12 @@ fn grids_of_any_shape_add_up() {
 #[test]
 fn a_cap_is_the_flow_s_own_where_another_has_been_and_stays_when_capacities_change() {
     let typical = Paths::from_lists([vec![0]]);
-    let mut engine = Engine::<f64, _>::new(vec![10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
-    let free = engine.add(&[0], Worth::log(1.0)).unwrap();
+    let mut engine = Engine::<f64>::new(vec![10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let free = engine.add(&[0], PowerLaw::log(1.0)).unwrap();
     engine.remove(free).unwrap();
-    let capped = engine.add(&[0], Worth { cap: 1.0, ..Worth::log(1.0) }).unwrap();
+    let capped = engine.add(&[0], PowerLaw { cap: 1.0, ..PowerLaw::log(1.0) }).unwrap();
     engine.set_capacity(0, 20.0).unwrap();
-    (0..200).for_each(|_| engine.step());
+    (0..200).for_each(|_| engine.step().unwrap());
     assert_close("capped", &[engine.rate(capped).unwrap()], &[1.0], 1e-12);
 }
 
@@ -307,14 +307,9 @@ fn a_cap_is_the_flow_s_own_where_another_has_been_and_stays_when_capacities_chan
 struct GivesUp;
 
 impl PriceRule for GivesUp {
-    type Memory = bool;
-
-    fn memory(&self) -> bool {
-        false
-    }
-
-    fn advance(&self, link: &LinkState, moved: &mut bool) -> f64 {
-        assert!(!std::mem::replace(moved, true), "this rule takes one step only");
+    fn advance(&self, link: &LinkState, [moves, ..]: &mut Memory) -> f64 {
+        *moves += 1.0;
+        assert!(*moves < 2.0, "this rule takes one step only");
         link.price
     }
 }
@@ -323,12 +318,12 @@ impl PriceRule for GivesUp {
 fn a_rule_that_panics_leaves_the_flows_where_they_are() {
     let typical = Paths::from_lists([vec![0, 1]]);
     for count in [1, 2] {
-        let mut engine = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, GivesUp, threads(count)).unwrap();
-        let id = engine.add(&[0, 1], Worth::log(4.0)).unwrap();
-        engine.step();
-        catch_unwind(AssertUnwindSafe(|| engine.step())).unwrap_err();
+        let mut engine = Engine::<f64>::new(vec![10.0, 10.0], &typical, Rule::user(GivesUp), threads(count)).unwrap();
+        let id = engine.add(&[0, 1], PowerLaw::log(4.0)).unwrap();
+        engine.step().unwrap();
+        catch_unwind(AssertUnwindSafe(|| engine.step().unwrap())).unwrap_err();
         assert_eq!(engine.rate(id).unwrap(), 2.0);
-        let other = engine.add(&[1], Worth::log(1.0)).unwrap();
+        let other = engine.add(&[1], PowerLaw::log(1.0)).unwrap();
         engine.remove(id).unwrap();
         assert!(engine.rate(other).is_ok() && engine.flows() == 1);
     }
@@ -337,20 +332,20 @@ fn a_rule_that_panics_leaves_the_flows_where_they_are() {
 #[test]
 fn what_is_wrong_is_named_and_changes_nothing() {
     let typical = Paths::from_lists([vec![0, 1]]);
-    let mut engine = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
-    let id = engine.add(&[0, 1], Worth::log(1.0)).unwrap();
+    let mut engine = Engine::<f64>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let id = engine.add(&[0, 1], PowerLaw::log(1.0)).unwrap();
     let before = {
-        engine.step();
+        engine.step().unwrap();
         bits(&engine, &[id])
     };
     let text = |outcome: Result<FlowId>| outcome.unwrap_err().to_string();
-    assert_eq!(text(engine.add(&[], Worth::log(1.0))), "path 0 is empty, expected at least one link");
-    assert_eq!(text(engine.add(&[0, 2], Worth::log(1.0))), "path 0 names link 2, expected a link from 0 to 1");
-    assert_eq!(text(engine.add(&[1, 1], Worth::log(1.0))), "path 0 visits link 1 twice");
-    assert_eq!(text(engine.add(&[0], Worth::log(0.0))), "flow 0 has weight 0, expected a finite number > 0");
-    let nan = Worth { alpha: f64::NAN, ..Worth::log(1.0) };
+    assert_eq!(text(engine.add(&[], PowerLaw::log(1.0))), "path 0 is empty, expected at least one link");
+    assert_eq!(text(engine.add(&[0, 2], PowerLaw::log(1.0))), "path 0 names link 2, expected a link from 0 to 1");
+    assert_eq!(text(engine.add(&[1, 1], PowerLaw::log(1.0))), "path 0 visits link 1 twice");
+    assert_eq!(text(engine.add(&[0], PowerLaw::log(0.0))), "flow 0 has weight 0, expected a finite number > 0");
+    let nan = PowerLaw { alpha: f64::NAN, ..PowerLaw::log(1.0) };
     assert_eq!(text(engine.add(&[0], nan)), "flow 0 has alpha NaN, expected a finite number > 0");
-    let capped = Worth { cap: -1.0, ..Worth::log(1.0) };
+    let capped = PowerLaw { cap: -1.0, ..PowerLaw::log(1.0) };
     assert_eq!(text(engine.add(&[0], capped)), "flow 0 has cap -1, expected a number > 0 (inf for none)");
     let nothing = |outcome: Result<()>| outcome.unwrap_err().to_string();
     assert_eq!(nothing(engine.set_capacity(2, 1.0)), "there is no link 2, expected a link from 0 to 1");
@@ -362,11 +357,11 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     engine.remove(id).unwrap();
     let gone = "there is no flow 4294967296: it has ended, or belongs elsewhere";
     assert_eq!(nothing(engine.remove(id)), gone);
-    let again = engine.add(&[0], Worth::log(1.0)).unwrap();
+    let again = engine.add(&[0], PowerLaw::log(1.0)).unwrap();
     assert_eq!(engine.rate(id).unwrap_err().to_string(), gone);
     assert!(engine.rate(again).is_ok() && engine.flows() == 1);
     let typical = Paths::from_lists([vec![0, 3]]);
-    let refused = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap_err();
+    let refused = Engine::<f64>::new(vec![10.0, 10.0], &typical, Ned::new(0.4), threads(1)).unwrap_err();
     assert_eq!(refused.to_string(), "path 0 names link 3, expected a link from 0 to 1");
 }
 
@@ -402,21 +397,18 @@ proptest! {
     }
 }
 
-fn churn<Rule>(rule: Rule, events: &[Event], tree: bool) -> Result<(), TestCaseError>
-where
-    Rule: PriceRule + Clone + 'static,
-{
+fn churn(rule: impl Into<Rule> + Clone, events: &[Event], tree: bool) -> Result<(), TestCaseError> {
     let net = if tree { Topology::fat_tree(4, 10.0).unwrap() } else { leaf_spine() };
     let mut instance = Instance::new(&net, 400, &[0.5, 1.0, 1.0, 2.0], 7);
     let typical = instance.paths.clone();
     let made =
-        |capacities: &[f64]| Engine::<f64, _>::new(capacities.to_vec(), &typical, rule.clone(), threads(1)).unwrap();
+        |capacities: &[f64]| Engine::<f64>::new(capacities.to_vec(), &typical, rule.clone(), threads(1)).unwrap();
     let mut engine = made(&instance.capacities);
     let mut flows: Vec<(FlowId, usize)> = Vec::new();
     for event in events {
         match *event {
             Event::Add(like) => {
-                let id = engine.add(instance.paths.links(like), instance.worth(like)).unwrap();
+                let id = engine.add(instance.paths.links(like), instance.utility(like)).unwrap();
                 flows.push((id, like));
             }
             Event::Remove(which) if !flows.is_empty() => {
@@ -430,7 +422,7 @@ where
                 engine.set_capacity(link as u32, capacity).unwrap();
             }
             Event::Step => {
-                engine.step();
+                engine.step().unwrap();
                 engine.normalize();
             }
             Event::LayOut => engine.lay_out().unwrap(),
@@ -440,10 +432,10 @@ where
     engine.set_capacity(0, instance.capacities[0]).unwrap();
     let mut new = made(&instance.capacities);
     new.set_prices(&engine.prices()).unwrap();
-    let add = |&(_, like): &(FlowId, usize)| new.add(instance.paths.links(like), instance.worth(like)).unwrap();
+    let add = |&(_, like): &(FlowId, usize)| new.add(instance.paths.links(like), instance.utility(like)).unwrap();
     let ids: Vec<FlowId> = flows.iter().map(add).collect();
-    engine.step();
-    new.step();
+    engine.step().unwrap();
+    new.step().unwrap();
     engine.normalize();
     new.normalize();
     for (&(id, like), &other) in flows.iter().zip(&ids) {
@@ -461,14 +453,14 @@ where
 /// Steps taken before there was anything to see spoil nothing: what a rule learns at its start it learns again.
 #[test]
 fn rules_that_began_without_flows_find_the_rates() {
-    fn of(rule: impl PriceRule + 'static) -> f64 {
+    fn of(rule: impl Into<Rule>) -> f64 {
         let typical = Paths::from_lists([vec![0, 1]]);
-        let mut engine = Engine::<f64, _>::new(vec![10.0, 10.0], &typical, rule, threads(1)).unwrap();
-        engine.step();
-        engine.step();
-        let flow = engine.add(&[0, 1], Worth::log(1.0)).unwrap();
-        engine.add(&[0], Worth::log(1.0)).unwrap();
-        (0..3000).for_each(|_| engine.step());
+        let mut engine = Engine::<f64>::new(vec![10.0, 10.0], &typical, rule, threads(1)).unwrap();
+        engine.step().unwrap();
+        engine.step().unwrap();
+        let flow = engine.add(&[0, 1], PowerLaw::log(1.0)).unwrap();
+        engine.add(&[0], PowerLaw::log(1.0)).unwrap();
+        (0..3000).for_each(|_| engine.step().unwrap());
         engine.rate(flow).unwrap()
     }
     let rates = [
@@ -484,16 +476,16 @@ fn rules_that_began_without_flows_find_the_rates() {
 #[test]
 fn what_no_table_can_hold_is_refused_before_anything_changes() {
     let typical = Paths::from_lists([vec![0]]);
-    let mut engine = Engine::<f64, _>::new(vec![1e10], &typical, Ned::new(0.4), threads(1)).unwrap();
-    let steep = Worth { weight: 1.0, alpha: 30.0, cap: f64::INFINITY };
+    let mut engine = Engine::<f64>::new(vec![1e10], &typical, Ned::new(0.4), threads(1)).unwrap();
+    let steep = PowerLaw { weight: 1.0, alpha: 30.0, cap: f64::INFINITY };
     let error = engine.add(&[0], steep).unwrap_err().to_string();
     assert!(error.contains("weight") && error.contains("out of range"), "{error}");
     assert_eq!(engine.flows(), 0);
-    engine.add(&[0], Worth { weight: 1e10, ..steep }).unwrap();
+    engine.add(&[0], PowerLaw { weight: 1e10, ..steep }).unwrap();
     assert!(engine.set_capacity(0, 1.0).unwrap_err().to_string().contains("out of range"));
-    engine.step();
+    engine.step().unwrap();
     engine.normalize();
     engine.set_capacity(0, 2e10).unwrap();
-    let mut narrow = Engine::<f32, _>::new(vec![1e10], &typical, Ned::new(0.4), threads(1)).unwrap();
-    assert!(narrow.add(&[0], Worth { weight: 1.0, alpha: 10.0, cap: f64::INFINITY }).is_err());
+    let mut narrow = Engine::<f32>::new(vec![1e10], &typical, Ned::new(0.4), threads(1)).unwrap();
+    assert!(narrow.add(&[0], PowerLaw { weight: 1.0, alpha: 10.0, cap: f64::INFINITY }).is_err());
 }

@@ -7,9 +7,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use netnum_core::*;
-use netnum_parallel::{
-    Allocate, AllocatorSettings, Engine, FlowId, Normalization, Worth, allocator, restore_allocator,
-};
+use netnum_parallel::{Allocate, AllocatorSettings, Engine, FlowId, Normalization, allocator, restore_allocator};
 use proptest::prelude::*;
 
 fn one() -> NonZeroUsize {
@@ -43,7 +41,7 @@ fn assert_no_overload(allocator: &dyn Allocate, flows: &[(FlowId, Vec<u32>)]) {
 
 #[derive(Debug, Clone)]
 enum Event {
-    Start(Vec<u32>, Worth),
+    Start(Vec<u32>, PowerLaw),
     End(usize),
     Weight(usize, f64),
     Reroute(usize, Vec<u32>),
@@ -65,7 +63,7 @@ fn decades(low: f64, high: f64) -> impl Strategy<Value = f64> {
 fn event() -> impl Strategy<Value = Event> {
     let worth =
         (decades(-6.0, 6.0), prop_oneof![Just(1.0), 0.5f64..5.0], prop_oneof![Just(f64::INFINITY), 0.1f64..9.0]);
-    let worth = worth.prop_map(|(weight, alpha, cap)| Worth { weight, alpha, cap });
+    let worth = worth.prop_map(|(weight, alpha, cap)| PowerLaw { weight, alpha, cap });
     let capacity = prop_oneof![Just(0.0), Just(10.0), decades(-2.0, 3.0)];
     let capacities = prop::collection::vec((0..LINKS, capacity), 1..5).prop_map(|mut changes| {
         changes.sort_by_key(|change| change.0);
@@ -109,16 +107,16 @@ fn never_overloads(method: &str, normalization: Normalization, events: &[Event])
             }
             Event::Weight(flow, weight) => {
                 let (id, path) = &flows[flow % flows.len()];
-                let worth = Worth { weight: *weight, ..allocator.worth(*id).unwrap() };
+                let worth = PowerLaw { weight: *weight, ..allocator.utility(*id).unwrap() };
                 allocator.change(*id, None, Some(worth)).unwrap();
-                assert_eq!((&allocator.path(*id).unwrap(), allocator.worth(*id).unwrap()), (path, worth));
+                assert_eq!((&allocator.path(*id).unwrap(), allocator.utility(*id).unwrap()), (path, worth));
             }
             Event::Reroute(flow, path) => {
                 let flow = flow % flows.len();
-                let (id, worth) = (flows[flow].0, allocator.worth(flows[flow].0).unwrap());
+                let (id, worth) = (flows[flow].0, allocator.utility(flows[flow].0).unwrap());
                 allocator.change(id, Some(path), None).unwrap();
                 flows[flow].1.clone_from(path);
-                assert_eq!((&allocator.path(id).unwrap(), allocator.worth(id).unwrap()), (path, worth));
+                assert_eq!((&allocator.path(id).unwrap(), allocator.utility(id).unwrap()), (path, worth));
             }
         }
     }
@@ -142,15 +140,15 @@ proptest! {
     /// Flows that have changed are as if they had always been what they are now.
     #[test]
     fn changed_flows_get_the_rates_of_new_ones(events in prop::collection::vec(event(), 1..80)) {
-        let mut engine = Engine::<f64, _>::new(
-            vec![10.0; LINKS as usize], &Paths::from_lists([[0; 0]; 0]), netnum_core::solve::Ned::new(0.4), one(),
+        let mut engine = Engine::<f64>::new(
+            vec![10.0; LINKS as usize], &Paths::from_lists([[0; 0]; 0]), netnum_core::price::Ned::new(0.4), one(),
         ).unwrap();
-        let mut flows: Vec<(FlowId, Vec<u32>, Worth)> = Vec::new();
+        let mut flows: Vec<(FlowId, Vec<u32>, PowerLaw)> = Vec::new();
         let mut capacities = vec![10.0; LINKS as usize];
         for event in &events {
             match event {
                 Event::Start(path, worth) => flows.push((engine.add(path, *worth).unwrap(), path.clone(), *worth)),
-                Event::Tick => engine.step(),
+                Event::Tick => engine.step().unwrap(),
                 Event::Copy => engine.lay_out().unwrap(),
                 Event::Capacities(changes) => {
                     for &(link, capacity) in changes {
@@ -177,11 +175,11 @@ proptest! {
         }
         let typical = Paths::from_lists(flows.iter().map(|(_, path, _)| path));
         let mut new =
-            Engine::<f64, _>::new(capacities, &typical, netnum_core::solve::Ned::new(0.4), one()).unwrap();
+            Engine::<f64>::new(capacities, &typical, netnum_core::price::Ned::new(0.4), one()).unwrap();
         new.set_prices(&engine.prices()).unwrap();
         let ids: Vec<FlowId> = flows.iter().map(|(_, path, worth)| new.add(path, *worth).unwrap()).collect();
-        engine.step();
-        new.step();
+        engine.step().unwrap();
+        new.step().unwrap();
         for ((id, path, _), other) in flows.iter().zip(ids) {
             let (found, expected) = (engine.rate(*id).unwrap(), new.rate(other).unwrap());
             prop_assert_eq!(&engine.path(*id).unwrap(), path);
@@ -197,7 +195,7 @@ fn many_links_fail_and_return_at_once_or_none_does() {
     let paths = net.ecmp(&sources, &destinations, 1).unwrap();
     let start = || {
         let mut allocator = made(net.capacities().to_vec(), "ned", Normalization::FNorm);
-        allocator.start_all(&paths, &vec![Worth::log(1.0); 500]).unwrap();
+        allocator.start_all(&paths, &vec![PowerLaw::log(1.0); 500]).unwrap();
         (0..5).for_each(|_| allocator.tick().unwrap());
         allocator
     };
@@ -231,14 +229,14 @@ fn many_links_fail_and_return_at_once_or_none_does() {
 /// It is checked against the capacity that the link had, so that the link can return; the id is the caller's.
 #[test]
 fn a_flow_on_a_failed_link_is_checked_against_what_the_link_will_be() {
-    let steep = Worth { weight: 1.0, alpha: 30.0, cap: f64::INFINITY };
+    let steep = PowerLaw { weight: 1.0, alpha: 30.0, cap: f64::INFINITY };
     let mut allocator = made(vec![1e10, 1.0], "ned", Normalization::FNorm);
     allocator.set_capacity(0, 0.0).unwrap();
     let refused = allocator.start(&[0, 0], steep).unwrap_err().to_string();
     assert_eq!(refused, "path 0 visits link 0 twice");
     let refused = allocator.start(&[0], steep).unwrap_err().to_string();
     assert!(refused.contains("out of range"), "{refused}");
-    let fits = allocator.start(&[0], Worth { weight: 1e10, ..steep }).unwrap();
+    let fits = allocator.start(&[0], PowerLaw { weight: 1e10, ..steep }).unwrap();
     let other = allocator.start(&[1], steep).unwrap();
     allocator.set_capacity(0, 1e10).unwrap();
     allocator.tick().unwrap();
@@ -264,16 +262,16 @@ fn a_flow_on_a_failed_link_is_checked_against_what_the_link_will_be() {
 fn a_flow_that_changes_keeps_its_id_and_has_the_rate_of_what_it_is() {
     for method in ["ned", "fast-ned", "rcp"] {
         let mut allocator = made(vec![10.0, 20.0], method, Normalization::Fill);
-        let ids = allocator.start_all(&Paths::from_lists([[0], [0]]), &[Worth::log(1.0); 2]).unwrap();
+        let ids = allocator.start_all(&Paths::from_lists([[0], [0]]), &[PowerLaw::log(1.0); 2]).unwrap();
         let settle = |allocator: &mut dyn Allocate| {
             (0..300).for_each(|_| allocator.tick().unwrap());
             [ids[0], ids[1]].map(|id| (1e6 * allocator.rate(id).unwrap()).round() / 1e6)
         };
         assert_eq!(settle(&mut *allocator), [5.0, 5.0], "{method}");
-        allocator.change(ids[0], None, Some(Worth::log(4.0))).unwrap();
+        allocator.change(ids[0], None, Some(PowerLaw::log(4.0))).unwrap();
         assert_eq!(allocator.rate(ids[0]).unwrap().round(), 5.0, "until the next tick");
         assert_eq!(settle(&mut *allocator), [8.0, 2.0], "{method}");
-        allocator.change(ids[0], None, Some(Worth { cap: 3.0, ..Worth::log(4.0) })).unwrap();
+        allocator.change(ids[0], None, Some(PowerLaw { cap: 3.0, ..PowerLaw::log(4.0) })).unwrap();
         assert_eq!(allocator.rate(ids[0]).unwrap(), 3.0, "never above the cap");
         assert_eq!(settle(&mut *allocator), [3.0, 7.0], "{method}");
         allocator.change(ids[1], Some(&[1]), None).unwrap();
@@ -281,19 +279,19 @@ fn a_flow_that_changes_keeps_its_id_and_has_the_rate_of_what_it_is() {
         assert_eq!(settle(&mut *allocator), [3.0, 20.0], "{method}");
         // Of many, all or none, and the wrong one by its name.
         let before = allocator.to_json().unwrap();
-        let refusal = |allocator: &mut dyn Allocate, ids: &[FlowId], paths: &[&[u32]], worths: &[Worth]| {
+        let refusal = |allocator: &mut dyn Allocate, ids: &[FlowId], paths: &[&[u32]], worths: &[PowerLaw]| {
             let (paths, none) = (Paths::from_lists(paths), paths.is_empty());
             let worths = Some(worths).filter(|worths| !worths.is_empty());
             allocator.change_all(ids, Some(&paths).filter(|_| !none), worths).unwrap_err().to_string()
         };
-        let heavy = [Worth::log(1.0), Worth::log(-1.0)];
+        let heavy = [PowerLaw::log(1.0), PowerLaw::log(-1.0)];
         let expected = format!("flow {} has weight -1, expected a finite number > 0", ids[1]);
         assert_eq!(refusal(&mut *allocator, &ids, &[], &heavy), expected);
         assert_eq!(refusal(&mut *allocator, &ids, &[&[0], &[1, 1]], &[]), "path 1 visits link 1 twice");
         assert_eq!(refusal(&mut *allocator, &ids, &[&[0]], &[]), "paths has 1 entries, expected 2, one per id");
-        assert_eq!(refusal(&mut *allocator, &ids, &[], &heavy[..1]), "worths has 1 entries, expected 2, one per id");
+        assert_eq!(refusal(&mut *allocator, &ids, &[], &heavy[..1]), "utilities has 1 entries, expected 2, one per id");
         let twice = [ids[0], ids[0]];
-        assert!(refusal(&mut *allocator, &twice, &[], &[Worth::log(2.0); 2]).starts_with("there is no flow "));
+        assert!(refusal(&mut *allocator, &twice, &[], &[PowerLaw::log(2.0); 2]).starts_with("there is no flow "));
         assert_eq!(allocator.to_json().unwrap(), before);
     }
 }
@@ -302,21 +300,21 @@ fn a_flow_that_changes_keeps_its_id_and_has_the_rate_of_what_it_is() {
 #[test]
 fn an_id_never_comes_round() {
     let mut allocator = made(vec![10.0], "ned", Normalization::FNorm);
-    let first = allocator.start(&[0], Worth::log(1.0)).unwrap();
+    let first = allocator.start(&[0], PowerLaw::log(1.0)).unwrap();
     allocator.tick().unwrap();
     let last = (1u64 << 31) - 1;
     let nearly = |generation: u64| {
         allocator.to_json().unwrap().replace("\"generation\":1,", &format!("\"generation\":{generation},"))
     };
     let mut allocator = restore_allocator(&nearly(last - 2), one()).unwrap();
-    assert!(!allocator.knows(first));
+    assert!(!allocator.contains(first));
     let mut ids = vec![(last - 2) << 32];
     for _ in 0..5 {
         allocator.end(FlowId::from_bits(*ids.last().unwrap())).unwrap();
         // Whatever was copied in between: a retired slot stays retired.
         allocator = restore_allocator(&allocator.to_json().unwrap(), one()).unwrap();
         assert_eq!(allocator.flows(), 0);
-        ids.push(allocator.start(&[0], Worth::log(1.0)).unwrap().to_bits());
+        ids.push(allocator.start(&[0], PowerLaw::log(1.0)).unwrap().to_bits());
         assert_eq!(allocator.flows(), 1);
     }
     assert_eq!(ids[1], last << 32);
@@ -370,7 +368,7 @@ fn what_is_stopped_on_the_way_has_changed_nothing() {
     let paths = Paths::from_lists((0..9000).map(path).filter(distinct));
     for method in ["ned", "fast-ned"] {
         let mut allocator = made(vec![10.0; links as usize], method, Normalization::FNorm);
-        let worths = vec![Worth::log(1.0); paths.len()];
+        let worths = vec![PowerLaw::log(1.0); paths.len()];
         allocator.set_capacity(3, 0.0).unwrap();
         changes_nothing_when_stopped("start", &mut *allocator, |allocator| {
             allocator.start_all(&paths, &worths).map(drop)
@@ -381,7 +379,7 @@ fn what_is_stopped_on_the_way_has_changed_nothing() {
         changes_nothing_when_stopped("fail", &mut *allocator, |allocator| allocator.set_capacities(&links, &none));
         let whole = vec![10.0; 100];
         changes_nothing_when_stopped("return", &mut *allocator, |allocator| allocator.set_capacities(&links, &whole));
-        let heavy = vec![Worth::log(2.0); ids.len()];
+        let heavy = vec![PowerLaw::log(2.0); ids.len()];
         changes_nothing_when_stopped("change", &mut *allocator, |allocator| {
             allocator.change_all(&ids, None, Some(&heavy))
         });

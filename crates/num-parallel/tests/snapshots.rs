@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use netnum_core::*;
-use netnum_parallel::{
-    Allocate, Allocator, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator,
-};
+use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, Normalization, allocator, restore_allocator};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -26,19 +24,19 @@ fn in_use(method: &str, single: bool, normalization: Normalization, seed: u64) -
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (sources, destinations) = net.random_pairs(90, seed).unwrap();
     let paths = net.ecmp(&sources, &destinations, seed).unwrap();
-    let worth = |flow: usize| Worth {
+    let utility = |flow: usize| PowerLaw {
         weight: 1.0 + flow as f64,
-        alpha: [1.0, 2.0][flow % 2],
+        alpha: if method == "rcp" { 1.0 } else { [1.0, 2.0][flow % 2] },
         cap: [f64::INFINITY, 3.0][flow % 3 / 2],
     };
-    let worths: Vec<Worth> = (0..90).map(worth).collect();
-    let ids = allocator.start_all(&paths, &worths).unwrap();
+    let utilities: Vec<PowerLaw> = (0..90).map(utility).collect();
+    let ids = allocator.start_all(&paths, &utilities).unwrap();
     (0..3).for_each(|_| allocator.tick().unwrap());
     allocator.end_all(&ids[..rng.random_range(1..80)]).unwrap();
     allocator.set_capacities(&[0, 3], &[0.0, 5.0]).unwrap();
     allocator.tick().unwrap();
     let _ = allocator.updates();
-    allocator.start(paths.links(3), worth(3)).unwrap();
+    allocator.start(paths.links(3), utility(3)).unwrap();
     allocator
 }
 
@@ -137,13 +135,13 @@ fn use_it(allocator: &mut dyn Allocate, tolerance: f64) {
     let _ = allocator.updates();
     let ids: Vec<FlowId> = allocator.rates().into_iter().map(|(id, _)| id).collect();
     if allocator.capacities().len() > 1 {
-        let _ = allocator.start(&[0, 1], Worth::log(1.0));
+        let _ = allocator.start(&[0, 1], PowerLaw::log(1.0));
         let _ = allocator.set_capacities(&[0, 1], &[3.0, 0.0]);
-        allocator.respond();
+        allocator.respond().unwrap();
     }
     if let Some(&id) = ids.first() {
-        let worth = allocator.worth(id).unwrap();
-        let _ = allocator.change(id, None, Some(Worth { weight: 1.25 * worth.weight, ..worth }));
+        let worth = allocator.utility(id).unwrap();
+        let _ = allocator.change(id, None, Some(PowerLaw { weight: 1.25 * worth.weight, ..worth }));
     }
     allocator.end_all(&ids).unwrap();
     allocator.tick().unwrap();
@@ -214,7 +212,7 @@ fn none_of_a_hundred_thousand_damaged_snapshots_panics() {
 #[test]
 fn what_is_wrong_is_named() {
     let mut allocator = allocator(vec![10.0, 10.0], "ned", &BTreeMap::new(), Default::default(), false, one()).unwrap();
-    allocator.start(&[0, 1], Worth::log(1.0)).unwrap();
+    allocator.start(&[0, 1], PowerLaw::log(1.0)).unwrap();
     allocator.tick().unwrap();
     let json = allocator.to_json().unwrap();
     let refusal = |text: &str| match restore_allocator(text, one()) {
@@ -229,9 +227,9 @@ fn what_is_wrong_is_named() {
         ("{", "[", ""),
         ("\"format\":\"netnum-allocator\"", "\"format\":\"x\"", "its format is \"x\", expected \"netnum-allocator\""),
         ("\"format\":\"netnum-allocator\",", "", "no format and version: it is of an earlier netnum"),
-        ("\"version\":1", "\"version\":2", "its version is 2, and this netnum reads version 1"),
-        ("\"method\":\"ned\"", "\"method\":\"newton\"", "method \"newton\" is none of an allocator"),
-        ("\"method\":\"ned\"", "\"method\":\"fgm\"", "missing field"),
+        ("\"version\":2", "\"version\":1", "its version is 1, and this netnum reads version 2"),
+        ("\"rule\":{\"ned\":", "\"rule\":{\"newton\":", "unknown variant `newton`"),
+        ("\"rule\":{\"ned\":", "\"rule\":{\"fgm\":", "missing field"),
         ("\"bits\":64", "\"bits\":16", "its numbers have 16 bits, expected 64 or 32"),
         ("\"bits\":64", "\"bits\":32", "bits 32"),
         ("\"gamma\":0.4", "\"gamma\":-0.4", "rule: gamma is -0.4, expected a finite number > 0"),
@@ -249,7 +247,7 @@ fn what_is_wrong_is_named() {
         ("\"sampled_of\":0", "\"sampled_of\":40000", "laid_out is 0, of a layout of 40000 flows"),
         ("\"laid_out\":0", "\"laid_out\":5", "laid_out is 5"),
         ("\"fresh\":[]", "\"fresh\":[1,0]", "fresh: "),
-        ("\"nominal\":9.9", "\"nominal\":3.0", "links: link 0 has capacity 9.9 and nominal 3"),
+        ("\"nominal\":[9.9", "\"nominal\":[3.0", "nominal: link 0 has capacity 9.9 and nominal 3"),
     ] {
         let refused = broken(from, to);
         assert!(refused.starts_with("not a snapshot: ") && refused.contains(named), "{refused}, expected {named}");
@@ -269,9 +267,9 @@ fn what_is_wrong_is_named() {
 /// Gives up nothing to a rule that cannot be.
 #[test]
 fn a_rule_with_parameters_out_of_range_is_refused() {
-    use netnum_core::solve::{Delayed, FastNed, Gradient, Ned, NewtonLike, Rcp};
-    fn refusal<Rule: netnum_parallel::SavedRule>(rule: Rule) -> String {
-        let refused = Allocator::<f64, Rule>::new(vec![1.0], rule, Default::default(), one());
+    use netnum_core::price::{Delayed, FastNed, Gradient, Ned, NewtonLike, Rcp, Rule};
+    fn refusal(rule: impl Into<Rule>) -> String {
+        let refused = Allocator::<f64>::new(vec![1.0], rule, Default::default(), one());
         refused.map(|_| ()).unwrap_err().to_string()
     }
     for gamma in [f64::NAN, f64::INFINITY, 0.0, -1.0] {

@@ -1,4 +1,4 @@
-//! Solves by lanes: the same steps as the library's own loop, for every rule, on every kind of network.
+//! Solves by blocks: the same steps as the library's own loop, for every rule, on every kind of network.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -72,7 +72,7 @@ fn networks(alphas: Alphas, capped: bool) -> Vec<(&'static str, Problem)> {
         ("fat-tree", problem(&fat_tree, 5001, alphas, capped, 2)),
         ("mesh", with_paths(vec![10.0; 60], mesh(60, 5002, 3), alphas, capped, 3)),
         ("chain", with_paths(vec![10.0; 20], chain(20, 5003), alphas, capped, 4)),
-        ("four lanes", problem(&leaf_spine, 40_000, alphas, capped, 5)),
+        ("four blocks", problem(&leaf_spine, 40_000, alphas, capped, 5)),
     ]
 }
 
@@ -94,12 +94,12 @@ fn every_rule_takes_the_same_steps_as_without_lanes() {
                     }
                     let what = format!("{method} on {name}, {alphas:?}, capped: {capped}");
                     let mut plain = Solver::new(&problem, method, &BTreeMap::new()).unwrap();
-                    let mut lanes = solver(&problem, method, &BTreeMap::new(), threads(1)).unwrap();
+                    let mut blocks = solver(&problem, method, &BTreeMap::new(), threads(1), None).unwrap();
                     for _ in 0..3 {
-                        assert_close(&what, &lanes.raw_rates(), &plain.raw_rates(), 1e-9);
-                        assert_close(&what, &lanes.prices(), &plain.prices(), 1e-9);
+                        assert_close(&what, &blocks.raw_rates(), &plain.raw_rates(), 1e-9);
+                        assert_close(&what, &blocks.prices(), &plain.prices(), 1e-9);
                         plain.step(2).unwrap();
-                        lanes.step(2).unwrap();
+                        blocks.step(2).unwrap();
                     }
                 }
             }
@@ -112,11 +112,11 @@ fn whole_solves_end_with_the_same_proof() {
     for (name, problem) in networks(Alphas::Mixed, true) {
         let solution = |mut solver: Solver| solver.run(&Settings::default(), &mut ()).unwrap();
         let plain = solution(Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap());
-        let lanes = solution(solver(&problem, "fast-ned", &BTreeMap::new(), threads(1)).unwrap());
-        assert_eq!(lanes.status, plain.status, "{name}: {lanes} and {plain}");
-        let certificate = certify(&problem, &lanes.rates, &lanes.prices).unwrap();
+        let blocks = solution(solver(&problem, "fast-ned", &BTreeMap::new(), threads(1), None).unwrap());
+        assert_eq!(blocks.status, plain.status, "{name}: {blocks} and {plain}");
+        let certificate = certify(&problem, &blocks.rates, &blocks.prices).unwrap();
         assert!(certificate.relative_gap <= 1e-6, "{name}: {certificate:?}");
-        assert_close(name, &[-lanes.objective], &[-plain.objective], 2e-6);
+        assert_close(name, &[-blocks.objective], &[-plain.objective], 2e-6);
     }
 }
 
@@ -126,7 +126,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     for (alphas, method) in [(Alphas::All(1.0), "auto"), (Alphas::Mixed, "fast-ned"), (Alphas::All(1.0), "gradient")] {
         let problem = problem(&net, 45_000, alphas, false, 7);
         let answer = |count| {
-            let mut solver = solver(&problem, method, &BTreeMap::new(), threads(count)).unwrap();
+            let mut solver = solver(&problem, method, &BTreeMap::new(), threads(count), None).unwrap();
             let solution = solver.run(&Settings { max_iterations: 40, ..Settings::default() }, &mut ()).unwrap();
             let bits = solution.rates.iter().chain(&solution.prices).map(|value| value.to_bits());
             (bits.collect::<Vec<_>>(), solution.iterations)
@@ -150,9 +150,9 @@ fn what_is_not_for_lanes_is_solved_as_ever() {
         Problem::grouped(net.capacities().to_vec(), paths.clone(), group, AlphaFair::proportional()).unwrap(),
     ] {
         let mut plain = Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap();
-        let mut lanes = solver(&problem, "fast-ned", &BTreeMap::new(), threads(2)).unwrap();
+        let mut blocks = solver(&problem, "fast-ned", &BTreeMap::new(), threads(2), None).unwrap();
         plain.step(5).unwrap();
-        lanes.step(5).unwrap();
-        assert_eq!((lanes.raw_rates(), lanes.prices()), (plain.raw_rates(), plain.prices()));
+        blocks.step(5).unwrap();
+        assert_eq!((blocks.raw_rates(), blocks.prices()), (plain.raw_rates(), plain.prices()));
     }
 }

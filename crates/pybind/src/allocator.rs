@@ -3,8 +3,9 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use netnum_core::PowerLaw;
 use netnum_core::{Error, Parameter, Paths};
-use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator, restore_allocator};
+use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, allocator, restore_allocator};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyTuple};
@@ -172,8 +173,8 @@ impl Allocator {
         let weights = column("weight", weight, 1.0)?;
         let alphas = column("alpha", alpha, 1.0)?;
         let caps = column("rate_cap", rate_cap, f64::INFINITY)?;
-        let of = |flow| Worth { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
-        let worths: Vec<Worth> = (0..paths.len()).map(of).collect();
+        let of = |flow| PowerLaw { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
+        let worths: Vec<PowerLaw> = (0..paths.len()).map(of).collect();
         let core = &mut *core;
         let ids = detach::run(py, || core.start_all(&paths, &worths))?;
         Ok(numbers_of(py, &ids))
@@ -228,9 +229,13 @@ impl Allocator {
         let core = &mut *core;
         detach::run(py, || {
             let worth = |(flow, &id): (usize, &FlowId)| {
-                let old = core.worth(id)?;
+                let old = core.utility(id)?;
                 let of = |column: &Option<Parameter>, old| column.as_ref().map_or(old, |column| column.of(flow));
-                Ok(Worth { weight: of(&weights, old.weight), alpha: of(&alphas, old.alpha), cap: of(&caps, old.cap) })
+                Ok(PowerLaw {
+                    weight: of(&weights, old.weight),
+                    alpha: of(&alphas, old.alpha),
+                    cap: of(&caps, old.cap),
+                })
             };
             let worths = given.then(|| ids.iter().enumerate().map(worth).collect::<netnum_core::Result<Vec<_>>>());
             core.change_all(&ids, paths.as_deref(), worths.transpose()?.as_deref())
@@ -313,10 +318,7 @@ impl Allocator {
     fn respond(&self, py: Python<'_>) -> PyResult<()> {
         let mut guard = self.core()?;
         let core = &mut *guard;
-        detach::run(py, || {
-            core.respond();
-            Ok::<_, Error>(())
-        })
+        detach::run(py, || core.respond())
     }
 
     /// The rates of the last tick or response; 0 for flowlets that started after it.

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use super::Settings;
 use super::auto::{AUTO, Auto};
 use super::interior_point::InteriorPoint;
 use super::max_min::MaxMinMethod;
 use super::newton::Newton;
-use super::price::{
-    Delayed, FastNed, Fgm, Gradient, Ned, NewtonLike, PriceEngine, PriceMethod, PriceRule, Rcp, common_alpha,
-};
+use super::price::{BUILT_IN, MakeRespond, PriceMethod, Rule, RuleSetup, first_alpha};
 use super::xwi::Xwi;
 use crate::error::{Error, Result, did_you_mean};
 use crate::max_min::Reason;
@@ -71,16 +70,17 @@ pub(crate) trait Method: Send {
 /// What a method is made for.
 pub(super) struct Setup<'a> {
     pub(super) problem: &'a Problem,
-    pub(super) presolved: &'a Presolved,
-    /// What responds to prices in the library's stead, where it pays.
-    pub(super) engine: Option<&'a dyn PriceEngine>,
+    pub(super) presolved: &'a Arc<Presolved>,
+    /// Makes the response to prices instead of the built-in loop, where that pays.
+    pub(super) respond: Option<&'a MakeRespond>,
 }
 
 /// A method ready to start, or why it cannot take the problem.
 type Made = Result<Box<dyn Method>>;
 
 /// A method's entry in [`METHODS`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct MethodInfo {
     /// Its name.
     pub name: &'static str,
@@ -88,18 +88,28 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// Its options.
     pub options: &'static [OptionInfo],
-    takes: Takes,
-    make: fn(&[f64], &Setup<'_>) -> Made,
+    pub(super) takes: Takes,
+    pub(super) make: Make,
+}
+
+/// How a method is made from the values of its options.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Make {
+    Rule(fn(&[f64], &RuleSetup) -> Rule),
+    Method(fn(&[f64], &Setup<'_>) -> Made),
 }
 
 /// What utilities a method can take, and whether flows may have several paths.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Takes {
     curvatures: &'static [Curvature],
     several_paths: bool,
 }
 
-/// What has a dual that is smooth in the prices.
+/// Flows with one path or several.
+pub(super) const STRICT: Takes = Takes { curvatures: &[Curvature::Strict], several_paths: true };
+
+/// Flows with one path: the dual is smooth in the prices.
 pub(super) const SMOOTH: Takes = Takes { curvatures: &[Curvature::Strict], several_paths: false };
 
 /// An option of a method: a number.
@@ -160,103 +170,33 @@ impl fmt::Display for OptionRange {
     }
 }
 
-const fn gamma(default: f64, summary: &'static str) -> OptionInfo {
+pub(super) const fn gamma(default: f64, summary: &'static str) -> OptionInfo {
     OptionInfo { name: "gamma", default, range: OptionRange::Positive, summary }
 }
 
-const DELAY: OptionInfo = OptionInfo {
+pub(super) const DELAY: OptionInfo = OptionInfo {
     name: "delay",
     default: 0.0,
     range: OptionRange::Switch,
-    summary: "1: flows hear of prices an iteration late",
+    summary: "1: prices reach flows an iteration late",
 };
 
-/// The method that moves prices by a rule.
-fn by_rule<R: PriceRule + 'static>(rule: R, setup: &Setup<'_>) -> Made {
-    Ok(Box::new(PriceMethod::new(rule, setup.presolved, setup.engine)?))
-}
+/// The methods that move prices by a rule, then the others: by name, the one to use first.
+pub static METHODS: &[MethodInfo] = {
+    const RULES: usize = BUILT_IN.len();
+    static ALL: [MethodInfo; RULES + OTHERS.len()] = {
+        let mut all = [OTHERS[0]; RULES + OTHERS.len()];
+        let mut place = 0;
+        while place < all.len() {
+            all[place] = if place < RULES { BUILT_IN[place] } else { OTHERS[place - RULES] };
+            place += 1;
+        }
+        all
+    };
+    &ALL
+};
 
-/// Every method by name, the one to use first.
-pub static METHODS: &[MethodInfo] = &[
-    MethodInfo {
-        name: "fast-ned",
-        summary: "NED with a majorized diagonal along conjugate directions, with a slope test",
-        options: &[gamma(1.0, "step until a curvature is known")],
-        takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
-        make: |options, setup| by_rule(FastNed::new(options[0]), setup),
-    },
-    MethodInfo {
-        name: "ned",
-        summary: "Newton with the exact diagonal, as published by Flowtune",
-        options: &[gamma(0.4, "step")],
-        takes: SMOOTH,
-        make: |options, setup| by_rule(Ned::new(options[0]), setup),
-    },
-    MethodInfo {
-        name: "gradient",
-        summary: "dual gradient descent",
-        options: &[
-            gamma(1.0, "step, relative to the longest that is safe at the start"),
-            OptionInfo {
-                name: "queue",
-                default: 0.0,
-                range: OptionRange::NotNegative,
-                summary: "weight of what has queued up, relative to the excess",
-            },
-            OptionInfo {
-                name: "step",
-                default: 0.0,
-                range: OptionRange::NotNegative,
-                summary: "step in the caller's units of price per rate, in place of gamma's; 0 for none",
-            },
-            DELAY,
-        ],
-        takes: SMOOTH,
-        make: |options, setup| {
-            let step = options[2] * (setup.presolved.units.rate / setup.presolved.units.price());
-            by_rule(Delayed::new(Gradient::new(options[0], options[1]).with_step(step), options[3] == 1.0), setup)
-        },
-    },
-    MethodInfo {
-        name: "fgm",
-        summary: "fast weighted gradient: steps from a bound of the slopes, with momentum",
-        options: &[],
-        takes: SMOOTH,
-        make: |_, setup| by_rule(Fgm::new(), setup),
-    },
-    MethodInfo {
-        name: "newton-like",
-        summary: "NED with slopes measured from how loads follow prices",
-        options: &[
-            gamma(0.5, "step"),
-            OptionInfo {
-                name: "smoothing",
-                default: 0.5,
-                range: OptionRange::Share,
-                summary: "part of the old slope that a measurement leaves",
-            },
-        ],
-        takes: SMOOTH,
-        make: |options, setup| by_rule(NewtonLike::new(options[0], options[1]), setup),
-    },
-    MethodInfo {
-        name: "rcp",
-        summary: "RCP*: fair-share rates that follow utilization, for one common alpha",
-        options: &[
-            OptionInfo {
-                name: "a",
-                default: 1.0,
-                range: OptionRange::Positive,
-                summary: "gain, below 2 to converge, or 1 with delay",
-            },
-            DELAY,
-        ],
-        takes: SMOOTH,
-        make: |options, setup| {
-            let rule = Rcp::new(options[0], common_alpha(setup.presolved)?);
-            by_rule(Delayed::new(rule, options[1] == 1.0), setup)
-        },
-    },
+const OTHERS: &[MethodInfo] = &[
     MethodInfo {
         name: "newton",
         summary: "Newton on the dual with the full Hessian, in two metrics and with a line search",
@@ -270,7 +210,7 @@ pub static METHODS: &[MethodInfo] = &[
             },
         ],
         takes: SMOOTH,
-        make: |options, setup| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, setup.presolved)?)),
+        make: Make::Method(|options, setup| Ok(Box::new(Newton::new(options[0], options[1] == 1.0, setup.presolved)?))),
     },
     MethodInfo {
         name: "xwi",
@@ -295,22 +235,24 @@ pub static METHODS: &[MethodInfo] = &[
                 summary: "bound of weights, relative to the path's smallest capacity",
             },
         ],
-        takes: Takes { curvatures: &[Curvature::Strict], several_paths: true },
-        make: |options, setup| Ok(Box::new(Xwi::new([options[0], options[1], options[2]], setup.presolved)?)),
+        takes: STRICT,
+        make: Make::Method(|options, setup| {
+            Ok(Box::new(Xwi::new([options[0], options[1], options[2]], setup.presolved)?))
+        }),
     },
     MethodInfo {
         name: "interior-point",
         summary: "primal-dual interior point: any utilities and paths, to high accuracy",
         options: &[],
         takes: Takes { curvatures: &[Curvature::Strict, Curvature::Linear], several_paths: true },
-        make: |_, setup| Ok(Box::new(InteriorPoint::new(setup.presolved)?)),
+        make: Make::Method(|_, setup| Ok(Box::new(InteriorPoint::new(setup.presolved)?))),
     },
     MethodInfo {
         name: "max-min",
         summary: "water-filling, over several paths by dual simplex: the max-min fair rates, exactly",
         options: &[],
         takes: Takes { curvatures: &[Curvature::MaxMin], several_paths: true },
-        make: |_, setup| Ok(Box::new(MaxMinMethod::new(setup.problem)?)),
+        make: Make::Method(|_, setup| Ok(Box::new(MaxMinMethod::new(setup.problem)?))),
     },
 ];
 
@@ -343,6 +285,11 @@ impl Takes {
     }
 }
 
+/// The method of a name.
+pub(super) fn find(name: &str) -> Option<&'static MethodInfo> {
+    METHODS.iter().find(|method| method.name == name)
+}
+
 impl MethodInfo {
     /// The method of a name, `auto` included, if it can take the problem.
     ///
@@ -350,7 +297,7 @@ impl MethodInfo {
     /// [`Error::UnknownMethod`] with the nearest known name, [`Error::Unsupported`] naming the method that would do.
     pub(super) fn of(name: &str, problem: &Problem) -> Result<&'static Self> {
         let wanted = if name == AUTO { Auto::first(problem) } else { name };
-        let Some(method) = METHODS.iter().find(|method| method.name == wanted) else {
+        let Some(method) = find(wanted) else {
             let known: Vec<&str> = std::iter::once(AUTO).chain(METHODS.iter().map(|method| method.name)).collect();
             let (nearest, known) = (did_you_mean(name, &known), known.join(", "));
             return Err(Error::UnknownMethod { name: name.into(), nearest, known });
@@ -365,7 +312,26 @@ impl MethodInfo {
     /// Those of [`values`](Self::values), and [`Error::Unsupported`] when the method needs more of the utilities than
     /// their curvature.
     pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, setup: &Setup<'_>) -> Made {
-        (self.make)(&self.values(options)?, setup)
+        let values = self.values(options)?;
+        match self.make {
+            Make::Method(make) => make(&values, setup),
+            Make::Rule(make) => {
+                let units = setup.presolved.units;
+                let (alpha, price_per_rate) = (first_alpha(setup.presolved), units.rate / units.price());
+                let mut rule_setup = RuleSetup::for_alpha(alpha);
+                rule_setup.price_per_rate = price_per_rate;
+                let rule = make(&values, &rule_setup);
+                Ok(Box::new(PriceMethod::new(rule, self.name, setup.presolved, setup.respond)?))
+            }
+        }
+    }
+
+    /// How its price rule is made, where it has one.
+    pub(super) fn rule(&self) -> Option<fn(&[f64], &RuleSetup) -> Rule> {
+        match self.make {
+            Make::Rule(make) => Some(make),
+            Make::Method(_) => None,
+        }
     }
 
     /// The value of every option of [`options`](Self::options), in their order: as given by name, or by default.

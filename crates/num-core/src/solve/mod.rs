@@ -9,7 +9,7 @@ mod interior_point;
 mod max_min;
 mod method;
 mod newton;
-mod price;
+pub mod price;
 mod progress;
 mod proof;
 mod routing_matrix;
@@ -27,10 +27,6 @@ use deadline::Deadline;
 use goal::Goal;
 pub use method::{METHODS, MethodInfo, OptionInfo, OptionRange};
 pub(crate) use method::{Method, State};
-pub use price::{
-    CEILING, Delayed, FastNed, Fgm, Gradient, LARGEST_PRICE, LARGEST_SUM, Late, LinkRecord, LinkState, MOST_REFUSALS,
-    Ned, NewtonLike, PowerFlows, PowerLaw, PriceEngine, PriceRule, Rcp, Responder, Sums,
-};
 pub use progress::{Cadence, Observer, Progress};
 pub use settings::{Settings, Stop};
 pub use solution::{Solution, Status};

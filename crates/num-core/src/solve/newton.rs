@@ -32,7 +32,7 @@
 //! Sources: Bertsekas, *Projected Newton methods for optimization problems with simple constraints*, SIAM J. Control
 //! Optim. 1982; plain: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, appendix B.
 
-use super::price::{LARGEST_PRICE, MOST_REFUSALS, at_least, ceilings, newton_step, worth_of_mismatch};
+use super::price::{Bounds, LARGEST_PRICE, MOST_REFUSALS, at_least, bounds, newton_step, worth_of_mismatch};
 use super::system::{Accuracy, EXACT, System};
 use super::{Method, State};
 use crate::error::Result;
@@ -90,7 +90,7 @@ impl Newton {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(gamma: f64, plain: bool, problem: &Presolved) -> Result<Self> {
-        let (ceilings, _, floors) = ceilings(problem)?;
+        let Bounds { ceilings, floors, .. } = bounds(problem)?;
         let (links, paths) = (vec![0.0; problem.capacities.len()], vec![0.0; problem.paths.len()]);
         Ok(Self {
             gamma,

@@ -8,11 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::auto::{AUTO, Auto};
 use super::method::{Method, MethodInfo, SMOOTH, Setup, State};
-use super::price::{PriceEngine, PriceMethod};
+use super::price::{MakeRespond, PriceMethod, Rule};
 use super::proof::Proof;
-use super::{
-    Cadence, Deadline, Goal, Observer, PriceRule, Progress, Settings, Solution, Status, Stop, bottlenecks, start,
-};
+use super::{Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Status, Stop, bottlenecks, start};
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
@@ -22,11 +20,11 @@ use crate::problem::Problem;
 /// A method at work on a problem: one iteration at a time, or until proven.
 pub struct Solver {
     problem: Problem,
-    presolved: Presolved,
+    presolved: Arc<Presolved>,
     method_name: &'static str,
     method: Box<dyn Method>,
-    /// What responds to prices in the library's stead, where it pays *(given)*.
-    engine: Option<Arc<dyn PriceEngine>>,
+    /// Makes the response to prices instead of the built-in loop, where that pays *(given)*.
+    respond: Option<Arc<MakeRespond>>,
     /// Where the caller left the choice of the method to the library.
     auto: Option<Auto>,
     /// The method's own, by name; none for a rule of the caller's own *(given)*.
@@ -50,43 +48,43 @@ impl Solver {
     /// [`Error::UnknownMethod`], [`Error::UnknownOption`], [`Error::Setting`], [`Error::Unsupported`] when the method
     /// cannot take the problem, [`Error::Utility`] when a utility's answers cannot be used.
     pub fn new(problem: &Problem, method: &str, options: &BTreeMap<String, f64>) -> Result<Self> {
-        Self::with_engine(problem, method, options, None)
+        Self::with_respond(problem, method, options, None)
     }
 
-    /// The same, and price methods leave the response to an engine where that pays.
+    /// The same, and the response to prices is made by `respond` where it makes one.
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_engine(
+    pub fn with_respond(
         problem: &Problem,
         method: &str,
         options: &BTreeMap<String, f64>,
-        engine: Option<Arc<dyn PriceEngine>>,
+        respond: Option<Arc<MakeRespond>>,
     ) -> Result<Self> {
         let info = MethodInfo::of(method, problem)?;
-        let make = |presolved: &_| info.make(options, &Setup { problem, presolved, engine: engine.as_deref() });
+        let make = |presolved: &_| info.make(options, &Setup { problem, presolved, respond: respond.as_deref() });
         let mut this = Self::start(problem, info.name, make)?;
         this.auto = (method == AUTO).then(Auto::new);
-        (this.engine, this.options) = (engine, Some(options.clone()));
+        (this.respond, this.options) = (respond, Some(options.clone()));
         Ok(this)
     }
 
-    /// A solver that moves prices by a rule of the caller's own, on single-path, strictly concave problems.
+    /// A solver that moves prices by a rule, of the library or user-defined, on single-path, strictly concave problems.
     ///
     /// # Errors
     /// [`Error::Unsupported`] and [`Error::Utility`] as [`new`](Self::new).
-    pub fn with_rule<R: PriceRule + 'static>(problem: &Problem, name: &'static str, rule: R) -> Result<Self> {
+    pub fn with_rule(problem: &Problem, name: &'static str, rule: impl Into<Rule>) -> Result<Self> {
         SMOOTH.check(name, problem)?;
-        Self::start(problem, name, |presolved| Ok(Box::new(PriceMethod::new(rule, presolved, None)?)))
+        Self::start(problem, name, |presolved| Ok(Box::new(PriceMethod::new(rule.into(), name, presolved, None)?)))
     }
 
     fn start(
         problem: &Problem,
         method_name: &'static str,
-        make: impl FnOnce(&Presolved) -> Result<Box<dyn Method>>,
+        make: impl FnOnce(&Arc<Presolved>) -> Result<Box<dyn Method>>,
     ) -> Result<Self> {
         let began = Instant::now();
-        let presolved = Presolved::new(problem)?;
+        let presolved = Arc::new(Presolved::new(problem)?);
         let mut method = make(&presolved)?;
         let prices = start::revenue_split(&presolved)?;
         let mut state = State { prices, rates: vec![0.0; presolved.paths.len()] };
@@ -98,7 +96,7 @@ impl Solver {
             presolved,
             method_name,
             method,
-            engine: None,
+            respond: None,
             auto: None,
             options: None,
             state,
@@ -157,7 +155,7 @@ impl Solver {
             return Err(Error::Unsupported { method, what, instead: "make another solver" });
         };
         let method = if self.auto.is_some() { AUTO } else { self.method_name };
-        let mut next = Self::with_engine(problem, method, options, self.engine.clone())?;
+        let mut next = Self::with_respond(problem, method, options, self.respond.clone())?;
         let (prices, rates) = (self.prices(), self.raw_rates());
         // Where it has gone astray it begins anew.
         if prices.iter().chain(&rates).all(|value| value.is_finite()) {
@@ -385,7 +383,7 @@ impl Solver {
     /// Goes on with another method from these prices. Stopped on the way it stays with the one that it has.
     fn hand_over(&mut self, method: &str, prices: Vec<f64>) -> Result<()> {
         let info = MethodInfo::of(method, &self.problem)?;
-        let setup = Setup { problem: &self.problem, presolved: &self.presolved, engine: self.engine.as_deref() };
+        let setup = Setup { problem: &self.problem, presolved: &self.presolved, respond: self.respond.as_deref() };
         let mut method = info.make(&BTreeMap::new(), &setup)?;
         let mut state = State { prices, rates: vec![0.0; self.state.rates.len()] };
         self.estimate = method.start(&self.presolved, &mut state)?;

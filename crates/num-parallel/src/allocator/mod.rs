@@ -9,22 +9,24 @@
 //!
 //! An endpoint that has not heard of its rate sends at most r/(1 − θ), so that the links, filled to 1 − θ, hold all the
 //! same. A link that was empty has a price of no meaning; it gets the one at which its first flows pay what they are
-//! worth, split evenly over the links of their paths: p_l = Σ x U'(x)/(|path| c_l), x the most that a path can carry.
+//! utility, split evenly over the links of their paths: p_l = Σ x U'(x)/(|path| c_l), x the most that a path can carry.
 //! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6.
 
-mod named;
+mod by_name;
 mod snapshot;
 
 use std::fmt;
 use std::num::NonZeroUsize;
 
 use netnum_core::interrupt::{self, Pacer};
-use netnum_core::{Error, Fill, Paths, PriceRule, Result, UNorm};
+use netnum_core::price::Rule;
+use netnum_core::{Error, Fill, Paths, PowerLaw, Result, UNorm};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Engine, FlowId, Real, Worth, check_capacity};
-pub use named::{SavedRule, allocator, restore_allocator};
+use crate::engine::{Engine, FlowId, check_capacity};
+use crate::flow_blocks::Real;
+pub use by_name::{allocator, restore_allocator};
 pub use snapshot::AllocatorSnapshot;
 
 /// What makes the rates of a tick feasible.
@@ -78,13 +80,14 @@ impl AllocatorSettings {
 /// ```
 /// use std::num::NonZeroUsize;
 ///
-/// use netnum_core::solve::Ned;
-/// use netnum_parallel::{Allocate, Allocator, AllocatorSettings, Worth};
+/// use netnum_core::PowerLaw;
+/// use netnum_core::price::Ned;
+/// use netnum_parallel::{Allocate, Allocator, AllocatorSettings};
 ///
 /// let settings = AllocatorSettings { update_threshold: 0.0, ..Default::default() };
-/// let mut allocator = Allocator::<f64, _>::new(vec![10.0, 10.0], Ned::new(0.4), settings, NonZeroUsize::MIN)?;
-/// let long = allocator.start(&[0, 1], Worth::log(1.0))?;
-/// let short = allocator.start(&[0], Worth::log(1.0))?;
+/// let mut allocator: Allocator = Allocator::new(vec![10.0, 10.0], Ned::new(0.4), settings, NonZeroUsize::MIN)?;
+/// let long = allocator.start(&[0, 1], PowerLaw::log(1.0))?;
+/// let short = allocator.start(&[0], PowerLaw::log(1.0))?;
 /// (0..50).try_for_each(|_| allocator.tick())?;
 /// assert!((allocator.rate(long)? - 5.0).abs() < 1e-6);
 /// assert_eq!(allocator.updates().len(), 2);
@@ -96,8 +99,8 @@ impl AllocatorSettings {
 /// assert!((allocator.rate(short)? - 10.0).abs() < 1e-6);
 /// # Ok::<(), netnum_core::Error>(())
 /// ```
-pub struct Allocator<R: Real, Rule: PriceRule> {
-    engine: Engine<R, Rule>,
+pub struct Allocator<R: Real = f64> {
+    engine: Engine<R>,
     settings: AllocatorSettings,
     /// Of every link, as the caller says.
     capacities: Vec<f64>,
@@ -115,14 +118,14 @@ pub trait Allocate: Send + Sync {
     ///
     /// # Errors
     /// Those of [`Engine::add`]; nothing has changed then.
-    fn start(&mut self, path: &[u32], worth: Worth) -> Result<FlowId>;
+    fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId>;
 
     /// Starts many, or none where one is wrong. O(crossings).
     ///
     /// # Errors
     /// Those of [`Engine::add`], which name the path and the flow by its place; [`Error::Length`] unless every path has a
-    /// worth; [`Error::Stopped`].
-    fn start_all(&mut self, paths: &Paths, worths: &[Worth]) -> Result<Vec<FlowId>>;
+    /// utility; [`Error::Stopped`].
+    fn start_all(&mut self, paths: &Paths, utilities: &[PowerLaw]) -> Result<Vec<FlowId>>;
 
     /// Ends a flowlet. O(links of its path).
     ///
@@ -136,26 +139,26 @@ pub trait Allocate: Send + Sync {
     /// [`Error::UnknownFlow`], [`Error::Stopped`].
     fn end_all(&mut self, ids: &[FlowId]) -> Result<()>;
 
-    /// Changes the path of a flowlet, its worth, or both, from the next tick on. Id and prices stay; on another path it
+    /// Changes the path of a flowlet, its utility, or both, from the next tick on. Id and prices stay; on another path it
     /// has no rate before that tick. O(links of its paths).
     ///
     /// # Errors
     /// Those of [`change_all`](Self::change_all).
-    fn change(&mut self, id: FlowId, path: Option<&[u32]>, worth: Option<Worth>) -> Result<()> {
+    fn change(&mut self, id: FlowId, path: Option<&[u32]>, utility: Option<PowerLaw>) -> Result<()> {
         let path = path.map(|path| Paths::from_lists([path]));
-        self.change_all(&[id], path.as_ref(), worth.as_ref().map(std::slice::from_ref))
+        self.change_all(&[id], path.as_ref(), utility.as_ref().map(std::slice::from_ref))
     }
 
     /// Changes many, or none where one is wrong. O(crossings).
     ///
     /// # Errors
-    /// [`Error::UnknownFlow`], also for an id that is named twice; [`Error::Length`] unless there is a path and a worth
+    /// [`Error::UnknownFlow`], also for an id that is named twice; [`Error::Length`] unless there is a path and a utility
     /// per id, or none; those of [`Engine::add`], which name a path by its place and a flow by its id;
     /// [`Error::Stopped`]. Nothing has changed then.
-    fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, worths: Option<&[Worth]>) -> Result<()>;
+    fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, utilities: Option<&[PowerLaw]>) -> Result<()>;
 
     /// Whether there is such a flowlet.
-    fn knows(&self, id: FlowId) -> bool;
+    fn contains(&self, id: FlowId) -> bool;
 
     /// The links of a flowlet.
     ///
@@ -163,11 +166,11 @@ pub trait Allocate: Send + Sync {
     /// [`Error::UnknownFlow`].
     fn path(&self, id: FlowId) -> Result<Vec<u32>>;
 
-    /// What a flowlet's rate is worth.
+    /// The utility of a flowlet.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
-    fn worth(&self, id: FlowId) -> Result<Worth>;
+    fn utility(&self, id: FlowId) -> Result<PowerLaw>;
 
     /// Changes the capacity of a link, from the next tick on. At 0 it has failed: its flows get nothing, and count nowhere,
     /// until it returns. O(its flows), and once, when a capacity first changes, O(crossings).
@@ -194,13 +197,16 @@ pub trait Allocate: Send + Sync {
     /// both before the iteration, which is never done by half.
     fn tick(&mut self) -> Result<()>;
 
-    /// Keeps each worker thread on a core of its own: see [`Crew::pin`](crate::Crew::pin).
+    /// Keeps each worker thread on a core of its own: see [`Engine::pin`].
     fn pin(&mut self);
 
     /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. With fill, flows
     /// weigh what they would ask for if paths could carry it, so that a weight acts before prices have followed. O(flows +
     /// links) with F-NORM.
-    fn respond(&mut self);
+    ///
+    /// # Errors
+    /// Those of [`Engine::respond`].
+    fn respond(&mut self) -> Result<()>;
 
     /// What the last tick or response gave a flowlet; 0 if it started after that.
     ///
@@ -240,12 +246,17 @@ pub trait Allocate: Send + Sync {
 /// From so many flows on the layout follows them, when they have become twice as many or an eighth.
 const FEW: usize = 64;
 
-impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
+impl<R: Real> Allocator<R> {
     /// An allocator for links of these capacities, without flows. A capacity of 0 is a failed link.
     ///
     /// # Errors
-    /// [`Error::Capacity`], [`Error::Setting`].
-    pub fn new(capacities: Vec<f64>, rule: Rule, settings: AllocatorSettings, threads: NonZeroUsize) -> Result<Self> {
+    /// [`Error::Capacity`]; [`Error::Setting`] for a setting or a parameter of the rule out of its range.
+    pub fn new(
+        capacities: Vec<f64>,
+        rule: impl Into<Rule>,
+        settings: AllocatorSettings,
+        threads: NonZeroUsize,
+    ) -> Result<Self> {
         settings.check()?;
         capacities.iter().enumerate().try_for_each(|(link, &capacity)| check_capacity(link, capacity))?;
         let used = capacities.iter().map(|&capacity| settings.used(capacity)).collect();
@@ -257,7 +268,7 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
 
     /// Adds to these prices (or takes off again) what a flow alone pays for the links of its path that carry nothing as
     /// yet.
-    fn price_fresh(&self, prices: &mut FxHashMap<u32, f64>, path: &[u32], worth: &Worth, sign: f64) {
+    fn price_fresh(&self, prices: &mut FxHashMap<u32, f64>, path: &[u32], utility: &PowerLaw, sign: f64) {
         let is_empty = |&&link: &&u32| !self.engine.load(link).is_ok_and(|load| load > 0.0);
         if path.iter().find(is_empty).is_none() {
             return;
@@ -267,7 +278,7 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
         if smallest == 0.0 {
             return;
         }
-        let pays = sign * worth.revenue(smallest) / path.len() as f64;
+        let pays = sign * utility.revenue(smallest) / path.len() as f64;
         for &link in path.iter().filter(is_empty) {
             let was = prices.get(&link).copied().unwrap_or_else(|| match self.fresh.contains(&link) {
                 true => self.engine.price(link).unwrap_or(0.0),
@@ -291,7 +302,7 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
     fn check_ids(&self, ids: &[FlowId], pacer: &mut Pacer) -> Result<()> {
         let mut named = FxHashSet::default();
         for &id in ids {
-            if !self.engine.knows(id) || (ids.len() > 1 && !named.insert(id)) {
+            if !self.engine.contains(id) || (ids.len() > 1 && !named.insert(id)) {
                 return Err(Error::UnknownFlow { id: id.to_string() });
             }
             pacer.did(4)?;
@@ -302,17 +313,17 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
     /// Starts flows that have been checked, or none.
     fn start_checked<'a>(
         &mut self,
-        flows: impl ExactSizeIterator<Item = (&'a [u32], Worth)> + Clone,
+        flows: impl ExactSizeIterator<Item = (&'a [u32], PowerLaw)> + Clone,
         pacer: &mut Pacer,
     ) -> Result<Vec<FlowId>> {
         let mut prices = FxHashMap::default();
-        for (path, worth) in flows.clone() {
-            self.price_fresh(&mut prices, path, &worth, 1.0);
+        for (path, utility) in flows.clone() {
+            self.price_fresh(&mut prices, path, &utility, 1.0);
             pacer.did(path.len())?;
         }
-        let (mut ids, started) = (Vec::with_capacity(flows.len()), self.engine.is_started());
-        for (path, worth) in flows {
-            ids.push(self.engine.add_checked(path, worth));
+        let (mut ids, started) = (Vec::with_capacity(flows.len()), self.engine.has_started());
+        for (path, utility) in flows {
+            ids.push(self.engine.add_checked(path, utility));
             if let Err(stopped) = pacer.did(4 * path.len()) {
                 ids.into_iter().rev().for_each(|id| self.engine.take_back(id));
                 self.engine.set_started(started);
@@ -329,9 +340,9 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
     fn price_returned(&self, flows: &[u32], returned: &[u32]) -> Result<FxHashMap<u32, f64>> {
         let (mut prices, mut pacer) = (FxHashMap::default(), Pacer::new());
         for &number in flows {
-            let (path, worth) = self.engine.flow_of(number);
+            let (path, utility) = self.engine.flow_of(number);
             if path.iter().any(|link| returned.contains(link)) {
-                self.price_fresh(&mut prices, &path, &worth, 1.0);
+                self.price_fresh(&mut prices, &path, &utility, 1.0);
             }
             pacer.did(4 * path.len())?;
         }
@@ -349,25 +360,25 @@ impl<R: Real, Rule: PriceRule + Clone + 'static> Allocator<R, Rule> {
     }
 }
 
-impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
-    fn start(&mut self, path: &[u32], worth: Worth) -> Result<FlowId> {
+impl<R: Real> Allocate for Allocator<R> {
+    fn start(&mut self, path: &[u32], utility: PowerLaw) -> Result<FlowId> {
         self.engine.check_room(1)?;
-        self.engine.check(0, path, &worth)?;
-        Ok(self.start_checked(std::iter::once((path, worth)), &mut Pacer::new())?[0])
+        self.engine.check(0, path, &utility)?;
+        Ok(self.start_checked(std::iter::once((path, utility)), &mut Pacer::new())?[0])
     }
 
-    fn start_all(&mut self, paths: &Paths, worths: &[Worth]) -> Result<Vec<FlowId>> {
-        let (found, expected) = (worths.len(), paths.len());
+    fn start_all(&mut self, paths: &Paths, utilities: &[PowerLaw]) -> Result<Vec<FlowId>> {
+        let (found, expected) = (utilities.len(), paths.len());
         if found != expected {
-            return Err(Error::Length { what: "worths".into(), found, expected, per: "path" });
+            return Err(Error::Length { what: "utilities".into(), found, expected, per: "path" });
         }
         self.engine.check_room(found)?;
         let mut pacer = Pacer::new();
-        for (number, (path, worth)) in paths.iter().zip(worths).enumerate() {
-            self.engine.check(number, path, worth)?;
+        for (number, (path, utility)) in paths.iter().zip(utilities).enumerate() {
+            self.engine.check(number, path, utility)?;
             pacer.did(path.len())?;
         }
-        self.start_checked((0..found).map(|flow| (paths.links(flow), worths[flow])), &mut pacer)
+        self.start_checked((0..found).map(|flow| (paths.links(flow), utilities[flow])), &mut pacer)
     }
 
     fn end(&mut self, id: FlowId) -> Result<()> {
@@ -380,8 +391,8 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         let mut prices = FxHashMap::default();
         if !self.fresh.is_empty() {
             for &id in ids {
-                let (path, worth) = (self.engine.path(id)?, self.engine.worth(id)?);
-                self.price_fresh(&mut prices, &path, &worth, -1.0);
+                let (path, utility) = (self.engine.path(id)?, self.engine.utility(id)?);
+                self.price_fresh(&mut prices, &path, &utility, -1.0);
                 pacer.did(4 * path.len())?;
             }
         }
@@ -389,8 +400,8 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         ids.iter().try_for_each(|&id| self.engine.remove(id))
     }
 
-    fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, worths: Option<&[Worth]>) -> Result<()> {
-        let lengths = [("paths", paths.map(Paths::len)), ("worths", worths.map(<[Worth]>::len))];
+    fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, utilities: Option<&[PowerLaw]>) -> Result<()> {
+        let lengths = [("paths", paths.map(Paths::len)), ("utilities", utilities.map(<[PowerLaw]>::len))];
         for (what, length) in lengths {
             if let Some(found) = length.filter(|&found| found != ids.len()) {
                 return Err(Error::Length { what: what.into(), found, expected: ids.len(), per: "id" });
@@ -399,35 +410,35 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         let mut pacer = Pacer::new();
         self.check_ids(ids, &mut pacer)?;
         let path = |place: usize| paths.map(|paths| paths.links(place));
-        let worth = |place: usize| worths.map(|worths| worths[place]);
+        let utility = |place: usize| utilities.map(|utilities| utilities[place]);
         let mut prices = FxHashMap::default();
         for (place, &id) in ids.iter().enumerate() {
-            let (path, worth) = (path(place), worth(place));
-            self.engine.check_change(place, id, path, worth.as_ref())?;
-            let (old_path, old_worth) = (self.engine.path(id)?, self.engine.worth(id)?);
+            let (path, utility) = (path(place), utility(place));
+            self.engine.check_change(place, id, path, utility.as_ref())?;
+            let (old_path, old_utility) = (self.engine.path(id)?, self.engine.utility(id)?);
             if !self.fresh.is_empty() {
-                self.price_fresh(&mut prices, &old_path, &old_worth, -1.0);
+                self.price_fresh(&mut prices, &old_path, &old_utility, -1.0);
             }
-            self.price_fresh(&mut prices, path.unwrap_or(&old_path), &worth.unwrap_or(old_worth), 1.0);
+            self.price_fresh(&mut prices, path.unwrap_or(&old_path), &utility.unwrap_or(old_utility), 1.0);
             pacer.did(8 + 4 * old_path.len())?;
         }
         self.set_fresh(prices);
         for (place, &id) in ids.iter().enumerate() {
-            self.engine.change_checked(id, path(place), worth(place));
+            self.engine.change_checked(id, path(place), utility(place));
         }
         Ok(())
     }
 
-    fn knows(&self, id: FlowId) -> bool {
-        self.engine.knows(id)
+    fn contains(&self, id: FlowId) -> bool {
+        self.engine.contains(id)
     }
 
     fn path(&self, id: FlowId) -> Result<Vec<u32>> {
         self.engine.path(id)
     }
 
-    fn worth(&self, id: FlowId) -> Result<Worth> {
-        self.engine.worth(id)
+    fn utility(&self, id: FlowId) -> Result<PowerLaw> {
+        self.engine.utility(id)
     }
 
     fn set_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<()> {
@@ -450,7 +461,7 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         let flows = if returned.is_empty() { &[] } else { change.flows() };
         match self.price_returned(flows, &returned) {
             Ok(prices) => {
-                self.engine.commit_capacities(change);
+                self.engine.commit_capacities(change)?;
                 self.set_fresh(prices);
                 Ok(())
             }
@@ -468,7 +479,7 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
             self.engine.lay_out()?;
             self.laid_out = flows;
         }
-        self.engine.step();
+        self.engine.step()?;
         self.normalize();
         self.fresh.clear();
         Ok(())
@@ -478,13 +489,14 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
         self.engine.pin();
     }
 
-    fn respond(&mut self) {
-        self.engine.respond();
+    fn respond(&mut self) -> Result<()> {
+        self.engine.respond()?;
         match self.settings.normalization {
             Normalization::Fill => self.engine.fill_by_demand(),
             _ => self.normalize(),
         }
         self.fresh.clear();
+        Ok(())
     }
 
     fn rate(&self, id: FlowId) -> Result<f64> {
@@ -520,11 +532,11 @@ impl<R: Real, Rule: SavedRule> Allocate for Allocator<R, Rule> {
     }
 
     fn prices(&self) -> Vec<f64> {
-        self.engine.prices()
+        self.engine.prices().to_vec()
     }
 
     fn method(&self) -> &'static str {
-        Rule::METHOD
+        self.engine.rule().name()
     }
 
     fn bits(&self) -> u32 {
@@ -548,7 +560,7 @@ impl AllocatorSettings {
     }
 }
 
-impl<R: Real, Rule: PriceRule + 'static> fmt::Debug for Allocator<R, Rule> {
+impl<R: Real> fmt::Debug for Allocator<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Allocator({:?})", self.engine)
     }

@@ -1,39 +1,38 @@
 //! An allocator as plain data and as text, and back.
 //!
 //! ```text
-//! {"format": "netnum-allocator", "version": 1, "method": "ned", "bits": 64, "settings": …, "engine": {"rule": …}, …}
+//! {"format": "netnum-allocator", "version": 2, "bits": 64, "settings": …, "engine": {"prices": {"rule": …}, …}, …}
 //! ```
 //!
 //! Text that was damaged, or written by hand, is refused with the name of the part that is wrong, or gives an allocator
-//! that works: every number is checked by itself and against the others. The options of the method, and its state, are
-//! in the rule.
+//! that works: every number is checked by itself and against the others. The method is the name of the rule, which has
+//! its options and its state.
 
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::{Error, PriceRule, Result, interrupt, paced};
-use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
+use netnum_core::{Error, Result, interrupt, paced};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::{Allocator, AllocatorSettings, SavedRule};
-use crate::engine::{Engine, Real, Snapshot};
+use super::{Allocator, AllocatorSettings};
+use crate::engine::{Engine, Snapshot};
+use crate::flow_blocks::Real;
 
 /// What the first field of the text says.
 const FORMAT: &str = "netnum-allocator";
 /// Raised whenever a field changes.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// An allocator's state.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound(serialize = "Rule: Serialize, Memory: Serialize"))]
-#[serde(bound(deserialize = "Rule: Deserialize<'de>, Memory: Deserialize<'de>"))]
-pub struct AllocatorSnapshot<Rule, Memory> {
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AllocatorSnapshot {
     format: String,
     version: u64,
-    method: String,
     bits: u32,
     settings: AllocatorSettings,
-    engine: Snapshot<Rule, Memory>,
+    engine: Snapshot,
     #[serde(with = "paced")]
     capacities: Vec<f64>,
     #[serde(with = "paced")]
@@ -48,11 +47,10 @@ pub struct AllocatorSnapshot<Rule, Memory> {
 pub(super) struct Header {
     format: Option<String>,
     version: Option<u64>,
-    pub(super) method: Option<String>,
     pub(super) bits: Option<u64>,
 }
 
-impl<Rule: Serialize, Memory: Serialize> AllocatorSnapshot<Rule, Memory> {
+impl AllocatorSnapshot {
     /// The text of it.
     ///
     /// # Errors
@@ -60,9 +58,7 @@ impl<Rule: Serialize, Memory: Serialize> AllocatorSnapshot<Rule, Memory> {
     pub(super) fn to_json(&self) -> Result<String> {
         serde_json::to_string(self).map_err(text_error)
     }
-}
 
-impl<Rule: DeserializeOwned, Memory: DeserializeOwned> AllocatorSnapshot<Rule, Memory> {
     /// The snapshot of such a text.
     ///
     /// # Errors
@@ -78,7 +74,7 @@ fn text_error(error: serde_json::Error) -> Error {
 }
 
 impl Header {
-    /// Reads no farther than needed: it comes first, unless somebody has sorted the fields.
+    /// Reads no farther than needed: it comes first, unless the fields were sorted.
     ///
     /// # Errors
     /// [`Error::Snapshot`] for text without it, or of another format or version.
@@ -103,7 +99,7 @@ impl Header {
     }
 
     fn is_complete(&self) -> bool {
-        self.format.is_some() && self.version.is_some() && self.method.is_some() && self.bits.is_some()
+        self.format.is_some() && self.version.is_some() && self.bits.is_some()
     }
 }
 
@@ -120,7 +116,6 @@ impl<'de> Visitor<'de> for &mut Header {
             match &*name {
                 "format" => self.format = Some(fields.next_value()?),
                 "version" => self.version = Some(fields.next_value()?),
-                "method" => self.method = Some(fields.next_value()?),
                 "bits" => self.bits = Some(fields.next_value()?),
                 _ => drop(fields.next_value::<IgnoredAny>()?),
             }
@@ -129,18 +124,17 @@ impl<'de> Visitor<'de> for &mut Header {
     }
 }
 
-impl<R: Real, Rule: SavedRule> Allocator<R, Rule> {
+impl<R: Real> Allocator<R> {
     /// The whole state. O(links + crossings).
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub fn snapshot(&self) -> Result<AllocatorSnapshot<Rule, Rule::Memory>> {
+    /// [`Error::Unsupported`] for a user-defined rule, [`Error::Stopped`].
+    pub fn snapshot(&self) -> Result<AllocatorSnapshot> {
         let mut fresh: Vec<u32> = self.fresh.iter().copied().collect();
         fresh.sort_unstable();
         Ok(AllocatorSnapshot {
             format: FORMAT.into(),
             version: VERSION,
-            method: Rule::METHOD.into(),
             bits: R::BITS,
             settings: self.settings,
             engine: self.engine.snapshot()?,
@@ -156,7 +150,7 @@ impl<R: Real, Rule: SavedRule> Allocator<R, Rule> {
     ///
     /// # Errors
     /// [`Error::Snapshot`] where a part is wrong or does not fit the others, and those of [`Engine::restore`].
-    pub fn restore(snapshot: AllocatorSnapshot<Rule, Rule::Memory>, threads: NonZeroUsize) -> Result<Self> {
+    pub fn restore(snapshot: AllocatorSnapshot, threads: NonZeroUsize) -> Result<Self> {
         snapshot.check::<R>()?;
         let AllocatorSnapshot { engine, settings, capacities, fresh, sent, laid_out, .. } = snapshot;
         let engine = Engine::restore(engine, threads)?;
@@ -169,20 +163,14 @@ impl<R: Real, Rule: SavedRule> Allocator<R, Rule> {
     }
 }
 
-impl<Rule: SavedRule> AllocatorSnapshot<Rule, Rule::Memory> {
-    /// What can be seen before the engine is there.
+impl AllocatorSnapshot {
+    /// Whether its parts fit each other, as far as that shows without an engine.
     fn check<R: Real>(&self) -> Result<()> {
-        let Self { format, version, method, bits, settings, engine, capacities, fresh, sent, laid_out } = self;
+        let Self { format, version, bits, settings, engine, capacities, fresh, sent, laid_out } = self;
         let wrong = |what: String| Err(Error::Snapshot(what));
-        if format != FORMAT
-            || *version != VERSION
-            || method != Rule::METHOD
-            || *bits != R::BITS
-            || engine.bits() != *bits
-        {
-            let what =
-                format!("format {format:?}, version {version}, method {method:?} and bits {bits} ({})", engine.bits());
-            return wrong(format!("{what}, expected {FORMAT:?}, {VERSION}, {:?} and {}", Rule::METHOD, R::BITS));
+        if format != FORMAT || *version != VERSION || *bits != R::BITS || engine.bits() != *bits {
+            let what = format!("format {format:?}, version {version} and bits {bits} ({})", engine.bits());
+            return wrong(format!("{what}, expected {FORMAT:?}, {VERSION} and {}", R::BITS));
         }
         settings.check().map_err(|error| Error::Snapshot(format!("settings: {error}")))?;
         if capacities.len() != engine.capacities().len() {
@@ -210,8 +198,8 @@ impl<Rule: SavedRule> AllocatorSnapshot<Rule, Rule::Memory> {
     }
 }
 
-impl<Rule: PriceRule> fmt::Display for AllocatorSnapshot<Rule, Rule::Memory> {
+impl fmt::Display for AllocatorSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "AllocatorSnapshot({}, {} links)", self.method, self.capacities.len())
+        write!(f, "AllocatorSnapshot({}, {} links)", self.engine.method(), self.capacities.len())
     }
 }

@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::{METHODS, Topology};
-use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, Worth, allocator};
+use netnum_core::price::{Rule, RuleSetup};
+use netnum_core::{METHODS, PowerLaw, Topology};
+use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, Normalization};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -144,13 +145,14 @@ impl ClockedOptions {
         of_methods.chain(own).collect()
     }
 
-    fn allocator(&self, capacities: Vec<f64>) -> Result<Box<dyn Allocate>> {
+    fn allocator(&self, capacities: Vec<f64>) -> Result<Allocator> {
         let settings = AllocatorSettings {
             normalization: self.normalizer.unwrap_or(Normalization::None),
             update_threshold: self.update_threshold,
             headroom: self.headroom,
         };
-        Ok(allocator(capacities, &self.method, &self.method_options, settings, false, NonZeroUsize::MIN)?)
+        let rule = Rule::by_name(&self.method, &self.method_options, &RuleSetup::for_alpha(self.utility.alpha()))?;
+        Ok(Allocator::new(capacities, rule, settings, NonZeroUsize::MIN)?)
     }
 
     /// Its name with what differs from the defaults: `flowtune(fast-ned, fill)`; `fast-ned(fill)` at once.
@@ -172,7 +174,7 @@ impl ClockedOptions {
     }
 }
 
-type OfFlow = Box<dyn Fn(&Flow, f64) -> Worth + Send>;
+type LawOfFlow = Box<dyn Fn(&Flow, f64) -> PowerLaw + Send>;
 
 /// An [`Allocator`](netnum_parallel::Allocator) on a clock.
 ///
@@ -183,9 +185,9 @@ pub struct Clocked {
     name: String,
     options: ClockedOptions,
     /// The utility of a flow, given the mean capacity of a link.
-    worth: OfFlow,
+    law: LawOfFlow,
     mean_capacity: f64,
-    allocator: Option<Box<dyn Allocate>>,
+    allocator: Option<Allocator>,
     /// By slot of the simulator, and by slot of the allocator.
     ids: Vec<Option<FlowId>>,
     slots: Vec<u32>,
@@ -212,7 +214,7 @@ impl Clocked {
         Ok(Self {
             name: options.name(),
             options,
-            worth: Box::new(move |flow, mean_capacity| utility.worth(flow, mean_capacity)),
+            law: Box::new(move |flow, mean_capacity| utility.power_law(flow, mean_capacity)),
             mean_capacity: 0.0,
             allocator: None,
             ids: Vec::new(),
@@ -224,22 +226,22 @@ impl Clocked {
         })
     }
 
-    /// The same for other utilities: `worth` is given a flow and the mean capacity of a link, in bit/s.
-    pub fn with_worth(self, worth: impl Fn(&Flow, f64) -> Worth + Send + 'static) -> Self {
-        Self { worth: Box::new(worth), ..self }
+    /// The same for other utilities: `law` is given a flow and the mean capacity of a link, in bit/s.
+    pub fn with_power_laws(self, law: impl Fn(&Flow, f64) -> PowerLaw + Send + 'static) -> Self {
+        Self { law: Box::new(law), ..self }
     }
 
     fn begin_flow(&mut self, slot: u32, flows: &Flows) -> Result<()> {
         let path = single_path(&self.name, slot, flows)?;
-        let mut worth = (self.worth)(flows.flow(slot), self.mean_capacity);
+        let mut law = (self.law)(flows.flow(slot), self.mean_capacity);
         let Some(allocator) = &mut self.allocator else { return Ok(()) };
         if self.options.line_rate {
             let alone = flows.route(slot).alone(allocator.capacities());
             // A path that carries nothing gives nothing, and 0 is no cap.
-            worth.cap = if alone > 0.0 { worth.cap.min(alone) } else { worth.cap };
+            law.cap = if alone > 0.0 { law.cap.min(alone) } else { law.cap };
         }
         // The allocator counts flows in its own way.
-        let id = allocator.start(path, worth).map_err(|error| {
+        let id = allocator.start(path, law).map_err(|error| {
             let what = format!("cannot take flow {}: {error}", flows.flow(slot).number);
             Error::Policy { policy: self.name.clone(), what }
         })?;
@@ -310,7 +312,7 @@ impl Policy for Clocked {
                 allocator.tick()?;
             }
             if self.options.at_once {
-                allocator.respond();
+                allocator.respond()?;
             }
             for slot in self.moved.drain(..) {
                 // To the allocator it is a new flow, whose rate of 0 it does not send.

@@ -1,7 +1,6 @@
 //! The utilities that policies may be given by an option.
 
-use netnum_core::{AlphaFair, MinFct, Utilities};
-use netnum_parallel::Worth;
+use netnum_core::{AlphaFair, MinFct, PowerLaw, Utilities};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Error, Result};
@@ -61,13 +60,21 @@ impl Objective {
 
     /// The same in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network: utilities
     /// may all be multiplied by the same number, and near 1 at such a rate they lose no digits.
-    pub(super) fn worth(self, flow: &Flow, unit: f64) -> Worth {
-        let (weight, alpha) = match self {
-            Self::Proportional => (unit, 1.0),
-            Self::AlphaFair(alpha) => (unit, alpha),
+    pub(super) fn power_law(self, flow: &Flow, unit: f64) -> PowerLaw {
+        let weight = match self {
+            Self::Proportional | Self::AlphaFair(_) => unit,
             // Sizes in Mbit.
-            Self::MinFct => (unit * (flow.size / 1e6).powf(-1.0 / MinFct::EPSILON), MinFct::EPSILON),
+            Self::MinFct => unit * (flow.size / 1e6).powf(-1.0 / MinFct::EPSILON),
         };
-        Worth { weight, alpha, cap: f64::INFINITY }
+        PowerLaw::new(weight, self.alpha())
+    }
+
+    /// The α that all flows share.
+    pub(super) fn alpha(self) -> f64 {
+        match self {
+            Self::Proportional => 1.0,
+            Self::AlphaFair(alpha) => alpha,
+            Self::MinFct => MinFct::EPSILON,
+        }
     }
 }

@@ -14,9 +14,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use netnum_core::PowerLaw;
 use netnum_core::interrupt::Pacer;
 use netnum_core::{METHODS, Topology};
-use netnum_parallel::Worth;
+
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -231,7 +232,7 @@ struct Curve {
 
 impl Curve {
     fn of(utility: Objective, flow: &Flow, unit: f64) -> Self {
-        let Worth { weight, alpha, .. } = utility.worth(flow, unit);
+        let PowerLaw { weight, alpha, .. } = utility.power_law(flow, unit);
         Self { weight: weight.clamp(f64::MIN_POSITIVE, f64::MAX), alpha }
     }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use netnum_core::PowerLaw;
 use netnum_core::{Paths, Problem, Settings, Solution, Solver, Status, StopToken, Topology, certify};
-use netnum_parallel::{AllocatorSettings, Normalization, Worth, allocator, restore_allocator};
+use netnum_parallel::{AllocatorSettings, Normalization, allocator, restore_allocator};
 use netnum_sim::{
     CapacityChange, Options, POLICIES, ROUTINGS, RunSettings, Sizes, Workload, policy, routing, simulate,
 };
@@ -129,7 +130,7 @@ fn snapshots() -> Vec<String> {
             let mut allocator = allocator(capacities, method, &BTreeMap::new(), settings, single, one()).unwrap();
             let mut ids = Vec::new();
             for path in [&[0, 1][..], &[1], &[0, 3], &[3, 2], &[0, 1, 3]] {
-                ids.push(allocator.start(path, Worth { weight: 2.0, alpha: 1.0, cap: 5.0 }).unwrap());
+                ids.push(allocator.start(path, PowerLaw { weight: 2.0, alpha: 1.0, cap: 5.0 }).unwrap());
                 allocator.tick().unwrap();
             }
             allocator.end(ids[1]).unwrap();
@@ -156,10 +157,10 @@ fn restore_and_go_on(text: &str) -> Result<(), String> {
         expect(allocator.prices().iter().all(|price| *price >= 0.0), || "a price is no number >= 0".into())?;
         allocator.updates();
         match round {
-            0 if links > 0 => drop(allocator.start(&[0], Worth::log(1.0))),
+            0 if links > 0 => drop(allocator.start(&[0], PowerLaw::log(1.0))),
             1 => drop(rates.first().map(|&(id, _)| allocator.end(id))),
             2 if links > 0 => drop(allocator.set_capacity(links as u32 - 1, 3.0)),
-            _ => allocator.respond(),
+            _ => drop(allocator.respond()),
         }
     }
     let written = allocator.to_json().map_err(|error| format!("restored, and not written: {error}"))?;

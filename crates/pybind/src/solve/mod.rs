@@ -139,7 +139,7 @@ pub(crate) fn solve(
     let options = options_of(options)?;
     let prices = warm_start.map(prices_of).transpose()?;
     let solution = detach::run(py, || {
-        let make = || netnum_parallel::solver_from(&problem.core, method, &options, threads, prices.as_deref());
+        let make = || netnum_parallel::solver(&problem.core, method, &options, threads, prices.as_deref());
         solve_by(&problem.core, &settings, &mut observer, make)
     });
     Solution::new(py, bar.close(py, solution, last_state)?, trace)

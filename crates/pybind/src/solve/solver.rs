@@ -90,7 +90,7 @@ impl Solver {
         let prices = warm_start.map(prices_of).transpose()?;
         let core_problem = &problem.get().core;
         let core = detach::run(problem.py(), || -> netnum_core::Result<_> {
-            let mut solver = netnum_parallel::solver(core_problem, method, &options, threads)?;
+            let mut solver = netnum_parallel::solver(core_problem, method, &options, threads, None)?;
             if let Some(prices) = &prices {
                 solver.warm_start(prices)?;
             }

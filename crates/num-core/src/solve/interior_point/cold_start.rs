@@ -6,8 +6,7 @@ use super::{InteriorPoint, LEAST, MOST};
 use crate::error::Result;
 use crate::interrupt;
 use crate::presolve::Presolved;
-use crate::solve::price::{FastNed, PriceMethod};
-use crate::solve::{Method, State};
+use crate::solve::price::{FastNed, LinkPrices, Respond, Serial, bounds, cut};
 use crate::utility::Curvature;
 
 /// Iterations of fast NED that improve the prices at first: many where a response is one division, which makes them cost
@@ -96,10 +95,11 @@ impl InteriorPoint {
     }
 
     fn improve_prices(&mut self, problem: &Presolved) -> Result<()> {
-        let mut ned = PriceMethod::new(FastNed::new(1.0), problem, None)?;
-        let (prices, rates) = (self.variables.prices.clone(), vec![0.0; self.variables.rates.len()]);
-        let mut state = State { prices, rates };
-        ned.start(problem, &mut state)?;
+        let mut links = LinkPrices::new(FastNed::new(1.0), problem.capacities.clone())?;
+        let mut flows = Serial::new(problem, bounds(problem)?)?;
+        self.variables.prices.iter_mut().for_each(|price| *price = cut(*price));
+        links.set_prices(&self.variables.prices)?;
+        links.start(&mut flows)?;
         let logs = problem.blocks.iter().all(|block| block.utility.log_weights().is_some());
         let steps = match problem.paths.len() > self.variables.marginals.len() {
             true => SHARE_STEPS,
@@ -107,11 +107,13 @@ impl InteriorPoint {
             false => NED_STEPS,
         };
         for _ in 0..steps {
-            if ned.step(problem, &mut state)? <= ENOUGH {
+            links.step(&mut flows)?;
+            if links.gap_estimate() <= ENOUGH {
                 break;
             }
         }
-        (self.variables.prices, self.variables.rates) = (state.prices, state.rates);
+        self.variables.prices.copy_from_slice(links.prices());
+        flows.rates_into(&mut self.variables.rates);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! A rule whose prices flows hear of an interval late, as where they travel with packets.
+//! A rule whose prices reach flows one interval late, as where they travel with packets.
 //!
 //! ```text
 //! x(t) = D(p(t − 1))      p(t + 1) ← the rule, from p(t) and the loads of x(t)
@@ -10,8 +10,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LARGEST_PRICE, LinkState, PriceRule};
-use crate::error::Result;
+use super::{LARGEST_PRICE, LinkState, Memory, PriceRule};
+use crate::error::{Error, Result};
 
 /// A price rule, with one interval of delay or without.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,35 +21,32 @@ pub struct Delayed<Rule> {
 }
 
 impl<Rule: PriceRule> Delayed<Rule> {
-    /// The rule, whose prices flows hear of an interval late where `delay` is true.
+    /// The rule, whose prices reach flows one interval late where `delay` is true. Of the memory it has the first four
+    /// numbers.
     pub fn new(rule: Rule, delay: bool) -> Self {
         Self { rule, delay }
     }
 }
 
-/// What a delayed rule remembers of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Late<Memory> {
-    /// p(t − 1) as flows know it and p(t); none before the first step.
-    prices: Option<[f64; 2]>,
-    /// The rule's own.
-    memory: Memory,
-}
-
+/// The last two numbers of the memory are p(t − 1), which flows respond to, and p(t); 0 before the first step.
 impl<Rule: PriceRule> PriceRule for Delayed<Rule> {
-    type Memory = Late<Rule::Memory>;
-
-    fn memory(&self) -> Self::Memory {
-        Late { prices: None, memory: self.rule.memory() }
-    }
-
     fn check(&self) -> Result<()> {
+        if self.delay && self.rule.judges() {
+            let (name, value) = ("delay".into(), "1".into());
+            return Err(Error::Setting { name, value, expected: "0 for a rule that judges its steps".into() });
+        }
         self.rule.check()
     }
 
-    fn could_leave(&self, late: &Self::Memory) -> bool {
-        let are_prices = |prices: &[f64; 2]| prices.iter().all(|price| (0.0..=LARGEST_PRICE).contains(price));
-        late.prices.as_ref().is_none_or(are_prices) && self.rule.could_leave(&late.memory)
+    fn could_leave(&self, memory: &Memory) -> bool {
+        let [rest @ .., published, latest] = *memory;
+        let mut of_rule = Memory::default();
+        of_rule[..4].copy_from_slice(&rest);
+        [published, latest].iter().all(|price| (0.0..=LARGEST_PRICE).contains(price)) && self.rule.could_leave(&of_rule)
+    }
+
+    fn common_alpha(&self) -> Option<f64> {
+        self.rule.common_alpha()
     }
 
     fn counts_priced_links(&self) -> bool {
@@ -64,18 +61,19 @@ impl<Rule: PriceRule> PriceRule for Delayed<Rule> {
         self.rule.starts_at_free_links()
     }
 
-    fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut Self::Memory)>) {
-        self.rule.start(&mut links.map(|(link, late)| (link, &mut late.memory)));
+    fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {
+        self.rule.start(links);
     }
 
-    fn advance(&self, link: &LinkState, late: &mut Self::Memory) -> f64 {
+    fn advance(&self, link: &LinkState, memory: &mut Memory) -> f64 {
         if !self.delay {
-            return self.rule.advance(link, &mut late.memory);
+            return self.rule.advance(link, memory);
         }
-        // A price that somebody has set since is the latest.
-        let latest = late.prices.filter(|[known, _]| *known == link.price).map_or(link.price, |[_, latest]| latest);
-        let next = self.rule.advance(&LinkState { price: latest, ..*link }, &mut late.memory);
-        late.prices = Some([latest, next.clamp(0.0, LARGEST_PRICE)]);
+        let [.., published, latest] = *memory;
+        // A price that was set since is the latest.
+        let latest = if published == link.price { latest } else { link.price };
+        let next = self.rule.advance(&LinkState { price: latest, ..*link }, memory);
+        [memory[4], memory[5]] = [latest, next.clamp(0.0, LARGEST_PRICE)];
         latest
     }
 }

@@ -25,9 +25,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, PriceRule, Sums, are_sums, newton_step};
+use super::{LinkState, Memory, PriceRule, Sums, are_sums, newton_step};
 use crate::error::{Error, Result};
-use crate::solve::method::OptionRange;
+use crate::solve::method::{Make, MethodInfo, OptionRange, STRICT, gamma};
 
 /// NED with a majorized diagonal along conjugate directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,22 +54,18 @@ const FARTHEST: f64 = 1.5;
 const FLATTEST: f64 = 1e-3;
 
 impl FastNed {
+    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+        name: "fast-ned",
+        summary: "NED with a majorized diagonal along conjugate directions, with a slope test",
+        options: &[gamma(1.0, "step until a curvature is known")],
+        takes: STRICT,
+        make: Make::Rule(|options, _| Self::new(options[0]).into()),
+    };
+
     /// The step γ > 0 until a curvature is known; 1 is safe.
     pub fn new(gamma: f64) -> Self {
         Self { gamma, length: gamma, reach: 0.0, turn: 0.0 }
     }
-}
-
-/// What fast NED remembers of a link: where its last step began, and the last point passed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
-    /// z_l and G_l(z).
-    base: f64,
-    base_excess: f64,
-    /// y_l, G_l and G_l/H_l of the last accepted point.
-    price: f64,
-    excess: f64,
-    newton_step: f64,
 }
 
 /// Whether a price can move: it is not held at 0 by a link that is not full.
@@ -77,13 +73,8 @@ fn is_free(link: &LinkState) -> bool {
     link.price > 0.0 || link.excess() > 0.0
 }
 
+/// The memory is z_l and G_l(z), where the last step began; and y_l, G_l and G_l/H_l of the last accepted point.
 impl PriceRule for FastNed {
-    type Memory = Memory;
-
-    fn memory(&self) -> Memory {
-        Memory { base: 0.0, base_excess: 0.0, price: 0.0, excess: 0.0, newton_step: 0.0 }
-    }
-
     fn check(&self) -> Result<()> {
         OptionRange::Positive.check("gamma", self.gamma)?;
         let Self { gamma, length, reach, turn } = *self;
@@ -97,8 +88,8 @@ impl PriceRule for FastNed {
     }
 
     fn could_leave(&self, memory: &Memory) -> bool {
-        let Memory { base, base_excess, price, excess, newton_step } = *memory;
-        base >= 0.0 && price >= 0.0 && are_sums(&[base, base_excess, price, excess]) && newton_step.is_finite()
+        let [base, _, price, ..] = *memory;
+        base >= 0.0 && price >= 0.0 && are_sums(&memory[..4])
     }
 
     fn counts_priced_links(&self) -> bool {
@@ -107,22 +98,22 @@ impl PriceRule for FastNed {
 
     fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {
         *self = Self::new(self.gamma);
-        for (link, memory) in links {
-            (memory.base, memory.base_excess) = (link.price, link.excess());
+        for (link, [base, base_excess, ..]) in links {
+            (*base, *base_excess) = (link.price, link.excess());
         }
     }
 
-    fn advance(&self, link: &LinkState, memory: &mut Memory) -> f64 {
+    fn advance(&self, link: &LinkState, [base, base_excess, accepted @ ..]: &mut Memory) -> f64 {
         let excess = link.excess();
-        (memory.price, memory.excess, memory.newton_step) = (link.price, excess, link.newton_step);
+        *accepted = [link.price, excess, link.newton_step, 0.0];
         if !is_free(link) {
-            (memory.base, memory.base_excess) = (link.price, excess);
+            (*base, *base_excess) = (link.price, excess);
             return link.price;
         }
-        let step = link.price - memory.base;
-        memory.base = (link.price + self.reach * step).max(0.0);
-        memory.base_excess = excess + self.reach * (excess - memory.base_excess);
-        memory.base + self.length * (newton_step(memory.base_excess, link.slope) + self.turn * step)
+        let step = link.price - *base;
+        *base = (link.price + self.reach * step).max(0.0);
+        *base_excess = excess + self.reach * (excess - *base_excess);
+        *base + self.length * (newton_step(*base_excess, link.slope) + self.turn * step)
     }
 
     fn judges(&self) -> bool {
@@ -130,11 +121,12 @@ impl PriceRule for FastNed {
     }
 
     /// −G(y⁺)·Δy, G(y)·Δy and c·y⁺; then, of free links, Σ a G, −Σ a g, Σ H a², Σ g G/H and Σ g²/H.
-    fn judge(&self, link: &LinkState, memory: &Memory) -> Sums {
-        let (excess, change) = (link.excess(), link.price - memory.price);
-        let mut sums = [-excess * change, memory.excess * change, link.capacity * link.price, 0.0, 0.0, 0.0, 0.0, 0.0];
+    fn judge(&self, link: &LinkState, &[base, base_excess, price, accepted_excess, ..]: &Memory) -> Sums {
+        let (excess, change) = (link.excess(), link.price - price);
+        let mut sums =
+            [-excess * change, accepted_excess * change, link.capacity * link.price, 0.0, 0.0, 0.0, 0.0, 0.0];
         if is_free(link) {
-            let (step, turned) = (link.price - memory.base, excess - memory.base_excess);
+            let (step, turned) = (link.price - base, excess - base_excess);
             sums[3] = step * excess;
             sums[4] = -step * turned;
             sums[5] = step * step * link.slope;
@@ -161,8 +153,8 @@ impl PriceRule for FastNed {
         false
     }
 
-    fn retreat(&self, _link: &LinkState, memory: &mut Memory) -> f64 {
-        (memory.base, memory.base_excess) = (memory.price, memory.excess);
-        memory.price + self.length * memory.newton_step
+    fn retreat(&self, _link: &LinkState, [base, base_excess, price, excess, step, _]: &mut Memory) -> f64 {
+        (*base, *base_excess) = (*price, *excess);
+        *price + self.length * *step
     }
 }

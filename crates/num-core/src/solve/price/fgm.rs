@@ -17,8 +17,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LARGEST_SUM, LinkState, PriceRule, Sums, newton_step};
+use super::{LARGEST_SUM, LinkState, Memory, PriceRule, Sums, newton_step};
 use crate::error::{Error, Result};
+use crate::solve::method::{Make, MethodInfo, SMOOTH};
 
 /// The fast weighted gradient method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,21 +30,20 @@ pub struct Fgm {
     momentum: f64,
 }
 
-/// What FGM remembers of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
-    /// L_l *(derived at the start)*.
-    steepest: f64,
-    /// p_l, the point before extrapolation.
-    base: f64,
-}
-
 /// t⁺, the next of Nesterov's numbers.
 fn next_t(t: f64) -> f64 {
     0.5 * (1.0 + (1.0 + 4.0 * t * t).sqrt())
 }
 
 impl Fgm {
+    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+        name: "fgm",
+        summary: "fast weighted gradient: steps from a bound of the slopes, with momentum",
+        options: &[],
+        takes: SMOOTH,
+        make: Make::Rule(|_, _| Self::new().into()),
+    };
+
     /// It has no options: the step follows from the utilities.
     pub fn new() -> Self {
         // (t − 1)/t⁺ is 0 at t = 1.
@@ -57,13 +57,8 @@ impl Default for Fgm {
     }
 }
 
+/// The memory is L_l, and p_l before extrapolation.
 impl PriceRule for Fgm {
-    type Memory = Memory;
-
-    fn memory(&self) -> Memory {
-        Memory { steepest: 0.0, base: 0.0 }
-    }
-
     fn check(&self) -> Result<()> {
         let Self { t, momentum } = *self;
         if (1.0..1e15).contains(&t) && (0.0..1.0).contains(&momentum) {
@@ -72,8 +67,8 @@ impl PriceRule for Fgm {
         Err(Error::Snapshot(format!("rule has t {t} and momentum {momentum}, expected those of a step")))
     }
 
-    fn could_leave(&self, memory: &Memory) -> bool {
-        memory.steepest >= 0.0 && memory.base >= 0.0 && memory.steepest <= LARGEST_SUM && memory.base.is_finite()
+    fn could_leave(&self, &[steepest, base, ..]: &Memory) -> bool {
+        (0.0..=LARGEST_SUM).contains(&steepest) && base >= 0.0
     }
 
     fn counts_priced_links(&self) -> bool {
@@ -86,15 +81,15 @@ impl PriceRule for Fgm {
 
     fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {
         *self = Self::new();
-        for (link, memory) in links {
-            memory.steepest = link.slope;
+        for (link, [steepest, ..]) in links {
+            *steepest = link.slope;
         }
     }
 
-    fn advance(&self, link: &LinkState, memory: &mut Memory) -> f64 {
-        let next = (link.price + newton_step(link.excess(), memory.steepest)).max(0.0);
-        let change = next - memory.base;
-        memory.base = next;
+    fn advance(&self, link: &LinkState, [steepest, base, ..]: &mut Memory) -> f64 {
+        let next = (link.price + newton_step(link.excess(), *steepest)).max(0.0);
+        let change = next - *base;
+        *base = next;
         next + self.momentum * change
     }
 

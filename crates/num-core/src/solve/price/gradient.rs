@@ -15,9 +15,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LARGEST_SUM, LinkState, PriceRule};
+use super::{Delayed, LARGEST_SUM, LinkState, Memory, PriceRule, Rule};
 use crate::error::Result;
-use crate::solve::method::OptionRange;
+use crate::solve::method::{DELAY, Make, MethodInfo, OptionInfo, OptionRange, SMOOTH, gamma};
 
 /// Dual gradient descent, one step length for all links.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,32 @@ pub struct Gradient {
 }
 
 impl Gradient {
+    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+        name: "gradient",
+        summary: "dual gradient descent",
+        options: &[
+            gamma(1.0, "step, relative to the longest that is safe at the start"),
+            OptionInfo {
+                name: "queue",
+                default: 0.0,
+                range: OptionRange::NotNegative,
+                summary: "weight of what has queued up, relative to the excess",
+            },
+            OptionInfo {
+                name: "step",
+                default: 0.0,
+                range: OptionRange::NotNegative,
+                summary: "step in the caller's units of price per rate, in place of gamma's; 0 for none",
+            },
+            DELAY,
+        ],
+        takes: SMOOTH,
+        make: Make::Rule(|options, setup| {
+            let rule = Self::new(options[0], options[1]).with_step(options[2] * setup.price_per_rate);
+            Delayed::new(rule, options[3] == 1.0).into()
+        }),
+    };
+
     /// γ > 0, relative to the longest step that is safe at the first prices, and the queue's part b ≥ 0 in it.
     pub fn new(gamma: f64, queue: f64) -> Self {
         Self { gamma, queue, step: 0.0, given: false }
@@ -43,20 +69,13 @@ impl Gradient {
 }
 
 impl PriceRule for Gradient {
-    /// q_l.
-    type Memory = f64;
-
-    fn memory(&self) -> f64 {
-        0.0
-    }
-
     fn check(&self) -> Result<()> {
         OptionRange::Positive.check("gamma", self.gamma)?;
         OptionRange::NotNegative.check("queue", self.queue)?;
         OptionRange::NotNegative.check("step", self.step)
     }
 
-    fn could_leave(&self, queue: &f64) -> bool {
+    fn could_leave(&self, [queue, ..]: &Memory) -> bool {
         (0.0..=LARGEST_SUM).contains(queue)
     }
 
@@ -68,16 +87,24 @@ impl PriceRule for Gradient {
         !self.given
     }
 
-    fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut f64)>) {
+    fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {
         if !self.given {
             let steepest = links.map(|(link, _)| link.slope).fold(f64::MIN_POSITIVE, f64::max);
             self.step = (self.gamma / steepest).min(f64::MAX);
         }
     }
 
-    fn advance(&self, link: &LinkState, queue: &mut f64) -> f64 {
+    /// The memory is q_l.
+    fn advance(&self, link: &LinkState, [queue, ..]: &mut Memory) -> f64 {
         let next = link.price + self.step * (link.excess() + self.queue * *queue);
         *queue = (*queue + link.excess()).max(0.0);
         next
+    }
+}
+
+/// Without delay.
+impl From<Gradient> for Rule {
+    fn from(rule: Gradient) -> Self {
+        Delayed::new(rule, false).into()
     }
 }

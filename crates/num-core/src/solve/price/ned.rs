@@ -13,9 +13,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, PriceRule};
+use super::{LinkState, Memory, PriceRule};
 use crate::error::Result;
-use crate::solve::method::OptionRange;
+use crate::solve::method::{Make, MethodInfo, OptionRange, SMOOTH, gamma};
 
 /// The Newton-exact-diagonal method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,14 @@ pub struct Ned {
 }
 
 impl Ned {
+    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+        name: "ned",
+        summary: "Newton with the exact diagonal, as published by Flowtune",
+        options: &[gamma(0.4, "step")],
+        takes: SMOOTH,
+        make: Make::Rule(|options, _| Self::new(options[0]).into()),
+    };
+
     /// γ > 0.
     pub fn new(gamma: f64) -> Self {
         Self { gamma }
@@ -31,10 +39,6 @@ impl Ned {
 }
 
 impl PriceRule for Ned {
-    type Memory = ();
-
-    fn memory(&self) {}
-
     fn check(&self) -> Result<()> {
         OptionRange::Positive.check("gamma", self.gamma)
     }
@@ -43,7 +47,7 @@ impl PriceRule for Ned {
         false
     }
 
-    fn advance(&self, link: &LinkState, (): &mut ()) -> f64 {
+    fn advance(&self, link: &LinkState, _memory: &mut Memory) -> f64 {
         link.price + self.gamma * link.newton_step
     }
 }

@@ -18,9 +18,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, PriceRule, are_sums, newton_step};
+use super::{LinkState, Memory, PriceRule, are_sums, newton_step};
 use crate::error::Result;
-use crate::solve::method::OptionRange;
+use crate::solve::method::{Make, MethodInfo, OptionInfo, OptionRange, SMOOTH, gamma};
 
 /// NED with measured slopes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,62 +29,60 @@ pub struct NewtonLike {
     smoothing: f64,
 }
 
-/// What the Newton-like method remembers of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
-    /// p_l and y_l before the last step.
-    price: f64,
-    load: f64,
-    /// H_l *(iterate)*, and the slope it started from.
-    slope: f64,
-    first_slope: f64,
-}
-
 /// A price or a load that moved by less, relative to itself, tells nothing about the slope but the sign of rounding.
 const STILL: f64 = 1e-9;
 /// How far a measured slope may be from the first, either way.
 const FARTHEST: f64 = 1e3;
 
 impl NewtonLike {
+    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+        name: "newton-like",
+        summary: "NED with slopes measured from how loads follow prices",
+        options: &[
+            gamma(0.5, "step"),
+            OptionInfo {
+                name: "smoothing",
+                default: 0.5,
+                range: OptionRange::Share,
+                summary: "part of the old slope that a measurement leaves",
+            },
+        ],
+        takes: SMOOTH,
+        make: Make::Rule(|options, _| Self::new(options[0], options[1]).into()),
+    };
+
     /// γ > 0, and the part 0 ≤ s < 1 of the old slope that a measurement leaves.
     pub fn new(gamma: f64, smoothing: f64) -> Self {
         Self { gamma, smoothing }
     }
 }
 
+/// The memory is p_l and y_l before the last step, H_l *(iterate)*, and the slope it started from.
 impl PriceRule for NewtonLike {
-    type Memory = Memory;
-
-    fn memory(&self) -> Memory {
-        Memory { price: 0.0, load: 0.0, slope: 0.0, first_slope: 0.0 }
-    }
-
     fn check(&self) -> Result<()> {
         OptionRange::Positive.check("gamma", self.gamma)?;
         OptionRange::Share.check("smoothing", self.smoothing)
     }
 
     fn could_leave(&self, memory: &Memory) -> bool {
-        let numbers = [memory.price, memory.load, memory.slope, memory.first_slope];
-        are_sums(&numbers) && numbers.iter().all(|number| *number >= 0.0)
+        are_sums(memory) && memory.iter().all(|number| *number >= 0.0)
     }
 
     fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {
         for (LinkState { price, load, slope, .. }, memory) in links {
-            *memory = Memory { price, load, slope, first_slope: slope };
+            *memory = [price, load, slope, slope, 0.0, 0.0];
         }
     }
 
-    fn advance(&self, link: &LinkState, memory: &mut Memory) -> f64 {
-        let (rise, fall) = (link.price - memory.price, memory.load - link.load);
+    fn advance(&self, link: &LinkState, [price, load, slope, first_slope, ..]: &mut Memory) -> f64 {
+        let (rise, fall) = (link.price - *price, *load - link.load);
         let moved = rise.abs() > STILL * link.price && fall.abs() > STILL * link.load;
         let measured = fall / rise;
         if moved && measured > 0.0 {
-            let slope = self.smoothing * memory.slope + (1.0 - self.smoothing) * measured;
-            let (least, most) = (memory.first_slope / FARTHEST, memory.first_slope * FARTHEST);
-            memory.slope = slope.max(least).min(most);
+            let mean = self.smoothing * *slope + (1.0 - self.smoothing) * measured;
+            *slope = mean.max(*first_slope / FARTHEST).min(*first_slope * FARTHEST);
         }
-        (memory.price, memory.load) = (link.price, link.load);
-        link.price + self.gamma * newton_step(link.excess(), memory.slope)
+        (*price, *load) = (link.price, link.load);
+        link.price + self.gamma * newton_step(link.excess(), *slope)
     }
 }

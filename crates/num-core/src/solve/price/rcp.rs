@@ -18,10 +18,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkState, PriceRule};
-use crate::error::{Error, Result};
-use crate::presolve::Presolved;
-use crate::solve::method::OptionRange;
+use super::{Delayed, LinkState, Memory, PriceRule, Rule};
+use crate::error::Result;
+use crate::solve::method::{DELAY, Make, MethodInfo, OptionInfo, OptionRange, SMOOTH};
 
 /// RCP*, for power-law utilities that share one α.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +36,22 @@ const LEAST: f64 = 1e-2;
 const LARGEST_FACTOR: f64 = 2.0;
 
 impl Rcp {
+    pub(in crate::solve) const INFO: MethodInfo = MethodInfo {
+        name: "rcp",
+        summary: "RCP*: fair-share rates that follow utilization, for one common alpha",
+        options: &[
+            OptionInfo {
+                name: "a",
+                default: 1.0,
+                range: OptionRange::Positive,
+                summary: "gain, below 2 to converge, or 1 with delay",
+            },
+            DELAY,
+        ],
+        takes: SMOOTH,
+        make: Make::Rule(|options, setup| Delayed::new(Self::new(options[0], setup.alpha), options[1] == 1.0).into()),
+    };
+
     /// The gain a > 0, below 2 to converge, and the α > 0 of all utilities.
     pub fn new(a: f64, alpha: f64) -> Self {
         Self { a, alpha }
@@ -44,47 +59,29 @@ impl Rcp {
 }
 
 impl PriceRule for Rcp {
-    type Memory = ();
-
-    fn memory(&self) {}
-
     fn check(&self) -> Result<()> {
         OptionRange::Positive.check("a", self.a)?;
         OptionRange::Positive.check("alpha", self.alpha)
+    }
+
+    fn common_alpha(&self) -> Option<f64> {
+        Some(self.alpha)
     }
 
     fn learns_at_start(&self) -> bool {
         false
     }
 
-    fn advance(&self, link: &LinkState, (): &mut ()) -> f64 {
+    fn advance(&self, link: &LinkState, _memory: &mut Memory) -> f64 {
         let growth = (1.0 + self.a * (1.0 - link.load / link.capacity)).max(0.0);
         let factor = growth.powf(-self.alpha).clamp(LARGEST_FACTOR.recip(), LARGEST_FACTOR);
         link.price.max(LEAST * link.newton_step) * factor
     }
 }
 
-/// The α that all flows share.
-///
-/// # Errors
-/// [`Error::Unsupported`] naming the first flow whose utility is no power law, or whose α is not the first flow's.
-pub(in crate::solve) fn common_alpha(problem: &Presolved) -> Result<f64> {
-    let unsupported = |what| Err(Error::Unsupported { method: "rcp".into(), what, instead: "use \"fast-ned\"" });
-    let mut first: Option<(u32, f64)> = None;
-    for block in &problem.blocks {
-        for (place, &flow) in problem.original_flows[block.flows.clone()].iter().enumerate() {
-            let Some(alpha) = block.utility.alpha(place) else {
-                return unsupported(format!("flow {flow}, whose marginal utility is no power law k x^-alpha"));
-            };
-            match first {
-                None => first = Some((flow, alpha)),
-                Some((_, common)) if common == alpha => {}
-                Some((other, common)) => {
-                    return unsupported(format!("alpha {common} of flow {other} beside alpha {alpha} of flow {flow}"));
-                }
-            }
-        }
+/// Without delay.
+impl From<Rcp> for Rule {
+    fn from(rule: Rcp) -> Self {
+        Delayed::new(rule, false).into()
     }
-    // Without flows any would do.
-    Ok(first.map_or(1.0, |(_, alpha)| alpha))
 }

@@ -6,25 +6,18 @@
 
 use std::ops::Range;
 
-use super::{LARGEST_PRICE, LinkRecord, LinkState, shares};
+use super::path_split::singles;
+use super::rule::at_least;
 use crate::presolve::{CHUNK, Presolved};
 
-impl LinkRecord {
-    /// At its next price, with no loads yet. `priced` says whether the link counts even when it is free.
-    pub(super) fn at(price: f64, priced: f64) -> Self {
-        let price = price.clamp(0.0, LARGEST_PRICE);
-        Self { price, priced: if price > 0.0 { 1.0 } else { priced }, load: 0.0, slope: 0.0 }
-    }
-
-    pub(super) fn link(&self, capacity: f64, newton_step: f64) -> LinkState {
-        LinkState { capacity, price: self.price, load: self.load, slope: self.slope, newton_step }
-    }
-}
-
-/// max, but of its two forms the one that takes one instruction, and lets through what is not a number.
-#[inline(always)]
-pub(in crate::solve) fn at_least(value: f64, least: f64) -> f64 {
-    if least > value { least } else { value }
+/// What the paths through a link read and add to.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(32))]
+pub(super) struct LinkRecord {
+    pub(super) price: f64,
+    pub(super) priced: f64,
+    pub(super) load: f64,
+    pub(super) slope: f64,
 }
 
 /// Consecutive flows of one block, with one path each.
@@ -204,7 +197,7 @@ pub(super) fn chunks(problem: &Presolved) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     for (block, natural) in problem.blocks.iter().enumerate() {
         let mut start = natural.flows.start;
-        let end = start + shares::singles(problem, block);
+        let end = start + singles(problem, block);
         let chunk = |flows: Range<usize>, length| {
             let paths = problem.paths_of_all(&flows);
             Chunk { block, flows, paths, length }

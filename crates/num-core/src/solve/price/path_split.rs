@@ -30,14 +30,14 @@
 
 use std::ops::Range;
 
-use super::LinkRecord;
-use super::rows::at_least;
+use super::rows::LinkRecord;
+use super::rule::at_least;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::presolve::{CHUNK, Presolved};
 
 /// The flows with several paths, and how each splits its demand.
-pub(super) struct Shares {
+pub(super) struct PathSplit {
     parts: Vec<Part>,
     /// By path; empty when every flow has one.
     paths: Vec<Path>,
@@ -81,12 +81,12 @@ struct Scratch {
 }
 
 /// What the response is held to.
-pub(super) struct Bounds<'a> {
+pub(in crate::solve) struct Bounds {
     /// Per path, the most that it carries.
-    pub(super) ceilings: &'a [f64],
+    pub(in crate::solve) ceilings: Vec<f64>,
     /// Per flow, the most that it asks for, and the price at which it does.
-    pub(super) demands: &'a [f64],
-    pub(super) floors: &'a [f64],
+    pub(in crate::solve) demands: Vec<f64>,
+    pub(in crate::solve) floors: Vec<f64>,
 }
 
 /// τ relative to the mean price of the avoidable links, and to that of all.
@@ -99,7 +99,7 @@ const SMALLEST_SHARE: f64 = 1e-6;
 /// A cut path may be cheaper than the others by any multiple of τ.
 const LARGEST_EXPONENT: f64 = 600.0;
 
-impl Shares {
+impl PathSplit {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(problem: &Presolved) -> Result<Self> {
@@ -125,7 +125,7 @@ impl Shares {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn start(&mut self, problem: &Presolved) -> Result<()> {
+    pub(super) fn restart(&mut self, problem: &Presolved) -> Result<()> {
         let mut pacer = Pacer::new();
         self.settled.fill(0.0);
         for flow in self.parts.iter().flat_map(|part| part.flows.clone()) {

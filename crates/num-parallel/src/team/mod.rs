@@ -1,7 +1,7 @@
-//! A crew: threads that do one job together, again and again, and meet within it.
+//! A team: threads that do one job together, again and again, and meet within it.
 //!
 //! An iteration lasts microseconds, and starting a thread for it would take longer. So the workers are started once;
-//! [`Crew::run`] hands all of them the same job, the calling thread is one of them, and [`Member::wait`] is the barrier
+//! [`Team::run`] hands all of them the same job, the calling thread is one of them, and [`Worker::wait`] is the barrier
 //! inside. Between jobs a worker watches for the next one for some microseconds, then sleeps until it is called.
 //!
 //! ```text
@@ -20,6 +20,8 @@ mod cores;
 #[cfg(all(test, feature = "loom"))]
 mod every_order;
 mod sync;
+#[cfg(all(test, not(feature = "loom")))]
+mod tests;
 
 use std::any::Any;
 use std::num::NonZeroUsize;
@@ -33,33 +35,14 @@ use barrier::{Barrier, Deserted, Patience};
 use sync::atomic::{AtomicUsize, Ordering};
 use sync::{Mutex, thread};
 
-/// What every member of a crew does at the same time.
-pub(crate) type Job = Arc<dyn Fn(&Member) + Send + Sync>;
+/// What every worker of a team does at the same time.
+pub(crate) type Job = Arc<dyn Fn(&Worker) + Send + Sync>;
 
 /// Threads that do one job together.
 ///
-/// ```
-/// use std::num::NonZeroUsize;
-/// use std::sync::Arc;
-/// use std::sync::atomic::{AtomicUsize, Ordering};
-///
-/// use netnum_parallel::Crew;
-///
-/// let mut crew = Crew::new(NonZeroUsize::new(3).unwrap())?;
-/// let sum = Arc::new(AtomicUsize::new(0));
-/// let numbers = sum.clone();
-/// crew.run(Arc::new(move |member| {
-///     numbers.fetch_add(member.number(), Ordering::Relaxed);
-///     member.wait();
-///     assert_eq!(numbers.load(Ordering::Relaxed), 0 + 1 + 2);
-/// }));
-/// assert_eq!(sum.load(Ordering::Relaxed), 3);
-/// # Ok::<(), netnum_core::Error>(())
-/// ```
-///
 /// The workers end when it is dropped. A process made by `fork` has none of its parent's workers: the next job there
 /// starts workers of its own, or is done by the caller alone where the system gives none.
-pub struct Crew {
+pub(crate) struct Team {
     shared: Arc<Shared>,
     workers: Vec<thread::JoinHandle<()>>,
     /// The process whose threads the workers are.
@@ -68,8 +51,8 @@ pub struct Crew {
     pinned: bool,
 }
 
-/// One of a crew, as its job sees it.
-pub struct Member<'a> {
+/// One of a team, as its job sees it.
+pub(crate) struct Worker<'a> {
     number: usize,
     barrier: &'a Barrier,
 }
@@ -80,55 +63,55 @@ struct Shared {
     /// How often there was something new in `job`. Who sees it raised locks `job` after the caller did, and that lock
     /// orders what they do.
     calls: CachePadded<AtomicUsize>,
-    /// What to do; nothing, when called, means that the crew is dismissed.
+    /// What to do; nothing, when called, means that the team is dismissed.
     job: Mutex<Option<Job>>,
-    /// What the first member to panic in the present job died of.
+    /// What the first worker to panic in the present job died of.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl Crew {
-    /// Starts a crew: `threads` − 1 workers, since the caller is one of the crew. They run where the system puts them.
+impl Team {
+    /// Starts a team: `threads` − 1 workers, since the caller is one of the team. They run where the system puts them.
     ///
     /// # Errors
     /// [`Error::Setting`] when the system does not give that many threads; none is left running then.
-    pub fn new(threads: NonZeroUsize) -> Result<Self> {
+    pub(crate) fn new(threads: NonZeroUsize) -> Result<Self> {
         let shared = Arc::new(Shared {
             barrier: Barrier::new(threads.get()),
             calls: CachePadded::new(AtomicUsize::new(0)),
             job: Mutex::new(None),
             panic: Mutex::new(None),
         });
-        // Workers join one by one, so that dropping the crew dismisses those that have been started.
-        let mut crew = Self { shared, workers: Vec::new(), process: std::process::id(), pinned: false };
+        // Workers join one by one, so that dropping the team dismisses those that have been started.
+        let mut team = Self { shared, workers: Vec::new(), process: std::process::id(), pinned: false };
         for number in 1..threads.get() {
-            let shared = crew.shared.clone();
+            let shared = team.shared.clone();
             let worker = thread::Builder::new().name(format!("netnum-{number}")).spawn(move || shared.work(number));
-            crew.workers.push(worker.map_err(|refusal| Error::Setting {
+            team.workers.push(worker.map_err(|refusal| Error::Setting {
                 name: "threads".into(),
                 value: threads.to_string(),
                 expected: format!("as many as the system can start ({refusal})"),
             })?);
         }
-        Ok(crew)
+        Ok(team)
     }
 
     /// How many threads do a job, the caller's among them.
-    pub fn threads(&self) -> NonZeroUsize {
+    pub(crate) fn threads(&self) -> NonZeroUsize {
         NonZeroUsize::new(self.workers.len() + 1).expect("the caller is one")
     }
 
     /// Keeps each worker on a core of its own from now on, so that its part of the data stays in that core's caches;
     /// the caller is never moved. On Linux only, and only where there are enough cores beside the caller's. It helps a
-    /// process that has the machine to itself, and slows down one whose crews would share those cores.
-    pub fn pin(&mut self) {
+    /// process that has the machine to itself, and slows down one whose teams would share those cores.
+    pub(crate) fn pin(&mut self) {
         self.pinned = true;
         if self.workers.is_empty() {
             return;
         }
         let cores = cores::others();
         if cores.len() >= self.workers.len() {
-            self.run(Arc::new(move |member| {
-                if let Some(worker) = member.number().checked_sub(1) {
+            self.run(Arc::new(move |worker| {
+                if let Some(worker) = worker.number().checked_sub(1) {
                     cores::stay_on(cores[worker]);
                 }
             }));
@@ -150,13 +133,12 @@ impl Crew {
         !self.workers.is_empty() && self.process != std::process::id()
     }
 
-    /// Has every member do the job, the caller as number 0. Returns when all have done it; nobody holds the job then but
-    /// who has a copy of the `Arc`.
+    /// Has every worker do the job, the caller as number 0. Returns when all have done it; the team keeps no copy of the job.
     ///
     /// # Panics
-    /// When the job does, on any member: with the panic of the first one. The others are not waited for where they wait
-    /// for it. Also when a member waits for one that has returned: all must meet equally often.
-    pub fn run(&mut self, job: Arc<dyn Fn(&Member) + Send + Sync>) {
+    /// When the job does, on any worker: with the panic of the first one. The others are not waited for where they wait
+    /// for it. Also when a worker waits for one that has returned: all must meet equally often.
+    pub(crate) fn run(&mut self, job: Arc<dyn Fn(&Worker) + Send + Sync>) {
         if self.is_elsewhere() {
             self.start_again();
         }
@@ -168,13 +150,13 @@ impl Crew {
         *lock(&shared.job) = None;
         let died = lock(&shared.panic).take();
         if let Some(payload) = died {
-            assert!(!payload.is::<Deserted>(), "a member of the crew waits for one that has returned");
+            assert!(!payload.is::<Deserted>(), "a worker of the team waits for one that has returned");
             resume_unwind(payload);
         }
     }
 }
 
-impl Drop for Crew {
+impl Drop for Team {
     fn drop(&mut self) {
         if self.is_elsewhere() {
             // Threads that are not in this process can be neither woken nor waited for.
@@ -188,27 +170,27 @@ impl Drop for Crew {
     }
 }
 
-impl std::fmt::Debug for Crew {
+impl std::fmt::Debug for Team {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Crew").field("threads", &self.threads()).finish_non_exhaustive()
+        f.debug_struct("Team").field("threads", &self.threads()).finish_non_exhaustive()
     }
 }
 
-impl Member<'_> {
+impl Worker<'_> {
     /// Which one it is, from 0, the caller.
-    pub fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.number
     }
 
     /// How many there are.
-    pub fn of(&self) -> usize {
-        self.barrier.members()
+    pub(crate) fn of(&self) -> usize {
+        self.barrier.workers()
     }
 
-    /// Waits until every member has come here. What any of them wrote before is seen by all of them after.
-    pub fn wait(&self) {
+    /// Waits until every worker has come here. What any of them wrote before is seen by all of them after.
+    pub(crate) fn wait(&self) {
         if self.barrier.wait().is_err() {
-            // Past the panic hook: the member that is missing has spoken there, and this one has nothing to add.
+            // Past the panic hook: the worker that is missing has spoken there, and this one has nothing to add.
             resume_unwind(Box::new(Deserted));
         }
     }
@@ -242,12 +224,12 @@ impl Shared {
         }
     }
 
-    /// A member's part in a job.
+    /// A worker's part in a job.
     fn perform(&self, number: usize, job: Job) {
-        let member = Member { number, barrier: &self.barrier };
+        let worker = Worker { number, barrier: &self.barrier };
         // The job is dropped inside: it may be the last copy, and die of that. Whether it can be run again after a panic
         // is for the caller to say, who sees the panic.
-        let done = catch_unwind(AssertUnwindSafe(move || job(&member)));
+        let done = catch_unwind(AssertUnwindSafe(move || job(&worker)));
         if let Err(payload) = done {
             let mut panic = lock(&self.panic);
             if panic.as_ref().is_none_or(|earlier| earlier.is::<Deserted>()) {

@@ -1,4 +1,4 @@
-//! Flows that are alike: one law of response, one number of segments, one window of the tables; and their response.
+//! Flows that are alike: one law of response, one number of entries, one window of the tables; and their response.
 //!
 //! ```text
 //! q = Σ p over the path, at least U'(ceiling)
@@ -6,14 +6,15 @@
 //! powers     x = exp(log w − (log q)/α)    D = x/(α q)
 //! ```
 //!
-//! D counts once per priced link where a rule asks for it. Columns side by side, 16-bit numbers for segments; [load,
+//! D counts once per priced link where a rule asks for it. Columns side by side, 16-bit numbers for entries; [load,
 //! slope] lie together, so that one addition serves both.
 
 use netnum_core::numerics::{exp, ln, vectorized};
+use netnum_core::price::PowerDemand;
 
 use super::real::Real;
 
-/// Segments that 16 bits can number.
+/// Entries that 16 bits can number.
 pub(crate) const WINDOW: usize = 1 << 16;
 
 /// Flows that stand together.
@@ -25,31 +26,11 @@ const POWERS: usize = 64;
 const LEAST_EXPONENT: f64 = -690.0;
 const MOST_EXPONENT: f64 = 667.0;
 
-/// What flows see of every segment: its price and, where a rule counts them, its priced links.
+/// What flows read of every entry: its price and, where a rule counts them, its priced links.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen<'a, R> {
+pub(crate) struct View<'a, R> {
     pub(crate) prices: &'a [R],
     pub(crate) priced: &'a [R],
-}
-
-/// How rates follow prices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Law {
-    /// α = 1.
-    Log,
-    /// Any α.
-    Power,
-}
-
-/// U'(x) = (w/x)^α, and the price below which the rate stays at its ceiling.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Response {
-    pub(crate) law: Law,
-    /// w of logs, log w of powers.
-    pub(crate) scale: f64,
-    /// 1/α.
-    pub(crate) exponent: f64,
-    pub(crate) floor: f64,
 }
 
 /// Numbers of some flows, side by side in memory: a loop follows one pointer, and a flow that comes or goes is in one
@@ -62,17 +43,18 @@ struct Rows<R> {
 }
 
 impl<R: Real> Rows<R> {
-    /// Of flows that are not there: as logs they ask for nothing, whatever they look at.
+    /// Padding: as logs these flows demand nothing, whatever entries they name.
     const EMPTY: Self = Self { scales: [R::ZERO; ABREAST], floors: [R::ONE; ABREAST], rates: [R::ZERO; ABREAST] };
 }
 
 /// Flows that are alike.
 #[derive(Debug)]
 pub(crate) struct Bucket<R> {
-    /// Where the windows begin that the flows' segments are numbered in, position by position.
+    /// Where the windows begin that the flows' entries are numbered in, position by position.
     windows: Vec<u32>,
-    law: Law,
-    /// Segments of flow i: `ids[i * windows.len()..]`; as many as `rows` have room for.
+    /// α = 1.
+    is_log: bool,
+    /// Entries of flow i: `ids[i * windows.len()..]`; as many as `rows` have room for.
     ids: Vec<u16>,
     /// Flow i is number `i % ABREAST` of `rows[i / ABREAST]`; the last may have room.
     rows: Vec<Rows<R>>,
@@ -85,13 +67,13 @@ pub(crate) struct Bucket<R> {
 }
 
 impl<R: Real> Bucket<R> {
-    pub(crate) fn new(law: Law, windows: Vec<u32>) -> Self {
+    pub(crate) fn new(is_log: bool, windows: Vec<u32>) -> Self {
         let (ids, rows, exponents) = (Vec::new(), Vec::new(), Vec::new());
-        Self { windows, law, ids, rows, exponents, feasible: Vec::new(), flows: Vec::new() }
+        Self { windows, is_log, ids, rows, exponents, feasible: Vec::new(), flows: Vec::new() }
     }
 
-    pub(crate) fn law(&self) -> Law {
-        self.law
+    pub(crate) fn is_log(&self) -> bool {
+        self.is_log
     }
 
     pub(crate) fn windows(&self) -> &[u32] {
@@ -120,8 +102,8 @@ impl<R: Real> Bucket<R> {
         self.feasible[place] = R::of(rate);
     }
 
-    /// The segments of a flow.
-    pub(crate) fn segments(&self, place: usize) -> impl Iterator<Item = usize> {
+    /// The entries of a flow.
+    pub(crate) fn entries(&self, place: usize) -> impl Iterator<Item = usize> {
         let width = self.windows.len();
         let ids = &self.ids[place * width..(place + 1) * width];
         ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id))
@@ -132,7 +114,7 @@ impl<R: Real> Bucket<R> {
     }
 
     /// Appends a flow; returns its place.
-    pub(crate) fn push(&mut self, flow: u32, segments: impl Iterator<Item = u32>, response: &Response) -> u32 {
+    pub(crate) fn push(&mut self, flow: u32, entries: impl Iterator<Item = u32>, demand: &PowerDemand) -> u32 {
         let (place, width) = (self.flows.len(), self.windows.len());
         if place.is_multiple_of(ABREAST) {
             self.rows.push(Rows::EMPTY);
@@ -142,18 +124,18 @@ impl<R: Real> Bucket<R> {
             }
         }
         let ids = self.ids[place * width..].iter_mut();
-        for (id, (segment, start)) in ids.zip(segments.zip(&self.windows)) {
-            *id = (segment - start) as u16;
+        for (id, (entry, start)) in ids.zip(entries.zip(&self.windows)) {
+            *id = (entry - start) as u16;
         }
         let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
-        (rows.scales[at], rows.floors[at]) = (R::of(response.scale), R::of(response.floor));
+        (rows.scales[at], rows.floors[at]) = (R::of(demand.scale), R::of(demand.floor));
         rows.rates[at] = R::ZERO;
-        // What stood for nobody there may have one.
+        // Padding in this place may have one.
         if let Some(feasible) = self.feasible.get_mut(place) {
             *feasible = R::ZERO;
         }
-        if self.law == Law::Power {
-            self.exponents.push(R::of(response.exponent));
+        if !self.is_log {
+            self.exponents.push(R::of(demand.exponent));
         }
         self.flows.push(flow);
         place as u32
@@ -182,7 +164,7 @@ impl<R: Real> Bucket<R> {
             let rows = &mut self.rows[last / ABREAST];
             (rows.scales[other], rows.floors[other], rows.rates[other]) = (R::ZERO, R::ONE, R::ZERO);
         }
-        if self.law == Law::Power {
+        if !self.is_log {
             self.exponents.swap_remove(place);
         }
         self.flows.swap_remove(place);
@@ -190,13 +172,13 @@ impl<R: Real> Bucket<R> {
     }
 
     /// Rates at these prices, added to the sums.
-    pub(crate) fn respond<const WEIGH: bool>(&mut self, seen: Seen<'_, R>, sums: &mut [[R; 2]]) {
+    pub(crate) fn respond<const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
         macro_rules! of_width {
             ($($width:literal)*) => {
-                match (self.windows.len(), self.law) {
-                    $(($width, Law::Log) => self.logs::<$width, WEIGH>(seen, sums),
-                    ($width, Law::Power) => self.powers::<$width, WEIGH>(seen, sums),)*
-                    _ => self.respond_one_by_one::<WEIGH>(seen, sums),
+                match (self.windows.len(), self.is_log) {
+                    $(($width, true) => self.logs::<$width, WEIGH>(view, sums),
+                    ($width, false) => self.powers::<$width, WEIGH>(view, sums),)*
+                    _ => self.respond_one_by_one::<WEIGH>(view, sums),
                 }
             };
         }
@@ -212,15 +194,15 @@ impl<R: Real> Bucket<R> {
     /// In a function of its own, where the loop has all registers. Not for wider vectors: compilers would gather with
     /// them, which is slower than four loads.
     #[inline(never)]
-    fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, seen: Seen<'_, R>, sums: &mut [[R; 2]]) {
+    fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
         let starts = self.starts();
-        let look = Look::<R, WIDTH, WEIGH>::new(seen, starts);
+        let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
         for (paths, rows) in paths.iter().zip(&mut self.rows) {
             // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
             let (mut prices, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST]);
             for (price, path) in prices.iter_mut().zip(paths) {
-                *price = look.price(path);
+                *price = view.price(path);
             }
             for flow in 0..ABREAST {
                 let inverse = R::ONE / prices[flow].at_least(rows.floors[flow]);
@@ -229,7 +211,7 @@ impl<R: Real> Bucket<R> {
             }
             if WEIGH {
                 for (slope, path) in slopes.iter_mut().zip(paths) {
-                    *slope = *slope * look.priced(path);
+                    *slope = *slope * view.priced(path);
                 }
             }
             for flow in 0..ABREAST {
@@ -242,16 +224,16 @@ impl<R: Real> Bucket<R> {
 
     /// Gathers, responds and scatters in loops of their own: what lies between is long, and done several at a time.
     #[inline(never)]
-    fn powers<const WIDTH: usize, const WEIGH: bool>(&mut self, seen: Seen<'_, R>, sums: &mut [[R; 2]]) {
+    fn powers<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
         let starts = self.starts();
-        let look = Look::<R, WIDTH, WEIGH>::new(seen, starts);
+        let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let paths = self.ids.as_chunks::<WIDTH>().0[..self.flows.len()].chunks(POWERS);
         let columns = self.rows.chunks_mut(POWERS / ABREAST).zip(self.exponents.chunks(POWERS));
         for (paths, (rows, given)) in paths.zip(columns) {
             let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
             let mut slopes = [R::ZERO; POWERS];
             for ((path, price), priced) in paths.iter().zip(&mut prices).zip(&mut priced) {
-                (*price, *priced) = (look.price(path), look.priced(path));
+                (*price, *priced) = (view.price(path), view.priced(path));
             }
             exponents[..given.len()].copy_from_slice(given);
             let (mut scales, mut floors, mut rates) = ([R::ZERO; POWERS], [R::ONE; POWERS], [R::ZERO; POWERS]);
@@ -283,44 +265,44 @@ impl<R: Real> Bucket<R> {
         }
     }
 
-    /// Paths of many segments.
-    fn respond_one_by_one<const WEIGH: bool>(&mut self, seen: Seen<'_, R>, sums: &mut [[R; 2]]) {
+    /// Paths of many entries.
+    fn respond_one_by_one<const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
         let width = self.windows.len();
         for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
             let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
-            let segments = || ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
+            let entries = || ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
             let total = |table: &[R]| {
                 let mut total = R::ZERO;
-                segments().for_each(|segment| total += table[segment]);
+                entries().for_each(|entry| total += table[entry]);
                 total
             };
-            let (price, scale) = (total(seen.prices).at_least(rows.floors[at]), rows.scales[at]);
-            let (rate, mut slope) = match self.law {
-                Law::Log => (scale / price, scale / price / price),
-                Law::Power => {
+            let (price, scale) = (total(view.prices).at_least(rows.floors[at]), rows.scales[at]);
+            let (rate, mut slope) = match self.is_log {
+                true => (scale / price, scale / price / price),
+                false => {
                     let exponent = self.exponents[place];
                     let rate = power(price, scale, exponent);
                     (rate, exponent * rate / price)
                 }
             };
             if WEIGH {
-                slope = slope * total(seen.priced).at_least(R::ONE);
+                slope = slope * total(view.priced).at_least(R::ONE);
             }
             rows.rates[at] = rate;
-            for segment in segments() {
-                add(&mut sums[segment], [rate, slope]);
+            for entry in entries() {
+                add(&mut sums[entry], [rate, slope]);
             }
         }
     }
 
-    /// F-NORM, given the share of what flows ask for that every segment can carry.
-    pub(crate) fn normalize(&mut self, shares: &[R]) {
+    /// F-NORM, given the fraction of the demanded rates that every entry can carry.
+    pub(crate) fn normalize(&mut self, fractions: &[R]) {
         self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
         macro_rules! of_width {
             ($($width:literal)*) => {
                 match self.windows.len() {
-                    $($width => self.normalize_in_windows::<$width>(shares),)*
-                    _ => self.normalize_one_by_one(shares),
+                    $($width => self.normalize_in_windows::<$width>(fractions),)*
+                    _ => self.normalize_one_by_one(fractions),
                 }
             };
         }
@@ -328,15 +310,15 @@ impl<R: Real> Bucket<R> {
     }
 
     #[inline(never)]
-    fn normalize_in_windows<const WIDTH: usize>(&mut self, shares: &[R]) {
-        let shares = self.starts::<WIDTH>().map(|start| &shares[start..]);
+    fn normalize_in_windows<const WIDTH: usize>(&mut self, fractions: &[R]) {
+        let fractions = self.starts::<WIDTH>().map(|start| &fractions[start..]);
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
         let columns = self.rows.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
         for (paths, (rows, feasible)) in paths.iter().zip(columns) {
             let mut least = [R::ONE; ABREAST];
             for (least, path) in least.iter_mut().zip(paths) {
-                for (shares, &id) in shares.iter().zip(path) {
-                    *least = least.at_most(shares[usize::from(id)]);
+                for (fractions, &id) in fractions.iter().zip(path) {
+                    *least = least.at_most(fractions[usize::from(id)]);
                 }
             }
             for flow in 0..ABREAST {
@@ -345,12 +327,12 @@ impl<R: Real> Bucket<R> {
         }
     }
 
-    fn normalize_one_by_one(&mut self, shares: &[R]) {
+    fn normalize_one_by_one(&mut self, fractions: &[R]) {
         let width = self.windows.len();
         for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
             let mut least = R::ONE;
             for (&id, &start) in ids.iter().zip(&self.windows) {
-                least = least.at_most(shares[start as usize + usize::from(id)]);
+                least = least.at_most(fractions[start as usize + usize::from(id)]);
             }
             self.feasible[place] = self.rate(place) * least;
         }
@@ -369,19 +351,19 @@ fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
     R::of(exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
 }
 
-/// What flows of a bucket see.
+/// The entries that flows of a bucket read, window by window.
 #[derive(Clone, Copy)]
-struct Look<'a, R, const WIDTH: usize, const WEIGH: bool> {
+struct WindowView<'a, R, const WIDTH: usize, const WEIGH: bool> {
     prices: [&'a [R]; WIDTH],
-    /// Nothing where nobody weighs.
+    /// Empty where priced links are not counted.
     priced: [&'a [R]; WIDTH],
 }
 
-impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> Look<'a, R, WIDTH, WEIGH> {
+impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> WindowView<'a, R, WIDTH, WEIGH> {
     #[inline(always)]
-    fn new(seen: Seen<'a, R>, starts: [usize; WIDTH]) -> Self {
+    fn new(view: View<'a, R>, starts: [usize; WIDTH]) -> Self {
         let windows = |table: &'a [R]| starts.map(|start| &table[start..]);
-        Self { prices: windows(seen.prices), priced: if WEIGH { windows(seen.priced) } else { [&[]; WIDTH] } }
+        Self { prices: windows(view.prices), priced: if WEIGH { windows(view.priced) } else { [&[]; WIDTH] } }
     }
 
     #[inline(always)]

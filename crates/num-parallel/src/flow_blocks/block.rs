@@ -1,31 +1,32 @@
-//! A lane: some flows, with tables of their own.
+//! A flow block: some of the flows, and a private copy of what they read and add to.
 //!
 //! ```text
-//! links → segments   price of a pair = p_row + p_column
-//! flows              gather, respond, scatter
-//! segments → links   load of a link += its row's or its column's sums
+//! links → pairs   price of a pair = p_row + p_column
+//! flows           gather, respond, scatter
+//! pairs → links   load of a link += its row's or its column's sums
 //! ```
 
 use std::collections::BTreeMap;
 
 use netnum_core::numerics::vectorized;
+use netnum_core::price::PowerDemand;
 use rustc_hash::FxHashMap;
 
-use super::bucket::{Bucket, Response, Seen, add};
-use super::partition::{Grid, Partition, Segment, Windows};
+use super::bucket::{Bucket, View, add};
+use super::partition::{Entry, PairTable, Partition, Windows};
 use super::real::Real;
 
-/// Some of the flows, and what they see of the network and add to it.
+/// Some of the flows, and their tables: one entry per link, then one per link pair.
 #[derive(Debug)]
-pub(crate) struct Lane<R> {
-    /// Price of every segment; the links come first *(iterate)*.
+pub(crate) struct FlowBlock<R> {
+    /// Price of every entry *(given, of links)*.
     prices: Vec<R>,
-    /// Its priced links, 0 to 2, where a rule counts them *(iterate)*.
+    /// Its priced links, 0 to 2, where a rule counts them *(given, of links)*.
     priced: Vec<R>,
     /// [load, slope] that these flows put there *(derived)*.
     sums: Vec<[R; 2]>,
-    /// The grids that its flows ever used, in the order of their numbers.
-    grids: Vec<u32>,
+    /// The pair tables that its flows ever used, in the order of their numbers.
+    tables: Vec<u32>,
     uses: Vec<bool>,
     buckets: Vec<Bucket<R>>,
     /// Numbers of buckets without flows. Such a bucket is in neither of the next two.
@@ -38,33 +39,33 @@ pub(crate) struct Lane<R> {
     /// What is looked up there: law and windows, the last one first.
     key: Vec<u32>,
     windows: Windows,
-    /// The share of what flows ask for that a segment can carry, at most 1; empty until it is asked for *(derived)*.
-    shares: Vec<R>,
+    /// The part of the demanded rates that an entry can carry, at most 1; empty before the first F-NORM *(given, of links)*.
+    fractions: Vec<R>,
 }
 
 /// Where a flow is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spot {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Place {
     pub(crate) bucket: u32,
     pub(crate) place: u32,
 }
 
-impl<R: Real> Lane<R> {
+impl<R: Real> FlowBlock<R> {
     pub(crate) fn new(partition: &Partition) -> Self {
-        let length = partition.segments();
+        let length = partition.entries();
         Self {
             prices: vec![R::ZERO; length],
             priced: vec![R::ZERO; length],
             sums: vec![[R::ZERO; 2]; length],
-            grids: Vec::new(),
-            uses: vec![false; partition.grids().len()],
+            tables: Vec::new(),
+            uses: vec![false; partition.tables().len()],
             buckets: Vec::new(),
             vacant: Vec::new(),
             order: BTreeMap::new(),
             numbers: FxHashMap::default(),
             key: Vec::new(),
             windows: partition.windows(),
-            shares: Vec::new(),
+            fractions: Vec::new(),
         }
     }
 
@@ -91,22 +92,22 @@ impl<R: Real> Lane<R> {
         &self.sums
     }
 
-    /// Adds a flow over these segments.
-    pub(crate) fn add(&mut self, flow: u32, segments: &[Segment], response: &Response) -> Spot {
-        for grid in segments.iter().filter_map(|segment| segment.grid) {
-            if !std::mem::replace(&mut self.uses[grid as usize], true) {
-                let at = self.grids.partition_point(|&other| other < grid);
-                self.grids.insert(at, grid);
+    /// Adds a flow over these entries.
+    pub(crate) fn add(&mut self, flow: u32, entries: &[Entry], demand: &PowerDemand) -> Place {
+        for table in entries.iter().filter_map(|entry| entry.table) {
+            if !std::mem::replace(&mut self.uses[table as usize], true) {
+                let at = self.tables.partition_point(|&other| other < table);
+                self.tables.insert(at, table);
             }
         }
-        let windows = || self.windows.of(segments);
+        let windows = || self.windows.of(entries);
         self.key.clear();
-        self.key.push(response.law as u32);
+        self.key.push(u32::from(!demand.is_log));
         self.key.extend(windows().rev());
         let bucket = match self.numbers.get(&*self.key) {
             Some(&bucket) => bucket,
             None => {
-                let new = Bucket::new(response.law, windows().collect());
+                let new = Bucket::new(demand.is_log, windows().collect());
                 let bucket = match self.vacant.pop() {
                     Some(vacant) => {
                         self.buckets[vacant as usize] = new;
@@ -122,101 +123,102 @@ impl<R: Real> Lane<R> {
                 bucket
             }
         };
-        let place = self.buckets[bucket as usize].push(flow, segments.iter().map(|segment| segment.number), response);
-        Spot { bucket, place }
+        let place = self.buckets[bucket as usize].push(flow, entries.iter().map(|entry| entry.number), demand);
+        Place { bucket, place }
     }
 
     /// Takes a flow out; returns the number of the one that is in its place now, if any. A bucket that has lost its last
     /// flow goes: there are more combinations of windows than flows ever live at a time.
-    pub(crate) fn remove(&mut self, spot: Spot) -> Option<u32> {
+    pub(crate) fn remove(&mut self, spot: Place) -> Option<u32> {
         let bucket = &mut self.buckets[spot.bucket as usize];
         let moved = bucket.swap_remove(spot.place as usize);
         if bucket.flows().is_empty() {
             self.key.clear();
-            self.key.push(bucket.law() as u32);
+            self.key.push(u32::from(!bucket.is_log()));
             self.key.extend(bucket.windows().iter().rev());
             self.order.remove(&*self.key);
             self.numbers.remove(&*self.key);
-            *bucket = Bucket::new(bucket.law(), Vec::new());
+            *bucket = Bucket::new(bucket.is_log(), Vec::new());
             self.vacant.push(spot.bucket);
         }
         moved
     }
 
-    /// Prices of some links, from `start` on.
-    pub(crate) fn hear(&mut self, start: usize, prices: &[R], priced: &[R], weigh: bool) {
-        self.prices[start..start + prices.len()].copy_from_slice(prices);
-        if weigh {
-            self.priced[start..start + priced.len()].copy_from_slice(priced);
+    /// The response of its flows to the prices of all links. Where `priced` is given, slopes count priced links.
+    pub(crate) fn respond(&mut self, partition: &Partition, prices: &[f64], priced: Option<&[f64]>) {
+        copy(prices, &mut self.prices);
+        let weigh = priced.is_some();
+        if let Some(priced) = priced {
+            copy(priced, &mut self.priced);
         }
-    }
-
-    /// What its flows do at these prices.
-    pub(crate) fn respond(&mut self, partition: &Partition, weigh: bool) {
-        let grids = || self.grids.iter().map(|&grid| &partition.grids()[grid as usize]);
-        add_up(grids(), &mut self.prices);
+        let tables = || self.tables.iter().map(|&table| &partition.tables()[table as usize]);
+        add_up(tables(), &mut self.prices);
         if weigh {
-            add_up(grids(), &mut self.priced);
+            add_up(tables(), &mut self.priced);
         }
         self.sums[..partition.links()].fill([R::ZERO; 2]);
-        let seen = Seen { prices: &self.prices, priced: &self.priced };
+        let view = View { prices: &self.prices, priced: &self.priced };
         for &bucket in self.order.values() {
             let bucket = &mut self.buckets[bucket as usize];
             match weigh {
-                true => bucket.respond::<true>(seen, &mut self.sums),
-                false => bucket.respond::<false>(seen, &mut self.sums),
+                true => bucket.respond::<true>(view, &mut self.sums),
+                false => bucket.respond::<false>(view, &mut self.sums),
             }
         }
-        let (grids, sums) = (&self.grids, &mut self.sums);
+        let (tables, sums) = (&self.tables, &mut self.sums);
         vectorized(
             #[inline(always)]
             || {
-                for &grid in grids {
-                    take_sums(&partition.grids()[grid as usize], sums);
+                for &node in tables {
+                    take_sums(&partition.tables()[node as usize], sums);
                 }
             },
         );
     }
 }
 
-impl<R: Real> Lane<R> {
-    /// Shares of some links, from `start` on.
-    pub(crate) fn hear_shares(&mut self, start: usize, shares: &[R]) {
+impl<R: Real> FlowBlock<R> {
+    /// F-NORM: every flow gets the smallest fraction on its path of the rate that it demands, given the fraction of its
+    /// load that every link can carry.
+    pub(crate) fn normalize(&mut self, partition: &Partition, fractions: &[f64]) {
         // The first time, and no more: allocated where it is used.
-        self.shares.resize(self.prices.len(), R::ZERO);
-        self.shares[start..start + shares.len()].copy_from_slice(shares);
-    }
-
-    /// F-NORM: gives every flow of what it asks for the smallest share on its path.
-    pub(crate) fn normalize(&mut self, partition: &Partition) {
-        let (grids, shares) = (&self.grids, &mut self.shares);
+        self.fractions.resize(self.prices.len(), R::ZERO);
+        copy(fractions, &mut self.fractions);
+        let (tables, fractions) = (&self.tables, &mut self.fractions);
         vectorized(
             #[inline(always)]
             || {
-                for &grid in grids {
-                    for_pairs(&partition.grids()[grid as usize], shares, R::at_most);
+                for &node in tables {
+                    for_pairs(&partition.tables()[node as usize], fractions, R::at_most);
                 }
             },
         );
         for &bucket in self.order.values() {
-            self.buckets[bucket as usize].normalize(&self.shares);
+            self.buckets[bucket as usize].normalize(&self.fractions);
         }
     }
 }
 
-/// Sums of all pairs of some grids.
-fn add_up<'a, R: Real>(grids: impl Iterator<Item = &'a Grid>, table: &mut [R]) {
+/// A column of all links into the table that begins with them.
+fn copy<R: Real>(links: &[f64], table: &mut [R]) {
+    for (entry, &link) in table.iter_mut().zip(links) {
+        *entry = R::of(link);
+    }
+}
+
+/// Sums of all pairs of some nodes.
+fn add_up<'a, R: Real>(nodes: impl Iterator<Item = &'a PairTable>, table: &mut [R]) {
     vectorized(
         #[inline(always)]
         || {
-            for grid in grids {
-                for_pairs(grid, table, |row, column| row + column);
+            for node in nodes {
+                for_pairs(node, table, |row, column| row + column);
             }
         },
     );
 }
 
-/// Runs through the columns of a grid in strips of a width that the compiler knows, the widest first.
+/// Runs through the columns of a table in strips of a width that the compiler knows, the widest first.
 macro_rules! in_strips {
     ($columns:expr, ($first:ident, $width:ident) => $body:block) => {{
         let (columns, mut $first) = ($columns, 0);
@@ -231,16 +233,16 @@ macro_rules! in_strips {
     )*};
 }
 
-/// What all pairs of a grid have of their two links.
+/// What all pairs of a table have of their two links.
 #[inline(always)]
-fn for_pairs<R: Real>(grid: &Grid, table: &mut [R], of: impl Fn(R, R) -> R + Copy) {
-    let (links, pairs) = table.split_at_mut(grid.start);
-    in_strips!(grid.columns.len(), (first, WIDTH) => {
+fn for_pairs<R: Real>(node: &PairTable, table: &mut [R], of: impl Fn(R, R) -> R + Copy) {
+    let (links, pairs) = table.split_at_mut(node.start);
+    in_strips!(node.columns.len(), (first, WIDTH) => {
         let mut columns = [R::ZERO; WIDTH];
-        for (column, &link) in columns.iter_mut().zip(&grid.columns[first..]) {
+        for (column, &link) in columns.iter_mut().zip(&node.columns[first..]) {
             *column = links[link as usize];
         }
-        for (&link, row) in grid.rows.iter().zip(pairs.chunks_exact_mut(grid.columns.len())) {
+        for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
             let own = links[link as usize];
             for (pair, &column) in strip::<_, WIDTH>(row, first).iter_mut().zip(&columns) {
                 *pair = of(own, column);
@@ -249,13 +251,13 @@ fn for_pairs<R: Real>(grid: &Grid, table: &mut [R], of: impl Fn(R, R) -> R + Cop
     });
 }
 
-/// Adds the sums of a grid's rows and columns to their links, and clears it.
+/// Adds the sums of a table's rows and columns to their links, and clears it.
 #[inline(always)]
-fn take_sums<R: Real>(grid: &Grid, sums: &mut [[R; 2]]) {
-    let (links, pairs) = sums.split_at_mut(grid.start);
-    in_strips!(grid.columns.len(), (first, WIDTH) => {
+fn take_sums<R: Real>(node: &PairTable, sums: &mut [[R; 2]]) {
+    let (links, pairs) = sums.split_at_mut(node.start);
+    in_strips!(node.columns.len(), (first, WIDTH) => {
         let mut columns = [[R::ZERO; 2]; WIDTH];
-        for (&link, row) in grid.rows.iter().zip(pairs.chunks_exact_mut(grid.columns.len())) {
+        for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
             // Several sums, so that no addition waits for the one before.
             let mut parts = [[R::ZERO; 2]; PARTS];
             for (place, (pair, column)) in strip::<_, WIDTH>(row, first).iter_mut().zip(&mut columns).enumerate() {
@@ -269,7 +271,7 @@ fn take_sums<R: Real>(grid: &Grid, sums: &mut [[R; 2]]) {
             add(&mut sum, two);
             add(&mut links[link as usize], sum);
         }
-        for (&link, column) in grid.columns[first..].iter().zip(columns) {
+        for (&link, column) in node.columns[first..].iter().zip(columns) {
             add(&mut links[link as usize], column);
         }
     });
@@ -286,18 +288,17 @@ fn strip<T, const WIDTH: usize>(row: &mut [T], first: usize) -> &mut [T; WIDTH] 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Worth;
-    use crate::engine::partition::Sample;
-    use netnum_core::Paths;
+    use crate::flow_blocks::partition::Sample;
+    use netnum_core::{Paths, PowerLaw};
 
-    /// More combinations of windows than anybody can keep: what has emptied goes, and its number is used again.
+    /// There are more combinations of windows than memory holds: an empty bucket goes, and its number is used again.
     #[test]
     fn there_are_never_more_buckets_than_flows() {
         let links = 1_000_000;
         let sample = Sample { paths: Paths::from_lists([[0; 0]; 0]), of: 0 };
         let partition = Partition::new(links, &sample).unwrap();
-        let mut lane = Lane::<f64>::new(&partition);
-        let (mut segments, mut spots) = (Vec::new(), Vec::<Spot>::new());
+        let mut block = FlowBlock::<f64>::new(&partition);
+        let (mut entries, mut spots) = (Vec::new(), Vec::<Place>::new());
         let mut random = 1u64;
         for flow in 0..20_000u32 {
             let path: Vec<u32> = (0..4)
@@ -306,25 +307,25 @@ mod tests {
                     ((random >> 33) % links as u64) as u32
                 })
                 .collect();
-            partition.segments_of(&path, &mut segments);
+            partition.entries_of(&path, &mut entries);
             let alpha = [1.0, 2.0][flow as usize % 2];
-            spots.push(lane.add(flow, &segments, &Worth { alpha, ..Worth::log(1.0) }.response(1.0)));
+            spots.push(block.add(flow, &entries, &PowerLaw::new(1.0, alpha).over(1.0)));
             if spots.len() > 100 {
                 // The flow that is in its place now was the bucket's last.
                 let spot = spots.swap_remove((random >> 40) as usize % spots.len());
-                if lane.remove(spot).is_some() {
-                    let last = lane.buckets()[spot.bucket as usize].flows().len() as u32;
-                    *spots.iter_mut().find(|other| **other == Spot { place: last, ..spot }).unwrap() = spot;
+                if block.remove(spot).is_some() {
+                    let last = block.buckets()[spot.bucket as usize].flows().len() as u32;
+                    *spots.iter_mut().find(|other| **other == Place { place: last, ..spot }).unwrap() = spot;
                 }
             }
-            assert!(lane.order.len() <= spots.len() && lane.numbers.len() == lane.order.len());
-            assert!(lane.buckets.len() <= 101 && lane.vacant.len() + lane.order.len() == lane.buckets.len());
+            assert!(block.order.len() <= spots.len() && block.numbers.len() == block.order.len());
+            assert!(block.buckets.len() <= 101 && block.vacant.len() + block.order.len() == block.buckets.len());
         }
-        assert_eq!(lane.in_order().map(|bucket| bucket.flows().len()).sum::<usize>(), spots.len());
+        assert_eq!(block.in_order().map(|bucket| bucket.flows().len()).sum::<usize>(), spots.len());
         spots.sort_unstable_by_key(|spot| (spot.bucket, std::cmp::Reverse(spot.place)));
         for spot in spots {
-            assert_eq!(lane.remove(spot), None, "the last of its bucket");
+            assert_eq!(block.remove(spot), None, "the last of its bucket");
         }
-        assert!(lane.order.is_empty() && lane.numbers.is_empty());
+        assert!(block.order.is_empty() && block.numbers.is_empty());
     }
 }

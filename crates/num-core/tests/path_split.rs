@@ -188,15 +188,11 @@ fn a_warm_start_from_the_answers_prices_is_short() {
     assert!(warm.iterations <= cold.iterations, "{cold} against {warm}");
 }
 
-/// A rule of the caller's own.
+/// A user-defined rule.
 struct Doubling;
 
 impl PriceRule for Doubling {
-    type Memory = ();
-
-    fn memory(&self) {}
-
-    fn advance(&self, link: &solve::LinkState, _memory: &mut ()) -> f64 {
+    fn advance(&self, link: &price::LinkState, _memory: &mut price::Memory) -> f64 {
         2.0 * link.price
     }
 }
@@ -210,7 +206,7 @@ fn every_other_price_rule_refuses_several_paths_by_its_name() {
             format!("method {method:?} cannot take flows with several paths; use \"interior-point\" or \"fast-ned\"");
         assert_eq!(error, expected);
     }
-    let error = Solver::with_rule(&problem, "mine", Doubling).unwrap_err().to_string();
+    let error = Solver::with_rule(&problem, "mine", price::Rule::user(Doubling)).unwrap_err().to_string();
     assert!(error.starts_with("method \"mine\" cannot take flows with several paths"), "{error}");
 }
 

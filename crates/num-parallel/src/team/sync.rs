@@ -1,4 +1,4 @@
-//! What the crew is made of: the standard library's, or loom's, which tries every order in which threads can meet.
+//! What the team is made of: the standard library's, or loom's, which tries every order in which threads can meet.
 
 #[cfg(all(test, feature = "loom"))]
 pub(super) use loom::{

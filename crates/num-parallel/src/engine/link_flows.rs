@@ -10,7 +10,7 @@
 
 /// The flows of every link, and some that have left it.
 #[derive(Debug)]
-pub(crate) struct Users {
+pub(crate) struct LinkFlows {
     /// Per link its latest entry.
     latest: Vec<usize>,
     entries: Vec<Entry>,
@@ -30,7 +30,7 @@ struct Entry {
 /// Where a list ends.
 const END: usize = usize::MAX;
 
-impl Users {
+impl LinkFlows {
     pub(crate) fn new(links: usize) -> Self {
         Self { latest: vec![END; links], entries: Vec::new(), stale: 0 }
     }

@@ -1,11 +1,11 @@
-//! Where the members of a crew meet: nobody goes on before everybody has come.
+//! Where the workers of a team meet: nobody goes on before everybody has come.
 //!
 //! A sense-reversing barrier: who comes reads the number of the meeting, then counts itself; the last one to come
 //! resets the count and raises the number, which is all that the others watch. Two atomic variables, each on a line of
 //! cache of its own, one shared write to come and one to be let go. (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
-//! section 3.1; their sense is the last bit of our number, so that no member has to remember it.)
+//! section 3.1; their sense is the last bit of our number, so that no worker has to remember it.)
 //!
-//! A member that has left for good never comes to another meeting. Who waits for it sees that nobody is left to open
+//! A worker that has left for good never comes to another meeting. Who waits for it sees that nobody is left to open
 //! the meeting, and is told so instead of waiting for ever.
 
 use crossbeam_utils::CachePadded;
@@ -13,45 +13,45 @@ use crossbeam_utils::CachePadded;
 use super::sync::atomic::{AtomicUsize, Ordering};
 use super::sync::{hint, thread};
 
-/// The meetings of so many members.
+/// The meetings of so many workers.
 #[derive(Debug)]
 pub(super) struct Barrier {
-    members: usize,
-    /// Members that have come to the present meeting.
+    workers: usize,
+    /// Workers that have come to the present meeting.
     arrived: CachePadded<AtomicUsize>,
     /// Meetings that have been held.
     meetings: CachePadded<AtomicUsize>,
-    /// Members that have not left for good.
+    /// Workers that have not left for good.
     present: CachePadded<AtomicUsize>,
 }
 
-/// A member was waited for that has left.
+/// A worker was waited for that has left.
 #[derive(Debug)]
 pub(super) struct Deserted;
 
 impl Barrier {
-    /// A barrier that all members have left: it has to be [opened](Self::open) first.
-    pub(super) fn new(members: usize) -> Self {
+    /// A barrier that all workers have left: it has to be [opened](Self::open) first.
+    pub(super) fn new(workers: usize) -> Self {
         let none = || CachePadded::new(AtomicUsize::new(0));
-        Self { members, arrived: none(), meetings: none(), present: none() }
+        Self { workers, arrived: none(), meetings: none(), present: none() }
     }
 
-    pub(super) fn members(&self) -> usize {
-        self.members
+    pub(super) fn workers(&self) -> usize {
+        self.workers
     }
 
-    /// All members are here again. Only for who knows that all have left, and before any of them can come.
+    /// All workers are here again. Only for who knows that all have left, and before any of them can come.
     pub(super) fn open(&self) {
         // Whoever deserted a meeting may have left some behind who were counted.
         self.arrived.store(0, Ordering::Relaxed);
-        self.present.store(self.members, Ordering::Relaxed);
+        self.present.store(self.workers, Ordering::Relaxed);
     }
 
-    /// Waits until all members have come. What any of them wrote before is seen by all of them after.
+    /// Waits until all workers have come. What any of them wrote before is seen by all of them after.
     pub(super) fn wait(&self) -> Result<(), Deserted> {
-        // It cannot be raised before this member is counted.
+        // It cannot be raised before this worker is counted.
         let meeting = self.meetings.load(Ordering::Relaxed);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
             self.arrived.store(0, Ordering::Relaxed);
             self.meetings.store(meeting.wrapping_add(1), Ordering::Release);
             return Ok(());
@@ -61,7 +61,7 @@ impl Barrier {
             let lasts = patience.spend();
             // Who left did so after the last meeting it came to. If that was this one, the number has been raised.
             if !lasts
-                && self.present.load(Ordering::Acquire) < self.members
+                && self.present.load(Ordering::Acquire) < self.workers
                 && self.meetings.load(Ordering::Acquire) == meeting
             {
                 return Err(Deserted);
@@ -70,12 +70,12 @@ impl Barrier {
         Ok(())
     }
 
-    /// A member leaves for good.
+    /// A worker leaves for good.
     pub(super) fn leave(&self) {
         self.present.fetch_sub(1, Ordering::Release);
     }
 
-    /// Waits until all members have left. What any of them wrote before is seen after.
+    /// Waits until all workers have left. What any of them wrote before is seen after.
     pub(super) fn wait_until_left(&self) {
         let mut patience = Patience::default();
         while self.present.load(Ordering::Acquire) > 0 {
@@ -86,7 +86,7 @@ impl Barrier {
 
 /// How long to watch a variable before others may have the core.
 ///
-/// Members that have a core each meet within fractions of a microsecond, and asking the system for anything takes as
+/// Workers that have a core each meet within fractions of a microsecond, and asking the system for anything takes as
 /// long. Where they share cores, the one that is waited for may be waiting for the core of who waits.
 #[derive(Debug, Default)]
 pub(super) struct Patience(u32);

@@ -1,17 +1,17 @@
-//! Who works on what: links → segments, flows → lanes.
+//! Who works on what: links → entries, flows → blocks.
 //!
 //! ```text
-//! segment = a link, or a pair of links that paths cross one after the other
-//! numbers   0 … links − 1 the links themselves, then the grids, row by row
-//! grid    = all pairs (a, b) around one node, a table of the links into it by the links out of it
-//! lane    = the flows that begin at some of these nodes: the unit of parallel work
+//! entry = a link, or a pair of links that paths cross one after the other
+//! numbers   0 … links − 1 the links themselves, then the tables, row by row
+//! table    = all pairs (a, b) around one node, a table of the links into it by the links out of it
+//! block    = the flows that begin at some of these nodes: the unit of parallel work
 //! ```
 //!
-//! A path of 4 links over 2 grids is 2 look-ups and 2 additions instead of 4 and 4, and the sums of a grid's rows and
+//! A path of 4 links over 2 tables is 2 look-ups and 2 additions instead of 4 and 4, and the sums of a table's rows and
 //! columns, which close the iteration, run over memory in order. Which links meet at a node is learned from the paths:
 //! a union of everything that a link was ever paired with. That is a server's rack or a switch where links have a
-//! direction; where they have none it may be half the network, and such a grid, larger than its use, is left out. What
-//! is in no grid is crossed link by link.
+//! direction; where they have none it may be half the network, and such a table, larger than its use, is left out. What
+//! is in no table is crossed link by link.
 //!
 //! All of it depends on the links and the paths only, never on threads.
 
@@ -26,34 +26,34 @@ use super::bucket::WINDOW;
 
 /// Pairs of one node.
 #[derive(Debug)]
-pub(crate) struct Grid {
-    /// Its first segment.
+pub(crate) struct PairTable {
+    /// Its first entry.
     pub(crate) start: usize,
     /// The smallest of the links before the node.
     first: u32,
     /// The links before the node, or those after it, whichever are fewer: the inner loops run over the others. The pair
-    /// of row r and column c is segment `start + r * columns.len() + c`.
+    /// of row r and column c is entry `start + r * columns.len() + c`.
     pub(crate) rows: Vec<u32>,
     pub(crate) columns: Vec<u32>,
     firsts_are_rows: bool,
 }
 
-impl Grid {
-    /// Its segments.
-    pub(crate) fn segments(&self) -> std::ops::Range<usize> {
+impl PairTable {
+    /// Its entries.
+    pub(crate) fn entries(&self) -> std::ops::Range<usize> {
         self.start..self.start + self.rows.len() * self.columns.len()
     }
 }
 
 /// A part of a path.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Segment {
+pub(crate) struct Entry {
     pub(crate) number: u32,
     /// Of a pair.
-    pub(crate) grid: Option<u32>,
+    pub(crate) table: Option<u32>,
 }
 
-/// How many segments flows of one bucket have between them, at the beginning of their paths and further on.
+/// How many entries flows of one bucket have between them, at the beginning of their paths and further on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Windows {
     first: usize,
@@ -61,53 +61,53 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// Where the windows of a path's segments begin.
-    pub(crate) fn of(self, segments: &[Segment]) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator {
+    /// Where the windows of a path's entries begin.
+    pub(crate) fn of(self, entries: &[Entry]) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator {
         let length = move |position| if position == 0 { self.first } else { self.others };
-        let segments = segments.iter().map(|segment| segment.number).enumerate();
-        segments.map(move |(position, segment)| segment & !(length(position) as u32 - 1))
+        let entries = entries.iter().map(|entry| entry.number).enumerate();
+        entries.map(move |(position, entry)| entry & !(length(position) as u32 - 1))
     }
 }
 
-/// The layout of a network's segments and lanes.
+/// The layout of a network's entries and blocks.
 #[derive(Debug)]
 pub(crate) struct Partition {
     links: usize,
-    segments: usize,
-    grids: Vec<Grid>,
+    entries: usize,
+    tables: Vec<PairTable>,
     /// Per link its place as the first and as the second of a pair.
     as_first: Vec<Place>,
     as_second: Vec<Place>,
-    /// Per link the lane of the flows that begin there.
-    lanes_of: Vec<u16>,
-    lanes: usize,
+    /// Per link the block of the flows that begin there.
+    blocks_of: Vec<u16>,
+    blocks: usize,
     windows: Windows,
 }
 
-/// A row or a column of a grid: a pair is at the sum of both.
+/// A row or a column of a table: a pair is at the sum of both.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    grid: u32,
+    table: u32,
     at: u32,
 }
 
-/// In no grid; not even the same one as another link in none.
-const NOWHERE: [Place; 2] = [Place { grid: u32::MAX, at: 0 }, Place { grid: u32::MAX - 1, at: 0 }];
+/// In no table; not even the same one as another link in none.
+const NOWHERE: [Place; 2] = [Place { table: u32::MAX, at: 0 }, Place { table: u32::MAX - 1, at: 0 }];
 
 /// Paths that are looked at per link.
 const SAMPLE: usize = 8;
-/// A lane has at least this many flows; where there are more than two, at least twice as many as segments, of which it
+/// A block has at least this many flows; where there are more than two, at least twice as many as entries, of which it
 /// keeps a copy.
-const LANE: usize = 20_000;
-/// Flows stand together whose segments lie in the same windows, the smaller the better as long as there are so many of
-/// them for each combination, on average, and in a sample so many. 1024 segments are in the first-level cache with what
+const FLOWS_PER_BLOCK: usize = 20_000;
+/// Flows stand together whose entries lie in the same windows, the smaller the better as long as there are so many of
+/// them for each combination, on average, and in a sample so many. 1024 entries are in the first-level cache with what
 /// is put there, 8192 in the second.
 const WINDOWS: [(Windows, usize); 2] =
     [(Windows { first: 1 << 10, others: 1 << 10 }, 1024), (Windows { first: 1 << 10, others: 1 << 13 }, 64)];
 const CROWD_OF_SAMPLE: usize = 8;
 const LOOKED_AT: usize = 8192;
 /// More threads than that have nothing to do.
-pub(crate) const MOST_LANES: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+pub(crate) const MOST_BLOCKS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 /// Some of many paths, from which a layout is made.
 #[derive(Debug, Clone)]
@@ -142,7 +142,7 @@ impl Sample {
 }
 
 impl Partition {
-    /// The layout for paths like these. O(links + segments).
+    /// The layout for paths like these. O(links + entries).
     pub(crate) fn new(links: usize, Sample { paths: sample, of: paths }: &Sample) -> Result<Self> {
         let paths = *paths;
         let mut pacer = Pacer::new();
@@ -178,28 +178,28 @@ impl Partition {
         }
         let mut this = Self {
             links,
-            segments: links,
-            grids: Vec::new(),
+            entries: links,
+            tables: Vec::new(),
             as_first: vec![NOWHERE[0]; links],
             as_second: vec![NOWHERE[1]; links],
-            lanes_of: vec![0; links],
-            lanes: 1,
+            blocks_of: vec![0; links],
+            blocks: 1,
             windows: Windows { first: WINDOW, others: WINDOW },
         };
         for (firsts, seconds) in members {
             let uses = uses[nodes.node(firsts[0] as usize)] * paths / sample.len();
             if firsts.len() * seconds.len() <= uses {
-                this.add_grid(firsts, seconds);
+                this.add_pair_table(firsts, seconds);
             }
         }
-        if paths >= 2 * LANE && !sample.is_empty() {
-            this.lanes = (paths / LANE).min((paths / this.segments / 2).max(2)).min(MOST_LANES.get());
+        if paths >= 2 * FLOWS_PER_BLOCK && !sample.is_empty() {
+            this.blocks = (paths / FLOWS_PER_BLOCK).min((paths / this.entries / 2).max(2)).min(MOST_BLOCKS.get());
             this.share_out(sampled().map(|links| links[0]));
         }
         // Every n-th, and not the first: paths may be sorted.
         let looked_at: Vec<&[u32]> = sampled().step_by((sample.len() / LOOKED_AT).max(1)).collect();
         for (windows, crowd) in WINDOWS {
-            if this.segments <= windows.first {
+            if this.entries <= windows.first {
                 break;
             }
             let combinations = this.combinations(windows, &looked_at);
@@ -213,11 +213,11 @@ impl Partition {
 
     /// In how many combinations of windows some paths lie.
     fn combinations(&self, windows: Windows, paths: &[&[u32]]) -> usize {
-        let (mut found, mut segments) = (FxHashSet::default(), Vec::new());
+        let (mut found, mut entries) = (FxHashSet::default(), Vec::new());
         for path in paths {
-            self.segments_of(path, &mut segments);
+            self.entries_of(path, &mut entries);
             let mut hasher = FxHasher::default();
-            windows.of(&segments).for_each(|start| hasher.write_u32(start));
+            windows.of(&entries).for_each(|start| hasher.write_u32(start));
             found.insert(hasher.finish());
         }
         found.len()
@@ -227,26 +227,26 @@ impl Partition {
         self.windows
     }
 
-    fn add_grid(&mut self, firsts: Vec<u32>, seconds: Vec<u32>) {
-        let (grid, start, firsts_are_rows) = (self.grids.len() as u32, self.segments, firsts.len() < seconds.len());
+    fn add_pair_table(&mut self, firsts: Vec<u32>, seconds: Vec<u32>) {
+        let (table, start, firsts_are_rows) = (self.tables.len() as u32, self.entries, firsts.len() < seconds.len());
         let (of_firsts, of_seconds) = if firsts_are_rows { (seconds.len(), 1) } else { (1, firsts.len()) };
         for (place, &link) in firsts.iter().enumerate() {
-            self.as_first[link as usize] = Place { grid, at: (start + place * of_firsts) as u32 };
+            self.as_first[link as usize] = Place { table, at: (start + place * of_firsts) as u32 };
         }
         for (place, &link) in seconds.iter().enumerate() {
-            self.as_second[link as usize] = Place { grid, at: (place * of_seconds) as u32 };
+            self.as_second[link as usize] = Place { table, at: (place * of_seconds) as u32 };
         }
         let first = firsts[0];
         let (rows, columns) = if firsts_are_rows { (firsts, seconds) } else { (seconds, firsts) };
-        self.grids.push(Grid { start, first, rows, columns, firsts_are_rows });
-        self.segments = self.grids[grid as usize].segments().end;
+        self.tables.push(PairTable { start, first, rows, columns, firsts_are_rows });
+        self.entries = self.tables[table as usize].entries().end;
     }
 
-    /// Gives every lane about as many flows as the others, and the links into one node to one lane.
+    /// Gives every block about as many flows as the others, and the links into one node to one block.
     fn share_out(&mut self, firsts: impl Iterator<Item = u32>) {
-        let unit = |link: usize| match self.as_first[link].grid {
-            grid if grid == NOWHERE[0].grid => link,
-            grid => self.grids[grid as usize].first as usize,
+        let unit = |link: usize| match self.as_first[link].table {
+            table if table == NOWHERE[0].table => link,
+            table => self.tables[table as usize].first as usize,
         };
         let (mut flows, mut total) = (vec![0usize; self.links], 0);
         for first in firsts {
@@ -256,9 +256,9 @@ impl Partition {
         let mut before = 0;
         for (link, &flows) in flows.iter().enumerate() {
             // A unit's first link comes first, and decides for the others.
-            self.lanes_of[link] = match unit(link) {
-                first if first < link => self.lanes_of[first],
-                _ => (self.lanes * (before + flows / 2) / total).min(self.lanes - 1) as u16,
+            self.blocks_of[link] = match unit(link) {
+                first if first < link => self.blocks_of[first],
+                _ => (self.blocks * (before + flows / 2) / total).min(self.blocks - 1) as u16,
             };
             before += flows;
         }
@@ -268,62 +268,62 @@ impl Partition {
         self.links
     }
 
-    pub(crate) fn segments(&self) -> usize {
-        self.segments
+    pub(crate) fn entries(&self) -> usize {
+        self.entries
     }
 
-    pub(crate) fn lanes(&self) -> NonZeroUsize {
-        NonZeroUsize::new(self.lanes).expect("at least one")
+    pub(crate) fn blocks(&self) -> NonZeroUsize {
+        NonZeroUsize::new(self.blocks).expect("at least one")
     }
 
-    /// The lane of a path.
-    pub(crate) fn lane_of(&self, path: &[u32]) -> usize {
-        self.lanes_of[path[0] as usize].into()
+    /// The block of a path.
+    pub(crate) fn block_of(&self, path: &[u32]) -> usize {
+        self.blocks_of[path[0] as usize].into()
     }
 
-    /// Replaces `segments` by those of a path.
-    pub(crate) fn segments_of(&self, path: &[u32], segments: &mut Vec<Segment>) {
-        segments.clear();
+    /// Replaces `entries` by those of a path.
+    pub(crate) fn entries_of(&self, path: &[u32], entries: &mut Vec<Entry>) {
+        entries.clear();
         let mut rest = path;
         while let [link, after @ ..] = rest {
             let pair = after.first().and_then(|&next| self.pair(*link, next));
-            segments.push(pair.unwrap_or(Segment { number: *link, grid: None }));
+            entries.push(pair.unwrap_or(Entry { number: *link, table: None }));
             rest = if pair.is_some() { &after[1..] } else { after };
         }
     }
 
-    fn pair(&self, one: u32, other: u32) -> Option<Segment> {
+    fn pair(&self, one: u32, other: u32) -> Option<Entry> {
         let (row, column) = (self.as_first[one as usize], self.as_second[other as usize]);
-        (row.grid == column.grid).then_some(Segment { number: row.at + column.at, grid: Some(row.grid) })
+        (row.table == column.table).then_some(Entry { number: row.at + column.at, table: Some(row.table) })
     }
 
-    /// How many links a segment of the sample has on average, 1 to 2.
-    pub(crate) fn links_per_segment(&self, Sample { paths, .. }: &Sample) -> f64 {
-        let (mut count, mut segments) = (0, Vec::new());
+    /// How many links a entry of the sample has on average, 1 to 2.
+    pub(crate) fn links_per_entry(&self, Sample { paths, .. }: &Sample) -> f64 {
+        let (mut count, mut entries) = (0, Vec::new());
         for path in paths.iter() {
-            self.segments_of(path, &mut segments);
-            count += segments.len();
+            self.entries_of(path, &mut entries);
+            count += entries.len();
         }
         paths.indices().len() as f64 / count.max(1) as f64
     }
 
-    /// The links of a segment, one or two, in the order that paths cross them.
-    pub(crate) fn links_of(&self, segment: usize) -> (u32, Option<u32>) {
-        let Some(grid) = self.grids.partition_point(|grid| grid.start <= segment).checked_sub(1) else {
-            return (segment as u32, None);
+    /// The links of a entry, one or two, in the order that paths cross them.
+    pub(crate) fn links_of(&self, entry: usize) -> (u32, Option<u32>) {
+        let Some(table) = self.tables.partition_point(|table| table.start <= entry).checked_sub(1) else {
+            return (entry as u32, None);
         };
-        let Grid { start, rows, columns, firsts_are_rows, .. } = &self.grids[grid];
-        let place = segment - start;
+        let PairTable { start, rows, columns, firsts_are_rows, .. } = &self.tables[table];
+        let place = entry - start;
         let (row, column) = (rows[place / columns.len()], columns[place % columns.len()]);
         if *firsts_are_rows { (row, Some(column)) } else { (column, Some(row)) }
     }
 
-    pub(crate) fn grids(&self) -> &[Grid] {
-        &self.grids
+    pub(crate) fn tables(&self) -> &[PairTable] {
+        &self.tables
     }
 }
 
-/// The pairs that a path is cut into. Paths of two links are left alone: they gain little, and would make one grid of
+/// The pairs that a path is cut into. Paths of two links are left alone: they gain little, and would make one table of
 /// the ways into a rack, out of it and through it.
 fn pairs(path: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     let path = if path.len() > 2 { path } else { &[] };

@@ -1,8 +1,8 @@
-//! The crew in every order in which its threads can meet, and with every stale value that memory may show them.
+//! The team in every order in which its threads can meet, and with every stale value that memory may show them.
 //!
 //! `cargo test -p netnum-parallel --lib --features loom every_order`, which `make test` runs too.
 //! Orders are tried with as many preemptions as `PREEMPTIONS` says; loom's authors found that two or three show nearly
-//! every mistake. Two members are enough to come first and last, to be let go, and to come again before the other has
+//! every mistake. Two workers are enough to come first and last, to be let go, and to come again before the other has
 //! gone; three watch one variable at the same time, and have too many orders.
 
 use std::num::NonZeroUsize;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::barrier::Barrier;
 use super::sync::atomic::{AtomicUsize, Ordering};
 use super::sync::thread;
-use super::{Crew, Member};
+use super::{Team, Worker};
 
 const PREEMPTIONS: usize = 3;
 
@@ -22,8 +22,8 @@ fn in_every_order(test: impl Fn() + Send + Sync + 'static) {
     model.check(test);
 }
 
-fn of_two() -> Crew {
-    Crew::new(NonZeroUsize::new(2).unwrap()).unwrap()
+fn of_two() -> Team {
+    Team::new(NonZeroUsize::new(2).unwrap()).unwrap()
 }
 
 /// Each writes a number of its own before a meeting and reads all of them after it. Nothing but the meetings orders
@@ -45,12 +45,12 @@ fn what_members_wrote_before_a_meeting_all_see_after_it() {
         let barrier = Arc::new(Barrier::new(2));
         let notes = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
         barrier.open();
-        let member = |number| {
+        let worker = |number| {
             let (barrier, notes) = (barrier.clone(), notes.clone());
             move || tell_one_another(number, &notes[..], 3, || barrier.wait().unwrap())
         };
-        let other = thread::spawn(member(1));
-        member(0)();
+        let other = thread::spawn(worker(1));
+        worker(0)();
         other.join().unwrap();
     });
 }
@@ -77,24 +77,24 @@ fn who_waits_for_one_that_has_left_is_told_so() {
 #[test]
 fn a_job_reaches_every_member_and_what_it_wrote_reaches_the_caller() {
     in_every_order(|| {
-        let mut crew = of_two();
+        let mut team = of_two();
         let notes = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
         for run in 1..=2 {
             // The note of the run before is what the caller left there.
             let job = {
                 let notes = notes.clone();
-                move |member: &Member| {
-                    let note = &notes[member.number()];
+                move |worker: &Worker| {
+                    let note = &notes[worker.number()];
                     assert_eq!(note.load(Ordering::Relaxed), 10 * (run - 1));
                     note.store(run, Ordering::Relaxed);
                 }
             };
-            crew.run(Arc::new(job));
+            team.run(Arc::new(job));
             for note in notes.iter() {
                 assert_eq!(note.load(Ordering::Relaxed), run);
                 note.store(10 * run, Ordering::Relaxed);
             }
-            assert_eq!(Arc::strong_count(&notes), 1, "a member still holds the job");
+            assert_eq!(Arc::strong_count(&notes), 1, "a worker still holds the job");
         }
     });
 }
@@ -102,17 +102,17 @@ fn a_job_reaches_every_member_and_what_it_wrote_reaches_the_caller() {
 #[test]
 fn a_panic_ends_the_wait_of_the_others_and_the_crew_goes_on() {
     in_every_order(|| {
-        let mut crew = of_two();
-        let dies = Arc::new(|member: &Member| {
-            member.wait();
+        let mut team = of_two();
+        let dies = Arc::new(|worker: &Worker| {
+            worker.wait();
             // The panic hook would print this in every order.
-            if member.number() == 1 {
+            if worker.number() == 1 {
                 std::panic::resume_unwind(Box::new("enough"));
             }
-            member.wait();
+            worker.wait();
         });
-        let death = catch_unwind(AssertUnwindSafe(|| crew.run(dies))).unwrap_err();
+        let death = catch_unwind(AssertUnwindSafe(|| team.run(dies))).unwrap_err();
         assert_eq!(death.downcast_ref::<&str>(), Some(&"enough"));
-        crew.run(Arc::new(|member: &Member| member.wait()));
+        team.run(Arc::new(|worker: &Worker| worker.wait()));
     });
 }

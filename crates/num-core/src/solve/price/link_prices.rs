@@ -1,0 +1,288 @@
+//! The price iteration: the only driver of a price rule.
+//!
+//! ```text
+//! start      the rule sees all links; respond
+//! advance    p ← the rule, link by link
+//! respond    [y, H] ← flows at p;  judge;  accepted, or p ← retreat and respond again
+//! step       advance, respond                              a solve
+//!            respond, advance                              an engine, whose flows change between steps
+//! ```
+
+use super::links::Links;
+use super::respond::Respond;
+use super::rule::{LARGEST_PRICE, LinkState, Memory, Sums, at_least, newton_step};
+use super::rules::Rule;
+use crate::error::{Error, Result};
+use crate::numerics::vectorized;
+
+/// After this many refusals of one step it stands as it is.
+pub(in crate::solve) const MOST_REFUSALS: usize = 30;
+
+/// Prices of links, moved by a rule from the loads that flows put there.
+///
+/// Flows are behind [`Respond`]. Every call costs O(links) beside what the flows take.
+#[derive(Debug)]
+pub struct LinkPrices {
+    pub(super) rule: Rule,
+    /// c_l ≥ 0 *(given)*.
+    pub(super) capacities: Vec<f64>,
+    /// p_l *(iterate)*.
+    pub(super) prices: Vec<f64>,
+    /// 1 where p_l > 0 or the link was too full when its price moved, else 0 *(derived)*.
+    pub(super) priced: Vec<f64>,
+    /// y_l and H_l *(derived)*.
+    pub(super) sums: Vec<[f64; 2]>,
+    /// G_l/H_l *(derived)*: a division, found once for all who need it.
+    newton_steps: Vec<f64>,
+    pub(super) memories: Vec<Memory>,
+    /// Whether the rule has seen the links as they are now.
+    pub(super) has_started: bool,
+    /// Whether the sums are an accepted response to these prices.
+    has_response: bool,
+    /// Whether every price that the rule gave was a number.
+    numbers: bool,
+}
+
+impl LinkPrices {
+    /// Links of these capacities (0 is a failed link), all at a price of 1.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`]; [`Error::Setting`] or [`Error::Snapshot`] for a rule whose numbers are out of their ranges.
+    pub fn new(rule: impl Into<Rule>, capacities: Vec<f64>) -> Result<Self> {
+        let rule = rule.into();
+        rule.get().check()?;
+        capacities.iter().enumerate().try_for_each(|(link, &capacity)| check_capacity(link, capacity))?;
+        let links = capacities.len();
+        Ok(Self {
+            rule,
+            capacities,
+            prices: vec![1.0; links],
+            priced: vec![1.0; links],
+            sums: vec![[0.0; 2]; links],
+            newton_steps: vec![0.0; links],
+            memories: vec![Memory::default(); links],
+            has_started: false,
+            has_response: false,
+            numbers: true,
+        })
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// Capacity of every link.
+    pub fn capacities(&self) -> &[f64] {
+        &self.capacities
+    }
+
+    /// Price of every link.
+    pub fn prices(&self) -> &[f64] {
+        &self.prices
+    }
+
+    /// [load, slope] of every link, of the last response.
+    pub fn sums(&self) -> &[[f64; 2]] {
+        &self.sums
+    }
+
+    /// Whether the rule has seen the links as they are now: [`start`](Self::start) is due where it has not.
+    pub fn has_started(&self) -> bool {
+        self.has_started
+    }
+
+    /// Sets the price of every link; the rule is to start again there.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is one per link, [`Error::Price`]; nothing has changed then.
+    pub fn set_prices(&mut self, prices: &[f64]) -> Result<()> {
+        let (found, expected) = (prices.len(), self.prices.len());
+        if found != expected {
+            return Err(Error::Length { what: "prices".into(), found, expected, per: "link" });
+        }
+        prices.iter().enumerate().try_for_each(|(link, &price)| check_price(link, price))?;
+        for (link, &price) in prices.iter().enumerate() {
+            self.put_price(link, price);
+        }
+        (self.has_started, self.has_response, self.numbers) = (false, false, true);
+        Ok(())
+    }
+
+    /// Sets the price of one link. O(1).
+    ///
+    /// # Errors
+    /// [`Error::UnknownLink`], [`Error::Price`]; nothing has changed then.
+    pub fn set_price(&mut self, link: u32, price: f64) -> Result<()> {
+        self.check_link(link)?;
+        check_price(link as usize, price)?;
+        self.put_price(link as usize, price);
+        self.network_changed();
+        Ok(())
+    }
+
+    fn put_price(&mut self, link: usize, price: f64) {
+        self.prices[link] = price.min(LARGEST_PRICE);
+        self.priced[link] = if price > 0.0 { 1.0 } else { 0.0 };
+    }
+
+    /// Changes the capacity of one link. At 0 it has failed, and its price does not move until it returns. O(1).
+    ///
+    /// # Errors
+    /// [`Error::UnknownLink`], [`Error::Capacity`]; nothing has changed then.
+    pub fn set_capacity(&mut self, link: u32, capacity: f64) -> Result<()> {
+        self.check_link(link)?;
+        check_capacity(link as usize, capacity)?;
+        self.capacities[link as usize] = capacity;
+        self.network_changed();
+        Ok(())
+    }
+
+    /// Flows or capacities have changed: a rule that [learns at its start](PriceRule::learns_at_start) would judge its
+    /// last step by what the change did, and is to start again.
+    pub fn network_changed(&mut self) {
+        self.has_started &= !self.rule.get().learns_at_start();
+        self.has_response = false;
+    }
+
+    /// Takes back a change of the network that was undone: whether the rule has seen it.
+    pub fn set_started(&mut self, has_started: bool) {
+        self.has_started = has_started;
+    }
+
+    /// # Errors
+    /// [`Error::UnknownLink`].
+    pub fn check_link(&self, link: u32) -> Result<()> {
+        let links = self.capacities.len();
+        if (link as usize) < links { Ok(()) } else { Err(Error::UnknownLink { link: link.into(), links }) }
+    }
+
+    /// Has the rule start at the present prices, and leaves the response to them.
+    ///
+    /// # Errors
+    /// Those of [`Respond::respond`]; it may be started again.
+    pub fn start(&mut self, flows: &mut dyn Respond) -> Result<()> {
+        let at_free_links = self.rule.get().starts_at_free_links();
+        (self.has_started, self.has_response) = (false, false);
+        self.memories.fill(Memory::default());
+        flows.restart()?;
+        if at_free_links {
+            let (free, all) = (vec![0.0; self.prices.len()], vec![1.0; self.prices.len()]);
+            let counted = self.rule.get().counts_priced_links().then_some(&*all);
+            flows.respond(&free, counted, &mut self.sums)?;
+            show(&mut self.rule, &self.capacities, &free, &self.sums, &mut self.memories);
+        }
+        for (priced, &price) in self.priced.iter_mut().zip(&self.prices) {
+            *priced = if price > 0.0 { 1.0 } else { 0.0 };
+        }
+        self.respond_once(flows)?;
+        if !at_free_links {
+            show(&mut self.rule, &self.capacities, &self.prices, &self.sums, &mut self.memories);
+        }
+        (self.has_started, self.has_response) = (true, true);
+        Ok(())
+    }
+
+    /// Moves every price by the rule.
+    pub fn advance(&mut self) {
+        let (rule, mut links) = self.split();
+        self.numbers = rule.get().advance_all(&mut links);
+        self.has_response = false;
+    }
+
+    /// The flows' response to the present prices, and to others where the rule refuses these.
+    ///
+    /// # Errors
+    /// Those of [`Respond::respond`], after which it goes on from there.
+    pub fn respond(&mut self, flows: &mut dyn Respond) -> Result<()> {
+        let mut refusals = 0;
+        loop {
+            self.respond_once(flows)?;
+            let (rule, mut links) = self.split();
+            let sums = if rule.get().judges() { rule.get().judge_all(&links) } else { Sums::default() };
+            if refusals == MOST_REFUSALS || rule.get_mut().accept(sums) {
+                break;
+            }
+            refusals += 1;
+            self.numbers &= rule.get().retreat_all(&mut links);
+        }
+        flows.accepted();
+        self.has_response = true;
+        Ok(())
+    }
+
+    /// The flows' response to the present prices, which stay.
+    ///
+    /// # Errors
+    /// Those of [`Respond::respond`].
+    pub fn respond_once(&mut self, flows: &mut dyn Respond) -> Result<()> {
+        let counted = self.rule.get().counts_priced_links().then_some(&*self.priced);
+        flows.respond(&self.prices, counted, &mut self.sums)?;
+        let links = self.sums.iter().zip(&self.capacities).zip(&mut self.newton_steps);
+        vectorized(
+            #[inline(always)]
+            || {
+                for ((&[load, slope], &capacity), step) in links {
+                    *step = newton_step(load - capacity, slope);
+                }
+            },
+        );
+        Ok(())
+    }
+
+    /// One iteration, which ends with the response to the new prices.
+    ///
+    /// # Errors
+    /// Those of [`Respond::respond`]; the next step then goes on with the response to the same prices.
+    pub fn step(&mut self, flows: &mut dyn Respond) -> Result<()> {
+        if self.has_response {
+            self.advance();
+        }
+        self.respond(flows)
+    }
+
+    /// An estimate of the relative gap, O(links): what the links' mismatch is worth in parts of all revenue,
+    /// Σ |G_l| p_l / Σ c_l p_l, each price after a Newton step where the link is too full. Near the optimum it is about the
+    /// gap. Not a number if a price, a load or a slope was none.
+    pub fn gap_estimate(&self) -> f64 {
+        if !self.numbers {
+            return f64::NAN;
+        }
+        let (mut mismatch, mut revenue) = (0.0, 0.0);
+        let links = self.sums.iter().zip(&self.capacities).zip(&self.prices).zip(&self.newton_steps);
+        for (((&[load, _], &capacity), &price), &step) in links {
+            mismatch += worth_of_mismatch(load - capacity, price, step);
+            revenue += capacity * price;
+        }
+        if mismatch == 0.0 { 0.0 } else { mismatch / revenue }
+    }
+
+    /// The rule, and the links that it moves.
+    fn split(&mut self) -> (&mut Rule, Links<'_>) {
+        let Self { rule, capacities, prices, priced, sums, newton_steps, memories, .. } = self;
+        (rule, Links { capacities, sums, newton_steps, prices, priced, memories })
+    }
+}
+
+/// Shows a rule the links before its first step.
+fn show(rule: &mut Rule, capacities: &[f64], prices: &[f64], sums: &[[f64; 2]], memories: &mut [Memory]) {
+    let links = capacities.iter().zip(prices).zip(sums).zip(memories);
+    rule.get_mut().start(
+        &mut links.map(|(((&capacity, &price), &[load, slope]), memory)| {
+            (LinkState::new(capacity, price, load, slope), memory)
+        }),
+    );
+}
+
+/// |G_l| p_l, at the price after a Newton step where a link is too full.
+pub(in crate::solve) fn worth_of_mismatch(excess: f64, price: f64, newton_step: f64) -> f64 {
+    excess.abs() * (price + at_least(newton_step, 0.0))
+}
+
+pub(super) fn check_capacity(link: usize, value: f64) -> Result<()> {
+    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::Capacity { link, value }) }
+}
+
+pub(super) fn check_price(link: usize, value: f64) -> Result<()> {
+    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::Price { link, value }) }
+}

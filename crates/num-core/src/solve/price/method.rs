@@ -1,0 +1,99 @@
+//! A price rule as a method of the solver.
+
+use std::sync::Arc;
+
+use super::link_prices::LinkPrices;
+use super::respond::{MakeRespond, Respond};
+use super::rule::cut;
+use super::rules::Rule;
+use super::serial::{Serial, bounds, power_demands};
+use crate::error::{Error, Result};
+use crate::presolve::Presolved;
+use crate::solve::{Method, State};
+
+/// Link prices over the flows of a problem.
+pub(in crate::solve) struct PriceMethod {
+    links: LinkPrices,
+    flows: Box<dyn Respond>,
+    /// Whether the solver has to see the rates of every step: answers of a user's utility.
+    shows_rates: bool,
+}
+
+impl PriceMethod {
+    /// # Errors
+    /// [`Error::Unsupported`] for flows that the rule cannot take, and those of `respond`, which makes the flows where
+    /// that pays.
+    pub(in crate::solve) fn new(
+        rule: Rule,
+        name: &str,
+        problem: &Arc<Presolved>,
+        respond: Option<&MakeRespond>,
+    ) -> Result<Self> {
+        if let Some(alpha) = rule.get().common_alpha() {
+            check_common_alpha(problem, name, alpha)?;
+        }
+        let bounds = bounds(problem)?;
+        let flows = match respond.zip(power_demands(problem, &bounds.floors)) {
+            Some((make, demands)) => make(problem.capacities.len(), &problem.paths, &demands)?,
+            None => None,
+        };
+        let flows = match flows {
+            Some(flows) => flows,
+            None => Box::new(Serial::new(problem.clone(), bounds)?),
+        };
+        let shows_rates = problem.blocks.iter().any(|block| block.whole);
+        Ok(Self { links: LinkPrices::new(rule, problem.capacities.clone())?, flows, shows_rates })
+    }
+}
+
+impl Method for PriceMethod {
+    fn settle(&mut self, state: &mut State) {
+        self.flows.rates_into(&mut state.rates);
+    }
+
+    fn start(&mut self, _problem: &Presolved, state: &mut State) -> Result<f64> {
+        state.prices.iter_mut().for_each(|price| *price = cut(*price));
+        self.links.set_prices(&state.prices)?;
+        self.links.start(&mut *self.flows)?;
+        self.settle(state);
+        Ok(self.links.gap_estimate())
+    }
+
+    fn step(&mut self, _problem: &Presolved, state: &mut State) -> Result<f64> {
+        self.links.step(&mut *self.flows)?;
+        state.prices.copy_from_slice(self.links.prices());
+        if self.shows_rates {
+            self.settle(state);
+        }
+        Ok(self.links.gap_estimate())
+    }
+}
+
+/// α of the first flow; 1 without flows, where any would do.
+pub(in crate::solve) fn first_alpha(problem: &Presolved) -> f64 {
+    problem.blocks.first().and_then(|block| block.utility.alpha(0)).unwrap_or(1.0)
+}
+
+/// # Errors
+/// [`Error::Unsupported`] naming the first flow whose utility is no power law, or whose α is another.
+fn check_common_alpha(problem: &Presolved, method: &str, common: f64) -> Result<()> {
+    let unsupported = |what| Err(Error::Unsupported { method: method.into(), what, instead: "use \"fast-ned\"" });
+    let mut first = None;
+    for block in &problem.blocks {
+        for (place, &flow) in problem.original_flows[block.flows.clone()].iter().enumerate() {
+            match (block.utility.alpha(place), first) {
+                (None, _) => {
+                    return unsupported(format!("flow {flow}, whose marginal utility is no power law k x^-alpha"));
+                }
+                (Some(alpha), _) if alpha == common => first = first.or(Some(flow)),
+                (Some(alpha), Some(other)) => {
+                    return unsupported(format!("alpha {common} of flow {other} beside alpha {alpha} of flow {flow}"));
+                }
+                (Some(alpha), None) => {
+                    return unsupported(format!("alpha {alpha} of flow {flow}, only alpha {common}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}

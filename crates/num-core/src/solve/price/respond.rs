@@ -1,0 +1,85 @@
+//! The seam below the price iteration: prices down, load and slope per link up.
+//!
+//! An implementation knows the flows and how they respond; the driver above it, [`LinkPrices`](super::LinkPrices), knows
+//! links and the rule. Nothing else crosses, so that the flows may be a loop over rows ([`Serial`](super::serial)), blocks
+//! on the threads of a machine (`netnum-parallel`), or blocks on several machines whose sums are added up.
+
+use crate::error::Result;
+use crate::paths::Paths;
+
+/// How flows respond to prices.
+///
+/// ```
+/// use netnum_core::Result;
+/// use netnum_core::price::{LinkPrices, Ned, Respond};
+///
+/// /// Flows that each cross one link, one flow per link, with U = w log x: x = w/p, at most twice the capacity of 1.
+/// struct OnePerLink { weights: Vec<f64>, rates: Vec<f64> }
+///
+/// impl Respond for OnePerLink {
+///     fn respond(&mut self, prices: &[f64], _priced: Option<&[f64]>, sums: &mut [[f64; 2]]) -> Result<()> {
+///         for (link, sum) in sums.iter_mut().enumerate() {
+///             let price = prices[link].max(0.5 * self.weights[link]);
+///             self.rates[link] = self.weights[link] / price;
+///             *sum = [self.rates[link], self.rates[link] / price];
+///         }
+///         Ok(())
+///     }
+///     fn rates_into(&self, rates: &mut [f64]) {
+///         rates.copy_from_slice(&self.rates);
+///     }
+/// }
+///
+/// let mut flows = OnePerLink { weights: vec![1.0, 3.0], rates: vec![0.0; 2] };
+/// let mut links = LinkPrices::new(Ned::new(0.4), vec![1.0, 1.0])?;
+/// links.start(&mut flows)?;
+/// for _ in 0..100 {
+///     links.step(&mut flows)?;
+/// }
+/// assert!((links.prices()[1] - 3.0).abs() < 1e-9);
+/// # Ok::<(), netnum_core::Error>(())
+/// ```
+pub trait Respond: Send {
+    /// Finds the rates at these prices, one per link, and replaces `sums` by [load, slope] of every link: Σ x and Σ −dx/dq
+    /// over the flows that cross it, q being the price of a path. Where `priced` is given (1 or 0 per link), a flow's slope
+    /// counts once for every priced link of its path, but at least once.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped) when a token in force says so, or whatever keeps it from an answer; the
+    /// same prices may be given again.
+    fn respond(&mut self, prices: &[f64], priced: Option<&[f64]>, sums: &mut [[f64; 2]]) -> Result<()>;
+
+    /// The rates of the last response, path by path.
+    fn rates_into(&self, rates: &mut [f64]);
+
+    /// Forgets what it learned from earlier responses, before a first step.
+    ///
+    /// # Errors
+    /// Those of [`respond`](Self::respond).
+    fn restart(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The last response was accepted, for flows that remember how they split over their paths.
+    fn accepted(&mut self) {}
+}
+
+/// One flow with one path as loops over many of them compute its response: x = w/q or x = exp(log w − (log q)/α).
+///
+/// The path price q is at least `floor`, at which the rate reaches its ceiling. A [`PowerLaw`](crate::PowerLaw) gives one,
+/// and so does a flow of a problem in natural units, whose w itself may be beyond what a float holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PowerDemand {
+    /// Which of the two forms it is: the first needs α = 1, and takes one division.
+    pub is_log: bool,
+    /// w of the first form, log w of the second.
+    pub scale: f64,
+    /// 1/α.
+    pub exponent: f64,
+    /// U' at the ceiling of the rate, > 0; ∞ for a flow that gets no rate at any price.
+    pub floor: f64,
+}
+
+/// Makes a [`Respond`] for flows with one path each: given the number of links, the paths and the demand of every flow.
+/// None where the loop over rows is faster.
+pub type MakeRespond = dyn Fn(usize, &Paths, &[PowerDemand]) -> Result<Option<Box<dyn Respond>>> + Send + Sync;

@@ -1,0 +1,179 @@
+//! The list of price rules. A new one is its file and one line here.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Delayed, FastNed, Fgm, Gradient, Ned, NewtonLike, PriceRule, Rcp};
+use crate::error::{Error, Result};
+use crate::solve::method::{MethodInfo, find};
+
+/// From the kinds of rules: [`Rule`], its conversions, and [`BUILT_IN`]. Each kind has an `INFO`, with its name and
+/// options, and is written in files by that name.
+macro_rules! rules {
+    ($($kind:ident($rule:ty),)*) => {
+        /// A price rule, of the library or of a user.
+        #[derive(Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        #[non_exhaustive]
+        pub enum Rule {
+            $(
+                #[doc = concat!("[`", stringify!($kind), "`].")]
+                $kind($rule),
+            )*
+            /// A rule of a user, which no file can hold.
+            #[serde(skip)]
+            User(Box<dyn PriceRule>),
+        }
+
+        /// The rules of the library, the one to use first.
+        pub(in crate::solve) const BUILT_IN: &[MethodInfo] = &[$($kind::INFO,)*];
+
+        $(
+            impl From<$rule> for Rule {
+                fn from(rule: $rule) -> Self {
+                    Self::$kind(rule)
+                }
+            }
+        )*
+
+        impl Rule {
+            /// The rule itself.
+            #[inline]
+            pub fn get(&self) -> &dyn PriceRule {
+                match self {
+                    $(Self::$kind(rule) => rule,)*
+                    Self::User(rule) => &**rule,
+                }
+            }
+
+            pub(super) fn get_mut(&mut self) -> &mut dyn PriceRule {
+                match self {
+                    $(Self::$kind(rule) => rule,)*
+                    Self::User(rule) => &mut **rule,
+                }
+            }
+
+            /// The name of its method; `"user"` for a rule of a user.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => $kind::INFO.name,)*
+                    Self::User(_) => "user",
+                }
+            }
+
+            /// The same rule in the same state, to be written down.
+            ///
+            /// # Errors
+            /// [`Error::Unsupported`] for a rule of a user.
+            pub(super) fn to_saved(&self) -> Result<Self> {
+                match self {
+                    $(Self::$kind(rule) => Ok(Self::$kind(rule.clone())),)*
+                    Self::User(_) => Err(Error::Unsupported {
+                        method: self.name().into(),
+                        what: "a snapshot, which holds rules of the library only".into(),
+                        instead: "keep its prices, and set them again",
+                    }),
+                }
+            }
+        }
+    };
+}
+
+rules! {
+    FastNed(FastNed),
+    Ned(Ned),
+    Gradient(Delayed<Gradient>),
+    Fgm(Fgm),
+    NewtonLike(NewtonLike),
+    Rcp(Delayed<Rcp>),
+}
+
+/// What a rule by name is made for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct RuleSetup {
+    /// The α of all flows, for rules that are made for one.
+    pub alpha: f64,
+    /// The caller's price per rate in the units that the rule will see: 1 where these are the caller's.
+    pub price_per_rate: f64,
+}
+
+impl RuleSetup {
+    /// For flows of this α, in the caller's units.
+    pub fn for_alpha(alpha: f64) -> Self {
+        Self { alpha, price_per_rate: 1.0 }
+    }
+}
+
+impl Default for RuleSetup {
+    /// For proportionally fair flows, in the caller's units.
+    fn default() -> Self {
+        Self::for_alpha(1.0)
+    }
+}
+
+impl Rule {
+    /// Whether a flow of this α is one for the rule.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] that names the flow, and the α that all must have.
+    pub fn check_alpha(&self, flow: usize, alpha: f64) -> Result<()> {
+        match self.get().common_alpha() {
+            Some(common) if common != alpha => Err(Error::Unsupported {
+                method: self.name().into(),
+                what: format!("alpha {alpha} of flow {flow}, it is made for alpha {common} of all flows"),
+                instead: "use \"fast-ned\", or a rule that is made for this alpha",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// A rule of a user.
+    pub fn user(rule: impl PriceRule + 'static) -> Self {
+        Self::User(Box::new(rule))
+    }
+
+    /// The rule of a method of [`METHODS`](crate::METHODS), with the method's options by name.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a method that moves no prices by a rule, or an option out of its range;
+    /// [`Error::UnknownOption`].
+    pub fn by_name(method: &str, options: &std::collections::BTreeMap<String, f64>, setup: &RuleSetup) -> Result<Self> {
+        let rule = find(method).and_then(|info| Some((info, info.rule()?)));
+        let Some((info, make)) = rule else {
+            let names: Vec<String> = BUILT_IN.iter().map(|info| format!("{:?}", info.name)).collect();
+            let (last, others) = names.split_last().expect("there are rules");
+            let expected = format!("{} or {last}", others.join(", "));
+            return Err(Error::Setting { name: "method".into(), value: format!("{method:?}"), expected });
+        };
+        Ok(make(&info.values(options)?, setup))
+    }
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rule({})", self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_written_down_by_the_name_of_its_method() {
+        for info in BUILT_IN {
+            let rule = Rule::by_name(info.name, &Default::default(), &RuleSetup::default()).unwrap();
+            let json = serde_json::to_string(&rule).unwrap();
+            assert!(json.starts_with(&format!("{{{:?}:", info.name)), "{json}");
+            let read: Rule = serde_json::from_str(&json).unwrap();
+            assert_eq!((rule.name(), serde_json::to_string(&read).unwrap()), (info.name, json));
+        }
+    }
+
+    #[test]
+    fn a_name_of_no_rule_is_refused_with_the_names_that_there_are() {
+        let refused = Rule::by_name("newton", &Default::default(), &RuleSetup::default()).unwrap_err().to_string();
+        let expected = "\"fast-ned\", \"ned\", \"gradient\", \"fgm\", \"newton-like\" or \"rcp\"";
+        assert_eq!(refused, format!("method is \"newton\", expected {expected}"));
+    }
+}

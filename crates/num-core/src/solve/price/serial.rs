@@ -1,0 +1,170 @@
+//! The flows of a problem as a loop over the rows of its routing matrix, on one thread.
+//!
+//! Two safeguards make the response usable far from the optimum. The rate is cut at twice the smallest capacity of the
+//! path: without a bound a cheap path demands so much that H drowns everything else, and a bound at the capacity itself
+//! hides by how much the path is too cheap. And the slope is taken at the price where the cut begins, so that a free path
+//! does not make H infinite.
+//!
+//! This is for flows with one path; how a flow splits over several is in `path_split.rs`.
+
+use std::ops::Deref;
+
+use super::path_split::{Bounds, PathSplit};
+use super::respond::{PowerDemand, Respond};
+use super::rows::{Chunk, LinkRecord, Logs, Rows, chunks};
+use super::rule::{LARGEST_PRICE, at_least};
+use crate::error::Result;
+use crate::interrupt::{self, Pacer};
+use crate::power_law::CEILING;
+use crate::presolve::{NaturalBlock, Presolved, smallest};
+
+/// The flows of a problem, which it borrows or shares.
+pub(in crate::solve) struct Serial<P> {
+    problem: P,
+    bounds: Bounds,
+    /// Flows with one path, and those with several.
+    chunks: Vec<Chunk>,
+    splits: PathSplit,
+    /// Price and sums of a link side by side, so that gathering and scattering touch one line of the cache *(derived)*.
+    records: Vec<LinkRecord>,
+    scratch: Scratch,
+    /// Of every path *(derived)*.
+    rates: Vec<f64>,
+}
+
+/// Per path of a chunk: price, number of priced links, slope. Logs do without.
+#[derive(Default)]
+struct Scratch {
+    prices: Vec<f64>,
+    priced: Vec<f64>,
+    slopes: Vec<f64>,
+}
+
+impl<P: Deref<Target = Presolved>> Serial<P> {
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(in crate::solve) fn new(problem: P, bounds: Bounds) -> Result<Self> {
+        let chunks = chunks(&problem);
+        let in_passes = |chunk: &&Chunk| problem.blocks[chunk.block].utility.log_weights().is_none();
+        let longest = chunks.iter().filter(in_passes).map(|chunk| chunk.paths.len()).max().unwrap_or(0);
+        let scratch = Scratch { prices: vec![0.0; longest], priced: vec![0.0; longest], slopes: vec![0.0; longest] };
+        let (links, paths) = (problem.capacities.len(), problem.paths.len());
+        let (splits, records) = (PathSplit::new(&problem)?, vec![LinkRecord::default(); links]);
+        Ok(Self { problem, bounds, chunks, splits, records, scratch, rates: vec![0.0; paths] })
+    }
+}
+
+impl<P: Deref<Target = Presolved> + Send> Respond for Serial<P> {
+    fn respond(&mut self, prices: &[f64], priced: Option<&[f64]>, sums: &mut [[f64; 2]]) -> Result<()> {
+        let Self { problem, bounds, chunks, splits, records, scratch, rates } = self;
+        let problem = &**problem;
+        for (record, &price) in records.iter_mut().zip(prices) {
+            *record = LinkRecord { price, ..LinkRecord::default() };
+        }
+        if let Some(priced) = priced {
+            records.iter_mut().zip(priced).for_each(|(record, &priced)| record.priced = priced);
+        }
+        let weigh = priced.is_some();
+        for chunk in chunks {
+            interrupt::check()?;
+            let NaturalBlock { utility, flows, .. } = &problem.blocks[chunk.block];
+            let (paths, count) = (chunk.paths.clone(), chunk.paths.len());
+            let places = chunk.flows.start - flows.start..chunk.flows.end - flows.start;
+            let links =
+                &problem.paths.indices()[problem.paths.indptr()[paths.start]..problem.paths.indptr()[paths.end]];
+            let rows = Rows { problem, chunk, links };
+            let (floors, rates) = (&bounds.floors[chunk.flows.clone()], &mut rates[paths.clone()]);
+            if let Some(weights) = utility.log_weights() {
+                let logs = Logs { weights: &weights[places], floors, rates };
+                match weigh {
+                    true => rows.respond_with_logs::<true>(logs, records),
+                    false => rows.respond_with_logs::<false>(logs, records),
+                }
+                continue;
+            }
+            let prices = &mut scratch.prices[..count];
+            let (priced, slopes) = (&mut scratch.priced[..count], &mut scratch.slopes[..count]);
+            rows.gather(records, prices, priced);
+            for (price, &floor) in prices.iter_mut().zip(floors) {
+                *price = at_least(*price, floor);
+            }
+            utility.respond_into(places, prices, &bounds.ceilings[paths], rates, slopes);
+            if weigh {
+                for (slope, &priced) in slopes.iter_mut().zip(&*priced) {
+                    *slope *= priced.max(1.0);
+                }
+            }
+            rows.scatter(rates, slopes, records);
+        }
+        splits.respond(problem, bounds, rates, records)?;
+        for (sums, record) in sums.iter_mut().zip(records) {
+            *sums = [record.load, record.slope];
+        }
+        Ok(())
+    }
+
+    fn rates_into(&self, rates: &mut [f64]) {
+        rates.copy_from_slice(&self.rates);
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.splits.restart(&self.problem)
+    }
+
+    fn accepted(&mut self) {
+        self.splits.follow(&self.problem);
+    }
+}
+
+/// What rates are held to, for every path and flow of a problem.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(in crate::solve) fn bounds(problem: &Presolved) -> Result<Bounds> {
+    let ceiling = |(links, &cap): (&[u32], &f64)| cap.min(CEILING * smallest(&problem.capacities, links));
+    interrupt::check()?;
+    let mut ceilings: Vec<f64> = problem.paths.iter().zip(&problem.caps).map(ceiling).collect();
+    interrupt::check()?;
+    let (mut demands, mut pacer) = (problem.flow_totals(&ceilings), Pacer::new());
+    for block in &problem.blocks {
+        for flow in block.flows.clone() {
+            pacer.did(problem.paths_of(flow).len())?;
+            let saturation = problem.saturations[flow];
+            demands[flow] = demands[flow].min(saturation);
+            for ceiling in &mut ceilings[problem.paths_of(flow)] {
+                *ceiling = ceiling.min(saturation);
+            }
+        }
+    }
+    // A path that demands its ceiling at any price that a float can hold keeps a small positive one.
+    let mut floors = problem.marginals(&demands)?;
+    floors.iter_mut().for_each(|floor| *floor = floor.clamp(LARGEST_PRICE.recip(), LARGEST_PRICE));
+    Ok(Bounds { ceilings, demands, floors })
+}
+
+/// How every flow responds, if each has one path and a power law; else none.
+pub(super) fn power_demands(problem: &Presolved, floors: &[f64]) -> Option<Vec<PowerDemand>> {
+    if problem.paths.len() != floors.len() {
+        return None;
+    }
+    let mut demands = Vec::with_capacity(floors.len());
+    for block in &problem.blocks {
+        let floors = &floors[block.flows.clone()];
+        if block.whole {
+            return None;
+        }
+        if let Some(weights) = block.utility.log_weights() {
+            let demand = |(&scale, &floor)| PowerDemand { is_log: true, scale, exponent: 1.0, floor };
+            demands.extend(weights.iter().zip(floors).map(demand));
+            continue;
+        }
+        // U'(1) = k = w^α.
+        let mut log_k = vec![0.0; floors.len()];
+        block.utility.log_marginal_into(0..floors.len(), &vec![1.0; floors.len()], &mut log_k);
+        for (place, (log_k, &floor)) in log_k.iter().zip(floors).enumerate() {
+            let exponent = block.utility.alpha(place)?.recip();
+            demands.push(PowerDemand { is_log: false, scale: log_k * exponent, exponent, floor });
+        }
+    }
+    Some(demands)
+}

@@ -1,0 +1,157 @@
+//! Flows by id: where each one is, and what its utility is.
+
+use std::fmt;
+
+use netnum_core::{Error, PowerLaw, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::flow_blocks::Spot;
+
+/// A flow of an engine. An id is never used for another flow, not even for one that has taken the place of this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FlowId(
+    // One number, the generation above the slot: two would be written apart and read together, which waits.
+    u64,
+);
+
+impl FlowId {
+    pub(super) fn new(number: u32, generation: u32) -> Self {
+        Self(u64::from(generation) << 32 | u64::from(number))
+    }
+
+    pub(super) fn number(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The number of its slot, which no other flow has while it lives; numbers of flows that ended are used again.
+    pub fn slot(self) -> usize {
+        self.number() as usize
+    }
+
+    /// The id as one number, and back.
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The id of such a number; an engine says whether it has such a flow.
+    pub fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    pub(super) fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// The id as errors about numbered flows have it.
+    pub(super) fn as_flow(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for FlowId {
+    /// As one number, as [`to_bits`](Self::to_bits).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The last generation of a slot, after which it is never used again: an id stays below 2^63, so that a signed number
+/// holds it, and no id is ever used twice.
+pub(super) const LAST_GENERATION: u32 = (1 << 31) - 1;
+
+/// Where a flow is. It is looked up at random, so that it counts how many lie in a cache.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    /// Goes up when a flow begins and when it ends: it is odd while there is one.
+    pub(super) generation: u32,
+    pub(super) spot: Spot,
+    pub(super) law: PowerLaw,
+}
+
+impl Slot {
+    /// Without a flow as yet.
+    pub(super) fn empty(generation: u32) -> Self {
+        Self { generation, spot: Spot::default(), law: PowerLaw::log(1.0) }
+    }
+}
+
+/// The slots of all flows, and those that are free.
+#[derive(Debug, Default)]
+pub(super) struct FlowTable {
+    pub(super) slots: Vec<Slot>,
+    /// Numbers of slots without a flow.
+    pub(super) free: Vec<u32>,
+    /// Numbers of slots that have had their last flow.
+    pub(super) retired: Vec<u32>,
+}
+
+impl FlowTable {
+    /// Number of flows.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.free.len() - self.retired.len()
+    }
+
+    /// # Errors
+    /// [`Error::Setting`] where so many more flows cannot be numbered.
+    pub(super) fn check_room(&self, flows: usize) -> Result<()> {
+        let (slots, most) = (self.slots.len() - self.free.len() + flows, u32::MAX as usize);
+        if slots <= most {
+            return Ok(());
+        }
+        let (name, value) = ("the number of flows".into(), slots.to_string());
+        Err(Error::Setting { name, value, expected: format!("at most {most}") })
+    }
+
+    /// The number that the next flow has.
+    pub(super) fn next_number(&self) -> u32 {
+        self.free.last().copied().unwrap_or(self.slots.len() as u32)
+    }
+
+    /// A flow begins, by [`next_number`](Self::next_number).
+    pub(super) fn begin(&mut self, spot: Spot, law: PowerLaw) -> FlowId {
+        let number = self.next_number();
+        let slot = match self.free.pop() {
+            Some(number) => &mut self.slots[number as usize],
+            None => {
+                self.slots.push(Slot::empty(0));
+                self.slots.last_mut().expect("it has just been pushed")
+            }
+        };
+        *slot = Slot { generation: slot.generation + 1, spot, law };
+        FlowId::new(number, slot.generation)
+    }
+
+    /// A flow ends.
+    pub(super) fn end(&mut self, id: FlowId) {
+        let slot = &mut self.slots[id.slot()];
+        slot.generation += 1;
+        let numbers = if slot.generation < LAST_GENERATION { &mut self.free } else { &mut self.retired };
+        numbers.push(id.number());
+    }
+
+    /// Takes back the last flow that began and has not been given out.
+    pub(super) fn take_back(&mut self, id: FlowId) {
+        let slot = &mut self.slots[id.slot()];
+        if slot.generation == 1 {
+            self.slots.pop();
+        } else {
+            slot.generation -= 1;
+            self.free.push(id.number());
+        }
+    }
+
+    /// # Errors
+    /// [`Error::UnknownFlow`].
+    pub(super) fn get(&self, id: FlowId) -> Result<&Slot> {
+        let slot = self.slots.get(id.slot());
+        // A generation is odd while there is a flow.
+        let current = slot.filter(|slot| slot.generation == id.generation() && slot.generation % 2 == 1);
+        current.ok_or_else(|| Error::UnknownFlow { id: id.to_string() })
+    }
+
+    /// The id of the flow of a slot.
+    pub(super) fn id(&self, number: u32) -> FlowId {
+        FlowId::new(number, self.slots[number as usize].generation)
+    }
+}

@@ -1,0 +1,365 @@
+//! Flows in blocks, which respond to prices on the threads of a team.
+//!
+//! ```text
+//! flows   every block: x, D ← prices;  its sums ← x, D
+//!         ── barrier ──
+//! links   every range: [y, H] ← sums of all blocks, in the order of their numbers
+//! ```
+//!
+//! A worker takes every n-th block and every n-th range of links, n being the threads: which it takes changes no bit. A
+//! block is written by one thread before the barrier, a range by one thread after it, so that no thread waits for a lock.
+//! Blocks are lent to the team for a round and are here between rounds, so that flows come and go without a lock.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `partition.rs` | links → table entries, flows → blocks |
+//! | `block.rs` | a block's tables: links → pairs → flows → pairs → links |
+//! | `bucket.rs` | flows that are alike, and their response |
+//! | `real.rs` | f64 or f32 |
+
+mod block;
+mod bucket;
+mod partition;
+mod real;
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use netnum_core::numerics::vectorized;
+use netnum_core::price::{PowerDemand, Respond};
+use netnum_core::{Paths, Result};
+
+use crate::team::{Job, Team, Worker};
+use block::{FlowBlock, Place};
+use bucket::Bucket;
+pub(crate) use partition::Sample;
+use partition::{Entry, Partition};
+pub use real::Real;
+
+/// Where a flow is. It is looked up at random, so that it counts how many lie in a cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Spot {
+    block: u32,
+    place: Place,
+}
+
+/// Flows with one path each.
+pub(crate) struct FlowBlocks<R> {
+    shared: Arc<Shared<R>>,
+    blocks: Vec<RwLock<FlowBlock<R>>>,
+    team: Team,
+    job: Job,
+    scratch: Vec<Entry>,
+}
+
+/// What a team shares.
+struct Shared<R> {
+    partition: Partition,
+    round: RwLock<Round<R>>,
+    /// [load, slope] of consecutive links *(derived)*.
+    sums: Vec<RwLock<Vec<[f64; 2]>>>,
+}
+
+/// What is lent to a team for a round.
+struct Round<R> {
+    task: Task,
+    blocks: Vec<RwLock<FlowBlock<R>>>,
+    /// Prices, or fractions to normalize by, of all links.
+    links: Vec<f64>,
+    priced: Vec<f64>,
+}
+
+/// What a team does in a round.
+#[derive(Debug, Clone, Copy)]
+enum Task {
+    Respond { counts_priced: bool },
+    Normalize,
+}
+
+impl<R: Real> FlowBlocks<R> {
+    /// Blocks without flows, laid out for paths like these.
+    ///
+    /// # Errors
+    /// [`Error::Setting`](netnum_core::Error::Setting) when the system does not give the threads,
+    /// [`Error::Stopped`](netnum_core::Error::Stopped).
+    pub(crate) fn new(links: usize, sample: &Sample, threads: NonZeroUsize) -> Result<Self> {
+        Self::laid_out(Partition::new(links, sample)?, threads)
+    }
+
+    fn laid_out(partition: Partition, threads: NonZeroUsize) -> Result<Self> {
+        // A worker without a block would only be woken.
+        let team = Team::new(threads.min(partition.blocks()))?;
+        let blocks = (0..partition.blocks().get()).map(|_| RwLock::new(FlowBlock::new(&partition))).collect();
+        let (links, ranges) = (partition.links(), team.threads().get());
+        let sums = match ranges {
+            1 => Vec::new(),
+            _ => (0..ranges).map(|range| RwLock::new(vec![[0.0; 2]; part(links, range, ranges).len()])).collect(),
+        };
+        let round = Round { task: Task::Normalize, blocks: Vec::new(), links: Vec::new(), priced: Vec::new() };
+        let shared = Arc::new(Shared { partition, round: RwLock::new(round), sums });
+        let of_team = Arc::clone(&shared);
+        Ok(Self { shared, blocks, team, job: Arc::new(move |worker| of_team.round(worker)), scratch: Vec::new() })
+    }
+
+    /// Number of blocks.
+    pub(crate) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        self.team.threads()
+    }
+
+    /// See [`Team::pin`].
+    pub(crate) fn pin(&mut self) {
+        self.team.pin();
+    }
+
+    /// Adds a flow by its number.
+    pub(crate) fn add(&mut self, flow: u32, path: &[u32], demand: &PowerDemand) -> Spot {
+        let partition = &self.shared.partition;
+        partition.entries_of(path, &mut self.scratch);
+        let block = partition.block_of(path);
+        let place = own(&mut self.blocks[block]).add(flow, &self.scratch, demand);
+        Spot { block: block as u32, place }
+    }
+
+    /// Takes a flow out; returns the number of the one that is in its spot now, if there is one.
+    pub(crate) fn remove(&mut self, spot: Spot) -> Option<u32> {
+        own(&mut self.blocks[spot.block as usize]).remove(spot.place)
+    }
+
+    /// Calls a function with the bucket of a flow, and its place there.
+    fn with<T>(&self, Spot { block, place }: Spot, look: impl FnOnce(&Bucket<R>, usize) -> T) -> T {
+        let block = read(&self.blocks[block as usize]);
+        look(&block.buckets()[place.bucket as usize], place.place as usize)
+    }
+
+    fn with_mut(&mut self, Spot { block, place }: Spot, change: impl FnOnce(&mut Bucket<R>, usize)) {
+        let block = own(&mut self.blocks[block as usize]);
+        change(&mut block.buckets_mut()[place.bucket as usize], place.place as usize);
+    }
+
+    /// Rate of a flow as it demanded in the last response; 0 before its first.
+    pub(crate) fn rate(&self, spot: Spot) -> f64 {
+        self.with(spot, |bucket, place| bucket.rate(place).wide())
+    }
+
+    /// Rate of a flow as it was last normalized; 0 for one that came after that.
+    pub(crate) fn feasible_rate(&self, spot: Spot) -> f64 {
+        self.with(spot, |bucket, place| bucket.feasible(place).wide())
+    }
+
+    /// Puts rates of an earlier response and normalization in place.
+    pub(crate) fn set_rates(&mut self, spot: Spot, rate: f64, feasible: f64) {
+        self.with_mut(spot, |bucket, place| {
+            bucket.set_rate(place, rate);
+            if feasible > 0.0 {
+                bucket.set_feasible(place, feasible);
+            }
+        });
+    }
+
+    /// Changes the price below which a flow's rate does not grow.
+    pub(crate) fn set_floor(&mut self, spot: Spot, floor: f64) {
+        self.with_mut(spot, |bucket, place| bucket.set_floor(place, floor));
+    }
+
+    /// The links of a flow.
+    pub(crate) fn path(&self, spot: Spot) -> Vec<u32> {
+        self.with(spot, |bucket, place| self.links_of(bucket, place).collect())
+    }
+
+    fn links_of(&self, bucket: &Bucket<R>, place: usize) -> impl Iterator<Item = u32> {
+        bucket.entries(place).flat_map(|entry| {
+            let (one, other) = self.shared.partition.links_of(entry);
+            std::iter::once(one).chain(other)
+        })
+    }
+
+    /// Number, rate and feasible rate of every flow, block by block.
+    pub(crate) fn each_rate(&self, mut look: impl FnMut(u32, f64, f64)) {
+        for block in &self.blocks {
+            for bucket in read(block).in_order() {
+                for (place, &flow) in bucket.flows().iter().enumerate() {
+                    look(flow, bucket.rate(place).wide(), bucket.feasible(place).wide());
+                }
+            }
+        }
+    }
+
+    /// The same with the path, until one is refused.
+    pub(crate) fn each_flow<E>(&self, mut look: impl FnMut(u32, &[u32], f64, f64) -> Result<(), E>) -> Result<(), E> {
+        let mut path = Vec::new();
+        for block in &self.blocks {
+            for bucket in read(block).in_order() {
+                for (place, &flow) in bucket.flows().iter().enumerate() {
+                    path.clear();
+                    path.extend(self.links_of(bucket, place));
+                    look(flow, &path, bucket.rate(place).wide(), bucket.feasible(place).wide())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the feasible rates of all flows, in the order of [`each_rate`](Self::each_rate).
+    pub(crate) fn set_feasible_rates(&mut self, rates: Vec<f64>) {
+        let mut rates = rates.into_iter();
+        for block in &mut self.blocks {
+            own(block).each_in_order(|bucket| {
+                for place in 0..bucket.flows().len() {
+                    bucket.set_feasible(place, rates.next().expect("one rate per flow"));
+                }
+            });
+        }
+    }
+
+    /// F-NORM, given the fraction of its load that every link can carry, at most 1.
+    pub(crate) fn normalize(&mut self, fractions: &[f64]) {
+        if self.is_alone() {
+            let partition = &self.shared.partition;
+            return self.blocks.iter_mut().for_each(|block| own(block).normalize(partition, fractions));
+        }
+        self.run(Task::Normalize, fractions, None);
+    }
+
+    /// Whether the calling thread does everything.
+    fn is_alone(&self) -> bool {
+        self.shared.sums.is_empty()
+    }
+
+    /// Has the team do a task on these columns of all links.
+    fn run(&mut self, task: Task, links: &[f64], priced: Option<&[f64]>) {
+        let blocks = std::mem::take(&mut self.blocks);
+        {
+            let round = &mut *write(&self.shared.round);
+            (round.task, round.blocks) = (task, blocks);
+            round.links.clear();
+            round.links.extend_from_slice(links);
+            round.priced.clear();
+            round.priced.extend_from_slice(priced.unwrap_or_default());
+        }
+        self.team.run(Arc::clone(&self.job));
+        self.blocks = std::mem::take(&mut write(&self.shared.round).blocks);
+    }
+}
+
+impl<R: Real> Respond for FlowBlocks<R> {
+    fn respond(&mut self, prices: &[f64], priced: Option<&[f64]>, sums: &mut [[f64; 2]]) -> Result<()> {
+        if self.is_alone() {
+            let partition = &self.shared.partition;
+            self.blocks.iter_mut().for_each(|block| own(block).respond(partition, prices, priced));
+            add_up(&self.blocks, 0, sums);
+            return Ok(());
+        }
+        self.run(Task::Respond { counts_priced: priced.is_some() }, prices, priced);
+        let (ranges, links) = (self.shared.sums.len(), sums.len());
+        for (range, found) in self.shared.sums.iter().enumerate() {
+            sums[part(links, range, ranges)].copy_from_slice(&read(found));
+        }
+        Ok(())
+    }
+
+    fn rates_into(&self, rates: &mut [f64]) {
+        self.each_rate(|flow, rate, _| rates[flow as usize] = rate);
+    }
+}
+
+impl<R: Real> Shared<R> {
+    /// One worker's part of a round.
+    fn round(&self, worker: &Worker<'_>) {
+        let round = read(&self.round);
+        let Round { task, blocks, links, priced } = &*round;
+        match *task {
+            Task::Normalize => {
+                of_worker(blocks, worker).for_each(|(_, block)| write(block).normalize(&self.partition, links));
+            }
+            Task::Respond { counts_priced } => {
+                let priced = counts_priced.then_some(priced.as_slice());
+                of_worker(blocks, worker).for_each(|(_, block)| write(block).respond(&self.partition, links, priced));
+                worker.wait();
+                for (range, sums) in of_worker(&self.sums, worker) {
+                    add_up(blocks, part(links.len(), range, self.sums.len()).start, &mut write(sums));
+                }
+            }
+        }
+    }
+}
+
+/// One of some nearly equal parts of all links.
+fn part(links: usize, part: usize, parts: usize) -> Range<usize> {
+    links * part / parts..links * (part + 1) / parts
+}
+
+/// A worker's part of a list.
+fn of_worker<'a, T>(list: &'a [T], worker: &Worker<'_>) -> impl Iterator<Item = (usize, &'a T)> {
+    list.iter().enumerate().skip(worker.number()).step_by(worker.of())
+}
+
+/// Adds up what the blocks have found for the links from `first` on.
+fn add_up<R: Real>(blocks: &[RwLock<FlowBlock<R>>], first: usize, sums: &mut [[f64; 2]]) {
+    for (number, block) in blocks.iter().enumerate() {
+        let block = read(block);
+        let sums = sums.iter_mut().zip(&block.sums()[first..]);
+        vectorized(
+            #[inline(always)]
+            || match number {
+                0 => sums.for_each(|(sum, found)| *sum = found.map(R::wide)),
+                _ => sums.for_each(|(sum, found)| {
+                    sum[0] += found[0].wide();
+                    sum[1] += found[1].wide();
+                }),
+            },
+        );
+    }
+}
+
+/// For reading; what a panic left behind is plain numbers.
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For writing.
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For writing where no other thread can read: no lock is taken.
+fn own<T>(lock: &mut RwLock<T>) -> &mut T {
+    lock.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Below this many flows the tables cost more than they save.
+const FEWEST_FLOWS: usize = 5000;
+/// With few pairs, and beyond what the caches hold, the loop over rows is faster: it finds all of a link in one line.
+const MOST_SCATTERED: usize = 16_384;
+const FEW_PAIRS: f64 = 1.5;
+
+/// Blocks of the flows of a problem, or none where the loop over rows is faster.
+///
+/// # Errors
+/// Those of [`FlowBlocks::new`].
+pub(crate) fn of_problem(
+    links: usize,
+    paths: &Paths,
+    demands: &[PowerDemand],
+    threads: NonZeroUsize,
+) -> Result<Option<Box<dyn Respond>>> {
+    if paths.len() < FEWEST_FLOWS {
+        return Ok(None);
+    }
+    let sample = Sample::of(links, paths.len(), |flow| paths.links(flow))?;
+    let partition = Partition::new(links, &sample)?;
+    if links > MOST_SCATTERED && partition.links_per_entry(&sample) < FEW_PAIRS {
+        return Ok(None);
+    }
+    let mut blocks = FlowBlocks::<f64>::laid_out(partition, threads)?;
+    let mut pacer = netnum_core::interrupt::Pacer::new();
+    for (flow, (path, demand)) in paths.iter().zip(demands).enumerate() {
+        blocks.add(flow as u32, path, demand);
+        pacer.did(path.len())?;
+    }
+    Ok(Some(Box::new(blocks)))
+}
