@@ -24,7 +24,7 @@ const TOLERANCE: f64 = 1e-9;
 
 fn solve(problem: &Problem, method: &str, tol: f64) -> Solution {
     let mut solver = Solver::new(problem, method, &BTreeMap::new()).expect("the method takes the problem");
-    solver.run(&Settings { tol, stop: Stop::Gap, ..Settings::default() }, &mut ()).expect("a solve does not fail")
+    solver.run(&Settings::default().with_tol(tol).with_stop(Stop::Gap), &mut ()).expect("a solve does not fail")
 }
 
 /// One method on one problem, where measured.

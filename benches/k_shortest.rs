@@ -41,7 +41,7 @@ fn measure(criterion: &mut Criterion, nodes: usize) -> Measured {
             began.elapsed()
         })
     };
-    let disjoint = KShortest { disjoint: true, ..KShortest::new(2) };
+    let disjoint = KShortest::new(2).with_disjoint(true);
     Measured { nodes, shortest: timed("shortest", KShortest::new(4)), disjoint: timed("disjoint", disjoint) }
 }
 

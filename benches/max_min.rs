@@ -100,7 +100,7 @@ fn measure(criterion: &mut Criterion, flows: usize) -> Measured {
         common::measure(criterion, "max_min", BenchmarkId::new(name, flows), PLAN, |count| {
             let began = Instant::now();
             for _ in 0..count {
-                black_box(work());
+                let _ = black_box(work());
             }
             began.elapsed()
         })

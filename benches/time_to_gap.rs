@@ -56,7 +56,7 @@ fn most_iterations(problem: &Problem) -> usize {
 }
 
 fn solve(problem: &Problem, method: &str, tol: f64) -> Outcome {
-    let settings = Settings { tol, stop: Stop::Gap, max_iterations: most_iterations(problem), ..Settings::default() };
+    let settings = Settings::default().with_tol(tol).with_stop(Stop::Gap).with_max_iterations(most_iterations(problem));
     let mut solver = Solver::new(problem, method, &BTreeMap::new()).expect("the method takes the problem");
     let solution = solver.run(&settings, &mut ()).expect("a solve does not fail");
     Outcome {

@@ -487,11 +487,11 @@ def judge_utility(case: Case, own, problem, solution, outcome: Outcome, accuracy
     prices = second_opinion.Prices(own, solution.prices)
     rates = own.feasible(solution.rates)
     gap = prices.relative_gap(rates)
-    # By conditions alone the gap is as it says; by default it is promised.
+    # With conditions alone the gap is the one that is reported; by default it is promised.
     promised = max(GAP, solution.gap) if case.solve.get("stop") == "kkt" else GAP
     # Not >, which would let pass what is not a number.
     if not gap <= 2 * promised:
-        outcome.false, outcome.detail = "false: gap", f"relative gap {float(gap):.1e}, said {solution.gap:.1e}"
+        outcome.false, outcome.detail = "false: gap", f"relative gap {float(gap):.1e}, reported {solution.gap:.1e}"
         return
     # Prices of any origin will do as a witness: the answer's, these made better here, those of a longer solve.
     witness = second_opinion.Witness(prices, prices.gap(rates))
@@ -564,7 +564,7 @@ class Study:
         is_auto = "method" not in case.solve
         self.tallies[by, case.kind if is_auto else "any", band(case.decades) if is_auto else 18].add(case, outcome)
         self.slowest = sorted([*self.slowest, (outcome.seconds, case.number)], reverse=True)[:5]
-        # Another method may give up, and says so; `auto` must not.
+        # Another method may stall, with that status; `auto` must not.
         if outcome.false or (outcome.word != "optimal" and "method" not in case.solve):
             print(
                 f"{case.number}: {by}, {case.kind}, {case.decades:.0f} decades: {outcome.word} {outcome.detail}",
@@ -624,7 +624,7 @@ def band(decades: float) -> int:
 
 
 def work(seed: int, numbers: range, results) -> None:
-    """In a process of its own: says which problem it starts with, and how it ended."""
+    """Runs in another process: sends the number of a problem when it begins, and its outcome."""
     for number in numbers:
         results.send(number)
         results.send(solve(Draw(seed, number).problem()))

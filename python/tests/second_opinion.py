@@ -512,7 +512,7 @@ def solve_semidefinite(matrix, right):
 
 
 class Rates(NamedTuple):
-    """Flows by what a witness says about their rates."""
+    """Flows by the bound of a witness on their rates."""
 
     #: Off by more than the accuracy for certain, in rate and in price.
     wrong: Any

@@ -1,6 +1,6 @@
-"""Whatever is passed ends in an object that works or in an error that says what is wrong, drawn by Hypothesis.
+"""Any input gives a valid object or an error that names what is wrong. Inputs are drawn by Hypothesis.
 
-NETNUM_FUZZ_EXAMPLES says how many inputs each test draws; with NETNUM_FUZZ_ANEW they are others in every run, as in
+NETNUM_FUZZ_EXAMPLES is the number of inputs of each test; with NETNUM_FUZZ_ANEW they differ in every run, as in
 `make fuzz`.
 """
 

@@ -32,6 +32,6 @@ def with_examples():
 @pytest.mark.parametrize(("name", "thing"), with_examples())
 def test_the_examples_of_a_docstring_run(name, thing):
     test = doctest.DocTestParser().get_doctest(thing.__doc__, {"netnum": netnum, "np": np}, name, None, 0)
-    told = []
-    ended = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=told.append)
-    assert ended.failed == 0, "".join(told)
+    output = []
+    ended = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=output.append)
+    assert ended.failed == 0, "".join(output)

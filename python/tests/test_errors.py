@@ -1,4 +1,4 @@
-"""Bad input: each kind is an error that names the place and says what would have been right."""
+"""Bad input: each kind is an error that names the place and what is expected."""
 
 import numpy as np
 import pytest

@@ -72,7 +72,7 @@ def test_other_capacities_are_checked(problem):
 
 
 def test_rates_are_compared_with_demands():
-    """The third flow wants nothing, and the fourth has no demand."""
+    """The third flow has a demand of 0, and the fourth has none."""
     demands = [1.0, 4.0, 0.0, np.inf]
     problem = netnum.Problem([2.0, 3.0], [[0], [0], [1], [1], [1]], netnum.AlphaFair(1.0), group=[0, 1, 1, 2, 3])
     study = netnum.failure_study(problem.with_flow_caps(demands), [0, 1], tol=1e-9)

@@ -113,7 +113,7 @@ def test_a_wrong_type_is_a_type_error(problems):
         netnum.solve_many(problems, threads=2.0)
 
 
-# --- utilities of one's own, on several threads ---
+# --- user utilities, on several threads ---
 
 
 def test_a_user_utility_is_called_from_several_threads():

@@ -10,7 +10,7 @@ sparse = pytest.importorskip("scipy.sparse")
 
 
 def filled(capacities, routing, owner, weights, demands):
-    """Raises the common share t by a program, and holds every flow that a second one says cannot have more."""
+    """Raises the common share t by a program, and fixes every flow that by a second one cannot have more."""
     paths = routing.shape[1]
     flows = len(weights)
     sums = sparse.csr_matrix((np.ones(paths), (owner, np.arange(paths))), shape=(flows, paths))

@@ -152,7 +152,7 @@ def test_after_a_small_change_a_warm_start_is_no_longer_than_a_cold_one(method):
 def test_flows_with_several_paths_start_warm(method):
     problem = KINDS["several paths"]
     before = several(netnum.AlphaFair(1.0, WEIGHT * RANDOM.uniform(0.99, 1.01, len(WEIGHT))))
-    # xWI says that it stops getting better between 1e-4 and 1e-6, and earlier with several paths.
+    # xWI stalls between 1e-4 and 1e-6, and earlier with several paths.
     solution = netnum.solve(problem, method, tol=1e-2 if method == "xwi" else 1e-6, warm_start=netnum.solve(before))
     assert solution.status == "optimal"
 

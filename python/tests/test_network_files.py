@@ -276,7 +276,7 @@ def test_sndlib_demands_are_read(tmp_path):
     with pytest.raises(netnum.ProblemError, match="the value of demand D4 of graph is 'four', expected a number"):
         netnum.demands.from_sndlib(net, SNDLIB.replace(">4<", ">four<"))
     without = SNDLIB[: SNDLIB.index("<demands>")]
-    assert len(netnum.demands.from_sndlib(net, without + "<demands></demands></network>")) == 0, "a quiet moment"
+    assert len(netnum.demands.from_sndlib(net, without + "<demands></demands></network>")) == 0, "no demands"
     with pytest.raises(netnum.ProblemError, match="graph has no demands"):
         netnum.demands.from_sndlib(net, without + "</network>")
 

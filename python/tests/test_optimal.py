@@ -29,7 +29,7 @@ def test_rich_flows_at_large_alpha_get_what_is_there(stop, accuracy, unit):
 
 
 def test_a_rich_flow_is_right_though_a_poor_one_is_all_the_objective_feels():
-    # What the last flow pays is 1e-12 of what the others do, whose split says what is left for it.
+    # What the last flow pays is 1e-12 of what the others do, whose split leaves the rest to it.
     problem = netnum.Problem([1, 1, 30], [[0], [1], [0], [1, 2], [2]], netnum.AlphaFair(8), group=[0, 0, 1, 1, 2])
     solution = netnum.solve(problem)
     assert solution.is_optimal

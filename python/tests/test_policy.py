@@ -299,7 +299,7 @@ def test_the_present_max_min_rates_are_available(routing, buffer):
     if buffer is not None:
         workload = workload.with_production(sim.log_normal(100, 1e9, 1.0, seed=1), buffer)
     ours, exact = (sim.simulate(net, workload, policy, routing) for policy in (Fair(), "max-min"))
-    # One of one's own may give less than a cap, so that a backlog counts from a packet on.
+    # A user policy may give less than a cap, so that a backlog counts from a packet on.
     np.testing.assert_allclose(ours.completion_times, exact.completion_times, rtol=1e-9 if buffer is None else 0.01)
 
 

@@ -103,6 +103,6 @@ def test_a_few_hundred_problems(tmp_path):
 
 @pytest.mark.slow
 def test_no_answer_to_a_few_thousand_problems_is_false(tmp_path):
-    # How many end in another status is what the script says: `make random-problems`.
+    # The script counts those that end in another status: `make random-problems`.
     study = run(13, 2500, jobs=2, keep=tmp_path)
     assert study.false == 0, study.report()

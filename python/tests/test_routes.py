@@ -313,17 +313,17 @@ def test_paths_of_pairs_have_their_flows():
     sources, destinations = ["Seattle", "Denver", "Atlanta"], ["Atlanta", "New York", "Seattle"]
     paths, group = net.k_shortest_paths(sources, destinations, 4)
     fair = netnum.AlphaFair(1.0, weight=[1.0, 2.0, 3.0])
-    asked = netnum.Problem(net, paths, fair, group=group, flow_cap=[1e3, 2e4, 3e4])
+    given = netnum.Problem(net, paths, fair, group=group, flow_cap=[1e3, 2e4, 3e4])
     forgotten = netnum.Problem(net, paths, fair, flow_cap=[1e3, 2e4, 3e4])
     np.testing.assert_array_equal(forgotten.group, group)
     np.testing.assert_array_equal(paths.group, group)
-    np.testing.assert_array_equal(netnum.solve(forgotten).rates, netnum.solve(asked).rates)
+    np.testing.assert_array_equal(netnum.solve(forgotten).rates, netnum.solve(given).rates)
     assert repr(paths).startswith(f"Paths({len(paths)} paths of 3 flows, ")
-    for again in (pickle.loads(pickle.dumps(paths)), netnum.Paths(paths.indptr, paths.indices, group), asked.paths):
+    for again in (pickle.loads(pickle.dumps(paths)), netnum.Paths(paths.indptr, paths.indices, group), given.paths):
         assert again == paths
         np.testing.assert_array_equal(again.group, group)
     assert netnum.Paths(paths.indptr, paths.indices) != paths
-    for again in (pickle.loads(pickle.dumps(forgotten)), netnum.Problem.from_json(asked.to_json())):
+    for again in (pickle.loads(pickle.dumps(forgotten)), netnum.Problem.from_json(given.to_json())):
         np.testing.assert_array_equal(again.group, group)
 
 

@@ -21,7 +21,7 @@ def workload(net):
 
 @pytest.fixture(scope="module")
 def pair():
-    """Two flows of 1 MB from one rack to another over the same one of two spines, if nobody sends them elsewhere."""
+    """Two flows of 1 MB from one rack to another over the same one of two spines, unless they are rerouted."""
     net = netnum.topology.leaf_spine(racks=2, servers_per_rack=2, spines=2, server_capacity=8e6, fabric_capacity=8e6)
     return net, sim.Workload([0, 0.05], [0, 1], [2, 3], [1e6, 1e6])
 
@@ -134,7 +134,7 @@ class Bend:
     period = 0.1
 
     def start(self, net, workload):
-        self.heard = []
+        self.reviews = []
         assert (net.ends, len(workload)) == (4, 2)
 
     def route(self, flow, source, destination, paths, network):
@@ -142,7 +142,7 @@ class Bend:
         return len(paths) - 1
 
     def review(self, flow, marked, sent, paths, choice, network):
-        self.heard.append((flow, marked, sent))
+        self.reviews.append((flow, marked, sent))
         return choice - 1 if marked > 0.5 * sent else None
 
 
@@ -152,8 +152,8 @@ def test_a_user_routing_moves_flows(pair):
     report = sim.simulate(net, workload, routing=bend)
     assert (report.routing, report.route_changes) == ("Bend", 1)
     # The first is alone for 0.05 s, and together with the second for as long. That one knows no other, and moves.
-    np.testing.assert_allclose(bend.heard[0], (0, 25e3, 75e3))
-    np.testing.assert_allclose(bend.heard[1], (1, 50e3, 50e3))
+    np.testing.assert_allclose(bend.reviews[0], (0, 25e3, 75e3))
+    np.testing.assert_allclose(bend.reviews[1], (1, 50e3, 50e3))
     np.testing.assert_allclose(report.completion_times, 1.05)
 
 
@@ -264,13 +264,13 @@ class Around:
     """Over the first path, and around links that have failed."""
 
     def __init__(self):
-        self.asked = []
+        self.calls = []
 
     def route(self, flow, source, destination, paths, network):
         return 0
 
     def reroute(self, flow, works, paths, choice, network):
-        self.asked.append((flow, works.tolist(), choice))
+        self.calls.append((flow, works.tolist(), choice))
         return None if works[choice] or not works.any() else int(works.argmax())
 
 
@@ -281,7 +281,7 @@ def test_a_routing_is_called_when_links_fail(pair):
     up = int(net.paths(0, 2)[0][1])
     routing = Around()
     report = sim.simulate(net, workload, routing=routing, changes=[(0.25, up, 0.0), (0.8, up, 8e6)])
-    assert routing.asked == [(0, [False, True], 0), (1, [False, True], 0), (0, [True, True], 1), (1, [True, True], 1)]
+    assert routing.calls == [(0, [False, True], 0), (1, [False, True], 0), (0, [True, True], 1), (1, [True, True], 1)]
     assert (report.status, report.route_changes, report.link_bytes[up]) == ("finished", 1, pytest.approx(0.25e6))
     # Both on the other path from 0.5 s on, until the second has ended.
     np.testing.assert_allclose(report.completion_times, [1.25, 0.5])

@@ -15,7 +15,7 @@ def test_a_leaf_spine_is_numbered_rack_by_rack():
     assert net.link_names[17] == "server 17 -> rack 1"
     assert net.links[17].tolist() == [17, 145]
     assert np.bincount(net.tiers).tolist() == [144, 9, 4]
-    assert net == topology.leaf_spine(9, 16, 4), "10 and 40 Gbit/s unless told otherwise"
+    assert net == topology.leaf_spine(9, 16, 4), "10 and 40 Gbit/s by default"
     assert len(net.paths(0, 143)) == 4
 
 
@@ -309,8 +309,10 @@ def test_a_path_that_is_no_walk_of_the_network_is_refused_by_name():
     net = topology.leaf_spine(2, 2, 2)
     with pytest.raises(netnum.ProblemError) as caught:
         netnum.Problem(net, [[0, 5], [0, 6]], netnum.AlphaFair(1.0))
-    told = "path 1 is no walk of the network: link 0 (server 0 -> rack 0) does not lead to link 6 (rack 1 -> server 2)"
-    assert str(caught.value) == told
+    message = (
+        "path 1 is no walk of the network: link 0 (server 0 -> rack 0) does not lead to link 6 (rack 1 -> server 2)"
+    )
+    assert str(caught.value) == message
     assert netnum.Problem(net.capacities, [[0, 5], [0, 6]], netnum.AlphaFair(1.0)).flows == 2, (
         "capacities are no network"
     )

@@ -24,17 +24,17 @@ class WeightedLog:
 
     def __init__(self, weight=1.0):
         self.weight = np.asarray(weight, dtype=float)
-        self.seen = set()
+        self.shapes = set()
 
     def value(self, rates):
-        self.seen.add(rates.shape)
+        self.shapes.add(rates.shape)
         return self.weight * np.log(rates)
 
     def marginal(self, rates):
         return self.weight / rates
 
     def demand(self, prices):
-        self.seen.add(prices.shape)
+        self.shapes.add(prices.shape)
         return self.weight / prices
 
     def demand_slope(self, prices):
@@ -117,7 +117,7 @@ def test_a_sequence_of_utilities_gives_what_one_with_arrays_gives():
     np.testing.assert_array_equal(each.rates, together.rates)
 
 
-# --- utilities of one's own ---
+# --- user utilities ---
 
 
 def test_a_user_utility_gives_the_rates_of_the_built_in_one():
@@ -129,7 +129,7 @@ def test_a_user_utility_gives_the_rates_of_the_built_in_one():
     assert solution.status == built_in.status == "optimal"
     np.testing.assert_allclose(solution.rates, built_in.rates, rtol=1e-4)
     assert solution.objective == pytest.approx(built_in.objective, rel=1e-9)
-    assert mine.seen == {weight.shape}, "always asked about all its flows at once, in order"
+    assert mine.shapes == {weight.shape}, "always called for all its flows at once, in order"
 
 
 def test_an_object_that_several_flows_share_is_called_once_for_all():
@@ -140,7 +140,7 @@ def test_an_object_that_several_flows_share_is_called_once_for_all():
     weights = [1.0 if flow % 3 == 0 else 2.0 for flow in range(12)]
     expected = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0, weights)), tol=1e-10)
     np.testing.assert_allclose(solution.rates, expected.rates, rtol=1e-4)
-    assert (one.seen, other.seen) == ({(4,)}, {(8,)})
+    assert (one.shapes, other.shapes) == ({(4,)}, {(8,)})
 
 
 def test_built_in_and_user_utilities_mix():
@@ -248,7 +248,7 @@ def test_what_a_utility_raises_comes_through(method):
         with pytest.raises(ZeroDivisionError) as caught:
             ask()
         assert caught.value is raised
-        assert len(calls) == 1, "not asked again"
+        assert len(calls) == 1, "not called again"
 
 
 def test_a_utility_that_lacks_a_method_is_a_type_error():

@@ -36,7 +36,7 @@
 
 mod certificate;
 mod certify;
-mod error;
+pub mod error;
 pub mod interrupt;
 mod max_min;
 pub mod memory;
@@ -54,7 +54,7 @@ pub mod utility;
 
 pub use certificate::Certificate;
 pub use certify::certify;
-pub use error::{Error, Result, did_you_mean, expected_below};
+pub use error::{Error, Result};
 pub use interrupt::StopToken;
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
 pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};

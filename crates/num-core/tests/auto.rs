@@ -15,7 +15,7 @@ use netnum_core::*;
 fn fails(problem: &Problem, stop: Stop, tol: f64, iterations: &mut Vec<usize>) -> Option<String> {
     let most = number("ITERATIONS", 5000) as usize;
     let method = std::env::var("METHOD").unwrap_or("auto".into());
-    let settings = Settings { tol, stop, max_iterations: most, ..Settings::default() };
+    let settings = Settings::default().with_tol(tol).with_stop(stop).with_max_iterations(most);
     match Solver::new(problem, &method, &BTreeMap::new()).and_then(|mut solver| solver.run(&settings, &mut ())) {
         Err(error) => Some(format!("error: {error}")),
         Ok(solution) => {
@@ -146,7 +146,7 @@ fn problems_that_are_still_too_hard_end_in_a_status_with_rates_that_fit() {
     for (name, problem) in finds("finds/open") {
         for method in ["auto", "interior-point"] {
             let mut solver = Solver::new(&problem, method, &BTreeMap::new()).unwrap();
-            let settings = Settings { max_iterations: 500, ..Settings::default() };
+            let settings = Settings::default().with_max_iterations(500);
             let solution = solver.run(&settings, &mut ()).unwrap();
             assert!(solution.rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0), "{name}: {solution}");
             for (load, capacity) in solution.loads.iter().zip(problem.capacities()) {
@@ -179,7 +179,7 @@ fn who_has_enough_does_not_hold_up_the_rest() {
             let fits = [cap.min(capacity - half), half, 1.0, half];
             let worth = |rates: &[f64]| rates.iter().map(|&rate| utility().value(0, rate)).sum::<f64>();
             for stop in [Stop::Rates, Stop::Gap, Stop::Kkt] {
-                let solution = solve(&problem, &Settings { stop, ..Settings::default() }).unwrap();
+                let solution = solve(&problem, &Settings::default().with_stop(stop)).unwrap();
                 let name = format!("{capacity}, {middle}, {cap}, by {}: {solution}", stop.name());
                 assert_eq!(solution.status, Status::Optimal, "{name}");
                 assert!(worth(&solution.rates) >= worth(&fits) - 1e-5, "{name}: {:?}", solution.rates);

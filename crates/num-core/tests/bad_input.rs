@@ -165,7 +165,7 @@ fn a_warm_start_at_the_answer_is_an_answer() {
     let first = solve_with(&problem, "auto", 1e-8);
     let mut solver = Solver::new(&problem, "auto", &BTreeMap::new()).unwrap();
     solver.warm_start(&first.prices).unwrap();
-    let again = solver.run(&Settings { tol: 1e-8, ..Settings::default() }, &mut ()).unwrap();
+    let again = solver.run(&Settings::default().with_tol(1e-8), &mut ()).unwrap();
     assert_eq!((again.status, again.iterations), (Status::Optimal, 0));
 }
 
@@ -174,7 +174,7 @@ fn settings_and_prices_are_checked() {
     let problem = problem(&[1.0], &[&[0]]).unwrap();
     let mut solver = Solver::new(&problem, "auto", &BTreeMap::new()).unwrap();
     for (tol, shown) in [(0.0, "0"), (f64::NAN, "NaN"), (-1.0, "-1")] {
-        let settings = Settings { tol, ..Settings::default() };
+        let settings = Settings::default().with_tol(tol);
         assert_eq!(message(solver.run(&settings, &mut ())), format!("tol is {shown}, expected a finite number > 0"));
     }
     assert_eq!(message(solver.warm_start(&[-1.0])), "link 0 has price -1, expected a finite number >= 0");

@@ -97,7 +97,7 @@ fn a_capped_flow_does_not_hide_that_another_one_starves() {
     let problem = one_link(2, AlphaFair::new(5.0, 1.0).unwrap()).with_rate_caps(cap).unwrap();
     let starving = certify(&problem, &[1e-3, 0.077], &[0.077f64.powi(-5)]).unwrap();
     assert!(starving.kkt_residual > 0.5, "{starving:?}");
-    let settings = Settings { stop: Stop::Kkt, ..Settings::default() };
+    let settings = Settings::default().with_stop(Stop::Kkt);
     let solution = solve(&problem, &settings).unwrap();
     assert!((solution.rates[1] - 0.999).abs() < 1e-5, "{solution:?}");
 }
@@ -240,7 +240,7 @@ fn a_link_with_room_cannot_be_priced_by_what_a_jump_is_worth_below_it() {
     let problem = Problem::new(vec![5.0], Paths::from_lists([[0]]), curve).unwrap();
     let wrong = certify(&problem, &[1.0], &[1e-9]).unwrap();
     assert!(wrong.kkt_residual > 0.5, "{wrong:?}");
-    let right = solve(&problem, &Settings { stop: Stop::Kkt, ..Settings::default() }).unwrap();
+    let right = solve(&problem, &Settings::default().with_stop(Stop::Kkt)).unwrap();
     assert_eq!(right.status, Status::Optimal);
     assert!((right.rates[0] - 5.0).abs() < 1e-6, "{:?}", right.rates);
 }
@@ -291,7 +291,7 @@ fn a_wrong_demand_of_a_flow_with_several_paths_is_an_error() {
     let pooled = Problem::grouped(vec![1.0], paths(), vec![0, 0, 1, 1], utilities(false)).unwrap();
     for method in ["fast-ned", "xwi", "interior-point"] {
         let solved = Solver::new(&pooled, method, &std::collections::BTreeMap::new())
-            .and_then(|mut solver| solver.run(&Settings { max_iterations: 200, ..Settings::default() }, &mut ()));
+            .and_then(|mut solver| solver.run(&Settings::default().with_max_iterations(200), &mut ()));
         assert!(matches!(solved, Err(Error::Utility { .. })), "{method}: {solved:?}");
     }
     let convex = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), utilities(true)).unwrap();
@@ -424,7 +424,7 @@ fn a_steep_utility_has_never_enough() {
             let paths = Paths::from_lists([vec![0], vec![0, 1], vec![1, 2], vec![2]]);
             let problem = Problem::new(vec![1.0, 3.0, 9.0], paths, Steep { power, shift }).unwrap();
             for stop in [Stop::Rates, Stop::Kkt] {
-                let solution = solve(&problem, &Settings { stop, tol: 1e-4, ..Settings::default() }).unwrap();
+                let solution = solve(&problem, &Settings::default().with_stop(stop).with_tol(1e-4)).unwrap();
                 if solution.status == Status::Optimal {
                     for (rate, right) in solution.rates.iter().zip([0.5, 0.5, 2.5, 6.5]) {
                         close(*rate, right, 2e-2);

@@ -18,7 +18,7 @@ fn parts(problem: &Problem) -> (Vec<f64>, Vec<Vec<u32>>, Vec<u32>, Vec<f64>) {
 
 /// The same bits of everything but the time.
 fn assert_same(one: &Problem, other: &Problem) {
-    let settings = Settings { max_iterations: 40, ..Settings::default() };
+    let settings = Settings::default().with_max_iterations(40);
     match [one, other].map(|problem| solve(problem, &settings)) {
         [Ok(one), Ok(other)] => {
             assert_eq!(one.status, other.status);
@@ -71,7 +71,7 @@ proptest! {
         // Not by auto, which counts closed paths where it chooses.
         let of = |problem: &Problem| {
             let mut solver = Solver::new(problem, "interior-point", &BTreeMap::new())?;
-            solver.run(&Settings { max_iterations: 40, ..Settings::default() }, &mut ())
+            solver.run(&Settings::default().with_max_iterations(40), &mut ())
         };
         let without = Problem::grouped(
             capacities,

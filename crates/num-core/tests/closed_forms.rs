@@ -107,7 +107,7 @@ fn the_gradient_gets_there_in_the_end() {
 fn ned_with_a_full_step_diverges_on_the_leaf_spine_and_says_so_with_finite_numbers() {
     for flows in [100, 1000] {
         let problem = common::leaf_spine(flows, 1.0, 1);
-        let settings = Settings { max_iterations: 2000, ..Settings::default() };
+        let settings = Settings::default().with_max_iterations(2000);
         let mut solver = Solver::new(&problem, "ned", &gamma(1.0)).unwrap();
         let solution = solver.run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::MaxIterations);

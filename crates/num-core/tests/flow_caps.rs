@@ -320,7 +320,7 @@ proptest! {
     #[test]
     fn a_flow_cap_is_a_link_for_every_concave_utility(drawn in any_network(2, mild().boxed())) {
         let (capped, linked) = (drawn.problem(), drawn.with_links());
-        let settings = Settings { tol: 1e-8, ..Settings::default() };
+        let settings = Settings::default().with_tol(1e-8);
         let [found, expected] = [&capped, &linked].map(|problem| solve(problem, &settings).unwrap());
         prop_assert_eq!(found.status, Status::Optimal, "{}", &found);
         prop_assert_eq!(expected.status, Status::Optimal, "{}", &expected);
@@ -379,7 +379,7 @@ proptest! {
     fn price_methods_and_xwi_keep_caps_too(drawn in any_network(2, any_utility(2).boxed())) {
         let problem = drawn.problem();
         for method in ["fast-ned", "xwi"] {
-            let settings = Settings { tol: 1e-2, max_iterations: 300, ..Settings::default() };
+            let settings = Settings::default().with_tol(1e-2).with_max_iterations(300);
             let mut solver = Solver::new(&problem, method, &Default::default()).unwrap();
             let solution = solver.run(&settings, &mut ()).unwrap();
             for (flow, &rate) in solution.flow_rates.iter().enumerate() {

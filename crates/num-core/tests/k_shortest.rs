@@ -91,7 +91,7 @@ proptest! {
         let net = network(7, ends, &links);
         let ones = vec![1.0; links.len()];
         let weights = if weighted { &weight } else { &ones };
-        let what = KShortest { weight: weighted.then_some(&weight[..]), max_stretch: stretch, ..KShortest::new(k) };
+        let what = KShortest::new(k).with_weight(weighted.then_some(&weight[..])).with_max_stretch(stretch);
         let (mut sources, mut destinations, mut expected) = (vec![], vec![], vec![]);
         for (source, destination) in (0..ends).flat_map(|one| (0..ends).map(move |other| (one, other))) {
             if source == destination {
@@ -128,7 +128,7 @@ proptest! {
         let net = network(7, ends, &links);
         let ones = vec![1.0; links.len()];
         let weights = if weighted { &weight } else { &ones };
-        let what = KShortest { weight: weighted.then_some(&weight[..]), disjoint: true, ..KShortest::new(k) };
+        let what = KShortest::new(k).with_weight(weighted.then_some(&weight[..])).with_disjoint(true);
         for (source, destination) in (0..ends).flat_map(|one| (0..ends).map(move |other| (one, other))) {
             let all = if source == destination { vec![] } else { all_paths(&net, weights, source, destination) };
             if all.is_empty() {
@@ -145,7 +145,7 @@ proptest! {
             prop_assert_eq!(group, vec![0; paths.len()]);
             prop_assert_eq!((paths.len(), paths.iter().map(weigh).sum::<f64>()), disjoint_by_hand(&all, k));
 
-            let near = KShortest { max_stretch: stretch, ..what };
+            let near = what.with_max_stretch(stretch);
             let (paths, _) = net.k_shortest_paths(&[source], &[destination], &near).unwrap();
             let most = stretch.map_or(f64::INFINITY, |stretch| all[0].0 * stretch * (1.0 + 1e-12));
             prop_assert!(!paths.is_empty() && paths.iter().all(|path| weigh(path) <= most));
@@ -183,7 +183,7 @@ fn a_fabric_has_a_path_through_every_spine_and_then_no_shorter_detours() {
     assert_eq!(group, [0, 0, 0, 0, 0, 0, 1]);
     let (shortest, _) = net.k_shortest_paths(&[0], &[5], &KShortest::new(4)).unwrap();
     assert_eq!(shortest, net.paths(0, 5).unwrap());
-    let disjoint = KShortest { disjoint: true, ..KShortest::new(4) };
+    let disjoint = KShortest::new(4).with_disjoint(true);
     let (paths, _) = net.k_shortest_paths(&[0], &[5], &disjoint).unwrap();
     assert_eq!(paths.len(), 1, "a server has one link");
 }
@@ -193,10 +193,10 @@ fn disjoint_paths_avoid_the_trap_of_the_shortest() {
     // The shortest path, through n1 and n2, blocks both others.
     let links = [(0, 1), (1, 2), (2, 5), (0, 3), (3, 2), (1, 4), (4, 5)].map(|(from, to)| (from, to, 1.0));
     let net = network(6, 6, &links);
-    let disjoint = KShortest { disjoint: true, ..KShortest::new(4) };
+    let disjoint = KShortest::new(4).with_disjoint(true);
     let (paths, _) = net.k_shortest_paths(&[0], &[5], &disjoint).unwrap();
     assert_eq!(paths.iter().collect::<Vec<_>>(), [[0, 5, 6], [3, 4, 2]]);
-    let (one, _) = net.k_shortest_paths(&[0], &[5], &KShortest { k: 1, ..disjoint }).unwrap();
+    let (one, _) = net.k_shortest_paths(&[0], &[5], &KShortest::new(1).with_disjoint(true)).unwrap();
     assert_eq!(one.links(0), [0, 1, 2]);
 }
 
@@ -209,12 +209,12 @@ fn weights_of_any_size_are_compared_without_rounding() {
     for unit in [1.0, 1e300, 1e-300] {
         let mut weight = vec![0.1 * unit; 10];
         weight.push(unit);
-        let what = KShortest { weight: Some(&weight), ..KShortest::new(2) };
+        let what = KShortest::new(2).with_weight(&weight[..]);
         let (paths, _) = net.k_shortest_paths(&[0], &[10], &what).unwrap();
         assert_eq!(paths.iter().map(<[u32]>::len).collect::<Vec<_>>(), [1, 10], "{unit}");
     }
     let weight = [f64::MAX; 11];
-    let what = KShortest { weight: Some(&weight), ..KShortest::new(2) };
+    let what = KShortest::new(2).with_weight(&weight[..]);
     assert_eq!(net.k_shortest_paths(&[0], &[10], &what).unwrap().0.links(0), [10]);
 }
 
@@ -225,15 +225,15 @@ fn bad_input_is_named() {
     assert_eq!(find(KShortest::new(0)), "k is 0, expected an integer from 1 to 100000");
     assert_eq!(find(KShortest::new(100_001)), "k is 100001, expected an integer from 1 to 100000");
     let two = KShortest::new(2);
-    assert_eq!(find(KShortest { max_stretch: Some(0.9), ..two }), "max_stretch is 0.9, expected a number >= 1");
-    assert_eq!(find(KShortest { max_stretch: Some(f64::NAN), ..two }), "max_stretch is NaN, expected a number >= 1");
-    assert_eq!(find(KShortest { weight: Some(&[1.0]), ..two }), "weight has 1 entries, expected 6, one per link");
+    assert_eq!(find(two.with_max_stretch(0.9)), "max_stretch is 0.9, expected a number >= 1");
+    assert_eq!(find(two.with_max_stretch(f64::NAN)), "max_stretch is NaN, expected a number >= 1");
+    assert_eq!(find(two.with_weight(&[1.0][..])), "weight has 1 entries, expected 6, one per link");
     assert_eq!(
-        find(KShortest { weight: Some(&[1.0, 1.0, -2.0, 1.0, 1.0, 1.0]), ..two }),
+        find(two.with_weight(&[1.0, 1.0, -2.0, 1.0, 1.0, 1.0][..])),
         "link 2 (Denver -> Houston) has weight -2, expected a number >= 0 (inf for a link not to be used)"
     );
     assert_eq!(
-        find(KShortest { weight: Some(&[1.0, 1.0, f64::INFINITY, 1.0, 1.0, 1.0]), ..two }),
+        find(two.with_weight(&[1.0, 1.0, f64::INFINITY, 1.0, 1.0, 1.0][..])),
         "pair 0 from Seattle to Houston: there is no route that avoids links of capacity 0 or weight inf"
     );
     let pairs = |sources: &[usize], destinations: &[usize]| message(net.k_shortest_paths(sources, destinations, &two));
@@ -255,6 +255,6 @@ fn a_token_stops_it() {
     token.stop();
     let what = KShortest::new(20);
     assert_eq!(token.scope(|| net.k_shortest_paths(&sources, &destinations, &what)), Err(Error::Stopped));
-    let disjoint = KShortest { disjoint: true, ..what };
+    let disjoint = what.with_disjoint(true);
     assert_eq!(token.scope(|| net.k_shortest_paths(&sources, &destinations, &disjoint)), Err(Error::Stopped));
 }

@@ -283,7 +283,7 @@ fn a_search_can_be_watched_and_stopped_anywhere_and_leaves_feasible_rates() {
     let whole = solved(&problem);
     assert!(whole.status == Status::Optimal && whole.iterations > 3, "{whole}");
     for most in [0, 1, whole.iterations / 2] {
-        let settings = Settings { max_iterations: most, ..Settings::default() };
+        let settings = Settings::default().with_max_iterations(most);
         let solution = solve(&problem, &settings).unwrap();
         assert_eq!((solution.status, solution.iterations), (Status::MaxIterations, most));
         assert!(solution.certificate.relative_gap > 1e-6);

@@ -71,7 +71,7 @@ fn every_case_that_it_takes_is_solved_to_a_billionth() {
     for entry in std::fs::read_dir(format!("{}/tests/cases", env!("CARGO_MANIFEST_DIR"))).unwrap() {
         let path = entry.unwrap().path();
         let problem = Problem::from_json(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        let settings = Settings { tol: 1e-9, stop: Stop::Gap, max_iterations: 120, ..Settings::default() };
+        let settings = Settings::default().with_tol(1e-9).with_stop(Stop::Gap).with_max_iterations(120);
         let Ok(mut solver) = Solver::new(&problem, "newton", &options(&[])) else { continue };
         let solution = solver.run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::Optimal, "{}: {solution}", path.display());
@@ -91,7 +91,7 @@ fn near_the_optimum_it_is_quadratic() {
 fn the_plain_form_diverges_where_links_are_slack_and_says_so_with_finite_numbers() {
     for alpha in [1.0, 5.0] {
         let mut solver = Solver::new(&leaf_spine(1000, alpha, 1), "newton", &options(&[("plain", 1.0)])).unwrap();
-        let settings = Settings { max_iterations: 200, ..Settings::default() };
+        let settings = Settings::default().with_max_iterations(200);
         let solution = solver.run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::MaxIterations, "alpha {alpha}: {solution}");
         let numbers = solution.rates.iter().chain(&solution.prices).all(|value| value.is_finite());

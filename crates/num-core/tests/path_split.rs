@@ -180,7 +180,7 @@ fn a_warm_start_from_the_answers_prices_is_short() {
     let net = Topology::leaf_spine(9, 16, 4, 10.0, 10.0).unwrap();
     let problem = pooled(&net, 300, 4, 1.0);
     let mut solver = Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap();
-    let settings = Settings { tol: 1e-3, stop: Stop::Gap, ..Settings::default() };
+    let settings = Settings::default().with_tol(1e-3).with_stop(Stop::Gap);
     let cold = solver.run(&settings, &mut ()).unwrap();
     solver.warm_start(&cold.prices).unwrap();
     let warm = solver.run(&settings, &mut ()).unwrap();
@@ -214,7 +214,7 @@ fn every_other_price_rule_refuses_several_paths_by_its_name() {
 fn nearly_all_problems_that_are_not_extreme_are_solved_to_a_hundredth() {
     // In the others the shares of very elastic flows and the prices of small links go round in circles.
     let (mut runner, mut missed) = (TestRunner::deterministic(), 0);
-    let settings = Settings { tol: 1e-2, stop: Stop::Gap, max_iterations: 2000, ..Settings::default() };
+    let settings = Settings::default().with_tol(1e-2).with_stop(Stop::Gap).with_max_iterations(2000);
     for _ in 0..300 {
         let problem = any_problem(2, true).new_tree(&mut runner).unwrap().current();
         let solution = Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap().run(&settings, &mut ()).unwrap();

@@ -14,7 +14,7 @@ fn run(problem: &Problem, method: &str, list: &[(&str, f64)], settings: &Setting
 }
 
 fn to(tol: f64) -> Settings {
-    Settings { tol, stop: Stop::Gap, ..Settings::default() }
+    Settings::default().with_tol(tol).with_stop(Stop::Gap)
 }
 
 /// Prices of link 0 after each of the first steps from a given price of every link.
@@ -154,7 +154,7 @@ fn fast_ned_is_not_held_up_by_sides_of_a_fabric_that_carry_different_amounts() {
     let uneven = |(link, capacity): (usize, &f64)| capacity * (0.8 + 0.4 * (link as f64 * 0.618_034).fract());
     let capacities = net.capacities().iter().enumerate().map(uneven).collect();
     let problem = Problem::new(capacities, paths, AlphaFair::proportional()).unwrap();
-    let solution = run(&problem, "fast-ned", &[], &Settings { max_iterations: 60, ..to(1e-6) });
+    let solution = run(&problem, "fast-ned", &[], &to(1e-6).with_max_iterations(60));
     assert_eq!(solution.status, Status::Optimal, "{solution}");
 }
 
@@ -241,7 +241,7 @@ fn a_thousandth_on_the_leaf_spine_takes_each_rule_about_as_long_as_it_did() {
     ];
     for (method, alpha, list, count) in measured {
         let settings =
-            Settings { tol: 1e-3, stop: Stop::Gap, max_iterations: 2 * count, trace: true, ..Settings::default() };
+            Settings::default().with_tol(1e-3).with_stop(Stop::Gap).with_max_iterations(2 * count).with_trace(true);
         let solution = run(&leaf_spine(1000, alpha, 1), method, list, &settings);
         assert_eq!(solution.status, Status::Optimal, "{method} {list:?}, alpha {alpha}: {solution}");
     }
@@ -261,7 +261,7 @@ fn what_does_not_converge_ends_as_a_status_with_finite_numbers() {
         ("rcp", 0.5, &[("a", 1e9)]),
     ] {
         let mut solver = Solver::new(&leaf_spine(1000, alpha, 1), method, &options(list)).unwrap();
-        let settings = Settings { max_iterations: 1000, ..Settings::default() };
+        let settings = Settings::default().with_max_iterations(1000);
         let solution = solver.run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::MaxIterations, "{method} {list:?}, alpha {alpha}: {solution}");
         let numbers = solution.rates.iter().chain(&solution.prices).all(|value| value.is_finite());
@@ -285,7 +285,7 @@ fn rcp_converges_below_a_gain_of_two_on_any_topology_and_not_above() {
     // On one link the utilization is a logistic map: u (1 + a (1 − u)), whose fixed point repels from a = 2 on.
     let mut solver = Solver::new(&single_link(1.0, &[1.0], 1.0), "rcp", &options(&[("a", 2.3)])).unwrap();
     solver.warm_start(&[1.01]).unwrap();
-    let solution = solver.run(&Settings { max_iterations: 500, ..to(1e-6) }, &mut ()).unwrap();
+    let solution = solver.run(&to(1e-6).with_max_iterations(500), &mut ()).unwrap();
     assert_eq!(solution.status, Status::MaxIterations, "{solution}");
     assert!((solver.raw_rates()[0] - 1.0).abs() > 0.1, "it settled at {:?}", solver.raw_rates());
 }

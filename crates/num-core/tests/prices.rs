@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use netnum_core::*;
 
 fn exact(problem: &Problem) -> Solution {
-    let settings = Settings { tol: 1e-10, stop: Stop::Kkt, ..Settings::default() };
+    let settings = Settings::default().with_tol(1e-10).with_stop(Stop::Kkt);
     let solution = Solver::new(problem, "auto", &BTreeMap::new()).unwrap().run(&settings, &mut ()).unwrap();
     assert_eq!(solution.status, Status::Optimal, "{solution}");
     solution

@@ -17,7 +17,7 @@ fn solver(problem: &Problem, method: &str) -> Solver {
 
 #[test]
 fn a_time_limit_of_zero_certifies_the_start_and_returns_it() {
-    let settings = Settings { time_limit: Some(Duration::ZERO), ..Settings::default() };
+    let settings = Settings::default().with_time_limit(Duration::ZERO);
     let problem = leaf_spine(200, 1.0, 1);
     // On a machine that takes the thread away meanwhile there is no time for that.
     let mut tries = (0..20).map(|_| solver(&problem, "auto").run(&settings, &mut ()).unwrap());
@@ -42,7 +42,7 @@ fn an_observer_sees_every_iteration_with_a_certificate_and_may_stop() {
 
 #[test]
 fn a_trace_has_a_row_per_iteration_and_ends_at_the_tolerance() {
-    let settings = Settings { trace: true, ..Settings::default() };
+    let settings = Settings::default().with_trace(true);
     let solution = solver(&leaf_spine(200, 1.0, 1), "auto").run(&settings, &mut ()).unwrap();
     assert_eq!(solution.trace.len(), solution.iterations + 1);
     let last = solution.trace.last().unwrap();
@@ -52,7 +52,7 @@ fn a_trace_has_a_row_per_iteration_and_ends_at_the_tolerance() {
 
 #[test]
 fn the_best_answer_certified_is_returned_not_the_last() {
-    let settings = Settings { trace: true, max_iterations: 50, ..Settings::default() };
+    let settings = Settings::default().with_trace(true).with_max_iterations(50);
     let mut solver = Solver::new(&leaf_spine(300, 1.0, 1), "ned", &gamma(1.5)).unwrap();
     let solution = solver.run(&settings, &mut ()).unwrap();
     let best = solution.trace.iter().map(|row| row.gap).fold(f64::INFINITY, f64::min);
@@ -63,7 +63,7 @@ fn the_best_answer_certified_is_returned_not_the_last() {
 #[test]
 fn prices_of_a_similar_problem_are_a_shorter_way() {
     let (before, after) = (leaf_spine(1000, 1.0, 1), leaf_spine(1010, 1.0, 1));
-    let settings = Settings { tol: 1e-4, ..Settings::default() };
+    let settings = Settings::default().with_tol(1e-4);
     let old = solver(&before, "auto").run(&settings, &mut ()).unwrap();
     let cold = solver(&after, "auto").run(&settings, &mut ()).unwrap();
     let mut warm = solver(&after, "auto");
@@ -79,7 +79,7 @@ fn prices_of_a_similar_problem_are_a_shorter_way() {
 #[test]
 fn a_kkt_stop_makes_every_rate_right() {
     let problem = leaf_spine(300, 2.0, 1);
-    let settings = |stop, tol| Settings { stop, tol, ..Settings::default() };
+    let settings = |stop, tol| Settings::default().with_stop(stop).with_tol(tol);
     let exact = solver(&problem, "auto").run(&settings(Stop::Gap, 1e-14), &mut ()).unwrap();
     let solution = solver(&problem, "auto").run(&settings(Stop::Kkt, 1e-7), &mut ()).unwrap();
     assert_eq!(solution.status, Status::Optimal);
@@ -92,7 +92,7 @@ fn a_kkt_stop_makes_every_rate_right() {
 #[test]
 fn running_goes_on_from_where_stepping_stopped() {
     let problem = leaf_spine(300, 1.0, 1);
-    let whole = solver(&problem, "ned").run(&Settings { tol: 1e-3, ..Settings::default() }, &mut ()).unwrap();
+    let whole = solver(&problem, "ned").run(&Settings::default().with_tol(1e-3), &mut ()).unwrap();
     let mut stepped = solver(&problem, "ned");
     stepped.step(10).unwrap();
     assert_eq!(stepped.iteration(), 10);
@@ -101,7 +101,7 @@ fn running_goes_on_from_where_stepping_stopped() {
     assert!((gap - again).abs() <= 1e-9 * gap, "{gap} and {again}");
     let loads = problem.loads(&stepped.rates()).unwrap();
     assert!(loads.iter().zip(problem.capacities()).all(|(load, capacity)| *load <= capacity * (1.0 + 1e-12)));
-    let settings = Settings { tol: 1e-3, max_iterations: whole.iterations, ..Settings::default() };
+    let settings = Settings::default().with_tol(1e-3).with_max_iterations(whole.iterations);
     let rest = stepped.run(&settings, &mut ()).unwrap();
     assert_eq!(rest.status, Status::Optimal);
     assert!(rest.iterations < whole.iterations);
@@ -136,8 +136,8 @@ impl PriceRule for Stubborn {
 #[test]
 fn a_rule_that_never_accepts_still_ends() {
     let mut solver = Solver::with_rule(&leaf_spine(50, 1.0, 1), "stubborn", Rule::user(Stubborn)).unwrap();
-    let solution = solver.run(&Settings { max_iterations: 20, ..Settings::default() }, &mut ()).unwrap();
-    assert_eq!((solution.status, solution.method), (Status::MaxIterations, "stubborn"));
+    let solution = solver.run(&Settings::default().with_max_iterations(20), &mut ()).unwrap();
+    assert_eq!((solution.status, &*solution.method), (Status::MaxIterations, "stubborn"));
 }
 
 #[test]
@@ -151,4 +151,25 @@ fn a_rule_that_answers_nonsense_is_named() {
     let mut solver = Solver::with_rule(&leaf_spine(50, 1.0, 1), "nonsense", Rule::user(Nonsense)).unwrap();
     let error = solver.run(&Settings::default(), &mut ()).unwrap_err().to_string();
     assert_eq!(error, "a price of method \"nonsense\" is NaN, expected a number");
+}
+
+#[test]
+fn problems_and_solutions_are_the_same_after_serde() {
+    let problem = Problem::grouped(
+        vec![1.0, 2.0],
+        Paths::from_lists([vec![0, 1], vec![0], vec![1]]),
+        vec![0, 1, 1],
+        AlphaFair::new(2.0, vec![1.0, 3.0]).unwrap(),
+    )
+    .and_then(|problem| problem.with_flow_caps(vec![f64::INFINITY, 0.5]))
+    .unwrap();
+    let text = serde_json::to_string(&problem).unwrap();
+    assert_eq!(text, problem.to_json().unwrap());
+    let again: Problem = serde_json::from_str(&text).unwrap();
+    assert_eq!(again.to_json().unwrap(), text);
+    let solution = solve(&again, &Settings::default()).unwrap();
+    let text = serde_json::to_string(&solution).unwrap();
+    assert_eq!(serde_json::from_str::<Solution>(&text).unwrap(), solution);
+    let settings: Settings = serde_json::from_str(r#"{"tol": 1e-3}"#).unwrap();
+    assert_eq!(settings, Settings::default().with_tol(1e-3));
 }

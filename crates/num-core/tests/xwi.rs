@@ -159,7 +159,7 @@ fn several_paths_are_pooled_to_a_hundredth() {
 #[test]
 fn it_stops_getting_better_before_a_millionth_and_says_so() {
     for problem in [leaf_spine(1000, 0.25, 1), read_case("pooling-leafspine-s2-a1").0] {
-        let settings = Settings { tol: 1e-7, max_iterations: 300, ..Settings::default() };
+        let settings = Settings::default().with_tol(1e-7).with_max_iterations(300);
         let solution = xwi(&problem, &[]).run(&settings, &mut ()).unwrap();
         assert_eq!(solution.status, Status::MaxIterations, "{solution}");
         assert!(solution.certificate.relative_gap < 2e-2, "{solution}");

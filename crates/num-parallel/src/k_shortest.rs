@@ -55,11 +55,7 @@ pub fn k_shortest_paths(
                 let helper = move || tokens.scope(take_turns);
                 if let Err(refusal) = thread::Builder::new().spawn_scoped(scope, helper) {
                     next.store(jobs, Ordering::Relaxed);
-                    return Err(Error::Setting {
-                        name: "threads".into(),
-                        value: threads.to_string(),
-                        expected: format!("as many as the system can start ({refusal})"),
-                    });
+                    return Err(Error::threads(threads, refusal));
                 }
             }
             take_turns();

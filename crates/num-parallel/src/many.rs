@@ -112,11 +112,7 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
 /// [`Error::Setting`] when the system does not give that many.
 pub(crate) fn pool(threads: NonZeroUsize, pieces: usize) -> Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get().min(pieces.max(1)));
-    pool.build().map_err(|refusal| Error::Setting {
-        name: "threads".into(),
-        value: threads.to_string(),
-        expected: format!("as many as the system can start ({refusal})"),
-    })
+    pool.build().map_err(|refusal| Error::threads(threads, refusal))
 }
 
 /// The overseer's eye on one problem.

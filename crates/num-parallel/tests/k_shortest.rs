@@ -18,8 +18,8 @@ fn threads_do_not_change_the_paths() {
     let weight: Vec<f64> = (0..net.links().len()).map(|link| 1.0 + (link % 7) as f64).collect();
     for what in [
         KShortest::new(5),
-        KShortest { weight: Some(&weight), max_stretch: Some(1.5), ..KShortest::new(5) },
-        KShortest { disjoint: true, ..KShortest::new(5) },
+        KShortest::new(5).with_weight(&weight[..]).with_max_stretch(1.5),
+        KShortest::new(5).with_disjoint(true),
     ] {
         let alone = net.k_shortest_paths(&sources, &destinations, &what);
         assert!(alone.is_ok());

@@ -127,7 +127,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         let problem = problem(&net, 45_000, alphas, false, 7);
         let answer = |count| {
             let mut solver = solver(&problem, method, &BTreeMap::new(), threads(count), None).unwrap();
-            let solution = solver.run(&Settings { max_iterations: 40, ..Settings::default() }, &mut ()).unwrap();
+            let solution = solver.run(&Settings::default().with_max_iterations(40), &mut ()).unwrap();
             let bits = solution.rates.iter().chain(&solution.prices).map(|value| value.to_bits());
             (bits.collect::<Vec<_>>(), solution.iterations)
         };

@@ -7,7 +7,7 @@ use netnum_core::{AlphaFair, Paths, Problem, Settings, Topology, solve};
 use netnum_sim::{Ecmp, Error, Ideal, MaxMinFair, Pairs, Poisson, RunSettings, Sizes, Spray, Srpt, Workload, simulate};
 
 fn settings() -> Settings {
-    Settings { tol: 1e-9, ..Settings::default() }
+    Settings::default().with_tol(1e-9)
 }
 
 #[test]

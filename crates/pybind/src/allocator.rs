@@ -44,7 +44,7 @@ use crate::topology::Topology;
 /// threads : int
 ///     How many threads a tick may use. More than one are used from 40 000 flowlets on; the rates have the same bits.
 /// **options : float
-///     The method's own options, ``gamma=0.4`` say; `methods` lists them.
+///     Options of the method, such as ``gamma=0.4``; `methods` lists them.
 ///
 /// Raises
 /// ------

@@ -27,7 +27,7 @@ pub(crate) struct Certificate {
 
 impl From<netnum_core::Certificate> for Certificate {
     fn from(core: netnum_core::Certificate) -> Self {
-        let netnum_core::Certificate { relative_gap, overload, kkt_residual } = core;
+        let netnum_core::Certificate { relative_gap, overload, kkt_residual, .. } = core;
         Self { relative_gap, overload, kkt_residual }
     }
 }
@@ -35,7 +35,7 @@ impl From<netnum_core::Certificate> for Certificate {
 impl From<Certificate> for netnum_core::Certificate {
     fn from(certificate: Certificate) -> Self {
         let Certificate { relative_gap, overload, kkt_residual } = certificate;
-        Self { relative_gap, overload, kkt_residual }
+        Self::new(relative_gap, overload, kkt_residual)
     }
 }
 
@@ -61,8 +61,8 @@ impl Certificate {
 /// Certify rates and prices, wherever they come from.
 ///
 /// The rates are first cut to the caps of paths and flows and made feasible by F-NORM; `Certificate.overload` is
-/// their excess before that. Flows that nothing can pass (capped at 0, or every path is or crosses a failed link) do not
-/// count.
+/// their excess before that. Flows that nothing can pass (capped at 0, or every path is or crosses a failed link) do
+/// not count.
 ///
 /// A max-min problem (any alpha is inf) is held to the bottleneck property instead of a bound: every flow must be at
 /// its cap or saturation, or cross a full link on which no flow has a larger fair share. The prices are then ignored.

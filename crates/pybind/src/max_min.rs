@@ -9,7 +9,7 @@ use crate::detach;
 use crate::error::setting;
 use crate::problem::Problem;
 
-/// What the next search can start from, for Python to keep.
+/// The start of a next search, kept by Python.
 #[pyclass(frozen, module = "netnum._core")]
 struct Basis(MaxMinBasis);
 

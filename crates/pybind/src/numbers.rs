@@ -21,7 +21,7 @@ pub(crate) fn load_numpy(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// What entries an array may have.
+/// The entries that an array may have.
 #[derive(Clone, Copy)]
 struct Kinds {
     /// NumPy's letters for them.
@@ -38,7 +38,7 @@ const PIECE: usize = 1 << 20;
 /// A NumPy array of numbers, or a `TypeError`.
 fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = value.py();
-    // What it most likely is needs no detour by NumPy's own conversions.
+    // The most likely type needs no conversion by NumPy.
     if value.is_exact_instance_of::<PyUntypedArray>() {
         let array = value.cast::<PyUntypedArray>()?;
         if kinds.letters.contains(&array.dtype().kind()) {
@@ -76,7 +76,7 @@ fn array<'py>(name: &str, value: &Bound<'py, PyAny>, kinds: Kinds) -> PyResult<B
     Err(PyTypeError::new_err(format!("{name} must be an array of {}, not of dtype {dtype}{hint}", kinds.word)))
 }
 
-/// What to give instead of something that is often mistaken for an array.
+/// The right argument, for types that are often given in place of an array.
 fn hint(value: &Bound<'_, PyAny>, array: &Bound<'_, PyUntypedArray>) -> PyResult<&'static str> {
     Ok(if value.is_instance_of::<Topology>() {
         ": a Topology has its capacities in net.capacities"
@@ -138,7 +138,7 @@ fn flat<T: Element + Copy>(name: &str, array: &Bound<'_, PyUntypedArray>) -> PyR
         }
         return Ok(entries);
     }
-    // What NumPy would turn into negative ones.
+    // NumPy would make negative numbers of these.
     if array.dtype().kind() == b'u' && array.dtype().itemsize() == 8 && T::get_dtype(py).kind() == b'i' {
         let most = if array.len() == 0 { 0 } else { array.call_method0("max")?.extract::<u64>()? };
         if i64::try_from(most).is_err() {
@@ -198,7 +198,7 @@ pub(crate) fn pairs(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<[i64; 
     Ok(flat::<i64>(name, &array)?.as_chunks::<2>().0.to_vec())
 }
 
-/// What to loop over for the rows of a table: a frame of pandas would give the names of its columns.
+/// The rows of a table. A loop over a frame of pandas would give the names of its columns.
 pub(crate) fn rows_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match value.hasattr("iloc")? {
         true => value.call_method0("to_numpy"),
@@ -221,7 +221,7 @@ pub(crate) fn parameter(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Parame
     Ok(Parameter::PerFlow(vector(name, array.as_any(), NUMBERS)?))
 }
 
-/// So many numbers, from one for all or from an array, whose length is for the core to check.
+/// So many numbers, from one for all or from an array, whose length the core checks.
 pub(crate) fn for_each(name: &str, value: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<f64>> {
     Ok(spread(parameter(name, value)?, count))
 }
@@ -278,7 +278,7 @@ pub(crate) fn read_only<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_,
     array
 }
 
-/// Indices as NumPy's own index type.
+/// Indices as NumPy's index type.
 pub(crate) fn indices<'py, T: TryInto<i64> + Copy>(py: Python<'py>, values: &[T]) -> Bound<'py, PyArray1<i64>> {
     read_only(py, values.iter().map(|&value| value.try_into().unwrap_or(i64::MAX)).collect())
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use netnum_core::{Error, Paths as Core, expected_below};
+use netnum_core::error::expected_below;
+use netnum_core::{Error, Paths as Core};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
@@ -69,8 +70,8 @@ impl From<Arc<Core>> for Paths {
 impl Paths {
     /// Paths that belong to flows.
     pub(crate) fn grouped(core: Arc<Core>, group: &[u32]) -> Self {
-        let is_own = (0..).zip(group).all(|(path, &flow): (u32, _)| path == flow);
-        Self { group: (!is_own).then(|| group.into()), ..core.into() }
+        let is_ungrouped = (0..).zip(group).all(|(path, &flow): (u32, _)| path == flow);
+        Self { group: (!is_ungrouped).then(|| group.into()), ..core.into() }
     }
 }
 
@@ -222,11 +223,11 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     Ok(Arc::new(paths))
 }
 
-/// What to do with a routing matrix that is not sparse.
+/// The hint for a routing matrix that is not sparse.
 const AS_MATRIX: &str =
     "give a routing matrix as scipy.sparse.csc_array(matrix), one row per link, one column per path";
 
-/// What is called paths, if it is a table of numbers that are no link numbers: an array of floats or bools, or a frame.
+/// The type of an argument that has no link numbers: an array of floats or bools, or a frame.
 fn dense(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if value.hasattr("iloc")? && value.hasattr("columns")? {
         return Ok(Some(format!("a {}", value.get_type().name()?)));
@@ -312,7 +313,7 @@ fn columns(matrix: &Bound<'_, PyAny>, links: usize) -> PyResult<Core> {
         let what = format!("the routing matrix has shape ({rows}, {paths}), expected ({links}, {paths})");
         return Err(ProblemError::new_err(format!("{what}: one row per link, one column per path")));
     }
-    // Entries at the same place are summed and zeros dropped in a copy of our own.
+    // Entries at the same place are summed and zeros dropped in a copy.
     let matrix = matrix.call_method1("tocsc", (true,))?;
     matrix.call_method0("sum_duplicates")?;
     matrix.call_method0("eliminate_zeros")?;

@@ -88,7 +88,7 @@ pub(crate) struct Problem {
     pub(crate) core: Core,
     /// The topology, when it was made from one.
     topology: Option<Py<Topology>>,
-    /// What was given as utility; made from the core's plain data when it was read from JSON. Python's garbage
+    /// The utility as it was given; made from the core's plain data when it was read from JSON. Python's garbage
     /// collector reads it without the GIL, as a `PyOnceLock` cannot be.
     utility: OnceLock<Py<PyAny>>,
     /// The utilities that are Python objects, each of which holds its object.
@@ -341,7 +341,7 @@ impl Problem {
         Ok(PyArray1::from_vec(py, values))
     }
 
-    /// The same problem with other capacities, sharing all else.
+    /// The same problem with other capacities, and all else shared.
     ///
     /// Parameters
     /// ----------
@@ -373,7 +373,7 @@ impl Problem {
         Ok(Self { topology: self.topology.as_ref().map(renewed).transpose()?, ..self.with(py, core)? })
     }
 
-    /// The same problem with other caps on the rates of flows over all their paths, sharing all else.
+    /// The same problem with other caps on the rates of flows over all their paths, and all else shared.
     ///
     /// Parameters
     /// ----------
@@ -403,7 +403,7 @@ impl Problem {
         self.with(py, self.core.clone().with_flow_caps(caps).map_err(raise)?)
     }
 
-    /// The same problem with other utilities, sharing all else.
+    /// The same problem with other utilities, and all else shared.
     ///
     /// Parameters
     /// ----------
@@ -432,7 +432,7 @@ impl Problem {
         Ok(Self { topology: self.topology(py), utility: shown.into(), users, ..Self::from(core) })
     }
 
-    /// The same problem with some paths closed, beside those that are, sharing all else.
+    /// The same problem with some paths closed, beside those that are, and all else shared.
     ///
     /// Nothing passes a closed path: its `rate_cap` is 0. A flow whose paths are all closed is among the
     /// `Solution.failed_flows`, as one whose links have failed.
@@ -486,7 +486,7 @@ impl Problem {
         Ok(format!("Problem({}, {paths}{}, {utility})", counted(flows, "flow"), counted(links, "link")))
     }
 
-    /// What a cycle of references may pass through: a utility of the user's that holds a problem is found by it. It
+    /// The objects that a cycle of references may pass through: a user-defined utility may hold a problem. It
     /// need not be cut here, since a problem never changes: some other object of the cycle does.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(self.topology.as_ref())?;

@@ -27,6 +27,8 @@ pub(crate) use feasible_point::FeasiblePoint;
 
 /// The proof that comes with rates and prices.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[must_use]
 pub struct Certificate {
     /// Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
     /// first-order gain of raising every rate by 100 %. Never below the true loss (to rounding). For max-min problems,
@@ -38,6 +40,13 @@ pub struct Certificate {
     pub overload: f64,
     /// Largest violation of the optimality conditions, relative; at least the overload.
     pub kkt_residual: f64,
+}
+
+impl Certificate {
+    /// A certificate of these three numbers, as they were stored.
+    pub fn new(relative_gap: f64, overload: f64, kkt_residual: f64) -> Self {
+        Self { relative_gap, overload, kkt_residual }
+    }
 }
 
 /// The gap and the residual of rates and prices in the caller's units, which are checked.

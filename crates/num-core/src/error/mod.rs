@@ -2,8 +2,10 @@
 //!
 //! A run that does not reach its tolerance is no error: it ends with a [`Status`](crate::Status).
 
+mod cause;
 mod did_you_mean;
 
+pub use cause::Cause;
 pub use did_you_mean::did_you_mean;
 
 /// Bad input, naming the link, path, flow or option to blame.
@@ -213,9 +215,11 @@ pub enum Error {
         /// Which method can.
         instead: &'static str,
     },
-    /// What a search was to start from belongs to other paths.
-    #[error("start does not fit the problem: {what}")]
-    Start {
+    /// A problem, or a solution, of other paths than those of the problem that it is to change or to start.
+    #[error("{name} does not fit the problem: {what}")]
+    OtherPaths {
+        /// What was given: `start` or `update`.
+        name: &'static str,
         /// What differs.
         what: String,
     },
@@ -266,7 +270,21 @@ pub enum Error {
     Stopped,
     /// Text that is not a problem in JSON.
     #[error("not a problem in JSON: {0}")]
-    Json(String),
+    Json(#[source] Cause),
+    /// A problem that cannot be written, because a utility exists only as code.
+    #[error("not a problem in JSON: the utility of flow {flow} is code and cannot be written")]
+    UtilityIsCode {
+        /// Index of the first such flow.
+        flow: usize,
+    },
+    /// Threads that the system did not start.
+    #[error("threads is {threads}, expected as many as the system can start ({source})")]
+    Threads {
+        /// How many were wanted.
+        threads: usize,
+        /// The system's refusal.
+        source: Cause,
+    },
 }
 
 /// What was expected of an index: `expected a link from 0 to 7`, in words that read well for any number of them.
@@ -282,6 +300,11 @@ pub fn expected_below(what: &str, count: usize) -> String {
 }
 
 impl Error {
+    /// Threads that the system did not start, and why.
+    pub fn threads(threads: std::num::NonZeroUsize, refusal: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Threads { threads: threads.get(), source: Cause::new(refusal) }
+    }
+
     /// The same error about flow `flows[i]`, where it spoke of the `i`-th flow of one utility.
     pub(crate) fn at_flows(mut self, flows: &[u32]) -> Self {
         if let Self::Parameter { flow, .. } | Self::BandwidthFunction { flow, .. } | Self::MissingField { flow, .. } =

@@ -146,7 +146,7 @@ fn by_curves(network: &Network, shares: &[FairShare], parts: &[f64]) -> Result<V
     let capacities: Vec<f64> = network.capacities.iter().map(|capacity| capacity * network.unit).collect();
     let of_path: Vec<FairShare> = network.owners.iter().map(|&flow| shares[flow as usize]).collect();
     let caps = vec![f64::INFINITY; parts.len()];
-    let mut fill = CurveFill::of_parts(&capacities, &network.paths, &of_path, &caps, parts)?;
+    let mut fill = CurveFill::new(&capacities, &network.paths, &of_path, &caps, parts)?;
     while !fill.rise(SLICE / 8) {
         interrupt::check()?;
     }

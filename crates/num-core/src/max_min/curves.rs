@@ -106,19 +106,12 @@ pub(super) struct CurveFill {
 }
 
 impl CurveFill {
-    /// One curve and one cap per path. Capacities and caps are not negative, paths name links among them.
+    /// One curve and one cap per path, which has a part > 0 of the curve. Capacities and caps are not negative, paths name
+    /// links among them.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn new(capacities: &[f64], paths: &Paths, shares: &[FairShare], caps: &[f64]) -> Result<Self> {
-        Self::of_parts(capacities, paths, shares, caps, &vec![1.0; caps.len()])
-    }
-
-    /// The same, where every path has a part > 0 of its curve.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn of_parts(
+    pub(super) fn new(
         capacities: &[f64],
         paths: &Paths,
         shares: &[FairShare],

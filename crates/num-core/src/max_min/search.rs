@@ -34,7 +34,7 @@ impl Search {
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
         Ok(Self::of(match problem.is_single_path() {
             true => Kind::OnePath(Box::new(OnePath::new(problem)?)),
-            false => Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, None)?)),
+            false => Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, None, 0.0)?)),
         }))
     }
 
@@ -44,9 +44,9 @@ impl Search {
     /// Those of [`MaxMin::again`](super::MaxMin::again).
     pub(super) fn from_basis(problem: &Problem, basis: &MaxMinBasis) -> Result<Self> {
         basis.check(problem)?;
-        match basis.start() {
+        match &basis.start {
             Some(start) if !problem.is_single_path() => {
-                Ok(Self::of(Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, Some(start))?))))
+                Ok(Self::of(Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, Some(start.clone()), 0.0)?))))
             }
             _ => Self::new(problem),
         }
@@ -57,7 +57,7 @@ impl Search {
     /// # Errors
     /// Those of [`max_min`](super::max_min).
     pub(super) fn within(problem: &Problem, accuracy: f64) -> Result<Self> {
-        Ok(Self::of(Kind::SeveralPaths(Box::new(SeveralPaths::within(problem, None, accuracy)?))))
+        Ok(Self::of(Kind::SeveralPaths(Box::new(SeveralPaths::new(problem, None, accuracy)?))))
     }
 
     fn of(kind: Kind) -> Self {

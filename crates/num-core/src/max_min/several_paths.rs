@@ -50,17 +50,12 @@ pub(super) struct Found {
 }
 
 impl SeveralPaths {
-    /// # Errors
-    /// Those of [`max_min`](super::max_min).
-    pub(super) fn new(problem: &Problem, start: Option<Arc<WarmStart>>) -> Result<Self> {
-        Self::within(problem, start, PROVEN)
-    }
-
-    /// The same, where rates are an answer that are proven to be as near as `accuracy`.
+    /// From an earlier solution, if there is one. Rates are an answer that are proven to be as near as `accuracy`, or but
+    /// for rounding where that is 0.
     ///
     /// # Errors
     /// Those of [`max_min`](super::max_min).
-    pub(super) fn within(problem: &Problem, start: Option<Arc<WarmStart>>, accuracy: f64) -> Result<Self> {
+    pub(super) fn new(problem: &Problem, start: Option<Arc<WarmStart>>, accuracy: f64) -> Result<Self> {
         let network = Network::new(problem)?;
         let (frame, start) = match start.as_ref().and_then(|start| start.frame(&network)) {
             Some(frame) => (frame, start),

@@ -29,6 +29,7 @@ const SLICES: usize = 2500;
 /// # Ok::<(), netnum_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 #[must_use]
 pub struct MaxMin {
     /// Rate of every path, in the units of the capacities; feasible.
@@ -45,7 +46,7 @@ pub struct MaxMin {
 pub struct MaxMinBasis {
     paths: Arc<Paths>,
     group: Arc<Vec<u32>>,
-    start: Option<Arc<WarmStart>>,
+    pub(super) start: Option<Arc<WarmStart>>,
 }
 
 impl MaxMin {
@@ -62,7 +63,7 @@ impl MaxMin {
     /// to 1e-9; how they are split over paths may differ.
     ///
     /// # Errors
-    /// Those of [`max_min`](super::max_min()), and [`Error::Start`] where paths differ, saying which.
+    /// Those of [`max_min`](super::max_min()), and [`Error::OtherPaths`] where paths differ, saying which.
     pub fn again(&self, problem: &Problem) -> Result<Self> {
         Self::from_basis(problem, &self.basis)
     }
@@ -152,14 +153,10 @@ impl MaxMinBasis {
         Self { paths, group, start: start.map(Arc::new) }
     }
 
-    pub(super) fn start(&self) -> Option<Arc<WarmStart>> {
-        self.start.clone()
-    }
-
     /// # Errors
-    /// [`Error::Start`] unless it is of a problem with these paths.
+    /// [`Error::OtherPaths`] unless it is of a problem with these paths.
     pub(super) fn check(&self, problem: &Problem) -> Result<()> {
-        let wrong = |what: String| Err(Error::Start { what });
+        let wrong = |what: String| Err(Error::OtherPaths { name: "start", what });
         let flows = self.group.iter().max().map_or(0, |&last| last as usize + 1);
         if flows != problem.flows() {
             return wrong(format!("it is of {flows} flows, the problem has {}", problem.flows()));

@@ -4,10 +4,12 @@
 //! hold `null` for no cap, and `flow_cap` is there only if a flow has one. `capacities` and `rate_cap` are read as well.
 //! Other fields (a name, an expected answer) are ignored when reading.
 
+use serde::de::Error as _;
+use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Problem;
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::interrupt::{self, Pacer};
 use crate::paced;
 use crate::paths::Paths;
@@ -82,7 +84,7 @@ mod optional_column {
 
 /// What JSON could not be read or written for, unless it is that the work was stopped.
 fn wrong(error: serde_json::Error) -> Error {
-    interrupt::check().err().unwrap_or_else(|| Error::Json(error.to_string()))
+    interrupt::check().err().unwrap_or_else(|| Error::Json(Cause::new(error)))
 }
 
 impl Columns {
@@ -137,11 +139,39 @@ impl Problem {
     /// [`Error::Json`] when the text is not JSON or lacks a field, and everything that [`Problem::grouped`],
     /// [`Problem::with_rate_caps`] and [`Problem::with_flow_caps`] find; [`Error::Stopped`].
     pub fn from_json(text: &str) -> Result<Self> {
-        let file: File = serde_json::from_str(text).map_err(wrong)?;
+        serde_json::from_str::<File>(text).map_err(wrong)?.into_problem()
+    }
+
+    /// The problem as JSON text that [`from_json`](Self::from_json) reads back to the same problem.
+    ///
+    /// # Errors
+    /// [`Error::UtilityIsCode`] naming the first flow whose utility exists only as code; [`Error::Stopped`].
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string(&File::of(self)?).map_err(wrong)
+    }
+}
+
+/// Written with the fields of [`to_json`](Problem::to_json).
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        File::of(self).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// Checked as by [`from_json`](Problem::from_json).
+impl<'de> Deserialize<'de> for Problem {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        File::deserialize(deserializer)?.into_problem().map_err(D::Error::custom)
+    }
+}
+
+impl File {
+    fn into_problem(self) -> Result<Problem> {
+        let file = self;
         let utilities = Utilities::Specs(file.utility.into_specs()?);
         let problem = match file.group {
-            Some(group) => Self::grouped(file.capacity, file.paths, group, utilities)?,
-            None => Self::new(file.capacity, file.paths, utilities)?,
+            Some(group) => Problem::grouped(file.capacity, file.paths, group, utilities)?,
+            None => Problem::new(file.capacity, file.paths, utilities)?,
         };
         let all = |caps: Vec<Option<f64>>| caps.into_iter().map(|cap| cap.unwrap_or(f64::INFINITY)).collect();
         let problem = match file.cap {
@@ -154,14 +184,10 @@ impl Problem {
         }
     }
 
-    /// The problem as JSON text that [`from_json`](Self::from_json) reads back to the same problem.
-    ///
-    /// # Errors
-    /// [`Error::Json`] naming the first flow whose utility exists only as code; [`Error::Stopped`].
-    pub fn to_json(&self) -> Result<String> {
-        let mut specs = vec![None; self.flows()];
+    fn of(problem: &Problem) -> Result<Self> {
+        let mut specs = vec![None; problem.flows()];
         let mut pacer = Pacer::new();
-        for block in self.blocks() {
+        for block in problem.blocks() {
             for (place, &flow) in block.flows.iter().enumerate() {
                 pacer.did(1)?;
                 specs[flow as usize] = block.utility.spec(place);
@@ -169,20 +195,18 @@ impl Problem {
         }
         let mut utility = Columns::default();
         for (flow, spec) in specs.into_iter().enumerate() {
-            let only_code = || Error::Json(format!("the utility of flow {flow} is code and cannot be written"));
-            utility.push(spec.ok_or_else(only_code)?);
+            utility.push(spec.ok_or(Error::UtilityIsCode { flow })?);
             pacer.did(1)?;
         }
-        let caps = (0..self.paths.len()).map(|path| Some(self.rate_cap(path)).filter(|cap| cap.is_finite()));
-        let flow_caps = (0..self.flows()).map(|flow| Some(self.flow_cap(flow)).filter(|cap| cap.is_finite()));
-        let file = File {
-            capacity: self.capacities().to_vec(),
-            paths: Paths::clone(&self.paths),
-            group: Some(self.group().to_vec()),
+        let caps = (0..problem.paths.len()).map(|path| Some(problem.rate_cap(path)).filter(|cap| cap.is_finite()));
+        let flow_caps = (0..problem.flows()).map(|flow| Some(problem.flow_cap(flow)).filter(|cap| cap.is_finite()));
+        Ok(Self {
+            capacity: problem.capacities().to_vec(),
+            paths: Paths::clone(&problem.paths),
+            group: Some(problem.group().to_vec()),
             utility,
             cap: Some(caps.collect()),
-            flow_cap: self.has_flow_caps().then(|| flow_caps.collect()),
-        };
-        serde_json::to_string(&file).map_err(wrong)
+            flow_cap: problem.has_flow_caps().then(|| flow_caps.collect()),
+        })
     }
 }

@@ -378,7 +378,7 @@ impl Problem {
     /// Whether another problem has the same paths of the same flows over as many links.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of links, paths or flows, [`Error::Setting`] for other paths or flows.
+    /// [`Error::Length`] for another number of links, paths or flows, [`Error::OtherPaths`] for other paths or flows.
     pub(crate) fn check_same_paths(&self, other: &Self) -> Result<()> {
         let counts = [
             ("capacities", other.links(), self.links(), "link"),
@@ -388,11 +388,10 @@ impl Problem {
         if let Some((what, found, expected, per)) = counts.into_iter().find(|count| count.1 != count.2) {
             return Err(Error::Length { what: what.into(), found, expected, per });
         }
-        if self.difference(&other.paths, &other.group).is_none() {
-            return Ok(());
+        match self.difference(&other.paths, &other.group) {
+            Some(what) => Err(Error::OtherPaths { name: "update", what }),
+            None => Ok(()),
         }
-        let expected = "those of the problem that it takes the place of".into();
-        Err(Error::Setting { name: "paths".into(), value: "others".into(), expected })
     }
 
     /// The first of as many paths that crosses other links than here, or is of another flow, and how.

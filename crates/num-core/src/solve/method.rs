@@ -114,6 +114,7 @@ pub(super) const SMOOTH: Takes = Takes { curvatures: &[Curvature::Strict], sever
 
 /// An option of a method: a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct OptionInfo {
     /// Its name.
     pub name: &'static str,
@@ -126,7 +127,8 @@ pub struct OptionInfo {
 }
 
 /// The values that an option may have, all finite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OptionRange {
     /// Greater than 0.
     Positive,

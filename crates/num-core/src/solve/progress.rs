@@ -1,12 +1,13 @@
-//! Where a running solve stands: one typed row, and who looks at it.
+//! The progress of a running solve: one row per iteration, and its observers.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a solve stands after an iteration.
+/// The state of a solve after an iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Progress {
     /// Iterations done, 0 at the start.
     pub iteration: usize,
@@ -21,27 +22,28 @@ pub struct Progress {
     pub seconds: f64,
 }
 
-/// How often an observer wants to look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How often an observer is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Cadence {
     /// After every iteration, each with a fresh certificate, which costs several iterations.
     EveryIteration,
-    /// After the first iteration that ends this long after the last look, with the certificate at hand.
+    /// After the first iteration that ends this long after the last call, with the latest certificate.
     Every(Duration),
 }
 
-/// Looks at a running solve and may stop it.
+/// An observer of a running solve, which may stop it.
 pub trait Observer {
-    /// How often.
+    /// How often it is called.
     fn cadence(&self) -> Cadence {
         Cadence::EveryIteration
     }
 
-    /// Looks; [`ControlFlow::Break`] ends the solve with [`Status::Stopped`](super::Status::Stopped).
+    /// Called with the progress; [`ControlFlow::Break`] ends the solve with [`Status::Stopped`](super::Status::Stopped).
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()>;
 }
 
-/// Never looks, never stops.
+/// No observer: never called, never stops.
 impl Observer for () {
     fn cadence(&self) -> Cadence {
         Cadence::Every(Duration::MAX)

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// What the certificate must show before a solve may say `optimal`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Stop {
     /// The relative gap is at most the tolerance, and the KKT residual at most 1e−3 (or the tolerance, where that is
     /// larger): the total worth is right to the tolerance, and every single rate to about a thousandth of itself, or its
@@ -34,7 +35,17 @@ impl Stop {
 }
 
 /// When a solve stops.
+///
+/// ```
+/// use netnum_core::{Settings, Stop};
+///
+/// let settings = Settings::default().with_tol(1e-8).with_stop(Stop::Gap);
+/// assert_eq!(settings.max_iterations, 20_000);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+#[must_use]
 pub struct Settings {
     /// Tolerance that the certificate must meet. Relative, > 0. Default 1e−6.
     pub tol: f64,
@@ -59,6 +70,31 @@ impl Default for Settings {
 impl Settings {
     /// The names of the settings, for a caller who gave one of them, misspelled, as a method's option.
     pub(super) const NAMES: [&str; 5] = ["tol", "stop", "max_iterations", "time_limit", "trace"];
+
+    /// With another tolerance.
+    pub fn with_tol(self, tol: f64) -> Self {
+        Self { tol, ..self }
+    }
+
+    /// With another subject of the tolerance.
+    pub fn with_stop(self, stop: Stop) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// With another limit of iterations.
+    pub fn with_max_iterations(self, max_iterations: usize) -> Self {
+        Self { max_iterations, ..self }
+    }
+
+    /// With a time limit, or none.
+    pub fn with_time_limit(self, time_limit: impl Into<Option<Duration>>) -> Self {
+        Self { time_limit: time_limit.into(), ..self }
+    }
+
+    /// With a trace, or without.
+    pub fn with_trace(self, trace: bool) -> Self {
+        Self { trace, ..self }
+    }
 
     pub(super) fn check(&self) -> Result<()> {
         if self.tol.is_finite() && self.tol > 0.0 {

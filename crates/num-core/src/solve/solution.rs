@@ -1,5 +1,6 @@
 //! What comes out of a solve.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -10,8 +11,9 @@ use crate::certificate::Certificate;
 use crate::problem::Problem;
 
 /// How a solve ended. Only [`Optimal`](Self::Optimal) is a claim, and only a passed certificate makes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// The certificate met the tolerance.
     Optimal,
@@ -46,12 +48,14 @@ impl fmt::Display for Status {
 }
 
 /// Rates, prices and their proof, in the caller's units.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[must_use]
 pub struct Solution {
     /// How the solve ended.
     pub status: Status,
     /// The method that ran.
-    pub method: &'static str,
+    pub method: Cow<'static, str>,
     /// Rate of every path; feasible.
     pub rates: Vec<f64>,
     /// Rate of every flow: the sum over its paths.
@@ -84,14 +88,14 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// What there is when the time was up before there was an answer: no rates, no proof of anything, and no word on which
-    /// flows have failed.
+    /// The outcome of a solve whose time was up before there was any solution: rates of 0, an infinite gap, and an empty
+    /// list of failed flows.
     pub(super) fn unsolved(problem: &Problem, took: Duration) -> Self {
         let (paths, links) = (problem.paths().len(), problem.links());
         let certificate = Certificate { relative_gap: f64::INFINITY, overload: 0.0, kkt_residual: f64::INFINITY };
         Self {
             status: Status::TimeLimit,
-            method: "none",
+            method: "none".into(),
             rates: vec![0.0; paths],
             flow_rates: vec![0.0; problem.flows()],
             prices: vec![0.0; links],

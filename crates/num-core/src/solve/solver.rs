@@ -358,7 +358,7 @@ impl Solver {
         match &best {
             Some(best) => self.solution(status, best, self.iteration - first, trace, began),
             None => {
-                let (method, iterations) = (self.method_name, self.iteration - first);
+                let (method, iterations) = (self.method_name.into(), self.iteration - first);
                 let unsolved = Solution::unsolved(&self.problem, began.elapsed());
                 Ok(Solution { status, method, iterations, trace, ..unsolved })
             }
@@ -495,7 +495,7 @@ impl Solver {
         let prices = self.presolved.caller_prices(&best.prices);
         Ok(Solution {
             status,
-            method: self.method_name,
+            method: self.method_name.into(),
             objective,
             prices,
             rates,

@@ -27,6 +27,8 @@ const JOB: usize = 256;
 
 /// Which paths [`Topology::k_shortest_paths`] looks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+#[must_use]
 pub struct KShortest<'a> {
     /// The most paths per pair, from 1 to 100 000.
     pub k: usize,
@@ -39,15 +41,31 @@ pub struct KShortest<'a> {
     pub disjoint: bool,
 }
 
-impl KShortest<'_> {
+impl<'a> KShortest<'a> {
     /// The `k` paths with the fewest links.
     pub fn new(k: usize) -> Self {
         Self { k, weight: None, max_stretch: None, disjoint: false }
+    }
+
+    /// With these weights of the links, or without.
+    pub fn with_weight(self, weight: impl Into<Option<&'a [f64]>>) -> Self {
+        Self { weight: weight.into(), ..self }
+    }
+
+    /// With this most weight beside the lightest path, or without.
+    pub fn with_max_stretch(self, max_stretch: impl Into<Option<f64>>) -> Self {
+        Self { max_stretch: max_stretch.into(), ..self }
+    }
+
+    /// With paths that share no link, or without that condition.
+    pub fn with_disjoint(self, disjoint: bool) -> Self {
+        Self { disjoint, ..self }
     }
 }
 
 /// What a job has found.
 #[derive(Debug)]
+#[must_use]
 pub struct Found {
     /// By pair of the job: how many paths it has.
     counts: Vec<usize>,

@@ -39,7 +39,7 @@ pub use units::Units;
 pub const FAMILIES: &[Family] = &[alpha_fair::FAMILY, linear::FAMILY, min_fct::FAMILY, bandwidth_function::FAMILY];
 
 /// How a utility bends, which decides the methods that can take it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Curvature {
     /// Strictly concave up to its saturation: one demand for every price.
     Strict,

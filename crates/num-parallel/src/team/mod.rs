@@ -86,11 +86,7 @@ impl Team {
         for number in 1..threads.get() {
             let shared = team.shared.clone();
             let worker = thread::Builder::new().name(format!("netnum-{number}")).spawn(move || shared.work(number));
-            team.workers.push(worker.map_err(|refusal| Error::Setting {
-                name: "threads".into(),
-                value: threads.to_string(),
-                expected: format!("as many as the system can start ({refusal})"),
-            })?);
+            team.workers.push(worker.map_err(|refusal| Error::threads(threads, refusal))?);
         }
         Ok(team)
     }

@@ -111,7 +111,7 @@ impl Ideal {
 
     /// A thousand iterations at most: twenty thousand at every event would take too long where those do not suffice.
     fn settings(tol: f64) -> Settings {
-        Settings { tol, max_iterations: 1000, ..Settings::default() }
+        Settings::default().with_tol(tol).with_max_iterations(1000)
     }
 }
 

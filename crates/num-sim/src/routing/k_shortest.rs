@@ -98,7 +98,7 @@ impl Routing for KShortestPaths {
             return Err(netnum_core::Error::Topology(message).into());
         }
         let KShortestOptions { k, spread, disjoint } = self.options;
-        let (paths, _) = net.k_shortest_paths(&sources, &destinations, &Which { disjoint, ..Which::new(k) })?;
+        let (paths, _) = net.k_shortest_paths(&sources, &destinations, &Which::new(k).with_disjoint(disjoint))?;
         let shares = vec![1.0; paths.len()];
         let split = Split::new(net, paths, shares, self.seed)?;
         let split = self.split.insert(if spread { split.spread() } else { split });

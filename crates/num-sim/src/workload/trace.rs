@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use netnum_core::Topology;
-use netnum_core::did_you_mean;
+use netnum_core::error::did_you_mean;
 use netnum_core::interrupt::Pacer;
 
 use super::{Production, Workload};

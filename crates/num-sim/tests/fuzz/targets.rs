@@ -69,7 +69,7 @@ fn solve_a_problem(text: &str) -> Result<(), String> {
     expect(again.to_json().as_ref() == Ok(&written), || "written twice, it differs".into())?;
 
     let method = serde_json::from_str::<Value>(text).ok().and_then(|file| Some(file["method"].as_str()?.to_string()));
-    let settings = Settings { max_iterations: 300, time_limit: Some(PATIENCE), ..Settings::default() };
+    let settings = Settings::default().with_max_iterations(300).with_time_limit(PATIENCE);
     let Ok(solution) = patient(|| {
         let mut solver = Solver::new(&problem, method.as_deref().unwrap_or("auto"), &BTreeMap::new())?;
         solver.run(&settings, &mut ())

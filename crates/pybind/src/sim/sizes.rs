@@ -17,7 +17,7 @@ use crate::numbers;
 /// points : array of float, shape (points, 2)
 ///     Bytes, and the fraction of flows that are no larger. Neither may decrease; the last fraction is 1.
 /// name : str
-///     What to call it when it is shown.
+///     Its name in reprs.
 ///
 /// Raises
 /// ------
@@ -62,7 +62,7 @@ impl Sizes {
         Ok(Self { core: Core::exponential(mean).map_err(raise)? })
     }
 
-    /// What it is called.
+    /// Its name.
     #[getter]
     fn name(&self) -> &str {
         self.core.name()

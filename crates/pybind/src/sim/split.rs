@@ -122,11 +122,11 @@ impl Split {
 impl Split {
     /// The routing, over a network with the same nodes and links.
     pub(super) fn over(&self, net: &Topology, seed: u64) -> PyResult<Core> {
-        let own = &self.net.get().core;
+        let ours = &self.net.get().core;
         let ends = |net: &CoreTopology| net.links().iter().map(|link| (link.from, link.to)).collect::<Vec<_>>();
-        if own.node_names() != net.core.node_names() || ends(own) != ends(&net.core) {
-            let (own, other) = (own.name(), net.core.name());
-            let message = format!("routing is a Split over {own}, expected one over {other}: nodes or links differ");
+        if ours.node_names() != net.core.node_names() || ends(ours) != ends(&net.core) {
+            let (ours, other) = (ours.name(), net.core.name());
+            let message = format!("routing is a Split over {ours}, expected one over {other}: nodes or links differ");
             return Err(ProblemError::new_err(message));
         }
         Ok(self.core.with_seed(seed))

@@ -269,7 +269,7 @@ impl Workload {
             }
             Ok(text) if text.to_cow()?.contains([',', '\n']) => text.to_cow()?.into_owned(),
             _ => {
-                // Python's own names the file in what it raises.
+                // The error of Python's function names the file.
                 let path = path_or_text.py().import("pathlib")?.call_method1("Path", (path_or_text,))?;
                 path.call_method("read_text", (), Some(&[("encoding", "utf-8")].into_py_dict(path.py())?))?.extract()?
             }

@@ -34,7 +34,7 @@ use crate::progress_bar::ProgressBar;
 /// method, tol, stop, max_iterations
 ///     As in `solve`, for all of them.
 /// flow_caps : array of float, shape (scenarios, flows), optional
-///     The demands of a single problem, in place of its own, one row for each scenario: >= 0, inf for none.
+///     Demands in place of those of a single problem, one row for each scenario: >= 0, inf for none.
 /// capacities : array of float, shape (scenarios, links), optional
 ///     Its capacities likewise: finite and >= 0, 0 for a link that has failed.
 /// time_limit : float, optional
@@ -217,11 +217,7 @@ impl<T: Send> Answers<T> {
                 // There is no receiver any more only if this thread has panicked.
                 let _ = sender.send(solve());
             };
-            thread::Builder::new().spawn_scoped(scope, all).map_err(|refusal| Error::Setting {
-                name: "threads".into(),
-                value: threads.to_string(),
-                expected: format!("as many as the system can start ({refusal})"),
-            })?;
+            thread::Builder::new().spawn_scoped(scope, all).map_err(|refusal| Error::threads(threads, refusal))?;
             loop {
                 match receiver.recv_timeout(PAUSE) {
                     Ok(ended) => return ended,

@@ -87,7 +87,7 @@ pub(crate) use trace::Trace;
 ///
 /// Notes
 /// -----
-/// What ``"auto"`` does, by the problem. `Solution.method` is the method that ran last.
+/// The methods of ``"auto"``, by the problem. `Solution.method` is the method that ran last.
 ///
 /// ==================================  ===================================================================
 /// max-min                             ``"max-min"``, exact
@@ -132,7 +132,7 @@ pub(crate) fn solve(
     threads: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Solution> {
-    let settings = Settings { trace, ..settings_of(tol, stop, max_iterations, time_limit)? };
+    let settings = settings_of(tol, stop, max_iterations, time_limit)?.with_trace(trace);
     let threads = threads_of(threads)?;
     let bar = solve_bar(py, progress, &settings)?;
     let mut observer = PythonObserver::new(callback, &bar)?;
@@ -178,7 +178,7 @@ fn solve_bar(py: Python<'_>, wanted: bool, settings: &Settings) -> PyResult<Prog
     ProgressBar::new(py, wanted, "solve", (settings.tol, settings.stop.name()))
 }
 
-/// What it shows last.
+/// The last state that it shows.
 fn last_state(solution: &netnum_core::Solution) -> (usize, f64, f64) {
     let netnum_core::Certificate { relative_gap, kkt_residual, .. } = solution.certificate;
     (solution.iterations, relative_gap, kkt_residual)
@@ -191,7 +191,7 @@ fn settings_of(
     max_iterations: Option<&Bound<'_, PyAny>>,
     time_limit: Option<f64>,
 ) -> PyResult<Settings> {
-    let mut settings = Settings { tol, stop: stop_of(stop)?, ..Settings::default() };
+    let mut settings = Settings::default().with_tol(tol).with_stop(stop_of(stop)?);
     if let Some(max_iterations) = max_iterations {
         settings.max_iterations = count("max_iterations", max_iterations, 0)?;
     }

@@ -20,7 +20,7 @@ pub(crate) struct Progress {
 
 impl From<netnum_core::Progress> for Progress {
     fn from(core: netnum_core::Progress) -> Self {
-        let netnum_core::Progress { iteration, gap, overload, kkt_residual, seconds } = core;
+        let netnum_core::Progress { iteration, gap, overload, kkt_residual, seconds, .. } = core;
         Self { iteration, gap, overload, kkt_residual, seconds }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use netnum_core::{Problem, Status, expected_below, memory};
+use netnum_core::error::expected_below;
+use netnum_core::{Problem, Status, memory};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
@@ -227,7 +228,7 @@ impl Solutions {
         }
         let number = |name: &str| -> PyResult<f64> { field(&state, name)?.extract() };
         let (relative_gap, kkt_residual) = (number("gap")?, number("kkt_residual")?);
-        let certificate = netnum_core::Certificate { relative_gap, overload: others.overload, kkt_residual };
+        let certificate = netnum_core::Certificate::new(relative_gap, others.overload, kkt_residual);
         let certificate = Certificate::from(certificate);
         state.set_item("certificate", Py::new(py, certificate)?)?;
         state.set_item("method", &others.method)?;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use netnum_core::{Settings, Solver as Core};
+use netnum_core::Solver as Core;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -143,7 +143,7 @@ impl Solver {
         progress: bool,
         trace: bool,
     ) -> PyResult<Solution> {
-        let settings = Settings { trace, ..settings_of(tol, stop, max_iterations, time_limit)? };
+        let settings = settings_of(tol, stop, max_iterations, time_limit)?.with_trace(trace);
         let bar = solve_bar(py, progress, &settings)?;
         let mut observer = PythonObserver::new(callback, &bar)?;
         let mut guard = self.core()?;

@@ -5,7 +5,8 @@ mod nodes;
 
 use std::thread;
 
-use netnum_core::{Error, KShortest, Link, Topology as Core, expected_below};
+use netnum_core::error::expected_below;
+use netnum_core::{Error, KShortest, Link, Topology as Core};
 use netnum_parallel::k_shortest_paths;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -39,7 +40,7 @@ use nodes::Labels;
 /// tiers : array of int, shape (nodes,), optional
 ///     0 for ends, 1 for rack or edge switches, 2 for aggregation or spine, 3 for core. Only for drawing. By default 0.
 /// name : str
-///     What to call it when it is shown.
+///     Its name in reprs.
 /// positions : array of float, shape (nodes, 2), optional
 ///     Where to draw every node.
 /// integer_names : bool
@@ -152,7 +153,7 @@ impl Topology {
         Ok(Self { positions, labels, ..Self::from(core) })
     }
 
-    /// What the network is called.
+    /// The name of the network.
     #[getter]
     fn name(&self) -> &str {
         self.core.name()
@@ -386,7 +387,8 @@ impl Topology {
             None => thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
             some => threads_of(some)?,
         };
-        let what = KShortest { k, weight: weight.as_deref(), max_stretch, disjoint };
+        let what =
+            KShortest::new(k).with_weight(weight.as_deref()).with_max_stretch(max_stretch).with_disjoint(disjoint);
         let (paths, group) = detach::run(py, || k_shortest_paths(&self.core, &sources, &destinations, &what, threads))?;
         let of_pairs = numbers::long_indices(py, &group)?;
         Ok((Paths::grouped(paths.into(), &group), of_pairs))

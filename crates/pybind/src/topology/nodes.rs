@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use netnum_core::{Error, Topology as Core, expected_below};
+use netnum_core::error::expected_below;
+use netnum_core::{Error, Topology as Core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
