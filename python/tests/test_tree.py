@@ -51,3 +51,12 @@ def test_a_published_crate_has_its_readme_and_licences_and_no_link_out_of_it(cra
         assert (folder / licence).read_text() == read(licence)
     for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", (folder / "README.md").read_text("utf-8")):
         assert link.startswith("https://"), f"{link} is dead outside of the repository"
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_file_that_is_named_exists(page):
+    named = re.findall(r"`([\w./-]+(?:/|/[\w-]+\.(?:rs|py|pyi|md|toml|yml)))`", read(page))
+    assert len(named) > 10
+    for name in named:
+        if name != "target/fuzz":
+            assert (ROOT / name).exists() or (ROOT / "crates" / name).exists(), f"{page} names {name}"
