@@ -174,9 +174,9 @@ impl Allocator {
         let alphas = column("alpha", alpha, 1.0)?;
         let caps = column("rate_cap", rate_cap, f64::INFINITY)?;
         let of = |flow| PowerLaw { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
-        let worths: Vec<PowerLaw> = (0..paths.len()).map(of).collect();
+        let laws: Vec<PowerLaw> = (0..paths.len()).map(of).collect();
         let core = &mut *core;
-        let ids = detach::run(py, || core.start_all(&paths, &worths))?;
+        let ids = detach::run(py, || core.start_all(&paths, &laws))?;
         Ok(numbers_of(py, &ids))
     }
 
@@ -228,7 +228,7 @@ impl Allocator {
         let given = weights.is_some() || alphas.is_some() || caps.is_some();
         let core = &mut *core;
         detach::run(py, || {
-            let worth = |(flow, &id): (usize, &FlowId)| {
+            let law = |(flow, &id): (usize, &FlowId)| {
                 let old = core.utility(id)?;
                 let of = |column: &Option<Parameter>, old| column.as_ref().map_or(old, |column| column.of(flow));
                 Ok(PowerLaw {
@@ -237,8 +237,8 @@ impl Allocator {
                     cap: of(&caps, old.cap),
                 })
             };
-            let worths = given.then(|| ids.iter().enumerate().map(worth).collect::<netnum_core::Result<Vec<_>>>());
-            core.change_all(&ids, paths.as_deref(), worths.transpose()?.as_deref())
+            let laws = given.then(|| ids.iter().enumerate().map(law).collect::<netnum_core::Result<Vec<_>>>());
+            core.change_all(&ids, paths.as_deref(), laws.transpose()?.as_deref())
         })
     }
 
