@@ -153,7 +153,7 @@ def test_what_is_wrong_changes_nothing():
 @pytest.mark.parametrize(
     ("settings", "kind", "message"),
     [
-        ({"method": "newton"}, netnum.NumError, 'method is "newton", expected "ned", '),
+        ({"method": "newton"}, netnum.NumError, 'method is "newton", expected "fast-ned", '),
         ({"gama": 0.4}, netnum.MethodError, "gamma"),
         ({"gamma": 0.0}, netnum.NumError, "gamma is 0, expected a finite number > 0"),
         ({"normalizer": "g-norm"}, netnum.NumError, 'normalizer is "g-norm", expected "f-norm", '),
@@ -242,7 +242,7 @@ def test_a_damaged_pickle_is_refused_or_works(method):
     allocator.tick(3)
     allocator.end(ids[:1])
     text = allocator.__getstate__()
-    assert json.loads(text)["version"] == 1 and json.loads(text)["method"] == method
+    assert json.loads(text)["version"] == 2 and list(json.loads(text)["engine"]["prices"]["rule"]) == [method]
     works = 0
     for _ in range(300):
         damaged, place = list(text), int(rng.integers(len(text)))

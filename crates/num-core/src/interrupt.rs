@@ -1,4 +1,4 @@
-//! One way to stop long work, whoever asks for it: a token that another thread may set, a deadline, or a look at signals.
+//! One way to stop long work, from any side: a token that another thread may set, a deadline, or a poll of signals.
 //!
 //! A [`StopToken`] is in force on a thread while [`scope`](StopToken::scope) runs. Scopes nest, and every one of them
 //! counts: a solve with a time limit inside a simulation that Ctrl-C may stop ends with whichever comes first. Whatever
@@ -32,7 +32,7 @@ thread_local! {
     static IN_FORCE: RefCell<Vec<StopToken>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Stops the work inside its [`scope`](Self::scope) as soon as that looks. Clones are the same token.
+/// Stops the work inside its [`scope`](Self::scope) at its next check. Clones are the same token.
 #[derive(Clone)]
 pub struct StopToken {
     inner: Arc<Inner>,
@@ -42,17 +42,17 @@ struct Inner {
     stopped: AtomicBool,
     /// When it stops by itself.
     deadline: Option<Instant>,
-    /// Asked every now and then whether to stop.
+    /// Polled every now and then whether to stop.
     poll: Option<Poll>,
 }
 
 struct Poll {
-    look: fn() -> bool,
-    /// Where the look is taken.
+    poll: fn() -> bool,
+    /// The thread that polls.
     thread: ThreadId,
     pause: Duration,
     began: Instant,
-    /// When the next look is due, in nanoseconds since it began.
+    /// When the next poll is due, in nanoseconds since it began.
     next: AtomicU64,
 }
 
@@ -67,11 +67,11 @@ impl StopToken {
         Self::of(Instant::now().checked_add(timeout), None)
     }
 
-    /// A token that also asks `look` whether to stop, no more often than once per `pause`, and only on the thread that
+    /// A token that also polls `poll` whether to stop, no more often than once per `pause`, and only on the thread that
     /// makes the token: signals are often shown to one thread alone. Others see what it answered there.
-    pub fn with_poll(pause: Duration, look: fn() -> bool) -> Self {
+    pub fn with_poll(pause: Duration, poll: fn() -> bool) -> Self {
         let thread = thread::current().id();
-        Self::of(None, Some(Poll { look, thread, pause, began: Instant::now(), next: AtomicU64::new(0) }))
+        Self::of(None, Some(Poll { poll, thread, pause, began: Instant::now(), next: AtomicU64::new(0) }))
     }
 
     fn of(deadline: Option<Instant>, poll: Option<Poll>) -> Self {
@@ -83,7 +83,7 @@ impl StopToken {
         self.inner.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it has been stopped, its time is up, or its look says so.
+    /// Whether it has been stopped, its time is up, or its poll returns true.
     pub fn is_stopped(&self) -> bool {
         let Inner { stopped, deadline, poll } = &*self.inner;
         let is_stopped = stopped.load(Ordering::Relaxed)
@@ -101,7 +101,7 @@ impl StopToken {
     }
 
     /// Does some work that this token alone may stop: the tokens of scopes around it are set aside until it ends. For
-    /// code that is called back and calls again: what stops its caller is not what it asked for.
+    /// code that is called back and calls again: a stop of its caller is not one of its own.
     pub fn scope_alone<T>(&self, work: impl FnOnce() -> T) -> T {
         /// Puts the tokens back, whatever way the work ends.
         struct SetAside(Vec<StopToken>);
@@ -132,12 +132,12 @@ impl Poll {
     fn says_stop(&self) -> bool {
         let now = self.began.elapsed().as_nanos() as u64;
         let next = self.next.load(Ordering::Relaxed);
-        // One thread looks at a time.
+        // One thread polls at a time.
         let after = now.saturating_add(self.pause.as_nanos() as u64);
         now >= next
             && thread::current().id() == self.thread
             && self.next.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-            && (self.look)()
+            && (self.poll)()
     }
 }
 
@@ -175,7 +175,7 @@ impl Tokens {
 /// # Errors
 /// [`Error::Stopped`] when a token in force on this thread has stopped.
 pub fn check() -> Result<()> {
-    // A look at signals may do anything, entering another scope included: nothing is borrowed meanwhile.
+    // A poll of signals may do anything, entering another scope included: nothing is borrowed meanwhile.
     let tokens = match IN_FORCE.with_borrow(|tokens| (!tokens.is_empty()).then(|| tokens.clone())) {
         None => return Ok(()),
         Some(tokens) => tokens,
@@ -190,7 +190,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Units of work between two looks: some tens of nanoseconds each, so that a look is due every fraction of a
+    /// Units of work between two checks: some tens of nanoseconds each, so that a check is due every fraction of a
     /// millisecond.
     const PAUSE: usize = 8192;
 
@@ -199,7 +199,7 @@ impl Pacer {
         Self::default()
     }
 
-    /// Counts some units of work (links crossed, entries read), and looks when enough are done.
+    /// Counts some units of work (links crossed, entries read), and checks when enough are done.
     ///
     /// # Errors
     /// [`Error::Stopped`] as [`check`].

@@ -31,13 +31,15 @@
 //! # Ok::<(), netnum_core::Error>(())
 //! ```
 //!
-//! Nothing here starts a thread, prints, or knows of Python.
+//! Nothing here starts a thread, prints, or depends on Python.
 #![forbid(unsafe_code)]
 
 mod certificate;
 mod certify;
 pub mod error;
 pub mod interrupt;
+#[cfg(feature = "ndarray")]
+mod matrix;
 mod max_min;
 pub mod memory;
 mod normalize;

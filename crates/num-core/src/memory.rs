@@ -1,4 +1,4 @@
-//! Room for as many things as a caller asks for, or an error that says how much they would take.
+//! Room for a number of things, or an error with the number of bytes that they would take.
 //!
 //! Systems promise more memory than there is and end the process that uses it. So large requests are held against what
 //! the system says is free, where it says so (Linux), before any of it is touched.

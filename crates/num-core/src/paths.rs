@@ -20,7 +20,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Entries between two looks at whether to stop.
+    /// Entries between two checks whether to stop.
     const CHUNK: usize = 4096;
 
     /// Paths from row offsets (one more than there are paths) and link indices.
@@ -182,11 +182,11 @@ impl Paths {
                 return Err(Error::EmptyPath { path });
             }
             for &link in row {
-                let seen = &mut last_path[link as usize];
-                if *seen == path {
+                let last = &mut last_path[link as usize];
+                if *last == path {
                     return Err(Error::RepeatedLink { path, link: link as usize });
                 }
-                *seen = path;
+                *last = path;
             }
         }
         Ok(())

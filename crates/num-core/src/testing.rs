@@ -13,7 +13,7 @@ use crate::utility::{Curvature, Utility};
 ///    increase with the price;
 /// 5. the demand slope is not positive, and agrees with finite differences of the demand.
 ///
-/// Laws 4 and 5 are not asked of linear utilities, whose demand is not a single number, and none of max-min fairness,
+/// Laws 4 and 5 do not hold for linear utilities, whose demand is not a single number, and none of max-min fairness,
 /// which has no values.
 ///
 /// # Errors
@@ -105,7 +105,7 @@ fn demand_laws(utility: &dyn Utility, flow: usize, rate: f64) -> Result<()> {
     if above > below * (1.0 + 1e-9) {
         return broken(format!("the demand rises with the price near {price:e}: from {below:e} to {above:e}"));
     }
-    // Two one-sided differences: at a kink of the demand the slope may be that of either side, or between them.
+    // Two one-sided differences: at a breakpoint of the demand the slope may be that of either side, or between them.
     let (left, right) = ((demand - below) / step, (above - demand) / step);
     let (least, most) = (left.min(right), left.max(right));
     let margin = 1e-2 * (most.abs() + least.abs()) + 1e-6 * demand / step * 1e-4;

@@ -1,4 +1,4 @@
-//! A certificate never promises more than is true, and refuses spoiled answers.
+//! A certificate never promises more than is true, and refuses spoiled rates and prices.
 
 mod common;
 
@@ -63,8 +63,8 @@ fn the_optimum_passes_and_a_spoiled_answer_does_not() {
     let doubled: Vec<f64> = solution.rates.iter().map(|rate| 2.0 * rate).collect();
     let over = certify(&problem, &doubled, &solution.prices).unwrap();
     assert!((over.overload - 1.0).abs() < 1e-6, "{over:?}");
-    let dear: Vec<f64> = solution.prices.iter().map(|price| 1.5 * price).collect();
-    assert!(certify(&problem, &solution.rates, &dear).unwrap().relative_gap > 1e-3);
+    let raised: Vec<f64> = solution.prices.iter().map(|price| 1.5 * price).collect();
+    assert!(certify(&problem, &solution.rates, &raised).unwrap().relative_gap > 1e-3);
     let mut one_off = solution.rates.clone();
     one_off[7] *= 0.9;
     let spoiled = certify(&problem, &one_off, &solution.prices).unwrap();
@@ -368,7 +368,7 @@ fn a_flow_has_enough_where_its_utility_is_flat_in_floats_and_no_sooner() {
         let certified = |capacity: f64, rate: f64, price: f64| {
             certify(&of(capacity, 1), &[rate], &[price * weight]).unwrap().kkt_residual
         };
-        // Of a link of 1e6, 200 are enough, at no price or one that is nothing to anybody; so are 2000, and the whole link.
+        // Of a link of 1e6, 200 are enough, at no price or one that no flow notices; so are 2000, and the whole link.
         for rate in [200.0, 2000.0, 1e6] {
             for price in [0.0, 1e-250, 1e-90] {
                 assert!(certified(1e6, rate, price) <= 1e-9, "{weight}: {rate} at {price}");
@@ -435,7 +435,7 @@ fn a_steep_utility_has_never_enough() {
     }
 }
 
-/// What a rich flow leaves on a dear link displaces a flow on it, which has it from a poor one on the next link.
+/// What a rich flow leaves on an expensive link displaces a flow on it, which has it from a poor one on the next link.
 #[test]
 fn a_split_is_judged_by_flows_two_links_away() {
     let weights = [1.0, 3.0 * 9.995e-4, 1.5e-6];

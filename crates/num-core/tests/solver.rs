@@ -1,4 +1,4 @@
-//! The loop: limits, observers, traces, warm starts, stepping, and rules of one's own.
+//! The loop: limits, observers, traces, warm starts, stepping, and user-defined rules.
 
 mod common;
 

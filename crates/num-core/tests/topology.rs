@@ -209,8 +209,8 @@ fn counts_of_nothing_are_refused_by_name() {
 
 #[test]
 fn a_fabric_of_one_server_is_refused() {
-    let told = message(Topology::leaf_spine(1, 1, 2, 1.0, 1.0));
-    assert_eq!(told, "ends is 1 in a network of 4 nodes, expected at least 2 and at most as many as nodes");
+    let text = message(Topology::leaf_spine(1, 1, 2, 1.0, 1.0));
+    assert_eq!(text, "ends is 1 in a network of 4 nodes, expected at least 2 and at most as many as nodes");
 }
 
 #[test]
@@ -224,11 +224,11 @@ fn sizes_beyond_any_numbering_are_refused_before_they_are_built() {
         Topology::leaf_spine(1 << 20, 1, 1 << 20, 1.0, 1.0),
         Topology::fat_tree(most - 1, 1.0),
     ] {
-        let told = message(refused);
-        assert!(told.ends_with("expected at most 4294967295 (they are numbered by u32)"), "{told}");
+        let text = message(refused);
+        assert!(text.ends_with("expected at most 4294967295 (they are numbered by u32)"), "{text}");
     }
-    let told = message(Topology::star(1 << 31, 1.0));
-    assert!(told.starts_with("a network of 4294967296 links, "), "{told}");
+    let text = message(Topology::star(1 << 31, 1.0));
+    assert!(text.starts_with("a network of 4294967296 links, "), "{text}");
 }
 
 #[test]
@@ -264,12 +264,12 @@ fn two_nodes_of_one_name_are_refused() {
 #[test]
 fn tiers_and_ends_must_fit_the_nodes() {
     let names = || vec!["a".to_string(), "b".to_string()];
-    let told = message(Topology::new("test", names(), 2, vec![0], vec![]));
-    assert_eq!(told, "tiers has 1 entries, expected 2, one per node");
+    let text = message(Topology::new("test", names(), 2, vec![0], vec![]));
+    assert_eq!(text, "tiers has 1 entries, expected 2, one per node");
     for ends in [0, 1, 3, usize::MAX] {
-        let told = message(Topology::new("test", names(), ends, vec![0; 2], vec![]));
+        let text = message(Topology::new("test", names(), ends, vec![0; 2], vec![]));
         let expected = "expected at least 2 and at most as many as nodes";
-        assert_eq!(told, format!("ends is {ends} in a network of 2 nodes, {expected}"));
+        assert_eq!(text, format!("ends is {ends} in a network of 2 nodes, {expected}"));
     }
 }
 
@@ -289,11 +289,11 @@ fn a_topology_survives_json_and_a_spoiled_one_is_refused() {
     assert_eq!((back.name(), back.paths(0, 3).unwrap()), ("mine", net.paths(0, 3).unwrap()));
 
     let spoiled = text.replacen("\"capacity\":10.0", "\"capacity\":-10.0", 1);
-    let told = serde_json::from_str::<Topology>(&spoiled).unwrap_err().to_string();
-    assert!(told.contains("link 0 has capacity -10, expected a finite number >= 0"), "{told}");
+    let text = serde_json::from_str::<Topology>(&spoiled).unwrap_err().to_string();
+    assert!(text.contains("link 0 has capacity -10, expected a finite number >= 0"), "{text}");
     let spoiled = text.replacen("\"from\":0", "\"from\":99", 1);
-    let told = serde_json::from_str::<Topology>(&spoiled).unwrap_err().to_string();
-    assert!(told.contains("link 0 names node 99"), "{told}");
+    let text = serde_json::from_str::<Topology>(&spoiled).unwrap_err().to_string();
+    assert!(text.contains("link 0 names node 99"), "{text}");
 }
 
 // Edge lists.
@@ -313,7 +313,7 @@ fn an_edge_is_a_link_each_way_and_nodes_are_numbered_as_they_appear() {
 
 #[test]
 fn a_bad_line_is_refused_by_number() {
-    for (line, told) in [
+    for (line, text) in [
         ("a b", "line 3: found \"a b\", expected node node capacity"),
         ("a b 1 1", "line 3: found \"a b 1 1\", expected node node capacity"),
         ("a b ten", "line 3: capacity \"ten\" is not a number"),
@@ -322,7 +322,7 @@ fn a_bad_line_is_refused_by_number() {
         ("a b NaN", "line 3: capacity NaN, expected a finite number >= 0"),
         ("a a 1", "line 3: edge from a to itself"),
     ] {
-        assert_eq!(message(Topology::from_edges(&format!("x y 1\n# note\n{line}\nz y 1"))), told);
+        assert_eq!(message(Topology::from_edges(&format!("x y 1\n# note\n{line}\nz y 1"))), text);
     }
 }
 
@@ -355,11 +355,11 @@ fn paths_that_do_not_exist_are_refused_with_both_ends() {
     let net = Topology::parking_lot(3, 1.0).unwrap();
     assert_eq!(message(net.paths(2, 1)), "paths from node 2 to node 1: there is no route");
     assert_eq!(message(net.paths(1, 1)), "paths from node 1 to node 1: source and destination are the same");
-    let told = message(flowtune().paths(3, 144)); // a rack is no end
-    assert_eq!(told, "paths from server 3 to end 144: end 144 does not exist, expected an end from 0 to 143");
-    let (told, most) = (message(flowtune().paths(usize::MAX, 0)), usize::MAX);
+    let text = message(flowtune().paths(3, 144)); // a rack is no end
+    assert_eq!(text, "paths from server 3 to end 144: end 144 does not exist, expected an end from 0 to 143");
+    let (text, most) = (message(flowtune().paths(usize::MAX, 0)), usize::MAX);
     assert_eq!(
-        told,
+        text,
         format!("paths from end {most} to server 0: end {most} does not exist, expected an end from 0 to 143")
     );
 }
@@ -371,18 +371,18 @@ fn too_many_paths_are_counted_and_not_listed() {
         Topology::from_edges(&(0..links).map(|node| line(node).repeat(2)).collect::<String>()).unwrap()
     };
     assert_eq!(doubled(19).paths(0, 19).unwrap().len(), 1 << 19);
-    let told = "there are too many shortest paths to list, more than 1000000 of them or 100000000 links on them; \
+    let text = "there are too many shortest paths to list, more than 1000000 of them or 100000000 links on them; \
                 ecmp chooses one";
     for links in [20, 64, 200] {
         let net = doubled(links);
-        assert_eq!(message(net.paths(0, links)), format!("paths from n0 to n{links}: {told}"));
+        assert_eq!(message(net.paths(0, links)), format!("paths from n0 to n{links}: {text}"));
         assert_eq!(net.ecmp(&[0], &[links], 0).unwrap().links(0).len(), links);
     }
     // Few paths that are too long together: 2^16 of 2016 links each.
     let long: String = (16..2016).map(|node| format!("n{node} n{} 1\n", node + 1)).collect();
     let short: String = (0..16).map(|node| format!("n{node} n{} 1\n", node + 1).repeat(2)).collect();
     let net = Topology::from_edges(&(short + &long)).unwrap();
-    assert_eq!(message(net.paths(0, 2016)), format!("paths from n0 to n2016: {told}"));
+    assert_eq!(message(net.paths(0, 2016)), format!("paths from n0 to n2016: {text}"));
     assert_eq!(net.paths(0, 16).unwrap().len(), 1 << 16);
 }
 
@@ -418,9 +418,9 @@ proptest! {
             for destination in (0..ends).filter(|&end| end != source) {
                 let by_hand = shortest_by_hand(&net, source, destination);
                 if by_hand.is_empty() {
-                    let told = format!("from n{source} to n{destination}: there is no route");
-                    prop_assert_eq!(message(net.paths(source, destination)), format!("paths {told}"));
-                    prop_assert_eq!(message(net.ecmp(&[source], &[destination], seed)), format!("pair 0 {told}"));
+                    let text = format!("from n{source} to n{destination}: there is no route");
+                    prop_assert_eq!(message(net.paths(source, destination)), format!("paths {text}"));
+                    prop_assert_eq!(message(net.ecmp(&[source], &[destination], seed)), format!("pair 0 {text}"));
                 } else {
                     prop_assert_eq!(lists(&net.paths(source, destination).unwrap()), by_hand.clone());
                     sources.push(source);
@@ -500,16 +500,16 @@ fn every_ecmp_path_of_a_large_fabric_joins_its_pair() {
 fn a_pair_without_a_route_is_refused_by_number() {
     let net = Topology::parking_lot(3, 1.0).unwrap();
     // Two pairs have no route. The first is named, in whichever order their destinations are searched.
-    let told = message(net.ecmp(&[0, 3, 0, 1], &[3, 2, 1, 0], 0));
-    assert_eq!(told, "pair 1 from node 3 to node 2: there is no route");
-    let told = message(net.ecmp(&[0, 1, 0, 3], &[3, 0, 1, 2], 0));
-    assert_eq!(told, "pair 1 from node 1 to node 0: there is no route");
-    let told = message(net.ecmp(&[0, 2], &[3, 2], 0));
-    assert_eq!(told, "pair 1 from node 2 to node 2: source and destination are the same");
-    let told = message(net.ecmp(&[0, 4], &[3, 2], 0));
-    assert_eq!(told, "pair 1 from end 4 to node 2: end 4 does not exist, expected an end from 0 to 3");
-    let told = message(net.ecmp(&[0, 1], &[3], 0));
-    assert_eq!(told, "destinations has 1 entries, expected 2, one per source");
+    let text = message(net.ecmp(&[0, 3, 0, 1], &[3, 2, 1, 0], 0));
+    assert_eq!(text, "pair 1 from node 3 to node 2: there is no route");
+    let text = message(net.ecmp(&[0, 1, 0, 3], &[3, 0, 1, 2], 0));
+    assert_eq!(text, "pair 1 from node 1 to node 0: there is no route");
+    let text = message(net.ecmp(&[0, 2], &[3, 2], 0));
+    assert_eq!(text, "pair 1 from node 2 to node 2: source and destination are the same");
+    let text = message(net.ecmp(&[0, 4], &[3, 2], 0));
+    assert_eq!(text, "pair 1 from end 4 to node 2: end 4 does not exist, expected an end from 0 to 3");
+    let text = message(net.ecmp(&[0, 1], &[3], 0));
+    assert_eq!(text, "destinations has 1 entries, expected 2, one per source");
     assert!(net.ecmp(&[], &[], 0).unwrap().is_empty());
 }
 
@@ -535,12 +535,12 @@ fn random_pairs_are_uniform_over_pairs_of_different_ends() {
 fn counts_that_no_memory_holds_are_errors() {
     let net = Topology::star(3, 1.0).unwrap();
     for count in [1 << 40, 1 << 60, usize::MAX] {
-        let told = net.random_pairs(count, 1).unwrap_err().to_string();
-        assert_eq!(told, format!("no memory for {count} pairs of ends, {} bytes", count as u128 * 16));
+        let text = net.random_pairs(count, 1).unwrap_err().to_string();
+        assert_eq!(text, format!("no memory for {count} pairs of ends, {} bytes", count as u128 * 16));
     }
     let most = u32::MAX as usize;
-    let told = message(Topology::parking_lot(most - 1, 1.0));
-    assert!(told.starts_with("no memory for a network of 4294967295 nodes and 4294967294 links, "), "{told}");
+    let text = message(Topology::parking_lot(most - 1, 1.0));
+    assert!(text.starts_with("no memory for a network of 4294967295 nodes and 4294967294 links, "), "{text}");
     for count in [most, 10_usize.pow(12), usize::MAX] {
         assert!(Topology::parking_lot(count, 1.0).is_err());
         assert!(Topology::star(count, 1.0).is_err());
@@ -578,8 +578,8 @@ proptest! {
             Ok(()) => prop_assert!(whole),
             Err(error) => {
                 prop_assert!(!whole);
-                let told = error.to_string();
-                prop_assert!(told.starts_with(&format!("path {last} is no walk of the network: link ")), "{}", told);
+                let text = error.to_string();
+                prop_assert!(text.starts_with(&format!("path {last} is no walk of the network: link ")), "{}", text);
             }
         }
     }
@@ -592,10 +592,10 @@ fn a_walk_may_be_closed_or_cross_itself_but_not_come_in_parts() {
     for walk in [vec![0, 1, 2], vec![2, 0], vec![1, 0, 2], vec![4], vec![3, 4]] {
         assert_eq!(net.check_walks(&Paths::from_lists([walk])), Ok(()));
     }
-    let told = message(net.check_walks(&Paths::from_lists([vec![0, 1], vec![0, 1, 2, 3, 4]])));
-    assert_eq!(told, "path 1 is no walk of the network: link 2 (n2 -> n0) does not lead to link 3 (n3 -> n4)");
-    let told = message(net.check_walks(&Paths::from_lists([[5]])));
-    assert_eq!(told, "path 0 names link 5, expected a link from 0 to 4");
+    let text = message(net.check_walks(&Paths::from_lists([vec![0, 1], vec![0, 1, 2, 3, 4]])));
+    assert_eq!(text, "path 1 is no walk of the network: link 2 (n2 -> n0) does not lead to link 3 (n3 -> n4)");
+    let text = message(net.check_walks(&Paths::from_lists([[5]])));
+    assert_eq!(text, "path 0 names link 5, expected a link from 0 to 4");
     // Both ways out of a node.
     let fork = network(3, 3, &[(0, 1), (0, 2)]).unwrap();
     assert!(fork.check_walks(&Paths::from_lists([[0, 1]])).is_err());

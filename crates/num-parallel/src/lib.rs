@@ -2,10 +2,11 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `crew/` | threads that do one job together, and meet within it |
-//! | `engine/` | price iterations by blocks of flows and of links |
+//! | `flow_blocks/` | flows that respond to prices, in blocks on the threads of a team |
+//! | `engine/` | a price iteration over flows that come and go |
 //! | `allocator/` | flowlets that start and end, ticks, updates |
-//! | `solve.rs` | solves whose price methods use those blocks |
+//! | `solve.rs` | solves whose price methods use flow blocks |
+//! | `team/` | threads that do one job together, with a barrier inside |
 //! | `many.rs` | many problems at once, a thread for each in turn |
 //! | `scenarios.rs` | one problem under many demands or capacities, each from the answer to the one before |
 //! | `k_shortest.rs` | several short paths for many pairs, a thread for some of them in turn |

@@ -210,7 +210,7 @@ fn a_flow_has_no_rate_before_its_first_step_whoever_was_there_before() {
 }
 
 #[test]
-fn capacities_of_few_links_change_where_there_are_many_lanes() {
+fn capacities_of_few_links_change_where_there_are_many_flow_blocks() {
     for (links, paths) in [(1u32, 60_000u32), (3, 100_000), (10, 500_000)] {
         let typical = Paths::from_lists((0..paths).map(|path| [path % links]));
         let capacities = vec![1.0; links as usize];
@@ -236,7 +236,7 @@ fn by_hand(capacities: &[f64], paths: &Paths, weights: &[f64]) -> (Vec<f64>, Vec
     (rates, feasible)
 }
 
-/// More segments than 16 bits number, and paths of any length between their two ends.
+/// More table entries than 16 bits number, and paths of any length between their two ends.
 #[test]
 fn flows_across_many_windows_add_up() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
@@ -275,7 +275,7 @@ fn flows_across_many_windows_add_up() {
 
 /// Racks of any size, not only those that fill a register.
 #[test]
-fn grids_of_any_shape_add_up() {
+fn pair_tables_of_any_shape_add_up() {
     for (servers, spines) in [(20, 4), (24, 6), (41, 3), (7, 5), (1, 1), (3, 19)] {
         let net = Topology::leaf_spine(5, servers, spines, 10.0, 40.0).unwrap();
         let instance = Instance::new(&net, 4000, &[1.0], 5);

@@ -84,7 +84,7 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 #[test]
-fn every_rule_takes_the_same_steps_as_without_lanes() {
+fn every_rule_takes_the_same_steps_as_without_flow_blocks() {
     for alphas in [Alphas::All(1.0), Alphas::All(2.0), Alphas::Mixed] {
         for capped in [false, true] {
             for (name, problem) in networks(alphas, capped) {
@@ -139,7 +139,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 #[test]
-fn what_is_not_for_lanes_is_solved_as_ever() {
+fn what_is_not_for_flow_blocks_is_solved_by_the_loop_over_rows() {
     let net = Topology::leaf_spine(4, 8, 2, 10.0, 40.0).unwrap();
     let (sources, destinations) = net.random_pairs(1200, 1).unwrap();
     let paths = net.ecmp(&sources, &destinations, 1).unwrap();

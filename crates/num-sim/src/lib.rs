@@ -25,7 +25,8 @@
 //! let net = Topology::leaf_spine(9, 16, 4, 10e9, 40e9)?;
 //! let arrivals = Poisson::new(Sizes::web_search(), 0.6).with_flows(2000);
 //! let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 1)?;
-//! let report = simulate(&net, &workload, &mut Ecmp::new(1), &mut MaxMinFair::new(), &RunSettings::default(), &mut ())?;
+//! let (mut routing, mut policy) = (Ecmp::new(1), MaxMinFair::new());
+//! let report = simulate(&net, &workload, &mut routing, &mut policy, &RunSettings::default(), &mut ())?;
 //! assert_eq!(report.ended(), 2000);
 //! assert!(report.slowdowns.iter().all(|&slowdown| slowdown >= 1.0 - 1e-9));
 //! # Ok::<(), netnum_sim::Error>(())

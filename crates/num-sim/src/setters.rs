@@ -5,7 +5,7 @@ macro_rules! setters {
     ($settings:ident { $($with:ident: $field:ident: $type:ty),* $(,)? }) => {
         impl $settings {
             $(
-                #[doc = concat!("The same with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+                #[doc = concat!("With another [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
                 #[must_use]
                 pub fn $with(self, $field: $type) -> Self {
                     Self { $field, ..self }

@@ -348,7 +348,7 @@ fn an_option_is_named_with_what_is_wrong_with_it() {
     assert!(flowtune(r#"{"queue": 1}"#).starts_with("method \"ned\" has no option \"queue\""));
     assert!(
         flowtune(r#"{"method": "newton"}"#)
-            .contains("\"method\" of policy \"flowtune\" is \"newton\", expected \"ned\", ")
+            .contains("\"method\" of policy \"flowtune\" is \"newton\", expected \"fast-ned\", ")
     );
     for name in ["flowtune", "xwi"] {
         assert_eq!(

@@ -66,7 +66,7 @@ fn a_clock_that_stands_still_and_a_method_without_a_rule_are_errors() {
     let fine = simulate(&net, &late, &mut Ecmp::new(1), &mut policy, &RunSettings::default(), &mut ()).unwrap_err();
     assert!(fine.to_string().contains("shorter than the clock can tell apart"), "{fine}");
     let newton = refused(ClockedOptions::default().with_method("newton".into()));
-    assert!(newton.starts_with("method is \"newton\", expected \"ned\", "), "{newton}");
+    assert!(newton.starts_with("method is \"newton\", expected \"fast-ned\", "), "{newton}");
 }
 
 /// A clock does not keep a simulation going in which nothing can move.

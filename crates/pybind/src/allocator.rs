@@ -28,8 +28,8 @@ use crate::topology::Topology;
 /// network : array of float, shape (links,), or Topology
 ///     Capacities. A capacity of 0 is a failed link.
 /// method : str
-///     The price rule: ``"ned"``, ``"fast-ned"``, ``"gradient"``, ``"fgm"``, ``"newton-like"``, or ``"rcp"`` (as if
-///     every flowlet were proportionally fair).
+///     The price rule: ``"ned"``, ``"fast-ned"``, ``"gradient"``, ``"fgm"``, ``"newton-like"``, or ``"rcp"`` (for
+///     flowlets of ``alpha=1``; others are refused).
 /// normalizer : {"f-norm", "u-norm", "fill"} or None
 ///     What makes the rates of a tick feasible; ``None`` leaves the demands at the prices. ``"fill"`` leaves no
 ///     capacity unused, and costs a `max_min`.
@@ -154,6 +154,8 @@ impl Allocator {
     ///     For a bad path, by its place.
     /// UtilityError
     ///     For a weight, alpha or cap out of its range, by the place of its flowlet.
+    /// MethodError
+    ///     For an alpha that the price rule is not made for.
     #[pyo3(signature = (paths, weight=None, *, alpha=None, rate_cap=None))]
     #[pyo3(text_signature = "($self, paths, weight=1.0, *, alpha=1.0, rate_cap=1e999)")]
     fn start<'py>(
@@ -174,9 +176,9 @@ impl Allocator {
         let alphas = column("alpha", alpha, 1.0)?;
         let caps = column("rate_cap", rate_cap, f64::INFINITY)?;
         let of = |flow| PowerLaw { weight: weights.of(flow), alpha: alphas.of(flow), cap: caps.of(flow) };
-        let worths: Vec<PowerLaw> = (0..paths.len()).map(of).collect();
+        let utilities: Vec<PowerLaw> = (0..paths.len()).map(of).collect();
         let core = &mut *core;
-        let ids = detach::run(py, || core.start_all(&paths, &worths))?;
+        let ids = detach::run(py, || core.start_all(&paths, &utilities))?;
         Ok(numbers_of(py, &ids))
     }
 
@@ -198,6 +200,8 @@ impl Allocator {
     ///     For an id of no flowlet, of one that has ended, or named twice; for a bad path, by its place.
     /// UtilityError
     ///     For a weight, alpha or cap out of its range, by the id of its flowlet.
+    /// MethodError
+    ///     For an alpha that the price rule is not made for.
     ///
     /// Examples
     /// --------
@@ -228,7 +232,7 @@ impl Allocator {
         let given = weights.is_some() || alphas.is_some() || caps.is_some();
         let core = &mut *core;
         detach::run(py, || {
-            let worth = |(flow, &id): (usize, &FlowId)| {
+            let utility = |(flow, &id): (usize, &FlowId)| {
                 let old = core.utility(id)?;
                 let of = |column: &Option<Parameter>, old| column.as_ref().map_or(old, |column| column.of(flow));
                 Ok(PowerLaw {
@@ -237,8 +241,8 @@ impl Allocator {
                     cap: of(&caps, old.cap),
                 })
             };
-            let worths = given.then(|| ids.iter().enumerate().map(worth).collect::<netnum_core::Result<Vec<_>>>());
-            core.change_all(&ids, paths.as_deref(), worths.transpose()?.as_deref())
+            let utilities = given.then(|| ids.iter().enumerate().map(utility).collect::<netnum_core::Result<Vec<_>>>());
+            core.change_all(&ids, paths.as_deref(), utilities.transpose()?.as_deref())
         })
     }
 

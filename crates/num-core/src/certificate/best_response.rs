@@ -11,7 +11,7 @@ const BESIDE: f64 = 1e-6;
 const FALLS: f64 = 1e-3;
 /// A rise of the marginal by this part is rounding.
 const ROUNDING: f64 = 1e-9;
-/// What stands for a rate of 0 where a marginal is asked for, as a part of what the flow's paths can carry.
+/// The rate in place of 0 at which a marginal is evaluated, as a part of what the flow's paths can carry.
 const NOTHING: f64 = 1e-12;
 
 /// The best responses of a chunk of flows: what attains V_f.
@@ -20,7 +20,7 @@ pub(super) struct BestResponse {
     /// y_f of every flow of the chunk, and x_p of every path.
     pub(super) rates: Vec<f64>,
     pub(super) path_rates: Vec<f64>,
-    /// U' there, where it was asked for.
+    /// U' there, where a bound is reached.
     pub(super) marginals: Vec<f64>,
     pub(super) scratch: Vec<f64>,
 }

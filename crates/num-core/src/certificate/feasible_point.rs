@@ -22,7 +22,7 @@ pub(crate) struct FeasiblePoint<'a> {
     pub(crate) flow_rates: Vec<f64>,
     /// load/c of every link under x̂.
     pub(crate) relative_loads: Vec<f64>,
-    /// [`satiation`](Self::satiation), once it was asked for.
+    /// [`satiation`](Self::satiation), once it was found.
     pub(super) satiation: OnceCell<Vec<Satiation>>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> FeasiblePoint<'a> {
         let mut loads = relative_loads(&problem.capacities, &problem.paths, rates.iter().copied());
         interrupt::check()?;
         let overload = most_over_one(&loads);
-        // [price, load/c] of every link, side by side: a path asks for both.
+        // [price, load/c] of every link, side by side: every path reads both.
         let quoted: Vec<[f64; 2]> = prices.iter().zip(&loads).map(|(&price, &load)| [price, load]).collect();
         let mut path_prices = Vec::with_capacity(rates.len());
         let mut normalized = vec![0.0; if overload > 0.0 { loads.len() } else { 0 }];

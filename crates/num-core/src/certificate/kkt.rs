@@ -17,7 +17,7 @@
 //! constant of the routing matrix only (Stewart 1989, Todd 1990), absolutely: what a wide link idles by may be several
 //! times what a small flow gets somewhere else, whose price then is that link's by mistake. So single rates are right to ε
 //! times a factor of the routing, near 1 where few full links follow each other on paths; what a link idles by may travel
-//! further, along flows that cross two full links each, than the residual looks. A link that idles by less than
+//! further, along flows that cross two full links each, than the residual shows. A link that idles by less than
 //! what rounding leaves of a sum (10⁻¹³) is full.
 //!
 //! Prices of two paths of one flow are compared beside what others pay, and not beside themselves, because a split that is

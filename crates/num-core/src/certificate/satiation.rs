@@ -33,7 +33,7 @@ impl Satiation {
 }
 
 impl FeasiblePoint<'_> {
-    /// By flow, whether it has satiation. Empty without utilities of the caller's own.
+    /// The satiation of every flow; empty without user-defined utilities.
     pub(super) fn satiation(&self) -> Result<&[Satiation]> {
         if self.satiation.get().is_none() {
             let found = self.find_satiation()?;

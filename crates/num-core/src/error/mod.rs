@@ -10,8 +10,8 @@ pub use did_you_mean::did_you_mean;
 
 /// Bad input, naming the link, path, flow or option to blame.
 ///
-/// Nothing has changed when one is returned, but for [`Error::Utility`]: what a user's utility answers is only seen while
-/// a [`Solver`](crate::Solver) moves.
+/// Nothing has changed when one is returned, but for [`Error::Utility`]: the values of a user-defined utility are only
+/// known while a [`Solver`](crate::Solver) iterates.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,6 +21,16 @@ pub enum Error {
         /// Index of the link.
         link: usize,
         /// The capacity that was given.
+        value: f64,
+    },
+    /// An entry of a routing matrix that is neither 0 nor 1.
+    #[error("the routing matrix is {value} at link {link}, path {path}, expected 0 or 1")]
+    RoutingMatrix {
+        /// Row of the entry.
+        link: usize,
+        /// Column of the entry.
+        path: usize,
+        /// The entry.
         value: f64,
     },
     /// A path without links.
@@ -149,7 +159,7 @@ pub enum Error {
         /// The field that it needs.
         name: &'static str,
     },
-    /// A utility whose answers break the laws that every method relies on.
+    /// A utility whose values break the laws that every method relies on.
     #[error("the utility of flow {flow} is broken: {what}")]
     Utility {
         /// Index of the flow.

@@ -19,7 +19,7 @@
 //! | `bottleneck.rs` | how far any rates are from the equivalence above |
 //! | `certificate.rs` | that distance as a certificate |
 //! | `solution.rs` | rates with their proof, and the next ones from them |
-//! | `parametric.rs` | a run: turns, pivots and cuts while the fair share rises |
+//! | `parametric/` | a run: pivots and cuts while the fair share rises, and the values of its basis |
 //! | `network.rs`, `rising_rates.rs` | what it runs on: open paths and caps, rates over the fair share |
 //! | `crossings.rs` | the paths through every link |
 //! | `basis.rs`, `direction.rs`, `row.rs` | full links and the inverse, which row leaves, what enters |

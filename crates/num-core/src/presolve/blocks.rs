@@ -17,7 +17,7 @@ pub(crate) const CHUNK: usize = 128;
 pub(crate) struct NaturalBlock {
     pub(crate) utility: Box<dyn Utility>,
     pub(crate) flows: Range<usize>,
-    /// Whether it must be asked about all its flows in one call, as vectorised user utilities must.
+    /// Whether it must be called with all its flows at once, as vectorised user-defined utilities must.
     pub(crate) whole: bool,
     /// Whether U' may fall at once somewhere: a family that says so, or a user's own that may not say.
     pub(crate) may_jump: bool,

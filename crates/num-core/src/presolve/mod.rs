@@ -64,7 +64,7 @@ pub(crate) struct Presolved {
 
 impl Presolved {
     /// # Errors
-    /// [`Error::Utility`] when a utility's answers cannot be used, [`Error::Stopped`].
+    /// [`Error::Utility`] when a utility's values cannot be used, [`Error::Stopped`].
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
         let Order { paths: original_paths, flow_paths, blocks, left_out } = Order::of(problem)?;
         let mut original_flows = Vec::with_capacity(flow_paths.len() - 1);
@@ -112,7 +112,7 @@ impl Presolved {
         this.cut_to_flow_caps(&mut equal_shares);
         this.equal_shares = equal_shares;
         if problem.curvature() == Curvature::MaxMin {
-            // No marginals, no prices: its methods ask the problem itself.
+            // No marginals, no prices: its methods use the problem itself.
             this.log_marginals = vec![0.0; this.original_flows.len()];
             return Ok(this);
         }
@@ -179,7 +179,7 @@ impl Presolved {
     }
 
     /// (U')⁻¹(q_p) for every path of some flows, at most all that the flow can use, and that where a path is free; the
-    /// paths are asked in rounds, one of every flow at a time. Prices and demands are those of these paths only.
+    /// demands are computed in rounds, one path of every flow at a time. Prices and demands are those of these paths only.
     pub(crate) fn path_demands_into(
         &self,
         block: &NaturalBlock,

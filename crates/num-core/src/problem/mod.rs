@@ -1,6 +1,7 @@
-//! The problem: links with capacities, paths over them, flows that own paths, and what every flow's rate is worth.
+//! The problem: links with capacities, paths over them, flows over one or more paths, and a utility per flow.
 
 mod blocks;
+mod changes;
 mod json;
 
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub(crate) use blocks::Block;
 /// 5. there is one utility for every flow.
 #[derive(Debug, Clone)]
 pub struct Problem {
-    // Shared, so that a copy costs nothing: whoever works on a problem keeps one.
+    // Shared, so that a copy costs nothing: every solver of a problem keeps one.
     capacities: Arc<Vec<f64>>,
     paths: Arc<Paths>,
     /// The flow of every path.
@@ -85,91 +86,6 @@ impl Problem {
         let (capacities, group, blocks) = (Arc::new(capacities), Arc::new(group), Arc::new(blocks));
         let (rate_caps, flow_caps) = (Arc::default(), Arc::default());
         Ok(Self { capacities, paths, group, flows, rate_caps, flow_caps, blocks })
-    }
-
-    /// The same problem with a cap on the rate of every path, ∞ for none. A path capped at 0 is closed, as one over a
-    /// failed link is.
-    ///
-    /// # Errors
-    /// [`Error::RateCap`], or [`Error::Length`] unless there is one cap per path.
-    pub fn with_rate_caps(mut self, rate_caps: Vec<f64>) -> Result<Self> {
-        if rate_caps.len() != self.paths.len() {
-            return Err(Error::Length {
-                what: "rate_cap".into(),
-                found: rate_caps.len(),
-                expected: self.paths.len(),
-                per: "path",
-            });
-        }
-        // Promise 4.
-        if let Some(path) = rate_caps.iter().position(|value| value.is_nan() || *value < 0.0) {
-            return Err(Error::RateCap { path, value: rate_caps[path] });
-        }
-        self.rate_caps =
-            if rate_caps.iter().all(|cap| cap.is_infinite()) { Arc::default() } else { Arc::new(rate_caps) };
-        Ok(self)
-    }
-
-    /// The same problem with a cap on the rate of every flow over all its paths, its demand; ∞ for none. A flow capped at
-    /// 0 gets nothing, as one that no path is open to. All else is shared.
-    ///
-    /// # Errors
-    /// [`Error::FlowCap`], or [`Error::Length`] unless there is one cap per flow.
-    pub fn with_flow_caps(mut self, flow_caps: Vec<f64>) -> Result<Self> {
-        let (found, expected) = (flow_caps.len(), self.flows);
-        if found != expected {
-            return Err(Error::Length { what: "flow_cap".into(), found, expected, per: "flow" });
-        }
-        // Promise 4.
-        if let Some(flow) = flow_caps.iter().position(|value| value.is_nan() || *value < 0.0) {
-            return Err(Error::FlowCap { flow, value: flow_caps[flow] });
-        }
-        self.flow_caps =
-            if flow_caps.iter().all(|cap| cap.is_infinite()) { Arc::default() } else { Arc::new(flow_caps) };
-        Ok(self)
-    }
-
-    /// The same problem with other capacities; 0 for a link that has failed. All else is shared.
-    ///
-    /// # Errors
-    /// [`Error::Capacity`], or [`Error::Length`] unless there is one capacity per link.
-    pub fn with_capacities(mut self, capacities: Vec<f64>) -> Result<Self> {
-        let (found, expected) = (capacities.len(), self.capacities.len());
-        if found != expected {
-            return Err(Error::Length { what: "capacities".into(), found, expected, per: "link" });
-        }
-        check_capacities(&capacities)?;
-        self.capacities = Arc::new(capacities);
-        Ok(self)
-    }
-
-    /// The same problem with other utilities, one per flow. All else is shared.
-    ///
-    /// # Errors
-    /// [`Error::Length`] when there are utilities for another number of flows, and what is wrong with a utility;
-    /// [`Error::Stopped`].
-    pub fn with_utility(mut self, utilities: impl Into<Utilities>) -> Result<Self> {
-        // Promise 5.
-        self.blocks = Arc::new(blocks::of(utilities.into(), self.flows)?);
-        Ok(self)
-    }
-
-    /// The same problem with some paths closed, beside those that are: their caps become 0. A flow without an open path
-    /// gets nothing, as one whose links have failed. All else is shared.
-    ///
-    /// # Errors
-    /// [`Error::UnknownPath`].
-    pub fn with_paths_closed(mut self, paths: &[u32]) -> Result<Self> {
-        let count = self.paths.len();
-        if let Some(&path) = paths.iter().find(|&&path| path as usize >= count) {
-            return Err(Error::UnknownPath { path: i64::from(path), paths: count });
-        }
-        if !paths.is_empty() {
-            let mut rate_caps: Vec<f64> = (0..count).map(|path| self.rate_cap(path)).collect();
-            paths.iter().for_each(|&path| rate_caps[path as usize] = 0.0);
-            self.rate_caps = Arc::new(rate_caps);
-        }
-        Ok(self)
     }
 
     /// Capacity of every link.

@@ -1,4 +1,4 @@
-//! What `auto` does: the method for a problem, and the one to hand over to when it does not get on.
+//! What `auto` does: the method for a problem, and the one to hand over to when it makes no progress.
 //!
 //! | problem | method |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! and stays there. Where the interior point makes no progress, or with one path per flow is not done after [`MOST_STEPS`]
 //! steps, fast NED goes on, and the interior point again where that slows down: from new prices it takes another way. The
 //! last run is fast NED's, after [`MOST_RETURNS`] returns, and ends when the score has not fallen for long. From prices
-//! that the caller gave it is fast NED wherever flows have one path.
+//! that were given it is fast NED wherever flows have one path.
 
 use crate::problem::Problem;
 use crate::solve::Stop;
@@ -38,12 +38,12 @@ const FEW_CROSSINGS: usize = 16_000;
 const EASY_KKT: f64 = 1e-4;
 /// Hand over when this many more iterations would be needed at the present rate.
 const MANY: f64 = 400.0;
-/// The interior point is done in fewer steps where it gets on at all.
+/// The interior point is done in fewer steps where it makes progress at all.
 const MOST_STEPS: usize = 120;
 /// How often the interior point is tried again.
 const MOST_RETURNS: usize = 2;
-/// Iterations between two looks at the rate.
-const LOOK: usize = 48;
+/// Iterations between two estimates of the rate.
+const INTERVAL: usize = 48;
 /// A score falls when it is below this part of the least before.
 const FALLS: f64 = 0.9;
 /// The last run ends after this many iterations without a fall, or after this part of all that it has done.
@@ -52,11 +52,11 @@ const PATIENT_PART: usize = 2;
 
 /// Whether to hand over, from how the score falls.
 pub(super) struct Auto {
-    /// The iteration from which the method at work has been at it.
+    /// The iteration at which the present method began.
     since: usize,
-    /// How often the interior point took over because fast NED did not get on.
+    /// How often the interior point took over because fast NED made no progress.
     returns: usize,
-    /// Iteration and score at the last look.
+    /// Iteration and score at the last estimate.
     last: Option<(usize, f64)>,
     /// The least score of the last run, and the iteration that had it.
     least: Option<(usize, f64)>,
@@ -108,7 +108,7 @@ impl Auto {
         &mut self,
         method: &str,
         problem: &Problem,
-        stuck: bool,
+        stalled: bool,
         iteration: usize,
         score: f64,
         tol: f64,
@@ -118,7 +118,7 @@ impl Auto {
         }
         let crawls = iteration >= self.since + MOST_STEPS;
         let next = match method {
-            INTERIOR_POINT if stuck || (crawls && problem.is_single_path()) => FAST_NED,
+            INTERIOR_POINT if stalled || (crawls && problem.is_single_path()) => FAST_NED,
             FAST_NED if self.may_return() && fits(problem) && self.has_slowed(iteration, score, tol) => INTERIOR_POINT,
             _ => return None,
         };
@@ -145,17 +145,17 @@ impl Auto {
         self.stalled = iteration >= then + PATIENCE.max((iteration - self.since) / PATIENT_PART);
     }
 
-    /// Whether, as the score fell since the last look, it would take many more iterations.
+    /// Whether, as the score fell since the last estimate, it would take many more iterations.
     fn has_slowed(&mut self, iteration: usize, score: f64, tol: f64) -> bool {
         let (then, before) = *self.last.get_or_insert((iteration, score));
-        if iteration < then + LOOK {
+        if iteration < then + INTERVAL {
             return false;
         }
         self.last = Some((iteration, score));
         let per_iteration = (before / score).ln() / (iteration - then) as f64;
         // Not true either where the scores are infinite.
-        let gets_on = per_iteration.is_finite() && (score / tol).ln() <= MANY * per_iteration;
-        !gets_on
+        let in_reach = per_iteration.is_finite() && (score / tol).ln() <= MANY * per_iteration;
+        !in_reach
     }
 }
 
@@ -215,9 +215,9 @@ mod tests {
             assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, score, 1e-6), None);
             auto.has_stalled()
         };
-        assert!((0..20_000).step_by(LOOK).any(|iteration| look(&mut auto, iteration, 1.0)));
+        assert!((0..20_000).step_by(INTERVAL).any(|iteration| look(&mut auto, iteration, 1.0)));
         assert!(!look(&mut auto, 20_000, 0.1), "the score has fallen since");
-        assert!((20_000..60_000).step_by(LOOK).any(|iteration| look(&mut auto, iteration, 0.1)));
+        assert!((20_000..60_000).step_by(INTERVAL).any(|iteration| look(&mut auto, iteration, 0.1)));
         auto.begin(60_000);
         assert!(!auto.has_stalled() && auto.may_return());
     }
@@ -237,7 +237,7 @@ mod tests {
         let mut iteration = 1000;
         for _ in 0..MOST_RETURNS {
             assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), None);
-            iteration += LOOK;
+            iteration += INTERVAL;
             assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), Some(INTERIOR_POINT));
             assert_eq!(auto.next(INTERIOR_POINT, &shared_link(), true, iteration, 1.0, 1e-6), Some(FAST_NED));
         }

@@ -2,7 +2,7 @@
 //!
 //! An answer costs a last certificate and the passes that make the [`Solution`](super::Solution), which on 10⁷ flows is
 //! half a second. What a certificate takes is known from the last one, or guessed from what making the solver took; with
-//! less than that left, what there is has to do.
+//! less than that left, the best solution so far is returned.
 
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,7 @@ impl Deadline {
         })
     }
 
-    /// The same, if that is known by a guess alone, and there is time for a certificate, which tells.
+    /// The same, if that is known by a guess alone, and there is time for a certificate, which measures it.
     pub(super) fn seems_to_have_come(&self) -> bool {
         self.guesses && self.has_come() && self.allows_certificate()
     }

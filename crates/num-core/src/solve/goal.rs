@@ -1,4 +1,4 @@
-//! What the certificate must show, and which of two answers is nearer to that.
+//! What the certificate must show, and which of two solutions is nearer to that.
 //!
 //! | stop | gap ≤ | KKT residual ≤ |
 //! |---|---|---|
@@ -40,7 +40,7 @@ impl Goal {
     }
 
     /// Whether the KKT residual matters, given the gap.
-    pub(super) fn asks_for_rates(&self, gap: f64) -> bool {
+    pub(super) fn needs_rates(&self, gap: f64) -> bool {
         match self.stop {
             Stop::Rates => gap <= Self::NEAR * self.tol,
             Stop::Gap => false,
@@ -58,7 +58,7 @@ impl Goal {
         if self.is_met(gap, kkt_residual) {
             return self.tol.min((gap / self.gap).max(kkt_residual / self.kkt_residual) * self.tol);
         }
-        let rates = if self.asks_for_rates(gap) { kkt_residual / self.kkt_residual } else { 0.0 };
+        let rates = if self.needs_rates(gap) { kkt_residual / self.kkt_residual } else { 0.0 };
         let score = (gap / self.gap).max(rates) * self.tol;
         // What is not a number proves nothing.
         if gap.is_nan() || rates.is_nan() { f64::INFINITY } else { score }

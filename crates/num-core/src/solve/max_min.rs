@@ -55,11 +55,11 @@ impl Method for MaxMinMethod {
         self.search.witness()
     }
 
-    fn is_dear(&self) -> bool {
+    fn is_expensive(&self) -> bool {
         true
     }
 
-    fn is_stuck(&self) -> bool {
+    fn has_stalled(&self) -> bool {
         self.is_done
     }
 }

@@ -57,12 +57,12 @@ pub(crate) trait Method: Send {
     }
 
     /// Whether a step costs more than a certificate, so that each is worth one near the end.
-    fn is_dear(&self) -> bool {
+    fn is_expensive(&self) -> bool {
         false
     }
 
     /// Whether more steps would change nothing.
-    fn is_stuck(&self) -> bool {
+    fn has_stalled(&self) -> bool {
         false
     }
 }
@@ -183,19 +183,15 @@ pub(super) const DELAY: OptionInfo = OptionInfo {
     summary: "1: prices reach flows an iteration late",
 };
 
-/// The methods that move prices by a rule, then the others: by name, the one to use first.
-pub static METHODS: &[MethodInfo] = {
-    const RULES: usize = BUILT_IN.len();
-    static ALL: [MethodInfo; RULES + OTHERS.len()] = {
-        let mut all = [OTHERS[0]; RULES + OTHERS.len()];
-        let mut place = 0;
-        while place < all.len() {
-            all[place] = if place < RULES { BUILT_IN[place] } else { OTHERS[place - RULES] };
-            place += 1;
-        }
-        all
-    };
-    &ALL
+/// Every method by name, the one to use first: those that move prices by a rule, then the others.
+pub static METHODS: &[MethodInfo] = &ALL;
+
+static ALL: [MethodInfo; BUILT_IN.len() + OTHERS.len()] = {
+    let mut all = [OTHERS[0]; BUILT_IN.len() + OTHERS.len()];
+    let (rules, others) = all.split_at_mut(BUILT_IN.len());
+    rules.copy_from_slice(BUILT_IN);
+    others.copy_from_slice(OTHERS);
+    all
 };
 
 const OTHERS: &[MethodInfo] = &[

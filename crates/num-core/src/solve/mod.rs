@@ -76,7 +76,7 @@ pub fn solve_and_keep(
     };
     match made {
         Ok(mut solver) => solver.run_since(began, settings, observer).map(|solution| (solution, Some(solver))),
-        // Either the time is up, or the token of somebody else has stopped it.
+        // Either the time is up, or a token of the caller has stopped it.
         Err(Error::Stopped) => interrupt::check().map(|()| (Solution::unsolved(problem, began.elapsed()), None)),
         Err(error) => Err(error),
     }

@@ -245,7 +245,7 @@ impl Method for Newton {
         }
     }
 
-    fn is_dear(&self) -> bool {
+    fn is_expensive(&self) -> bool {
         true
     }
 }

@@ -43,7 +43,7 @@ impl Proof<'_> {
         }
         let point = self.point()?;
         let (relative_gap, overload) = (point.relative_gap()?, point.overload);
-        let kkt_residual = if goal.asks_for_rates(relative_gap) { point.kkt_residual()? } else { f64::NAN };
+        let kkt_residual = if goal.needs_rates(relative_gap) { point.kkt_residual()? } else { f64::NAN };
         Ok(Certificate { relative_gap, overload, kkt_residual })
     }
 

@@ -1,4 +1,4 @@
-//! What comes out of a solve.
+//! The solution of a problem.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,14 +17,14 @@ use crate::problem::Problem;
 pub enum Status {
     /// The certificate met the tolerance.
     Optimal,
-    /// More iterations would change nothing: the method is exact and has answered, or rounding holds it up. The answer
+    /// More iterations would change nothing: the method is exact and has ended, or rounding stops it. The solution
     /// is the best one certified.
     Stalled,
-    /// The iterations ran out first; the answer is the best one certified.
+    /// The iterations ran out first; the solution is the best one certified.
     MaxIterations,
-    /// The time ran out first; the answer is the best one certified.
+    /// The time ran out first; the solution is the best one certified.
     TimeLimit,
-    /// The observer stopped it; the answer is the best one certified.
+    /// The observer stopped it; the solution is the best one certified.
     Stopped,
 }
 
@@ -61,13 +61,13 @@ pub struct Solution {
     /// Rate of every flow: the sum over its paths.
     pub flow_rates: Vec<f64>,
     /// Price of every link: utility gained per unit of capacity. It is the slope of the best objective in the capacity
-    /// (where that has a kink, between the slopes on its two sides), good for a small change of it; a link of price 0
+    /// (where that has a breakpoint, between the slopes on its two sides), good for a small change of it; a link of price 0
     /// is large enough. All 0 for max-min problems, which have no prices. One that no float can hold (α = 200 and
     /// weights of 1e5, say) is the largest float, or 0; the certificate is of the prices before that.
     pub prices: Vec<f64>,
     /// Load of every link.
     pub loads: Vec<f64>,
-    /// Why every path gets what it gets: the full link (idle by 1 % at most) with the largest part of its price. None
+    /// The bottleneck of every path: the full link (idle by 1 % at most) with the largest part of its price. None
     /// where its cap, or its flow's cap or saturation, holds it, and where it carries nothing or is free (a price below
     /// 1e−9 of U'). For max-min problems the full link on which no flow has a larger fair share; none anywhere when flows
     /// have several paths.
@@ -78,12 +78,12 @@ pub struct Solution {
     pub certificate: Certificate,
     /// Iterations done.
     pub iterations: usize,
-    /// Seconds from the problem to the answer.
+    /// Seconds from the problem to the solution.
     pub seconds: f64,
     /// Flows that nothing can pass, because they are capped at 0 or every path is or crosses a link of capacity 0. Their
     /// rates are 0 and they are left out of the objective.
     pub failed_flows: Vec<u32>,
-    /// One row per iteration, when the settings asked for a trace.
+    /// One row per iteration, where the settings have a trace.
     pub trace: Vec<Progress>,
 }
 

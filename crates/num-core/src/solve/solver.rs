@@ -329,8 +329,8 @@ impl Solver {
             if let Some(status) = self.verdict(&goal, best.as_ref()) {
                 break status;
             }
-            let stuck = self.method.is_stuck() || self.auto.as_ref().is_some_and(Auto::has_stalled);
-            if let Some(method) = self.better(stuck, due, &best, settings.tol) {
+            let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
+            if let Some(method) = self.better(stalled, due, &best, settings.tol) {
                 let prices = best.as_ref().map_or(&self.state.prices, |best| &best.prices).clone();
                 if deadline.within(|| self.hand_over(method, prices))?.is_some() {
                     continue;
@@ -342,7 +342,7 @@ impl Solver {
             }
             let limit = match wish {
                 ControlFlow::Break(()) => Some(Status::Stopped),
-                _ if stuck => Some(Status::Stalled),
+                _ if stalled => Some(Status::Stalled),
                 _ if self.iteration - first >= settings.max_iterations => Some(Status::MaxIterations),
                 _ if deadline.has_come() => Some(Status::TimeLimit),
                 _ => None,
@@ -372,12 +372,12 @@ impl Solver {
     }
 
     /// What `auto` would rather go on with.
-    fn better(&mut self, stuck: bool, certified: bool, best: &Option<Best>, tol: f64) -> Option<&'static str> {
+    fn better(&mut self, stalled: bool, certified: bool, best: &Option<Best>, tol: f64) -> Option<&'static str> {
         let score = best.as_ref().map_or(f64::INFINITY, |best| best.score);
-        if !stuck && !certified {
+        if !stalled && !certified {
             return None;
         }
-        self.auto.as_mut()?.next(self.method_name, &self.problem, stuck, self.iteration, score, tol)
+        self.auto.as_mut()?.next(self.method_name, &self.problem, stalled, self.iteration, score, tol)
     }
 
     /// Goes on with another method from these prices. Stopped on the way it stays with the one that it has.
@@ -392,7 +392,7 @@ impl Solver {
     }
 
     fn is_due(&self, pace: &Pace, settings: &Settings) -> bool {
-        match self.method.is_dear() {
+        match self.method.is_expensive() {
             true => {
                 let near = settings.stop == Stop::Kkt || self.estimate <= Goal::NEAR * settings.tol;
                 near || (self.iteration > 0 && self.iteration.is_multiple_of(Pace::DEAR))

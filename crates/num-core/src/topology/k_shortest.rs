@@ -1,4 +1,4 @@
-//! Several short paths for every pair of ends: what is asked for, and who looks for it.
+//! Several short paths for every pair of ends: the search settings, and the jobs of the search.
 //!
 //! Pairs with one target share the tree of shortest ways to it. They are a *job*, or several if they are many; jobs
 //! know nothing of each other, so that any number of threads may do them. `yen.rs` finds the k shortest paths of a
@@ -16,16 +16,16 @@ use crate::interrupt::Pacer;
 use crate::memory;
 use crate::paths::Paths;
 
-/// The most paths per pair that can be asked for.
+/// The largest k.
 const MOST: usize = 100_000;
 
-/// Links on paths, in all, between two looks at whether memory holds what is found: 256 MiB.
+/// Links on paths, in all, between two checks that memory holds what is found: 256 MiB.
 const CHECKED: usize = 1 << 26;
 
 /// Pairs of one target that are one job: enough of them that its tree costs little beside.
 const JOB: usize = 256;
 
-/// Which paths [`Topology::k_shortest_paths`] looks for.
+/// The paths that [`Topology::k_shortest_paths`] finds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 #[must_use]

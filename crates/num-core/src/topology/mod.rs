@@ -45,7 +45,7 @@ pub struct Link {
 /// The first [`ends`](Self::ends) nodes are the ends, where flows may start and stop: the servers of a fabric, numbered
 /// rack by rack from 0, or every node of a generic graph. The `tier` of a node is 0 for an end, 1 for a rack or edge
 /// switch, 2 for aggregation or spine, 3 for core; in generic graphs it is 0 throughout. It is there to be drawn;
-/// routing does not look at it.
+/// routing ignores it.
 ///
 /// What holds of every `Topology`, however it was made (deserialized ones pass the same checks):
 ///
@@ -300,7 +300,7 @@ fn check_capacity(link: usize, capacity: f64) -> Result<()> {
 
 /// The nodes in the order of their names.
 fn by_name(names: &[String]) -> Result<Vec<u32>> {
-    // Sorted in pieces that are then merged: a sort of millions of names would not look whether to stop.
+    // Sorted in pieces that are then merged: a sort of millions of names would not check whether to stop.
     const PIECE: usize = 1 << 15;
     let name = |node: u32| &names[node as usize];
     let mut nodes: Vec<u32> = (0..names.len() as u32).collect();

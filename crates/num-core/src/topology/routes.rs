@@ -331,7 +331,7 @@ struct Routes<'a> {
     graph: &'a Routing,
     hops: Vec<u32>,             // by node: how many links to the target
     reached: Vec<u32>,          // the nodes that reach the target, nearest first
-    spans: Vec<(usize, usize)>, // by node: where its next links lie in `next`; empty until asked for
+    spans: Vec<(usize, usize)>, // by node: where its next links lie in `next`; empty until used
     next: Vec<u32>,
 }
 

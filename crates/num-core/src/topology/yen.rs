@@ -3,7 +3,7 @@
 //! A path that is found splits what it was the shortest of into smaller sets: per node on it, the paths that begin as
 //! it does and leave it there by another link. The shortest path of all is the shortest of one of these sets, and so
 //! on (Yen 1971; the sets never overlap, Lawler 1972). The tree of shortest ways to the target bounds every set from
-//! below, by a look at the links that leave one node. Sets wait in a heap by that bound, and a path is only looked for
+//! below, from the links that leave one node. Sets wait in a heap by that bound, and a path is only searched
 //! in one whose bound is the least: it is what the tree says, unless that leads back to the beginning of the path; only
 //! then is there a search, with the tree as its bound (A*).
 //!
@@ -27,7 +27,7 @@ pub(super) struct Yen<'a> {
     pacer: Pacer,
     found: Vec<Path>,
     waiting: BinaryHeap<Reverse<Candidate>>,
-    /// The lengths of the shortest paths that are known, taken or waiting, at most as many as are asked for.
+    /// The lengths of the shortest paths that are known, taken or waiting, at most k.
     known: BinaryHeap<Length>,
     on_beginning: Marks,
     search: Search,

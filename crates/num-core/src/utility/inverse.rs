@@ -39,7 +39,7 @@ impl Search {
         Self { log_price: price.ln(), saturation, low, high, step: 1.0, widths: [f64::INFINITY; 2], at, done: false }
     }
 
-    /// Takes U' at the rate that was asked for, and says where to look next.
+    /// Takes U' at the last rate, and returns the next rate to evaluate.
     fn learn(&mut self, marginal: f64) {
         let excess = marginal.ln() - self.log_price;
         if marginal.is_nan() {

@@ -62,7 +62,7 @@ pub trait Utility: fmt::Debug + Send + Sync {
     /// U(x), the worth of a rate. May be −∞ at 0.
     fn value(&self, flow: usize, rate: f64) -> f64;
 
-    /// U'(x) ≥ 0, the worth of one more unit of rate; where U has a kink, its left derivative. May be ∞ at 0.
+    /// U'(x) ≥ 0, the worth of one more unit of rate; where U has a breakpoint, its left derivative. May be ∞ at 0.
     fn marginal(&self, flow: usize, rate: f64) -> f64;
 
     /// The rate x ≥ 0 that maximizes U(x) − q x at price q > 0. Not increasing in q.
@@ -108,7 +108,7 @@ pub trait Utility: fmt::Debug + Send + Sync {
         None
     }
 
-    /// U(`to`) − U(`from`), without the cancellation of subtracting two values where the family knows a way. Where it does
+    /// U(`to`) − U(`from`), without the cancellation of subtracting two values where the family has a formula. Where it does
     /// not and [`cancels`] says so, the bound U'(`from`) (`to` − `from`), which by concavity is no less.
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
         if from == to {

@@ -28,10 +28,10 @@ impl Units {
     }
 }
 
-/// Some flows of a utility that knows nothing of units: every argument and answer is converted.
+/// Some flows of a utility without natural units: every argument and result is converted.
 ///
-/// The inner object is always asked for all the flows that it was made for, in its own order, because a vectorised user
-/// utility may hold arrays over them. Flows that are not wanted are asked at the first wanted flow's argument.
+/// The inner object is always called with all the flows that it was made for, in its order, because a vectorised
+/// user-defined utility may hold arrays over them. The other flows get the argument of the first flow in use.
 #[derive(Debug)]
 pub(crate) struct Rescaled {
     inner: Arc<dyn Utility>,

@@ -1,5 +1,5 @@
 //! The online allocator: flowlets start and end, prices stay, every tick gives rates that no link is too small for, and
-//! endpoints hear only what changed.
+//! only changes are sent to endpoints.
 //!
 //! ```text
 //! tick       x, p ← one step of the price rule;  r ← normalizer(x)
@@ -7,9 +7,9 @@
 //! updates    every flow whose r has left [(1 − θ) sent, (1 + θ) sent]
 //! ```
 //!
-//! An endpoint that has not heard of its rate sends at most r/(1 − θ), so that the links, filled to 1 − θ, hold all the
-//! same. A link that was empty has a price of no meaning; it gets the one at which its first flows pay what they are
-//! utility, split evenly over the links of their paths: p_l = Σ x U'(x)/(|path| c_l), x the most that a path can carry.
+//! An endpoint without an update sends at most r/(1 − θ), so that links, filled to 1 − θ, are not overloaded. The price of
+//! a link that was empty has no meaning; it becomes the one at which its first flows pay x U'(x), split evenly over the
+//! links of their paths: p_l = Σ x U'(x)/(|path| c_l), x the most that a path can carry.
 //! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6.
 
 mod by_name;
@@ -37,10 +37,10 @@ pub enum Normalization {
     FNorm,
     /// All by the largest of the network. O(crossings), on one thread.
     UNorm,
-    /// Weighted max-min with the rates as weights, which wastes nothing. As dear as [`max_min`](netnum_core::max_min()),
+    /// Weighted max-min with the rates as weights, which wastes nothing. As expensive as [`max_min`](netnum_core::max_min()),
     /// on one thread.
     Fill,
-    /// Nothing: rates are what the flows ask for, and links may be too full.
+    /// Nothing: rates are what the flows demand, and links may be too full.
     None,
 }
 
@@ -50,9 +50,9 @@ pub enum Normalization {
 pub struct AllocatorSettings {
     /// What makes rates feasible.
     pub normalization: Normalization,
-    /// θ: a rate is news when it has moved by more than this part of itself; 0 ≤ θ < 1.
+    /// θ: a rate is sent again when it has moved by more than this part of itself; 0 ≤ θ < 1.
     pub update_threshold: f64,
-    /// The part of every link that is held back, for flows too short to ask; 0 ≤ headroom < 1.
+    /// The part of every link that is held back, for flows too short to be started; 0 ≤ headroom < 1.
     pub headroom: f64,
 }
 
@@ -102,11 +102,11 @@ impl AllocatorSettings {
 pub struct Allocator<R: Real = f64> {
     engine: Engine<R>,
     settings: AllocatorSettings,
-    /// Of every link, as the caller says.
+    /// Of every link, as given.
     capacities: Vec<f64>,
     /// Links that carried nothing at the last tick, and have been priced since.
     fresh: FxHashSet<u32>,
-    /// By slot, what the flow's endpoint last heard; 0 before it has.
+    /// By slot, the last rate sent to the flow's endpoint; 0 before the first.
     sent: Vec<f64>,
     /// Flows that the layout was made for.
     laid_out: usize,
@@ -201,7 +201,7 @@ pub trait Allocate: Send + Sync {
     fn pin(&mut self);
 
     /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. With fill, flows
-    /// weigh what they would ask for if paths could carry it, so that a weight acts before prices have followed. O(flows +
+    /// weigh what they would demand if paths could carry it, so that a weight acts before prices have followed. O(flows +
     /// links) with F-NORM.
     ///
     /// # Errors
@@ -217,8 +217,8 @@ pub trait Allocate: Send + Sync {
     /// Id and rate of every flowlet. O(flows).
     fn rates(&self) -> Vec<(FlowId, f64)>;
 
-    /// Id and rate of every flowlet whose endpoint must hear of it: its rate has moved by more than the threshold since
-    /// its last update. They count as sent. O(flows).
+    /// Id and rate of every flowlet whose endpoint needs an update: its rate has moved by more than the threshold since
+    /// the last one. They count as sent. O(flows).
     fn updates(&mut self) -> Vec<(FlowId, f64)>;
 
     /// Number of flowlets.
@@ -349,7 +349,7 @@ impl<R: Real> Allocator<R> {
         Ok(prices)
     }
 
-    /// Feasible rates, of what flows asked for last.
+    /// Feasible rates, from what flows demanded last.
     fn normalize(&mut self) {
         match self.settings.normalization {
             Normalization::FNorm => self.engine.normalize(),
@@ -456,7 +456,7 @@ impl<R: Real> Allocate for Allocator<R> {
         let has_failed = |&link: &u32| self.capacities[link as usize] == 0.0;
         let mut returned: Vec<u32> = links.iter().copied().filter(has_failed).collect();
         swap(self);
-        // Its flows are back, and with them those links of their paths that nobody else has used.
+        // Its flows are back, and with them those links of their paths that no other flow has used.
         returned.retain(|&link| self.capacities[link as usize] > 0.0);
         let flows = if returned.is_empty() { &[] } else { change.flows() };
         match self.price_returned(flows, &returned) {
@@ -512,15 +512,15 @@ impl<R: Real> Allocate for Allocator<R> {
     fn updates(&mut self) -> Vec<(FlowId, f64)> {
         let threshold = self.settings.update_threshold;
         let (settings, sent) = (self.settings, &mut self.sent);
-        let mut news = Vec::new();
+        let mut updates = Vec::new();
         self.engine.each_rate(|id, rate, feasible| {
             let (now, sent) = (settings.given(rate, feasible), &mut sent[id.slot()]);
             if now < *sent * (1.0 - threshold) || now > *sent * (1.0 + threshold) {
                 *sent = now;
-                news.push((id, now));
+                updates.push((id, now));
             }
         });
-        news
+        updates
     }
 
     fn flows(&self) -> usize {
@@ -549,7 +549,7 @@ impl<R: Real> Allocate for Allocator<R> {
 }
 
 impl AllocatorSettings {
-    /// A flow's rate, of what it asks for and what is left of that.
+    /// A flow's rate, from what it demands and what the normalizer leaves of that.
     fn given(&self, asked: f64, feasible: f64) -> f64 {
         if self.normalization == Normalization::None { asked } else { feasible }
     }

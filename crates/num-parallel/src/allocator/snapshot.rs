@@ -19,7 +19,7 @@ use super::{Allocator, AllocatorSettings};
 use crate::engine::{Engine, Snapshot};
 use crate::flow_blocks::Real;
 
-/// What the first field of the text says.
+/// The value of the first field of the text.
 const FORMAT: &str = "netnum-allocator";
 /// Raised whenever a field changes.
 const VERSION: u64 = 2;

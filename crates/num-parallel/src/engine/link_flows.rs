@@ -6,7 +6,7 @@
 //!
 //! A flow that comes adds an entry per link; one that goes adds nothing but to a count. So a change costs as much as the
 //! flows on its link, entries that have gone stale are passed once, and the whole is dropped, to be made again when it
-//! is next asked for, once most of it is stale. Whoever never changes a capacity pays nothing.
+//! is next needed, once most of it is stale. Without changes of capacities it costs nothing.
 
 /// The flows of every link, and some that have left it.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl LinkFlows {
         (2 * self.stale <= self.entries.len() + self.latest.len()).then_some(self)
     }
 
-    /// Appends the flows of a link, of the entries that `uses` says are still right; the others are gone for good. A
+    /// Appends the flows of a link, of the entries that `uses` confirms; the others are removed. A
     /// flow that has left and come back may be there twice.
     pub(crate) fn append(&mut self, link: u32, flows: &mut Vec<u32>, uses: impl Fn(u32, u32) -> bool) {
         let (mut at, mut kept) = (self.latest[link as usize], None);

@@ -6,7 +6,7 @@
 //! powers     x = exp(log w − (log q)/α)    D = x/(α q)
 //! ```
 //!
-//! D counts once per priced link where a rule asks for it. Columns side by side, 16-bit numbers for entries; [load,
+//! D counts once per priced link where a rule needs it. Columns side by side, 16-bit numbers for entries; [load,
 //! slope] lie together, so that one addition serves both.
 
 use netnum_core::numerics::{exp, ln, vectorized};

@@ -1,9 +1,9 @@
-//! Who works on what: links → entries, flows → blocks.
+//! The layout: links → table entries, flows → blocks.
 //!
 //! ```text
-//! entry = a link, or a pair of links that paths cross one after the other
-//! numbers   0 … links − 1 the links themselves, then the tables, row by row
-//! table    = all pairs (a, b) around one node, a table of the links into it by the links out of it
+//! entry   = a link, or a link pair: two links that paths cross one after the other
+//! numbers   0 … links − 1 the links themselves, then the pair tables, row by row
+//! pair table = all pairs (a, b) around one node: the links into it by the links out of it
 //! block    = the flows that begin at some of these nodes: the unit of parallel work
 //! ```
 //!

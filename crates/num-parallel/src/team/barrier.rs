@@ -1,12 +1,12 @@
-//! Where the workers of a team meet: nobody goes on before everybody has come.
+//! The barrier inside a job: no worker passes before all have arrived.
 //!
-//! A sense-reversing barrier: who comes reads the number of the meeting, then counts itself; the last one to come
-//! resets the count and raises the number, which is all that the others watch. Two atomic variables, each on a line of
-//! cache of its own, one shared write to come and one to be let go. (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
+//! A sense-reversing barrier: a worker reads the number of the meeting, then counts itself; the last one resets the
+//! count and raises the number, which is all that the others watch. Two atomic variables, each on a line of
+//! cache of its own, one shared write to arrive and one to release. (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
 //! section 3.1; their sense is the last bit of our number, so that no worker has to remember it.)
 //!
-//! A worker that has left for good never comes to another meeting. Who waits for it sees that nobody is left to open
-//! the meeting, and is told so instead of waiting for ever.
+//! A worker that has left for good comes to no other meeting. One that waits for it gets an error instead of waiting for
+//! ever.
 
 use crossbeam_utils::CachePadded;
 
@@ -40,14 +40,14 @@ impl Barrier {
         self.workers
     }
 
-    /// All workers are here again. Only for who knows that all have left, and before any of them can come.
+    /// All workers are present again. To be called when all have left, and before any of them can arrive.
     pub(super) fn open(&self) {
-        // Whoever deserted a meeting may have left some behind who were counted.
+        // A meeting that was deserted may have left a count.
         self.arrived.store(0, Ordering::Relaxed);
         self.present.store(self.workers, Ordering::Relaxed);
     }
 
-    /// Waits until all workers have come. What any of them wrote before is seen by all of them after.
+    /// Waits until all workers have come. Every write before it is visible to all of them after it.
     pub(super) fn wait(&self) -> Result<(), Deserted> {
         // It cannot be raised before this worker is counted.
         let meeting = self.meetings.load(Ordering::Relaxed);
@@ -59,7 +59,7 @@ impl Barrier {
         let mut patience = Patience::default();
         while self.meetings.load(Ordering::Acquire) == meeting {
             let lasts = patience.spend();
-            // Who left did so after the last meeting it came to. If that was this one, the number has been raised.
+            // A worker leaves after its last meeting. If that was this one, the number has been raised.
             if !lasts
                 && self.present.load(Ordering::Acquire) < self.workers
                 && self.meetings.load(Ordering::Acquire) == meeting
@@ -75,7 +75,7 @@ impl Barrier {
         self.present.fetch_sub(1, Ordering::Release);
     }
 
-    /// Waits until all workers have left. What any of them wrote before is seen after.
+    /// Waits until all workers have left. Their writes are visible after it.
     pub(super) fn wait_until_left(&self) {
         let mut patience = Patience::default();
         while self.present.load(Ordering::Acquire) > 0 {
@@ -87,7 +87,7 @@ impl Barrier {
 /// How long to watch a variable before others may have the core.
 ///
 /// Workers that have a core each meet within fractions of a microsecond, and asking the system for anything takes as
-/// long. Where they share cores, the one that is waited for may be waiting for the core of who waits.
+/// long. Where they share cores, the missing one may need the core of the one that waits.
 #[derive(Debug, Default)]
 pub(super) struct Patience(u32);
 

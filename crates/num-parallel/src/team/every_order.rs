@@ -100,7 +100,7 @@ fn a_job_reaches_every_member_and_what_it_wrote_reaches_the_caller() {
 }
 
 #[test]
-fn a_panic_ends_the_wait_of_the_others_and_the_crew_goes_on() {
+fn a_panic_ends_the_wait_of_the_others_and_the_team_goes_on() {
     in_every_order(|| {
         let mut team = of_two();
         let dies = Arc::new(|worker: &Worker| {

@@ -1,4 +1,4 @@
-//! A team: threads that do one job together, again and again, and meet within it.
+//! A team: threads that do one job together, again and again, with a barrier inside it.
 //!
 //! An iteration lasts microseconds, and starting a thread for it would take longer. So the workers are started once;
 //! [`Team::run`] hands all of them the same job, the calling thread is one of them, and [`Worker::wait`] is the barrier
@@ -51,7 +51,7 @@ pub(crate) struct Team {
     pinned: bool,
 }
 
-/// One of a team, as its job sees it.
+/// One thread of a team, within its job.
 pub(crate) struct Worker<'a> {
     number: usize,
     barrier: &'a Barrier,
@@ -60,12 +60,12 @@ pub(crate) struct Worker<'a> {
 /// What the caller and the workers share.
 struct Shared {
     barrier: Barrier,
-    /// How often there was something new in `job`. Who sees it raised locks `job` after the caller did, and that lock
-    /// orders what they do.
+    /// How often `job` was replaced. A worker that reads a raised count locks `job` after the caller did, and that lock
+    /// orders their accesses.
     calls: CachePadded<AtomicUsize>,
     /// What to do; nothing, when called, means that the team is dismissed.
     job: Mutex<Option<Job>>,
-    /// What the first worker to panic in the present job died of.
+    /// The payload of the first panic in the present job.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -133,7 +133,7 @@ impl Team {
     ///
     /// # Panics
     /// When the job does, on any worker: with the panic of the first one. The others are not waited for where they wait
-    /// for it. Also when a worker waits for one that has returned: all must meet equally often.
+    /// for it. Also when a worker waits for one that has returned: all must pass the barrier equally often.
     pub(crate) fn run(&mut self, job: Arc<dyn Fn(&Worker) + Send + Sync>) {
         if self.is_elsewhere() {
             self.start_again();
@@ -160,7 +160,7 @@ impl Drop for Team {
         }
         self.shared.call(None, &self.workers);
         for worker in self.workers.drain(..) {
-            // A worker catches what its job dies of.
+            // A worker catches the panics of its job.
             let _ = worker.join();
         }
     }
@@ -183,10 +183,10 @@ impl Worker<'_> {
         self.barrier.workers()
     }
 
-    /// Waits until every worker has come here. What any of them wrote before is seen by all of them after.
+    /// Waits until every worker has come here. Every write before it is visible to all of them after it.
     pub(crate) fn wait(&self) {
         if self.barrier.wait().is_err() {
-            // Past the panic hook: the worker that is missing has spoken there, and this one has nothing to add.
+            // Past the panic hook, which the missing worker has already called.
             resume_unwind(Box::new(Deserted));
         }
     }
@@ -204,17 +204,17 @@ impl Shared {
 
     /// A worker's life.
     fn work(&self, number: usize) {
-        let mut heard = 0;
+        let mut calls_done = 0;
         loop {
             let mut patience = Patience::default();
-            while self.calls.load(Ordering::Relaxed) == heard {
+            while self.calls.load(Ordering::Relaxed) == calls_done {
                 // A call between looking and sleeping ends the sleep at once.
                 if !patience.spend() {
                     thread::park();
                 }
             }
-            // Nobody calls again before all have left.
-            heard = heard.wrapping_add(1);
+            // The caller does not call again before all have left.
+            calls_done = calls_done.wrapping_add(1);
             let Some(job) = lock(&self.job).clone() else { return };
             self.perform(number, job);
         }

@@ -58,8 +58,8 @@ impl Objective {
         })
     }
 
-    /// The same in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network: utilities may
-    /// all be multiplied by the same number, and near 1 at such a rate they lose no digits.
+    /// The same in an allocator's form, U'(x) = (w/x)^α, where `unit` is a rate like those of the network: utilities
+    /// may all be multiplied by the same number, and near 1 at such a rate they lose no digits.
     pub(super) fn power_law(self, flow: &Flow, unit: f64) -> PowerLaw {
         let weight = match self {
             Self::Proportional | Self::AlphaFair(_) => unit,

@@ -1,14 +1,14 @@
 //! `Policy` and `Routing`: entries of the registries of the simulator, by name and with options.
 
-use netnum_sim::{Entry, Error, OptionValue, Options, POLICIES, ROUTINGS};
-use pyo3::exceptions::PyTypeError;
+use netnum_sim::{Entry, Error, Options, POLICIES, ROUTINGS};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyString};
 
+use super::plain::{dict, fields, object};
 use super::user_policy::UserPolicy;
 use super::user_routing::UserRouting;
 use super::{Split, Workload};
-use crate::error::{MethodError, raise, setting};
+use crate::error::{MethodError, raise};
 use crate::topology::Topology;
 
 /// A class for the entries of one registry.
@@ -281,66 +281,4 @@ impl ByName {
         }
         Ok(shown + ")")
     }
-}
-
-/// A dict with text for keys, as plain data. `place` is the place of a value, for errors.
-fn fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String) -> PyResult<Options> {
-    let mut fields = Options::new();
-    for (name, value) in dict {
-        let name: String = name.extract()?;
-        let value = plain(&place(&name), &value)?;
-        fields.insert(name, value);
-    }
-    Ok(fields)
-}
-
-/// A value as plain data. `place` is where it stands, for messages.
-pub(super) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
-    if value.is_none() {
-        return Ok(OptionValue::None);
-    }
-    if let Ok(truth) = value.cast::<PyBool>() {
-        return Ok(OptionValue::Bool(truth.is_true()));
-    }
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(OptionValue::Text(text.to_str()?.into()));
-    }
-    if let Ok(dict) = value.cast::<PyDict>() {
-        return Ok(OptionValue::Table(fields(dict, |_| place.to_owned())?));
-    }
-    if let Ok(values) = value.extract::<Vec<Bound<'_, PyAny>>>() {
-        return values.iter().map(|value| plain(place, value)).collect::<PyResult<_>>().map(OptionValue::List);
-    }
-    if let Ok(whole) = value.extract::<i64>() {
-        return Ok(OptionValue::Integer(whole));
-    }
-    if let Ok(number) = value.extract::<f64>() {
-        let finite = number.is_finite().then_some(OptionValue::Number(number));
-        return finite.ok_or_else(|| setting(place, number, "a finite number"));
-    }
-    let kind = value.get_type().name()?;
-    Err(PyTypeError::new_err(format!("{place} must be a number, text, a list or dict of them or None, not {kind}")))
-}
-
-fn dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, value) in options {
-        dict.set_item(name, object(py, value)?)?;
-    }
-    Ok(dict)
-}
-
-fn object<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match value {
-        OptionValue::None => py.None().into_bound(py),
-        OptionValue::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
-        OptionValue::Integer(whole) => whole.into_pyobject(py)?.into_any(),
-        OptionValue::Number(number) => number.into_pyobject(py)?.into_any(),
-        OptionValue::Text(text) => PyString::new(py, text).into_any(),
-        OptionValue::List(values) => {
-            let values = values.iter().map(|value| object(py, value)).collect::<PyResult<Vec<_>>>()?;
-            PyList::new(py, values)?.into_any()
-        }
-        OptionValue::Table(fields) => dict(py, fields)?.into_any(),
-    })
 }

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat};
 
-use super::by_name::plain;
+use super::plain::plain;
 use super::user_policy::name_of;
 use super::{Network, Workload};
 use crate::error::raise;

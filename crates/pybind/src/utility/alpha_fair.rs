@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::Utility;
-use super::classes::{Class, column, raise_weight, with_base};
+use super::class::{Class, column, raise_weight, with_base};
 use crate::error::raise;
 use crate::numbers;
 

@@ -8,7 +8,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use super::Utility;
-use super::classes::{Class, with_base};
+use super::class::{Class, with_base};
 use crate::error::raise;
 use crate::numbers;
 

@@ -6,7 +6,7 @@ use netnum_core::MinFct as Core;
 use pyo3::prelude::*;
 
 use super::Utility;
-use super::classes::{Class, column, with_base};
+use super::class::{Class, column, with_base};
 use crate::error::raise;
 use crate::numbers;
 

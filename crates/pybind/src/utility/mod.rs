@@ -2,6 +2,7 @@
 
 mod alpha_fair;
 mod bandwidth_function;
+mod class;
 mod classes;
 mod linear;
 mod min_fct;

@@ -5,8 +5,8 @@
 //! R x + s = c          s·p = μ    z·x = μ    v·(cap − x) = μ    t·(saturation − y) = μ        μ → 0
 //! ```
 //!
-//! A Newton step on these, each flow's and path's prices eliminated, leaves one equation per link (`../system`). Two steps with one matrix: straight at μ = 0 (predictor), which tells how far μ can fall,
-//! then at that μ with second-order terms (corrector). What makes it arrive on real instances:
+//! A Newton step on these, each flow's and path's prices eliminated, leaves one equation per link (`../system`). Two steps with one matrix: straight at μ = 0 (predictor), which shows how far
+//! μ can fall, then at that μ with second-order terms (corrector). What makes it arrive on real instances:
 //!
 //! - The residual of U'(y) = λ is taken in logarithms, ρ = log U'(y) − log λ, dλ = λ (ρ − ε dy/y), with ε the elasticity
 //!   of U'. Marginals over a hundred decades are then as good as any.
@@ -17,9 +17,9 @@
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
 //!   flows, per y. A split is found by differences of prices that small, and the term must not be what decides them. And
 //!   one on every linear flow, 1e−12 of its λ, per y.
-//! - What the paths of a flow see is its level ℓ = λ − t, less Q, what the links cost that all of them cross. Where t or Q
+//! - The price that the paths of a flow compare with is its level ℓ = λ − t, less Q, what the links cost that all of them cross. Where t or Q
 //!   makes up nearly all of λ, ℓ − Q is not their difference but moves by Newton's steps of its own, and t or λ is what
-//!   follows from it: otherwise rounding of λ would say how the flow is split.
+//!   follows from it: otherwise rounding of λ would decide how the flow is split.
 //! - Centring is raised while feasibility lags behind complementarity.
 //!
 //! Starts, in its first step, from the prices it is given, improved by up to 60 iterations of fast NED unless utilities
@@ -234,11 +234,11 @@ impl Method for InteriorPoint {
         Ok(estimate)
     }
 
-    fn is_dear(&self) -> bool {
+    fn is_expensive(&self) -> bool {
         true
     }
 
-    fn is_stuck(&self) -> bool {
+    fn has_stalled(&self) -> bool {
         self.progress.since > PATIENCE
     }
 }
@@ -264,7 +264,7 @@ impl InteriorPoint {
         let (mut prices, mut demands) = (Vec::new(), Vec::new());
         for chunk in self.chunks.iter() {
             let first = chunk.paths.start;
-            let mut asked = false;
+            let mut has_demands = false;
             self.barriers.floors.for_each_dual(chunk.floors.clone(), |path, dual| {
                 let (flow, rate) = (chunk.flow_of(problem, path), &mut rates[path]);
                 // λ − q is minus the excess of the price.
@@ -279,8 +279,8 @@ impl InteriorPoint {
                 if *rate < IDLE_RATE * self.variables.flow_rates[flow] {
                     *rate = 0.0;
                 } else if *rate < IDLE_RATE * problem.ceilings[path] {
-                    if !asked {
-                        asked = true;
+                    if !has_demands {
+                        has_demands = true;
                         prices.resize(chunk.paths.len(), 0.0);
                         demands.resize(chunk.paths.len(), 0.0);
                         self.kkt.system.routing.gather(chunk.paths.clone(), &self.variables.prices, &mut prices);

@@ -16,7 +16,7 @@
 //!
 //! Since H ≥ the whole Hessian on the priced links, a step of s = 1 along G/H cannot overshoot by more than its curvature
 //! changes on the way. Longer ones and β can, and so can interpolation where prices reach 0; the slope test catches
-//! that: it asks that the dual function has not begun to rise steeply between the two points passed. It needs no
+//! that: it requires that the dual function has not begun to rise steeply between the two points passed. It needs no
 //! objective values, whose differences drown in rounding near the optimum. One pass over the flows per iteration, one
 //! more for every refused step.
 //!
@@ -48,7 +48,7 @@ const ROUNDING: f64 = 1e-12;
 const LENGTHS: [f64; 2] = [0.7, 3.0];
 /// By how much s may grow after refusals.
 const GROWTH: f64 = 1.5;
-/// The largest u: excesses are not interpolated much farther than they were seen.
+/// The largest u: excesses are not extrapolated much farther than the points at which they are known.
 const FARTHEST: f64 = 1.5;
 /// κ is at least this part of Σ H a², of which it is almost 0 along flat directions, and below it in rounding.
 const FLATTEST: f64 = 1e-3;

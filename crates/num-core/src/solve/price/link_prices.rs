@@ -1,16 +1,16 @@
 //! The price iteration: the only driver of a price rule.
 //!
 //! ```text
-//! start      the rule sees all links; respond
+//! start      respond; the rule is shown all links
 //! advance    p ← the rule, link by link
 //! respond    [y, H] ← flows at p;  judge;  accepted, or p ← retreat and respond again
 //! step       advance, respond                              a solve
 //!            respond, advance                              an engine, whose flows change between steps
 //! ```
 
-use super::links::Links;
+use super::links::{LARGEST_PRICE, LinkState, Links, Memory, at_least, newton_step};
 use super::respond::Respond;
-use super::rule::{LARGEST_PRICE, LinkState, Memory, Sums, at_least, newton_step};
+use super::rule::Sums;
 use super::rules::Rule;
 use crate::error::{Error, Result};
 use crate::numerics::vectorized;
@@ -32,10 +32,10 @@ pub struct LinkPrices {
     pub(super) priced: Vec<f64>,
     /// y_l and H_l *(derived)*.
     pub(super) sums: Vec<[f64; 2]>,
-    /// G_l/H_l *(derived)*: a division, found once for all who need it.
+    /// G_l/H_l *(derived)*: a division, computed once for all uses.
     newton_steps: Vec<f64>,
     pub(super) memories: Vec<Memory>,
-    /// Whether the rule has seen the links as they are now.
+    /// Whether the rule has started on the present network.
     pub(super) has_started: bool,
     /// Whether the sums are an accepted response to these prices.
     has_response: bool,
@@ -87,7 +87,7 @@ impl LinkPrices {
         &self.sums
     }
 
-    /// Whether the rule has seen the links as they are now: [`start`](Self::start) is due where it has not.
+    /// Whether the rule has started on the present network; if not, [`start`](Self::start) is due.
     pub fn has_started(&self) -> bool {
         self.has_started
     }
@@ -145,7 +145,7 @@ impl LinkPrices {
         self.has_response = false;
     }
 
-    /// Takes back a change of the network that was undone: whether the rule has seen it.
+    /// Restores [`has_started`](Self::has_started) after a change of the network that was undone.
     pub fn set_started(&mut self, has_started: bool) {
         self.has_started = has_started;
     }
@@ -171,9 +171,9 @@ impl LinkPrices {
             let counted = self.rule.get().counts_priced_links().then_some(&*all);
             flows.respond(&free, counted, &mut self.sums)?;
             show(&mut self.rule, &self.capacities, &free, &self.sums, &mut self.memories);
-        }
-        for (priced, &price) in self.priced.iter_mut().zip(&self.prices) {
-            *priced = if price > 0.0 { 1.0 } else { 0.0 };
+            for (priced, &price) in self.priced.iter_mut().zip(&self.prices) {
+                *priced = if price > 0.0 { 1.0 } else { 0.0 };
+            }
         }
         self.respond_once(flows)?;
         if !at_free_links {
@@ -241,7 +241,7 @@ impl LinkPrices {
         self.respond(flows)
     }
 
-    /// An estimate of the relative gap, O(links): what the links' mismatch is worth in parts of all revenue,
+    /// An estimate of the relative gap, O(links): the value of the links' mismatch in parts of all revenue,
     /// Σ |G_l| p_l / Σ c_l p_l, each price after a Newton step where the link is too full. Near the optimum it is about the
     /// gap. Not a number if a price, a load or a slope was none.
     pub fn gap_estimate(&self) -> f64 {

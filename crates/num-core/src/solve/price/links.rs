@@ -1,7 +1,72 @@
-//! The links of a network as columns, as a price rule moves them.
+//! Links, one at a time and as columns, as a price rule is given them.
 
-use super::rule::{LARGEST_PRICE, LinkState, Memory};
 use crate::numerics::vectorized;
+
+/// One link, as a price rule is given it.
+///
+/// The units are those of the iteration that runs the rule: natural units in [`solve`](crate::solve()) and
+/// [`Solver`](crate::Solver), where rates and prices are near 1 whatever the problem's units are; the caller's units in
+/// an engine or allocator of `netnum-parallel`. A rule without constants of a unit of its own behaves alike in both.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct LinkState {
+    /// c_l ≥ 0; 0 for a failed link.
+    pub capacity: f64,
+    /// p_l ≥ 0.
+    pub price: f64,
+    /// y_l: the sum of what flows demand at the present prices.
+    pub load: f64,
+    /// H_l ≥ 0: by how much the load falls per unit of price.
+    pub slope: f64,
+    /// G_l/H_l, the price change that would balance this link if the others did not move.
+    pub newton_step: f64,
+}
+
+impl LinkState {
+    /// A link and its Newton step.
+    pub fn new(capacity: f64, price: f64, load: f64, slope: f64) -> Self {
+        Self { capacity, price, load, slope, newton_step: newton_step(load - capacity, slope) }
+    }
+
+    /// G_l = y_l − c_l.
+    #[inline(always)]
+    pub fn excess(&self) -> f64 {
+        self.load - self.capacity
+    }
+}
+
+/// G/H; a number also for a link that no flow responds to.
+#[inline(always)]
+pub(in crate::solve) fn newton_step(excess: f64, slope: f64) -> f64 {
+    excess / at_least(slope, SMALLEST_SLOPE)
+}
+
+/// max, but of its two forms the one that takes one instruction, and lets through what is not a number.
+#[inline(always)]
+pub(in crate::solve) fn at_least(value: f64, least: f64) -> f64 {
+    if least > value { least } else { value }
+}
+
+const SMALLEST_SLOPE: f64 = 1e-200;
+
+/// Loads, slopes and what is remembered of them lie within this, so that sums and products of two are numbers.
+pub const LARGEST_SUM: f64 = 1e250;
+
+/// Prices beyond this are cut, so that sums over long paths stay finite.
+pub const LARGEST_PRICE: f64 = 1e200;
+
+/// A price within what prices can be; what is not a number stays so.
+pub(in crate::solve) fn cut(price: f64) -> f64 {
+    price.clamp(0.0, LARGEST_PRICE)
+}
+
+/// What a rule remembers of one link: six numbers for it to use as it likes, all 0 before the first step.
+pub type Memory = [f64; 6];
+
+/// Whether numbers that a rule remembers are ones that loads, slopes and prices can lead to.
+pub(super) fn are_sums(numbers: &[f64]) -> bool {
+    numbers.iter().all(|number| number.abs() <= LARGEST_SUM)
+}
 
 /// Consecutive links, one entry per link in every column.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::link_prices::LinkPrices;
+use super::links::cut;
 use super::respond::{MakeRespond, Respond};
-use super::rule::cut;
 use super::rules::Rule;
 use super::serial::{Serial, bounds, power_demands};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::solve::{Method, State};
 pub(in crate::solve) struct PriceMethod {
     links: LinkPrices,
     flows: Box<dyn Respond>,
-    /// Whether the solver has to see the rates of every step: answers of a user's utility.
+    /// Whether the solver checks the rates of every step: answers of a user-defined utility.
     shows_rates: bool,
 }
 

@@ -5,7 +5,7 @@
 //! H_l ← s H_l + (1 − s) ΔH,     ΔH = −Δy_l/Δp_l over the last step, where that is positive
 //! ```
 //!
-//! Made for networks whose links see loads and nothing of the utilities. H starts as the exact slope at the first
+//! Made for networks whose links measure loads and have no knowledge of utilities. H starts as the exact slope at the first
 //! prices, since there is nothing to measure yet. A load also moves because other links' prices do: then ΔH is wrong by
 //! as much as they moved, and may be negative or huge. So a measurement counts only if it is positive and both have
 //! moved by more than rounding, and H stays within a factor of a thousand of where it started.

@@ -1,4 +1,4 @@
-//! Flows with several paths: a flow asks at a mean price of its paths, and shares that pull towards the cheap ones split it.
+//! Flows with several paths: the demand at a mean price of the paths, split by shares that move towards the cheap ones.
 //!
 //! ```text
 //! q_f = −τ_f log Σ σ_p exp(−q_p/τ_f)             a soft minimum over the paths of flow f, Σ σ_p = 1
@@ -15,7 +15,7 @@
 //! relative entropy for its distance). At rest the paths in use cost the same and the others more, which is optimal.
 //! The slopes bound the whole Hessian when every term counts once per priced link of its kind, as in [`super::FastNed`].
 //!
-//! τ decides the speed: a path that is too dear keeps ¾ + ¼ exp(−(q_p − q_f)/τ) of its share per step, and a small τ makes
+//! τ decides the speed: a path that is too expensive keeps ¾ + ¼ exp(−(q_p − q_f)/τ) of its share per step, and a small τ makes
 //! slopes large and price steps short. In proportion to q_p alone, τ would be far too large where all paths of a flow
 //! share one expensive link, beside which their differences are small: hence q'.
 //!
@@ -30,8 +30,8 @@
 
 use std::ops::Range;
 
+use super::links::at_least;
 use super::rows::LinkRecord;
-use super::rule::at_least;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::presolve::{CHUNK, Presolved};
@@ -42,14 +42,14 @@ pub(super) struct PathSplit {
     /// By path; empty when every flow has one.
     paths: Vec<Path>,
     /// By flow, a running mean of D_f over the accepted steps, and D_f of the last response *(iterate)*.
-    settled: Vec<f64>,
-    asked: Vec<f64>,
+    mean_demand: Vec<f64>,
+    last_demand: Vec<f64>,
     /// Of every crossing, whether some path of the flow avoids the link *(given)*.
     avoidable: Vec<bool>,
     scratch: Scratch,
 }
 
-/// Consecutive flows of one block that are asked together.
+/// Consecutive flows of one block whose demands are computed together.
 struct Part {
     block: usize,
     flows: Range<usize>,
@@ -84,7 +84,7 @@ struct Scratch {
 pub(in crate::solve) struct Bounds {
     /// Per path, the most that it carries.
     pub(in crate::solve) ceilings: Vec<f64>,
-    /// Per flow, the most that it asks for, and the price at which it does.
+    /// Per flow, the most that it demands, and the price at which it does.
     pub(in crate::solve) demands: Vec<f64>,
     pub(in crate::solve) floors: Vec<f64>,
 }
@@ -118,7 +118,14 @@ impl PathSplit {
             demands.resize(problem.original_flows.len(), 0.0);
             avoidable = avoidable_crossings(problem)?;
         }
-        Ok(Self { parts, paths, settled: demands.clone(), asked: demands, avoidable, scratch: Scratch::default() })
+        Ok(Self {
+            parts,
+            paths,
+            mean_demand: demands.clone(),
+            last_demand: demands,
+            avoidable,
+            scratch: Scratch::default(),
+        })
     }
 
     /// Back to shares in proportion to an equal share of every link.
@@ -127,7 +134,7 @@ impl PathSplit {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn restart(&mut self, problem: &Presolved) -> Result<()> {
         let mut pacer = Pacer::new();
-        self.settled.fill(0.0);
+        self.mean_demand.fill(0.0);
         for flow in self.parts.iter().flat_map(|part| part.flows.clone()) {
             let paths = problem.paths_of(flow);
             pacer.did(paths.len())?;
@@ -164,7 +171,7 @@ impl PathSplit {
                     self.paths[path].gather(problem, &self.avoidable, crossings, records);
                 }
                 let (own, ceilings) = (&mut self.paths[paths.clone()], &bounds.ceilings[paths]);
-                let (mean, scale) = mean_price(own, ceilings, self.settled[flow], bounds.floors[flow]);
+                let (mean, scale) = mean_price(own, ceilings, self.mean_demand[flow], bounds.floors[flow]);
                 means.push(mean);
                 scales.push(scale);
                 prices.push(at_least(mean, bounds.floors[flow]));
@@ -176,7 +183,7 @@ impl PathSplit {
             natural.utility.respond_into(natural.places(flows), prices, ceilings, demands, slopes);
             for (place, flow) in flows.clone().enumerate() {
                 let (mean, scale, demand, slope) = (means[place], scales[place], demands[place], slopes[place]);
-                self.asked[flow] = demand;
+                self.last_demand[flow] = demand;
                 for path in problem.paths_of(flow) {
                     let (own, ceiling) = (&mut self.paths[path], bounds.ceilings[path]);
                     own.part = own.wanted(mean, scale);
@@ -204,8 +211,8 @@ impl PathSplit {
 
     /// Moves the shares towards how the last response was split.
     pub(super) fn follow(&mut self, problem: &Presolved) {
-        for (settled, asked) in self.settled.iter_mut().zip(&self.asked) {
-            *settled += FOLLOW * (asked - *settled);
+        for (mean_demand, last_demand) in self.mean_demand.iter_mut().zip(&self.last_demand) {
+            *mean_demand += FOLLOW * (last_demand - *mean_demand);
         }
         for flow in self.parts.iter().flat_map(|part| part.flows.clone()) {
             let paths = &mut self.paths[problem.paths_of(flow)];
@@ -266,7 +273,7 @@ fn mean_price(paths: &mut [Path], ceilings: &[f64], demand: f64, floor: f64) -> 
     }
 }
 
-/// How many flows of a block have one path; they come first. None of a block that must be asked as a whole, if any flow
+/// How many flows of a block have one path; they come first. None of a block that must be last_demand as a whole, if any flow
 /// of it has several.
 pub(super) fn singles(problem: &Presolved, block: usize) -> usize {
     let natural = &problem.blocks[block];

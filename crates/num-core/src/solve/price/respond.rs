@@ -1,7 +1,7 @@
 //! The seam below the price iteration: prices down, load and slope per link up.
 //!
-//! An implementation knows the flows and how they respond; the driver above it, [`LinkPrices`](super::LinkPrices), knows
-//! links and the rule. Nothing else crosses, so that the flows may be a loop over rows ([`Serial`](super::serial)), blocks
+//! An implementation has the flows and their response; the driver above it, [`LinkPrices`](super::LinkPrices), has the
+//! links and the rule. Nothing else crosses, so that the flows may be a loop over rows (`serial.rs`), blocks
 //! on the threads of a machine (`netnum-parallel`), or blocks on several machines whose sums are added up.
 
 use crate::error::Result;
@@ -45,7 +45,7 @@ pub trait Respond: Send {
     /// counts once for every priced link of its path, but at least once.
     ///
     /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped) when a token in force says so, or whatever keeps it from an answer; the
+    /// [`Error::Stopped`](crate::Error::Stopped) when a token in force is set, or the error that prevents an answer; the
     /// same prices may be given again.
     fn respond(&mut self, prices: &[f64], priced: Option<&[f64]>, sums: &mut [[f64; 2]]) -> Result<()>;
 

@@ -6,9 +6,8 @@
 
 use std::ops::Range;
 
-use super::path_split::singles;
-use super::rule::at_least;
-use crate::presolve::{CHUNK, Presolved};
+use super::links::at_least;
+use crate::presolve::Presolved;
 
 /// What the paths through a link read and add to.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +25,7 @@ pub(super) struct Chunk {
     pub(super) flows: Range<usize>,
     pub(super) paths: Range<usize>,
     /// Their common number of links, if they have one.
-    length: Option<usize>,
+    pub(super) length: Option<usize>,
 }
 
 /// The rows of a chunk in the routing matrix.
@@ -188,31 +187,4 @@ fn respond_together<const FLOWS: usize, const WEIGH: bool>(
         }
     }
     rates
-}
-
-/// Consecutive paths of equal length within a block, in pieces whose prices, rates and slopes stay in cache; where a
-/// path's are used up at once, in one piece.
-pub(super) fn chunks(problem: &Presolved) -> Vec<Chunk> {
-    let length = |flow: usize| problem.paths.links(problem.flow_paths[flow]).len();
-    let mut chunks = Vec::new();
-    for (block, natural) in problem.blocks.iter().enumerate() {
-        let mut start = natural.flows.start;
-        let end = start + singles(problem, block);
-        let chunk = |flows: Range<usize>, length| {
-            let paths = problem.paths_of_all(&flows);
-            Chunk { block, flows, paths, length }
-        };
-        if natural.whole && start < end {
-            chunks.push(chunk(start..end, None));
-            continue;
-        }
-        let most = if natural.utility.log_weights().is_some() { usize::MAX } else { CHUNK };
-        for next in start + 1..=end {
-            if next == end || next - start == most || length(next) != length(start) {
-                chunks.push(chunk(start..next, Some(length(start))));
-                start = next;
-            }
-        }
-    }
-    chunks
 }

@@ -10,7 +10,7 @@ use crate::solve::method::{MethodInfo, find};
 /// options, and is written in files by that name.
 macro_rules! rules {
     ($($kind:ident($rule:ty),)*) => {
-        /// A price rule, of the library or of a user.
+        /// A price rule, of the library or user-defined.
         #[derive(Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
@@ -19,7 +19,7 @@ macro_rules! rules {
                 #[doc = concat!("[`", stringify!($kind), "`].")]
                 $kind($rule),
             )*
-            /// A rule of a user, which no file can hold.
+            /// A user-defined rule, which no file can hold.
             #[serde(skip)]
             User(Box<dyn PriceRule>),
         }
@@ -52,7 +52,7 @@ macro_rules! rules {
                 }
             }
 
-            /// The name of its method; `"user"` for a rule of a user.
+            /// The name of its method; `"user"` for a user-defined one.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => $kind::INFO.name,)*
@@ -63,7 +63,7 @@ macro_rules! rules {
             /// The same rule in the same state, to be written down.
             ///
             /// # Errors
-            /// [`Error::Unsupported`] for a rule of a user.
+            /// [`Error::Unsupported`] for a user-defined rule.
             pub(super) fn to_saved(&self) -> Result<Self> {
                 match self {
                     $(Self::$kind(rule) => Ok(Self::$kind(rule.clone())),)*
@@ -93,7 +93,7 @@ rules! {
 pub struct RuleSetup {
     /// The α of all flows, for rules that are made for one.
     pub alpha: f64,
-    /// The caller's price per rate in the units that the rule will see: 1 where these are the caller's.
+    /// The caller's price per rate in the units of the iteration: 1 where these are the caller's.
     pub price_per_rate: f64,
 }
 
@@ -127,7 +127,7 @@ impl Rule {
         }
     }
 
-    /// A rule of a user.
+    /// A user-defined rule.
     pub fn user(rule: impl PriceRule + 'static) -> Self {
         Self::User(Box::new(rule))
     }

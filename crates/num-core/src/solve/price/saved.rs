@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::link_prices::{LinkPrices, check_capacity, check_price};
-use super::rule::{LARGEST_PRICE, LARGEST_SUM, Memory, PriceRule};
+use super::links::{LARGEST_PRICE, LARGEST_SUM, Memory};
+use super::rule::PriceRule;
 use super::rules::Rule;
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;

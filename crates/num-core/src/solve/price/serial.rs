@@ -7,16 +7,16 @@
 //!
 //! This is for flows with one path; how a flow splits over several is in `path_split.rs`.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
-use super::path_split::{Bounds, PathSplit};
+use super::links::{LARGEST_PRICE, at_least};
+use super::path_split::{Bounds, PathSplit, singles};
 use super::respond::{PowerDemand, Respond};
-use super::rows::{Chunk, LinkRecord, Logs, Rows, chunks};
-use super::rule::{LARGEST_PRICE, at_least};
+use super::rows::{Chunk, LinkRecord, Logs, Rows};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::power_law::CEILING;
-use crate::presolve::{NaturalBlock, Presolved, smallest};
+use crate::presolve::{CHUNK, NaturalBlock, Presolved, smallest};
 
 /// The flows of a problem, which it borrows or shares.
 pub(in crate::solve) struct Serial<P> {
@@ -167,4 +167,31 @@ pub(super) fn power_demands(problem: &Presolved, floors: &[f64]) -> Option<Vec<P
         }
     }
     Some(demands)
+}
+
+/// Consecutive paths of equal length within a block, in pieces whose prices, rates and slopes stay in cache; where a
+/// path's are used up at once, in one piece.
+fn chunks(problem: &Presolved) -> Vec<Chunk> {
+    let length = |flow: usize| problem.paths.links(problem.flow_paths[flow]).len();
+    let mut chunks = Vec::new();
+    for (block, natural) in problem.blocks.iter().enumerate() {
+        let mut start = natural.flows.start;
+        let end = start + singles(problem, block);
+        let chunk = |flows: Range<usize>, length| {
+            let paths = problem.paths_of_all(&flows);
+            Chunk { block, flows, paths, length }
+        };
+        if natural.whole && start < end {
+            chunks.push(chunk(start..end, None));
+            continue;
+        }
+        let most = if natural.utility.log_weights().is_some() { usize::MAX } else { CHUNK };
+        for next in start + 1..=end {
+            if next == end || next - start == most || length(next) != length(start) {
+                chunks.push(chunk(start..next, Some(length(start))));
+                start = next;
+            }
+        }
+    }
+    chunks
 }

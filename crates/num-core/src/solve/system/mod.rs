@@ -206,7 +206,7 @@ impl System {
         let mut rest = weighted(&self.gradients.residual, &self.preconditioner);
         let mut turn = 0.0;
         for _ in 0..MOST_STEPS {
-            // Whoever asked looks at the tokens as well, and does not use what was stopped.
+            // The caller checks the tokens as well, and does not use a solution that was interrupted.
             if rest <= goal || interrupt::check().is_err() {
                 return true;
             }

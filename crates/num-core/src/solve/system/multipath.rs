@@ -31,7 +31,7 @@ pub(in crate::solve) struct Multipath {
     softness: Vec<f64>,
     stiffness: Vec<f64>,
     apart: Apart,
-    /// The links that each crosses; none before they are first asked for *(given)*.
+    /// The links that each crosses; none before their first use *(given)*.
     unions: Option<Unions>,
     /// Values of one flow's paths, and of all links.
     of_paths: Vec<f64>,

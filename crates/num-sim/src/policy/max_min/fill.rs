@@ -1,11 +1,11 @@
-//! Levels by water-filling: the level of a link at which its flows would fill it, if those that lower links cut off stay
-//! where they are, only rises while flows are cut off. So the link with the lowest such level is visited first: its level
-//! has risen since and is put back, or the link is the next to fill.
+//! Levels by water-filling: the level of a link at which its flows would fill it, if those that lower links cut off
+//! stay where they are, only rises while flows are cut off. So the link with the lowest such level is visited first:
+//! its level has risen since and is put back, or the link is the next to fill.
 //!
 //! What happens below the lowest level that a change moves stays as it was. So a fill continues the last one: the flows
 //! that this one cut off at that level or above rise again, their rates are given back to their links, and the water
-//! rises from there. Where many flows are active, every end moves the levels of many links, but only those above its own
-//! level.
+//! rises from there. Where many flows are active, every end moves the levels of many links, but only those above its
+//! own level.
 //!
 //! ```text
 //! left_l = c_l − Σ_f a_fl x_f over the flows that are cut off      level_l = left_l / Σ_f a_fl over those that rise
@@ -17,8 +17,9 @@
 //! come next. If each level is at least the one before, and no link is over its capacity at the end, then every flow is
 //! cut off by a full link on which no other is faster, and rates are max-min; else the fill begins from nothing.
 //!
-//! The water-fills of netnum-core always begin from nothing, for weights over hundreds of decades in twice the precision
-//! of a float. This one has to be fast for one event after another and for flows that spread over links by shares.
+//! The water-fills of netnum-core always begin from nothing, for weights over hundreds of decades in twice the
+//! precision of a float. This one has to be fast for one event after another and for flows that spread over links by
+//! shares.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

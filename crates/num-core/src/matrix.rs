@@ -1,0 +1,79 @@
+//! Paths and problems from arrays of ndarray (feature `ndarray`), where a matrix is a matrix: R of shape (links, paths),
+//! 1 where a path crosses a link.
+
+use ndarray::{Array2, ArrayView1, ArrayView2};
+
+use crate::error::{Error, Result};
+use crate::interrupt::Pacer;
+use crate::paths::Paths;
+use crate::problem::Problem;
+use crate::utility::Utilities;
+
+impl Paths {
+    /// The paths of a routing matrix of shape (links, paths), whose entries are 0 or 1. O(links · paths).
+    ///
+    /// # Errors
+    /// [`Error::RoutingMatrix`] naming the first other entry of the first path that has one; [`Error::Stopped`].
+    pub fn from_matrix(matrix: ArrayView2<'_, f64>) -> Result<Self> {
+        let (mut paths, mut links, mut pacer) = (Self::from_lists([[0; 0]; 0]), Vec::new(), Pacer::new());
+        for (path, column) in matrix.columns().into_iter().enumerate() {
+            pacer.did(column.len())?;
+            links.clear();
+            for (link, &value) in column.iter().enumerate() {
+                if value == 1.0 {
+                    links.push(link as u32);
+                } else if value != 0.0 {
+                    return Err(Error::RoutingMatrix { link, path, value });
+                }
+            }
+            paths.push(&links);
+        }
+        Ok(paths)
+    }
+
+    /// The routing matrix over so many links, of shape (links, paths), with entries 0 and 1.
+    ///
+    /// # Errors
+    /// [`Error::LinkOutOfRange`] for a path with a link that is not in `0..links`.
+    pub fn to_matrix(&self, links: usize) -> Result<Array2<f64>> {
+        let mut matrix = Array2::zeros((links, self.len()));
+        for (path, row) in self.iter().enumerate() {
+            for &link in row {
+                let entry = matrix.get_mut((link as usize, path));
+                *entry.ok_or(Error::LinkOutOfRange { path, link: i64::from(link), links })? = 1.0;
+            }
+        }
+        Ok(matrix)
+    }
+}
+
+impl Problem {
+    /// A problem in which every flow has one path, from capacities by link and a routing matrix of shape (links, paths).
+    ///
+    /// ```
+    /// use ndarray::{ArrayView1, array};
+    /// use netnum_core::{AlphaFair, Problem, Settings, solve};
+    ///
+    /// // A parking lot: one flow over both links, and one on each.
+    /// let (capacities, routing) = (array![1.0, 1.0], array![[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]);
+    /// let problem = Problem::from_matrix(capacities.view(), routing.view(), AlphaFair::proportional())?;
+    /// let solution = solve(&problem, &Settings::default())?;
+    /// let loads = routing.dot(&ArrayView1::from(&solution.rates));
+    /// assert!(loads.iter().all(|load| (load - 1.0).abs() < 1e-6));
+    /// # Ok::<(), netnum_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Paths::from_matrix`] and of [`Problem::new`]; [`Error::Length`] unless the matrix has a row per capacity.
+    pub fn from_matrix(
+        capacities: ArrayView1<'_, f64>,
+        matrix: ArrayView2<'_, f64>,
+        utilities: impl Into<Utilities>,
+    ) -> Result<Self> {
+        let (found, expected) = (matrix.nrows(), capacities.len());
+        if found != expected {
+            return Err(Error::Length { what: "routing matrix".into(), found, expected, per: "link" });
+        }
+        Self::new(capacities.to_vec(), Paths::from_matrix(matrix)?, utilities)
+    }
+}
