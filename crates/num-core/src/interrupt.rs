@@ -2,10 +2,10 @@
 //!
 //! A [`StopToken`] is in force on a thread while [`scope`](StopToken::scope) runs. Scopes nest, and every one of them
 //! counts: a solve with a time limit inside a simulation that Ctrl-C may stop ends with whichever comes first. Whatever
-//! takes long calls [`check`] every few thousand items, by way of a [`Pacer`], and returns [`Error::Stopped`]: a
-//! token abandons the work. A time limit in the settings of a solve, or an observer, ends it with the best answer so far
-//! instead, and so does any of them a simulation, with a status that says so. Threads that work for another one enter the
-//! [`Tokens`] of that one.
+//! takes long calls [`check`] every few thousand items, by way of a [`Pacer`], and returns [`Error::Stopped`]: a token
+//! abandons the work. A time limit in the settings of a solve, or an observer, ends it with the best answer so far
+//! instead, and so does any of them a simulation, with a status that says so. Threads that work for another one enter
+//! the [`Tokens`] of that one.
 //!
 //! ```
 //! use std::thread;

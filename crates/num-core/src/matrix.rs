@@ -1,5 +1,5 @@
-//! Paths and problems from arrays of ndarray (feature `ndarray`), where a matrix is a matrix: R of shape (links, paths),
-//! 1 where a path crosses a link.
+//! Paths and problems from arrays of ndarray (feature `ndarray`), where a matrix is a matrix: R of shape (links,
+//! paths), 1 where a path crosses a link.
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
@@ -48,7 +48,8 @@ impl Paths {
 }
 
 impl Problem {
-    /// A problem in which every flow has one path, from capacities by link and a routing matrix of shape (links, paths).
+    /// A problem in which every flow has one path, from capacities by link and a routing matrix of shape (links,
+    /// paths).
     ///
     /// ```
     /// use ndarray::{ArrayView1, array};
@@ -64,7 +65,8 @@ impl Problem {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Paths::from_matrix`] and of [`Problem::new`]; [`Error::Length`] unless the matrix has a row per capacity.
+    /// Those of [`Paths::from_matrix`] and of [`Problem::new`]; [`Error::Length`] unless the matrix has a row per
+    /// capacity.
     pub fn from_matrix(
         capacities: ArrayView1<'_, f64>,
         matrix: ArrayView2<'_, f64>,

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! After any of them no link is over its capacity, to the rounding of its sum: the loads, added up path by path, are at
-//! most c (1 + (n + 4) 2⁻⁵²) with n paths on the link. For the first two, Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l / r_l
-//! = c_l. A factor below 1 would raise rates and counts as 1, unless rates may be raised; that is the papers'
+//! most c (1 + (n + 4) 2⁻⁵²) with n paths on the link. For the first two, Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l /
+//! r_l = c_l. A factor below 1 would raise rates and counts as 1, unless rates may be raised; that is the papers'
 //! literal formula. Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3. FILL is ours: it keeps the
 //! proportions of the rates where they compete, and wastes nothing.
 
@@ -38,8 +38,8 @@ pub trait Normalizer {
         cut(rates);
     }
 
-    /// The same for a problem, with all its caps. Those of flows over several paths are kept likewise, the rates of a flow
-    /// being cut in proportion.
+    /// The same for a problem, with all its caps. Those of flows over several paths are kept likewise, the rates of a
+    /// flow being cut in proportion.
     fn normalize_problem(&self, problem: &Problem, rates: &mut [f64]) {
         let (capacities, paths) = (problem.capacities(), problem.paths());
         if problem.has_rate_caps() {

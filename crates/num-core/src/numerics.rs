@@ -5,9 +5,9 @@
 //! exp x = 2^k exp r,               k = ⌊x/log 2⌉,  |r| ≤ ½ log 2
 //! ```
 //!
-//! Both by their Taylor series, to within 2 units in the last place; log 2 is split in two, so that k log 2 adds no error.
-//! A loop is compiled for the vectors that the processor has at run time by [`vectorized`]. Fused multiply-adds are not
-//! used: every processor gives the same bits.
+//! Both by their Taylor series, to within 2 units in the last place; log 2 is split in two, so that k log 2 adds no
+//! error. A loop is compiled for the vectors that the processor has at run time by [`vectorized`]. Fused multiply-adds
+//! are not used: every processor gives the same bits.
 
 use std::f64::consts::{LOG2_E, SQRT_2};
 

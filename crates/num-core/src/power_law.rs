@@ -4,8 +4,8 @@
 //! U'(x) = (w/x)^α,  x ≤ r        x(q) = min(r, w q^(−1/α))
 //! ```
 //!
-//! This is [`AlphaFair`](crate::AlphaFair) for one flow. Kernels keep it as columns in two other forms, which hold where
-//! w^α or w would leave the range of floats: log w^α beside α for the values and slopes of a family, and
+//! This is [`AlphaFair`](crate::AlphaFair) for one flow. Kernels keep it as columns in two other forms, which hold
+//! where w^α or w would leave the range of floats: log w^α beside α for the values and slopes of a family, and
 //! [`PowerDemand`] for the response to a price.
 
 use serde::{Deserialize, Serialize};
@@ -79,8 +79,8 @@ impl PowerLaw {
         if self.cap > 0.0 { Ok(()) } else { wrong("cap", self.cap, "a number > 0 (inf for none)") }
     }
 
-    /// Whether w, U' at the ceiling x over a path of that smallest capacity, and x/U', which slopes are like, lie between
-    /// 1/`largest` and `largest`. A capacity of ∞ is one that is not known yet.
+    /// Whether w, U' at the ceiling x over a path of that smallest capacity, and x/U', which slopes are like, lie
+    /// between 1/`largest` and `largest`. A capacity of ∞ is one that is not known yet.
     ///
     /// # Errors
     /// [`Error::Parameter`] that names this flow.
@@ -114,8 +114,8 @@ impl PowerLaw {
         self.cap.min(CEILING * smallest_capacity)
     }
 
-    /// U' at the ceiling: below this price the rate does not grow. ∞ where a link has failed, so that the rate is 0 at any
-    /// price.
+    /// U' at the ceiling: below this price the rate does not grow. ∞ where a link has failed, so that the rate is 0 at
+    /// any price.
     pub fn floor(&self, smallest_capacity: f64) -> f64 {
         match smallest_capacity > 0.0 {
             true => self.marginal(self.ceiling(smallest_capacity)).clamp(LARGEST_PRICE.recip(), LARGEST_PRICE),

@@ -7,8 +7,8 @@ use crate::utility::{Curvature, Utility};
 ///
 /// 1. U' is not negative, and does not increase with the rate (U is concave);
 /// 2. U rises by between U'(x') and U'(x) times the step from x to x' (value and marginal fit together);
-/// 3. [`gain`](Utility::gain) is the difference of two values, and beyond the [saturation](Utility::saturation) there is
-///    none;
+/// 3. [`gain`](Utility::gain) is the difference of two values, and beyond the [saturation](Utility::saturation) there
+///    is none;
 /// 4. the demand at price U'(x) is x (demand inverts marginal), lies within 0 … saturation at any price, and does not
 ///    increase with the price;
 /// 5. the demand slope is not positive, and agrees with finite differences of the demand.
@@ -93,7 +93,8 @@ fn demand_laws(utility: &dyn Utility, flow: usize, rate: f64) -> Result<()> {
     let back = utility.marginal(flow, demand);
     if !((demand - rate).abs() <= 1e-6 * rate || (back - price).abs() <= 1e-9 * price) {
         return broken(format!(
-            "the demand at price {price:e} is {demand:e}, but the marginal is {price:e} at rate {rate:e} (and {back:e} there)"
+            "the demand at price {price:e} is {demand:e}, but the marginal is {price:e} at rate {rate:e} (and {back:e} \
+             there)"
         ));
     }
     let slope = utility.demand_slope(flow, price);

@@ -43,7 +43,8 @@ proptest! {
     fn twelve_decades_end_in_a_status(problem in any_problem(12, false)) {
         let methods = [
             ("fast-ned", None), ("ned", None), ("ned", Some(1.5)), ("gradient", None), ("fgm", None),
-            ("newton-like", None), ("newton-like", Some(1.5)), ("interior-point", None), ("auto", None), ("newton", None), ("newton", Some(3.0)), ("xwi", None),
+            ("newton-like", None), ("newton-like", Some(1.5)), ("interior-point", None), ("auto", None),
+            ("newton", None), ("newton", Some(3.0)), ("xwi", None),
         ];
         for (method, value) in methods {
             prop_assert_eq!(ends_well(&problem, method, &value.map(gamma).unwrap_or_default())?, None, "{}", method);
@@ -80,11 +81,13 @@ proptest! {
 
     #[test]
     fn extreme_alpha_ends_in_a_status(
-        alpha in prop_oneof![0.001f64..0.1, 10.0f64..300.0], capacities in prop::collection::vec(common::decades(-6, 13), 1..5),
+        alpha in prop_oneof![0.001f64..0.1, 10.0f64..300.0],
+        capacities in prop::collection::vec(common::decades(-6, 13), 1..5),
         weights in prop::collection::vec(common::decades(-6, 6), 1..8),
     ) {
         let links = capacities.len() as u32;
-        let lists = (0..weights.len() as u32).map(|flow| (0..links).filter(|l| (flow + l) % 3 != 1 || *l == flow % links).collect::<Vec<_>>());
+        let path = |flow: u32| (0..links).filter(|l| (flow + l) % 3 != 1 || *l == flow % links).collect::<Vec<_>>();
+        let lists = (0..weights.len() as u32).map(path);
         let paths = Paths::from_lists(lists);
         let problem = Problem::new(capacities, paths, AlphaFair::new(alpha, weights).unwrap()).unwrap();
         for method in ["fast-ned", "fgm", "newton-like", "rcp", "newton", "xwi", "interior-point", "auto"] {
@@ -101,8 +104,8 @@ proptest! {
     }
 }
 
-/// U' of the second flow falls by 6e-5 between no rate and all that its links let through. With momentum link by link, and
-/// no memory of directions, prices circle the answer for ever.
+/// U' of the second flow falls by 6e-5 between no rate and all that its links let through. With momentum link by link,
+/// and no memory of directions, prices circle the answer for ever.
 #[test]
 fn prices_do_not_circle_where_demand_all_but_jumps() {
     let fct = MinFct::new(0.133, 0.752).unwrap();

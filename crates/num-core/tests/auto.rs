@@ -105,8 +105,9 @@ fn power_laws_end_optimal() {
     for kind in ["alpha", "mixed alpha", "completion times"] {
         end_optimal(kind, 60, 0);
     }
-    // Two of 43, one by either criterion and one to a residual of 1e-6: with weights over eight decades and α = 6.7 and 5.2
-    // prices differ by 10⁵⁰ and 10¹⁹, and no float says how a flow is split some of whose paths share what a rich one pays for.
+    // Two of 43, one by either criterion and one to a residual of 1e-6: with weights over eight decades and α = 6.7 and
+    // 5.2 prices differ by 10⁵⁰ and 10¹⁹, and no float says how a flow is split some of whose paths share what a rich
+    // one pays for.
     end_optimal("alpha, several paths", 60, 3);
 }
 
@@ -188,8 +189,8 @@ fn who_has_enough_does_not_hold_up_the_rest() {
     }
 }
 
-/// U' of a flow may be 10¹⁸ times what its paths cost: between two jumps, or at the end of its curve. Two of 43, by either
-/// criterion, are as those of power laws.
+/// U' of a flow may be 10¹⁸ times what its paths cost: between two jumps, or at the end of its curve. Two of 43, by
+/// either criterion, are as those of power laws.
 #[test]
 fn curves_over_several_paths_end_optimal() {
     end_optimal("bandwidth functions, several paths", 60, 4);

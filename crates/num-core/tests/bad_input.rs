@@ -333,11 +333,13 @@ fn a_utility_that_answers_nonsense_is_named() {
         ("demand", "the utility of flow 0 is broken: its demand is NaN, expected a number >= 0"),
         (
             "slope",
-            "the utility of flow 0 is broken: its answers are not numbers, or not those of a concave, increasing function",
+            "the utility of flow 0 is broken: its answers are not numbers, or not those of a concave, increasing \
+             function",
         ),
         (
             "value",
-            "the utility of flow 0 is broken: its answers are not numbers, or not those of a concave, increasing function",
+            "the utility of flow 0 is broken: its answers are not numbers, or not those of a concave, increasing \
+             function",
         ),
     ] {
         let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), Nonsense(what)).unwrap();

@@ -157,8 +157,9 @@ fn rates_over_a_cap_or_a_failed_link_are_an_overload() {
 
 #[test]
 fn what_saturated_flows_are_worth_counts_in_the_scale() {
-    // The first flow is saturated at 0.1 and would pay 0.6 for more; the second takes the rest for 5e-13. One unit in the
-    // last place of the first flow's rate is worth 1e-4 of all that is paid for the link, and nothing beside its own.
+    // The first flow is saturated at 0.1 and would pay 0.6 for more; the second takes the rest for 5e-13. One unit in
+    // the last place of the first flow's rate is worth 1e-4 of all that is paid for the link, and nothing beside its
+    // own.
     let curves = [([0.5, 1.304], [0.0, 0.1], 1.69, 0.0), ([0.5, 0.6], [0.0, 0.0], 7.555, 0.0217)];
     let utility = |(f, b, alpha, tail): ([f64; 2], [f64; 2], f64, f64)| -> std::sync::Arc<dyn Utility> {
         std::sync::Arc::new(BandwidthFunction::new(&f, &b, alpha, tail).unwrap())
@@ -226,7 +227,8 @@ proptest! {
     ) {
         let price = |link: usize| if link == zero { 0.0 } else { seeds[link % 8] };
         let prices: Vec<f64> = (0..problem.links()).map(price).collect();
-        let tiny: Vec<f64> = (0..problem.paths().len()).map(|path| if problem.is_closed(path) { 0.0 } else { 1e-6 }).collect();
+        let tiny = |path| if problem.is_closed(path) { 0.0 } else { 1e-6 };
+        let tiny: Vec<f64> = (0..problem.paths().len()).map(tiny).collect();
         let certificate = certify(&problem, &tiny, &prices).unwrap();
         prop_assert!(certificate.relative_gap.is_finite() && certificate.kkt_residual.is_finite(), "{certificate:?}");
         prop_assert!(certificate.relative_gap > -1e-9, "{certificate:?}");
@@ -324,8 +326,8 @@ fn a_split_is_judged_by_the_links_that_only_one_path_crosses() {
     }
 }
 
-/// A rich flow leaves a thousandth of its rate on a path that costs more. That is little of it, and more than a poor one
-/// beside it has in all.
+/// A rich flow leaves a thousandth of its rate on a path that costs more. That is little of it, and more than a poor
+/// one beside it has in all.
 #[test]
 fn a_split_is_judged_by_the_smallest_flow_beside_it() {
     for poor in [1.0, 1e-2, 1e-4, 1e-6] {

@@ -1,4 +1,5 @@
-//! A cap on what a flow uses over all its paths is a link of that capacity in front of them, for every utility and method.
+//! A cap on what a flow uses over all its paths is a link of that capacity in front of them, for every utility and
+//! method.
 
 mod common;
 
@@ -255,7 +256,8 @@ impl Drawn {
         Problem::grouped(capacities, paths, group, utilities).unwrap().with_rate_caps(caps).unwrap()
     }
 
-    /// Prices of the links that stand for caps: what U' is above the cheapest path with room, where the cap holds a flow.
+    /// Prices of the links that stand for caps: what U' is above the cheapest path with room, where the cap holds a
+    /// flow.
     fn prices_of_caps(&self, problem: &Problem, solution: &Solution) -> Vec<f64> {
         let mut prices = Vec::new();
         for (flow, ask) in self.asks.iter().enumerate().filter(|(_, ask)| ask.cap < NONE) {
@@ -327,7 +329,8 @@ proptest! {
         prop_assert_eq!(&found.failed_flows, &expected.failed_flows);
         let prices = [found.prices.clone(), drawn.prices_of_caps(&capped, &found)].concat();
         let across = certify(&linked, &found.rates, &prices).unwrap();
-        // Relative to other sums: there what caps are worth is paid for links, here it is the rent of flows that are held.
+        // Relative to other sums: there what caps are worth is paid for links, here it is the rent of flows that are
+        // held.
         prop_assert!(across.relative_gap <= 1e-3 && across.overload <= 1e-12, "{found:?}: {across:?}");
         let back = certify(&capped, &expected.rates, &expected.prices[..capped.links()]).unwrap();
         prop_assert!(back.relative_gap <= 1e-3 && back.overload <= 1e-12, "{expected:?}: {back:?}");

@@ -44,8 +44,8 @@ fn random_problems_of_every_kind_end_optimal() {
     end_optimal(0..150, "auto", Stop::Gap, 0);
 }
 
-/// With every single rate right, too, all but four: mixes with steep and linear utilities over several paths (26, 54), with
-/// α of 10 over six decades of weights (109), and bandwidth functions over eight decades of capacities (121).
+/// With every single rate right, too, all but four: mixes with steep and linear utilities over several paths (26, 54),
+/// with α of 10 over six decades of weights (109), and bandwidth functions over eight decades of capacities (121).
 #[test]
 fn nearly_all_random_problems_end_with_every_rate_right() {
     end_optimal(0..150, "auto", Stop::Rates, 4);

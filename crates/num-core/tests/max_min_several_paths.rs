@@ -321,7 +321,8 @@ proptest! {
 
     #[test]
     fn neither_order_nor_units_matter(
-        (capacities, asks) in any_network(false, 3, true), turn in 0usize..7, unit in prop_oneof![Just(1e9), Just(1e-9)],
+        (capacities, asks) in any_network(false, 3, true), turn in 0usize..7,
+        unit in prop_oneof![Just(1e9), Just(1e-9)],
     ) {
         let rates = flow_rates(&problem(&capacities, &asks));
         let turn = turn % asks.len();

@@ -40,8 +40,8 @@ proptest! {
 }
 
 proptest! {
-    /// Up to the rounding of a sum: the loads, added up path by path, are at most c (1 + (n + 4) 2⁻⁵²) with n paths on the
-    /// link. Rates over hundreds of decades are what steep or flat utilities ask for.
+    /// Up to the rounding of a sum: the loads, added up path by path, are at most c (1 + (n + 4) 2⁻⁵²) with n paths on
+    /// the link. Rates over hundreds of decades are what steep or flat utilities ask for.
     #[test]
     fn no_normalizer_overloads_a_link_whatever_the_rates_are(
         problem in any_problem(12, true), seeds in prop::collection::vec(common::decades(-6, 6), 40),

@@ -1,4 +1,5 @@
-//! An allocator's long life: flows start, end, and change their weights and paths, links fail and return, by the million.
+//! An allocator's long life: flows start, end, and change their weights and paths, links fail and return, by the
+//! million.
 //!
 //! ```sh
 //! cargo run --release -p netnum-parallel --example soak                                    # a minute

@@ -25,8 +25,9 @@ use crate::solve::solver;
 /// `method`, `options` and `settings` are for all of them, a time limit for each of them by itself.
 ///
 /// # Errors
-/// [`Error::Setting`] when the system does not give that many threads. What is wrong with a problem, or with the
-/// method or an option for it, is in the problem's own result: see [`solver`](crate::solver) and [`Solver::run`](netnum_core::Solver::run).
+/// [`Error::Setting`] when the system does not give that many threads. What is wrong with a problem, or with the method
+/// or an option for it, is in the problem's own result: see [`solver`](crate::solver) and
+/// [`Solver::run`](netnum_core::Solver::run).
 pub fn solve_many<P: Borrow<Problem> + Sync>(
     problems: &[P],
     method: &str,

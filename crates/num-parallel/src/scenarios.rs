@@ -1,9 +1,9 @@
 //! One problem under many scenarios: other demands, other capacities, or both, one row of a matrix for each.
 //!
 //! Scenarios next to each other are solved one after the other by one solver, which goes on from the answer before
-//! ([`Solver::update`]); what demands of five minutes later, or a few failed links, leave of the way is a fraction of it. How
-//! many go together depends on how many there are and on nothing else: an answer has the same bits for any number of
-//! threads.
+//! ([`Solver::update`]); what demands of five minutes later, or a few failed links, leave of the way is a fraction of
+//! it. How many go together depends on how many there are and on nothing else: an answer has the same bits for any
+//! number of threads.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -26,8 +26,8 @@ const LEAST_GROUPS: usize = 16;
 pub struct Scenarios<'a> {
     /// The problem of which they are.
     pub problem: &'a Problem,
-    /// Caps of the flows, row by row: one row with a cap per flow for each scenario, ∞ for none. The problem's own if there
-    /// is no matrix.
+    /// Caps of the flows, row by row: one row with a cap per flow for each scenario, ∞ for none. The problem's own if
+    /// there is no matrix.
     pub flow_caps: Option<&'a [f64]>,
     /// Capacities of the links likewise, 0 for one that has failed.
     pub capacities: Option<&'a [f64]>,

@@ -12,8 +12,8 @@ use netnum_core::{Problem, Result, Solver};
 use crate::flow_blocks::of_problem;
 
 /// A solver as [`Solver::new`] makes it, at the prices of a similar problem's solution where they are given. Its price
-/// methods use up to `threads` threads, and faster loops than one flow after the other also where that is one. The answer
-/// has the same bits for any number of threads.
+/// methods use up to `threads` threads, and faster loops than one flow after the other also where that is one. The
+/// answer has the same bits for any number of threads.
 ///
 /// # Errors
 /// Those of [`Solver::new`] and [`Solver::warm_start`], [`Error::Setting`](netnum_core::Error::Setting) when the system

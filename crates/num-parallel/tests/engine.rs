@@ -388,7 +388,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn after_any_churn_it_is_as_if_it_were_new(events in prop::collection::vec(event(), 1..200), tree in any::<bool>()) {
+    fn after_any_churn_it_is_as_if_it_were_new(
+        events in prop::collection::vec(event(), 1..200), tree in any::<bool>(),
+    ) {
         churn(Ned::new(0.4), &events, tree)?;
         churn(FastNed::new(1.0), &events, tree)?;
         churn(Gradient::new(1.0, 0.0), &events, tree)?;

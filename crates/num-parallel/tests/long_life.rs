@@ -1,5 +1,5 @@
-//! Allocators that live long: links that fail by the dozen and return, flows that change, ids that never come round, and
-//! calls that are stopped on the way.
+//! Allocators that live long: links that fail by the dozen and return, flows that change, ids that never come round,
+//! and calls that are stopped on the way.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -340,7 +340,8 @@ fn stops_after(looks: usize) -> StopToken {
     })
 }
 
-/// Stopped at its first look, its second, …, more of them in between as it goes on, until it is not stopped any more; nothing has changed whenever it was.
+/// Stopped at its first look, its second, …, more of them in between as it goes on, until it is not stopped any more;
+/// nothing has changed whenever it was.
 fn changes_nothing_when_stopped(
     what: &str,
     allocator: &mut dyn Allocate,

@@ -26,8 +26,8 @@ pub(super) struct BestResponse {
 }
 
 impl BestResponse {
-    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path or flow is at its
-    /// bound.
+    /// Fills the paths of every flow in order of price, given for those paths. Returns whether any path or flow is at
+    /// its bound.
     pub(super) fn respond(
         &mut self,
         problem: &Presolved,
@@ -69,8 +69,8 @@ impl BestResponse {
 }
 
 impl FeasiblePoint<'_> {
-    /// The dual bound rests on demands being best responses. For utilities of a user's own that is not a given, so it is
-    /// checked where it was used: at every demand U' must fall, through the price of every path that is between its
+    /// The dual bound rests on demands being best responses. For utilities of a user's own that is not a given, so it
+    /// is checked where it was used: at every demand U' must fall, through the price of every path that is between its
     /// bounds, from above the price of one that is full and to below the price of one that is empty.
     ///
     /// # Errors

@@ -6,30 +6,29 @@
 //! Σ U_f(ŷ_f) ≤ D(p) = c·p + Σ_f V_f(p),     V_f = max { U_f(Σ x) − Σ q_p x_p : 0 ≤ x_p ≤ r_p, Σ x ≤ r_f }
 //! ```
 //!
-//! where r_f is the flow's cap or the rate that saturates U_f, if that is smaller, and r_p the smallest of r_f, cap_p and
-//! min_{l ∈ p} c_l; so D(p) − Σ U(ŷ) is at least the utility that is still missing. V_f fills the paths of a flow in order
-//! of price until U' meets it or the flow is at r_f; the bound by the path's smallest capacity keeps D finite when a path
-//! is free. With y, x where V_f is attained, the missing utility is a sum over flows of terms that are not negative, so that
-//! rounding cannot push it below 0:
+//! where r_f is the flow's cap or the rate that saturates U_f, if that is smaller, and r_p the smallest of r_f, cap_p
+//! and min_{l ∈ p} c_l; so D(p) − Σ U(ŷ) is at least the utility that is still missing. V_f fills the paths of a flow
+//! in order of price until U' meets it or the flow is at r_f; the bound by the path's smallest capacity keeps D finite
+//! when a path is free. With y, x where V_f is attained, the missing utility is a sum over flows of terms that are not
+//! negative, so that rounding cannot push it below 0:
 //!
 //! ```text
 //! D(p) − Σ U(ŷ) = Σ_f Δ_f,    Δ_f = U_f(y_f) − U_f(ŷ_f) − Σ_p q_p (x_p − x̂_p) + Σ_p Σ_{l ∈ p} x̂_p p_l (c_l/load_l − 1)
 //! ```
 //!
-//! The last term is the idle capacity of the links at their prices, each path with its part of the load (every path through
-//! a link without load with an equal part). It is reported relative to what raising rates by 100 % would gain. A flow at a
-//! cap or a saturation gains nothing by that, however large U' is just below: it is *held* when the rent of its bounds,
-//! R_f = Σ x_p (U'(y_f) − q_p)₊, is more than what it would pay for x. Over the flows that are not held
+//! The last term is the idle capacity of the links at their prices, each path with its part of the load (every path
+//! through a link without load with an equal part). It is reported relative to what raising rates by 100 % would gain.
+//! A flow at a cap or a saturation gains nothing by that, however large U' is just below: it is *held* when the rent of
+//! its bounds, R_f = Σ x_p (U'(y_f) − q_p)₊, is more than what it would pay for x. Over the flows that are not held
 //!
 //! ```text
 //! S = min(Σ ŷ_f U'(ŷ_f), Σ_p x̂_p Σ_{l ∈ p} p_l c_l/load_l),    gap = max { Σ Δ_f/S, max_f Δ_f/R_f }
 //! ```
 //!
-//! (the first of the two where nothing is paid) and where a held flow with R_f > S is judged by itself, on the right, and
-//! any other flow is in the sum on the left. So at a gap ε the missing utility is at most ε (S + Σ R_f), and the worth of held
-//! flows does not hide that others starve.
-//! The gap does not change with the units, with a scaling of U or with constants added to it. For log utilities it is
-//! the mean loss of log rate.
+//! (the first of the two where nothing is paid) and where a held flow with R_f > S is judged by itself, on the right,
+//! and any other flow is in the sum on the left. So at a gap ε the missing utility is at most ε (S + Σ R_f), and the
+//! worth of held flows does not hide that others starve. The gap does not change with the units, with a scaling of U or
+//! with constants added to it. For log utilities it is the mean loss of log rate.
 //!
 //! A satiated flow (`satiation.rs`) is held too, with R_f the revenue at the rate that satiates it.
 

@@ -4,27 +4,27 @@
 //! share of S, which says nothing about flows that matter little to the total, as rich ones do at large α. The KKT
 //! residual is about every flow. It is the smallest ε ≥ 0 for which x̂ is the exact optimum of a problem in which
 //!
-//! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate (or the prices
-//!   by ε/10, where U' is so flat that a small change of price moves the rate a lot: α < 0.1, linear utilities);
+//! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate (or the
+//!   prices by ε/10, where U' is so flat that a small change of price moves the rate a lot: α < 0.1, linear utilities);
 //! - no path that costs more than another one of its flow with room carries more than the part ε of the flow, or of the
-//!   smallest rate beside any link that only one of the two crosses, unless it costs more by at most ε/10 of what any flow
-//!   pays, or is worth, whose path crosses such a link;
-//! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or its
-//!   price is at most the part ε of what every path through it is worth.
+//!   smallest rate beside any link that only one of the two crosses, unless it costs more by at most ε/10 of what any
+//!   flow pays, or is worth, whose path crosses such a link;
+//! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or
+//!   its price is at most the part ε of what every path through it is worth.
 //!
-//! The smallest rate *beside* a link is that of any flow, neither held nor linear, that shares a priced link with a flow
-//! through it. Why that, and not the capacity: rates change by at most χ(R) times what capacities change by, with a
-//! constant of the routing matrix only (Stewart 1989, Todd 1990), absolutely: what a wide link idles by may be several
-//! times what a small flow gets somewhere else, whose price then is that link's by mistake. So single rates are right to ε
-//! times a factor of the routing, near 1 where few full links follow each other on paths; what a link idles by may travel
-//! further, along flows that cross two full links each, than the residual shows. A link that idles by less than
-//! what rounding leaves of a sum (10⁻¹³) is full.
+//! The smallest rate *beside* a link is that of any flow, neither held nor linear, that shares a priced link with a
+//! flow through it. Why that, and not the capacity: rates change by at most χ(R) times what capacities change by, with
+//! a constant of the routing matrix only (Stewart 1989, Todd 1990), absolutely: what a wide link idles by may be
+//! several times what a small flow gets somewhere else, whose price then is that link's by mistake. So single rates are
+//! right to ε times a factor of the routing, near 1 where few full links follow each other on paths; what a link idles
+//! by may travel further, along flows that cross two full links each, than the residual shows. A link that idles by
+//! less than what rounding leaves of a sum (10⁻¹³) is full.
 //!
-//! Prices of two paths of one flow are compared beside what others pay, and not beside themselves, because a split that is
-//! wrong moves those: where U' spreads over many decades (α ≥ 4, rates that differ a hundredfold), all that a rich flow pays
-//! is nothing beside the prices of a poor one, whose split says what is left for it. Links that both paths cross are in neither
-//! price there. Where prices of the others lie more than some 10¹⁰ apart, their rounding alone is more than that, and
-//! nothing is proven, however right the rates.
+//! Prices of two paths of one flow are compared beside what others pay, and not beside themselves, because a split that
+//! is wrong moves those: where U' spreads over many decades (α ≥ 4, rates that differ a hundredfold), all that a rich
+//! flow pays is nothing beside the prices of a poor one, whose split says what is left for it. Links that both paths
+//! cross are in neither price there. Where prices of the others lie more than some 10¹⁰ apart, their rounding alone is
+//! more than that, and nothing is proven, however right the rates.
 //!
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
 //! decades), and rates that should be 0 to 10⁻³ of it.

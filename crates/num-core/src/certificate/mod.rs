@@ -35,8 +35,8 @@ pub struct Certificate {
     /// which have no utility to lose, how far the flow that is worst off is from having a bottleneck, relative to its
     /// rate.
     pub relative_gap: f64,
-    /// By how much the rates exceeded a capacity or a cap, at most, before they were made feasible; relative to it, 0 if
-    /// they did not, ∞ if something went over a failed link.
+    /// By how much the rates exceeded a capacity or a cap, at most, before they were made feasible; relative to it, 0
+    /// if they did not, ∞ if something went over a failed link.
     pub overload: f64,
     /// Largest violation of the optimality conditions, relative; at least the overload.
     pub kkt_residual: f64,

@@ -52,8 +52,8 @@ impl<'a> PathSplits<'a> {
         Ok(Some(Self { point, marginals, satiation, least_paid, crossed: vec![0; prices.len()] }))
     }
 
-    /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one of
-    /// the two crosses.
+    /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one
+    /// of the two crosses.
     pub(super) fn residual(&mut self, flow: usize, beside: &[f64]) -> f64 {
         let FeasiblePoint { problem, path_prices, rates, flow_rates, .. } = self.point;
         let paths = problem.paths_of(flow);
@@ -81,9 +81,9 @@ impl<'a> PathSplits<'a> {
         residual
     }
 
-    /// By how much one path is more expensive than another, and the least that is paid on, and the smallest rate beside,
-    /// the links that one of the two crosses, and not both: what both cross, whose prices may be many decades larger, is in
-    /// none of them.
+    /// By how much one path is more expensive than another, and the least that is paid on, and the smallest rate
+    /// beside, the links that one of the two crosses, and not both: what both cross, whose prices may be many decades
+    /// larger, is in none of them.
     fn compare(&mut self, one: usize, other: usize, beside: &[f64]) -> (f64, f64, f64) {
         let FeasiblePoint { problem, prices, .. } = self.point;
         let links = |path: usize| problem.paths.links(path).iter().map(|&link| link as usize);

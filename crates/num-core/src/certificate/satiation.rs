@@ -1,10 +1,10 @@
 //! Satiation: the rates from which more is worth nothing that floats could tell.
 //!
 //! A user-defined utility is known by its values only, and they are floats. On a tail that falls as an exponential
-//! does, or faster, a flow is *satiated* where U'(z) is rounding, 2⁻⁵³ of U'(z/2), and falls on to U'(2z) by that to the power
-//! of 3/2 at least: at 74 lengths of an exponential, however wide the link. (A power law falls by the same factor again and
-//! again, however steep, and is never satiated.) Such a flow is held, with R_f = U'(z/2) z/2 for the smallest such z that is
-//! found by halving ŷ, each half of it such as well: no more than what its rate is worth.
+//! does, or faster, a flow is *satiated* where U'(z) is rounding, 2⁻⁵³ of U'(z/2), and falls on to U'(2z) by that to
+//! the power of 3/2 at least: at 74 lengths of an exponential, however wide the link. (A power law falls by the same
+//! factor again and again, however steep, and is never satiated.) Such a flow is held, with R_f = U'(z/2) z/2 for the
+//! smallest such z that is found by halving ŷ, each half of it such as well: no more than what its rate is worth.
 //!
 //! The rate of a satiated flow is not too small. It is too large only on links with a price to others, and a link
 //! whose price is nothing beside the rounding of U', to every path, need not be full.
@@ -75,8 +75,8 @@ impl FeasiblePoint<'_> {
     }
 }
 
-/// Whether a marginal, with those of half and of twice the rate, is on a tail that falls as an exponential does, or faster,
-/// and has become rounding. A power law, however steep, falls by the same factor each time.
+/// Whether a marginal, with those of half and of twice the rate, is on a tail that falls as an exponential does, or
+/// faster, and has become rounding. A power law, however steep, falls by the same factor each time.
 fn is_negligible(half: f64, now: f64, twice: f64) -> bool {
     let fall = if half > 0.0 { now / half } else { 0.0 };
     half.is_finite() && fall <= NEGLIGIBLE && twice <= now * fall.powf(1.5)

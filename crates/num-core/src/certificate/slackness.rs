@@ -63,8 +63,8 @@ impl<'a> Slackness<'a> {
         Ok(beside)
     }
 
-    /// min(largest share, what it idles by ÷ the smallest rate beside it) of every link, and min(largest share along it,
-    /// its residual) of every path with a surplus.
+    /// min(largest share, what it idles by ÷ the smallest rate beside it) of every link, and min(largest share along
+    /// it, its residual) of every path with a surplus.
     pub(super) fn residuals(self, beside: Vec<f64>) -> impl Iterator<Item = f64> {
         let FeasiblePoint { problem, relative_loads, .. } = self.point;
         let of_surplus = |&(path, residual): &(usize, f64)| {

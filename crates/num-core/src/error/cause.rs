@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// The error behind an [`Error`](super::Error): shared, so that errors can be cloned, and equal to others of the same text.
+/// The error behind an [`Error`](super::Error): shared, so that errors can be cloned, and equal to others of the same
+/// text.
 #[derive(Debug, Clone)]
 pub struct Cause(Arc<dyn Error + Send + Sync>);
 

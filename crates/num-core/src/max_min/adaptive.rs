@@ -14,18 +14,18 @@
 //! all full links of level ≤ t        for some levels t;  level of a link = mean fair share of what it carries
 //! ```
 //!
-//! **The bound.** Let u be the largest residual. By weak duality (`witness.rs`) every flow f that is not satisfied has a
-//! reason with fair share t, so that with m_g = min(y_g, B_g(t)), for any feasible rates z,
+//! **The bound.** Let u be the largest residual. By weak duality (`witness.rs`) every flow f that is not satisfied has
+//! a reason with fair share t, so that with m_g = min(y_g, B_g(t)), for any feasible rates z,
 //!
 //! ```text
 //! (1)  y_f ≥ (1 − u) B_f(t)
 //! (2)  z_g ≥ m_g for all other flows g   ⇒   z_f ≤ y_f / (1 − u)        but for y_f below 1e−6 of what its paths carry
 //! ```
 //!
-//! Take the max-min rates for z. If they give f more than y_f/(1 − u), then by (2) they give some g less than m_g, which
-//! is at most its B_g(t), and by (1) B_f(t) ≤ y_f/(1 − u): what f lacks is held by a flow whose fair share is at most
-//! that of y_f/(1 − u). And let s* be the largest fair share that all flows can have at once, but for those that have
-//! their most r_f before. Then every flow has all but a part u of what that gives it:
+//! Take the max-min rates for z. If they give f more than y_f/(1 − u), then by (2) they give some g less than m_g,
+//! which is at most its B_g(t), and by (1) B_f(t) ≤ y_f/(1 − u): what f lacks is held by a flow whose fair share is at
+//! most that of y_f/(1 − u). And let s* be the largest fair share that all flows can have at once, but for those that
+//! have their most r_f before. Then every flow has all but a part u of what that gives it:
 //!
 //! ```text
 //! (3)  y_f ≥ (1 − u) min(r_f, B_f(s*))
@@ -34,8 +34,8 @@
 //! for if t ≤ s* the max-min rates leave every other flow its m_g, so that (2) applies, and otherwise (1) is
 //! stronger. For single rates further up there is no such bound: they depend on all that is below.
 //!
-//! Cost: a water-fill of all paths per round, and for the proof, every few rounds, the crossings of full links times the
-//! number of levels.
+//! Cost: a water-fill of all paths per round, and for the proof, every few rounds, the crossings of full links times
+//! the number of levels.
 
 use super::curves::CurveFill;
 use super::network::Network;

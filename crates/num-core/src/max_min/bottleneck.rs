@@ -52,7 +52,8 @@ pub(crate) fn bottleneck_links(problem: &Problem, rates: &[f64], near: f64) -> R
     Ok(links)
 }
 
-/// Calls with the residual of every path that is not closed, and the link that it is about; none for a cap or saturation.
+/// Calls with the residual of every path that is not closed, and the link that it is about; none for a cap or
+/// saturation.
 fn each_path(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
     let of_flow = flow_shares(problem, METHOD)?;
     let shares = || problem.group().iter().map(|&flow| &of_flow[flow as usize]);
@@ -82,7 +83,8 @@ fn each_path(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize, f64,
         }
         for &link in links {
             let (idle, most) = ((1.0 - loads[link as usize]).max(0.0), largest[link as usize]);
-            // B(F(x)) may differ from x by more than rounding; a flow with the largest share on a link lacks nothing there.
+            // B(F(x)) may differ from x by more than rounding; a flow with the largest share on a link lacks nothing
+            // there.
             let residual = if fair_share >= most { idle } else { idle.max(below(share.bandwidth(most))) };
             if residual < nearest.0 {
                 nearest = (residual, Some(link));

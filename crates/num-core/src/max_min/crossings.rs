@@ -1,8 +1,8 @@
 //! Which paths cross every link, for the rows of the simplex method.
 //!
 //! A row's coefficient of a path is what the path costs above the key path of its flow. A link that all paths of a flow
-//! cross adds nothing to it, and one that most of them cross may as well give its price, negative, to the others: on real
-//! networks half of the crossings go, and with them half of the work of a row.
+//! cross adds nothing to it, and one that most of them cross may as well give its price, negative, to the others: on
+//! real networks half of the crossings go, and with them half of the work of a row.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ pub(super) struct Crossings {
 }
 
 impl Crossings {
-    /// From all of them. Of what all paths of a flow have in common nothing is left, and where most of them cross a link,
-    /// the others count as crossing it −1 times.
+    /// From all of them. Of what all paths of a flow have in common nothing is left, and where most of them cross a
+    /// link, the others count as crossing it −1 times.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).

@@ -7,11 +7,12 @@
 //! ```
 //!
 //! Between the breakpoints of its curves the sum is linear, so a level is exact: the breakpoints are sorted, the piece
-//! with the level is found by bisection, and rates are interpolated on it, so that they add up to the capacity however steep
-//! the curves are. Levels only rise, as in [`water_fill`](super::water_fill), and links are visited in the same order. A curve that is flat at the level is no difficulty: its rate is the same all along the piece.
+//! with the level is found by bisection, and rates are interpolated on it, so that they add up to the capacity however
+//! steep the curves are. Levels only rise, as in [`water_fill`](super::water_fill), and links are visited in the same
+//! order. A curve that is flat at the level is no difficulty: its rate is the same all along the piece.
 //!
-//! Cost: a visit takes O(k log k + n log k log n) for a link with n flows and k breakpoints. Where it fails: not at all, but
-//! fair shares themselves are only as good as the slope of the curves allows, rates are exact.
+//! Cost: a visit takes O(k log k + n log k log n) for a link with n flows and k breakpoints. Where it fails: not at
+//! all, but fair shares themselves are only as good as the slope of the curves allows, rates are exact.
 //!
 //! Source: Kumar et al., *BwE*, SIGCOMM 2015, §6, for max-min over bandwidth functions.
 
@@ -106,8 +107,8 @@ pub(super) struct CurveFill {
 }
 
 impl CurveFill {
-    /// One curve and one cap per path, which has a part > 0 of the curve. Capacities and caps are not negative, paths name
-    /// links among them.
+    /// One curve and one cap per path, which has a part > 0 of the curve. Capacities and caps are not negative, paths
+    /// name links among them.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).

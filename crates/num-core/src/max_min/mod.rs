@@ -32,9 +32,9 @@
 //!
 //! ## Three fills
 //!
-//! In each of them the fair share rises, and every link (or cut) has a bound of the level at which it fills. Levels only
-//! rise while flows stop, so the link with the least bound is visited next (`tournament.rs`): it gets a higher bound, or
-//! fills. What differs is how a level is found, and no way of the three serves the others:
+//! In each of them the fair share rises, and every link (or cut) has a bound of the level at which it fills. Levels
+//! only rise while flows stop, so the link with the least bound is visited next (`tournament.rs`): it gets a higher
+//! bound, or fills. What differs is how a level is found, and no way of the three serves the others:
 //!
 //! | fill | a level is | for |
 //! |---|---|---|
@@ -91,10 +91,11 @@ use search::METHOD;
 ///
 /// A flow with several paths has the fair share of the sum of their rates, which is unique; how it is split over the
 /// paths is not. Closed paths (over a failed link or capped at 0) get 0. With weights alone and one path per flow
-/// O(crossings), and a few visits of every link; curves are sorted by their breakpoints besides. With several paths a dual
-/// simplex method makes some 1 to 5 pivots per flow, each of which costs more the more links are full: it takes
+/// O(crossings), and a few visits of every link; curves are sorted by their breakpoints besides. With several paths a
+/// dual simplex method makes some 1 to 5 pivots per flow, each of which costs more the more links are full: it takes
 /// milliseconds for 100 flows on a backbone, about a second for 5000, and minutes for 10⁵. Rates are then exact to some
-/// 1e-12, and checked; where weights, capacities and curves span 18 decades together, what the lightest flows get may be rounding.
+/// 1e-12, and checked; where weights, capacities and curves span 18 decades together, what the lightest flows get may
+/// be rounding.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for utilities without a [fair share](crate::Utility::fair_share), naming the flow, and when

@@ -1,7 +1,7 @@
 //! A problem as max-min over several paths takes it: its open paths flow by flow, in a unit in which no sum overflows.
 //!
-//! A path whose cap is below the capacities of its links has one more link, which it alone crosses, with the cap as capacity. The caps
-//! of flows are the ends of their curves (`rising_rates.rs`).
+//! A path whose cap is below the capacities of its links has one more link, which it alone crosses, with the cap as
+//! capacity. The caps of flows are the ends of their curves (`rising_rates.rs`).
 
 use super::water_fill::power_of_two;
 use crate::error::Result;

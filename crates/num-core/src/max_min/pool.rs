@@ -4,9 +4,9 @@
 //! Σ_f λ_f y_f ≤ π·c       λ_f = min π(p) over the open paths p of f,  π ≥ 0
 //! ```
 //!
-//! Every price of the links gives one (weak duality), which stays true when capacities, caps or weights change. The fair
-//! share t rises and all flows with it, y_f = B_f(t), until a cut is full; its flows with λ_f > 0 are held there, the
-//! others go on. That is water-filling with a link for every cut and a factor for every crossing. The rates are the
+//! Every price of the links gives one (weak duality), which stays true when capacities, caps or weights change. The
+//! fair share t rises and all flows with it, y_f = B_f(t), until a cut is full; its flows with λ_f > 0 are held there,
+//! the others go on. That is water-filling with a link for every cut and a factor for every crossing. The rates are the
 //! max-min rates of a larger set than what can be routed: if they can be routed, they are max-min fair, and the cuts
 //! that have held flows are the reasons (`witness.rs`).
 //!
@@ -140,8 +140,8 @@ impl Pool {
         lowered.into_iter().map(|(flow, rate, _)| (flow, rate)).collect()
     }
 
-    /// Lets all flows rise from the fair share 0 until each is held. Returns the reasons: the cuts that have held one, at
-    /// their fair shares.
+    /// Lets all flows rise from the fair share 0 until each is held. Returns the reasons: the cuts that have held one,
+    /// at their fair shares.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).

@@ -4,16 +4,16 @@
 //! R x + s = c,  Σ_{p ∈ f} x_p = y_f,  x, s ≥ 0        for rates y of the flows
 //! ```
 //!
-//! The row that is furthest below 0 leaves, and what keeps all reduced costs positive enters (`row.rs`), until no row is
-//! below 0, or nothing can enter: then the row's prices are a cut that the rates exceed,
+//! The row that is furthest below 0 leaves, and what keeps all reduced costs positive enters (`row.rs`), until no row
+//! is below 0, or nothing can enter: then the row's prices are a cut that the rates exceed,
 //!
 //! ```text
 //! Σ λ_f y_f > π·c
 //! ```
 //!
-//! which is added to those that are known. Its flows are lowered to the fair share at which it is full, so that the row is
-//! at 0, and the search goes on: one call finds several cuts. Costs are random, as they only choose what enters:
-//! any basis is dual feasible for some. Cost of a pivot: as in [`parametric`](super::parametric), but for the direction.
+//! which is added to those that are known. Its flows are lowered to the fair share at which it is full, so that the row
+//! is at 0, and the search goes on: one call finds several cuts. Costs are random, as they only choose what enters: any
+//! basis is dual feasible for some. Cost of a pivot: as in [`parametric`](super::parametric), but for the direction.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -184,8 +184,8 @@ impl RisingRates {
         self.breakpoints[self.passed].1 as usize
     }
 
-    /// Goes to the next breakpoint. Returns its flow, its slope before and its slope from there on; one that has all it can
-    /// use is held.
+    /// Goes to the next breakpoint. Returns its flow, its slope before and its slope from there on; one that has all it
+    /// can use is held.
     pub(super) fn pass_breakpoint(&mut self) -> (usize, f64, f64) {
         let (breakpoint, flow) = self.breakpoints[self.passed];
         let flow = flow as usize;

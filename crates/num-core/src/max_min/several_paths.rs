@@ -50,8 +50,8 @@ pub(super) struct Found {
 }
 
 impl SeveralPaths {
-    /// From an earlier solution, if there is one. Rates are an answer that are proven to be as near as `accuracy`, or but
-    /// for rounding where that is 0.
+    /// From an earlier solution, if there is one. Rates are an answer that are proven to be as near as `accuracy`, or
+    /// but for rounding where that is 0.
     ///
     /// # Errors
     /// Those of [`max_min`](super::max_min).

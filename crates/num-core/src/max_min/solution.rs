@@ -78,8 +78,8 @@ impl MaxMin {
 
     /// Rates that need not be exact: for 10⁵ flows with several paths and more, for which the exact method takes
     /// minutes. Those of [`filled`](Self::filled), if they are proven to be within `accuracy` of max-min fair; else the
-    /// ones of the exact method, if they are found in about 2.5 · 10⁹ operations; else those, with what has been proven of
-    /// them.
+    /// ones of the exact method, if they are found in about 2.5 · 10⁹ operations; else those, with what has been proven
+    /// of them.
     ///
     /// # Errors
     /// Those of [`max_min`](super::max_min()), and [`Error::Setting`] unless 0 < `accuracy` < 1.
@@ -100,14 +100,14 @@ impl MaxMin {
         Ok(if exact.unfairness < near.unfairness { exact } else { near })
     }
 
-    /// Approximate rates by water-filling alone, which is repeated until its rates are proven to be within `accuracy` of
-    /// max-min fair, or that gets no better, at most 24 times; [`unfairness`](Self::unfairness) is what has been proven,
-    /// mostly much more than `accuracy` where many flows have several paths.
+    /// Approximate rates by water-filling alone, which is repeated until its rates are proven to be within `accuracy`
+    /// of max-min fair, or that gets no better, at most 24 times; [`unfairness`](Self::unfairness) is what has been
+    /// proven, mostly much more than `accuracy` where many flows have several paths.
     ///
-    /// An unfairness of u means for every flow f that is not satisfied: rates that give f more than 1/(1 − u) of its rate
-    /// take from a flow whose fair share is at most that of f with 1/(1 − u) of its rate. And every flow has at least the
-    /// part 1 − u of what the largest fair share gives it that all can have at once. Single flows may be further
-    /// than that from their max-min rates. With one path per flow the rates are exact.
+    /// An unfairness of u means for every flow f that is not satisfied: rates that give f more than 1/(1 − u) of its
+    /// rate take from a flow whose fair share is at most that of f with 1/(1 − u) of its rate. And every flow has at
+    /// least the part 1 − u of what the largest fair share gives it that all can have at once. Single flows may be
+    /// further than that from their max-min rates. With one path per flow the rates are exact.
     ///
     /// # Errors
     /// As [`within`](Self::within).

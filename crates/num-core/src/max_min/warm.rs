@@ -6,10 +6,10 @@
 //! 3. if y exceeds cuts, add them, and again        if not, y is max-min fair, and the cuts are its reasons
 //! ```
 //!
-//! The rates under the cuts are those of a set that holds all that can be routed; there are finitely many cuts, and each
-//! round adds some that y exceeds. A cap that has changed mostly moves flows along cuts that are known: then there are few
-//! rounds, and pivots for what it displaces. Where much has changed, most cuts are of no use, and the search breaks off
-//! after a number of pivots, for a run from the beginning.
+//! The rates under the cuts are those of a set that holds all that can be routed; there are finitely many cuts, and
+//! each round adds some that y exceeds. A cap that has changed mostly moves flows along cuts that are known: then there
+//! are few rounds, and pivots for what it displaces. Where much has changed, most cuts are of no use, and the search
+//! breaks off after a number of pivots, for a run from the beginning.
 
 use std::sync::Arc;
 

@@ -15,9 +15,9 @@
 //!
 //! any feasible rates that leave every other flow g at least m_g give f at most y_f + slack_f/λ_f. So a residual of ε
 //! means that f has all but a part ε of B_f(t), and could gain no more than a part ε of what it would then have without
-//! taking from a flow g that has no more than B_g(t). No reason, however wrong, lets wrong rates pass; one that is missing
-//! gives right rates a residual. The largest over all flows is 0 for the max-min rates and the
-//! reasons that come with them. A cap counts as a link of its path.
+//! taking from a flow g that has no more than B_g(t). No reason, however wrong, lets wrong rates pass; one that is
+//! missing gives right rates a residual. The largest over all flows is 0 for the max-min rates and the reasons that
+//! come with them. A cap counts as a link of its path.
 //!
 //! Cost: O(reasons · (flows + crossings of their links)) after a transpose.
 

@@ -60,8 +60,8 @@ pub(super) fn used_links(problem: &Problem, paths: &[u32]) -> Result<(Vec<u32>, 
     Ok((links, number))
 }
 
-/// The caps of flows with several paths that could carry more, in natural units; those of flows with one path become that
-/// path's.
+/// The caps of flows with several paths that could carry more, in natural units; those of flows with one path become
+/// that path's.
 pub(super) fn flow_caps(
     problem: &Problem,
     rate: f64,

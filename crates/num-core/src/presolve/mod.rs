@@ -179,7 +179,8 @@ impl Presolved {
     }
 
     /// (U')⁻¹(q_p) for every path of some flows, at most all that the flow can use, and that where a path is free; the
-    /// demands are computed in rounds, one path of every flow at a time. Prices and demands are those of these paths only.
+    /// demands are computed in rounds, one path of every flow at a time. Prices and demands are those of these paths
+    /// only.
     pub(crate) fn path_demands_into(
         &self,
         block: &NaturalBlock,

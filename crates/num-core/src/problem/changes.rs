@@ -30,8 +30,8 @@ impl Problem {
         Ok(self)
     }
 
-    /// The same problem with a cap on the rate of every flow over all its paths, its demand; ∞ for none. A flow capped at
-    /// 0 gets nothing, as one that no path is open to. All else is shared.
+    /// The same problem with a cap on the rate of every flow over all its paths, its demand; ∞ for none. A flow capped
+    /// at 0 gets nothing, as one that no path is open to. All else is shared.
     ///
     /// # Errors
     /// [`Error::FlowCap`], or [`Error::Length`] unless there is one cap per flow.

@@ -9,11 +9,11 @@
 //! | several paths per flow | the interior point; fast NED first if many, of equal length, as in fabrics |
 //! | linear | the interior point |
 //!
-//! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and a problem that fast NED can take goes
-//! and stays there. Where the interior point makes no progress, or with one path per flow is not done after [`MOST_STEPS`]
-//! steps, fast NED goes on, and the interior point again where that slows down: from new prices it takes another way. The
-//! last run is fast NED's, after [`MOST_RETURNS`] returns, and ends when the score has not fallen for long. From prices
-//! that were given it is fast NED wherever flows have one path.
+//! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and a problem that fast NED can take
+//! goes and stays there. Where the interior point makes no progress, or with one path per flow is not done after
+//! [`MOST_STEPS`] steps, fast NED goes on, and the interior point again where that slows down: from new prices it takes
+//! another way. The last run is fast NED's, after [`MOST_RETURNS`] returns, and ends when the score has not fallen for
+//! long. From prices that were given it is fast NED wherever flows have one path.
 
 use crate::problem::Problem;
 use crate::solve::Stop;
@@ -159,9 +159,9 @@ impl Auto {
     }
 }
 
-/// Whether fast NED with shares is worth trying first: on large fabrics, where most flows choose among paths that are alike,
-/// it takes 12 to 70 iterations, and a half to a fifth of the time. Where paths differ in length, as in wide-area networks,
-/// it takes hundreds.
+/// Whether fast NED with shares is worth trying first: on large fabrics, where most flows choose among paths that are
+/// alike, it takes 12 to 70 iterations, and a half to a fifth of the time. Where paths differ in length, as in
+/// wide-area networks, it takes hundreds.
 fn is_fabric(problem: &Problem) -> bool {
     let paths = problem.paths();
     if paths.indices().len() <= LARGE {

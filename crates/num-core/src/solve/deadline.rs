@@ -1,8 +1,8 @@
 //! When a solve must begin to finish, so that its answer is there in time.
 //!
 //! An answer costs a last certificate and the passes that make the [`Solution`](super::Solution), which on 10⁷ flows is
-//! half a second. What a certificate takes is known from the last one, or guessed from what making the solver took; with
-//! less than that left, the best solution so far is returned.
+//! half a second. What a certificate takes is known from the last one, or guessed from what making the solver took;
+//! with less than that left, the best solution so far is returned.
 
 use std::time::{Duration, Instant};
 

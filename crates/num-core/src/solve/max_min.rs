@@ -1,9 +1,9 @@
-//! The search for max-min rates as a method: a step is some milliseconds of it, and when it is done the rates are max-min
-//! fair.
+//! The search for max-min rates as a method: a step is some milliseconds of it, and when it is done the rates are
+//! max-min fair.
 //!
-//! There are no prices (all stay 0). Until it is done the rates are those of a fair share that has been reached, with what
-//! has stopped before it left where it is: feasible, and far from proven. The gap is then what the reasons found so far
-//! prove, and may be larger than that of [`certify`](crate::certify()), which completes the search.
+//! There are no prices (all stay 0). Until it is done the rates are those of a fair share that has been reached, with
+//! what has stopped before it left where it is: feasible, and far from proven. The gap is then what the reasons found
+//! so far prove, and may be larger than that of [`certify`](crate::certify()), which completes the search.
 
 use super::{Method, State};
 use crate::error::Result;

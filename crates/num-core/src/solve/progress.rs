@@ -39,7 +39,8 @@ pub trait Observer {
         Cadence::EveryIteration
     }
 
-    /// Called with the progress; [`ControlFlow::Break`] ends the solve with [`Status::Stopped`](super::Status::Stopped).
+    /// Called with the progress; [`ControlFlow::Break`] ends the solve with
+    /// [`Status::Stopped`](super::Status::Stopped).
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()>;
 }
 

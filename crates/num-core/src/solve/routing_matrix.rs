@@ -1,7 +1,7 @@
 //! The routing matrix R (links × paths) as loops over paths: products with R, Rᵀ and R W Rᵀ.
 //!
-//! Paths of one length stand together (presolve orders them so), and each run of them goes through a loop that is compiled
-//! for that length. Every product is O(crossings).
+//! Paths of one length stand together (presolve orders them so), and each run of them goes through a loop that is
+//! compiled for that length. Every product is O(crossings).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -66,8 +66,8 @@ impl RoutingMatrix {
         });
     }
 
-    /// R W Rᵀ v over a range of paths, added to what is there; `pairs` holds (v, sum) of every link side by side, so that
-    /// reading and adding touch one line of the cache.
+    /// R W Rᵀ v over a range of paths, added to what is there; `pairs` holds (v, sum) of every link side by side, so
+    /// that reading and adding touch one line of the cache.
     pub(super) fn multiply(&self, range: Range<usize>, weights: &[f64], pairs: &mut [[f64; 2]]) {
         self.each(range, |run, links| {
             let weights = &weights[run.paths.clone()];

@@ -61,15 +61,15 @@ pub struct Solution {
     /// Rate of every flow: the sum over its paths.
     pub flow_rates: Vec<f64>,
     /// Price of every link: utility gained per unit of capacity. It is the slope of the best objective in the capacity
-    /// (where that has a breakpoint, between the slopes on its two sides), good for a small change of it; a link of price 0
-    /// is large enough. All 0 for max-min problems, which have no prices. One that no float can hold (α = 200 and
-    /// weights of 1e5, say) is the largest float, or 0; the certificate is of the prices before that.
+    /// (where that has a breakpoint, between the slopes on its two sides), good for a small change of it; a link of
+    /// price 0 is large enough. All 0 for max-min problems, which have no prices. One that no float can hold (α = 200
+    /// and weights of 1e5, say) is the largest float, or 0; the certificate is of the prices before that.
     pub prices: Vec<f64>,
     /// Load of every link.
     pub loads: Vec<f64>,
-    /// The bottleneck of every path: the full link (idle by 1 % at most) with the largest part of its price. None
-    /// where its cap, or its flow's cap or saturation, holds it, and where it carries nothing or is free (a price below
-    /// 1e−9 of U'). For max-min problems the full link on which no flow has a larger fair share; none anywhere when flows
+    /// The bottleneck of every path: the full link (idle by 1 % at most) with the largest part of its price. None where
+    /// its cap, or its flow's cap or saturation, holds it, and where it carries nothing or is free (a price below 1e−9
+    /// of U'). For max-min problems the full link on which no flow has a larger fair share; none anywhere when flows
     /// have several paths.
     pub bottlenecks: Vec<Option<u32>>,
     /// Σ U_f(y_f) over the flows that are not in `failed_flows`; for max-min problems their smallest fair share.
@@ -80,16 +80,16 @@ pub struct Solution {
     pub iterations: usize,
     /// Seconds from the problem to the solution.
     pub seconds: f64,
-    /// Flows that nothing can pass, because they are capped at 0 or every path is or crosses a link of capacity 0. Their
-    /// rates are 0 and they are left out of the objective.
+    /// Flows that nothing can pass, because they are capped at 0 or every path is or crosses a link of capacity 0.
+    /// Their rates are 0 and they are left out of the objective.
     pub failed_flows: Vec<u32>,
     /// One row per iteration, where the settings have a trace.
     pub trace: Vec<Progress>,
 }
 
 impl Solution {
-    /// The outcome of a solve whose time was up before there was any solution: rates of 0, an infinite gap, and an empty
-    /// list of failed flows.
+    /// The outcome of a solve whose time was up before there was any solution: rates of 0, an infinite gap, and an
+    /// empty list of failed flows.
     pub(super) fn unsolved(problem: &Problem, took: Duration) -> Self {
         let (paths, links) = (problem.paths().len(), problem.links());
         let certificate = Certificate { relative_gap: f64::INFINITY, overload: 0.0, kkt_residual: f64::INFINITY };
@@ -112,8 +112,8 @@ impl Solution {
 }
 
 impl fmt::Display for Solution {
-    /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, rates to 2.0e-4, 70 iterations, 0.3 ms)`: the relative gap,
-    /// and the KKT residual, to about which every single rate is right.
+    /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, rates to 2.0e-4, 70 iterations, 0.3 ms)`: the relative
+    /// gap, and the KKT residual, to about which every single rate is right.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let (flows, links) = (counted(self.flow_rates.len(), "flow"), counted(self.prices.len(), "link"));

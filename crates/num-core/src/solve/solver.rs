@@ -114,7 +114,8 @@ impl Solver {
     /// the caller's units.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::Price`], [`Error::Utility`]; [`Error::Stopped`], after which the next step begins there.
+    /// [`Error::Length`], [`Error::Price`], [`Error::Utility`]; [`Error::Stopped`], after which the next step begins
+    /// there.
     pub fn warm_start(&mut self, prices: &[f64]) -> Result<()> {
         self.problem.check_prices(prices)?;
         self.choose_when_warm()?;
@@ -127,8 +128,8 @@ impl Solver {
     /// capacities, caps or utilities were others. The interior point then takes a fraction of its steps.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::Price`], [`Error::Rate`], [`Error::Utility`]; [`Error::Stopped`], after which the next
-    /// step begins at these prices.
+    /// [`Error::Length`], [`Error::Price`], [`Error::Rate`], [`Error::Utility`]; [`Error::Stopped`], after which the
+    /// next step begins at these prices.
     pub fn resume(&mut self, prices: &[f64], rates: &[f64]) -> Result<()> {
         self.problem.check_prices(prices)?;
         self.problem.check_rates(rates)?;
@@ -145,9 +146,9 @@ impl Solver {
     /// Goes on with another problem on the same paths, from where it stands: other capacities, caps or utilities.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::Setting`] for a problem with other links, paths or flows, [`Error::Unsupported`] for
-    /// one that the method cannot take, and for a solver with a [rule](Self::with_rule) of the caller's own; those of
-    /// [`new`](Self::new). Nothing has changed then.
+    /// [`Error::Length`] or [`Error::Setting`] for a problem with other links, paths or flows, [`Error::Unsupported`]
+    /// for one that the method cannot take, and for a solver with a [rule](Self::with_rule) of the caller's own; those
+    /// of [`new`](Self::new). Nothing has changed then.
     pub fn update(&mut self, problem: &Problem) -> Result<()> {
         self.problem.check_same_paths(problem)?;
         let Some(options) = &self.options else {
@@ -253,8 +254,8 @@ impl Solver {
     ///
     /// Certificates cost several iterations, so they are taken when the method's own estimate says that the tolerance
     /// may be met, every now and then in any case, and after every iteration only for a trace or an observer that looks
-    /// that often. An answer whose prices or objective no float can hold in the caller's units is not `optimal`, however
-    /// right its rates: it ends as [`Status::Stalled`].
+    /// that often. An answer whose prices or objective no float can hold in the caller's units is not `optimal`,
+    /// however right its rates: it ends as [`Status::Stalled`].
     ///
     /// # Errors
     /// [`Error::Setting`], [`Error::Utility`], and [`Error::Stopped`] when a token in force on this thread says so. Not

@@ -11,9 +11,9 @@
 //! is left idle; where the residuals U' − q vanish and idle links are free, rates and prices are optimal. η = 5, β =
 //! 0.5 in the paper. The floor of a share lets a path come back. What a bound holds, the prices need not explain: a
 //! flow at its cap or saturation with U' ≥ q, and a path at the floor of its share with U' ≤ q, are left out of the
-//! minimum, and a link that has no others keeps its residual at 0. The cap of a flow with several paths is one more link of
-//! them all in the water-filling, at the price that U' there is above the cheapest path: far above the prices of the paths
-//! shares move slowly.
+//! minimum, and a link that has no others keeps its residual at 0. The cap of a flow with several paths is one more
+//! link of them all in the water-filling, at the price that U' there is above the cheapest path: far above the prices
+//! of the paths shares move slowly.
 //!
 //! Each step costs a water-filling (`max_min/water_fill.rs`) and O(crossings), about as much as a certificate. It gets
 //! to 1e−3 in 30 to 150 steps on leaf-spines for every α up to 10, and then stops getting better between 1e−4 and

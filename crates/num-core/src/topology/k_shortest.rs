@@ -85,8 +85,8 @@ impl Topology {
     /// (Suurballe), which need not include the lightest path; there are as many as there can be, up to `k`. With a
     /// [`max_stretch`](KShortest::max_stretch) there are as many of them as all keep it.
     ///
-    /// Time: a search of O(links log nodes) per distinct switch among the destinations; per path O(hops · degree), and a
-    /// search of the part that lies nearer for every way to leave an earlier path that would lead back to it.
+    /// Time: a search of O(links log nodes) per distinct switch among the destinations; per path O(hops · degree), and
+    /// a search of the part that lies nearer for every way to leave an earlier path that would lead back to it.
     ///
     /// # Errors
     /// - [`Error::Setting`] for a `k` or `max_stretch` out of its range.

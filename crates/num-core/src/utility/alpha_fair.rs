@@ -1,9 +1,10 @@
 //! α-fairness: U(x) = w^α x^(1−α)/(1−α), and w log x for α = 1.
 //!
-//! α → 0 maximizes throughput (that limit is [`Linear`](super::Linear)), α = 1 is proportional fairness, α = 2 minimizes
-//! potential delay, α → ∞ is weighted max-min. The weight enters as w^α, so that on one link rates are proportional to
-//! the weights for every α. Source: Mo, Walrand, *Fair end-to-end window-based congestion control*, ToN 2000; in this
-//! form Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2. Mo and Walrand write s x^(1−α)/(1−α): s = w^α is the scale here.
+//! α → 0 maximizes throughput (that limit is [`Linear`](super::Linear)), α = 1 is proportional fairness, α = 2
+//! minimizes potential delay, α → ∞ is weighted max-min. The weight enters as w^α, so that on one link rates are
+//! proportional to the weights for every α. Source: Mo, Walrand, *Fair end-to-end window-based congestion control*, ToN
+//! 2000; in this form Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2. Mo and Walrand write s x^(1−α)/(1−α): s = w^α is
+//! the scale here.
 
 use std::sync::Arc;
 
@@ -53,8 +54,8 @@ impl AlphaFair {
         Ok(Self { alpha, weight, scale: None })
     }
 
-    /// The same by the textbook's factor s = w^α > 0: s x^(1−α)/(1−α). α is finite here, since max-min only has weights;
-    /// for α = 0 use [`Linear`](super::Linear), whose weight is a scale.
+    /// The same by the textbook's factor s = w^α > 0: s x^(1−α)/(1−α). α is finite here, since max-min only has
+    /// weights; for α = 0 use [`Linear`](super::Linear), whose weight is a scale.
     ///
     /// # Errors
     /// [`Error::Parameter`] naming the flow whose α or scale is out of range, or whose weight s^(1/α) is beyond what a

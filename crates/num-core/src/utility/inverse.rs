@@ -1,8 +1,8 @@
 //! Demand from the marginal alone: x with U'(x) = q, for a block of flows at a time.
 //!
-//! A bracket is found by going up or down from rate 1 in steps that double, in log x; then secants of log U' over log x,
-//! exact for power laws, with a bisection wherever two of them have not halved the bracket. Some ten to fifty calls of the
-//! marginal for a block, however many flows are in it: a utility in Python costs as many calls of NumPy.
+//! A bracket is found by going up or down from rate 1 in steps that double, in log x; then secants of log U' over log
+//! x, exact for power laws, with a bisection wherever two of them have not halved the bracket. Some ten to fifty calls
+//! of the marginal for a block, however many flows are in it: a utility in Python costs as many calls of NumPy.
 
 /// Rates beyond these stand for 0 and for more than anything.
 const LEAST: f64 = 1e-290;
@@ -84,8 +84,8 @@ impl Search {
 /// How near to an end of the bracket a secant may go, as a part of it.
 const HAIR: f64 = 1e-9;
 
-/// The rate x ≥ 0 at which `marginals` fall through the price, for each of a block of flows; `marginals` takes a rate per
-/// flow. 0 where U' is below the price everywhere, the saturation where it is above.
+/// The rate x ≥ 0 at which `marginals` fall through the price, for each of a block of flows; `marginals` takes a rate
+/// per flow. 0 where U' is below the price everywhere, the saturation where it is above.
 pub fn demands_into(
     mut marginals: impl FnMut(&[f64], &mut [f64]),
     saturation: impl Fn(usize) -> f64,

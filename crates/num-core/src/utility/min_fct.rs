@@ -1,8 +1,8 @@
 //! Short completion times: U(x) = x^(1−ε)/s, so that the flow with the smallest s is served almost exclusively.
 //!
-//! With s the flow's size this approximates shortest job first, with its remaining size SRPT, with its deadline earliest
-//! deadline first. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, with ε = 0.125. On one link rates are
-//! proportional to s^(−1/ε): a factor of 2 in size is a factor of 256 in rate.
+//! With s the flow's size this approximates shortest job first, with its remaining size SRPT, with its deadline
+//! earliest deadline first. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, with ε = 0.125. On one link rates
+//! are proportional to s^(−1/ε): a factor of 2 in size is a factor of 256 in rate.
 
 use std::sync::Arc;
 

@@ -51,11 +51,11 @@ pub enum Curvature {
 
 /// What a flow's rate is worth: concave and increasing in the rate.
 ///
-/// One object serves one flow or many: `flow` selects the parameters of one of them. Implement `value` and `marginal` and
-/// the library works; demands are then found by inverting the marginal ([`inverse`]), which a formula saves.
-/// [`testing::utility_laws`](crate::testing::utility_laws) says whether they fit
-/// together. The `_into` functions treat a block of consecutive flows at a time and are compiled for each family, so
-/// that dynamic dispatch costs one call per block; override them where a block can be computed faster.
+/// One object serves one flow or many: `flow` selects the parameters of one of them. Implement `value` and `marginal`
+/// and the library works; demands are then found by inverting the marginal ([`inverse`]), which a formula saves.
+/// [`testing::utility_laws`](crate::testing::utility_laws) says whether they fit together. The `_into` functions treat
+/// a block of consecutive flows at a time and are compiled for each family, so that dynamic dispatch costs one call per
+/// block; override them where a block can be computed faster.
 ///
 /// The unit of rates is the caller's, the unit of prices is utility per unit of rate.
 pub trait Utility: fmt::Debug + Send + Sync {
@@ -102,14 +102,14 @@ pub trait Utility: fmt::Debug + Send + Sync {
         f64::INFINITY
     }
 
-    /// The rate that a flow gets at a common fair share, which is what [`max_min`](crate::max_min()) compares; `None` for
-    /// utilities that have no such curve.
+    /// The rate that a flow gets at a common fair share, which is what [`max_min`](crate::max_min()) compares; `None`
+    /// for utilities that have no such curve.
     fn fair_share(&self, _flow: usize) -> Option<FairShare<'_>> {
         None
     }
 
-    /// U(`to`) − U(`from`), without the cancellation of subtracting two values where the family has a formula. Where it does
-    /// not and [`cancels`] says so, the bound U'(`from`) (`to` − `from`), which by concavity is no less.
+    /// U(`to`) − U(`from`), without the cancellation of subtracting two values where the family has a formula. Where it
+    /// does not and [`cancels`] says so, the bound U'(`from`) (`to` − `from`), which by concavity is no less.
     fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
         if from == to {
             return 0.0;
@@ -129,14 +129,14 @@ pub trait Utility: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The rates between 0 and saturation at which U' falls at once, each with by how much: demands that stay the same while
-    /// the price changes. In increasing order.
+    /// The rates between 0 and saturation at which U' falls at once, each with by how much: demands that stay the same
+    /// while the price changes. In increasing order.
     fn jumps(&self, _flow: usize) -> Vec<(f64, f64)> {
         Vec::new()
     }
 
-    /// The weights w when every flow's utility is w log x, whose response takes one division: price methods then respond
-    /// and add up in one pass over the flows.
+    /// The weights w when every flow's utility is w log x, whose response takes one division: price methods then
+    /// respond and add up in one pass over the flows.
     fn log_weights(&self) -> Option<&[f64]> {
         None
     }
@@ -164,8 +164,8 @@ pub trait Utility: fmt::Debug + Send + Sync {
         }
     }
 
-    /// −d log U'(x) / d log x of a block, the elasticity of U' at rates > 0: α for α-fair utilities, 0 for linear ones. By a
-    /// difference of logarithms, which is right where a demand stays at 0 or a tail is all but flat, too.
+    /// −d log U'(x) / d log x of a block, the elasticity of U' at rates > 0: α for α-fair utilities, 0 for linear ones.
+    /// By a difference of logarithms, which is right where a demand stays at 0 or a tail is all but flat, too.
     fn elasticity_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         let beside = |factor: f64| rates.iter().map(|rate| rate * factor).collect::<Vec<_>>();
         let mut above = vec![0.0; rates.len()];
@@ -223,8 +223,8 @@ pub trait Utility: fmt::Debug + Send + Sync {
 
 /// A demand with less than this −d log x / d log q counts as flat: a price step has to leave the piece.
 const FLAT: f64 = 1e-3;
-/// What a flat demand counts as instead: this part of the ceiling, per relative change of the price. That is a step which
-/// halvings by a slope test bring down to any size; a step without a bound would not be.
+/// What a flat demand counts as instead: this part of the ceiling, per relative change of the price. That is a step
+/// which halvings by a slope test bring down to any size; a step without a bound would not be.
 const RISE: f64 = 0.02;
 
 /// How far from a rate, relative, its neighbours for a difference are.

@@ -141,7 +141,8 @@ pub fn any_utility(span: i32) -> impl Strategy<Value = Arc<dyn Utility>> {
     prop_oneof![
         4 => (prop_oneof![Just(1.0), 0.1f64..8.0], decades(-half, half))
             .prop_map(|(alpha, weight)| boxed(AlphaFair::new(alpha, weight).unwrap())),
-        1 => (decades(-half, half), 0.05f64..0.9).prop_map(|(size, epsilon)| boxed(MinFct::new(size, epsilon).unwrap())),
+        1 => (decades(-half, half), 0.05f64..0.9)
+            .prop_map(|(size, epsilon)| boxed(MinFct::new(size, epsilon).unwrap())),
         1 => bandwidth_function().prop_map(boxed),
         1 => (decades(-half, half), decades(-half, half))
             .prop_map(|(weight, scale)| boxed(Logarithmic { weight, scale })),

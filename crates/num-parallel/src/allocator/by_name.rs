@@ -9,9 +9,9 @@ use netnum_core::{Error, Result};
 use super::snapshot::Header;
 use super::{Allocate, Allocator, AllocatorSettings, AllocatorSnapshot};
 
-/// An allocator that moves prices by a method of [`METHODS`](netnum_core::METHODS) that has a price rule, in f64 or, for
-/// half the memory, in single precision. Its options are those of the method. "rcp" takes proportionally fair flows; for
-/// flows of another common α, make an [`Allocator`] with its [`Rule`].
+/// An allocator that moves prices by a method of [`METHODS`](netnum_core::METHODS) that has a price rule, in f64 or,
+/// for half the memory, in single precision. Its options are those of the method. "rcp" takes proportionally fair
+/// flows; for flows of another common α, make an [`Allocator`] with its [`Rule`].
 ///
 /// # Errors
 /// Those of [`Allocator::new`]; [`Error::Setting`] for a method without a rule, [`Error::UnknownOption`].

@@ -7,10 +7,10 @@
 //! updates    every flow whose r has left [(1 − θ) sent, (1 + θ) sent]
 //! ```
 //!
-//! An endpoint without an update sends at most r/(1 − θ), so that links, filled to 1 − θ, are not overloaded. The price of
-//! a link that was empty has no meaning; it becomes the one at which its first flows pay x U'(x), split evenly over the
-//! links of their paths: p_l = Σ x U'(x)/(|path| c_l), x the most that a path can carry.
-//! Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6.
+//! An endpoint without an update sends at most r/(1 − θ), so that links, filled to 1 − θ, are not overloaded. The price
+//! of a link that was empty has no meaning; it becomes the one at which its first flows pay x U'(x), split evenly over
+//! the links of their paths: p_l = Σ x U'(x)/(|path| c_l), x the most that a path can carry. Source: Perry,
+//! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6.
 
 mod by_name;
 mod snapshot;
@@ -37,8 +37,8 @@ pub enum Normalization {
     FNorm,
     /// All by the largest of the network. O(crossings), on one thread.
     UNorm,
-    /// Weighted max-min with the rates as weights, which wastes nothing. As expensive as [`max_min`](netnum_core::max_min()),
-    /// on one thread.
+    /// Weighted max-min with the rates as weights, which wastes nothing. As expensive as
+    /// [`max_min`](netnum_core::max_min()), on one thread.
     Fill,
     /// Nothing: rates are what the flows demand, and links may be too full.
     None,
@@ -123,8 +123,8 @@ pub trait Allocate: Send + Sync {
     /// Starts many, or none where one is wrong. O(crossings).
     ///
     /// # Errors
-    /// Those of [`Engine::add`], which name the path and the flow by its place; [`Error::Length`] unless every path has a
-    /// utility; [`Error::Stopped`].
+    /// Those of [`Engine::add`], which name the path and the flow by its place; [`Error::Length`] unless every path has
+    /// a utility; [`Error::Stopped`].
     fn start_all(&mut self, paths: &Paths, utilities: &[PowerLaw]) -> Result<Vec<FlowId>>;
 
     /// Ends a flowlet. O(links of its path).
@@ -139,8 +139,8 @@ pub trait Allocate: Send + Sync {
     /// [`Error::UnknownFlow`], [`Error::Stopped`].
     fn end_all(&mut self, ids: &[FlowId]) -> Result<()>;
 
-    /// Changes the path of a flowlet, its utility, or both, from the next tick on. Id and prices stay; on another path it
-    /// has no rate before that tick. O(links of its paths).
+    /// Changes the path of a flowlet, its utility, or both, from the next tick on. Id and prices stay; on another path
+    /// it has no rate before that tick. O(links of its paths).
     ///
     /// # Errors
     /// Those of [`change_all`](Self::change_all).
@@ -152,8 +152,8 @@ pub trait Allocate: Send + Sync {
     /// Changes many, or none where one is wrong. O(crossings).
     ///
     /// # Errors
-    /// [`Error::UnknownFlow`], also for an id that is named twice; [`Error::Length`] unless there is a path and a utility
-    /// per id, or none; those of [`Engine::add`], which name a path by its place and a flow by its id;
+    /// [`Error::UnknownFlow`], also for an id that is named twice; [`Error::Length`] unless there is a path and a
+    /// utility per id, or none; those of [`Engine::add`], which name a path by its place and a flow by its id;
     /// [`Error::Stopped`]. Nothing has changed then.
     fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, utilities: Option<&[PowerLaw]>) -> Result<()>;
 
@@ -172,8 +172,8 @@ pub trait Allocate: Send + Sync {
     /// [`Error::UnknownFlow`].
     fn utility(&self, id: FlowId) -> Result<PowerLaw>;
 
-    /// Changes the capacity of a link, from the next tick on. At 0 it has failed: its flows get nothing, and count nowhere,
-    /// until it returns. O(its flows), and once, when a capacity first changes, O(crossings).
+    /// Changes the capacity of a link, from the next tick on. At 0 it has failed: its flows get nothing, and count
+    /// nowhere, until it returns. O(its flows), and once, when a capacity first changes, O(crossings).
     ///
     /// # Errors
     /// Those of [`Engine::set_capacities`]; nothing has changed then.
@@ -200,9 +200,9 @@ pub trait Allocate: Send + Sync {
     /// Keeps each worker thread on a core of its own: see [`Engine::pin`].
     fn pin(&mut self);
 
-    /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. With fill, flows
-    /// weigh what they would demand if paths could carry it, so that a weight acts before prices have followed. O(flows +
-    /// links) with F-NORM.
+    /// Feasible rates for the flows of this moment at the prices of the last tick, which stay as they are. With fill,
+    /// flows weigh what they would demand if paths could carry it, so that a weight acts before prices have followed.
+    /// O(flows + links) with F-NORM.
     ///
     /// # Errors
     /// Those of [`Engine::respond`].

@@ -4,9 +4,9 @@
 //! link ─► latest entry ─► the one before ─► …      entry = a flow that was put on the link
 //! ```
 //!
-//! A flow that comes adds an entry per link; one that goes adds nothing but to a count. So a change costs as much as the
-//! flows on its link, entries that have gone stale are passed once, and the whole is dropped, to be made again when it
-//! is next needed, once most of it is stale. Without changes of capacities it costs nothing.
+//! A flow that comes adds an entry per link; one that goes adds nothing but to a count. So a change costs as much as
+//! the flows on its link, entries that have gone stale are passed once, and the whole is dropped, to be made again when
+//! it is next needed, once most of it is stale. Without changes of capacities it costs nothing.
 
 /// The flows of every link, and some that have left it.
 #[derive(Debug)]

@@ -44,9 +44,9 @@ pub(crate) struct Flow<'a> {
 ///
 /// In a step every flow demands the rate that its utility gives at the present prices, links add these up, and prices
 /// move by the rule: one of the library, or [user-defined](Rule::user). Flows have one path each; those of a length and
-/// law stand together in columns, so that adding and removing one is a few writes, and a step reads memory in order. The
-/// answer has the same bits for any number of threads: the order of all additions follows from the links, the typical
-/// paths and the calls.
+/// law stand together in columns, so that adding and removing one is a few writes, and a step reads memory in order.
+/// The answer has the same bits for any number of threads: the order of all additions follows from the links, the
+/// typical paths and the calls.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -103,9 +103,9 @@ impl<R: Real> Engine<R> {
     /// fast for paths like these and right for any. O(links + typical paths).
     ///
     /// # Errors
-    /// [`Error::Capacity`], [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`]; [`Error::Setting`]
-    /// for a parameter of the rule that is out of its range, and when the system does not give that many threads;
-    /// [`Error::Stopped`].
+    /// [`Error::Capacity`], [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`];
+    /// [`Error::Setting`] for a parameter of the rule that is out of its range, and when the system does not give that
+    /// many threads; [`Error::Stopped`].
     pub fn new(capacities: Vec<f64>, typical: &Paths, rule: impl Into<Rule>, threads: NonZeroUsize) -> Result<Self> {
         let links = LinkPrices::new(rule, capacities)?;
         let (count, mut pacer) = (links.capacities().len(), Pacer::new());
@@ -125,8 +125,9 @@ impl<R: Real> Engine<R> {
     }
 
     /// Keeps each worker thread on a core of its own from now on, so that its part of the data stays in that core's
-    /// caches; the calling thread is never moved. On Linux only, and only where there are enough cores beside the caller's.
-    /// It helps a process that has the machine to itself, and slows down one whose threads would share those cores.
+    /// caches; the calling thread is never moved. On Linux only, and only where there are enough cores beside the
+    /// caller's. It helps a process that has the machine to itself, and slows down one whose threads would share those
+    /// cores.
     pub fn pin(&mut self) {
         self.pinned = true;
         self.flows.pin();
@@ -136,9 +137,9 @@ impl<R: Real> Engine<R> {
     ///
     /// # Errors
     /// [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`] and [`Error::Parameter`], which call it
-    /// path 0 and flow 0; the latter also for a flow whose prices no table could hold, be it over a link that has failed
-    /// when that returns. [`Error::Unsupported`] for an α that the rule cannot take, [`Error::Setting`] for more flows than
-    /// can be numbered.
+    /// path 0 and flow 0; the latter also for a flow whose prices no table could hold, be it over a link that has
+    /// failed when that returns. [`Error::Unsupported`] for an α that the rule cannot take, [`Error::Setting`] for more
+    /// flows than can be numbered.
     pub fn add(&mut self, path: &[u32], law: PowerLaw) -> Result<FlowId> {
         self.check_room(1)?;
         self.check(0, path, &law)?;
@@ -363,9 +364,9 @@ impl<R: Real> Engine<R> {
         self.normalize_what(normalizer, |flow, _| flow.rate);
     }
 
-    /// Rates by a max-min of what flows would demand at the present prices if paths could carry it, up to a million times
-    /// what they can: a flow of a larger weight gets more even before prices have followed. O(crossings), and a max-min,
-    /// on one thread.
+    /// Rates by a max-min of what flows would demand at the present prices if paths could carry it, up to a million
+    /// times what they can: a flow of a larger weight gets more even before prices have followed. O(crossings), and a
+    /// max-min, on one thread.
     pub fn fill_by_demand(&mut self) {
         let prices = self.prices().to_vec();
         self.normalize_what(&Fill, |flow, smallest| {

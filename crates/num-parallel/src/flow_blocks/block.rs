@@ -39,7 +39,8 @@ pub(crate) struct FlowBlock<R> {
     /// What is looked up there: law and windows, the last one first.
     key: Vec<u32>,
     windows: Windows,
-    /// The part of the demanded rates that an entry can carry, at most 1; empty before the first F-NORM *(given, of links)*.
+    /// The part of the demanded rates that an entry can carry, at most 1; empty before the first F-NORM *(given, of
+    /// links)*.
     fractions: Vec<R>,
 }
 
@@ -127,8 +128,8 @@ impl<R: Real> FlowBlock<R> {
         Place { bucket, place }
     }
 
-    /// Takes a flow out; returns the number of the one that is in its place now, if any. A bucket that has lost its last
-    /// flow goes: there are more combinations of windows than flows ever live at a time.
+    /// Takes a flow out; returns the number of the one that is in its place now, if any. A bucket that has lost its
+    /// last flow goes: there are more combinations of windows than flows ever live at a time.
     pub(crate) fn remove(&mut self, spot: Place) -> Option<u32> {
         let bucket = &mut self.buckets[spot.bucket as usize];
         let moved = bucket.swap_remove(spot.place as usize);

@@ -5,8 +5,8 @@
 //! cache of its own, one shared write to arrive and one to release. (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
 //! section 3.1; their sense is the last bit of our number, so that no worker has to remember it.)
 //!
-//! A worker that has left for good comes to no other meeting. One that waits for it gets an error instead of waiting for
-//! ever.
+//! A worker that has left for good comes to no other meeting. One that waits for it gets an error instead of waiting
+//! for ever.
 
 use crossbeam_utils::CachePadded;
 

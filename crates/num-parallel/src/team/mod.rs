@@ -129,7 +129,8 @@ impl Team {
         !self.workers.is_empty() && self.process != std::process::id()
     }
 
-    /// Has every worker do the job, the caller as number 0. Returns when all have done it; the team keeps no copy of the job.
+    /// Has every worker do the job, the caller as number 0. Returns when all have done it; the team keeps no copy of
+    /// the job.
     ///
     /// # Panics
     /// When the job does, on any worker: with the panic of the first one. The others are not waited for where they wait
@@ -223,8 +224,8 @@ impl Shared {
     /// A worker's part in a job.
     fn perform(&self, number: usize, job: Job) {
         let worker = Worker { number, barrier: &self.barrier };
-        // The job is dropped inside: it may be the last copy, and die of that. Whether it can be run again after a panic
-        // is for the caller to say, who sees the panic.
+        // The job is dropped inside: it may be the last copy, and die of that. Whether it can be run again after a
+        // panic is for the caller to say, who sees the panic.
         let done = catch_unwind(AssertUnwindSafe(move || job(&worker)));
         if let Err(payload) = done {
             let mut panic = lock(&self.panic);

@@ -1,4 +1,5 @@
-//! A team of threads: every worker does the job and passes the barrier, panics reach the caller, and no thread waits for ever.
+//! A team of threads: every worker does the job and passes the barrier, panics reach the caller, and no thread waits
+//! for ever.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -14,12 +14,13 @@
 //!
 //! Its flows with λ_f > 0 are held there, exactly at the t that fills the cut; what has a positive coefficient in the
 //! row (links with π_l > 0, paths with π(p) > λ_f) is 0 for good and never enters again, and the variable that was to
-//! leave never leaves. Then t rises further, until all flows are held or have all they can use: one run finds all rates.
+//! leave never leaves. Then t rises further, until all flows are held or have all they can use: one run finds all
+//! rates.
 //!
 //! Costs of paths only serve to choose what enters: their number of links and a random part, without which pivots could
-//! go round in circles. Cost of a pivot: O(nonzeros of the inverse), and the crossings of the links that have a price in
-//! the row; some 1 to 5 pivots per flow. It fails by rounding only. Every result is checked (`witness.rs`), and a run that
-//! breaks off or fails the check is repeated with other costs (`several_paths.rs`).
+//! go round in circles. Cost of a pivot: O(nonzeros of the inverse), and the crossings of the links that have a price
+//! in the row; some 1 to 5 pivots per flow. It fails by rounding only. Every result is checked (`witness.rs`), and a
+//! run that breaks off or fails the check is repeated with other costs (`several_paths.rs`).
 //!
 //! Source: parametric right-hand sides, Gass and Saaty, *Naval Research Logistics Quarterly* 1955; the ratio tests with
 //! tolerances after Harris, *Mathematical Programming* 1973; key paths: generalized upper bounds, Dantzig and Van

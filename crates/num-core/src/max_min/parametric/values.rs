@@ -1,4 +1,5 @@
-//! The values of a basis: rates of paths and slacks of links, updated from pivot to pivot and now and then computed afresh.
+//! The values of a basis: rates of paths and slacks of links, updated from pivot to pivot and now and then computed
+//! afresh.
 
 use super::Parametric;
 use crate::max_min::basis::NONE;
@@ -7,8 +8,8 @@ use crate::max_min::network::Network;
 /// Changes of the basis after which costs of paths are computed afresh, a multiple of those after which lists are
 /// shortened: nothing is wrong with them but rounding, and they only choose what enters.
 const COSTS: usize = 2000;
-/// The inverse is computed afresh when a full link is off by more than this part of its capacity, and whenever lists are
-/// shortened while it is small.
+/// The inverse is computed afresh when a full link is off by more than this part of its capacity, and whenever lists
+/// are shortened while it is small.
 const DRIFT: f64 = 1e-10;
 const SMALL: usize = 400;
 

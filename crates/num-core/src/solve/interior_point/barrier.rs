@@ -1,4 +1,5 @@
-//! The barriers: bounds on the rates of paths and flows, each with a slack and a multiplier whose product goes to 0 with μ.
+//! The barriers: bounds on the rates of paths and flows, each with a slack and a multiplier whose product goes to 0
+//! with μ.
 //!
 //! ```text
 //! x ≥ 0          z·x = μ                      floors
@@ -16,8 +17,8 @@ use super::breakpoints::Breakpoints;
 use super::chunk::Chunk;
 use super::variables::Step;
 
-/// What an iteration needs of one kind of bound. Entries are paths or flows; a `part` is a range of the bounds. Sums over
-/// a part are added to `sums`, whose first entry is number `first`.
+/// What an iteration needs of one kind of bound. Entries are paths or flows; a `part` is a range of the bounds. Sums
+/// over a part are added to `sums`, whose first entry is number `first`.
 pub(super) trait Barrier {
     /// Number of complementary pairs.
     fn pairs(&self) -> usize;

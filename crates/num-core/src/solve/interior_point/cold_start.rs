@@ -9,15 +9,15 @@ use crate::presolve::Presolved;
 use crate::solve::price::{FastNed, LinkPrices, Respond, Serial, bounds, cut};
 use crate::utility::Curvature;
 
-/// Iterations of fast NED that improve the prices at first: many where a response is one division, which makes them cost
-/// a twentieth of an interior iteration each; few where flows have several paths, whose shares take more than that to settle.
-/// And the estimate of their gap that will do.
+/// Iterations of fast NED that improve the prices at first: many where a response is one division, which makes them
+/// cost a twentieth of an interior iteration each; few where flows have several paths, whose shares take more than that
+/// to settle. And the estimate of their gap that will do.
 const NED_STEPS: usize = 20;
 const LOG_STEPS: usize = 60;
 const SHARE_STEPS: usize = 5;
 const ENOUGH: f64 = 1e-4;
-/// Where prices and slacks begin: near to what fast NED found, with room for flows to move to other paths, or with room to
-/// find the right side of every jump of U'.
+/// Where prices and slacks begin: near to what fast NED found, with room for flows to move to other paths, or with room
+/// to find the right side of every jump of U'.
 const NEAR: Room = Room { raised: 1.01, least_slack: 0.01, least_price: 1e-4 };
 const SHARED: Room = Room { raised: 1.01, least_slack: 0.1, least_price: 1e-2 };
 const WIDE: Room = Room { raised: 1.05, least_slack: 0.1, least_price: 1e-4 };
@@ -25,8 +25,8 @@ const WIDE: Room = Room { raised: 1.05, least_slack: 0.1, least_price: 1e-4 };
 const CHEAPER: f64 = 0.9;
 /// The most that a rate is of its bound, and a flow's of its saturation.
 const INSIDE: f64 = 0.9;
-/// The least rate that may reach 0, as a part of its bound, and of its equal share where the flow has other paths: what all
-/// these paths carry together is to leave the links room.
+/// The least rate that may reach 0, as a part of its bound, and of its equal share where the flow has other paths: what
+/// all these paths carry together is to leave the links room.
 const LEAST_RATE: f64 = 1e-2;
 const LEAST_SHARE: f64 = 0.5;
 
@@ -166,8 +166,8 @@ impl InteriorPoint {
         Ok(())
     }
 
-    /// Slacks and multipliers of all bounds, centred at a μ; the prices say which of them bind, with ℓ at this part of the
-    /// price of a flow's cheapest path.
+    /// Slacks and multipliers of all bounds, centred at a μ; the prices say which of them bind, with ℓ at this part of
+    /// the price of a flow's cheapest path.
     pub(super) fn set_multipliers(&mut self, problem: &Presolved, centre: f64, cheaper: f64) {
         let Self { variables: now, barriers, kkt, .. } = self;
         let path_prices = &mut kkt.forces;

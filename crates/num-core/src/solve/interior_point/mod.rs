@@ -5,27 +5,28 @@
 //! R x + s = c          s·p = μ    z·x = μ    v·(cap − x) = μ    t·(saturation − y) = μ        μ → 0
 //! ```
 //!
-//! A Newton step on these, each flow's and path's prices eliminated, leaves one equation per link (`../system`). Two steps with one matrix: straight at μ = 0 (predictor), which shows how far
-//! μ can fall, then at that μ with second-order terms (corrector). What makes it arrive on real instances:
+//! A Newton step on these, each flow's and path's prices eliminated, leaves one equation per link (`../system`). Two
+//! steps with one matrix: straight at μ = 0 (predictor), which shows how far μ can fall, then at that μ with
+//! second-order terms (corrector). What makes it arrive on real instances:
 //!
-//! - The residual of U'(y) = λ is taken in logarithms, ρ = log U'(y) − log λ, dλ = λ (ρ − ε dy/y), with ε the elasticity
-//!   of U'. Marginals over a hundred decades are then as good as any.
+//! - The residual of U'(y) = λ is taken in logarithms, ρ = log U'(y) − log λ, dλ = λ (ρ − ε dy/y), with ε the
+//!   elasticity of U'. Marginals over a hundred decades are then as good as any.
 //! - A *tiny* flow, whose demand at λ is far below what its path could carry, is set to it and does not shorten steps.
 //! - A breakpoint of U', where it falls at once (a flat piece of a bandwidth function), is an elastic bound
 //!   (`breakpoints.rs`).
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
-//!   flows, per y. A split is found by differences of prices that small, and the term must not be what decides them. And
-//!   one on every linear flow, 1e−12 of its λ, per y.
-//! - The price that the paths of a flow compare with is its level ℓ = λ − t, less Q, what the links cost that all of them cross. Where t or Q
-//!   makes up nearly all of λ, ℓ − Q is not their difference but moves by Newton's steps of its own, and t or λ is what
-//!   follows from it: otherwise rounding of λ would decide how the flow is split.
+//!   flows, per y. A split is found by differences of prices that small, and the term must not be what decides them.
+//!   And one on every linear flow, 1e−12 of its λ, per y.
+//! - The price that the paths of a flow compare with is its level ℓ = λ − t, less Q, what the links cost that all of
+//!   them cross. Where t or Q makes up nearly all of λ, ℓ − Q is not their difference but moves by Newton's steps of
+//!   its own, and t or λ is what follows from it: otherwise rounding of λ would decide how the flow is split.
 //! - Centring is raised while feasibility lags behind complementarity.
 //!
 //! Starts, in its first step, from the prices it is given, improved by up to 60 iterations of fast NED unless utilities
-//! are linear. 5 to 15 iterations for most problems, each some tens of products with the routing matrix, so O(crossings) in
-//! time and memory; where a factorization is needed, O(links³). Fails where that is needed and too large.
-//! Source: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
+//! are linear. 5 to 15 iterations for most problems, each some tens of products with the routing matrix, so
+//! O(crossings) in time and memory; where a factorization is needed, O(links³). Fails where that is needed and too
+//! large. Source: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 1992.
 
 mod barrier;
 mod breakpoints;
@@ -258,8 +259,8 @@ impl InteriorPoint {
         self.clear_idle_paths(problem, &mut state.rates);
     }
 
-    /// Paths that may be empty, are too expensive and all but empty carry nothing, beside what their flow has, or what it
-    /// would demand at their price, beside what they could carry.
+    /// Paths that may be empty, are too expensive and all but empty carry nothing, beside what their flow has, or what
+    /// it would demand at their price, beside what they could carry.
     fn clear_idle_paths(&self, problem: &Presolved, rates: &mut [f64]) {
         let (mut prices, mut demands) = (Vec::new(), Vec::new());
         for chunk in self.chunks.iter() {

@@ -52,8 +52,8 @@ impl KktSystem {
         }
     }
 
-    /// Σ over the links of each path of some flows. Of a flow with several paths that share one level, the links that all of
-    /// them cross are summed apart.
+    /// Σ over the links of each path of some flows. Of a flow with several paths that share one level, the links that
+    /// all of them cross are summed apart.
     pub(super) fn gather(
         &self,
         problem: &Presolved,
@@ -80,8 +80,8 @@ impl KktSystem {
         }
     }
 
-    /// Replaces the force on each path of some flows, less what is the same for all paths of its flow, by the change of its
-    /// rate, and sets the changes of the flows' rates and levels.
+    /// Replaces the force on each path of some flows, less what is the same for all paths of its flow, by the change of
+    /// its rate, and sets the changes of the flows' rates and levels.
     fn respond(
         &self,
         problem: &Presolved,

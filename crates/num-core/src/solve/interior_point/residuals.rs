@@ -210,7 +210,8 @@ impl InteriorPoint {
     }
 }
 
-/// Takes ℓ − Q from λ and the forces on the flow, or t or λ from it where that is the smaller one by far. `net` is room.
+/// Takes ℓ − Q from λ and the forces on the flow, or t or λ from it where that is the smaller one by far. `net` is
+/// room.
 fn set_levels(
     levels: &mut [f64],
     commons: &[f64],
@@ -252,13 +253,14 @@ fn add(values: &mut [f64], changes: &[f64], length: f64) {
     values.iter_mut().zip(changes).for_each(|(value, change)| *value += length * change);
 }
 
-/// 1 + t, bent so that it stays positive: λ of a steep utility may have to fall by decades, and is not to hold up the rest.
+/// 1 + t, bent so that it stays positive: λ of a steep utility may have to fall by decades, and is not to hold up the
+/// rest.
 fn factor(change: f64) -> f64 {
     if change > -0.9 { 1.0 + change } else { 0.1 * (10.0 * (change + 0.9)).max(-SHRINK).exp() }
 }
 
-/// Raises a λ to U', but no higher than given. Where λ is far below its flow's price, z or v makes up for the rest, and its
-/// own Newton steps would take it up by a small factor at a time while the rate, and with it U', moves by decades.
+/// Raises a λ to U', but no higher than given. Where λ is far below its flow's price, z or v makes up for the rest, and
+/// its own Newton steps would take it up by a small factor at a time while the rate, and with it U', moves by decades.
 fn raise(marginal: &mut f64, log_residual: &mut f64, most: f64) {
     if *log_residual > 0.0 && *marginal < most {
         let rise = log_residual.min(ln(most / *marginal));

@@ -1,15 +1,16 @@
-//! Where the interior point begins near an answer, that of a similar problem: at its prices and rates, each pair of a slack
-//! and a multiplier moved away from 0 until their product is μ.
+//! Where the interior point begins near an answer, that of a similar problem: at its prices and rates, each pair of a
+//! slack and a multiplier moved away from 0 until their product is μ.
 //!
 //! ```text
 //! μ = ε Σ y λ / pairs      s_l ≥ μ/p_l      x_p ≥ μ/(q_p − ℓ)      cap − y ≥ μ/(λ − ℓ)
 //! ```
 //!
-//! At the end of a solve these products are some 10⁻⁹ of the revenue, and one of each pair is next to 0: from there steps
-//! are short where what has changed takes a pair to its other side. With a μ of about the change they are not, and pairs
-//! that stay as they are come back at once. Flows go to what they demand at the old prices first; ε is what that leaves
-//! wrong of the loads of priced links, in revenue. After 5 % of the demands of a wide-area network changed this takes about
-//! half of the steps from afar. Where all demands are drawn anew there is nothing near, and it begins from afar.
+//! At the end of a solve these products are some 10⁻⁹ of the revenue, and one of each pair is next to 0: from there
+//! steps are short where what has changed takes a pair to its other side. With a μ of about the change they are not,
+//! and pairs that stay as they are come back at once. Flows go to what they demand at the old prices first; ε is what
+//! that leaves wrong of the loads of priced links, in revenue. After 5 % of the demands of a wide-area network changed
+//! this takes about half of the steps from afar. Where all demands are drawn anew there is nothing near, and it begins
+//! from afar.
 
 use super::variables::Variables;
 use super::{InteriorPoint, LEAST};
@@ -21,8 +22,8 @@ use crate::utility::Curvature;
 /// The least ε, and the largest: beyond it the old answer is no nearer than any other place.
 const LEAST_CENTRE: f64 = 1e-3;
 const FARTHEST: f64 = 0.03;
-/// The most that a slack, a rate that may become 0 and what a flow leaves of its cap are at first, as parts of what they are
-/// bounded by.
+/// The most that a slack, a rate that may become 0 and what a flow leaves of its cap are at first, as parts of what
+/// they are bounded by.
 const MOST_SLACK: f64 = 0.1;
 const MOST_IDLE: f64 = 1e-3;
 const MOST_ROOM: f64 = 0.1;

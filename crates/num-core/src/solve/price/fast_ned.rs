@@ -1,7 +1,7 @@
 //! Fast NED: NED with a majorized diagonal along conjugate directions, with a slope test. The default.
 //!
 //! ```text
-//! z_l = [y_l + u a_l]₊          G(z) = G(y) + u g        least dual value on the line of the last step, from two slopes
+//! z_l = [y_l + u a_l]₊          G(z) = G(y) + u g        least dual on the line of the last step, from two slopes
 //! y_l ← [z_l + s (G_l(z)/H_l + β a_l)]₊                  H counts every flow once per priced link
 //! a = y − z,  g = G(y) − G(z),  κ = −Σ a g               the last step, and the curvature along it
 //! u = Σ a G(y)/κ,   β = Σ g G(z)/H / κ,   s ← s (1 + u)  sums over the links that are priced or too full
@@ -9,19 +9,19 @@
 //! ```
 //!
 //! These are nonlinear conjugate gradients on the dual function, with H as preconditioner. A single pass over the flows
-//! both tries a step and, by how G changed, tells how long the step should have been; the next one starts from there, at
-//! excesses that are interpolated and not found by another pass. Where all flows have an end on either side of a
+//! both tries a step and, by how G changed, tells how long the step should have been; the next one starts from there,
+//! at excesses that are interpolated and not found by another pass. Where all flows have an end on either side of a
 //! fabric, raising all prices of one side and lowering those of the other changes hardly any rate: the directions
 //! remember such a flat one, along which steps of G/H creep.
 //!
-//! Since H ≥ the whole Hessian on the priced links, a step of s = 1 along G/H cannot overshoot by more than its curvature
-//! changes on the way. Longer ones and β can, and so can interpolation where prices reach 0; the slope test catches
-//! that: it requires that the dual function has not begun to rise steeply between the two points passed. It needs no
-//! objective values, whose differences drown in rounding near the optimum. One pass over the flows per iteration, one
-//! more for every refused step.
+//! Since H ≥ the whole Hessian on the priced links, a step of s = 1 along G/H cannot overshoot by more than its
+//! curvature changes on the way. Longer ones and β can, and so can interpolation where prices reach 0; the slope test
+//! catches that: it requires that the dual function has not begun to rise steeply between the two points passed. It
+//! needs no objective values, whose differences drown in rounding near the optimum. One pass over the flows per
+//! iteration, one more for every refused step.
 //!
-//! Sources: NED as in [`Ned`](super::Ned); β of Hestenes and Stiefel, *Methods of conjugate gradients for solving linear
-//! systems*, 1952, between 0 and 1.
+//! Sources: NED as in [`Ned`](super::Ned); β of Hestenes and Stiefel, *Methods of conjugate gradients for solving
+//! linear systems*, 1952, between 0 and 1.
 
 use serde::{Deserialize, Serialize};
 

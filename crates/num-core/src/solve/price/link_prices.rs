@@ -241,9 +241,9 @@ impl LinkPrices {
         self.respond(flows)
     }
 
-    /// An estimate of the relative gap, O(links): the value of the links' mismatch in parts of all revenue,
-    /// Σ |G_l| p_l / Σ c_l p_l, each price after a Newton step where the link is too full. Near the optimum it is about the
-    /// gap. Not a number if a price, a load or a slope was none.
+    /// An estimate of the relative gap, O(links): the value of the links' mismatch in parts of all revenue, Σ |G_l| p_l
+    /// / Σ c_l p_l, each price after a Newton step where the link is too full. Near the optimum it is about the gap.
+    /// Not a number if a price, a load or a slope was none.
     pub fn gap_estimate(&self) -> f64 {
         if !self.numbers {
             return f64::NAN;

@@ -5,10 +5,10 @@
 //! H_l ← s H_l + (1 − s) ΔH,     ΔH = −Δy_l/Δp_l over the last step, where that is positive
 //! ```
 //!
-//! Made for networks whose links measure loads and have no knowledge of utilities. H starts as the exact slope at the first
-//! prices, since there is nothing to measure yet. A load also moves because other links' prices do: then ΔH is wrong by
-//! as much as they moved, and may be negative or huge. So a measurement counts only if it is positive and both have
-//! moved by more than rounding, and H stays within a factor of a thousand of where it started.
+//! Made for networks whose links measure loads and have no knowledge of utilities. H starts as the exact slope at the
+//! first prices, since there is nothing to measure yet. A load also moves because other links' prices do: then ΔH is
+//! wrong by as much as they moved, and may be negative or huge. So a measurement counts only if it is positive and both
+//! have moved by more than rounding, and H stays within a factor of a thousand of where it started.
 //!
 //! With the defaults of both it takes 1.5 to 2 times [`Ned`](super::Ned)'s iterations to a gap of 1e−3 on a leaf-spine.
 //! It swings for ever at large α (5 there), where slopes change by more than the average can follow. At small α (0.5

@@ -11,22 +11,23 @@
 //!
 //! Of a sum over paths U is concave but not strictly so: prices alone do not say how a flow splits. These are the best
 //! rates for U_f(y) − τ_f y KL(x/y ‖ σ), which is strictly concave, never more than U_f, and equal to it where x/y = σ:
-//! with fixed shares any price rule finds them, and letting the shares follow cannot lose utility (a proximal method with
-//! relative entropy for its distance). At rest the paths in use cost the same and the others more, which is optimal.
-//! The slopes bound the whole Hessian when every term counts once per priced link of its kind, as in [`super::FastNed`].
+//! with fixed shares any price rule finds them, and letting the shares follow cannot lose utility (a proximal method
+//! with relative entropy for its distance). At rest the paths in use cost the same and the others more, which is
+//! optimal. The slopes bound the whole Hessian when every term counts once per priced link of its kind, as in
+//! [`super::FastNed`].
 //!
-//! τ decides the speed: a path that is too expensive keeps ¾ + ¼ exp(−(q_p − q_f)/τ) of its share per step, and a small τ makes
-//! slopes large and price steps short. In proportion to q_p alone, τ would be far too large where all paths of a flow
-//! share one expensive link, beside which their differences are small: hence q'.
+//! τ decides the speed: a path that is too expensive keeps ¾ + ¼ exp(−(q_p − q_f)/τ) of its share per step, and a small
+//! τ makes slopes large and price steps short. In proportion to q_p alone, τ would be far too large where all paths of
+//! a flow share one expensive link, beside which their differences are small: hence q'.
 //!
-//! A path at its ceiling leaves the mean, and the others make up the rest of the flow's recent demand: else its flow would
-//! look cheaper than one more unit of rate is.
+//! A path at its ceiling leaves the mean, and the others make up the rest of the flow's recent demand: else its flow
+//! would look cheaper than one more unit of rate is.
 //!
-//! Cost of a step: two passes over the crossings, one response per flow, two exponentials per path. Certified 1e-3 takes
-//! tens of steps on fabrics and up to 200 on wide-area networks, 1e-6 hundreds and thousands: there, paths that cost nearly
-//! the same lose their last traffic slowly, and a path that was given up grows back before its links have a price again,
-//! which can go round in circles. One in a hundred random networks with very elastic flows, or prices decades apart, never
-//! gets to 1e-2. Below 1e-7 the smallest share is in the way. The interior point is for those.
+//! Cost of a step: two passes over the crossings, one response per flow, two exponentials per path. Certified 1e-3
+//! takes tens of steps on fabrics and up to 200 on wide-area networks, 1e-6 hundreds and thousands: there, paths that
+//! cost nearly the same lose their last traffic slowly, and a path that was given up grows back before its links have a
+//! price again, which can go round in circles. One in a hundred random networks with very elastic flows, or prices
+//! decades apart, never gets to 1e-2. Below 1e-7 the smallest share is in the way. The interior point is for those.
 
 use std::ops::Range;
 
@@ -247,8 +248,8 @@ impl Path {
     }
 }
 
-/// q_f and τ_f > 0. Where a path's part of the recent `demand` is more than its ceiling, the others' parts add up to the
-/// rest, at a mean that is higher by as much; those that are then too large as well follow in the next round.
+/// q_f and τ_f > 0. Where a path's part of the recent `demand` is more than its ceiling, the others' parts add up to
+/// the rest, at a mean that is higher by as much; those that are then too large as well follow in the next round.
 fn mean_price(paths: &mut [Path], ceilings: &[f64], demand: f64, floor: f64) -> (f64, f64) {
     let mean = |price: fn(&Path) -> f64| paths.iter().map(|path| path.share * price(path)).sum::<f64>();
     let scale = AVOIDABLE * mean(|path| path.avoidable_price) + WHOLE * at_least(mean(|path| path.price), floor);
@@ -273,8 +274,8 @@ fn mean_price(paths: &mut [Path], ceilings: &[f64], demand: f64, floor: f64) -> 
     }
 }
 
-/// How many flows of a block have one path; they come first. None of a block that must be last_demand as a whole, if any flow
-/// of it has several.
+/// How many flows of a block have one path; they come first. None of a block that must be last_demand as a whole, if
+/// any flow of it has several.
 pub(super) fn singles(problem: &Presolved, block: usize) -> usize {
     let natural = &problem.blocks[block];
     let flows = natural.flows.clone();

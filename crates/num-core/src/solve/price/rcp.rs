@@ -29,8 +29,8 @@ pub struct Rcp {
     alpha: f64,
 }
 
-/// The price of a link that is too full, at least, in parts of its Newton step. With 1e-6 a link that was idle takes some
-/// twenty doublings to matter again, which a flow that has just come does not wait for.
+/// The price of a link that is too full, at least, in parts of its Newton step. With 1e-6 a link that was idle takes
+/// some twenty doublings to matter again, which a flow that has just come does not wait for.
 const LEAST: f64 = 1e-2;
 /// The most by which a price falls or rises in one step.
 const LARGEST_FACTOR: f64 = 2.0;

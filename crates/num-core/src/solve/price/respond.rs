@@ -40,13 +40,13 @@ use crate::paths::Paths;
 /// # Ok::<(), netnum_core::Error>(())
 /// ```
 pub trait Respond: Send {
-    /// Finds the rates at these prices, one per link, and replaces `sums` by [load, slope] of every link: Σ x and Σ −dx/dq
-    /// over the flows that cross it, q being the price of a path. Where `priced` is given (1 or 0 per link), a flow's slope
-    /// counts once for every priced link of its path, but at least once.
+    /// Finds the rates at these prices, one per link, and replaces `sums` by [load, slope] of every link: Σ x and Σ
+    /// −dx/dq over the flows that cross it, q being the price of a path. Where `priced` is given (1 or 0 per link), a
+    /// flow's slope counts once for every priced link of its path, but at least once.
     ///
     /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped) when a token in force is set, or the error that prevents an answer; the
-    /// same prices may be given again.
+    /// [`Error::Stopped`](crate::Error::Stopped) when a token in force is set, or the error that prevents an answer;
+    /// the same prices may be given again.
     fn respond(&mut self, prices: &[f64], priced: Option<&[f64]>, sums: &mut [[f64; 2]]) -> Result<()>;
 
     /// The rates of the last response, path by path.
@@ -66,8 +66,8 @@ pub trait Respond: Send {
 
 /// One flow with one path as loops over many of them compute its response: x = w/q or x = exp(log w − (log q)/α).
 ///
-/// The path price q is at least `floor`, at which the rate reaches its ceiling. A [`PowerLaw`](crate::PowerLaw) gives one,
-/// and so does a flow of a problem in natural units, whose w itself may be beyond what a float holds.
+/// The path price q is at least `floor`, at which the rate reaches its ceiling. A [`PowerLaw`](crate::PowerLaw) gives
+/// one, and so does a flow of a problem in natural units, whose w itself may be beyond what a float holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerDemand {
     /// Which of the two forms it is: the first needs α = 1, and takes one division.

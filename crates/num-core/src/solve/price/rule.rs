@@ -8,8 +8,8 @@ pub type Sums = [f64; 8];
 
 /// How the price of one link moves, given its load, its slope and its capacity.
 ///
-/// A rule is given one link at a time, so that every rule runs on any partition of the links. Of the whole network it is
-/// given sums over links, from which it accepts or refuses the last step. [`LinkPrices`](super::LinkPrices) runs it.
+/// A rule is given one link at a time, so that every rule runs on any partition of the links. Of the whole network it
+/// is given sums over links, from which it accepts or refuses the last step. [`LinkPrices`](super::LinkPrices) runs it.
 ///
 /// ```
 /// use netnum_core::price::{LinkState, Memory, PriceRule, Rule};
@@ -39,7 +39,8 @@ pub trait PriceRule: Send + Sync {
     /// used.
     ///
     /// # Errors
-    /// [`Error::Setting`](crate::Error::Setting) for a parameter, [`Error::Snapshot`](crate::Error::Snapshot) for a state.
+    /// [`Error::Setting`](crate::Error::Setting) for a parameter, [`Error::Snapshot`](crate::Error::Snapshot) for a
+    /// state.
     fn check(&self) -> Result<()> {
         Ok(())
     }
@@ -60,14 +61,14 @@ pub trait PriceRule: Send + Sync {
         false
     }
 
-    /// Whether it must [`start`](Self::start) again where flows or capacities have changed, because what it remembers is
-    /// of another network.
+    /// Whether it must [`start`](Self::start) again where flows or capacities have changed, because what it remembers
+    /// is of another network.
     fn learns_at_start(&self) -> bool {
         true
     }
 
-    /// Whether [`start`](Self::start) is given the links at a price of 0, all counted as priced, instead of at the first
-    /// prices: each flow then demands the most it ever does, with the slope that its demand has there.
+    /// Whether [`start`](Self::start) is given the links at a price of 0, all counted as priced, instead of at the
+    /// first prices: each flow then demands the most it ever does, with the slope that its demand has there.
     fn starts_at_free_links(&self) -> bool {
         false
     }
@@ -75,8 +76,8 @@ pub trait PriceRule: Send + Sync {
     /// Is given all links once before the first step, each with its memory.
     fn start(&mut self, _links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {}
 
-    /// Whether [`accept`](Self::accept) needs the sums of [`judge`](Self::judge). If not, these are 0 and `judge` is not
-    /// called.
+    /// Whether [`accept`](Self::accept) needs the sums of [`judge`](Self::judge). If not, these are 0 and `judge` is
+    /// not called.
     fn judges(&self) -> bool {
         false
     }

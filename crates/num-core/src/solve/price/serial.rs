@@ -2,8 +2,8 @@
 //!
 //! Two safeguards make the response usable far from the optimum. The rate is cut at twice the smallest capacity of the
 //! path: without a bound a cheap path demands so much that H drowns everything else, and a bound at the capacity itself
-//! hides by how much the path is too cheap. And the slope is taken at the price where the cut begins, so that a free path
-//! does not make H infinite.
+//! hides by how much the path is too cheap. And the slope is taken at the price where the cut begins, so that a free
+//! path does not make H infinite.
 //!
 //! This is for flows with one path; how a flow splits over several is in `path_split.rs`.
 

@@ -4,12 +4,12 @@
 //! ( Σ_f K_f + S/P ) dp = right-hand side      K_f = W_p r_p r_pᵀ for a flow with one path p
 //! ```
 //!
-//! r_p is path p's column of the routing matrix, W and S/P are diagonal; K_f of a flow with several paths is in `multipath.rs`.
-//! Symmetric and positive definite, and so dense once multiplied out that a sparse factorization never pays: on leaf-spines
-//! 77 % of its factor is filled. Conjugate gradients with the diagonal as preconditioner do without the product
-//! (O(crossings) per step, no memory); where they do not arrive, and from the start where the system is small, it is
-//! multiplied out and factorized (faer's Cholesky, O(links³) of those that are not slack), and conjugate gradients with that
-//! factor as preconditioner end in a few steps.
+//! r_p is path p's column of the routing matrix, W and S/P are diagonal; K_f of a flow with several paths is in
+//! `multipath.rs`. Symmetric and positive definite, and so dense once multiplied out that a sparse factorization never
+//! pays: on leaf-spines 77 % of its factor is filled. Conjugate gradients with the diagonal as preconditioner do
+//! without the product (O(crossings) per step, no memory); where they do not arrive, and from the start where the
+//! system is small, it is multiplied out and factorized (faer's Cholesky, O(links³) of those that are not slack), and
+//! conjugate gradients with that factor as preconditioner end in a few steps.
 
 mod multipath;
 
@@ -141,9 +141,9 @@ impl System {
         }
     }
 
-    /// Conjugate gradients from 0 with the factor as preconditioner: what is small beside the rest is then as exact as the
-    /// rest, and what was added to the diagonal for the factor's sake does no harm.
-    /// Two steps as a rule, more where many links are left out.
+    /// Conjugate gradients from 0 with the factor as preconditioner: what is small beside the rest is then as exact as
+    /// the rest, and what was added to the diagonal for the factor's sake does no harm. Two steps as a rule, more where
+    /// many links are left out.
     fn refine(&mut self, factor: &mut Factor, right: &mut [f64], solution: &mut [f64], tolerance: f64) {
         solution.fill(0.0);
         let (mut rest, mut goal, mut turn) = (0.0, 0.0, 0.0);
@@ -234,8 +234,8 @@ impl System {
         rest <= goal
     }
 
-    /// Multiplies the matrix out, scales it and factorizes it. Rounding may leave it barely indefinite; then with a little
-    /// more on the diagonal.
+    /// Multiplies the matrix out, scales it and factorizes it. Rounding may leave it barely indefinite; then with a
+    /// little more on the diagonal.
     fn factorize(&mut self) {
         let rows = Rows::new(&self.diagonal, &self.preconditioner);
         let size = rows.links.len();

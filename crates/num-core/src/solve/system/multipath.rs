@@ -1,15 +1,16 @@
 //! Flows with several paths, eliminated from Newton's equations one by one.
 //!
 //! ```text
-//! dx_p = θ_p (a_p + η)      σ Σ dx_p + η = b      a_p, b: the forces on path p and on the flow; σ: the flow's own curvature
+//! dx_p = θ_p (a_p + η)      σ Σ dx_p + η = b      a_p, b: forces on path p and on the flow; σ: the flow's curvature
 //! dx_p = θ_p ( a_p − ā + (ā + b)/(1 + Θσ) )      Θ = Σ θ_p, ā = Σ θ_p a_p/Θ
 //! K_f  = Σ_{p≠0} θ_p e_p e_pᵀ − v vᵀ/Θ + u uᵀ/(Θ(1 + Θσ))      e_p = r_p − r_0, v = Σ θ_p e_p, u = Θ r_0 + v
 //! ```
 //!
-//! r_p is the column of path p in the routing matrix and 0 the path of the largest θ. Where a flow is held nearly at its
-//! rate (Θσ ≫ 1), what is left is how it is split. Written as Σ θ_p r_p r_pᵀ − …, that would be a difference of large
-//! numbers on every link that all its paths cross; here such links are not in any e_p. Nor are their prices in any a_p: what
-//! is the price of every path of a flow, Q, may be many decades more than what says how it is split, and η and b are less it.
+//! r_p is the column of path p in the routing matrix and 0 the path of the largest θ. Where a flow is held nearly at
+//! its rate (Θσ ≫ 1), what is left is how it is split. Written as Σ θ_p r_p r_pᵀ − …, that would be a difference of
+//! large numbers on every link that all its paths cross; here such links are not in any e_p. Nor are their prices in
+//! any a_p: what is the price of every path of a flow, Q, may be many decades more than what says how it is split, and
+//! η and b are less it.
 
 use std::ops::Range;
 
@@ -145,8 +146,8 @@ impl Multipath {
         self.of_links = sums;
     }
 
-    /// Adds R W Rᵀ with these flows eliminated to a scaled matrix over some of the links, its lower triangle. O(crossings²)
-    /// of each flow over those links, in time and, for one flow at a time, in memory.
+    /// Adds R W Rᵀ with these flows eliminated to a scaled matrix over some of the links, its lower triangle.
+    /// O(crossings²) of each flow over those links, in time and, for one flow at a time, in memory.
     pub(super) fn add_square(&mut self, routing: &RoutingMatrix, weights: &[f64], rows: &Rows, matrix: &mut Mat<f64>) {
         let mut unions =
             self.unions.take().unwrap_or_else(|| Unions::new(routing.paths(), self.of_links.len(), &self.paths));
@@ -163,7 +164,8 @@ impl Multipath {
 
 /// The links that all paths of a flow cross, and those that each of its paths crosses beside them.
 struct Apart {
-    /// The common links of flow f are `common[common_starts[f]..common_starts[f + 1]]`, and likewise the others by path.
+    /// The common links of flow f are `common[common_starts[f]..common_starts[f + 1]]`, and likewise the others by
+    /// path.
     common_starts: Vec<usize>,
     common: Vec<u32>,
     own_starts: Vec<usize>,
@@ -211,8 +213,8 @@ struct Unions {
     numbers: Vec<u32>,
     rows: Vec<u32>,
     scales: Vec<f64>,
-    /// What the pivot's path crosses, by number, and which numbers those are; e_p, where it is not 0; v, u and Σ θ_p e_p e_pᵀ
-    /// by columns.
+    /// What the pivot's path crosses, by number, and which numbers those are; e_p, where it is not 0; v, u and Σ θ_p
+    /// e_p e_pᵀ by columns.
     pivot: Vec<u32>,
     on_pivot: Vec<f64>,
     signs: Vec<(u32, f64)>,
