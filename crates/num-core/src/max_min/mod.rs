@@ -94,7 +94,8 @@ use search::METHOD;
 /// O(crossings), and a few visits of every link; curves are sorted by their breakpoints besides. With several paths a dual
 /// simplex method makes some 1 to 5 pivots per flow, each of which costs more the more links are full: it takes
 /// milliseconds for 100 flows on a backbone, about a second for 5000, and minutes for 10⁵. Rates are then exact to some
-/// 1e-12, and checked; where weights, capacities and curves span 18 decades together, what the lightest flows get may be rounding.
+/// 1e-12, and checked; where weights, capacities and curves span 18 decades together, what the lightest flows get may
+/// be rounding.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for utilities without a [fair share](crate::Utility::fair_share), naming the flow, and when
