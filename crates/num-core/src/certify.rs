@@ -21,9 +21,9 @@ use crate::utility::Curvature;
 /// given rates are judged by. That is sound: no links, however wrong, would let wrong rates pass.
 ///
 /// # Errors
-/// [`Error::Length`], [`Error::Rate`], [`Error::Price`] for bad input; [`Error::Unsupported`] for max-min problems with
-/// utilities that have no [fair share](crate::Utility::fair_share);
-/// [`Error::Utility`] when a user's utility answers with a demand that is no best response; and [`Error::Stopped`].
+/// Those of bad input: `Length`, `Rate` and `Price` of [`Error`](crate::Error). `Unsupported` for max-min problems with
+/// utilities that have no [fair share](crate::Utility::fair_share); `Utility` when a user's utility answers with a
+/// demand that is no best response; and `Stopped`.
 pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certificate> {
     normalize::check(problem, rates)?;
     problem.check_prices(prices)?;

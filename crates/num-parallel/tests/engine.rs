@@ -79,7 +79,7 @@ fn takes_the_steps_of(method: &str, instance: &Instance, rule: impl Into<Rule>) 
         solver.step(1).unwrap();
         // Fast NED judges a step at the beginning of the next, and may still take it back.
         if method != "fast-ned" {
-            assert_close(&what, &engine.prices(), &solver.prices(), 1e-9);
+            assert_close(&what, engine.prices(), &solver.prices(), 1e-9);
         }
     }
 }
@@ -433,7 +433,7 @@ fn churn(rule: impl Into<Rule> + Clone, events: &[Event], tree: bool) -> Result<
     // A change, so that what a rule remembers of the last steps counts for neither.
     engine.set_capacity(0, instance.capacities[0]).unwrap();
     let mut new = made(&instance.capacities);
-    new.set_prices(&engine.prices()).unwrap();
+    new.set_prices(engine.prices()).unwrap();
     let add = |&(_, like): &(FlowId, usize)| new.add(instance.paths.links(like), instance.utility(like)).unwrap();
     let ids: Vec<FlowId> = flows.iter().map(add).collect();
     engine.step().unwrap();

@@ -176,7 +176,7 @@ proptest! {
         let typical = Paths::from_lists(flows.iter().map(|(_, path, _)| path));
         let mut new =
             Engine::<f64>::new(capacities, &typical, netnum_core::price::Ned::new(0.4), one()).unwrap();
-        new.set_prices(&engine.prices()).unwrap();
+        new.set_prices(engine.prices()).unwrap();
         let ids: Vec<FlowId> = flows.iter().map(|(_, path, worth)| new.add(path, *worth).unwrap()).collect();
         engine.step().unwrap();
         new.step().unwrap();

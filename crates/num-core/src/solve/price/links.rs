@@ -115,7 +115,7 @@ impl Links<'_> {
                 for (((&capacity, &[load, slope]), &newton_step), ((price, priced), memory)) in given.zip(moved) {
                     let link = LinkState { capacity, price: *price, load, slope, newton_step };
                     let next = next(&link, memory);
-                    numbers &= (next == next) | (capacity == 0.0);
+                    numbers &= !next.is_nan() | (capacity == 0.0);
                     let cut = if next > 0.0 { next } else { 0.0 };
                     let cut = if cut < LARGEST_PRICE { cut } else { LARGEST_PRICE };
                     *price = if capacity > 0.0 { cut } else { *price };
