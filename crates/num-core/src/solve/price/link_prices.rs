@@ -138,8 +138,8 @@ impl LinkPrices {
         Ok(())
     }
 
-    /// Flows or capacities have changed: a rule that [learns at its start](super::PriceRule::learns_at_start) would judge its
-    /// last step by what the change did, and is to start again.
+    /// Flows or capacities have changed: a rule that [learns at its start](super::PriceRule::learns_at_start) would
+    /// judge its last step by what the change did, and is to start again.
     pub fn network_changed(&mut self) {
         self.has_started &= !self.rule.get().learns_at_start();
         self.has_response = false;
