@@ -28,7 +28,7 @@ pub fn certify(problem: &Problem, rates: &[f64], prices: &[f64]) -> Result<Certi
     normalize::check(problem, rates)?;
     problem.check_prices(prices)?;
     match problem.curvature() {
-        Curvature::MaxMin => max_min::certify(problem, rates, &max_min::prove(problem)?),
+        Curvature::MaxMin => max_min::certify(problem, rates, &max_min::find_witness(problem)?),
         _ => certify_by_prices(problem, rates, prices),
     }
 }

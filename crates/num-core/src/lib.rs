@@ -38,13 +38,13 @@ mod certificate;
 mod certify;
 pub mod error;
 pub mod interrupt;
+pub mod interruptible_list;
 #[cfg(feature = "ndarray")]
 mod matrix;
 mod max_min;
 pub mod memory;
 mod normalize;
 pub mod numerics;
-pub mod paced;
 mod paths;
 mod power_law;
 mod presolve;

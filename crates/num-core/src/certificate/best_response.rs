@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::presolve::{NaturalBlock, Presolved};
 
 /// How far beside a demand the marginal is looked at, and how closely it must fall through the price there.
-const BESIDE: f64 = 1e-6;
+const OFFSET: f64 = 1e-6;
 const FALLS: f64 = 1e-3;
 /// A rise of the marginal by this part is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -77,7 +77,7 @@ impl FeasiblePoint<'_> {
     /// [`Error::Utility`] naming the first flow whose demand is none.
     pub(crate) fn check_demands(&self) -> Result<()> {
         let (problem, mut best) = (self.problem, BestResponse::default());
-        for block in problem.blocks.iter().filter(|block| block.whole) {
+        for block in problem.blocks.iter().filter(|block| block.is_user_defined) {
             let first = problem.flow_paths[block.flows.start];
             best.respond(problem, block, block.flows.clone(), &self.path_prices[first..]);
             let marginals_at = |rate: &dyn Fn(usize, f64) -> f64| -> Vec<f64> {
@@ -89,8 +89,8 @@ impl FeasiblePoint<'_> {
             let nothing = |flow: usize| NOTHING * problem.ceilings[problem.paths_of(flow)].iter().sum::<f64>();
             // Just below a demand however small it is: U' may fall a lot between that and what counts as nothing.
             let some = |flow: usize, x: f64| if x > 0.0 { x } else { nothing(flow) };
-            let before = marginals_at(&|flow, x| some(flow, x) * (1.0 - BESIDE));
-            let after = marginals_at(&|flow, x| x.max(nothing(flow)) * (1.0 + BESIDE));
+            let before = marginals_at(&|flow, x| some(flow, x) * (1.0 - OFFSET));
+            let after = marginals_at(&|flow, x| x.max(nothing(flow)) * (1.0 + OFFSET));
             for (place, flow) in block.flows.clone().enumerate() {
                 let wrong = |path: &usize| {
                     let (rate, price) = (best.path_rates[path - first], self.path_prices[*path]);

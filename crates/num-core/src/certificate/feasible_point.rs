@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use super::Certificate;
-use super::satiation::Satiation;
+use super::numerical_saturation::NumericalSaturation;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::normalize::{FNorm, relative, relative_loads};
@@ -22,8 +22,8 @@ pub(crate) struct FeasiblePoint<'a> {
     pub(crate) flow_rates: Vec<f64>,
     /// load/c of every link under x̂.
     pub(crate) relative_loads: Vec<f64>,
-    /// [`satiation`](Self::satiation), once it was found.
-    pub(super) satiation: OnceCell<Vec<Satiation>>,
+    /// [`numerical_saturation`](Self::numerical_saturation), once it was found.
+    pub(super) numerical_saturation: OnceCell<Vec<NumericalSaturation>>,
 }
 
 impl<'a> FeasiblePoint<'a> {
@@ -72,7 +72,7 @@ impl<'a> FeasiblePoint<'a> {
             rates,
             flow_rates,
             relative_loads: loads,
-            satiation: OnceCell::new(),
+            numerical_saturation: OnceCell::new(),
         })
     }
 

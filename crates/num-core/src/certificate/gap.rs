@@ -30,10 +30,10 @@
 //! worth of held flows does not hide that others starve. The gap does not change with the units, with a scaling of U or
 //! with constants added to it. For log utilities it is the mean loss of log rate.
 //!
-//! A satiated flow (`satiation.rs`) is held too, with R_f the revenue at the rate that satiates it.
+//! A satiated flow (`numerical_saturation.rs`) is held too, with R_f the revenue at the rate that satiates it.
 
 use super::best_response::BestResponse;
-use super::satiation::satiation_of;
+use super::numerical_saturation::numerical_saturation_of;
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt;
@@ -42,7 +42,7 @@ impl FeasiblePoint<'_> {
     /// The gap as defined above. One pass over the paths, a chunk at a time.
     pub(crate) fn relative_gap(&self) -> Result<f64> {
         let problem = self.problem;
-        let (idle, satiation) = (self.idle_revenue(), self.satiation()?);
+        let (idle, numerical_saturation) = (self.idle_revenue(), self.numerical_saturation()?);
         let (mut best, mut marginals) = (BestResponse::default(), Vec::new());
         let mut free = Free::default();
         let mut held: Vec<[f64; 2]> = Vec::new();
@@ -82,9 +82,9 @@ impl FeasiblePoint<'_> {
                     if lost && block.utility.alpha(flow - block.flows.start).is_some() {
                         return Ok(f64::INFINITY);
                     }
-                    let satiation = satiation_of(satiation, flow);
-                    if satiation.is_at(marginals[number]) {
-                        held.push([missing, rent.max(satiation.revenue)]);
+                    let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
+                    if numerical_saturation.is_at(marginals[number]) {
+                        held.push([missing, rent.max(numerical_saturation.revenue)]);
                     } else if rent > would_pay {
                         held.push([missing, rent]);
                     } else {

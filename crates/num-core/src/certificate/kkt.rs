@@ -31,8 +31,8 @@
 
 use std::ops::Range;
 
+use super::numerical_saturation::numerical_saturation_of;
 use super::path_splits::PathSplits;
-use super::satiation::satiation_of;
 use super::slackness::Slackness;
 use super::{FLAT, FeasiblePoint, NONE, TINY, larger};
 use crate::error::Result;
@@ -41,7 +41,7 @@ use crate::presolve::NaturalBlock;
 use crate::utility::Curvature;
 
 /// How far beside a rate the marginal is looked at, to tell whether it jumps there.
-const JUST_BESIDE: f64 = 1e-9;
+const OFFSET: f64 = 1e-9;
 
 impl FeasiblePoint<'_> {
     /// The KKT residual as defined above.
@@ -51,8 +51,8 @@ impl FeasiblePoint<'_> {
         let mut count = |violation: f64| residual = larger(residual, violation);
         let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut links = Slackness::new(self);
-        let satiation = self.satiation()?;
-        let mut splits = PathSplits::new(self, satiation)?;
+        let numerical_saturation = self.numerical_saturation()?;
+        let mut splits = PathSplits::new(self, numerical_saturation)?;
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
@@ -65,7 +65,7 @@ impl FeasiblePoint<'_> {
                 }
                 above.clone_from(&marginals);
                 if block.may_jump {
-                    let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + JUST_BESIDE)).collect();
+                    let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + OFFSET)).collect();
                     block.utility.marginal_into(places.clone(), &beyond, &mut above);
                 }
                 let paths = problem.paths_of_all(&flows);
@@ -74,8 +74,9 @@ impl FeasiblePoint<'_> {
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
                     // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
-                    let satiation = satiation_of(satiation, flow);
-                    let (rounding, satiated) = (satiation.rounding, satiation.is_at(marginal));
+                    let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
+                    let (rounding, numerically_saturated) =
+                        (numerical_saturation.rounding, numerical_saturation.is_at(marginal));
                     let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
                     for path in problem.paths_of(flow) {
                         let held = saturated || self.rates[path] >= problem.caps[path];
@@ -88,7 +89,7 @@ impl FeasiblePoint<'_> {
                             true => 1.0,
                             false => self.response_residual(path, flow, marginal, demand),
                         };
-                        match satiated && price <= rounding {
+                        match numerically_saturated && price <= rounding {
                             true if marginal > price => {}
                             true => links.surplus.push((path, residual)),
                             false => count(residual),
@@ -97,21 +98,21 @@ impl FeasiblePoint<'_> {
                         let worth = larger(larger(price, if held { marginal } else { above }), rounding);
                         // One that has nothing, and would have something at a price a little lower, moves too.
                         let moves = self.rates[path] > 0.0 || price <= marginal * (1.0 + NONE);
-                        let moves = moves && !linear && !held && !satiated;
+                        let moves = moves && !linear && !held && !numerically_saturated;
                         links.count(path, worth, moves.then_some(self.flow_rates[flow]));
                     }
                 }
             }
         }
-        let beside = links.beside()?;
+        let adjacent = links.adjacent_rates()?;
         if let Some(splits) = &mut splits {
             let mut pacer = Pacer::new();
             for flow in 0..self.flow_rates.len() {
                 pacer.did(problem.paths_of(flow).len())?;
-                count(splits.residual(flow, &beside));
+                count(splits.residual(flow, &adjacent));
             }
         }
-        links.residuals(beside).for_each(count);
+        links.residuals(adjacent).for_each(count);
         Ok(residual)
     }
 
@@ -127,7 +128,7 @@ impl FeasiblePoint<'_> {
         below.clear();
         below.extend(self.flow_rates[flows].iter().zip(places.clone()).map(|(&rate, place)| {
             let saturation = block.utility.saturation(place);
-            if rate >= saturation { saturation * (1.0 - JUST_BESIDE) } else { rate }
+            if rate >= saturation { saturation * (1.0 - OFFSET) } else { rate }
         }));
         block.utility.marginal_into(places, below, marginals);
     }

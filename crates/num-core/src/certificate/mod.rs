@@ -12,8 +12,8 @@ mod best_response;
 mod feasible_point;
 mod gap;
 mod kkt;
+mod numerical_saturation;
 mod path_splits;
-mod satiation;
 mod slackness;
 
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! The splits of flows over several paths: no path that is more expensive than another with room carries anything.
 
-use super::satiation::{Satiation, satiation_of};
+use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::{FLAT, FREE, FeasiblePoint, TINY, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -15,7 +15,7 @@ pub(super) struct PathSplits<'a> {
     point: &'a FeasiblePoint<'a>,
     /// U' of every flow, just below its saturation where it is there.
     pub(super) marginals: Vec<f64>,
-    satiation: &'a [Satiation],
+    numerical_saturation: &'a [NumericalSaturation],
     /// By link: the least that a path over it pays, or is worth if that is more, of which the link's price is a part.
     least_paid: Vec<f64>,
     /// By link: which of two paths that are compared cross it.
@@ -24,7 +24,10 @@ pub(super) struct PathSplits<'a> {
 
 impl<'a> PathSplits<'a> {
     /// None where every flow has one path.
-    pub(super) fn new(point: &'a FeasiblePoint<'a>, satiation: &'a [Satiation]) -> Result<Option<Self>> {
+    pub(super) fn new(
+        point: &'a FeasiblePoint<'a>,
+        numerical_saturation: &'a [NumericalSaturation],
+    ) -> Result<Option<Self>> {
         let FeasiblePoint { problem, prices, path_prices, flow_rates, .. } = point;
         if problem.paths.len() == flow_rates.len() {
             return Ok(None);
@@ -38,7 +41,7 @@ impl<'a> PathSplits<'a> {
         }
         let (mut least_paid, mut pacer) = (vec![f64::INFINITY; prices.len()], Pacer::new());
         for (flow, &marginal) in marginals.iter().enumerate() {
-            let worth = larger(marginal, satiation_of(satiation, flow).rounding);
+            let worth = larger(marginal, numerical_saturation_of(numerical_saturation, flow).rounding);
             for path in problem.paths_of(flow) {
                 pacer.did(problem.paths.links(path).len())?;
                 // One that is held, or has nothing yet, may pay up to what it is worth.
@@ -49,12 +52,12 @@ impl<'a> PathSplits<'a> {
                 }
             }
         }
-        Ok(Some(Self { point, marginals, satiation, least_paid, crossed: vec![0; prices.len()] }))
+        Ok(Some(Self { point, marginals, numerical_saturation, least_paid, crossed: vec![0; prices.len()] }))
     }
 
     /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one
     /// of the two crosses.
-    pub(super) fn residual(&mut self, flow: usize, beside: &[f64]) -> f64 {
+    pub(super) fn residual(&mut self, flow: usize, adjacent: &[f64]) -> f64 {
         let FeasiblePoint { problem, path_prices, rates, flow_rates, .. } = self.point;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.caps[*path];
@@ -63,14 +66,14 @@ impl<'a> PathSplits<'a> {
             others.sort_by(|&one, &other| path_prices[one].total_cmp(&path_prices[other]));
             others.truncate(MANY_PATHS);
         }
-        let worth = larger(self.marginals[flow], satiation_of(self.satiation, flow).rounding);
+        let worth = larger(self.marginals[flow], numerical_saturation_of(self.numerical_saturation, flow).rounding);
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
             let whole = flow_rates[flow].max(TINY * problem.ceilings[path]);
             let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {
-                let (excess, least_paid, smallest) = self.compare(path, other, beside);
+                let (excess, least_paid, smallest) = self.compare(path, other, adjacent);
                 if excess <= 0.0 {
                     continue;
                 }
@@ -84,7 +87,7 @@ impl<'a> PathSplits<'a> {
     /// By how much one path is more expensive than another, and the least that is paid on, and the smallest rate
     /// beside, the links that one of the two crosses, and not both: what both cross, whose prices may be many decades
     /// larger, is in none of them.
-    fn compare(&mut self, one: usize, other: usize, beside: &[f64]) -> (f64, f64, f64) {
+    fn compare(&mut self, one: usize, other: usize, adjacent: &[f64]) -> (f64, f64, f64) {
         let FeasiblePoint { problem, prices, .. } = self.point;
         let links = |path: usize| problem.paths.links(path).iter().map(|&link| link as usize);
         links(one).for_each(|link| self.crossed[link] |= 1);
@@ -94,7 +97,7 @@ impl<'a> PathSplits<'a> {
             let crossed = std::mem::take(&mut self.crossed[link]);
             if matches!(crossed, 1 | 2) {
                 sums[crossed as usize - 1] += prices[link];
-                let (paid, rate) = (self.least_paid[link], beside[link]);
+                let (paid, rate) = (self.least_paid[link], adjacent[link]);
                 least = if paid < least { paid } else { least };
                 smallest = if rate < smallest { rate } else { smallest };
             }

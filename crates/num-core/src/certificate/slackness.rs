@@ -16,7 +16,7 @@ pub(super) struct Slackness<'a> {
     smallest: Vec<f64>,
     /// By link: the largest part of the price of a path that is its own.
     shares: Vec<f64>,
-    /// Paths of flows that have more than satiation, and their residuals: too much is only what others would pay for.
+    /// Paths of flows that have more than numerical_saturation, and their residuals: too much is only what others would pay for.
     pub(super) surplus: Vec<(usize, f64)>,
 }
 
@@ -46,26 +46,26 @@ impl<'a> Slackness<'a> {
         }
     }
 
-    /// By link: the smallest rate beside it, at most its capacity.
-    pub(super) fn beside(&self) -> Result<Vec<f64>> {
+    /// By link: the smallest rate adjacent it, at most its capacity.
+    pub(super) fn adjacent_rates(&self) -> Result<Vec<f64>> {
         let FeasiblePoint { problem, prices, path_prices, .. } = self.point;
-        let (mut beside, mut pacer) = (problem.capacities.clone(), Pacer::new());
+        let (mut adjacent, mut pacer) = (problem.capacities.clone(), Pacer::new());
         for (path, links) in problem.paths.iter().enumerate().filter(|&(path, _)| self.moving[path].is_finite()) {
             pacer.did(2 * links.len())?;
             let priced = |link: &&u32| prices[**link as usize] > FREE * path_prices[path];
             let smallest = links.iter().filter(priced).map(|&link| self.smallest[link as usize]);
             let smallest = smallest.fold(f64::INFINITY, f64::min);
             for &link in links {
-                let beside = &mut beside[link as usize];
-                *beside = if smallest < *beside { smallest } else { *beside };
+                let adjacent = &mut adjacent[link as usize];
+                *adjacent = if smallest < *adjacent { smallest } else { *adjacent };
             }
         }
-        Ok(beside)
+        Ok(adjacent)
     }
 
-    /// min(largest share, what it idles by ÷ the smallest rate beside it) of every link, and min(largest share along
+    /// min(largest share, what it idles by ÷ the adjacent rate) of every link, and min(largest share along
     /// it, its residual) of every path with a surplus.
-    pub(super) fn residuals(self, beside: Vec<f64>) -> impl Iterator<Item = f64> {
+    pub(super) fn residuals(self, adjacent: Vec<f64>) -> impl Iterator<Item = f64> {
         let FeasiblePoint { problem, relative_loads, .. } = self.point;
         let of_surplus = |&(path, residual): &(usize, f64)| {
             let shares = problem.paths.links(path).iter().map(|&link| self.shares[link as usize]);
@@ -74,10 +74,10 @@ impl<'a> Slackness<'a> {
             if residual > largest { largest } else { residual }
         };
         let surplus: Vec<f64> = self.surplus.iter().map(of_surplus).collect();
-        let links = self.shares.into_iter().zip(relative_loads.iter().zip(&problem.capacities)).zip(beside);
-        let idle = links.map(|((share, (load, capacity)), beside)| match 1.0 - load {
+        let links = self.shares.into_iter().zip(relative_loads.iter().zip(&problem.capacities)).zip(adjacent);
+        let idle = links.map(|((share, (load, capacity)), adjacent)| match 1.0 - load {
             idle if idle <= FULL => 0.0,
-            idle => share.min(idle * capacity / beside),
+            idle => share.min(idle * capacity / adjacent),
         });
         idle.chain(surplus)
     }

@@ -39,9 +39,9 @@
 
 use super::curves::CurveFill;
 use super::network::Network;
-use super::prove::ROUNDED;
 use super::water_fill::WaterFill;
-use super::witness::{Reason, Witness, residual_in};
+use super::witness::{Inequality, Witness, residual_in};
+use super::witness_from_cuts::ROUNDED;
 use super::{METHOD, flow_shares, flow_weights};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -101,7 +101,7 @@ pub(super) fn adaptive(problem: &Problem, accuracy: f64) -> Result<Approximate> 
             }
         }
         if round.is_multiple_of(ROUNDS) {
-            let witness = reasons(&network, &through, &shares, &rates)?;
+            let witness = witness_near(&network, &through, &shares, &rates)?;
             let mut rates = network.caller_rates(rates);
             problem.cut_to_flow_caps(&mut rates);
             let unfairness = residual_in(problem, &network, &through, &shares, &rates, &witness)?;
@@ -154,7 +154,7 @@ fn by_curves(network: &Network, shares: &[FairShare], parts: &[f64]) -> Result<V
 }
 
 /// Reasons for rates of the open paths; any would do, good ones are near the bottlenecks of the rates.
-fn reasons(network: &Network, through: &Paths, shares: &[FairShare], rates: &[f64]) -> Result<Witness> {
+fn witness_near(network: &Network, through: &Paths, shares: &[FairShare], rates: &[f64]) -> Result<Witness> {
     let mut pacer = Pacer::new();
     let level = |flow: usize| {
         let total: f64 = network.paths_of(flow).map(|path| rates[path]).sum();
@@ -162,7 +162,7 @@ fn reasons(network: &Network, through: &Paths, shares: &[FairShare], rates: &[f6
     };
     let levels: Vec<f64> = (0..network.flows()).map(level).collect();
     let mut full: Vec<(f64, u32)> = Vec::new();
-    let mut reasons = Vec::new();
+    let mut witness = Vec::new();
     let mut crossed = vec![0u32; network.flows()];
     for (link, paths) in through.iter().enumerate() {
         pacer.did(paths.len())?;
@@ -185,7 +185,11 @@ fn reasons(network: &Network, through: &Paths, shares: &[FairShare], rates: &[f6
                 }
             }
             if !factors.is_empty() {
-                reasons.push(Reason { fair_share: most * (1.0 - ROUNDED), prices: vec![(link as u32, 1.0)], factors });
+                witness.push(Inequality {
+                    fair_share: most * (1.0 - ROUNDED),
+                    prices: vec![(link as u32, 1.0)],
+                    factors,
+                });
             }
         }
     }
@@ -202,7 +206,7 @@ fn reasons(network: &Network, through: &Paths, shares: &[FairShare], rates: &[f6
         let factors = (0..network.flows()).map(|flow| (flow as u32, least(flow)));
         let factors = factors.filter(|&(_, factor)| factor > 0.0 && factor.is_finite()).collect();
         let prices = full[..end].iter().map(|&(_, link)| (link, 1.0)).collect();
-        reasons.push(Reason { fair_share: full[end - 1].0, prices, factors });
+        witness.push(Inequality { fair_share: full[end - 1].0, prices, factors });
     }
-    Ok(reasons)
+    Ok(witness)
 }

@@ -15,7 +15,7 @@
 //! Cost: O(crossings) and two curves evaluated per crossing.
 
 use super::flow_shares;
-use super::witness::{Reason, witness_residual};
+use super::witness::{Inequality, witness_residual};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::normalize::relative_loads;
@@ -32,7 +32,7 @@ const ROUNDING: f64 = 1e-12;
 /// # Errors
 /// [`Error::Unsupported`](crate::Error::Unsupported) for utilities without a fair share, and
 /// [`Error::Utility`](crate::Error::Utility) for one with a bad weight.
-pub(super) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[Reason]) -> Result<f64> {
+pub(super) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[Inequality]) -> Result<f64> {
     if !problem.is_single_path() {
         return witness_residual(problem, rates, witness, METHOD);
     }

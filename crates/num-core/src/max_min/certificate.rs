@@ -4,7 +4,7 @@
 //! both the gap and the KKT residual.
 
 use super::bottleneck::bottleneck_residual;
-use super::witness::Reason;
+use super::witness::Inequality;
 use crate::certificate::{Certificate, overload};
 use crate::error::Result;
 use crate::normalize::{self, FNorm};
@@ -16,7 +16,7 @@ use crate::problem::Problem;
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) and [`Error::Rate`](crate::Error::Rate) for bad input, those of
 /// [`bottleneck_residual`], and [`Error::Stopped`](crate::Error::Stopped).
-pub(crate) fn certify(problem: &Problem, rates: &[f64], witness: &[Reason]) -> Result<Certificate> {
+pub(crate) fn certify(problem: &Problem, rates: &[f64], witness: &[Inequality]) -> Result<Certificate> {
     let feasible = normalize::normalize(problem, rates, &FNorm::default())?;
     let (residual, overload) = (bottleneck_residual(problem, &feasible, witness)?, overload(problem, rates));
     Ok(Certificate { relative_gap: residual, overload, kkt_residual: residual.max(overload) })

@@ -23,11 +23,11 @@
 //! | `network.rs`, `rising_rates.rs` | what it runs on: open paths and caps, rates over the fair share |
 //! | `crossings.rs` | the paths through every link |
 //! | `basis.rs`, `direction.rs`, `row.rs` | full links and the inverse, which row leaves, what enters |
-//! | `warm.rs` | the same from an earlier solution: its cuts and its basis |
-//! | `pool.rs`, `reroute.rs` | rates under cuts, and whether a basis can be found that routes them |
+//! | `warm_start.rs` | the same from an earlier solution: its cuts and its basis |
+//! | `cuts.rs`, `reroute.rs` | rates under cuts, and whether a basis can be found that routes them |
 //! | `adaptive.rs` | approximate rates over several paths, with a proven bound |
-//! | `twofold.rs` | sums to twice the precision |
-//! | `prove.rs` | the witness of a run: from its cuts to reasons that stand alone |
+//! | `double_double.rs` | sums to twice the precision |
+//! | `witness_from_cuts.rs` | the witness of a run: from its cuts to reasons that stand alone |
 //! | `witness.rs` | checks a witness: how far flows with several paths are from a bottleneck |
 //!
 //! ## Three fills
@@ -40,7 +40,7 @@
 //! |---|---|---|
 //! | `water_fill.rs` | the quotient of two running sums, in twice the precision | weights: a visit is O(1) |
 //! | `curves.rs` | computed from the curves on a bracket of breakpoints | curves: exact however steep a curve is |
-//! | `pool.rs` | where running sums of straight lines meet | cuts of thousands of flows, each with a factor per flow |
+//! | `cuts.rs` | where running sums of straight lines meet | cuts of thousands of flows, each with a factor per flow |
 //!
 //! Lines lose the digits of steep curves, which matters little for cuts, as their rates are checked by routing them.
 //! The simulator's fair sharing fills again after every event, from where the event has changed levels.
@@ -54,12 +54,12 @@ mod bottleneck;
 mod certificate;
 mod crossings;
 mod curves;
+mod cuts;
 mod direction;
+mod double_double;
 mod network;
 mod one_path;
 mod parametric;
-mod pool;
-mod prove;
 mod reroute;
 mod rising_rates;
 mod row;
@@ -67,17 +67,17 @@ mod search;
 mod several_paths;
 mod solution;
 mod tournament;
-mod twofold;
-mod warm;
+mod warm_start;
 mod water_fill;
 mod witness;
+mod witness_from_cuts;
 
 pub(crate) use bottleneck::bottleneck_links;
 pub(crate) use certificate::certify;
 pub(crate) use search::Search;
 pub use solution::{MaxMin, MaxMinBasis};
 pub(crate) use water_fill::WaterFill;
-pub(crate) use witness::{Reason, Witness};
+pub(crate) use witness::{Inequality, Witness};
 
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
@@ -113,7 +113,7 @@ pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
 ///
 /// # Errors
 /// Those of [`max_min`].
-pub(crate) fn prove(problem: &Problem) -> Result<Witness> {
+pub(crate) fn find_witness(problem: &Problem) -> Result<Witness> {
     match problem.is_single_path() {
         true => Ok(Witness::new()),
         false => Ok(Search::new(problem)?.finish()?.witness().to_vec()),

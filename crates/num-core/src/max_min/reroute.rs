@@ -20,10 +20,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::basis::{Basis, NONE};
 use super::crossings::Crossings;
+use super::cuts::CutPool;
 use super::direction::Leaving;
 use super::network::Network;
 use super::parametric::Parametric;
-use super::pool::Pool;
 use super::rising_rates::RisingRates;
 use crate::error::Result;
 use crate::interrupt;
@@ -65,7 +65,7 @@ impl Parametric {
     pub(super) fn reroute(
         &mut self,
         network: &Network,
-        pool: &mut Pool,
+        pool: &mut CutPool,
         lowest: &RisingRates,
         through: &Paths,
         pivots: &mut usize,

@@ -4,7 +4,7 @@ use super::bottleneck::bottleneck_residual;
 use super::one_path::OnePath;
 use super::several_paths::SeveralPaths;
 use super::solution::MaxMinBasis;
-use super::witness::Reason;
+use super::witness::Inequality;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 
@@ -98,7 +98,7 @@ impl Search {
     }
 
     /// Why no flow can have more, once it is done; with one path per flow that needs no reasons.
-    pub(crate) fn witness(&self) -> &[Reason] {
+    pub(crate) fn witness(&self) -> &[Inequality] {
         match &self.kind {
             Kind::OnePath(_) => &[],
             Kind::SeveralPaths(runs) => runs.witness(),

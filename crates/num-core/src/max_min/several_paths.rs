@@ -11,11 +11,11 @@ use super::crossings::Crossings;
 use super::flow_shares;
 use super::network::Network;
 use super::parametric::{Parametric, Run};
-use super::prove::reasons;
 use super::rising_rates::RisingRates;
 use super::search::{METHOD, SLICE};
-use super::warm::{Frame, WarmStart};
-use super::witness::{Reason, Witness, residual_in};
+use super::warm_start::{Frame, WarmStart};
+use super::witness::{Inequality, Witness, residual_in};
+use super::witness_from_cuts::witness_from_cuts;
 use crate::error::Result;
 use crate::interrupt;
 use crate::problem::Problem;
@@ -107,7 +107,7 @@ impl SeveralPaths {
             }
             let rates = self.network.caller_rates(run.path_rates(&self.network));
             let Parametric { path_ban, link_ban, .. } = &*run;
-            let witness = reasons(&self.network, &self.frame.crossings.all, run.cuts(), path_ban, link_ban)?;
+            let witness = witness_from_cuts(&self.network, &self.frame.crossings.all, run.cuts(), path_ban, link_ban)?;
             let basis = self.run.take().expect("there is a run").basis;
             if self.judge(Found { rates, witness, basis })? {
                 return Ok(true);
@@ -143,7 +143,7 @@ impl SeveralPaths {
     }
 
     /// Why flows have no more, once it is done.
-    pub(super) fn witness(&self) -> &[Reason] {
+    pub(super) fn witness(&self) -> &[Inequality] {
         self.best.as_ref().map_or(&[], |(best, _)| &best.witness)
     }
 

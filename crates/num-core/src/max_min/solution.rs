@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::adaptive::{Approximate, adaptive};
 use super::search::{SLICE, Search};
-use super::warm::WarmStart;
+use super::warm_start::WarmStart;
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::paths::Paths;

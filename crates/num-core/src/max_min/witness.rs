@@ -39,11 +39,11 @@ const NEGLIGIBLE: f64 = 1e-6;
 const ROUNDING: f64 = 1e-12;
 
 /// Why flows cannot have more than they have.
-pub(crate) type Witness = Vec<Reason>;
+pub(crate) type Witness = Vec<Inequality>;
 
 /// What keeps some flows where they are.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Reason {
+pub(crate) struct Inequality {
     pub(super) fair_share: f64,
     /// p_l ≥ 0 of some links, each once; those that stand for caps among them.
     pub(super) prices: Vec<(u32, f64)>,
@@ -55,7 +55,7 @@ pub(crate) struct Reason {
 ///
 /// # Errors
 /// As [`bottleneck_residual`](super::bottleneck::bottleneck_residual), and [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn witness_residual(problem: &Problem, rates: &[f64], witness: &[Reason], method: &str) -> Result<f64> {
+pub(super) fn witness_residual(problem: &Problem, rates: &[f64], witness: &[Inequality], method: &str) -> Result<f64> {
     let network = Network::new(problem)?;
     let through = network.paths.transpose(network.capacities.len())?;
     residual_in(problem, &network, &through, &flow_shares(problem, method)?, rates, witness)
@@ -71,7 +71,7 @@ pub(super) fn residual_in(
     through: &Paths,
     shares: &[FairShare],
     rates: &[f64],
-    witness: &[Reason],
+    witness: &[Inequality],
 ) -> Result<f64> {
     let natural: Vec<f64> = rates.iter().map(|rate| rate / network.unit).collect();
     let rates = problem.flow_rates(&natural)?;
@@ -84,7 +84,7 @@ pub(super) fn residual_in(
     };
     let mut residuals: Vec<f64> = (0..rates.len()).map(|flow| below(flow, curves.ceiling(flow))).collect();
     let (mut path_prices, mut pacer) = (vec![0.0; network.paths.len()], Pacer::new());
-    for Reason { fair_share, prices: priced, factors } in witness {
+    for Inequality { fair_share, prices: priced, factors } in witness {
         let above = fair_share * (1.0 + ROUNDING);
         let kept = |flow: u32| rates[flow as usize].min(curves.bandwidth(flow as usize, above));
         let taken: f64 = factors.iter().map(|&(flow, factor)| factor * kept(flow)).sum();
@@ -127,7 +127,7 @@ mod tests {
 
     use super::super::Search;
     use super::super::bottleneck::bottleneck_residual;
-    use super::{Reason, Witness};
+    use super::{Inequality, Witness};
     use crate::{AlphaFair, Paths, Problem};
 
     /// Six flows with three paths each over eight links.
@@ -143,10 +143,10 @@ mod tests {
         Problem::grouped(capacities, paths, group, AlphaFair::new(f64::INFINITY, weights).unwrap()).unwrap()
     }
 
-    fn any_reason(rng: &mut ChaCha8Rng) -> Reason {
+    fn any_inequality(rng: &mut ChaCha8Rng) -> Inequality {
         let prices = (0..8).filter(|_| rng.random_bool(0.5)).collect::<Vec<u32>>();
         let factors = (0..6).filter(|_| rng.random_bool(0.7)).collect::<Vec<u32>>();
-        Reason {
+        Inequality {
             fair_share: 10f64.powf(rng.random_range(-2.0..2.0)),
             prices: prices.into_iter().map(|link| (link, rng.random_range(0.0..2.0))).collect(),
             factors: factors.into_iter().map(|flow| (flow, rng.random_range(0.0..2.0))).collect(),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn no_reasons_let_wrong_rates_pass() {
+    fn no_inequalities_let_wrong_rates_pass() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..100 {
             let problem = problem(&mut rng);
@@ -168,15 +168,15 @@ mod tests {
             let spoiled: Vec<f64> = group.zip(&rates).map(lower).collect();
             for _ in 0..50 {
                 // Some that are anything, and the right ones with errors.
-                let mut reasons: Witness = (0..5).map(|_| any_reason(&mut rng)).collect();
+                let mut inequalities: Witness = (0..5).map(|_| any_inequality(&mut rng)).collect();
                 let error = rng.random_range(0.0..0.5);
-                for mut reason in witness.clone() {
+                for mut inequality in witness.clone() {
                     let mut spoil = |value: &mut f64| *value *= 1.0 + rng.random_range(-error..=error);
-                    spoil(&mut reason.fair_share);
-                    reason.prices.iter_mut().chain(&mut reason.factors).for_each(|(_, value)| spoil(value));
-                    reasons.push(reason);
+                    spoil(&mut inequality.fair_share);
+                    inequality.prices.iter_mut().chain(&mut inequality.factors).for_each(|(_, value)| spoil(value));
+                    inequalities.push(inequality);
                 }
-                let found = bottleneck_residual(&problem, &spoiled, &reasons).unwrap();
+                let found = bottleneck_residual(&problem, &spoiled, &inequalities).unwrap();
                 assert!(found >= part * (1.0 - 1e-9), "{found:e} for {part:e}");
             }
         }

@@ -18,7 +18,7 @@ pub(crate) struct NaturalBlock {
     pub(crate) utility: Box<dyn Utility>,
     pub(crate) flows: Range<usize>,
     /// Whether it must be called with all its flows at once, as vectorised user-defined utilities must.
-    pub(crate) whole: bool,
+    pub(crate) is_user_defined: bool,
     /// Whether U' may fall at once somewhere: a family that says so, or a user's own that may not say.
     pub(crate) may_jump: bool,
 }
@@ -27,7 +27,7 @@ impl NaturalBlock {
     /// Its flows, a chunk at a time.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let (start, end) = (self.flows.start, self.flows.end);
-        let size = if self.whole { (end - start).max(1) } else { CHUNK };
+        let size = if self.is_user_defined { (end - start).max(1) } else { CHUNK };
         (start..end).step_by(size).map(move |at| at..(at + size).min(end))
     }
 
@@ -44,11 +44,11 @@ pub(super) fn natural_blocks(problem: &Problem, blocks: &[(usize, Vec<u32>)], un
         let range = start..start + places.len();
         start = range.end;
         let known = utility.in_units(places, units);
-        let whole = known.is_none();
+        let is_user_defined = known.is_none();
         let rescale = || Box::new(Rescaled::new(Arc::clone(utility), places.clone(), flows.len(), units)) as Box<_>;
         let utility = known.unwrap_or_else(rescale);
-        let may_jump = whole || (0..range.len()).any(|place| !utility.jumps(place).is_empty());
-        NaturalBlock { utility, flows: range, whole, may_jump }
+        let may_jump = is_user_defined || (0..range.len()).any(|place| !utility.jumps(place).is_empty());
+        NaturalBlock { utility, flows: range, is_user_defined, may_jump }
     };
     blocks.iter().map(natural).collect()
 }
@@ -59,7 +59,7 @@ pub(super) struct Order {
     pub(super) flow_paths: Vec<usize>,
     /// Per kept block its number in the problem and the places of its kept flows there, in working order.
     pub(super) blocks: Vec<(usize, Vec<u32>)>,
-    pub(super) left_out: Vec<u32>,
+    pub(super) failed_flows: Vec<u32>,
 }
 
 impl Order {
@@ -69,7 +69,7 @@ impl Order {
             paths: Vec::with_capacity(problem.paths().len()),
             flow_paths: Vec::with_capacity(problem.flows() + 1),
             blocks: Vec::new(),
-            left_out: Vec::new(),
+            failed_flows: Vec::new(),
         };
         this.flow_paths.push(0);
         for (number, block) in problem.blocks().iter().enumerate() {
@@ -85,7 +85,7 @@ impl Order {
                 this.blocks.push((number, places));
             }
         }
-        this.left_out.sort_unstable();
+        this.failed_flows.sort_unstable();
         Ok(this)
     }
 
@@ -95,7 +95,7 @@ impl Order {
         let (mut several, mut pacer) = (Vec::new(), Pacer::new());
         for (place, &flow) in block.flows.iter().enumerate() {
             match open.links(flow as usize) {
-                [] => self.left_out.push(flow),
+                [] => self.failed_flows.push(flow),
                 &[path] => {
                     let length = problem.paths().links(path as usize).len();
                     if by_length.len() <= length {

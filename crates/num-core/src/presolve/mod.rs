@@ -57,7 +57,7 @@ pub(crate) struct Presolved {
     original_paths: Vec<u32>,
     pub(crate) original_flows: Vec<u32>,
     /// Flows of the problem that nothing can pass, in increasing order.
-    pub(crate) left_out: Vec<u32>,
+    pub(crate) failed_flows: Vec<u32>,
     total_links: usize,
     total_paths: usize,
 }
@@ -66,7 +66,7 @@ impl Presolved {
     /// # Errors
     /// [`Error::Utility`] when a utility's values cannot be used, [`Error::Stopped`].
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
-        let Order { paths: original_paths, flow_paths, blocks, left_out } = Order::of(problem)?;
+        let Order { paths: original_paths, flow_paths, blocks, failed_flows } = Order::of(problem)?;
         let mut original_flows = Vec::with_capacity(flow_paths.len() - 1);
         for (number, places) in &blocks {
             let flows = &problem.blocks()[*number].flows;
@@ -104,7 +104,7 @@ impl Presolved {
             links,
             original_paths,
             original_flows,
-            left_out,
+            failed_flows,
             total_links: problem.links(),
             total_paths: problem.paths().len(),
         };

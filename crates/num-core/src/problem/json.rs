@@ -11,13 +11,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Problem;
 use crate::error::{Cause, Error, Result};
 use crate::interrupt::{self, Pacer};
-use crate::paced;
+use crate::interruptible_list;
 use crate::paths::Paths;
 use crate::utility::{Spec, Utilities};
 
 #[derive(Serialize, Deserialize)]
 struct File {
-    #[serde(alias = "capacities", with = "paced")]
+    #[serde(alias = "capacities", with = "interruptible_list")]
     capacity: Vec<f64>,
     paths: Paths,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "optional_column")]
@@ -31,21 +31,21 @@ struct File {
 
 #[derive(Default, Serialize, Deserialize)]
 struct Columns {
-    #[serde(with = "paced")]
+    #[serde(with = "interruptible_list")]
     kind: Vec<String>,
-    #[serde(default, with = "paced")]
+    #[serde(default, with = "interruptible_list")]
     weight: Vec<Option<f64>>,
-    #[serde(default, skip_serializing_if = "has_none", with = "paced")]
+    #[serde(default, skip_serializing_if = "has_none", with = "interruptible_list")]
     scale: Vec<Option<f64>>,
-    #[serde(default, with = "paced")]
+    #[serde(default, with = "interruptible_list")]
     alpha: Vec<Option<f64>>,
-    #[serde(default, with = "paced")]
+    #[serde(default, with = "interruptible_list")]
     size: Vec<Option<f64>>,
-    #[serde(default, with = "paced")]
+    #[serde(default, with = "interruptible_list")]
     eps: Vec<Option<f64>>,
-    #[serde(default, with = "paced")]
+    #[serde(default, with = "interruptible_list")]
     breakpoints: Vec<Option<Vec<[f64; 2]>>>,
-    #[serde(default, with = "paced")]
+    #[serde(default, with = "interruptible_list")]
     tail_slope: Vec<Option<f64>>,
 }
 
@@ -54,13 +54,13 @@ fn has_none(column: &[Option<f64>]) -> bool {
     column.iter().all(Option::is_none)
 }
 
-/// A paced list, or null.
+/// A interruptible_list list, or null.
 mod optional_column {
-    use super::{Deserialize, Deserializer, Serialize, Serializer, paced};
+    use super::{Deserialize, Deserializer, Serialize, Serializer, interruptible_list};
 
     #[derive(Deserialize)]
     #[serde(transparent, bound = "T: Deserialize<'de>")]
-    struct Column<T>(#[serde(deserialize_with = "paced::deserialize")] Vec<T>);
+    struct Column<T>(#[serde(deserialize_with = "interruptible_list::deserialize")] Vec<T>);
 
     pub(super) fn serialize<S, T>(column: &Option<Vec<T>>, serializer: S) -> Result<S::Ok, S::Error>
     where
@@ -68,7 +68,7 @@ mod optional_column {
         T: Serialize,
     {
         match column {
-            Some(entries) => paced::serialize(entries, serializer),
+            Some(entries) => interruptible_list::serialize(entries, serializer),
             None => serializer.serialize_none(),
         }
     }

@@ -238,9 +238,9 @@ impl Problem {
     }
 
     /// Σ U_f(y_f) over the flows that are not left out; the smallest fair share for max-min problems.
-    pub(crate) fn objective(&self, flow_rates: &[f64], left_out: &[u32]) -> f64 {
+    pub(crate) fn objective(&self, flow_rates: &[f64], failed_flows: &[u32]) -> f64 {
         let mut counts = vec![true; self.flows];
-        for &flow in left_out {
+        for &flow in failed_flows {
             counts[flow as usize] = false;
         }
         let values = self.values(flow_rates).expect("one rate per flow");

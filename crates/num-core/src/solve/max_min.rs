@@ -7,7 +7,7 @@
 
 use super::{Method, State};
 use crate::error::Result;
-use crate::max_min::{Reason, Search};
+use crate::max_min::{Inequality, Search};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
@@ -51,7 +51,7 @@ impl Method for MaxMinMethod {
         Ok(if self.is_done { 0.0 } else { f64::MAX })
     }
 
-    fn witness(&self) -> &[Reason] {
+    fn witness(&self) -> &[Inequality] {
         self.search.witness()
     }
 

@@ -12,7 +12,7 @@ use super::newton::Newton;
 use super::price::{BUILT_IN, MakeRespond, PriceMethod, Rule, RuleSetup, first_alpha};
 use super::xwi::Xwi;
 use crate::error::{Error, Result, did_you_mean};
-use crate::max_min::Reason;
+use crate::max_min::Inequality;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::utility::Curvature;
@@ -52,7 +52,7 @@ pub(crate) trait Method: Send {
     fn settle(&mut self, _state: &mut State) {}
 
     /// Why its rates are max-min fair, where it finds such rates for flows with several paths.
-    fn witness(&self) -> &[Reason] {
+    fn witness(&self) -> &[Inequality] {
         &[]
     }
 

@@ -206,7 +206,7 @@ impl Newton {
                 right[link] = 0.0;
             }
         }
-        system.renew();
+        system.update();
         let without_factor = if self.plain { FINEST } else { self.estimate.clamp(FINEST, COARSEST) };
         let accuracy = Accuracy { without_factor, with_factor: EXACT };
         system.solve(right, solution, accuracy);

@@ -3,7 +3,7 @@
 use super::goal::Goal;
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::Result;
-use crate::max_min::{self, Reason};
+use crate::max_min::{self, Inequality};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::solve::State;
@@ -14,7 +14,7 @@ pub(super) struct Proof<'a> {
     pub(super) problem: &'a Problem,
     pub(super) presolved: &'a Presolved,
     pub(super) state: &'a State,
-    pub(super) witness: &'a [Reason],
+    pub(super) witness: &'a [Inequality],
 }
 
 impl Proof<'_> {

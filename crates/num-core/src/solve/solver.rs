@@ -414,7 +414,7 @@ impl Solver {
         let Certificate { relative_gap: gap, overload, kkt_residual } = self.proof().towards(goal)?;
         (progress.gap, progress.overload, progress.kkt_residual) = (gap, overload, kkt_residual);
         // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
-        if gap.is_nan() && self.presolved.blocks.iter().any(|block| block.whole) {
+        if gap.is_nan() && self.presolved.blocks.iter().any(|block| block.is_user_defined) {
             return Err(self.not_numbers());
         }
         let score = goal.score(gap, kkt_residual);
@@ -439,7 +439,7 @@ impl Solver {
 
     /// User utilities are asked for rates at every step; an answer that is none ends the solve.
     fn check(&self) -> Result<()> {
-        for block in self.presolved.blocks.iter().filter(|block| block.whole) {
+        for block in self.presolved.blocks.iter().filter(|block| block.is_user_defined) {
             for flow in block.flows.clone() {
                 let mut rates = self.state.rates[self.presolved.paths_of(flow)].iter();
                 if let Some(rate) = rates.find(|rate| !(rate.is_finite() && **rate >= 0.0)) {
@@ -453,7 +453,7 @@ impl Solver {
 
     /// Blames the first flow with a utility of the user's own, or else the price rule.
     fn not_numbers(&self) -> Error {
-        match self.presolved.blocks.iter().find(|block| block.whole) {
+        match self.presolved.blocks.iter().find(|block| block.is_user_defined) {
             Some(block) => {
                 let flow = self.presolved.original_flows[block.flows.start] as usize;
                 let what = "its answers are not numbers, or not those of a concave, increasing function".into();
@@ -485,7 +485,7 @@ impl Solver {
         interrupt::check()?;
         let flow_rates = self.problem.flow_rates(&rates)?;
         let loads = self.problem.loads(&rates)?;
-        let failed_flows = self.presolved.left_out.clone();
+        let failed_flows = self.presolved.failed_flows.clone();
         interrupt::check()?;
         let objective = self.problem.objective(&flow_rates, &failed_flows);
         if objective.is_nan() {

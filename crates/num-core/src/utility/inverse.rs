@@ -12,7 +12,7 @@ const MOST_CALLS: usize = 90;
 /// A bracket as narrow as this, relative, is a point.
 const POINT: f64 = 4.0 * f64::EPSILON;
 /// How far from a rate, relative, its neighbours for a difference are.
-const BESIDE: f64 = 1e-5;
+const OFFSET: f64 = 1e-5;
 /// The least −d log U'/d log x that a slope is found for.
 const LEAST_ELASTIC: f64 = 1e-9;
 
@@ -40,7 +40,7 @@ impl Search {
     }
 
     /// Takes U' at the last rate, and returns the next rate to evaluate.
-    fn learn(&mut self, marginal: f64) {
+    fn update(&mut self, marginal: f64) {
         let excess = marginal.ln() - self.log_price;
         if marginal.is_nan() {
             (self.at, self.done) = (f64::NAN, true);
@@ -71,7 +71,7 @@ impl Search {
         let part = above / (above - below);
         self.at = match !slow && part.is_finite() && part > 0.0 && part < 1.0 {
             // No nearer to an end than a hair, so that both ends move.
-            true => low * (width * part.clamp(HAIR, 1.0 - HAIR)).exp(),
+            true => low * (width * part.clamp(MARGIN, 1.0 - MARGIN)).exp(),
             false if width > 1.0 => low.sqrt() * high.sqrt(),
             false => 0.5 * (low + high),
         };
@@ -82,7 +82,7 @@ impl Search {
 }
 
 /// How near to an end of the bracket a secant may go, as a part of it.
-const HAIR: f64 = 1e-9;
+const MARGIN: f64 = 1e-9;
 
 /// The rate x ≥ 0 at which `marginals` fall through the price, for each of a block of flows; `marginals` takes a rate
 /// per flow. 0 where U' is below the price everywhere, the saturation where it is above.
@@ -98,7 +98,7 @@ pub fn demands_into(
     while all.iter().any(|search| !search.done) && calls < MOST_CALLS {
         rates.iter_mut().zip(&all).for_each(|(rate, search)| *rate = if search.at > 0.0 { search.at } else { LEAST });
         marginals(&rates, out);
-        all.iter_mut().zip(&*out).filter(|(search, _)| !search.done).for_each(|(search, &value)| search.learn(value));
+        all.iter_mut().zip(&*out).filter(|(search, _)| !search.done).for_each(|(search, &value)| search.update(value));
         calls += 1;
     }
     out.iter_mut().zip(all).for_each(|(out, search)| *out = search.at);
@@ -112,14 +112,14 @@ pub fn demand_slopes_into(
     demands: &[f64],
     out: &mut [f64],
 ) {
-    let beside = |factor: f64| demands.iter().map(|rate| (rate * factor).max(LEAST)).collect::<Vec<_>>();
+    let shifted = |factor: f64| demands.iter().map(|rate| (rate * factor).max(LEAST)).collect::<Vec<_>>();
     let mut above = vec![0.0; demands.len()];
-    marginals(&beside(1.0 - BESIDE), out);
-    marginals(&beside(1.0 + BESIDE), &mut above);
+    marginals(&shifted(1.0 - OFFSET), out);
+    marginals(&shifted(1.0 + OFFSET), &mut above);
     for (flow, ((out, above), (&demand, price))) in
         out.iter_mut().zip(above).zip(demands.iter().zip(prices)).enumerate()
     {
-        let elasticity = (*out / above).ln() / (2.0 * BESIDE);
+        let elasticity = (*out / above).ln() / (2.0 * OFFSET);
         let held = demand == 0.0 || demand >= saturation(flow) || demand >= MOST;
         *out = if held { 0.0 } else { -demand / (price * elasticity.max(LEAST_ELASTIC)) };
     }

@@ -167,10 +167,10 @@ pub trait Utility: fmt::Debug + Send + Sync {
     /// −d log U'(x) / d log x of a block, the elasticity of U' at rates > 0: α for α-fair utilities, 0 for linear ones.
     /// By a difference of logarithms, which is right where a demand stays at 0 or a tail is all but flat, too.
     fn elasticity_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
-        let beside = |factor: f64| rates.iter().map(|rate| rate * factor).collect::<Vec<_>>();
+        let shifted = |factor: f64| rates.iter().map(|rate| rate * factor).collect::<Vec<_>>();
         let mut above = vec![0.0; rates.len()];
-        self.log_marginal_into(flows.clone(), &beside(1.0 - STEP), out);
-        self.log_marginal_into(flows, &beside(1.0 + STEP), &mut above);
+        self.log_marginal_into(flows.clone(), &shifted(1.0 - STEP), out);
+        self.log_marginal_into(flows, &shifted(1.0 + STEP), &mut above);
         for (out, above) in out.iter_mut().zip(above) {
             let fall = *out - above;
             // Where U' is 0 on both sides, it does not fall.

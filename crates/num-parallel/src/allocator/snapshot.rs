@@ -11,7 +11,7 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use netnum_core::{Error, Result, interrupt, paced};
+use netnum_core::{Error, Result, interrupt, interruptible_list};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -33,11 +33,11 @@ pub struct AllocatorSnapshot {
     bits: u32,
     settings: AllocatorSettings,
     engine: Snapshot,
-    #[serde(with = "paced")]
+    #[serde(with = "interruptible_list")]
     capacities: Vec<f64>,
-    #[serde(with = "paced")]
+    #[serde(with = "interruptible_list")]
     fresh: Vec<u32>,
-    #[serde(with = "paced")]
+    #[serde(with = "interruptible_list")]
     sent: Vec<f64>,
     laid_out: usize,
 }

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 use netnum_core::interrupt::Pacer;
 use netnum_core::price::{LARGEST_SUM, LinkPrices, SavedPrices};
-use netnum_core::{Error, Paths, PowerLaw, Result, paced};
+use netnum_core::{Error, Paths, PowerLaw, Result, interruptible_list};
 use serde::{Deserialize, Serialize};
 
 use super::flow_table::LAST_GENERATION;
@@ -22,17 +22,17 @@ pub struct Snapshot {
     bits: u32,
     prices: SavedPrices,
     /// Of every link, the last capacity above 0; 0 before it has had one.
-    #[serde(with = "paced")]
+    #[serde(with = "interruptible_list")]
     nominal: Vec<f64>,
     /// Paths that the layout was made from, and of how many.
-    #[serde(with = "paced")]
+    #[serde(with = "interruptible_list")]
     sample: Vec<Vec<u32>>,
     sampled_of: usize,
     /// In the order of the layout.
-    #[serde(with = "paced")]
+    #[serde(with = "interruptible_list")]
     flows: Vec<SavedFlow>,
     /// Number and generation of every slot without a flow, in the order in which they were left.
-    #[serde(with = "paced")]
+    #[serde(with = "interruptible_list")]
     free: Vec<(u32, u32)>,
 }
 

@@ -37,11 +37,11 @@ use rand_chacha::ChaCha8Rng;
 use super::basis::{Basis, NONE};
 use super::crossings::Crossings;
 use super::direction::{Direction, Leaving};
+use super::double_double::DoubleDouble;
 use super::network::Network;
-use super::prove::Cut;
 use super::rising_rates::RisingRates;
 use super::row::{Entering, Row};
-use super::twofold::Twofold;
+use super::witness_from_cuts::Cut;
 use crate::paths::Paths;
 
 /// Pivots and cuts after which lists are shortened and sums computed afresh.
@@ -75,9 +75,9 @@ pub(super) struct Parametric {
     pub(super) through: Vec<Vec<u32>>,
     pub(super) around: Vec<Vec<u32>>,
     /// The capacity of every link that flows whose rates are not fixed may use.
-    left: Vec<Twofold>,
+    left: Vec<DoubleDouble>,
     /// By how much the load of key paths on every link rises with the fair share.
-    pub(super) rise: Vec<Twofold>,
+    pub(super) rise: Vec<DoubleDouble>,
     /// x of extra paths, s of links that are not in T.
     pub(super) rates: Vec<f64>,
     pub(super) slacks: Vec<f64>,
@@ -145,8 +145,8 @@ impl Parametric {
             crossing: all,
             through,
             around,
-            left: network.capacities.iter().map(|&capacity| Twofold::new(capacity)).collect(),
-            rise: vec![Twofold::default(); links],
+            left: network.capacities.iter().map(|&capacity| DoubleDouble::new(capacity)).collect(),
+            rise: vec![DoubleDouble::default(); links],
             rates: vec![0.0; paths],
             slacks: network.capacities.clone(),
             prices,
@@ -380,7 +380,7 @@ impl Parametric {
     /// How far above the last breakpoint the fair share fills a row's cut exactly; none if that is past the next
     /// breakpoint, or not what the values of the basis say.
     fn level_of(&mut self, row: &Row) -> Option<f64> {
-        let (mut rest, mut slope, mut terms) = (Twofold::default(), 0.0, 0.0);
+        let (mut rest, mut slope, mut terms) = (DoubleDouble::default(), 0.0, 0.0);
         for (link, price) in row.priced() {
             let left = self.left[link as usize].value();
             rest.add_product(price, left);

@@ -305,7 +305,7 @@ impl InteriorPoint {
         }
         *since += 1;
         if *since == PATIENCE / 3 {
-            self.kkt.system.be_exact();
+            self.kkt.system.enable_factorization();
         }
     }
 }

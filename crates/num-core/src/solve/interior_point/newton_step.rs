@@ -140,7 +140,7 @@ impl InteriorPoint {
         for (diagonal, (slack, price)) in system.diagonal.iter_mut().zip(pairs) {
             *diagonal = slack / price;
         }
-        system.renew();
+        system.update();
         self.step.prices.fill(0.0);
         self.direct(problem, accuracy);
     }

@@ -41,7 +41,7 @@ impl PriceMethod {
             Some(flows) => flows,
             None => Box::new(Serial::new(problem.clone(), bounds)?),
         };
-        let shows_rates = problem.blocks.iter().any(|block| block.whole);
+        let shows_rates = problem.blocks.iter().any(|block| block.is_user_defined);
         Ok(Self { links: LinkPrices::new(rule, problem.capacities.clone())?, flows, shows_rates })
     }
 }

@@ -107,7 +107,7 @@ impl PathSplit {
         let mut parts = Vec::new();
         for (block, natural) in problem.blocks.iter().enumerate() {
             let several = natural.flows.start + singles(problem, block)..natural.flows.end;
-            let size = if natural.whole { several.len().max(1) } else { CHUNK };
+            let size = if natural.is_user_defined { several.len().max(1) } else { CHUNK };
             let starts = several.clone().step_by(size);
             parts.extend(starts.map(|start| Part { block, flows: start..(start + size).min(several.end) }));
         }
@@ -280,7 +280,7 @@ pub(super) fn singles(problem: &Presolved, block: usize) -> usize {
     let natural = &problem.blocks[block];
     let flows = natural.flows.clone();
     let count = flows.clone().take_while(|&flow| problem.paths_of(flow).len() == 1).count();
-    if natural.whole && count < flows.len() { 0 } else { count }
+    if natural.is_user_defined && count < flows.len() { 0 } else { count }
 }
 
 /// Of every crossing, whether some path of the flow avoids the link. O(crossings).

@@ -8,7 +8,7 @@ use super::rule::PriceRule;
 use super::rules::Rule;
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::paced;
+use crate::interruptible_list;
 
 /// The state of [`LinkPrices`].
 #[derive(Debug, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ use crate::paced;
 pub struct SavedPrices {
     rule: Rule,
     started: bool,
-    #[serde(with = "paced")]
+    #[serde(with = "interruptible_list")]
     links: Vec<SavedLink>,
 }
 

@@ -150,7 +150,7 @@ pub(super) fn power_demands(problem: &Presolved, floors: &[f64]) -> Option<Vec<P
     let mut demands = Vec::with_capacity(floors.len());
     for block in &problem.blocks {
         let floors = &floors[block.flows.clone()];
-        if block.whole {
+        if block.is_user_defined {
             return None;
         }
         if let Some(weights) = block.utility.log_weights() {
@@ -181,7 +181,7 @@ fn chunks(problem: &Presolved) -> Vec<Chunk> {
             let paths = problem.paths_of_all(&flows);
             Chunk { block, flows, paths, length }
         };
-        if natural.whole && start < end {
+        if natural.is_user_defined && start < end {
             chunks.push(chunk(start..end, None));
             continue;
         }

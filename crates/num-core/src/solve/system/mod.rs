@@ -111,12 +111,12 @@ impl System {
     }
 
     /// From now on, factorize where that can be.
-    pub(super) fn be_exact(&mut self) {
+    pub(super) fn enable_factorization(&mut self) {
         self.dense = true;
     }
 
     /// Takes over new weights and diagonals.
-    pub(super) fn renew(&mut self) {
+    pub(super) fn update(&mut self) {
         self.preconditioner.copy_from_slice(&self.diagonal);
         self.multipath.add_diagonal(&self.routing, &self.weights, &mut self.preconditioner);
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());

@@ -15,7 +15,7 @@
 
 use super::basis::NONE;
 use super::network::Network;
-use super::witness::{Reason, Witness};
+use super::witness::{Inequality, Witness};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
@@ -75,7 +75,7 @@ impl Sparse {
 
 /// What a cut needs an earlier one for.
 #[derive(Debug, Clone, Copy)]
-enum Lacks {
+enum Unmet {
     Link(u32),
     Path(u32),
 }
@@ -84,7 +84,7 @@ enum Lacks {
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn reasons(
+pub(super) fn witness_from_cuts(
     network: &Network,
     through: &Paths,
     cuts: &[Cut],
@@ -94,16 +94,16 @@ pub(super) fn reasons(
     let (links, flows) = (network.capacities.len(), network.flows());
     let (mut prices, mut factors) = (Sparse::new(links), Sparse::new(flows));
     let (mut earlier_prices, mut earlier_factors) = (Sparse::new(links), Sparse::new(flows));
-    let mut reasons: Witness = Vec::with_capacity(cuts.len());
+    let mut witness: Witness = Vec::with_capacity(cuts.len());
     let mut path_prices = vec![0.0; network.paths.len()];
-    let (mut lacks, mut pacer): (Vec<(u32, Lacks)>, _) = (Vec::new(), Pacer::new());
+    let (mut unmet, mut pacer): (Vec<(u32, Unmet)>, _) = (Vec::new(), Pacer::new());
     for (number, cut) in (0u32..).zip(cuts) {
         prices.set(&cut.prices);
         factors.clear();
-        lacks.clear();
+        unmet.clear();
         for &(link, price) in &cut.prices {
             if price < 0.0 && link_ban[link as usize] < number {
-                lacks.push((link_ban[link as usize], Lacks::Link(link)));
+                unmet.push((link_ban[link as usize], Unmet::Link(link)));
             }
             pacer.did(through.links(link as usize).len())?;
             for &path in through.links(link as usize) {
@@ -119,24 +119,24 @@ pub(super) fn reasons(
             factors.values[flow as usize] = factor;
             for path in of_flow {
                 if path_ban[path] < number && path_prices[path] < factor {
-                    lacks.push((path_ban[path], Lacks::Path(path as u32)));
+                    unmet.push((path_ban[path], Unmet::Path(path as u32)));
                 }
             }
         }
         for &(link, _) in &cut.prices {
             through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
         }
-        lacks.sort_unstable_by_key(|&(number, _)| std::cmp::Reverse(number));
+        unmet.sort_unstable_by_key(|&(number, _)| std::cmp::Reverse(number));
         let mut unit = cut.prices.iter().map(|&(_, price)| price.abs()).fold(0.0, f64::max);
-        for of_one in lacks.chunk_by(|one, other| one.0 == other.0) {
-            let earlier = &reasons[of_one[0].0 as usize];
+        for of_one in unmet.chunk_by(|one, other| one.0 == other.0) {
+            let earlier = &witness[of_one[0].0 as usize];
             earlier_prices.set(&earlier.prices);
             earlier_factors.set(&earlier.factors);
             let mut times = 0.0f64;
             for &(_, lack) in of_one {
                 let (missing, gives) = match lack {
-                    Lacks::Link(link) => (-prices.values[link as usize], earlier_prices.values[link as usize]),
-                    Lacks::Path(path) => {
+                    Unmet::Link(link) => (-prices.values[link as usize], earlier_prices.values[link as usize]),
+                    Unmet::Path(path) => {
                         let (flow, path) = (network.owners[path as usize] as usize, path as usize);
                         pacer.did(2 * network.paths.links(path).len())?;
                         let above = |prices: &Sparse, factors: &Sparse| {
@@ -158,12 +158,12 @@ pub(super) fn reasons(
         }
         let largest = prices.listed.iter().map(|&link| prices.values[link as usize]).fold(0.0, f64::max);
         let unit = if largest > 0.0 { largest } else { 1.0 };
-        reasons.push(Reason {
+        witness.push(Inequality {
             fair_share: cut.fair_share * (1.0 - ROUNDED),
             prices: prices.positive(unit),
             factors: factors.positive(unit),
         });
     }
     debug_assert!(path_ban.iter().chain(link_ban).all(|&ban| ban == NONE || (ban as usize) < cuts.len()));
-    Ok(reasons)
+    Ok(witness)
 }

@@ -1,4 +1,4 @@
-//! Satiation: the rates from which more is worth nothing that floats could tell.
+//! NumericalSaturation: the rates from which more is worth nothing that floats could tell.
 //!
 //! A user-defined utility is known by its values only, and they are floats. On a tail that falls as an exponential
 //! does, or faster, a flow is *satiated* where U'(z) is rounding, 2⁻⁵³ of U'(z/2), and falls on to U'(2z) by that to
@@ -18,14 +18,14 @@ const NEGLIGIBLE: f64 = 0.5 * f64::EPSILON;
 /// Enough is looked for down to this part of a rate.
 const LEAST_FACTOR: f64 = 1e-30;
 
-/// Of a flow that has satiation: the marginals that its utility cannot tell from 0, and R. Else both 0.
+/// Of a flow that has numerical_saturation: the marginals that its utility cannot tell from 0, and R. Else both 0.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Satiation {
+pub(super) struct NumericalSaturation {
     pub(super) rounding: f64,
     pub(super) revenue: f64,
 }
 
-impl Satiation {
+impl NumericalSaturation {
     /// Whether a flow with this marginal has it.
     pub(super) fn is_at(self, marginal: f64) -> bool {
         self.rounding > 0.0 && marginal <= self.rounding
@@ -33,19 +33,19 @@ impl Satiation {
 }
 
 impl FeasiblePoint<'_> {
-    /// The satiation of every flow; empty without user-defined utilities.
-    pub(super) fn satiation(&self) -> Result<&[Satiation]> {
-        if self.satiation.get().is_none() {
-            let found = self.find_satiation()?;
-            self.satiation.get_or_init(|| found);
+    /// The numerical_saturation of every flow; empty without user-defined utilities.
+    pub(super) fn numerical_saturation(&self) -> Result<&[NumericalSaturation]> {
+        if self.numerical_saturation.get().is_none() {
+            let found = self.find_numerical_saturation()?;
+            self.numerical_saturation.get_or_init(|| found);
         }
-        Ok(self.satiation.get().expect("it was found"))
+        Ok(self.numerical_saturation.get().expect("it was found"))
     }
 
-    pub(super) fn find_satiation(&self) -> Result<Vec<Satiation>> {
-        let mut satiation = Vec::new();
-        for block in self.problem.blocks.iter().filter(|block| block.whole) {
-            satiation.resize(self.flow_rates.len(), Satiation::default());
+    pub(super) fn find_numerical_saturation(&self) -> Result<Vec<NumericalSaturation>> {
+        let mut numerical_saturation = Vec::new();
+        for block in self.problem.blocks.iter().filter(|block| block.is_user_defined) {
+            numerical_saturation.resize(self.flow_rates.len(), NumericalSaturation::default());
             let (places, flows) = (block.places(&block.flows), block.flows.clone());
             let marginals_at = |factor: f64| {
                 let rates: Vec<f64> = self.flow_rates[flows.clone()].iter().map(|rate| rate * factor).collect();
@@ -55,7 +55,7 @@ impl FeasiblePoint<'_> {
             };
             let (mut twice, mut now, mut factor) = (marginals_at(2.0), marginals_at(1.0), 1.0);
             let mut goes_on: Vec<bool> = self.flow_rates[flows.clone()].iter().map(|&rate| rate > 0.0).collect();
-            // Who has satiation at half of it has satiation.
+            // Who has numerical_saturation at half of it has numerical_saturation.
             while goes_on.contains(&true) && factor > LEAST_FACTOR {
                 interrupt::check()?;
                 factor *= 0.5;
@@ -65,13 +65,13 @@ impl FeasiblePoint<'_> {
                     if goes_on[place] && half[place] > 0.0 {
                         let (rounding, revenue) =
                             (NEGLIGIBLE * half[place], factor * self.flow_rates[flow] * half[place]);
-                        satiation[flow] = Satiation { rounding, revenue };
+                        numerical_saturation[flow] = NumericalSaturation { rounding, revenue };
                     }
                 }
                 (twice, now) = (now, half);
             }
         }
-        Ok(satiation)
+        Ok(numerical_saturation)
     }
 }
 
@@ -82,6 +82,9 @@ fn is_negligible(half: f64, now: f64, twice: f64) -> bool {
     half.is_finite() && fall <= NEGLIGIBLE && twice <= now * fall.powf(1.5)
 }
 
-pub(super) fn satiation_of(satiation: &[Satiation], flow: usize) -> Satiation {
-    satiation.get(flow).copied().unwrap_or_default()
+pub(super) fn numerical_saturation_of(
+    numerical_saturation: &[NumericalSaturation],
+    flow: usize,
+) -> NumericalSaturation {
+    numerical_saturation.get(flow).copied().unwrap_or_default()
 }

@@ -15,12 +15,12 @@
 //!
 //! Cost: O(factors · breakpoints per flow + visits · log cuts).
 
+use super::double_double::DoubleDouble;
 use super::network::Network;
-use super::prove::ROUNDED;
 use super::rising_rates::RisingRates;
 use super::tournament::Tournament;
-use super::twofold::Twofold;
-use super::witness::Reason;
+use super::witness::Inequality;
+use super::witness_from_cuts::ROUNDED;
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
@@ -33,8 +33,8 @@ const NEAR: f64 = 1e-12;
 
 /// Cuts, by the flows that they are about too.
 #[derive(Debug)]
-pub(super) struct Pool {
-    cuts: Vec<Reason>,
+pub(super) struct CutPool {
+    cuts: Vec<Inequality>,
     /// What is left of them at the fair share 0.
     rooms: Vec<Room>,
     /// The cuts of every flow, with its factor there.
@@ -44,15 +44,15 @@ pub(super) struct Pool {
 /// What is left of a cut's capacity at the fair share t: room − slope · t.
 #[derive(Debug, Clone)]
 struct Room {
-    room: Twofold,
-    slope: Twofold,
+    room: DoubleDouble,
+    slope: DoubleDouble,
     /// Flows that are not held.
     rising: usize,
 }
 
-impl Pool {
+impl CutPool {
     /// `lowest` is at the fair share 0.
-    pub(super) fn new(network: &Network, lowest: &RisingRates, cuts: Vec<Reason>) -> Self {
+    pub(super) fn new(network: &Network, lowest: &RisingRates, cuts: Vec<Inequality>) -> Self {
         let mut this = Self { cuts: Vec::new(), rooms: Vec::new(), of_flow: vec![Vec::new(); network.flows()] };
         cuts.into_iter().for_each(|cut| this.push(network, lowest, cut));
         this
@@ -62,8 +62,8 @@ impl Pool {
         self.cuts.len()
     }
 
-    fn push(&mut self, network: &Network, lowest: &RisingRates, cut: Reason) {
-        let (mut room, mut slope, mut rising) = (Twofold::default(), Twofold::default(), 0);
+    fn push(&mut self, network: &Network, lowest: &RisingRates, cut: Inequality) {
+        let (mut room, mut slope, mut rising) = (DoubleDouble::default(), DoubleDouble::default(), 0);
         cut.prices.iter().for_each(|&(link, price)| room.add_product(price, network.capacities[link as usize]));
         let number = self.cuts.len() as u32;
         for &(flow, factor) in &cut.factors {
@@ -104,7 +104,7 @@ impl Pool {
                 path_prices[network.paths_of(flow as usize).start] = 0.0;
             }
         }
-        self.push(network, lowest, Reason { fair_share: 0.0, prices, factors });
+        self.push(network, lowest, Inequality { fair_share: 0.0, prices, factors });
     }
 
     /// Lowers the flows of the last cut, of those that are held above it, to the fair share at which it is full; about.
@@ -145,11 +145,11 @@ impl Pool {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn fill(&self, flow_rates: &mut RisingRates) -> Result<Vec<Reason>> {
+    pub(super) fn fill(&self, flow_rates: &mut RisingRates) -> Result<Vec<Inequality>> {
         let (mut rooms, mut pacer) = (self.rooms.clone(), Pacer::new());
         let mut tournament = Tournament::new(rooms.len());
         tournament.set_all(rooms.iter().map(|room| room.level(flow_rates).1));
-        let mut reasons = Vec::new();
+        let mut witness = Vec::new();
         loop {
             let now = flow_rates.base() + flow_rates.above();
             let breakpoint = flow_rates.distance_to_breakpoint().map(|distance| now + distance);
@@ -157,7 +157,7 @@ impl Pool {
                 tournament.first().filter(|&(_, bound)| breakpoint.is_none_or(|breakpoint| bound <= breakpoint))
             else {
                 if breakpoint.is_none() {
-                    return Ok(reasons);
+                    return Ok(witness);
                 }
                 let flow = flow_rates.breakpoint_flow();
                 let before = flow_rates.line(flow);
@@ -186,7 +186,7 @@ impl Pool {
             tournament.set(number, f64::INFINITY);
             if held {
                 let fair_share = flow_rates.fair_share(above) * (1.0 - ROUNDED);
-                reasons.push(Reason { fair_share, ..self.cuts[number].clone() });
+                witness.push(Inequality { fair_share, ..self.cuts[number].clone() });
             }
         }
     }

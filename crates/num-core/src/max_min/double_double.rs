@@ -3,12 +3,12 @@
 
 /// The sum of a high and a low part.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Twofold {
+pub(super) struct DoubleDouble {
     high: f64,
     low: f64,
 }
 
-impl Twofold {
+impl DoubleDouble {
     pub(super) fn new(value: f64) -> Self {
         Self { high: value, low: 0.0 }
     }

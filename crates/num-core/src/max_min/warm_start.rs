@@ -1,7 +1,7 @@
 //! Max-min from the basis and the cuts of an earlier solution, after capacities, caps or weights have changed.
 //!
 //! ```text
-//! 1. y ← max-min rates under the cuts known        pool.rs; cuts hold whatever the capacities, caps and weights are
+//! 1. y ← max-min rates under the cuts known        cuts.rs; cuts hold whatever the capacities, caps and weights are
 //! 2. route y from the last basis                   reroute.rs; a basis depends on paths alone
 //! 3. if y exceeds cuts, add them, and again        if not, y is max-min fair, and the cuts are its reasons
 //! ```
@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 use super::basis::Basis;
 use super::crossings::Crossings;
+use super::cuts::CutPool;
 use super::flow_shares;
 use super::network::Network;
 use super::parametric::Parametric;
-use super::pool::Pool;
 use super::reroute::Rerouted;
 use super::rising_rates::RisingRates;
-use super::witness::{Reason, Witness};
+use super::witness::{Inequality, Witness};
 use super::{METHOD, several_paths::Found};
 use crate::error::Result;
 use crate::interrupt;
@@ -39,7 +39,7 @@ const PIVOTS_PER_FLOW: f64 = 0.06;
 pub(super) struct WarmStart {
     frame: Arc<Frame>,
     basis: Basis,
-    cuts: Vec<Reason>,
+    cuts: Vec<Inequality>,
 }
 
 /// What does not change from one problem to the next.
@@ -70,7 +70,7 @@ impl Frame {
 }
 
 impl WarmStart {
-    pub(super) fn new(frame: Arc<Frame>, basis: Basis, cuts: Vec<Reason>) -> Self {
+    pub(super) fn new(frame: Arc<Frame>, basis: Basis, cuts: Vec<Inequality>) -> Self {
         Self { frame, basis, cuts }
     }
 
@@ -90,19 +90,19 @@ impl WarmStart {
             *share = share.at_most((width * network.unit).min(f64::MAX));
         }
         let lowest = RisingRates::new(&shares, |flow| !network.paths_of(flow).is_empty(), network.unit);
-        let mut pool = Pool::new(network, &lowest, self.cuts.clone());
+        let mut pool = CutPool::new(network, &lowest, self.cuts.clone());
         let mut run = Parametric::at(network, lowest.clone(), self.basis.clone(), self.frame.crossings.clone());
         let mut pivots = PIVOTS + (PIVOTS_PER_FLOW * network.flows() as f64) as usize;
         for _ in 0..ROUNDS {
             interrupt::check()?;
             let mut flow_rates = lowest.clone();
-            let reasons: Witness = pool.fill(&mut flow_rates)?;
+            let witness: Witness = pool.fill(&mut flow_rates)?;
             run.flow_rates = flow_rates;
             let known = pool.len();
             match run.reroute(network, &mut pool, &lowest, &self.frame.crossings.all, &mut pivots)? {
                 Rerouted::Fits if pool.len() == known => {
                     let rates = network.caller_rates(run.path_rates(network));
-                    return Ok(Some(Found { rates, witness: reasons, basis: run.basis }));
+                    return Ok(Some(Found { rates, witness, basis: run.basis }));
                 }
                 Rerouted::Fits => {}
                 Rerouted::Broken => return Ok(None),

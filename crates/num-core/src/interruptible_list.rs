@@ -1,4 +1,4 @@
-//! Long lists, written and read so that a stop token is looked at on the way: `#[serde(with = "paced")]`.
+//! Long lists, written and read so that a stop token is looked at on the way: `#[serde(with = "interruptible_list")]`.
 
 use std::fmt;
 use std::marker::PhantomData;
