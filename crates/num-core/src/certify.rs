@@ -1,4 +1,4 @@
-//! Which proof the rates of a problem are held to.
+//! Chooses the certificate of given rates: by prices, or by bottlenecks for max-min problems.
 
 use crate::certificate::{Certificate, certify_by_prices};
 use crate::error::Result;
@@ -9,16 +9,16 @@ use crate::utility::Curvature;
 
 /// Certifies rates and prices, in the caller's units.
 ///
-/// Rates of 10²⁰⁰ and more, in units of the capacities' middle, are cut to that: sums over flows must be numbers.
+/// Rates above 10²⁰⁰, in units of the mean capacity, are cut to that, so that sums over flows are finite.
 ///
 /// Flows that nothing can pass (every path over a failed link or capped at 0) leave the objective, and prices of links
 /// that no other flow uses are ignored. O(crossings).
 ///
-/// A max-min problem (any α is ∞) is held to the bottleneck property: once the rates are feasible, every flow must be
+/// A max-min problem (any α is ∞) is certified by the bottleneck property: once the rates are feasible, every flow must be
 /// at its cap or saturation, or cross a link that is full and on which no flow has a larger fair share. The prices are
 /// then ignored. Where flows have several paths a bottleneck is a sum over several links: the max-min rates are found
-/// first, which costs what [`max_min`](crate::max_min()) does, and the links that hold up each flow there are what the
-/// given rates are judged by. That is sound: no links, however wrong, would let wrong rates pass.
+/// first, at the cost of [`max_min`](crate::max_min()). The given rates are certified against the bottleneck links of
+/// those rates. A wrong set of links can only make the residual larger.
 ///
 /// # Errors
 /// Those of bad input: `Length`, `Rate` and `Price` of [`Error`](crate::Error). `Unsupported` for max-min problems with

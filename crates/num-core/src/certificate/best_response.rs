@@ -6,7 +6,8 @@ use super::FeasiblePoint;
 use crate::error::{Error, Result};
 use crate::presolve::{NaturalBlock, Presolved};
 
-/// How far beside a demand the marginal is looked at, and how closely it must fall through the price there.
+/// Relative distance from a demand at which the marginal is evaluated on either side, and the tolerance of its
+/// comparison with the price there.
 const OFFSET: f64 = 1e-6;
 const FALLS: f64 = 1e-3;
 /// A rise of the marginal by this part is rounding.
@@ -69,8 +70,8 @@ impl BestResponse {
 }
 
 impl FeasiblePoint<'_> {
-    /// The dual bound rests on demands being best responses. For utilities of a user's own that is not a given, so it
-    /// is checked where it was used: at every demand U' must fall, through the price of every path that is between its
+    /// The dual bound rests on demands being best responses. User-defined utilities may break that, so it is
+    /// checked where it was used: at every demand U' must fall, through the price of every path that is between its
     /// bounds, from above the price of one that is full and to below the price of one that is empty.
     ///
     /// # Errors

@@ -17,20 +17,24 @@
 //! ```
 //!
 //! The last term is the idle capacity of the links at their prices, each path with its part of the load (every path
-//! through a link without load with an equal part). It is reported relative to what raising rates by 100 % would gain.
-//! A flow at a cap or a saturation gains nothing by that, however large U' is just below: it is *held* when the rent of
-//! its bounds, R_f = Σ x_p (U'(y_f) − q_p)₊, is more than what it would pay for x. Over the flows that are not held
+//! through a link without load with an equal part). It is reported relative to the first-order gain of raising rates by
+//! 100 %.
+//!
+//! **Bound-limited flows.** A flow at a cap or a saturation gains nothing by a higher rate, however large U' is just
+//! below. Its bounds have the multipliers (U'(y_f) − q_p)₊. It is *bound-limited* when their value
+//! R_f = Σ x_p (U'(y_f) − q_p)₊ exceeds its payment Σ q_p x_p. Over the other flows
 //!
 //! ```text
 //! S = min(Σ ŷ_f U'(ŷ_f), Σ_p x̂_p Σ_{l ∈ p} p_l c_l/load_l),    gap = max { Σ Δ_f/S, max_f Δ_f/R_f }
 //! ```
 //!
-//! (the first of the two where nothing is paid) and where a held flow with R_f > S is judged by itself, on the right,
-//! and any other flow is in the sum on the left. So at a gap ε the missing utility is at most ε (S + Σ R_f), and the
-//! worth of held flows does not hide that others starve. The gap does not change with the units, with a scaling of U or
-//! with constants added to it. For log utilities it is the mean loss of log rate.
+//! (the first of the two where nothing is paid). The maximum on the right is over the bound-limited flows with R_f > S,
+//! the sum on the left over all other flows. At a gap ε the missing utility is at most ε (S + Σ R_f). A large R_f is
+//! not part of S, so that it cannot make the loss of the other flows look small. The gap does not change with the
+//! units, with a scaling of U or with constants added to it. For log utilities it is the mean loss of log rate.
 //!
-//! A satiated flow (`numerical_saturation.rs`) is held too, with R_f the revenue at the rate that satiates it.
+//! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
+//! saturates it.
 
 use super::best_response::BestResponse;
 use super::numerical_saturation::numerical_saturation_of;
@@ -45,7 +49,7 @@ impl FeasiblePoint<'_> {
         let (idle, numerical_saturation) = (self.idle_revenue(), self.numerical_saturation()?);
         let (mut best, mut marginals) = (BestResponse::default(), Vec::new());
         let mut free = Free::default();
-        let mut held: Vec<[f64; 2]> = Vec::new();
+        let mut bound_limited: Vec<[f64; 2]> = Vec::new();
         for block in &problem.blocks {
             for flows in block.chunks() {
                 interrupt::check()?;
@@ -61,7 +65,7 @@ impl FeasiblePoint<'_> {
                     block.utility.marginal_into(places, &best.rates, &mut best.marginals);
                 }
                 for (number, flow) in flows.enumerate() {
-                    let (mut cost, mut paid, mut idled, mut would_pay, mut rent) = (0.0, 0.0, 0.0, 0.0, 0.0);
+                    let (mut cost, mut paid, mut idled, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0, 0.0);
                     for path in problem.paths_of(flow) {
                         let (price, now, then) =
                             (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
@@ -71,22 +75,22 @@ impl FeasiblePoint<'_> {
                         let links = problem.paths.links(path).iter().map(|&link| idle.of(link as usize, now));
                         idled += links.sum::<f64>();
                         if bounded && then > 0.0 && best.marginals[number] > price {
-                            rent += then * (best.marginals[number] - price);
+                            bound_value += then * (best.marginals[number] - price);
                         }
                     }
                     let missing = best.scratch[number] - cost;
-                    // Not max, which would hide an answer that is not a number.
+                    // max would drop a NaN.
                     let missing = if missing < 0.0 { 0.0 } else { missing } + idled;
-                    let lost = rent == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
-                    // A power law is never worth nothing: where it is, its marginal is one that no float holds.
+                    let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
+                    // The marginal of a power law is positive: 0 is an underflow.
                     if lost && block.utility.alpha(flow - block.flows.start).is_some() {
                         return Ok(f64::INFINITY);
                     }
                     let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
                     if numerical_saturation.is_at(marginals[number]) {
-                        held.push([missing, rent.max(numerical_saturation.revenue)]);
-                    } else if rent > would_pay {
-                        held.push([missing, rent]);
+                        bound_limited.push([missing, bound_value.max(numerical_saturation.revenue)]);
+                    } else if bound_value > would_pay {
+                        bound_limited.push([missing, bound_value]);
                     } else {
                         let rate = rates[number];
                         free.missing += missing;
@@ -96,10 +100,10 @@ impl FeasiblePoint<'_> {
                 }
             }
         }
-        Ok(free.relative_gap(&held))
+        Ok(free.relative_gap(&bound_limited))
     }
 
-    /// What links idle by, at their prices.
+    /// The idle capacity of the links, at their prices.
     fn idle_revenue(&self) -> IdleRevenue {
         let problem = self.problem;
         let mut this = IdleRevenue { per_rate: vec![0.0; self.prices.len()], even: Vec::new() };
@@ -121,7 +125,7 @@ impl FeasiblePoint<'_> {
     }
 }
 
-/// What the links idle by, at their prices.
+/// The idle capacity of the links, at their prices.
 struct IdleRevenue {
     /// Per unit of load.
     per_rate: Vec<f64>,
@@ -137,28 +141,28 @@ impl IdleRevenue {
     }
 }
 
-/// Sums over the flows that are not held.
+/// Sums over the flows that are not bound-limited.
 #[derive(Default)]
 struct Free {
     /// Σ Δ.
     missing: f64,
     /// Σ ŷ U'(ŷ).
     revenue: f64,
-    /// What they pay, with their part of what the links idle by.
+    /// Their payments, with their part of the idle capacity at its price.
     paid: f64,
 }
 
 impl Free {
-    /// The gap, given [Δ, R] of the held flows.
-    fn relative_gap(self, held: &[[f64; 2]]) -> f64 {
+    /// The gap, given [Δ, R] of the bound-limited flows.
+    fn relative_gap(self, bound_limited: &[[f64; 2]]) -> f64 {
         let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
         let (mut missing, mut alone) = (self.missing, 0.0f64);
-        for &[own, rent] in held {
+        for &[own, bound_value] in bound_limited {
             if own == f64::INFINITY {
                 return own;
             }
-            if rent > scale {
-                alone = larger(alone, if rent.is_finite() { own / rent } else { f64::NAN });
+            if bound_value > scale {
+                alone = larger(alone, if bound_value.is_finite() { own / bound_value } else { f64::NAN });
             } else {
                 missing += own;
             }

@@ -1,34 +1,39 @@
-//! The KKT residual of a certificate, which is about every single rate.
+//! The KKT residual of a certificate, which bounds the error of every single rate.
 //!
-//! The gap is about a total: by concavity it leaves every flow an interval of rates, |Δy/y| ≤ √(2 gap/(α e)) with e its
-//! share of S, which says nothing about flows that matter little to the total, as rich ones do at large α. The KKT
-//! residual is about every flow. It is the smallest ε ≥ 0 for which x̂ is the exact optimum of a problem in which
+//! The gap bounds a total. By concavity it leaves every flow an interval of rates, |Δy/y| ≤ √(2 gap/(α e)) with e its
+//! share of S. The interval is wide for flows with a small e, such as those with large rates at large α. The KKT
+//! residual is the smallest ε ≥ 0 for which x̂ is the exact optimum of a problem in which
 //!
-//! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate (or the
-//!   prices by ε/10, where U' is so flat that a small change of price moves the rate a lot: α < 0.1, linear utilities);
-//! - no path that costs more than another one of its flow with room carries more than the part ε of the flow, or of the
-//!   smallest rate beside any link that only one of the two crosses, unless it costs more by at most ε/10 of what any
-//!   flow pays, or is worth, whose path crosses such a link;
-//! - every link with a price is full when its capacity is changed by at most ε times the smallest rate beside it, or
-//!   its price is at most the part ε of what every path through it is worth.
+//! - every flow's best response to its path prices is changed by at most ε relative to the flow's own rate. Where U' is
+//!   flat (α < 0.1, linear utilities), a change of the prices by ε/10 will do;
+//! - for any two paths p, r of a flow f with q_p > q_r and r below its cap: x_p ≤ ε min(y_f, d_L) or
+//!   q_p − q_r ≤ m_L ε/10;
+//! - for every link with a price: c_l − load_l ≤ ε d_l, or p_l ≤ ε max(q_p, U'(y_f)) for every path p through it.
 //!
-//! The smallest rate *beside* a link is that of any flow, neither held nor linear, that shares a priced link with a
-//! flow through it. Why that, and not the capacity: rates change by at most χ(R) times what capacities change by, with
-//! a constant of the routing matrix only (Stewart 1989, Todd 1990), absolutely: what a wide link idles by may be
-//! several times what a small flow gets somewhere else, whose price then is that link's by mistake. So single rates are
-//! right to ε times a factor of the routing, near 1 where few full links follow each other on paths; what a link idles
-//! by may travel further, along flows that cross two full links each, than the residual shows. A link that idles by
-//! less than what rounding leaves of a sum (10⁻¹³) is full.
+//! Here L is the set of links that exactly one of p and r crosses, and
 //!
-//! Prices of two paths of one flow are compared beside what others pay, and not beside themselves, because a split that
-//! is wrong moves those: where U' spreads over many decades (α ≥ 4, rates that differ a hundredfold), all that a rich
-//! flow pays is nothing beside the prices of a poor one, whose split says what is left for it. Links that both paths
-//! cross are in neither price there. Where prices of the others lie more than some 10¹⁰ apart, their rounding alone is
-//! more than that, and nothing is proven, however right the rates.
+//! ```text
+//! d_l = min(c_l, y_g : flow g shares a priced link with a flow through l)     the adjacent rate of a link
+//! d_L = min_{l ∈ L} d_l
+//! m_L = min max(q_s, U'(y_g)) over the paths s (of flow g) through a priced link of L, and p itself
+//! ```
+//!
+//! Flows at a bound and linear flows do not count in d_l.
+//!
+//! **Why d_l and not c_l.** Rates change by at most χ(R) times the change of the capacities, with a constant of the
+//! routing matrix only (Stewart 1989, Todd 1990). That bound is absolute: an idle capacity that is small relative to
+//! c_l may be several times the rate of a small flow elsewhere, and distort its price. So single rates are right to ε
+//! times a factor of the routing, near 1 where paths cross few full links. Idle capacity may propagate further, along
+//! flows that cross two full links each, than the residual shows. A link that idles by less than the rounding of its
+//! load (10⁻¹³) is full.
+//!
+//! **Why m_L and not q_p.** A wrong split of one flow changes the prices of others. Where U' spans many decades
+//! (α ≥ 4, rates that differ a hundredfold), an error relative to the price of a flow with a small rate may exceed all
+//! that a flow with a large rate pays. Links that both paths cross cancel in q_p − q_r. Where prices of other flows lie
+//! more than some 10¹⁰ apart, their rounding exceeds m_L, and nothing is proven, however right the rates.
 //!
 //! Rates below 10⁻⁹ of what their path could carry are relative to that (completion times may ask for rates over forty
 //! decades), and rates that should be 0 to 10⁻³ of it.
-
 use std::ops::Range;
 
 use super::numerical_saturation::numerical_saturation_of;
@@ -40,7 +45,7 @@ use crate::interrupt::{self, Pacer};
 use crate::presolve::NaturalBlock;
 use crate::utility::Curvature;
 
-/// How far beside a rate the marginal is looked at, to tell whether it jumps there.
+/// Relative distance from a rate at which the marginal is evaluated on either side, to detect a jump.
 const OFFSET: f64 = 1e-9;
 
 impl FeasiblePoint<'_> {
@@ -72,20 +77,20 @@ impl FeasiblePoint<'_> {
                 demands.resize(paths.len(), 0.0);
                 problem.path_demands_into(block, &flows, &self.path_prices[paths.clone()], &mut demands);
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
-                    // A power law is never worth nothing: a marginal of 0 is one that no float can hold.
+                    // The marginal of a power law is positive: 0 is an underflow.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
                     let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
                     let (rounding, numerically_saturated) =
                         (numerical_saturation.rounding, numerical_saturation.is_at(marginal));
                     let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
                     for path in problem.paths_of(flow) {
-                        let held = saturated || self.rates[path] >= problem.caps[path];
-                        // Not min, which would hide what is not a number.
+                        let at_bound = saturated || self.rates[path] >= problem.caps[path];
+                        // min would drop a NaN.
                         let (demand, most) = (demands[path - paths.start], problem.saturations[flow]);
                         let demand = if demand > most { most } else { demand };
                         let price = self.path_prices[path];
                         let residual = match lost && price == 0.0 {
-                            true if held => 0.0,
+                            true if at_bound => 0.0,
                             true => 1.0,
                             false => self.response_residual(path, flow, marginal, demand),
                         };
@@ -94,11 +99,11 @@ impl FeasiblePoint<'_> {
                             true => links.surplus.push((path, residual)),
                             false => count(residual),
                         }
-                        // What the path is worth: where more of it is worth less at once, that.
-                        let worth = larger(larger(price, if held { marginal } else { above }), rounding);
-                        // One that has nothing, and would have something at a price a little lower, moves too.
+                        // The right derivative of U, unless the path is at a bound.
+                        let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
+                        // A path of rate 0 counts if a slightly lower price would make its rate positive.
                         let moves = self.rates[path] > 0.0 || price <= marginal * (1.0 + NONE);
-                        let moves = moves && !linear && !held && !numerically_saturated;
+                        let moves = moves && !linear && !at_bound && !numerically_saturated;
                         links.count(path, worth, moves.then_some(self.flow_rates[flow]));
                     }
                 }

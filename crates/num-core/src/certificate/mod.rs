@@ -1,7 +1,7 @@
-//! How good rates and prices are proven to be, whatever method they came from.
+//! Certificates: proven bounds on the error of rates and prices, independent of the method that found them.
 //!
-//! A [`Certificate`] has a bound on the missing utility (`gap.rs`), which is about the total, and a residual of the
-//! optimality conditions (`kkt.rs`), which is about every single rate. Both are of a [`FeasiblePoint`]: the rates made
+//! A [`Certificate`] has a bound on the total missing utility (`gap.rs`), and a residual of the optimality conditions of
+//! every single rate (`kkt.rs`). Both are of a [`FeasiblePoint`]: the rates made
 //! feasible, with their prices.
 //!
 //! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
@@ -84,7 +84,7 @@ const FLAT: f64 = 0.1;
 /// A link whose price is this part of a path's or less is free.
 const FREE: f64 = 1e-9;
 
-/// The larger of two numbers; not a number if one of them is none, which max would hide.
+/// The larger of two numbers, NaN if one of them is: max would drop a NaN.
 pub(super) fn larger(one: f64, other: f64) -> f64 {
     if one.is_nan() || one >= other { one } else { other }
 }

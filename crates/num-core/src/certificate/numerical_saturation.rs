@@ -1,24 +1,31 @@
-//! NumericalSaturation: the rates from which more is worth nothing that floats could tell.
+//! Numerical saturation of user-defined utilities: U' is rounding of U' at half the rate.
 //!
-//! A user-defined utility is known by its values only, and they are floats. On a tail that falls as an exponential
-//! does, or faster, a flow is *satiated* where U'(z) is rounding, 2⁻⁵³ of U'(z/2), and falls on to U'(2z) by that to
-//! the power of 3/2 at least: at 74 lengths of an exponential, however wide the link. (A power law falls by the same
-//! factor again and again, however steep, and is never satiated.) Such a flow is held, with R_f = U'(z/2) z/2 for the
-//! smallest such z that is found by halving ŷ, each half of it such as well: no more than what its rate is worth.
+//! The *saturation* of a utility is the rate from which U' = 0. A user-defined utility that does not state one is known
+//! by its values only. A flow is *numerically saturated* at the rate z when
 //!
-//! The rate of a satiated flow is not too small. It is too large only on links with a price to others, and a link
-//! whose price is nothing beside the rounding of U', to every path, need not be full.
-
+//! ```text
+//! g = U'(z)/U'(z/2) ≤ 2⁻⁵³     and     U'(2z) ≤ U'(z) g^1.5
+//! ```
+//!
+//! The first says that U'(z) is rounding of U'(z/2). The second says that the tail falls at least about as fast as an
+//! exponential: for U' = e^(−z/s), g = e^(−z/2s) and U'(2z)/U'(z) = g². There the first holds from z = 106 s log 2 ≈
+//! 74 s on, however wide the link. A power law has U'(2z)/U'(z) = g, and is never numerically saturated.
+//!
+//! Such a flow is bound-limited (`gap.rs`), with R_f = U'(z/2) z/2 for the smallest z found by halving ŷ of which every
+//! double up to ŷ is numerically saturated as well: R_f is no more than the utility of its rate.
+//!
+//! The rate of a numerically saturated flow is never too small. It is too large only on links with a price to others. A
+//! link whose price is below the rounding of U' of every path need not be full.
 use super::FeasiblePoint;
 use crate::error::Result;
 use crate::interrupt;
 
-/// A marginal is rounding beside one that is larger by more than this.
+/// A marginal is rounding of another one when it is at most this part of it.
 const NEGLIGIBLE: f64 = 0.5 * f64::EPSILON;
-/// Enough is looked for down to this part of a rate.
+/// Rates are halved down to this part of the given one.
 const LEAST_FACTOR: f64 = 1e-30;
 
-/// Of a flow that has numerical_saturation: the marginals that its utility cannot tell from 0, and R. Else both 0.
+/// Of a numerically saturated flow: the largest marginal that is rounding, and R. Otherwise both 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NumericalSaturation {
     pub(super) rounding: f64,
@@ -26,14 +33,14 @@ pub(super) struct NumericalSaturation {
 }
 
 impl NumericalSaturation {
-    /// Whether a flow with this marginal has it.
+    /// Whether a flow with this marginal is numerically saturated.
     pub(super) fn is_at(self, marginal: f64) -> bool {
         self.rounding > 0.0 && marginal <= self.rounding
     }
 }
 
 impl FeasiblePoint<'_> {
-    /// The numerical_saturation of every flow; empty without user-defined utilities.
+    /// The numerical saturation of every flow; empty without user-defined utilities.
     pub(super) fn numerical_saturation(&self) -> Result<&[NumericalSaturation]> {
         if self.numerical_saturation.get().is_none() {
             let found = self.find_numerical_saturation()?;
@@ -55,7 +62,7 @@ impl FeasiblePoint<'_> {
             };
             let (mut twice, mut now, mut factor) = (marginals_at(2.0), marginals_at(1.0), 1.0);
             let mut goes_on: Vec<bool> = self.flow_rates[flows.clone()].iter().map(|&rate| rate > 0.0).collect();
-            // Who has numerical_saturation at half of it has numerical_saturation.
+            // If half the rate is numerically saturated, so is the rate.
             while goes_on.contains(&true) && factor > LEAST_FACTOR {
                 interrupt::check()?;
                 factor *= 0.5;

@@ -44,7 +44,7 @@ impl<'a> PathSplits<'a> {
             let worth = larger(marginal, numerical_saturation_of(numerical_saturation, flow).rounding);
             for path in problem.paths_of(flow) {
                 pacer.did(problem.paths.links(path).len())?;
-                // One that is held, or has nothing yet, may pay up to what it is worth.
+                // A path at a bound, or of rate 0, may pay up to its marginal.
                 let paid = if worth > path_prices[path] { worth } else { path_prices[path] };
                 for &link in problem.paths.links(path) {
                     let (price, least) = (prices[link as usize], &mut least_paid[link as usize]);
@@ -55,8 +55,8 @@ impl<'a> PathSplits<'a> {
         Ok(Some(Self { point, marginals, numerical_saturation, least_paid, crossed: vec![0; prices.len()] }))
     }
 
-    /// What the paths that a flow uses cost more than others with room, beside what is paid on the links that only one
-    /// of the two crosses.
+    /// The excess price of the paths that a flow uses over others with room, relative to the least payment m_L on the
+    /// links L that only one of the two crosses (`kkt.rs`).
     pub(super) fn residual(&mut self, flow: usize, adjacent: &[f64]) -> f64 {
         let FeasiblePoint { problem, path_prices, rates, flow_rates, .. } = self.point;
         let paths = problem.paths_of(flow);
@@ -84,9 +84,8 @@ impl<'a> PathSplits<'a> {
         residual
     }
 
-    /// By how much one path is more expensive than another, and the least that is paid on, and the smallest rate
-    /// beside, the links that one of the two crosses, and not both: what both cross, whose prices may be many decades
-    /// larger, is in none of them.
+    /// Over the links that exactly one of two paths crosses: the excess price q_one − q_other, the least payment m_L
+    /// and the least adjacent rate d_L. Links that both cross, whose prices may be many decades larger, are left out.
     fn compare(&mut self, one: usize, other: usize, adjacent: &[f64]) -> (f64, f64, f64) {
         let FeasiblePoint { problem, prices, .. } = self.point;
         let links = |path: usize| problem.paths.links(path).iter().map(|&link| link as usize);

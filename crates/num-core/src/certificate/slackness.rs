@@ -10,13 +10,14 @@ const FULL: f64 = 1e-13;
 /// Whether links with prices are full.
 pub(super) struct Slackness<'a> {
     point: &'a FeasiblePoint<'a>,
-    /// By path: its flow's rate where that moves with the price; ∞ where it is held, linear or 0.
+    /// By path: its flow's rate where that moves with the price; ∞ where it is at a bound, linear or 0.
     moving: Vec<f64>,
     /// By link: the smallest of these.
     smallest: Vec<f64>,
     /// By link: the largest part of the price of a path that is its own.
     shares: Vec<f64>,
-    /// Paths of flows that have more than numerical_saturation, and their residuals: too much is only what others would pay for.
+    /// Paths of numerically saturated flows, and their residuals: a rate is too large only on links with a price to
+    /// others.
     pub(super) surplus: Vec<(usize, f64)>,
 }
 
@@ -46,7 +47,7 @@ impl<'a> Slackness<'a> {
         }
     }
 
-    /// By link: the smallest rate adjacent it, at most its capacity.
+    /// By link: its adjacent rate d_l (`kkt.rs`).
     pub(super) fn adjacent_rates(&self) -> Result<Vec<f64>> {
         let FeasiblePoint { problem, prices, path_prices, .. } = self.point;
         let (mut adjacent, mut pacer) = (problem.capacities.clone(), Pacer::new());
@@ -63,14 +64,14 @@ impl<'a> Slackness<'a> {
         Ok(adjacent)
     }
 
-    /// min(largest share, what it idles by ÷ the adjacent rate) of every link, and min(largest share along
+    /// min(largest share, idle capacity ÷ adjacent rate) of every link, and min(largest share along
     /// it, its residual) of every path with a surplus.
     pub(super) fn residuals(self, adjacent: Vec<f64>) -> impl Iterator<Item = f64> {
         let FeasiblePoint { problem, relative_loads, .. } = self.point;
         let of_surplus = |&(path, residual): &(usize, f64)| {
             let shares = problem.paths.links(path).iter().map(|&link| self.shares[link as usize]);
             let largest = shares.fold(0.0, f64::max);
-            // Not min, which would hide what is not a number.
+            // min would drop a NaN.
             if residual > largest { largest } else { residual }
         };
         let surplus: Vec<f64> = self.surplus.iter().map(of_surplus).collect();

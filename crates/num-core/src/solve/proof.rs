@@ -1,4 +1,4 @@
-//! What rates are proven by: their prices, or for max-min problems, which have none, the bottlenecks of the flows.
+//! The certificate of an iterate: by its prices, or for max-min problems, which have none, by the bottlenecks of flows.
 
 use super::goal::Goal;
 use crate::certificate::{Certificate, FeasiblePoint};
@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::solve::State;
 use crate::utility::Curvature;
 
-/// Rates, in natural units, and what proves them.
+/// Rates and prices in natural units, with the witness of max-min rates.
 pub(super) struct Proof<'a> {
     pub(super) problem: &'a Problem,
     pub(super) presolved: &'a Presolved,
@@ -18,7 +18,7 @@ pub(super) struct Proof<'a> {
 }
 
 impl Proof<'_> {
-    /// How good the rates and prices are.
+    /// The certificate of the rates and prices.
     ///
     /// # Errors
     /// Those of [`certify`](crate::certify()), but for rates and prices that are not numbers.
@@ -33,7 +33,7 @@ impl Proof<'_> {
         }
     }
 
-    /// The same as far as a goal depends on it: the KKT residual is not a number where the gap alone decides.
+    /// The same as far as a goal depends on it: the KKT residual is NaN where the gap alone decides.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
