@@ -1,17 +1,17 @@
-//! Why a path gets what it gets: the link that holds it back.
+//! The bottleneck link of every path.
 //!
 //! ```text
 //! b_p = argmax { p_l : l ∈ p, load_l ≥ (1 − 10⁻²) c_l, p_l > 10⁻⁹ U'(y_f) }
 //! ```
 //!
-//! of the full links of a path the one with the largest part of its price; the first of equals. A path has none when
+//! The full link with the largest price on the path; the first of equals. A path has none when
 //!
 //! - it is at its cap, or its flow at its cap or saturation, to 10⁻³: more capacity would not change its rate;
-//! - it carries nothing: at most 10⁻⁶ of its flow's rate, or 10⁻⁹ of what its links could carry;
-//! - it is free: no full link of it has a price beside what its flow's rate is worth.
+//! - it is idle: its rate is at most 10⁻⁶ of its flow's, or 10⁻⁹ of its smallest capacity;
+//! - it is free: no full link of it has a price above 10⁻⁹ U'(y_f).
 //!
-//! At a gap ε a link with the part s of all revenue may idle by ε/s, which is why full is not meant to the last digit.
-//! Max-min fairness has no prices: there it is the full link on which no flow has a larger fair share, and flows with
+//! At a gap ε a link with the part s of all revenue may idle by ε/s: hence the tolerance 10⁻² of a full link. Max-min
+//! fairness has no prices: there it is the full link on which no flow has a larger fair share, and flows with
 //! several paths have none. O(crossings), and one U' per flow.
 
 use crate::certificate::FeasiblePoint;

@@ -1,9 +1,9 @@
-//! The search for max-min rates as a method: a step is some milliseconds of it, and when it is done the rates are
-//! max-min fair.
+//! The search for max-min rates as a method. A step is some milliseconds of the search; at its end the rates are max-min
+//! fair.
 //!
-//! There are no prices (all stay 0). Until it is done the rates are those of a fair share that has been reached, with
-//! what has stopped before it left where it is: feasible, and far from proven. The gap is then what the reasons found
-//! so far prove, and may be larger than that of [`certify`](crate::certify()), which completes the search.
+//! There are no prices (all stay 0). Until then the rates are those at the current fair share t, with flows that were
+//! fixed below t at their fixed rates: feasible, and far from optimal. Their gap is by the inequalities found so far,
+//! and may be larger than that of [`certify`](crate::certify()), which completes the search.
 
 use super::{Method, State};
 use crate::error::Result;
@@ -19,7 +19,7 @@ const READ: usize = 8;
 /// Max-min fair rates.
 pub(super) struct MaxMinMethod {
     search: Search,
-    /// Whether the rates in the state are those that the search has come to.
+    /// Whether the rates in the state are those of the finished search.
     is_done: bool,
     /// Operations since the rates in the state were read off.
     since: usize,

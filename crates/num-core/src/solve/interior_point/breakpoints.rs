@@ -5,10 +5,10 @@
 //! π (b + t − y) = μ      (J − π) t = μ                                        U' = S' − π
 //! ```
 //!
-//! An upper bound y ≤ b that gives way at the price J. The overshoot t is eliminated on the spot, so that Newton's
-//! equations see no more than the curvature π/(u + π t/σ) with u = b + t − y and σ = J − π. Below b, λ is U' and π
-//! is taken off; above, where U' may be many decades smaller than J, λ is U' there too and σ is added, so that
-//! neither is ever the difference of large numbers.
+//! A breakpoint is an upper bound y ≤ b with a multiplier of at most J. The overshoot t is eliminated, which leaves the
+//! curvature π/(u + π t/σ) in Newton's equations, with u = b + t − y and σ = J − π. λ = U'(y) on either side: below b
+//! the level is λ − π, above b, where U' may be many decades smaller than J, it is λ + σ. Neither is a difference of
+//! large numbers.
 
 use std::ops::Range;
 
@@ -149,7 +149,7 @@ impl Barrier for Breakpoints {
         }
     }
 
-    /// du is dt − dy; above b, where u may be next to nothing beside both of them, it is the wanted change of π·u, less
+    /// du is dt − dy; above b, where u may be negligible relative to both of them, it is the wanted change of π·u, less
     /// that by dπ.
     fn direct(&mut self, changes: &[f64]) {
         for i in 0..self.flow.len() {

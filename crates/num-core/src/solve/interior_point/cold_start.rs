@@ -1,4 +1,4 @@
-//! Where the interior point begins: well inside all bounds, near the prices that it is given.
+//! The cold start: well inside all bounds, near the given prices.
 
 use super::barrier::Barrier;
 use super::variables::Variables;

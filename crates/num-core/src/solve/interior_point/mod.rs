@@ -1,4 +1,5 @@
-//! The interior point: Mehrotra's predictor and corrector on the optimality conditions, the reference for everything.
+//! The interior-point method: Mehrotra's predictor and corrector on the optimality conditions. The most accurate
+//! method.
 //!
 //! ```text
 //! U'(y_f) = λ_f        y_f = Σ_{p ∈ f} x_p       λ_f − q_p + z_p − v_p − t_f = 0
@@ -7,21 +8,21 @@
 //!
 //! A Newton step on these, each flow's and path's prices eliminated, leaves one equation per link (`../system`). Two
 //! steps with one matrix: straight at μ = 0 (predictor), which shows how far μ can fall, then at that μ with
-//! second-order terms (corrector). What makes it arrive on real instances:
+//! second-order terms (corrector). Details that convergence needs:
 //!
 //! - The residual of U'(y) = λ is taken in logarithms, ρ = log U'(y) − log λ, dλ = λ (ρ − ε dy/y), with ε the
-//!   elasticity of U'. Marginals over a hundred decades are then as good as any.
+//!   elasticity of U'. Marginals may then span a hundred decades.
 //! - A *tiny* flow, whose demand at λ is far below what its path could carry, is set to it and does not shorten steps.
 //! - A breakpoint of U', where it falls at once (a flat piece of a bandwidth function), is an elastic bound
 //!   (`breakpoints.rs`).
 //! - z exists only where a rate may reach 0: several paths, linear utilities, U'(0) finite, or α < 0.45.
 //! - A proximal term on every path of a flow that has several, whose split is not unique: 1e−8 of the least λ of all
-//!   flows, per y. A split is found by differences of prices that small, and the term must not be what decides them.
-//!   And one on every linear flow, 1e−12 of its λ, per y.
-//! - The price that the paths of a flow compare with is its level ℓ = λ − t, less Q, what the links cost that all of
-//!   them cross. Where t or Q makes up nearly all of λ, ℓ − Q is not their difference but moves by Newton's steps of
-//!   its own, and t or λ is what follows from it: otherwise rounding of λ would decide how the flow is split.
-//! - Centring is raised while feasibility lags behind complementarity.
+//!   flows, per y: below the differences of prices that decide a split. A second one on every linear flow, 1e−12 of its
+//!   λ, per y.
+//! - Path prices are compared with ℓ − Q: the level ℓ = λ − t of the flow, less the price Q of the links that all its
+//!   paths cross. Where t or Q is nearly all of λ, ℓ − Q is an independent iterate, and t or λ is computed from it: the
+//!   difference would be rounding of λ.
+//! - μ is increased while the infeasibility exceeds the complementarity.
 //!
 //! Starts, in its first step, from the prices it is given, improved by up to 60 iterations of fast NED unless utilities
 //! are linear. 5 to 15 iterations for most problems, each some tens of products with the routing matrix, so
@@ -86,10 +87,10 @@ struct Scratch {
     commons: Vec<f64>,
 }
 
-/// Notices when there is no progress.
+/// Counts the iterations without progress.
 struct ProgressWatch {
     best: f64,
-    /// The smallest of the largest |ρ| so far, and of Σ s p + …: what is small beside the rest may get right when the
+    /// The smallest of the largest |ρ| so far, and of Σ s p + …: small flows may still converge when the
     /// estimate is at rounding.
     best_log: f64,
     best_complementarity: f64,
@@ -259,8 +260,8 @@ impl InteriorPoint {
         self.clear_idle_paths(problem, &mut state.rates);
     }
 
-    /// Paths that may be empty, are too expensive and all but empty carry nothing, beside what their flow has, or what
-    /// it would demand at their price, beside what they could carry.
+    /// Sets the rates of idle paths: those that may be 0 and are too expensive. 0 where the rate is negligible relative
+    /// to the flow's, at most the demand at the path's price where it is negligible relative to the ceiling.
     fn clear_idle_paths(&self, problem: &Presolved, rates: &mut [f64]) {
         let (mut prices, mut demands) = (Vec::new(), Vec::new());
         for chunk in self.chunks.iter() {
@@ -310,7 +311,7 @@ impl InteriorPoint {
     }
 }
 
-/// Whether a rate of each flow of a block may reach 0: where U' bends so little that it does not hold it back.
+/// Whether the rate of each flow of a block may reach 0: where the elasticity of U' near 0 is below [`SHALLOW`].
 fn shallow(problem: &Presolved, block: &NaturalBlock) -> Vec<bool> {
     let near_zero: Vec<f64> =
         block.flows.clone().map(|flow| 1e-9 * problem.ceilings[problem.flow_paths[flow]]).collect();

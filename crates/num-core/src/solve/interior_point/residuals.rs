@@ -1,6 +1,4 @@
-//! The residuals of the optimality conditions at the iterate, and the move that leads there.
-//!
-//! The rates move in the same pass over the flows as the residuals are found in.
+//! The step to the next iterate, and the residuals of the optimality conditions there, in one pass over the flows.
 
 use std::sync::Arc;
 
@@ -253,8 +251,8 @@ fn add(values: &mut [f64], changes: &[f64], length: f64) {
     values.iter_mut().zip(changes).for_each(|(value, change)| *value += length * change);
 }
 
-/// 1 + t, bent so that it stays positive: λ of a steep utility may have to fall by decades, and is not to hold up the
-/// rest.
+/// 1 + t, continued by an exponential below 0.1, so that it stays positive: a λ that falls by decades, as that of a
+/// steep utility may, would otherwise limit the step of the others.
 fn factor(change: f64) -> f64 {
     if change > -0.9 { 1.0 + change } else { 0.1 * (10.0 * (change + 0.9)).max(-SHRINK).exp() }
 }

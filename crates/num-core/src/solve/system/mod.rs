@@ -1,15 +1,15 @@
-//! Newton's equations, of the interior point and of the dual, brought to one unknown per link.
+//! Newton's equations of the interior point and of the dual, reduced to one unknown per link.
 //!
 //! ```text
 //! ( Σ_f K_f + S/P ) dp = right-hand side      K_f = W_p r_p r_pᵀ for a flow with one path p
 //! ```
 //!
 //! r_p is path p's column of the routing matrix, W and S/P are diagonal; K_f of a flow with several paths is in
-//! `multipath.rs`. Symmetric and positive definite, and so dense once multiplied out that a sparse factorization never
-//! pays: on leaf-spines 77 % of its factor is filled. Conjugate gradients with the diagonal as preconditioner do
-//! without the product (O(crossings) per step, no memory); where they do not arrive, and from the start where the
-//! system is small, it is multiplied out and factorized (faer's Cholesky, O(links³) of those that are not slack), and
-//! conjugate gradients with that factor as preconditioner end in a few steps.
+//! `multipath.rs`. The matrix is symmetric, positive definite and dense: on leaf-spines 77 % of a sparse factor is
+//! filled, so a sparse factorization does not pay. Conjugate gradients with the diagonal as preconditioner need products
+//! with the matrix only (O(crossings) per step, no memory). Where they do not converge, and from the start where the
+//! system is small, the matrix is computed and factorized (faer's Cholesky, O(links³) of those that are not slack).
+//! Conjugate gradients with that factor as preconditioner converge in a few steps.
 
 mod multipath;
 
@@ -29,20 +29,20 @@ const SMALL: usize = 48;
 /// The same where it is badly conditioned near the end, because rates reach 0, and where flows have several paths.
 const MEDIUM: usize = 1000;
 const SEVERAL: usize = 2500;
-/// Up to this number of links that are not slack it can be: 200 MB.
+/// The largest number of links in a factor (those that are not slack): 200 MB.
 const LARGEST: usize = 5000;
 /// A link is slack when no more than this part of its diagonal entry comes from flows: it stays out of the factor. The
 /// first part that leaves no more links in the factor than its number, or the last: what is left out costs steps of
 /// conjugate gradients, O(crossings) each, and every link in it a part of O(links³).
 const SLACK: [(f64, usize); 3] = [(1e-9, 128), (1e-4, 500), (1e-2, 500)];
 const LARGEST_SLACK: f64 = 0.1;
-/// Conjugate-gradient steps after which they count as not arriving.
+/// Conjugate-gradient steps after which they count as not converging.
 const MOST_STEPS: usize = 400;
-/// What has small prices beside the rest is as exact as the rest then.
+/// An accuracy at which prices that are small relative to the others have as many digits.
 pub(super) const EXACT: f64 = 1e-15;
 /// Steps that refine what a factorization gives, at most.
 const MOST_REFINEMENTS: usize = 60;
-/// The number of what has none: the row of a link, say.
+/// The index of an absent item, such as the row of a link without one.
 pub(super) const ABSENT: u32 = u32::MAX;
 
 /// How exact a solution is to be, relative, in the norm of the preconditioner.
@@ -110,12 +110,12 @@ impl System {
         }
     }
 
-    /// From now on, factorize where that can be.
+    /// From now on the matrix is factorized, if it is not too large.
     pub(super) fn enable_factorization(&mut self) {
         self.dense = true;
     }
 
-    /// Takes over new weights and diagonals.
+    /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`.
     pub(super) fn update(&mut self) {
         self.preconditioner.copy_from_slice(&self.diagonal);
         self.multipath.add_diagonal(&self.routing, &self.weights, &mut self.preconditioner);
@@ -141,9 +141,9 @@ impl System {
         }
     }
 
-    /// Conjugate gradients from 0 with the factor as preconditioner: what is small beside the rest is then as exact as
-    /// the rest, and what was added to the diagonal for the factor's sake does no harm. Two steps as a rule, more where
-    /// many links are left out.
+    /// Conjugate gradients from 0 with the factor as preconditioner. Small entries become as exact as large ones, and
+    /// the shift of the diagonal that the factorization needed is corrected. Two steps as a rule, more where many links
+    /// are left out of the factor.
     fn refine(&mut self, factor: &mut Factor, right: &mut [f64], solution: &mut [f64], tolerance: f64) {
         solution.fill(0.0);
         let (mut rest, mut goal, mut turn) = (0.0, 0.0, 0.0);
@@ -188,7 +188,7 @@ impl System {
         self.multipath.multiply(&self.routing, &self.weights, pairs);
     }
 
-    /// Conjugate gradients. Returns whether they arrived.
+    /// Conjugate gradients. Returns whether they converged.
     fn iterate(&mut self, right: &[f64], solution: &mut [f64], tolerance: f64) -> bool {
         let size = self.diagonal.len();
         let weighted = |values: &[f64], scale: &[f64]| -> f64 {
@@ -234,8 +234,7 @@ impl System {
         rest <= goal
     }
 
-    /// Multiplies the matrix out, scales it and factorizes it. Rounding may leave it barely indefinite; then with a
-    /// little more on the diagonal.
+    /// Computes the matrix, scales and factorizes it. Rounding may make it indefinite; then the diagonal is shifted.
     fn factorize(&mut self) {
         let rows = Rows::new(&self.diagonal, &self.preconditioner);
         let size = rows.links.len();
@@ -265,7 +264,7 @@ impl System {
     }
 }
 
-/// Which links have a row in the factor.
+/// The links that have a row in the factor.
 struct Rows {
     /// What scales the matrix to a diagonal of ones, per link.
     scale: Vec<f64>,

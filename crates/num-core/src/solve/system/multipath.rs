@@ -6,11 +6,10 @@
 //! K_f  = Σ_{p≠0} θ_p e_p e_pᵀ − v vᵀ/Θ + u uᵀ/(Θ(1 + Θσ))      e_p = r_p − r_0, v = Σ θ_p e_p, u = Θ r_0 + v
 //! ```
 //!
-//! r_p is the column of path p in the routing matrix and 0 the path of the largest θ. Where a flow is held nearly at
-//! its rate (Θσ ≫ 1), what is left is how it is split. Written as Σ θ_p r_p r_pᵀ − …, that would be a difference of
-//! large numbers on every link that all its paths cross; here such links are not in any e_p. Nor are their prices in
-//! any a_p: what is the price of every path of a flow, Q, may be many decades more than what says how it is split, and
-//! η and b are less it.
+//! r_p is the column of path p in the routing matrix and 0 the path of the largest θ. Where Θσ ≫ 1 the flow's rate is
+//! nearly fixed and only its split changes. The form Σ θ_p r_p r_pᵀ − … would then be a difference of large numbers on
+//! every link that all its paths cross; such links are in no e_p. Their price Q may be many decades larger than the
+//! differences that decide the split: a_p, b and η are without Q.
 
 use std::ops::Range;
 
@@ -27,12 +26,14 @@ pub(in crate::solve) struct Multipath {
     paths: Vec<Range<usize>>,
     /// b of each.
     pub(in crate::solve) forces: Vec<f64>,
-    /// Θ, 1/(1 + Θσ) and σ/(1 + Θσ) of each *(derived)*.
+    /// Θ of each *(derived)*.
     totals: Vec<f64>,
+    /// 1/(1 + Θσ) of each *(derived)*.
     softness: Vec<f64>,
+    /// σ/(1 + Θσ) of each *(derived)*.
     stiffness: Vec<f64>,
-    apart: Apart,
-    /// The links that each crosses; none before their first use *(given)*.
+    link_sets: LinkSets,
+    /// The links that each crosses; none before the first factorization *(given)*.
     unions: Option<Unions>,
     /// Values of one flow's paths, and of all links.
     of_paths: Vec<f64>,
@@ -51,22 +52,22 @@ impl Multipath {
             unions: None,
             of_paths: vec![0.0; most],
             of_links: if paths.is_empty() { Vec::new() } else { vec![0.0; problem.capacities.len()] },
-            apart: Apart::new(problem, &paths),
+            link_sets: LinkSets::new(problem, &paths),
             paths,
         }
     }
 
-    /// Takes over σ of a flow, and θ of its paths from those of all.
+    /// Sets σ of a flow, and θ of its paths from `weights` of all paths.
     pub(in crate::solve) fn set(&mut self, flow: usize, curvature: f64, weights: &[f64]) {
         let total = weights[self.paths[flow].clone()].iter().sum::<f64>().max(f64::MIN_POSITIVE);
         self.totals[flow] = total;
         self.softness[flow] = (1.0 + total * curvature).recip();
-        // As a sum of reciprocals: σ may be anything a float is.
+        // σ/(1 + Θσ) as 1/(1/σ + Θ): σ may be 0 or ∞.
         self.stiffness[flow] = (curvature.recip() + total).recip();
     }
 
-    /// Replaces the force on each path of a flow, less what is the same for all, by how much its rate changes.
-    /// Returns how much the flow's changes, which their sum is only to rounding of theirs, and η, less the same.
+    /// Replaces a_p of each path of a flow (without Q) by dx_p. Returns Σ dx_p, free of the rounding of that sum, and η
+    /// (without Q).
     pub(in crate::solve) fn respond(
         &self,
         flow: usize,
@@ -77,12 +78,12 @@ impl Multipath {
         self.split(flow, weights, self.forces[flow] + common, forces)
     }
 
-    /// Σ of values over the links that all paths of a flow cross, and for each path over its others.
+    /// Σ of values over the common links of a flow (the result), and over the own links of each path (`sums`).
     pub(in crate::solve) fn gather(&self, flow: usize, value: impl Fn(u32) -> f64, sums: &mut [f64]) -> f64 {
         for (sum, path) in sums.iter_mut().zip(self.paths[flow].clone()) {
-            *sum = self.apart.own(path).iter().map(|&link| value(link)).sum();
+            *sum = self.link_sets.own(path).iter().map(|&link| value(link)).sum();
         }
-        self.apart.common(flow).iter().map(|&link| value(link)).sum()
+        self.link_sets.common(flow).iter().map(|&link| value(link)).sum()
     }
 
     fn split(&self, flow: usize, weights: &[f64], force: f64, forces: &mut [f64]) -> (f64, f64) {
@@ -119,9 +120,9 @@ impl Multipath {
             let common = self.gather(flow, |link| pairs[link as usize][0], changes);
             let (total, _) = self.split(flow, weights, common, changes);
             for (change, path) in changes.iter().zip(range) {
-                self.apart.own(path).iter().for_each(|&link| pairs[link as usize][1] += change);
+                self.link_sets.own(path).iter().for_each(|&link| pairs[link as usize][1] += change);
             }
-            self.apart.common(flow).iter().for_each(|&link| pairs[link as usize][1] += total);
+            self.link_sets.common(flow).iter().for_each(|&link| pairs[link as usize][1] += total);
         });
         self.of_paths = of_paths;
     }
@@ -139,7 +140,7 @@ impl Multipath {
             let (total, softness, stiffness) = (self.totals[flow], self.softness[flow], self.stiffness[flow]);
             for &link in range.flat_map(|path| routing.paths().links(path)) {
                 let sum = std::mem::take(&mut sums[link as usize]);
-                // What crosses the link, once; the rest of the flow changes with it.
+                // θ of the paths on the link is `sum`: sum (1 + (Θ − sum) σ)/(1 + Θσ).
                 diagonal[link as usize] += sum * (softness + (total - sum).max(0.0) * stiffness);
             }
         });
@@ -162,17 +163,17 @@ impl Multipath {
     }
 }
 
-/// The links that all paths of a flow cross, and those that each of its paths crosses beside them.
-struct Apart {
-    /// The common links of flow f are `common[common_starts[f]..common_starts[f + 1]]`, and likewise the others by
-    /// path.
+/// The common links of each flow, which all its paths cross, and the own links of each path: its others.
+struct LinkSets {
+    /// The common links of flow f are `common[common_starts[f]..common_starts[f + 1]]`, the own links of path p
+    /// `own[own_starts[p]..own_starts[p + 1]]`.
     common_starts: Vec<usize>,
     common: Vec<u32>,
     own_starts: Vec<usize>,
     own: Vec<u32>,
 }
 
-impl Apart {
+impl LinkSets {
     fn new(problem: &Presolved, flows: &[Range<usize>]) -> Self {
         let mut this = Self { common_starts: vec![0], common: Vec::new(), own_starts: Vec::new(), own: Vec::new() };
         let mut counts = vec![0; if flows.is_empty() { 0 } else { problem.capacities.len() }];
@@ -213,13 +214,17 @@ struct Unions {
     numbers: Vec<u32>,
     rows: Vec<u32>,
     scales: Vec<f64>,
-    /// What the pivot's path crosses, by number, and which numbers those are; e_p, where it is not 0; v, u and Σ θ_p
-    /// e_p e_pᵀ by columns.
+    /// The numbers of the links of path 0.
     pivot: Vec<u32>,
+    /// r_0, by number.
     on_pivot: Vec<f64>,
+    /// The entries ±1 of e_p = r_p − r_0.
     signs: Vec<(u32, f64)>,
+    /// v = Σ θ_p e_p.
     drift: Vec<f64>,
+    /// u = Θ r_0 + v.
     whole: Vec<f64>,
+    /// Σ θ_p e_p e_pᵀ, by columns.
     square: Vec<f64>,
 }
 
