@@ -14,11 +14,11 @@ use crate::utility::Curvature;
 /// Flows that nothing can pass (every path over a failed link or capped at 0) leave the objective, and prices of links
 /// that no other flow uses are ignored. O(crossings).
 ///
-/// A max-min problem (any α is ∞) is certified by the bottleneck property: once the rates are feasible, every flow must be
-/// at its cap or saturation, or cross a link that is full and on which no flow has a larger fair share. The prices are
-/// then ignored. Where flows have several paths a bottleneck is a sum over several links: the max-min rates are found
-/// first, at the cost of [`max_min`](crate::max_min()). The given rates are certified against the bottleneck links of
-/// those rates. A wrong set of links can only make the residual larger.
+/// A max-min problem (any α is ∞) is certified by the bottleneck property: once the rates are feasible, every flow must
+/// be at its cap or saturation, or cross a link that is full and on which no flow has a larger fair share. The prices
+/// are then ignored. Where flows have several paths a bottleneck is a sum over several links: the max-min rates are
+/// found first, at the cost of [`max_min`](crate::max_min()). The given rates are certified against the bottleneck
+/// links of those rates. A wrong set of links can only make the residual larger.
 ///
 /// # Errors
 /// Those of bad input: `Length`, `Rate` and `Price` of [`Error`](crate::Error). `Unsupported` for max-min problems with

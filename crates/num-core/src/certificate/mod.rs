@@ -1,8 +1,7 @@
 //! Certificates: proven bounds on the error of rates and prices, independent of the method that found them.
 //!
-//! A [`Certificate`] has a bound on the total missing utility (`gap.rs`), and a residual of the optimality conditions of
-//! every single rate (`kkt.rs`). Both are of a [`FeasiblePoint`]: the rates made
-//! feasible, with their prices.
+//! A [`Certificate`] has a bound on the total missing utility (`gap.rs`), and a residual of the optimality conditions
+//! of every single rate (`kkt.rs`). Both are of a [`FeasiblePoint`]: the rates made feasible, with their prices.
 //!
 //! Max-min fairness has no objective and so no dual bound. Its proof is the bottleneck property, which
 //! [`max_min`](crate::max_min()) states: the largest distance of a flow from having a bottleneck is both gap

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! x_p = θ_p B_f(t)      Σ_{p ∈ f} θ_p = 1        as the fair share t rises, each path until a link of it is full
-//! θ_p ← x_p / Σ x       a flow leans to the paths that have given more; then once more from t = 0
+//! θ_p ← x_p / Σ x       the weight of a path is its part of the flow's rate; then again from t = 0
 //! ```
 //!
-//! Where it comes to rest all paths that a flow uses fill at one fair share, which max-min rates do as well, but other
-//! rates too: it is no exact method. How far a flow is from having a bottleneck is therefore proven afterwards, by
-//! reasons as of `witness.rs` and nothing else. Two kinds are tried, prices of 1 on
+//! At a fixed point all paths that a flow uses fill at one fair share. That is necessary for max-min rates and not
+//! sufficient: the method is not exact. The residual of the rates is therefore bounded afterwards by a witness
+//! (`witness.rs`). Two kinds of inequalities are tried, with prices of 1 on
 //!
 //! ```text
 //! one full link l                    with t the largest fair share of a flow all of whose paths cross l
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! **The bound.** Let u be the largest residual. By weak duality (`witness.rs`) every flow f that is not satisfied has
-//! a reason with fair share t, so that with m_g = min(y_g, B_g(t)), for any feasible rates z,
+//! an inequality with fair share t, so that with m_g = min(y_g, B_g(t)), for any feasible rates z,
 //!
 //! ```text
 //! (1)  y_f ≥ (1 − u) B_f(t)
@@ -23,16 +23,16 @@
 //! ```
 //!
 //! Take the max-min rates for z. If they give f more than y_f/(1 − u), then by (2) they give some g less than m_g,
-//! which is at most its B_g(t), and by (1) B_f(t) ≤ y_f/(1 − u): what f lacks is held by a flow whose fair share is at
-//! most that of y_f/(1 − u). And let s* be the largest fair share that all flows can have at once, but for those that
-//! have their most r_f before. Then every flow has all but a part u of what that gives it:
+//! which is at most its B_g(t), and by (1) B_f(t) ≤ y_f/(1 − u): f can gain more only from flows whose fair share is at
+//! most that of y_f/(1 − u). Let s* be the largest s for which the rates min(r_f, B_f(s))
+//! of all flows are feasible. Then every flow has all but a part u of that rate:
 //!
 //! ```text
 //! (3)  y_f ≥ (1 − u) min(r_f, B_f(s*))
 //! ```
 //!
 //! for if t ≤ s* the max-min rates leave every other flow its m_g, so that (2) applies, and otherwise (1) is
-//! stronger. For single rates further up there is no such bound: they depend on all that is below.
+//! stronger. There is no such bound for single rates at higher fair shares.
 //!
 //! Cost: a water-fill of all paths per round, and for the proof, every few rounds, the crossings of full links times
 //! the number of levels.
@@ -52,18 +52,18 @@ use crate::utility::FairShare;
 /// Rounds between two proofs, and how many proofs are tried.
 const ROUNDS: usize = 4;
 const PROOFS: usize = 6;
-/// By what part a proof must better the one before it for another one to be tried.
+/// The relative decrease of the residual below which no further proof is tried.
 const GAIN: f64 = 0.01;
 /// Levels of which a proof takes all full links below.
 const LEVELS: usize = 16;
 /// A link with no more than this part of its capacity left is full.
 const FULL: f64 = 1e-9;
-/// A part that a path has at least, so that it can come back.
+/// The least θ_p: at 0 a path would never be used again.
 const LEAST: f64 = 1e-9;
 /// Paths between two checks for a stop.
 const SLICE: usize = 1 << 16;
 
-/// Rates in the caller's units, and how far they are proven.
+/// Rates in the caller's units, and their residual.
 pub(super) struct Approximate {
     pub(super) rates: Vec<f64>,
     pub(super) unfairness: f64,
@@ -153,7 +153,7 @@ fn by_curves(network: &Network, shares: &[FairShare], parts: &[f64]) -> Result<V
     Ok(fill.so_far().into_iter().map(|rate| rate / network.unit).collect())
 }
 
-/// Reasons for rates of the open paths; any would do, good ones are near the bottlenecks of the rates.
+/// A witness for rates of the open paths: inequalities at the bottlenecks of these rates.
 fn witness_near(network: &Network, through: &Paths, shares: &[FairShare], rates: &[f64]) -> Result<Witness> {
     let mut pacer = Pacer::new();
     let level = |flow: usize| {

@@ -1,4 +1,4 @@
-//! How far rates are from max-min fair, whatever method they came from.
+//! The residual of max-min rates, independent of the method that found them.
 //!
 //! ```text
 //! residual of a flow = min( 1 − x/r,  min over links l ∈ p of max(1 − load_l/c_l, 1 − x/B(f_l)) )
@@ -83,8 +83,8 @@ fn each_path(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize, f64,
         }
         for &link in links {
             let (idle, most) = ((1.0 - loads[link as usize]).max(0.0), largest[link as usize]);
-            // B(F(x)) may differ from x by more than rounding; a flow with the largest share on a link lacks nothing
-            // there.
+            // B(F(x)) may differ from x by more than rounding; a flow with the largest share on a link has
+            // residual 0 there.
             let residual = if fair_share >= most { idle } else { idle.max(below(share.bandwidth(most))) };
             if residual < nearest.0 {
                 nearest = (residual, Some(link));

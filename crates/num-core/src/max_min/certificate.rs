@@ -1,4 +1,4 @@
-//! The proof of max-min rates: how far the flow that is worst off is from having a bottleneck.
+//! The certificate of max-min rates: the largest residual of a flow.
 //!
 //! Max-min fairness has no objective, and so no dual bound. The largest residual of a flow (`bottleneck.rs`) stands for
 //! both the gap and the KKT residual.
@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::normalize::{self, FNorm};
 use crate::problem::Problem;
 
-/// Certifies rates in the caller's units, which F-NORM makes feasible first. The witness says why flows with several
-/// paths cannot have more; no witness, however wrong, lets wrong rates pass.
+/// Certifies rates in the caller's units, which F-NORM makes feasible first. The witness bounds the rates of
+/// flows with several paths; a wrong one can only make the residual larger.
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) and [`Error::Rate`](crate::Error::Rate) for bad input, those of

@@ -1,16 +1,16 @@
-//! Max-min under inequalities between the rates of flows, each of which holds whatever is routed.
+//! Max-min rates under cuts: inequalities between the rates of flows that hold for every routing.
 //!
 //! ```text
 //! Σ_f λ_f y_f ≤ π·c       λ_f = min π(p) over the open paths p of f,  π ≥ 0
 //! ```
 //!
-//! Every price of the links gives one (weak duality), which stays true when capacities, caps or weights change. The
-//! fair share t rises and all flows with it, y_f = B_f(t), until a cut is full; its flows with λ_f > 0 are held there,
-//! the others go on. That is water-filling with a link for every cut and a factor for every crossing. The rates are the
-//! max-min rates of a larger set than what can be routed: if they can be routed, they are max-min fair, and the cuts
-//! that have held flows are the reasons (`witness.rs`).
+//! Every vector of prices gives one (weak duality), which stays valid when capacities, caps or weights change. The fair
+//! share t rises and all flows with it, y_f = B_f(t), until a cut is full; its flows with λ_f > 0 are fixed there, the
+//! others continue. That is water-filling with a link for every cut and a factor for every crossing. The rates are the
+//! max-min rates of a set that contains all feasible rates: if they can be routed, they are max-min fair, and the cuts
+//! that have fixed flows are the witness (`witness.rs`).
 //!
-//! While no curve gets steeper the level of a cut only rises, so that one once computed is a bound, as in
+//! While no curve gets steeper the level of a cut only rises, so that an earlier level is a lower bound, as in
 //! [`water_fill`](super::water_fill); at a breakpoint where one does, the levels of its cuts are computed afresh.
 //!
 //! Cost: O(factors · breakpoints per flow + visits · log cuts).
@@ -31,7 +31,7 @@ const ROUNDING: f64 = 1e-11;
 const STEPS: usize = 40;
 const NEAR: f64 = 1e-12;
 
-/// Cuts, by the flows that they are about too.
+/// Cuts, also indexed by their flows.
 #[derive(Debug)]
 pub(super) struct CutPool {
     cuts: Vec<Inequality>,
@@ -140,7 +140,7 @@ impl CutPool {
         lowered.into_iter().map(|(flow, rate, _)| (flow, rate)).collect()
     }
 
-    /// Lets all flows rise from the fair share 0 until each is held. Returns the reasons: the cuts that have held one,
+    /// Lets all flows rise from the fair share 0 until each is held. Returns the witness: the cuts that have held one,
     /// at their fair shares.
     ///
     /// # Errors

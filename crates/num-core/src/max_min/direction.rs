@@ -1,13 +1,13 @@
-//! Where the basis goes as the fair share rises, and which row is the first to fall to 0.
+//! The derivative of the basic variables by the fair share, and the ratio test: the first row to reach 0.
 //!
 //! ```text
 //! dx_E/dt = −W⁻¹ a_T       a_l = Σ r_f over the key paths on l,  r_f = dy_f/dt
 //! dx_k/dt = r_f − Σ dx_e,  ds_l/dt from the loads
 //! ```
 //!
-//! A row whose rate of change is below 1e−12 of the terms that it is the sum of counts as resting. The first row to
-//! reach 0 is found in two passes: the least step when every row may go below 0 by a tolerance, then, of the rows that
-//! reach 0 within it, the one whose rate of change is least of rounding. Cost: O(nonzeros of W⁻¹ + links).
+//! A derivative below 1e−12 of the terms that it is the sum of counts as 0. The ratio test has two passes: the least
+//! step at which a row is below 0 by a tolerance; then, of the rows that reach 0 within that step, the one whose
+//! derivative has the least relative rounding. Cost: O(nonzeros of W⁻¹ + links).
 
 use super::basis::NONE;
 use super::network::Network;

@@ -1,6 +1,5 @@
-//! Sums to twice the precision of a float: what heavy flows leave behind when they are taken out of a sum is below what
-//! light ones are in it.
-
+//! Double-double sums: cancellation of large terms leaves the small ones exact. Weighted sums need it where heavy flows
+//! are subtracted and light ones remain.
 /// The sum of a high and a low part.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DoubleDouble {

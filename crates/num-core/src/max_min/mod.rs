@@ -16,29 +16,32 @@
 //! | `water_fill.rs` | weights: fast, reusable |
 //! | `curves.rs` | bandwidth functions, and weights among them |
 //! | `tournament.rs` | which link fills first |
-//! | `bottleneck.rs` | how far any rates are from the equivalence above |
-//! | `certificate.rs` | that distance as a certificate |
-//! | `solution.rs` | rates with their proof, and the next ones from them |
+//! | `bottleneck.rs` | the largest violation of the equivalence above by any rates |
+//! | `certificate.rs` | that residual as a certificate |
+//! | `solution.rs` | rates with their certificate, and warm starts from them |
 //! | `parametric/` | a run: pivots and cuts while the fair share rises, and the values of its basis |
-//! | `network.rs`, `rising_rates.rs` | what it runs on: open paths and caps, rates over the fair share |
+//! | `network.rs`, `rising_rates.rs` | its input: open paths and caps, rates as functions of the fair share |
 //! | `crossings.rs` | the paths through every link |
-//! | `basis.rs`, `direction.rs`, `row.rs` | full links and the inverse, which row leaves, what enters |
-//! | `warm_start.rs` | the same from an earlier solution: its cuts and its basis |
-//! | `cuts.rs`, `reroute.rs` | rates under cuts, and whether a basis can be found that routes them |
+//! | `basis.rs`, `direction.rs`, `row.rs` | the basis and its inverse, the leaving row, the entering column |
+//! | `warm_start.rs` | rates from the cuts and the basis of an earlier solution |
+//! | `cuts.rs`, `reroute.rs` | max-min rates under cuts, and a basis that routes them, if there is one |
 //! | `adaptive.rs` | approximate rates over several paths, with a proven bound |
-//! | `double_double.rs` | sums to twice the precision |
-//! | `witness_from_cuts.rs` | the witness of a run: from its cuts to reasons that stand alone |
-//! | `witness.rs` | checks a witness: how far flows with several paths are from a bottleneck |
+//! | `double_double.rs` | sums in double-double precision |
+//! | `witness_from_cuts.rs` | the witness of a run, from its cuts |
+//! | `witness.rs` | the residual of rates over several paths, given a witness |
+//!
+//! A *cut* is an inequality Σ λ_f y_f ≤ π·c between the rates of flows that is full at the end of a run. A *witness* is
+//! the set of inequalities, valid for all feasible rates, that certifies max-min rates over several paths.
 //!
 //! ## Three fills
 //!
 //! In each of them the fair share rises, and every link (or cut) has a bound of the level at which it fills. Levels
-//! only rise while flows stop, so the link with the least bound is visited next (`tournament.rs`): it gets a higher
-//! bound, or fills. What differs is how a level is found, and no way of the three serves the others:
+//! only rise while flows are fixed, so the link with the least bound is visited next (`tournament.rs`): it gets a
+//! higher bound, or fills. The fills differ in how a level is computed:
 //!
 //! | fill | a level is | for |
 //! |---|---|---|
-//! | `water_fill.rs` | the quotient of two running sums, in twice the precision | weights: a visit is O(1) |
+//! | `water_fill.rs` | the quotient of two running sums, in double-double precision | weights: a visit is O(1) |
 //! | `curves.rs` | computed from the curves on a bracket of breakpoints | curves: exact however steep a curve is |
 //! | `cuts.rs` | where running sums of straight lines meet | cuts of thousands of flows, each with a factor per flow |
 //!
@@ -108,8 +111,8 @@ pub fn max_min(problem: &Problem) -> Result<Vec<f64>> {
     Ok(search.rates())
 }
 
-/// Why no flow can have more than its max-min fair rate: what [`certify`] needs to judge rates. With one path per flow
-/// that needs no reasons.
+/// The witness of the max-min rates, by which [`certify`] certifies given rates. Empty with one path per flow, which
+/// needs none.
 ///
 /// # Errors
 /// Those of [`max_min`].

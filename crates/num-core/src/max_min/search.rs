@@ -97,7 +97,7 @@ impl Search {
         }
     }
 
-    /// Why no flow can have more, once it is done; with one path per flow that needs no reasons.
+    /// The witness of the rates, once the search is done; empty with one path per flow.
     pub(crate) fn witness(&self) -> &[Inequality] {
         match &self.kind {
             Kind::OnePath(_) => &[],

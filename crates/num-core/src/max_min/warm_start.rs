@@ -3,13 +3,12 @@
 //! ```text
 //! 1. y ← max-min rates under the cuts known        cuts.rs; cuts hold whatever the capacities, caps and weights are
 //! 2. route y from the last basis                   reroute.rs; a basis depends on paths alone
-//! 3. if y exceeds cuts, add them, and again        if not, y is max-min fair, and the cuts are its reasons
+//! 3. if y exceeds cuts, add them, and again        if not, y is max-min fair, and the cuts are its witness
 //! ```
 //!
-//! The rates under the cuts are those of a set that holds all that can be routed; there are finitely many cuts, and
-//! each round adds some that y exceeds. A cap that has changed mostly moves flows along cuts that are known: then there
-//! are few rounds, and pivots for what it displaces. Where much has changed, most cuts are of no use, and the search
-//! breaks off after a number of pivots, for a run from the beginning.
+//! The set under the cuts contains all feasible rates. There are finitely many cuts, and each round adds some that y
+//! exceeds. A changed cap mostly moves flows along known cuts: few rounds, and few pivots. Where much has changed, the
+//! search ends after a number of pivots, and a run from the beginning follows.
 
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ const ROUNDS: usize = 40;
 const PIVOTS: usize = 60;
 const PIVOTS_PER_FLOW: f64 = 0.06;
 
-/// What a run leaves for the next one.
+/// The state of a run that the next one starts from.
 #[derive(Debug)]
 pub(super) struct WarmStart {
     frame: Arc<Frame>,

@@ -1,10 +1,12 @@
-//! How far rates of flows with several paths are from max-min fair, by reasons why flows cannot have more.
+//! The residual of max-min rates of flows with several paths, by a witness: a set of inequalities that bound the rates.
 //!
-//! A reason is a fair share t with prices p and factors λ ≥ 0, any numbers. With m_g = min(y_g, B_g(t)),
+//! An inequality is a fair share t with prices p ≥ 0 and factors λ ≥ 0, otherwise arbitrary. With m_g = min(y_g,
+//! B_g(t)),
 //!
 //! ```text
 //! slack_f    = c·p + Σ r_p (λ − q_p)₊ − Σ_{g ≠ f} λ_g m_g − λ_f y_f
-//! residual_f = min( 1 − y_f/r_f,  min over reasons with λ_f > 0 of max(1 − y_f/B_f(t), slack_f/(slack_f + λ_f y_f)) )
+//! residual_f = min( 1 − y_f/r_f,  min over inequalities with λ_f > 0 of
+//!                             max(1 − y_f/B_f(t), slack_f/(slack_f + λ_f y_f)) )
 //! ```
 //!
 //! with r_f its saturation or cap, or what all its paths' caps and capacities allow. By weak duality
@@ -14,12 +16,11 @@
 //! ```
 //!
 //! any feasible rates that leave every other flow g at least m_g give f at most y_f + slack_f/λ_f. So a residual of ε
-//! means that f has all but a part ε of B_f(t), and could gain no more than a part ε of what it would then have without
-//! taking from a flow g that has no more than B_g(t). No reason, however wrong, lets wrong rates pass; one that is
-//! missing gives right rates a residual. The largest over all flows is 0 for the max-min rates and the reasons that
-//! come with them. A cap counts as a link of its path.
+//! means: y_f ≥ (1 − ε) B_f(t), and z_f ≤ y_f/(1 − ε) in all feasible rates z with z_g ≥ m_g for the other flows g. The
+//! statement holds for any witness: a wrong or missing inequality can only make the residual larger. The largest
+//! residual over all flows is 0 for the max-min rates and their witness. A cap counts as a link of its path.
 //!
-//! Cost: O(reasons · (flows + crossings of their links)) after a transpose.
+//! Cost: O(inequalities · (flows + crossings of their links)) after a transpose.
 
 use super::curves::Curves;
 use super::flow_shares;
@@ -31,17 +32,17 @@ use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::utility::FairShare;
 
-/// What a flow lacks is relative to its rate, and at least to this part of what its paths could carry: rates
-/// below that count as none.
+/// Residuals are relative to the flow's rate, and at least to this part of what its paths could carry: lower rates
+/// count as 0.
 const NEGLIGIBLE: f64 = 1e-6;
 
-/// What a fair share may be above t and still count as t, relative; on a steep curve that is much.
+/// Relative rounding of the fair share t; on a steep curve it is a large change of the rate.
 const ROUNDING: f64 = 1e-12;
 
-/// Why flows cannot have more than they have.
+/// A set of inequalities that bound the rates of flows.
 pub(crate) type Witness = Vec<Inequality>;
 
-/// What keeps some flows where they are.
+/// An inequality between the rates of some flows, and the fair share at which it is full.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Inequality {
     pub(super) fair_share: f64,
@@ -98,7 +99,7 @@ pub(super) fn residual_in(
         for &(flow, factor) in factors {
             for path in network.paths_of(flow as usize) {
                 let above = factor - path_prices[path];
-                // Not a product with 0, which would spoil a ceiling that is not finite.
+                // 0 · ∞ would be NaN.
                 rents += if above > 0.0 { network.ceilings[path] * above } else { 0.0 };
             }
         }
@@ -167,7 +168,7 @@ mod tests {
             let lower = |(&flow, &rate): (&u32, &f64)| if flow == short { rate * (1.0 - part) } else { rate };
             let spoiled: Vec<f64> = group.zip(&rates).map(lower).collect();
             for _ in 0..50 {
-                // Some that are anything, and the right ones with errors.
+                // Arbitrary inequalities, and the right ones with errors.
                 let mut inequalities: Witness = (0..5).map(|_| any_inequality(&mut rng)).collect();
                 let error = rng.random_range(0.0..0.5);
                 for mut inequality in witness.clone() {

@@ -1,18 +1,18 @@
-//! From cuts to reasons that stand alone.
+//! The witness of a run: from its cuts, each of which holds given the earlier ones, to inequalities that hold alone.
 //!
 //! ```text
-//! cut i       Σ λ_f y_f ≤ π·c      holds given the cuts before it: a link shut out by cut j < i is full, so that its
-//!                                  π may be negative, and a path shut out by it is empty, so that π(p) may be
-//!                                  below λ_f
-//! reason i  = cut i + Σ_{j < i} κ_j reason j      with the least κ_j ≥ 0 for which π ≥ 0 and π(p) ≥ λ_f for every path
+//! cut i         Σ λ_f y_f ≤ π·c      holds given cuts j < i: where cut j has fixed a link as full, π may be negative;
+//!                                    where it has fixed a path as empty, π(p) may be below λ_f
+//! inequality i  = cut i + Σ_{j < i} κ_j inequality j      with the least κ_j ≥ 0 for which π ≥ 0, and π(p) ≥ λ_f for
+//!                                                         every path
 //! ```
 //!
-//! From the latest cut to the earliest: what reason j is added for is what cut j has shut out, where it has room, and
-//! nowhere does it take any. All cuts are full at the end, so their sum is. Prices and factors then hold for whatever
-//! rates can be routed, which is what [`witness`](super::witness) needs of them.
+//! The cuts j are added from the latest to the earliest. Inequality j satisfies both conditions everywhere, strictly on
+//! the links and paths that cut j has fixed: a multiple of it removes their violations and creates no others. All cuts
+//! are full at the end, so their sum is. Prices and factors then hold for all feasible rates, as
+//! [`witness`](super::witness) requires.
 //!
-//! Cost: for every cut the paths of the flows that cross its links, and the reasons that it needs.
-
+//! Cost: for every cut the paths of the flows that cross its links, and the inequalities added to it.
 use super::basis::NONE;
 use super::network::Network;
 use super::witness::{Inequality, Witness};
@@ -20,12 +20,12 @@ use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
 
-/// A fair share is given as a little less than it is: rates that are right but for rounding have it then.
+/// A fair share is lowered by this part, so that the rounding of exact rates does not violate it.
 pub(super) const ROUNDED: f64 = 1e-15;
-/// What is below this part of the largest price is rounding.
+/// Numbers below this part of the largest price are rounding.
 const ROUNDING: f64 = 1e-11;
 
-/// Where some flows were held.
+/// A cut, and the fair share at which it has fixed flows.
 #[derive(Debug, Clone)]
 pub(super) struct Cut {
     pub(super) fair_share: f64,
@@ -33,7 +33,7 @@ pub(super) struct Cut {
     pub(super) prices: Vec<(u32, f64)>,
 }
 
-/// Numbers of which few are not 0.
+/// A sparse vector.
 struct Sparse {
     values: Vec<f64>,
     is_listed: Vec<bool>,
@@ -73,14 +73,15 @@ impl Sparse {
     }
 }
 
-/// What a cut needs an earlier one for.
+/// A violation that an earlier inequality removes: a link with π < 0, or a path with π(p) < λ_f.
 #[derive(Debug, Clone, Copy)]
-enum Unmet {
+enum Violation {
     Link(u32),
     Path(u32),
 }
 
-/// The reasons of all cuts, of which each shut out some paths and links. `through` lists the paths of every link.
+/// The witness: an inequality per cut. `path_ban` and `link_ban` give the cut that has fixed a path or a link;
+/// `through` lists the paths of every link.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
@@ -96,14 +97,14 @@ pub(super) fn witness_from_cuts(
     let (mut earlier_prices, mut earlier_factors) = (Sparse::new(links), Sparse::new(flows));
     let mut witness: Witness = Vec::with_capacity(cuts.len());
     let mut path_prices = vec![0.0; network.paths.len()];
-    let (mut unmet, mut pacer): (Vec<(u32, Unmet)>, _) = (Vec::new(), Pacer::new());
+    let (mut violations, mut pacer): (Vec<(u32, Violation)>, _) = (Vec::new(), Pacer::new());
     for (number, cut) in (0u32..).zip(cuts) {
         prices.set(&cut.prices);
         factors.clear();
-        unmet.clear();
+        violations.clear();
         for &(link, price) in &cut.prices {
             if price < 0.0 && link_ban[link as usize] < number {
-                unmet.push((link_ban[link as usize], Unmet::Link(link)));
+                violations.push((link_ban[link as usize], Violation::Link(link)));
             }
             pacer.did(through.links(link as usize).len())?;
             for &path in through.links(link as usize) {
@@ -119,24 +120,24 @@ pub(super) fn witness_from_cuts(
             factors.values[flow as usize] = factor;
             for path in of_flow {
                 if path_ban[path] < number && path_prices[path] < factor {
-                    unmet.push((path_ban[path], Unmet::Path(path as u32)));
+                    violations.push((path_ban[path], Violation::Path(path as u32)));
                 }
             }
         }
         for &(link, _) in &cut.prices {
             through.links(link as usize).iter().for_each(|&path| path_prices[path as usize] = 0.0);
         }
-        unmet.sort_unstable_by_key(|&(number, _)| std::cmp::Reverse(number));
+        violations.sort_unstable_by_key(|&(number, _)| std::cmp::Reverse(number));
         let mut unit = cut.prices.iter().map(|&(_, price)| price.abs()).fold(0.0, f64::max);
-        for of_one in unmet.chunk_by(|one, other| one.0 == other.0) {
+        for of_one in violations.chunk_by(|one, other| one.0 == other.0) {
             let earlier = &witness[of_one[0].0 as usize];
             earlier_prices.set(&earlier.prices);
             earlier_factors.set(&earlier.factors);
             let mut times = 0.0f64;
-            for &(_, lack) in of_one {
-                let (missing, gives) = match lack {
-                    Unmet::Link(link) => (-prices.values[link as usize], earlier_prices.values[link as usize]),
-                    Unmet::Path(path) => {
+            for &(_, violation) in of_one {
+                let (missing, gives) = match violation {
+                    Violation::Link(link) => (-prices.values[link as usize], earlier_prices.values[link as usize]),
+                    Violation::Path(path) => {
                         let (flow, path) = (network.owners[path as usize] as usize, path as usize);
                         pacer.did(2 * network.paths.links(path).len())?;
                         let above = |prices: &Sparse, factors: &Sparse| {

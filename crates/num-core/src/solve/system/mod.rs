@@ -6,10 +6,10 @@
 //!
 //! r_p is path p's column of the routing matrix, W and S/P are diagonal; K_f of a flow with several paths is in
 //! `multipath.rs`. The matrix is symmetric, positive definite and dense: on leaf-spines 77 % of a sparse factor is
-//! filled, so a sparse factorization does not pay. Conjugate gradients with the diagonal as preconditioner need products
-//! with the matrix only (O(crossings) per step, no memory). Where they do not converge, and from the start where the
-//! system is small, the matrix is computed and factorized (faer's Cholesky, O(links³) of those that are not slack).
-//! Conjugate gradients with that factor as preconditioner converge in a few steps.
+//! filled, so a sparse factorization does not pay. Conjugate gradients with the diagonal as preconditioner need
+//! products with the matrix only (O(crossings) per step, no memory). Where they do not converge, and from the start
+//! where the system is small, the matrix is computed and factorized (faer's Cholesky, O(links³) of those that are not
+//! slack). Conjugate gradients with that factor as preconditioner converge in a few steps.
 
 mod multipath;
 
