@@ -1,8 +1,8 @@
-//! One way to stop long work, from any side: a token that another thread may set, a deadline, or a poll of signals.
+//! Interruption of long work: by a token that another thread may set, a deadline, or a poll of signals.
 //!
 //! A [`StopToken`] is in force on a thread while [`scope`](StopToken::scope) runs. Scopes nest, and every one of them
-//! counts: a solve with a time limit inside a simulation that Ctrl-C may stop ends with whichever comes first. Whatever
-//! takes long calls [`check`] every few thousand items, by way of a [`Pacer`], and returns [`Error::Stopped`]: a token
+//! counts: a solve with a time limit inside a simulation that Ctrl-C may stop ends with whichever comes first. Long
+//! loops call [`check`] every few thousand items, by a [`Pacer`], and return [`Error::Stopped`]: a token
 //! abandons the work. A time limit in the settings of a solve, or an observer, ends it with the best answer so far
 //! instead, and so does any of them a simulation, with a status that says so. Threads that work for another one enter
 //! the [`Tokens`] of that one.

@@ -1,4 +1,4 @@
-//! Long lists, written and read so that a stop token is looked at on the way: `#[serde(with = "interruptible_list")]`.
+//! Serialization of long lists that stop tokens interrupt: `#[serde(with = "interruptible_list")]`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,13 +8,13 @@ use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::interrupt::Pacer;
 
-/// An entry takes about as long as so many units of a pacer.
+/// The cost of an entry in units of a [`Pacer`].
 const UNITS: usize = 64;
 
 /// Writes the list.
 ///
 /// # Errors
-/// The serializer's; one that says so when a token in force has stopped.
+/// The serializer's, and one with the text of `Error::Stopped` when a token in force has stopped.
 pub fn serialize<S: Serializer, T: Serialize>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     let (mut entries, mut pacer) = (serializer.serialize_seq(Some(list.len()))?, Pacer::new());
     for entry in list {
@@ -27,7 +27,7 @@ pub fn serialize<S: Serializer, T: Serialize>(list: &[T], serializer: S) -> Resu
 /// Reads it back.
 ///
 /// # Errors
-/// The deserializer's; one that says so when a token in force has stopped.
+/// The deserializer's, and one with the text of `Error::Stopped` when a token in force has stopped.
 pub fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     struct List<T>(PhantomData<T>);
     impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {

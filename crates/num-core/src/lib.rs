@@ -1,4 +1,4 @@
-//! Network utility maximization: say what each flow's rate is worth, and find the rates that are worth the most in all.
+//! Network utility maximization: the rates of flows that maximize the sum of their utilities within link capacities.
 //!
 //! ```text
 //! maximize    Σ_f U_f(y_f)                 one utility per flow
@@ -9,12 +9,17 @@
 //!
 //! | symbol | word | in code |
 //! |---|---|---|
-//! | l, c_l | link, capacity | `capacities` |
-//! | p, f | path, flow | [`Paths`], `group` |
-//! | x_p, y_f | rate of a path, of a flow | `rates`, `flow_rates` |
-//! | p_l, q_p | price of a link, of a path | `prices` |
-//! | y_l, G_l | load, excess of a link | `loads` |
+//! | l, c_l | link, its capacity | `capacities` |
+//! | f | flow | `group` |
+//! | p | path, as a subscript; p ∈ f: the paths of flow f, l ∈ p: the links of path p | [`Paths`] |
+//! | x_p | rate of a path | `rates` |
+//! | y_f, y_l | sums of x_p: rate of a flow, load of a link | `flow_rates`, `loads` |
+//! | G_l | excess y_l − c_l of a link | |
+//! | p_l | price of a link: p with a subscript l, or alone the vector of prices | `prices` |
+//! | q_p | price of a path, Σ_{l ∈ p} p_l | |
 //! | U_f, w, α | utility, weight, alpha | [`Utility`] |
+//!
+//! All files use these symbols. Where every flow has one path, both have one letter (s in [`price`]).
 //!
 //! A [`Problem`] is checked when it is made. [`solve()`] or a [`Solver`] improves prices until a [`Certificate`] proves
 //! the rates that go with them, and only then says [`Status::Optimal`].

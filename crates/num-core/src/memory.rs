@@ -1,19 +1,19 @@
-//! Room for a number of things, or an error with the number of bytes that they would take.
+//! Checked allocation: a vector with a capacity, or an error with the number of bytes.
 //!
-//! Systems promise more memory than there is and end the process that uses it. So large requests are held against what
-//! the system says is free, where it says so (Linux), before any of it is touched.
+//! Systems that overcommit memory end the process that uses it. Large requests are therefore compared with the free
+//! memory that the system reports (Linux only) before they are used.
 
 use std::fs::read_to_string;
 
 use crate::error::{Error, Result};
 
-/// Requests below this are not held against what is free.
+/// Requests below this are not compared with the free memory.
 const SMALL: u128 = 1 << 28;
 
-/// Refuses what memory does not hold.
+/// Checks that a number of bytes can be allocated.
 ///
 /// # Errors
-/// [`Error::Memory`] when so many bytes are more than there are.
+/// [`Error::Memory`] when they are more than the free memory.
 pub fn check(what: &str, bytes: u128) -> Result<()> {
     if bytes < SMALL || (bytes <= isize::MAX as u128 && free().is_none_or(|free| bytes <= free)) {
         return Ok(());
@@ -21,7 +21,7 @@ pub fn check(what: &str, bytes: u128) -> Result<()> {
     Err(Error::Memory { what: what.into(), bytes })
 }
 
-/// An empty vector with room for so many.
+/// An empty vector with capacity for `count` items.
 ///
 /// # Errors
 /// [`Error::Memory`] when they do not fit.
@@ -36,7 +36,7 @@ pub fn room<T>(what: &str, count: usize) -> Result<Vec<T>> {
     }
 }
 
-/// Bytes that can be had, swapped ones included; none where the system does not say.
+/// Free memory in bytes, swap included; none where the system does not report it.
 fn free() -> Option<u128> {
     let table = read_to_string("/proc/meminfo").ok()?;
     let field = |name: &str| -> Option<u128> {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! This is [`AlphaFair`](crate::AlphaFair) for one flow. Kernels keep it as columns in two other forms, which hold
-//! where w^α or w would leave the range of floats: log w^α beside α for the values and slopes of a family, and
+//! where w^α or w would leave the range of floats: log w^α and α for the values and slopes of a family, and
 //! [`PowerDemand`] for the response to a price.
 
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::price::{LARGEST_PRICE, PowerDemand};
 
-/// Rates are cut at this multiple of the path's smallest capacity: a ceiling at the capacity itself would hide by how
-/// much the path is too cheap.
+/// Rates are cut at this multiple of the path's smallest capacity: at a ceiling of the capacity itself the
+/// overload would not show by how much the path is too cheap.
 pub(crate) const CEILING: f64 = 2.0;
 
 /// A marginal utility U'(x) = (w/x)^α, up to a cap.

@@ -1,4 +1,4 @@
-//! Checks that users run on what they add themselves.
+//! Checks of user-defined utilities.
 
 use crate::error::{Error, Result};
 use crate::utility::{Curvature, Utility};

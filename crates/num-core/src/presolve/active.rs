@@ -1,4 +1,4 @@
-//! The active problem: the links, paths and flows that something can pass, and the caps of those flows.
+//! The active problem: the open paths, their links and flows, and the caps of those flows.
 
 use super::CHECKED;
 use crate::error::Result;

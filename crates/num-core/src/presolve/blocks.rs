@@ -17,9 +17,9 @@ pub(crate) const CHUNK: usize = 128;
 pub(crate) struct NaturalBlock {
     pub(crate) utility: Box<dyn Utility>,
     pub(crate) flows: Range<usize>,
-    /// Whether it must be called with all its flows at once, as vectorised user-defined utilities must.
+    /// Whether the utility is user-defined: it has no conversion of units, and is called with all its flows at once.
     pub(crate) is_user_defined: bool,
-    /// Whether U' may fall at once somewhere: a family that says so, or a user's own that may not say.
+    /// Whether U' may have jumps: a family that states them, or any user-defined utility.
     pub(crate) may_jump: bool,
 }
 

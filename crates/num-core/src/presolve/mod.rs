@@ -1,9 +1,10 @@
-//! Problem → the form that methods work on: natural units, closed paths left out, flows in blocks.
+//! Problem → the form that methods work on: natural units, no closed paths, flows in blocks.
 //!
-//! - A path that nothing can pass is left out, a flow without any other path with it; so are links without paths.
+//! - Closed paths (a failed link or a cap of 0) are removed; so are failed flows, which have no open path, and links
+//!   without open paths.
 //! - Rates and prices are in natural units (`units.rs`), so that nothing afterwards can depend on the caller's.
-//! - The cap of a flow with one path is that path's; with several it is one more saturation, beyond which more is worth
-//!   nothing, so that methods have no case for it.
+//! - The cap of a flow with one path is that path's; with several it is a saturation, so that methods have no
+//!   case for it.
 //! - Flows of one utility stand together, and among them paths of equal length, so that inner loops have no branches.
 
 mod active;
@@ -36,7 +37,7 @@ pub(crate) struct Presolved {
     pub(crate) units: Units,
     /// Capacity of every link, > 0.
     pub(crate) capacities: Vec<f64>,
-    /// The problem's own where nothing is left out or reordered.
+    /// The problem's own where nothing is removed or reordered.
     pub(crate) paths: Arc<Paths>,
     /// Cap of every path, ∞ for none, > 0.
     pub(crate) caps: Vec<f64>,
@@ -56,7 +57,7 @@ pub(crate) struct Presolved {
     links: Vec<u32>,
     original_paths: Vec<u32>,
     pub(crate) original_flows: Vec<u32>,
-    /// Flows of the problem that nothing can pass, in increasing order.
+    /// Flows of the problem without an open path, in increasing order.
     pub(crate) failed_flows: Vec<u32>,
     total_links: usize,
     total_paths: usize,
@@ -119,7 +120,7 @@ impl Presolved {
         this.log_marginals = this.caller_log_marginals(problem, &blocks)?;
         this.units.log_price = this.log_price_unit();
         if blocks.iter().any(|(number, _)| problem.blocks()[*number].utility.in_units(&[], this.units).is_none()) {
-            // Utilities that know nothing of units need a price unit that is a number.
+            // Utilities without unit conversion need a price unit within the range of floats.
             this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
         }
         this.log_marginals.iter_mut().for_each(|log| *log -= this.units.log_price);
@@ -210,7 +211,7 @@ impl Presolved {
             block.utility.demand_into(block.places(flows), &prices, &mut answers);
             for ((&most, &answer), pair) in self.saturations[flows.clone()].iter().zip(&answers).zip(starts.windows(2))
             {
-                // Not min, which would hide an answer that is not a number.
+                // min would drop a NaN.
                 let all = path_prices[path(pair)] == 0.0 || answer > most;
                 demands[path(pair)] = if all { most } else { answer };
             }

@@ -1,4 +1,4 @@
-//! Natural units, and the way there and back.
+//! Natural units, and the conversion from and to the caller's.
 //!
 //! Rates are counted in C₀, the geometric mean over paths of the smallest capacity (as a power of two, so that going
 //! there and back is exact), prices in U₀, the revenue-weighted mean of U' at an equal share.
@@ -90,7 +90,7 @@ impl Presolved {
             check()?;
             utility.log_marginal_into(0..flows.len(), &rates, &mut all);
             check()?;
-            // A flow that is satiated at its equal share has a marginal of 0 there, and its logarithm is −∞.
+            // The logarithm is −∞ where the marginal is 0, as beyond a saturation.
             let wrong = |&&place: &&u32| all[place as usize].is_nan() || all[place as usize] == f64::INFINITY;
             if let Some(&place) = places.iter().find(wrong) {
                 let rate = rates[place as usize];

@@ -21,7 +21,7 @@ impl Problem {
                 per: "path",
             });
         }
-        // Promise 4.
+        // Invariant 4: caps are not negative.
         if let Some(path) = rate_caps.iter().position(|value| value.is_nan() || *value < 0.0) {
             return Err(Error::RateCap { path, value: rate_caps[path] });
         }
@@ -40,7 +40,7 @@ impl Problem {
         if found != expected {
             return Err(Error::Length { what: "flow_cap".into(), found, expected, per: "flow" });
         }
-        // Promise 4.
+        // Invariant 4: caps are not negative.
         if let Some(flow) = flow_caps.iter().position(|value| value.is_nan() || *value < 0.0) {
             return Err(Error::FlowCap { flow, value: flow_caps[flow] });
         }
@@ -69,12 +69,12 @@ impl Problem {
     /// [`Error::Length`] when there are utilities for another number of flows, and what is wrong with a utility;
     /// [`Error::Stopped`].
     pub fn with_utility(mut self, utilities: impl Into<Utilities>) -> Result<Self> {
-        // Promise 5.
+        // Invariant 5: one utility per flow.
         self.blocks = Arc::new(blocks::of(utilities.into(), self.flows)?);
         Ok(self)
     }
 
-    /// The same problem with some paths closed, beside those that are: their caps become 0. A flow without an open path
+    /// The same problem with some more paths closed: their caps become 0. A flow without an open path
     /// gets nothing, as one whose links have failed. All else is shared.
     ///
     /// # Errors

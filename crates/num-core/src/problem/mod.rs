@@ -14,7 +14,7 @@ pub(crate) use blocks::Block;
 
 /// A network utility maximization problem, checked.
 ///
-/// Promises, each checked when it is made and relied on everywhere afterwards:
+/// Invariants, each checked on construction:
 /// 1. every capacity is finite and not negative (0: the link has failed);
 /// 2. every path has a link, names links that exist, and none of them twice;
 /// 3. every flow in `0..flows` owns at least one path;
@@ -58,13 +58,13 @@ impl Problem {
         group: Vec<u32>,
         utilities: impl Into<Utilities>,
     ) -> Result<Self> {
-        // Promise 1.
+        // Invariant 1: capacities are finite and not negative.
         check_capacities(&capacities)?;
-        // Promise 2.
+        // Invariant 2: paths have links, which exist, each once.
         let paths = paths.into();
         interrupt::check()?;
         paths.check(capacities.len())?;
-        // Promise 3.
+        // Invariant 3: every flow owns a path.
         interrupt::check()?;
         if group.len() != paths.len() {
             return Err(Error::Length { what: "group".into(), found: group.len(), expected: paths.len(), per: "path" });
@@ -80,7 +80,7 @@ impl Problem {
         if let Some(flow) = owns.iter().position(|owns| !owns) {
             return Err(Error::GroupGap { flow, flows });
         }
-        // Promise 5.
+        // Invariant 5: one utility per flow.
         interrupt::check()?;
         let blocks = blocks::of(utilities.into(), flows)?;
         let (capacities, group, blocks) = (Arc::new(capacities), Arc::new(group), Arc::new(blocks));
@@ -146,7 +146,7 @@ impl Problem {
         !self.flow_caps.is_empty()
     }
 
-    /// Whether nothing can pass: a link of the path has failed (capacity 0), or the path or its flow is capped at 0.
+    /// Whether the path is closed: a link of it has failed (capacity 0), or the path or its flow is capped at 0.
     ///
     /// # Panics
     /// If there is no such path.

@@ -1,6 +1,6 @@
 //! The networks that papers use, by name, and any other from its list of edges.
 //!
-//! Their link order is part of the face: measured data and test cases refer to links by number.
+//! Their link order is part of the interface: measured data and test cases refer to links by number.
 
 use std::collections::HashMap;
 

@@ -22,7 +22,7 @@ const MOST: usize = 100_000;
 /// Links on paths, in all, between two checks that memory holds what is found: 256 MiB.
 const CHECKED: usize = 1 << 26;
 
-/// Pairs of one target that are one job: enough of them that its tree costs little beside.
+/// Pairs of one target that are one job: enough of them that the cost of its tree is small relative to theirs.
 const JOB: usize = 256;
 
 /// The paths that [`Topology::k_shortest_paths`] finds.
@@ -35,7 +35,7 @@ pub struct KShortest<'a> {
     /// What crossing each link adds to the weight of a path: >= 0, ∞ for a link not to be used. `None` is 1 for every
     /// link, so that paths are measured in links.
     pub weight: Option<&'a [f64]>,
-    /// The most that a path may weigh beside the lightest of its pair, at least 1.
+    /// The largest weight of a path relative to the lightest of its pair, at least 1.
     pub max_stretch: Option<f64>,
     /// Whether the paths of a pair may have no link in common.
     pub disjoint: bool,
@@ -52,7 +52,7 @@ impl<'a> KShortest<'a> {
         Self { weight: weight.into(), ..self }
     }
 
-    /// With this most weight beside the lightest path, or without.
+    /// With this largest weight relative to the lightest path, or without one.
     pub fn with_max_stretch(self, max_stretch: impl Into<Option<f64>>) -> Self {
         Self { max_stretch: max_stretch.into(), ..self }
     }

@@ -1,7 +1,7 @@
 //! Networks by name: which links there are, what they join, and the paths between two ends.
 //!
 //! A [`Topology`] is a directed graph whose edges are the links of a [`Problem`](crate::Problem). This file is the type
-//! and its promises; the others build and walk it:
+//! and its invariants; the others build and search it:
 //!
 //! | file | what it does |
 //! |---|---|
@@ -117,13 +117,13 @@ impl Topology {
                 return Err(too_many(what, count));
             }
         }
-        // Promise 1: ends.
+        // Invariant 1: from 2 to nodes ends.
         if ends < 2 || ends > nodes {
             return Err(Error::Topology(format!(
                 "ends is {ends} in a network of {nodes} nodes, expected at least 2 and at most as many as nodes"
             )));
         }
-        // Promise 2: tiers and names.
+        // Invariant 2: one tier per node, and a name of its own.
         if tiers.len() != nodes {
             return Err(Error::Length { what: "tiers".into(), found: tiers.len(), expected: nodes, per: "node" });
         }
@@ -138,7 +138,7 @@ impl Topology {
         let mut pacer = Pacer::new();
         for (link, &Link { from, to, capacity }) in links.iter().enumerate() {
             pacer.did(1)?;
-            // Promise 3: links.
+            // Invariant 3: links join two different nodes.
             if let Some(node) = [from, to].into_iter().find(|&node| node as usize >= nodes) {
                 let expected = expected_below("node", nodes);
                 return Err(Error::Topology(format!("link {link} names node {node}, {expected}")));
@@ -147,7 +147,7 @@ impl Topology {
                 let node = &node_names[from as usize];
                 return Err(Error::Topology(format!("link {link} runs from {node} to itself")));
             }
-            // Promise 4: capacities.
+            // Invariant 4: capacities are finite and not negative.
             check_capacity(link, capacity)?;
         }
         let capacities = links.iter().map(|link| link.capacity).collect();

@@ -262,7 +262,7 @@ impl Topology {
         let (mut sources, mut destinations) = (memory::room("sources", count)?, memory::room("destinations", count)?);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(u64::MAX); // ecmp of the same seed draws from streams 0, 1, …
-        let ends = self.ends as u32; // at least 2, by promise
+        let ends = self.ends as u32; // at least 2, by invariant 1
         let mut pair = || {
             let source = rng.random_range(0..ends);
             let other = rng.random_range(0..ends - 1);

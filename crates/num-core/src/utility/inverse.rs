@@ -4,21 +4,21 @@
 //! x, exact for power laws, with a bisection wherever two of them have not halved the bracket. Some ten to fifty calls
 //! of the marginal for a block, however many flows are in it: a utility in Python costs as many calls of NumPy.
 
-/// Rates beyond these stand for 0 and for more than anything.
+/// Rates below the first count as 0, rates above the second as ∞.
 const LEAST: f64 = 1e-290;
 const MOST: f64 = 1e290;
 /// Calls of the marginal, at most, after a bracket is found.
 const MOST_CALLS: usize = 90;
 /// A bracket as narrow as this, relative, is a point.
 const POINT: f64 = 4.0 * f64::EPSILON;
-/// How far from a rate, relative, its neighbours for a difference are.
+/// The relative step of finite differences.
 const OFFSET: f64 = 1e-5;
 /// The least −d log U'/d log x that a slope is found for.
 const LEAST_ELASTIC: f64 = 1e-9;
 
 /// One flow's search.
 struct Search {
-    /// log q, and the rate beyond which more is worth nothing.
+    /// log q, and the saturation.
     log_price: f64,
     saturation: f64,
     /// Rates with U' > q and U' ≤ q, each with log U' − log q; 0 and ∞ where none is known.
@@ -70,7 +70,7 @@ impl Search {
         self.widths = [self.widths[1], width];
         let part = above / (above - below);
         self.at = match !slow && part.is_finite() && part > 0.0 && part < 1.0 {
-            // No nearer to an end than a hair, so that both ends move.
+            // At least MARGIN from either end, so that both ends move.
             true => low * (width * part.clamp(MARGIN, 1.0 - MARGIN)).exp(),
             false if width > 1.0 => low.sqrt() * high.sqrt(),
             false => 0.5 * (low + high),
@@ -81,7 +81,7 @@ impl Search {
     }
 }
 
-/// How near to an end of the bracket a secant may go, as a part of it.
+/// The least distance of a secant's point from an end of the bracket, as a part of its width.
 const MARGIN: f64 = 1e-9;
 
 /// The rate x ≥ 0 at which `marginals` fall through the price, for each of a block of flows; `marginals` takes a rate

@@ -1,6 +1,6 @@
 //! Throughput: U(x) = w x, the limit α → 0 of α-fairness and a linear program.
 //!
-//! A family of its own, because w^α forgets the weight at α = 0.
+//! A family of its own, because w^α = 1 for every weight w at α = 0.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a flow's rate is worth: concave, increasing functions of the rate, one file per family.
+//! Utilities: concave, increasing functions of a flow's rate, one file per family.
 //!
 //! | family | U(x) | U'(x) | demand (U')⁻¹(q) |
 //! |---|---|---|---|
@@ -38,7 +38,7 @@ pub use units::Units;
 /// The families that can be written to a file, in the order of their files. Reading and merging go through this list.
 pub const FAMILIES: &[Family] = &[alpha_fair::FAMILY, linear::FAMILY, min_fct::FAMILY, bandwidth_function::FAMILY];
 
-/// How a utility bends, which decides the methods that can take it.
+/// The curvature class of a utility, which decides the methods that support it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Curvature {
     /// Strictly concave up to its saturation: one demand for every price.
@@ -49,20 +49,20 @@ pub enum Curvature {
     MaxMin,
 }
 
-/// What a flow's rate is worth: concave and increasing in the rate.
+/// The utility of a flow's rate: concave and increasing.
 ///
 /// One object serves one flow or many: `flow` selects the parameters of one of them. Implement `value` and `marginal`
-/// and the library works; demands are then found by inverting the marginal ([`inverse`]), which a formula saves.
-/// [`testing::utility_laws`](crate::testing::utility_laws) says whether they fit together. The `_into` functions treat
+/// and the library works; demands are then found by inverting the marginal ([`inverse`]), unless a formula is given.
+/// [`testing::utility_laws`](crate::testing::utility_laws) checks that they are consistent. The `_into` functions treat
 /// a block of consecutive flows at a time and are compiled for each family, so that dynamic dispatch costs one call per
 /// block; override them where a block can be computed faster.
 ///
 /// The unit of rates is the caller's, the unit of prices is utility per unit of rate.
 pub trait Utility: fmt::Debug + Send + Sync {
-    /// U(x), the worth of a rate. May be −∞ at 0.
+    /// U(x). May be −∞ at 0.
     fn value(&self, flow: usize, rate: f64) -> f64;
 
-    /// U'(x) ≥ 0, the worth of one more unit of rate; where U has a breakpoint, its left derivative. May be ∞ at 0.
+    /// U'(x) ≥ 0, the marginal utility; the left derivative at a breakpoint of U. May be ∞ at 0.
     fn marginal(&self, flow: usize, rate: f64) -> f64;
 
     /// The rate x ≥ 0 that maximizes U(x) − q x at price q > 0. Not increasing in q.
@@ -212,7 +212,7 @@ pub trait Utility: fmt::Debug + Send + Sync {
         self.demand_into(flows.clone(), prices, rates);
         self.demand_slope_into(flows, prices, curvatures);
         for (((&price, &ceiling), rate), curvature) in prices.iter().zip(ceilings).zip(rates).zip(curvatures) {
-            // Comparisons and not min and max, which would hide an answer that is not a number.
+            // min and max would drop a NaN.
             let (demand, steepness) = (*rate, -*curvature);
             *rate = if demand > ceiling { ceiling } else { demand };
             let flat = steepness <= FLAT * *rate / price;

@@ -82,7 +82,7 @@ impl Power {
     }
 }
 
-/// Rates that none of is 0: their logarithms are numbers.
+/// Whether no rate is 0, so that all logarithms are finite.
 fn none_is_zero(rates: &[f64]) -> bool {
     rates.iter().all(|&rate| rate != 0.0)
 }
