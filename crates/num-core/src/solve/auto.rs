@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_stalled_says_nothing_of_the_next_one() {
+    fn a_stall_ends_with_its_run() {
         let mut auto = Auto { returns: MAX_RETURNS, ..Auto::new() };
         let look = |auto: &mut Auto, iteration, score| {
             assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, score, 1e-6), None);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interior_point_has_so_many_steps_from_where_it_began_and_comes_back() {
+    fn the_interior_point_is_replaced_after_its_steps_and_returns() {
         let next = |auto: &mut Auto, iteration| auto.next(INTERIOR_POINT, &shared_link(), false, iteration, 1.0, 1e-6);
         let mut auto = Auto::new();
         assert_eq!(next(&mut auto, MOST_STEPS - 1), None);

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_that_outlasts_the_limit_gives_nothing_and_what_another_token_stops_is_an_error() {
+    fn work_beyond_the_limit_returns_none_and_a_stop_by_another_token_is_an_error() {
         let past = Instant::now().checked_sub(2 * Deadline::GRACE).unwrap();
         let mut late = Deadline::new(Some(past), Duration::ZERO);
         let mut free = Deadline::new(None, Duration::ZERO);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_that_leaves_no_time_for_a_step_is_replaced_by_what_a_certificate_takes() {
+    fn an_estimate_that_leaves_no_time_for_a_step_is_replaced_by_a_measurement() {
         let (limit, made) = (Duration::from_secs(1000), Duration::from_secs(460));
         let mut deadline = Deadline::new(Some(Instant::now() + limit), made);
         assert!(deadline.is_reached() && deadline.is_estimated_reached());

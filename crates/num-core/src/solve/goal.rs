@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_answers_whose_residuals_say_nothing_the_smaller_gap_is_better() {
+    fn of_two_solutions_with_large_residuals_the_smaller_gap_is_better() {
         let by = |stop| Goal::new(&Settings::default().with_stop(stop));
         assert!(by(Stop::Kkt).rank(1e-14, 1.0) < by(Stop::Kkt).rank(0.8, 1.0));
         assert!(by(Stop::Kkt).rank(0.8, 0.5) < by(Stop::Kkt).rank(1e-14, 0.9));

@@ -62,7 +62,8 @@ pub trait PriceRule: Send + Sync {
         false
     }
 
-    /// Whether its memory depends on flows and capacities, so that it [`start`](Self::start)s again when these change.
+    /// Whether its memory depends on flows and capacities. [`start`](Self::start) is then called again when these
+    /// change.
     fn depends_on_network(&self) -> bool {
         true
     }
