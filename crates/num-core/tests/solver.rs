@@ -128,7 +128,7 @@ impl PriceRule for Stubborn {
     fn accept(&mut self, _sums: Sums) -> bool {
         false
     }
-    fn retreat(&self, link: &LinkState, [accepted, ..]: &mut Memory) -> f64 {
+    fn backtrack(&self, link: &LinkState, [accepted, ..]: &mut Memory) -> f64 {
         0.5 * (link.price + *accepted)
     }
 }

@@ -4,16 +4,15 @@
 //! |---|---|
 //! | `flow_blocks/` | flows that respond to prices, in blocks on the threads of a team |
 //! | `engine/` | a price iteration over flows that come and go |
-//! | `allocator/` | flowlets that start and end, ticks, updates |
+//! | `allocator/` | flows that start and end, ticks, updates |
 //! | `solve.rs` | solves whose price methods use flow blocks |
 //! | `team/` | threads that do one job together, with a barrier inside |
 //! | `many.rs` | many problems at once, a thread for each in turn |
 //! | `scenarios.rs` | one problem under many demands or capacities, each from the answer to the one before |
 //! | `k_shortest.rs` | several short paths for many pairs, a thread for some of them in turn |
 //!
-//! What is computed is `netnum-core`'s; here is only who computes it. Threads are an argument and live in a pool of
-//! their own for as long as the call, and they fix the time an answer takes and nothing else: it has the same bits for
-//! any number of them.
+//! `netnum-core` has the mathematics; this crate assigns it to threads. The number of threads is an argument, and a
+//! call has a pool of its own. It affects the time alone: an answer has the same bits for any number of threads.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -53,6 +52,6 @@ pub use allocator::{
 pub use engine::{Engine, FlowId, Snapshot};
 pub use flow_blocks::Real;
 pub use k_shortest::k_shortest_paths;
-pub use many::{Batch, Overseer, solve_many};
+pub use many::{Batch, BatchObserver, solve_many};
 pub use scenarios::Scenarios;
 pub use solve::solver;

@@ -1,7 +1,7 @@
 //! Many problems at once: independent solves, each by one thread.
 //!
-//! A solve is never split, so its answer cannot depend on the others or on how many threads there are. A free thread
-//! takes whatever problem is left, so that a few long ones do not hold up the rest; n equal solves on k cores take n/k
+//! A solve is never split, so its answer does not depend on the others or on the number of threads. Free threads take
+//! the remaining problems, so that a few long ones do not delay the rest; n equal solves on k cores take n/k
 //! times as long as one. It gains nothing where the problems are fewer than the cores, or where one takes longer than
 //! all the others.
 
@@ -57,53 +57,53 @@ pub struct Batch<'a, P> {
     pub settings: &'a Settings,
 }
 
-/// Takes the answers of a batch as they come, on the thread that found them, and may stop what is left of it.
-pub trait Overseer: Sync {
-    /// Whether a problem is still to be solved. Asked before each begins, which is then left out, and some fifty times
-    /// a second while it runs, which then ends with [`Status::Stopped`](netnum_core::Status::Stopped).
-    fn wants(&self, problem: usize) -> bool;
+/// Receives the answers of a batch as they come, on the thread that found them, and may stop the remaining problems.
+pub trait BatchObserver: Sync {
+    /// Whether a problem is still to be solved. Called before each problem, which is left out if not, and some fifty
+    /// times a second while it is solved, which then ends with [`Status::Stopped`](netnum_core::Status::Stopped).
+    fn is_wanted(&self, problem: usize) -> bool;
 
-    /// Takes the answer to a problem that was begun.
-    fn take(&self, problem: usize, answer: Result<Solution>);
+    /// Receives the answer to a problem that was begun.
+    fn on_solution(&self, problem: usize, answer: Result<Solution>);
 }
 
 /// Keeps all of them.
-impl Overseer for Mutex<Vec<Option<Result<Solution>>>> {
-    fn wants(&self, _problem: usize) -> bool {
+impl BatchObserver for Mutex<Vec<Option<Result<Solution>>>> {
+    fn is_wanted(&self, _problem: usize) -> bool {
         true
     }
-    fn take(&self, problem: usize, answer: Result<Solution>) {
+    fn on_solution(&self, problem: usize, answer: Result<Solution>) {
         self.lock().unwrap_or_else(|poisoned| poisoned.into_inner())[problem] = Some(answer);
     }
 }
 
 impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
-    /// Solves them on `threads` threads, but no more than there are problems, and hands each answer to the overseer.
+    /// Solves them on `threads` threads, but no more than there are problems, and hands each answer to the observer.
     /// Returns when all are done or left out.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a warm start per problem or none, [`Error::Setting`] when the system does not
     /// give that many threads; nothing has begun then.
-    pub fn solve(&self, threads: NonZeroUsize, overseer: &impl Overseer) -> Result<()> {
+    pub fn solve(&self, threads: NonZeroUsize, observer: &impl BatchObserver) -> Result<()> {
         let problems = self.problems.len();
         if let Some(found) = self.warm_starts.map(<[_]>::len).filter(|&found| found != problems) {
             return Err(Error::Length { what: "warm_start".into(), found, expected: problems, per: "problem" });
         }
         let pool = pool(threads, problems)?;
-        // One at a time: how long a problem takes says nothing about its neighbours.
+        // One at a time: the times of problems are independent.
         let (numbers, tokens) = ((0..problems).into_par_iter().with_max_len(1), Tokens::in_force());
         pool.install(|| {
-            numbers.filter(|&problem| overseer.wants(problem)).for_each(|problem| {
-                overseer.take(problem, tokens.clone().scope(|| self.solve_one(problem, overseer)));
+            numbers.filter(|&problem| observer.is_wanted(problem)).for_each(|problem| {
+                observer.on_solution(problem, tokens.clone().scope(|| self.solve_one(problem, observer)));
             });
         });
         Ok(())
     }
 
-    fn solve_one(&self, problem: usize, overseer: &impl Overseer) -> Result<Solution> {
+    fn solve_one(&self, problem: usize, observer: &impl BatchObserver) -> Result<Solution> {
         let (one, prices) = (self.problems[problem].borrow(), self.warm_starts.and_then(|starts| starts[problem]));
         let make = || solver(one, self.method, self.options, NonZeroUsize::MIN, prices);
-        solve_by(one, self.settings, &mut Eye { problem, overseer }, make)
+        solve_by(one, self.settings, &mut StopObserver { problem, observer }, make)
     }
 }
 
@@ -116,17 +116,17 @@ pub(crate) fn pool(threads: NonZeroUsize, pieces: usize) -> Result<rayon::Thread
     pool.build().map_err(|refusal| Error::threads(threads, refusal))
 }
 
-/// The overseer's eye on one problem.
-pub(crate) struct Eye<'a, O> {
+/// Stops the solve of one problem that is not wanted any more.
+pub(crate) struct StopObserver<'a, O> {
     pub(crate) problem: usize,
-    pub(crate) overseer: &'a O,
+    pub(crate) observer: &'a O,
 }
 
-impl<O: Overseer> Observer for Eye<'_, O> {
+impl<O: BatchObserver> Observer for StopObserver<'_, O> {
     fn cadence(&self) -> Cadence {
         Cadence::Every(Duration::from_millis(20))
     }
     fn observe(&mut self, _progress: &Progress) -> ControlFlow<()> {
-        if self.overseer.wants(self.problem) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if self.observer.is_wanted(self.problem) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }

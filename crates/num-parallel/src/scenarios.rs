@@ -1,9 +1,9 @@
 //! One problem under many scenarios: other demands, other capacities, or both, one row of a matrix for each.
 //!
 //! Scenarios next to each other are solved one after the other by one solver, which goes on from the answer before
-//! ([`Solver::update`]); what demands of five minutes later, or a few failed links, leave of the way is a fraction of
-//! it. How many go together depends on how many there are and on nothing else: an answer has the same bits for any
-//! number of threads.
+//! ([`Solver::update`]): after a small change of demands, or a few failed links, a warm start takes a fraction of the
+//! iterations. The number of scenarios alone decides the groups: an answer has the same bits for any number of
+//! threads.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use netnum_core::solve::solve_and_keep;
 use netnum_core::{Error, Problem, Result, Settings, Solution, Solver};
 use rayon::prelude::*;
 
-use crate::many::{Eye, Overseer, pool};
+use crate::many::{BatchObserver, StopObserver, pool};
 use crate::solve::solver;
 
 /// The most scenarios that one solver goes through.
@@ -92,36 +92,36 @@ impl Scenarios<'_> {
         Ok(problem)
     }
 
-    /// Solves them on `threads` threads, and hands each answer to the overseer. Returns when all are done or left out.
+    /// Solves them on `threads` threads, and hands each answer to the observer. Returns when all are done or left out.
     ///
     /// # Errors
     /// Those of [`count`](Self::count), and [`Error::Setting`] when the system does not give that many threads; nothing
     /// has begun then. What is wrong with a scenario is in its own result.
-    pub fn solve(&self, threads: NonZeroUsize, overseer: &impl Overseer) -> Result<()> {
+    pub fn solve(&self, threads: NonZeroUsize, observer: &impl BatchObserver) -> Result<()> {
         let count = self.count()?;
         let together = count.div_ceil(LEAST_GROUPS).clamp(1, MOST_TOGETHER);
         let (groups, tokens) = (count.div_ceil(together), Tokens::in_force());
         pool(threads, groups)?.install(|| {
             (0..groups).into_par_iter().with_max_len(1).for_each(|group| {
                 let first = group * together;
-                tokens.clone().scope(|| self.solve_group(first..count.min(first + together), overseer));
+                tokens.clone().scope(|| self.solve_group(first..count.min(first + together), observer));
             });
         });
         Ok(())
     }
 
     /// Solves some, one after the other.
-    fn solve_group(&self, scenarios: std::ops::Range<usize>, overseer: &impl Overseer) {
+    fn solve_group(&self, scenarios: std::ops::Range<usize>, observer: &impl BatchObserver) {
         let mut last = None;
         for scenario in scenarios {
-            if !overseer.wants(scenario) {
+            if !observer.is_wanted(scenario) {
                 return;
             }
-            let (answer, solver) = match self.solve_one(scenario, last, overseer) {
+            let (answer, solver) = match self.solve_one(scenario, last, observer) {
                 Ok((answer, solver)) => (Ok(answer), solver),
                 Err(error) => (Err(error), None),
             };
-            overseer.take(scenario, answer);
+            observer.on_solution(scenario, answer);
             last = solver;
         }
     }
@@ -130,13 +130,13 @@ impl Scenarios<'_> {
         &self,
         scenario: usize,
         last: Option<Solver>,
-        overseer: &impl Overseer,
+        observer: &impl BatchObserver,
     ) -> Result<(Solution, Option<Solver>)> {
         let problem = self.problem(scenario)?;
         let make = || match last {
             Some(mut solver) => solver.update(&problem).map(|()| solver),
             None => solver(&problem, self.method, self.options, NonZeroUsize::MIN, None),
         };
-        solve_and_keep(&problem, self.settings, &mut Eye { problem: scenario, overseer }, make)
+        solve_and_keep(&problem, self.settings, &mut StopObserver { problem: scenario, observer }, make)
     }
 }

@@ -77,7 +77,7 @@ fn takes_the_steps_of(method: &str, instance: &Instance, rule: impl Into<Rule>) 
         assert_close(&what, &feasible, &solver.rates(), 1e-9);
         assert_close(&what, &engine.loads(), &solver.problem().loads(&rates).unwrap(), 1e-9);
         solver.step(1).unwrap();
-        // Fast NED judges a step at the beginning of the next, and may still take it back.
+        // Fast NED tests a step at the beginning of the next, and may refuse it.
         if method != "fast-ned" {
             assert_close(&what, engine.prices(), &solver.prices(), 1e-9);
         }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use netnum_core::*;
-use netnum_parallel::{Batch, Overseer, solve_many};
+use netnum_parallel::{Batch, BatchObserver, solve_many};
 
 fn threads(count: usize) -> NonZeroUsize {
     NonZeroUsize::new(count).unwrap()
@@ -95,11 +95,11 @@ fn a_batch_may_start_from_prices() {
 /// Wants no more once it has two answers.
 struct Two(AtomicUsize);
 
-impl Overseer for Two {
-    fn wants(&self, _problem: usize) -> bool {
+impl BatchObserver for Two {
+    fn is_wanted(&self, _problem: usize) -> bool {
         self.0.load(Ordering::SeqCst) < 2
     }
-    fn take(&self, _problem: usize, answer: Result<Solution>) {
+    fn on_solution(&self, _problem: usize, answer: Result<Solution>) {
         let _ = answer.unwrap();
         self.0.fetch_add(1, Ordering::SeqCst);
     }

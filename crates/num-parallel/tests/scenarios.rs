@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use netnum_core::{
     AlphaFair, KShortest, Paths, Problem, Result, Settings, Solution, Status, Topology, interrupt, solve,
 };
-use netnum_parallel::{Overseer, Scenarios};
+use netnum_parallel::{BatchObserver, Scenarios};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -122,11 +122,11 @@ fn matrices_that_do_not_fit_and_bad_entries_are_named() {
 /// Wants the first few, and stops the next one.
 struct Few(Mutex<Vec<usize>>);
 
-impl Overseer for Few {
-    fn wants(&self, scenario: usize) -> bool {
+impl BatchObserver for Few {
+    fn is_wanted(&self, scenario: usize) -> bool {
         scenario < 3
     }
-    fn take(&self, scenario: usize, answer: Result<Solution>) {
+    fn on_solution(&self, scenario: usize, answer: Result<Solution>) {
         assert_eq!(answer.unwrap().status, Status::Optimal);
         self.0.lock().unwrap().push(scenario);
     }

@@ -1,4 +1,4 @@
-//! What `auto` does: the method for a problem, and the one to hand over to when it makes no progress.
+//! The method `auto`: the choice of a method for a problem, and switches when it makes no progress.
 //!
 //! | problem | method |
 //! |---|---|
@@ -9,11 +9,11 @@
 //! | several paths per flow | the interior point; fast NED first if many, of equal length, as in fabrics |
 //! | linear | the interior point |
 //!
-//! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and a problem that fast NED can take
-//! goes and stays there. Where the interior point makes no progress, or with one path per flow is not done after
-//! [`MOST_STEPS`] steps, fast NED goes on, and the interior point again where that slows down: from new prices it takes
-//! another way. The last run is fast NED's, after [`MOST_RETURNS`] returns, and ends when the score has not fallen for
-//! long. From prices that were given it is fast NED wherever flows have one path.
+//! Beyond [`MOST_CROSSINGS`] an iteration of the interior point takes seconds, and fast NED solves every problem that
+//! it supports. Fast NED replaces the interior point if that makes no progress, or with one path per flow is not done
+//! after [`MOST_STEPS`] steps. The interior point replaces fast NED if that slows down, and starts from its prices.
+//! After [`MAX_RETURNS`] such returns fast NED runs until its score has stalled ([`STALL_ITERATIONS`]). A warm start
+//! with one path per flow uses fast NED.
 
 use crate::problem::Problem;
 use crate::solve::Stop;
@@ -30,31 +30,31 @@ const MAX_MIN: &str = "max-min";
 const MOST_CROSSINGS: usize = 20_000_000;
 /// The same from which several paths per flow may go to fast NED first.
 const LARGE: usize = 50_000;
-/// Beyond this, flows of different α make Newton's systems so uneven that the interior point may crawl.
+/// Beyond this, flows of different α make Newton's systems so uneven that the interior point may converge slowly.
 const LARGEST_ALPHA: f64 = 8.0;
 /// Links crossed by all paths together, up to which different α make fast NED the slower one.
 const FEW_CROSSINGS: usize = 16_000;
 /// A KKT residual of this is within easy reach of fast NED.
 const EASY_KKT: f64 = 1e-4;
-/// Hand over when this many more iterations would be needed at the present rate.
-const MANY: f64 = 400.0;
-/// The interior point is done in fewer steps where it makes progress at all.
+/// The method is switched if it would need this many more iterations at the present rate.
+const SLOW_ITERATIONS: f64 = 400.0;
+/// Steps after which the interior point counts as slow.
 const MOST_STEPS: usize = 120;
-/// How often the interior point is tried again.
-const MOST_RETURNS: usize = 2;
+/// Returns to the interior point, at most.
+const MAX_RETURNS: usize = 2;
 /// Iterations between two estimates of the rate.
 const INTERVAL: usize = 48;
-/// A score falls when it is below this part of the least before.
+/// A score has fallen when it is below this part of the least score before.
 const FALLS: f64 = 0.9;
 /// The last run ends after this many iterations without a fall, or after this part of all that it has done.
-const PATIENCE: usize = 400;
-const PATIENT_PART: usize = 2;
+const STALL_ITERATIONS: usize = 400;
+const STALL_DIVISOR: usize = 2;
 
-/// Whether to hand over, from how the score falls.
+/// Switches between methods, by the decrease of the score.
 pub(super) struct Auto {
     /// The iteration at which the present method began.
     since: usize,
-    /// How often the interior point took over because fast NED made no progress.
+    /// Returns to the interior point so far.
     returns: usize,
     /// Iteration and score at the last estimate.
     last: Option<(usize, f64)>,
@@ -68,12 +68,12 @@ impl Auto {
         Self { since: 0, returns: 0, last: None, least: None, stalled: false }
     }
 
-    /// Whether the last run makes no progress.
+    /// Whether the last run has stalled.
     pub(super) fn has_stalled(&self) -> bool {
         self.stalled
     }
 
-    /// The method to begin with.
+    /// The first method.
     pub(super) fn first(problem: &Problem) -> &'static str {
         match problem.curvature() {
             Curvature::MaxMin => MAX_MIN,
@@ -84,12 +84,12 @@ impl Auto {
         }
     }
 
-    /// A run begins there; scores of an earlier one, which may have had another goal, do not count.
+    /// Starts a run. Scores of an earlier run, which may have had another goal, are dropped.
     pub(super) fn begin(&mut self, iteration: usize) {
         *self = Self { since: iteration, ..Self::new() };
     }
 
-    /// The method to begin with from prices that may be near: the interior point gains little from them.
+    /// The first method of a warm start. The interior point gains little from given prices.
     pub(super) fn first_when_warm(problem: &Problem) -> &'static str {
         match problem.curvature() {
             Curvature::Strict if problem.is_single_path() => FAST_NED,
@@ -97,13 +97,13 @@ impl Auto {
         }
     }
 
-    /// What to go on with at once, given what to stop on.
-    pub(super) fn instead(&self, method: &str, problem: &Problem, stop: Stop, tol: f64) -> Option<&'static str> {
+    /// The method that replaces `method` before the first step, given the stop rule.
+    pub(super) fn replacement(&self, method: &str, problem: &Problem, stop: Stop, tol: f64) -> Option<&'static str> {
         let hard = stop == Stop::Kkt && tol < EASY_KKT;
         (method == FAST_NED && hard && fits(problem)).then_some(INTERIOR_POINT)
     }
 
-    /// What to go on with, after a certificate showed `score` where `tol` is wanted.
+    /// The method to switch to, after a certificate with `score`, for tolerance `tol`.
     pub(super) fn next(
         &mut self,
         method: &str,
@@ -114,11 +114,11 @@ impl Auto {
         tol: f64,
     ) -> Option<&'static str> {
         if method == FAST_NED && !self.may_return() {
-            self.watch(iteration, score);
+            self.track_score(iteration, score);
         }
-        let crawls = iteration >= self.since + MOST_STEPS;
+        let is_slow = iteration >= self.since + MOST_STEPS;
         let next = match method {
-            INTERIOR_POINT if stalled || (crawls && problem.is_single_path()) => FAST_NED,
+            INTERIOR_POINT if stalled || (is_slow && problem.is_single_path()) => FAST_NED,
             FAST_NED if self.may_return() && fits(problem) && self.has_slowed(iteration, score, tol) => INTERIOR_POINT,
             _ => return None,
         };
@@ -130,22 +130,22 @@ impl Auto {
         Some(next)
     }
 
-    /// Whether the interior point is to be tried, or tried again.
+    /// Whether the interior point may be used again.
     fn may_return(&self) -> bool {
-        self.returns < MOST_RETURNS
+        self.returns < MAX_RETURNS
     }
 
-    /// Notices whether the score of the last run falls.
-    fn watch(&mut self, iteration: usize, score: f64) {
+    /// Records the least score of the last run, and whether it has stalled.
+    fn track_score(&mut self, iteration: usize, score: f64) {
         let (then, least) = *self.least.get_or_insert((iteration, score));
         if score < FALLS * least {
             (self.least, self.stalled) = (Some((iteration, score)), false);
             return;
         }
-        self.stalled = iteration >= then + PATIENCE.max((iteration - self.since) / PATIENT_PART);
+        self.stalled = iteration >= then + STALL_ITERATIONS.max((iteration - self.since) / STALL_DIVISOR);
     }
 
-    /// Whether, as the score fell since the last estimate, it would take many more iterations.
+    /// Whether, at the decrease since the last estimate, many more iterations are needed.
     fn has_slowed(&mut self, iteration: usize, score: f64, tol: f64) -> bool {
         let (then, before) = *self.last.get_or_insert((iteration, score));
         if iteration < then + INTERVAL {
@@ -153,8 +153,8 @@ impl Auto {
         }
         self.last = Some((iteration, score));
         let per_iteration = (before / score).ln() / (iteration - then) as f64;
-        // Not true either where the scores are infinite.
-        let in_reach = per_iteration.is_finite() && (score / tol).ln() <= MANY * per_iteration;
+        // False where the scores are infinite.
+        let in_reach = per_iteration.is_finite() && (score / tol).ln() <= SLOW_ITERATIONS * per_iteration;
         !in_reach
     }
 }
@@ -209,8 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_stalled_says_nothing_of_the_next_one() {
-        let mut auto = Auto { returns: MOST_RETURNS, ..Auto::new() };
+    fn a_stall_ends_with_its_run() {
+        let mut auto = Auto { returns: MAX_RETURNS, ..Auto::new() };
         let look = |auto: &mut Auto, iteration, score| {
             assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, score, 1e-6), None);
             auto.has_stalled()
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interior_point_has_so_many_steps_from_where_it_began_and_comes_back() {
+    fn the_interior_point_is_replaced_after_its_steps_and_returns() {
         let next = |auto: &mut Auto, iteration| auto.next(INTERIOR_POINT, &shared_link(), false, iteration, 1.0, 1e-6);
         let mut auto = Auto::new();
         assert_eq!(next(&mut auto, MOST_STEPS - 1), None);
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(next(&mut auto, 100 + MOST_STEPS), Some(FAST_NED));
         // And back where that slows down, so often and no more.
         let mut iteration = 1000;
-        for _ in 0..MOST_RETURNS {
+        for _ in 0..MAX_RETURNS {
             assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), None);
             iteration += INTERVAL;
             assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, 1.0, 1e-6), Some(INTERIOR_POINT));
@@ -244,7 +244,7 @@ mod tests {
         // The last run ends when the score does not fall.
         let mut score = 1.0;
         for fell in [true, true, false] {
-            iteration += if fell { PATIENCE } else { 10 * PATIENCE };
+            iteration += if fell { STALL_ITERATIONS } else { 10 * STALL_ITERATIONS };
             score *= if fell { 0.5 } else { 0.95 };
             assert_eq!(auto.next(FAST_NED, &shared_link(), false, iteration, score, 1e-6), None);
             assert_eq!(auto.has_stalled(), !fell);

@@ -1,32 +1,32 @@
-//! When a solve must begin to finish, so that its answer is there in time.
+//! The time limit of a solve, with the time that finishing takes.
 //!
-//! An answer costs a last certificate and the passes that make the [`Solution`](super::Solution), which on 10⁷ flows is
-//! half a second. What a certificate takes is known from the last one, or guessed from what making the solver took;
-//! with less than that left, the best solution so far is returned.
+//! Finishing takes a last certificate and the passes that make the [`Solution`](super::Solution), half a second on 10⁷
+//! flows. The time of a certificate is that of the last one, or an estimate from the time of making the solver. With
+//! less time left, the best solution so far is returned.
 
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
 
-/// The time limit of one run, and what its parts have cost.
+/// The time limit of one run, and the measured times of its parts.
 pub(super) struct Deadline {
     at: Option<Instant>,
-    /// Stops what has begun in time and takes longer than was to be expected.
+    /// Stops work that takes longer than expected.
     token: Option<StopToken>,
     certificate: Duration,
     step: Duration,
-    /// Whether no certificate has been taken, so that its cost is a guess.
-    guesses: bool,
+    /// Whether the time of a certificate is an estimate, because none has been taken.
+    is_estimate: bool,
 }
 
 impl Deadline {
-    /// An answer that is this late is in time: what costs less is done in any case.
+    /// Tolerated delay: work that takes less is always done.
     pub(super) const GRACE: Duration = Duration::from_millis(20);
-    /// What making the solution costs, in certificates.
+    /// Time of making the solution, in certificates.
     const SOLUTION: u32 = 3;
 
-    /// `made`: what making the solver took.
+    /// `made`: the time of making the solver.
     pub(super) fn new(at: Option<Instant>, made: Duration) -> Self {
         let left = |at: Instant| at.saturating_duration_since(Instant::now()) + Self::GRACE;
         Self {
@@ -34,11 +34,11 @@ impl Deadline {
             token: at.map(|at| StopToken::with_timeout(left(at))),
             certificate: made / 2,
             step: made / 4,
-            guesses: true,
+            is_estimate: true,
         }
     }
 
-    /// Does a step; none when the time is up on the way.
+    /// Does a step; `None` if the time runs out during it.
     ///
     /// # Errors
     /// Those of the work, [`Error::Stopped`] only where another token is the cause. So for the next two.
@@ -49,15 +49,15 @@ impl Deadline {
         result
     }
 
-    /// Takes a certificate; none when the time is up on the way.
+    /// Takes a certificate; `None` if the time runs out during it.
     pub(super) fn certificate<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         let began = Instant::now();
         let result = self.within(work);
-        (self.certificate, self.guesses) = (began.elapsed(), false);
+        (self.certificate, self.is_estimate) = (began.elapsed(), false);
         result
     }
 
-    /// Does some work; none when the time is up on the way.
+    /// Does some work; `None` if the time runs out during it.
     pub(super) fn within<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         let Some(token) = &self.token else { return work().map(Some) };
         match token.scope(work) {
@@ -66,17 +66,17 @@ impl Deadline {
         }
     }
 
-    /// Whether another step would leave too little time.
-    pub(super) fn has_come(&self) -> bool {
+    /// Whether another step would leave too little time to finish.
+    pub(super) fn is_reached(&self) -> bool {
         self.at.is_some_and(|at| {
             let now = Instant::now();
             now >= at || now + self.step + self.certificate + self.solution() > at + Self::GRACE
         })
     }
 
-    /// The same, if that is known by a guess alone, and there is time for a certificate, which measures it.
-    pub(super) fn seems_to_have_come(&self) -> bool {
-        self.guesses && self.has_come() && self.allows_certificate()
+    /// The same, if it rests on an estimate and there is time for a certificate, which measures it.
+    pub(super) fn is_estimated_reached(&self) -> bool {
+        self.is_estimate && self.is_reached() && self.allows_certificate()
     }
 
     /// Whether there is time for one more certificate.
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_that_outlasts_the_limit_gives_nothing_and_what_another_token_stops_is_an_error() {
+    fn work_beyond_the_limit_returns_none_and_a_stop_by_another_token_is_an_error() {
         let past = Instant::now().checked_sub(2 * Deadline::GRACE).unwrap();
         let mut late = Deadline::new(Some(past), Duration::ZERO);
         let mut free = Deadline::new(None, Duration::ZERO);
@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_that_leaves_no_time_for_a_step_is_replaced_by_what_a_certificate_takes() {
+    fn an_estimate_that_leaves_no_time_for_a_step_is_replaced_by_a_measurement() {
         let (limit, made) = (Duration::from_secs(1000), Duration::from_secs(460));
         let mut deadline = Deadline::new(Some(Instant::now() + limit), made);
-        assert!(deadline.has_come() && deadline.seems_to_have_come());
+        assert!(deadline.is_reached() && deadline.is_estimated_reached());
         assert_eq!(deadline.certificate(|| Ok(1)), Ok(Some(1)));
-        assert!(!deadline.has_come() && !deadline.seems_to_have_come());
+        assert!(!deadline.is_reached() && !deadline.is_estimated_reached());
         let late = Deadline::new(Some(Instant::now() + limit), 2 * made);
-        assert!(late.has_come() && !late.seems_to_have_come());
+        assert!(late.is_reached() && !late.is_estimated_reached());
     }
 }

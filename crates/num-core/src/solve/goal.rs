@@ -1,4 +1,4 @@
-//! What the certificate must show, and which of two solutions is nearer to that.
+//! Bounds on the certificate, and the order of two solutions.
 //!
 //! | stop | gap ≤ | KKT residual ≤ |
 //! |---|---|---|
@@ -10,17 +10,17 @@
 
 use super::{Settings, Stop};
 
-/// How right every single rate must be where the tolerance is about the total.
+/// KKT residual that [`Stop::Rates`] requires.
 const RATES: f64 = 1e-3;
 
-/// A gap above this is no proof, whatever the residual says of tiny rates.
-const PROVEN: f64 = 0.1;
+/// The largest gap for [`Stop::Kkt`], as a residual does not bound the gap where rates are tiny.
+const MAX_GAP_FOR_KKT: f64 = 0.1;
 
-/// What a solve is to reach.
+/// The goal of a solve.
 pub(super) struct Goal {
     stop: Stop,
     tol: f64,
-    /// What the gap and the KKT residual must be at most.
+    /// Upper bounds of the gap and the KKT residual.
     gap: f64,
     kkt_residual: f64,
 }
@@ -34,7 +34,7 @@ impl Goal {
         let (gap, kkt_residual) = match stop {
             Stop::Rates => (tol, tol.max(RATES)),
             Stop::Gap => (tol, f64::INFINITY),
-            Stop::Kkt => (tol.max(PROVEN), tol),
+            Stop::Kkt => (tol.max(MAX_GAP_FOR_KKT), tol),
         };
         Self { stop, tol, gap, kkt_residual }
     }
@@ -48,19 +48,19 @@ impl Goal {
         }
     }
 
-    /// Whether the certificate is good enough. A residual that was not found is not a number, and not.
+    /// Whether the certificate meets the goal. A residual that was not computed is NaN, which does not.
     pub(super) fn is_met(&self, gap: f64, kkt_residual: f64) -> bool {
         gap <= self.gap && (self.stop == Stop::Gap || kkt_residual <= self.kkt_residual)
     }
 
-    /// How far from good enough, times the tolerance: at most that when it is met.
+    /// Score: tolerance times the violation, at most the tolerance when the goal is met.
     pub(super) fn score(&self, gap: f64, kkt_residual: f64) -> f64 {
         if self.is_met(gap, kkt_residual) {
             return self.tol.min((gap / self.gap).max(kkt_residual / self.kkt_residual) * self.tol);
         }
         let rates = if self.needs_rates(gap) { kkt_residual / self.kkt_residual } else { 0.0 };
         let score = (gap / self.gap).max(rates) * self.tol;
-        // What is not a number proves nothing.
+        // NaN meets no goal.
         if gap.is_nan() || rates.is_nan() { f64::INFINITY } else { score }
     }
 
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_answers_whose_residuals_say_nothing_the_smaller_gap_is_better() {
+    fn of_two_solutions_with_large_residuals_the_smaller_gap_is_better() {
         let by = |stop| Goal::new(&Settings::default().with_stop(stop));
         assert!(by(Stop::Kkt).rank(1e-14, 1.0) < by(Stop::Kkt).rank(0.8, 1.0));
         assert!(by(Stop::Kkt).rank(0.8, 0.5) < by(Stop::Kkt).rank(1e-14, 0.9));

@@ -17,51 +17,51 @@ use crate::presolve::Presolved;
 use crate::problem::Problem;
 use crate::utility::Curvature;
 
-/// Where an iteration stands, in natural units.
+/// Prices and rates of an iteration, in natural units.
 pub(crate) struct State {
     /// Price of every link *(iterate)*.
     pub(crate) prices: Vec<f64>,
-    /// Rate that every path asks for at these prices, not normalized *(derived)*.
+    /// Demand of every path at these prices, not normalized *(derived)*.
     pub(crate) rates: Vec<f64>,
 }
 
 /// One way of improving prices. The loop around it (limits, observing, certifying, stopping) exists once, in
 /// [`Solver`](super::Solver).
 pub(crate) trait Method: Send {
-    /// Begins at the prices in `state`, forgetting everything before. Leaves there the rates that go with them, and
-    /// returns a guess at the relative gap, from which the loop decides when to certify.
+    /// Starts at the prices in `state`, without any memory of earlier steps. Writes their rates to `state`, and returns
+    /// an estimate of the relative gap, from which the loop decides when to certify.
     ///
     /// # Errors
     /// [`Error::Stopped`] when a token in force says so. It may be begun again.
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64>;
 
-    /// The same near the answer: `state` has the prices and rates of the solution of a similar problem. Methods that
-    /// have a use for the rates say so here.
+    /// The same near the optimum: `state` has the prices and rates of the solution of a similar problem. Override where
+    /// the rates are used.
     fn resume(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.start(problem, state)
     }
 
-    /// One iteration: better prices and again a guess at the gap. The rates that go with them are there after
-    /// [`settle`](Self::settle).
+    /// One iteration: new prices and an estimate of the gap. Their rates are in `state` after
+    /// [`write_rates`](Self::write_rates).
     ///
     /// # Errors
     /// [`Error::Stopped`] when a token in force says so. The next step goes on from there.
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64>;
 
-    /// Leaves the rates that go with the prices in `state`, where steps have not.
-    fn settle(&mut self, _state: &mut State) {}
+    /// Writes the rates at the present prices to `state`, where steps do not.
+    fn write_rates(&mut self, _state: &mut State) {}
 
     /// Why its rates are max-min fair, where it finds such rates for flows with several paths.
     fn witness(&self) -> &[Inequality] {
         &[]
     }
 
-    /// Whether a step costs more than a certificate, so that each is worth one near the end.
+    /// Whether a step costs more than a certificate. Near the end each step is then certified.
     fn is_expensive(&self) -> bool {
         false
     }
 
-    /// Whether more steps would change nothing.
+    /// Whether further steps leave the state unchanged.
     fn has_stalled(&self) -> bool {
         false
     }
@@ -71,7 +71,7 @@ pub(crate) trait Method: Send {
 pub(super) struct Setup<'a> {
     pub(super) problem: &'a Problem,
     pub(super) presolved: &'a Arc<Presolved>,
-    /// Makes the response to prices instead of the built-in loop, where that pays.
+    /// Makes the response to prices in place of the built-in loop, where that is faster.
     pub(super) respond: Option<&'a MakeRespond>,
 }
 
@@ -218,19 +218,19 @@ const OTHERS: &[MethodInfo] = &[
                 name: "eta",
                 default: 5.0,
                 range: OptionRange::NotNegative,
-                summary: "how fast links that are not full lose price",
+                summary: "price decay of links below capacity",
             },
             OptionInfo {
                 name: "beta",
                 default: 0.5,
                 range: OptionRange::Share,
-                summary: "part of the old price that a step leaves",
+                summary: "weight of the old price in a step",
             },
             OptionInfo {
                 name: "heaviest",
                 default: 10.0,
                 range: OptionRange::Positive,
-                summary: "bound of weights, relative to the path's smallest capacity",
+                summary: "largest weight of a path, relative to its smallest capacity",
             },
         ],
         takes: STRICT,

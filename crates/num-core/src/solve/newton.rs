@@ -2,37 +2,36 @@
 //!
 //! ```text
 //! G = R x(p) − c                 H = R D Rᵀ,  D_s = −dx_s/dq_s
-//! held links                     p_l ≤ ε and G_l ≤ 0, then also those with p_l + d_l < 0 once solved
-//! direction d                    d_l = −p_l where held,  H d = G in the rows of the others
+//! links fixed at 0               p_l ≤ ε and G_l ≤ 0, then also those with p_l + d_l < 0 once solved
+//! direction d                    d_l = −p_l where fixed, H d = G in the rows of the others
 //! p⁺ = [p + γ d]₊                accept if −G(p⁺)·Δp ≤ ½ |G(p)·Δp|, else γ ← γ/2
 //! plain                          p⁺ = [p + γ H⁻¹G]₊ on all links, and no test
 //! ```
 //!
-//! G is the dual function's gradient with its sign turned, H its Hessian. Newton's direction on all links at once,
-//! then projected, may lead uphill: links that end at a price of 0 must not take part in it. Those at 0, with a margin
-//! ε = min(mean price/1000, ‖p − [p + G/diag H]₊‖) that goes to 0 with the error, leave the system as Bertsekas has
-//! it; those that the direction would take below 0 leave it too, and the others are solved for once more, given where
-//! these go. A direction that still leads uphill is replaced by the diagonal's. The slope test is that of
-//! [`FastNed`](super::FastNed), stricter: no objective values, whose differences drown in rounding near the optimum.
+//! −G is the gradient of the dual function, H its Hessian. Newton's direction on all links, projected, may increase the
+//! dual. Links whose price is fixed at 0 are therefore taken out of the system: those within ε of 0, with ε = min(mean
+//! price/1000, ‖p − [p + G/diag H]₊‖) → 0 with the error (Bertsekas), and those that the direction would take below 0;
+//! the system of the others is then solved once more. A direction that still increases the dual is replaced by the
+//! diagonal's. The slope test is that of [`FastNed`](super::FastNed), with other constants: it needs no objective
+//! values, whose differences are below rounding near the optimum.
 //!
 //! Links that the same flows cross make H singular, so its diagonal is raised by a part of it that goes to 0 with the
-//! error. H is never formed where conjugate gradients arrive (`system/`): a step costs two systems of some 10 to 50
+//! error. H is never formed where conjugate gradients converge (`system/`): a step costs two systems of some 10 to 50
 //! products each, all O(crossings), and one pass over the flows for every trial of γ; O(links³) where they do not
-//! arrive.
+//! converge.
 //!
 //! Some 10 to 20 steps to 1e−9 on leaf-spines, fat-trees and wide-area networks, the last two or three of them
 //! quadratic; 25 to 70 for α from 5 on and where sizes or weights span many decades: there demands bend so much within
 //! a step that it is halved. Flows at their caps are counted as if they responded, which makes the end linear where
 //! many are.
 //!
-//! The plain form fails wherever links are slack: it keeps them in the system, where they drag the others
-//! along, and H, of which only 1e−11 of the diagonal is raised, may be singular. It ends as a status, with finite
-//! numbers.
+//! The plain form fails wherever links are slack: slack links stay in the system and bias the direction, and H, of
+//! which only 1e−11 of the diagonal is raised, may be singular. It ends as a status, with finite numbers.
 //!
 //! Sources: Bertsekas, *Projected Newton methods for optimization problems with simple constraints*, SIAM J. Control
 //! Optim. 1982; plain: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, appendix B.
 
-use super::price::{Bounds, LARGEST_PRICE, MOST_REFUSALS, at_least, bounds, newton_step, worth_of_mismatch};
+use super::price::{Bounds, LARGEST_PRICE, MOST_REFUSALS, at_least, bounds, newton_step, value_of_excess};
 use super::system::{Accuracy, EXACT, System};
 use super::{Method, State};
 use crate::error::Result;
@@ -45,7 +44,7 @@ pub(super) struct Newton {
     gamma: f64,
     plain: bool,
     system: System,
-    /// Bound of every path's rate, and the price at which its flow asks for that much *(given)*.
+    /// Bound of every path's rate, and the price at which its flow's demand is that *(given)*.
     ceilings: Vec<f64>,
     floors: Vec<f64>,
     /// q and D of every path *(derived)*.
@@ -55,7 +54,7 @@ pub(super) struct Newton {
     excess: Vec<f64>,
     diagonal: Vec<f64>,
     steps: Vec<f64>,
-    /// Which links a full step takes to a price of 0, and d *(derived)*.
+    /// Links whose price is fixed at 0, and d *(derived)*.
     held: Vec<bool>,
     direction: Vec<f64>,
     /// p and G where the step began *(derived)*.
@@ -69,18 +68,18 @@ pub(super) struct Newton {
     estimate: f64,
 }
 
-/// A step is refused when the dual function's slope along it has turned by more than this.
+/// As in [`FastNed`](super::FastNed), but stricter.
 const STEEPEST: f64 = 0.5;
-/// Slopes within this part of all revenue are rounding.
+/// As in [`FastNed`](super::FastNed), with a finer bound.
 const ROUNDING: f64 = 1e-14;
 /// ε, at most, as a part of the mean price.
 const MARGIN: f64 = 1e-3;
 /// What is added to the diagonal, as a part of it: at most, and per estimated gap; and at least.
 const RAISED: f64 = 0.1;
 const LEAST_RAISED: f64 = 1e-11;
-/// How often the system is solved in a step, more links held each time.
+/// Solves of the system per step, with more links fixed each time.
 const ROUNDS: usize = 2;
-/// By this factor the diagonal of a held link is raised, which takes it out of the system.
+/// Factor on the diagonal of a link whose price is fixed, which takes it out of the system.
 const HELD: f64 = 1e16;
 /// Relative accuracy of the direction: at most, per estimated gap, and at least.
 const COARSEST: f64 = 1e-2;
@@ -143,7 +142,7 @@ impl Newton {
         let links = self.excess.iter().zip(&self.diagonal).zip(&mut self.steps);
         for (((&excess, &slope), step), &price) in links.zip(&state.prices) {
             *step = newton_step(excess, slope);
-            mismatch += worth_of_mismatch(excess, price, *step);
+            mismatch += value_of_excess(excess, price, *step);
         }
         // A path's price is not below U' at its ceiling: this is the sum of x U'(x).
         let revenue: f64 = state.rates.iter().zip(&self.path_prices).map(|(rate, price)| rate * price).sum();

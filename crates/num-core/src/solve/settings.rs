@@ -53,9 +53,8 @@ pub struct Settings {
     pub stop: Stop,
     /// Iterations after which the best answer so far is returned. Default 20 000.
     pub max_iterations: usize,
-    /// Time after which the best answer so far is returned. What finishing takes is allowed for, and a solve that
-    /// [`solve`](super::solve()) or [`solve_by`](super::solve_by) begins counts the making of its solver. Default:
-    /// none.
+    /// Time after which the best answer so far is returned. The limit includes set-up and the final certificate.
+    /// Default: none.
     pub time_limit: Option<Duration>,
     /// Whether to keep one row of [`Progress`](super::Progress) per iteration. Certifies every iteration, which makes
     /// it several times as expensive. Default: no.

@@ -10,7 +10,7 @@ use super::Progress;
 use crate::certificate::Certificate;
 use crate::problem::Problem;
 
-/// How a solve ended. Only [`Optimal`](Self::Optimal) is a claim, and only a passed certificate makes it.
+/// How a solve ended. Only [`Optimal`](Self::Optimal) asserts a tolerance, which a certificate met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

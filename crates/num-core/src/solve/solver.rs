@@ -17,25 +17,25 @@ use crate::interrupt::{self, StopToken};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
-/// A method at work on a problem: one iteration at a time, or until proven.
+/// A method on a problem: one iteration at a time, or until a certificate meets the tolerance.
 pub struct Solver {
     problem: Problem,
     presolved: Arc<Presolved>,
     method_name: &'static str,
     method: Box<dyn Method>,
-    /// Makes the response to prices instead of the built-in loop, where that pays *(given)*.
+    /// Makes the response to prices in place of the built-in loop, where that is faster *(given)*.
     respond: Option<Arc<MakeRespond>>,
-    /// Where the caller left the choice of the method to the library.
+    /// Present where the method is `auto`.
     auto: Option<Auto>,
-    /// The method's own, by name; none for a rule of the caller's own *(given)*.
+    /// The method's own, by name. None for a user-defined rule *(given)*.
     options: Option<BTreeMap<String, f64>>,
     state: State,
-    /// The method's own guess at the relative gap *(derived)*.
+    /// The method's estimate of the relative gap *(derived)*.
     estimate: f64,
     iteration: usize,
-    /// Whether the caller gave the prices it started from, which may already be the answer.
+    /// Whether the caller gave the first prices, which may already be optimal.
     warm: bool,
-    /// Whether the method has begun at the state.
+    /// Whether the method has started at the state.
     has_begun: bool,
     /// What making it cost, counted as part of the solve.
     made: Duration,
@@ -118,7 +118,7 @@ impl Solver {
     /// there.
     pub fn warm_start(&mut self, prices: &[f64]) -> Result<()> {
         self.problem.check_prices(prices)?;
-        self.choose_when_warm()?;
+        self.choose_for_warm_start()?;
         self.state.prices = self.presolved.natural_prices(prices);
         (self.iteration, self.warm) = (0, true);
         self.begin(|method, problem, state| method.start(problem, state))
@@ -136,7 +136,7 @@ impl Solver {
         if let Some(path) = rates.iter().position(|rate| !(rate.is_finite() && *rate >= 0.0)) {
             return Err(Error::Rate { path, value: rates[path] });
         }
-        self.choose_when_warm()?;
+        self.choose_for_warm_start()?;
         self.state.prices = self.presolved.natural_prices(prices);
         self.state.rates = self.presolved.natural_rates(rates);
         (self.iteration, self.warm) = (0, true);
@@ -147,7 +147,7 @@ impl Solver {
     ///
     /// # Errors
     /// [`Error::Length`] or [`Error::Setting`] for a problem with other links, paths or flows, [`Error::Unsupported`]
-    /// for one that the method cannot take, and for a solver with a [rule](Self::with_rule) of the caller's own; those
+    /// for one that the method cannot take, and for a solver with a user-defined [rule](Self::with_rule); those
     /// of [`new`](Self::new). Nothing has changed then.
     pub fn update(&mut self, problem: &Problem) -> Result<()> {
         self.problem.check_same_paths(problem)?;
@@ -158,7 +158,7 @@ impl Solver {
         let method = if self.auto.is_some() { AUTO } else { self.method_name };
         let mut next = Self::with_respond(problem, method, options, self.respond.clone())?;
         let (prices, rates) = (self.prices(), self.raw_rates());
-        // Where it has gone astray it begins anew.
+        // If prices or rates are not finite, it starts cold.
         if prices.iter().chain(&rates).all(|value| value.is_finite()) {
             let began = Instant::now();
             next.resume(&prices, &rates)?;
@@ -168,19 +168,19 @@ impl Solver {
         Ok(())
     }
 
-    /// Takes the method that `auto` begins with from prices that may be near.
-    fn choose_when_warm(&mut self) -> Result<()> {
+    /// Switches to the method of `auto` for a warm start.
+    fn choose_for_warm_start(&mut self) -> Result<()> {
         if self.auto.is_some() {
             self.auto = Some(Auto::new());
             let first = Auto::first_when_warm(&self.problem);
             if self.method_name != first {
-                self.hand_over(first, self.state.prices.clone())?;
+                self.switch_method(first, self.state.prices.clone())?;
             }
         }
         Ok(())
     }
 
-    /// Has the method begin at the state. What is stopped on the way is begun again by the next step.
+    /// Starts the method at the state. After [`Error::Stopped`] the next step starts it again.
     fn begin(&mut self, how: impl FnOnce(&mut dyn Method, &Presolved, &mut State) -> Result<f64>) -> Result<()> {
         self.has_begun = false;
         self.estimate = how(&mut *self.method, &self.presolved, &mut self.state)?;
@@ -191,15 +191,15 @@ impl Solver {
     /// Does `iterations` iterations, without certifying.
     ///
     /// # Errors
-    /// [`Error::Utility`] when a user's utility answers with something that is no rate; [`Error::Stopped`], after which
-    /// the next step goes on from where this one was.
+    /// [`Error::Utility`] when a user's utility answers with a value that is not a rate; [`Error::Stopped`], after
+    /// which the next step goes on from where this one was.
     pub fn step(&mut self, iterations: usize) -> Result<()> {
         let outcome = (0..iterations).try_for_each(|_| self.advance());
-        self.method.settle(&mut self.state);
+        self.method.write_rates(&mut self.state);
         outcome
     }
 
-    /// One iteration, whose rates may still be with the method.
+    /// One iteration. Its rates may need [`Method::write_rates`].
     fn advance(&mut self) -> Result<()> {
         if !self.has_begun {
             self.begin(|method, problem, state| method.start(problem, state))?;
@@ -229,7 +229,7 @@ impl Solver {
         self.presolved.caller_prices(&self.state.prices)
     }
 
-    /// Rate that every path asks for at these prices. Links may be overloaded.
+    /// Demand of every path at these prices. Links may be overloaded.
     pub fn raw_rates(&self) -> Vec<f64> {
         self.presolved.caller_rates(&self.state.rates)
     }
@@ -253,8 +253,8 @@ impl Solver {
     /// Iterates until the certificate meets the tolerance or a limit is hit, and returns the best answer certified.
     ///
     /// Certificates cost several iterations, so they are taken when the method's own estimate says that the tolerance
-    /// may be met, every now and then in any case, and after every iteration only for a trace or an observer that looks
-    /// that often. An answer whose prices or objective no float can hold in the caller's units is not `optimal`,
+    /// may be met, every now and then in any case, and after every iteration only for a trace or an observer of every
+    /// iteration. An answer whose prices or objective no float can hold in the caller's units is not `optimal`,
     /// however right its rates: it ends as [`Status::Stalled`].
     ///
     /// # Errors
@@ -285,10 +285,10 @@ impl Solver {
         settings: &Settings,
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
-        let at_once = |auto: &Auto| auto.instead(self.method_name, &self.problem, settings.stop, settings.tol);
+        let at_once = |auto: &Auto| auto.replacement(self.method_name, &self.problem, settings.stop, settings.tol);
         let mut deadline = Deadline::new(limit, self.made);
         if let Some(method) = self.auto.as_ref().and_then(at_once) {
-            deadline.within(|| self.hand_over(method, self.state.prices.clone()))?;
+            deadline.within(|| self.switch_method(method, self.state.prices.clone()))?;
         }
         let first = self.iteration;
         if let Some(auto) = &mut self.auto {
@@ -296,63 +296,63 @@ impl Solver {
         }
         let goal = Goal::new(settings);
         let every_iteration = settings.trace || observer.cadence() == Cadence::EveryIteration;
-        let pause = if self.warm { 0 } else { Pace::PAUSE };
-        let mut pace = Pace { next: first + pause, calibration: 1.0 };
+        let pause = if self.warm { 0 } else { CertificateSchedule::PAUSE };
+        let mut schedule = CertificateSchedule { next: first + pause, calibration: 1.0 };
         let mut best: Option<Best> = None;
         let mut trace = Vec::new();
-        let mut last_look: Option<Instant> = None;
+        let mut last_call: Option<Instant> = None;
         let mut progress =
             Progress { iteration: first, gap: f64::INFINITY, overload: f64::NAN, kkt_residual: f64::NAN, seconds: 0.0 };
         let status = loop {
             interrupt::check()?;
             progress.iteration = self.iteration;
-            let due = every_iteration || self.is_due(&pace, settings);
+            let due = every_iteration || self.is_due(&schedule, settings);
             if due {
                 let score = deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
                 if let Some(score) = score {
-                    pace.certified(self.iteration, self.estimate, score, settings.tol);
+                    schedule.record(self.iteration, self.estimate, score, settings.tol);
                 }
             }
             progress.seconds = began.elapsed().as_secs_f64();
             if settings.trace {
                 trace.push(progress);
             }
-            let looks = match observer.cadence() {
+            let observer_is_due = match observer.cadence() {
                 Cadence::EveryIteration => true,
-                Cadence::Every(pause) => last_look.is_none_or(|last| last.elapsed() >= pause),
+                Cadence::Every(pause) => last_call.is_none_or(|last| last.elapsed() >= pause),
             };
-            let wish = if looks {
-                last_look = Some(Instant::now());
+            let control = if observer_is_due {
+                last_call = Some(Instant::now());
                 observer.observe(&progress)
             } else {
                 ControlFlow::Continue(())
             };
-            if let Some(status) = self.verdict(&goal, best.as_ref()) {
+            if let Some(status) = self.final_status(&goal, best.as_ref()) {
                 break status;
             }
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
-            if let Some(method) = self.better(stalled, due, &best, settings.tol) {
+            if let Some(method) = self.next_method(stalled, due, &best, settings.tol) {
                 let prices = best.as_ref().map_or(&self.state.prices, |best| &best.prices).clone();
-                if deadline.within(|| self.hand_over(method, prices))?.is_some() {
+                if deadline.within(|| self.switch_method(method, prices))?.is_some() {
                     continue;
                 }
             }
-            let looked = due || deadline.seems_to_have_come();
-            if looked && !due {
+            let certified = due || deadline.is_estimated_reached();
+            if certified && !due {
                 deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
             }
-            let limit = match wish {
+            let limit = match control {
                 ControlFlow::Break(()) => Some(Status::Stopped),
                 _ if stalled => Some(Status::Stalled),
                 _ if self.iteration - first >= settings.max_iterations => Some(Status::MaxIterations),
-                _ if deadline.has_come() => Some(Status::TimeLimit),
+                _ if deadline.is_reached() => Some(Status::TimeLimit),
                 _ => None,
             };
             if let Some(status) = limit {
-                if !looked && deadline.allows_certificate() {
+                if !certified && deadline.allows_certificate() {
                     deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
                 }
-                break self.verdict(&goal, best.as_ref()).unwrap_or(status);
+                break self.final_status(&goal, best.as_ref()).unwrap_or(status);
             }
             deadline.step(|| self.advance())?;
         };
@@ -366,14 +366,14 @@ impl Solver {
         }
     }
 
-    /// How it has ended, when the best answer meets the goal.
-    fn verdict(&self, goal: &Goal, best: Option<&Best>) -> Option<Status> {
+    /// The final status, if the best answer meets the goal.
+    fn final_status(&self, goal: &Goal, best: Option<&Best>) -> Option<Status> {
         let best = best.filter(|best| goal.is_met(best.gap, best.kkt_residual))?;
         Some(if self.presolved.holds_prices(&best.prices) { Status::Optimal } else { Status::Stalled })
     }
 
-    /// What `auto` would rather go on with.
-    fn better(&mut self, stalled: bool, certified: bool, best: &Option<Best>, tol: f64) -> Option<&'static str> {
+    /// The method that `auto` switches to, if any.
+    fn next_method(&mut self, stalled: bool, certified: bool, best: &Option<Best>, tol: f64) -> Option<&'static str> {
         let score = best.as_ref().map_or(f64::INFINITY, |best| best.score);
         if !stalled && !certified {
             return None;
@@ -381,8 +381,8 @@ impl Solver {
         self.auto.as_mut()?.next(self.method_name, &self.problem, stalled, self.iteration, score, tol)
     }
 
-    /// Goes on with another method from these prices. Stopped on the way it stays with the one that it has.
-    fn hand_over(&mut self, method: &str, prices: Vec<f64>) -> Result<()> {
+    /// Goes on with another method from these prices. After an error the method is unchanged.
+    fn switch_method(&mut self, method: &str, prices: Vec<f64>) -> Result<()> {
         let info = MethodInfo::of(method, &self.problem)?;
         let setup = Setup { problem: &self.problem, presolved: &self.presolved, respond: self.respond.as_deref() };
         let mut method = info.make(&BTreeMap::new(), &setup)?;
@@ -392,13 +392,13 @@ impl Solver {
         self.check()
     }
 
-    fn is_due(&self, pace: &Pace, settings: &Settings) -> bool {
+    fn is_due(&self, schedule: &CertificateSchedule, settings: &Settings) -> bool {
         match self.method.is_expensive() {
             true => {
                 let near = settings.stop == Stop::Kkt || self.estimate <= Goal::NEAR * settings.tol;
-                near || (self.iteration > 0 && self.iteration.is_multiple_of(Pace::DEAR))
+                near || (self.iteration > 0 && self.iteration.is_multiple_of(CertificateSchedule::EXPENSIVE_PAUSE))
             }
-            false => pace.is_due(self.iteration, self.estimate, settings.tol),
+            false => schedule.is_due(self.iteration, self.estimate, settings.tol),
         }
     }
 
@@ -410,7 +410,7 @@ impl Solver {
     /// Certifies where it stands, and keeps that if it is the best so far. Returns how far it is from the goal: the
     /// tolerance when it meets it, more when it does not.
     fn certify(&mut self, goal: &Goal, progress: &mut Progress, best: &mut Option<Best>) -> Result<f64> {
-        self.method.settle(&mut self.state);
+        self.method.write_rates(&mut self.state);
         let Certificate { relative_gap: gap, overload, kkt_residual } = self.proof().towards(goal)?;
         (progress.gap, progress.overload, progress.kkt_residual) = (gap, overload, kkt_residual);
         // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
@@ -424,7 +424,7 @@ impl Solver {
         if usable && best.as_ref().is_none_or(|best| rank < best.rank) {
             *best = Some(Best { score, rank, gap, kkt_residual, prices: prices.clone(), rates: rates.clone() });
         } else if best.is_none() {
-            // Nothing that an answer could be made of: the equal shares, which prove nothing, until there is.
+            // No usable point yet: equal shares, with an infinite gap.
             *best = Some(Best {
                 score: f64::INFINITY,
                 rank: [f64::INFINITY; 3],
@@ -437,7 +437,7 @@ impl Solver {
         Ok(score)
     }
 
-    /// User utilities are asked for rates at every step; an answer that is none ends the solve.
+    /// A demand of a user-defined utility that is not a number >= 0 ends the solve.
     fn check(&self) -> Result<()> {
         for block in self.presolved.blocks.iter().filter(|block| block.is_user_defined) {
             for flow in block.flows.clone() {
@@ -451,7 +451,7 @@ impl Solver {
         if self.estimate.is_nan() { Err(self.not_numbers()) } else { Ok(()) }
     }
 
-    /// Blames the first flow with a utility of the user's own, or else the price rule.
+    /// The error for NaN: it names the first flow with a user-defined utility, or else the price rule.
     fn not_numbers(&self) -> Error {
         match self.presolved.blocks.iter().find(|block| block.is_user_defined) {
             Some(block) => {
@@ -521,35 +521,35 @@ impl fmt::Debug for Solver {
 
 /// The best answer certified so far, in natural units.
 struct Best {
-    /// How far from the goal.
+    /// [`Goal::score`].
     score: f64,
     rank: [f64; 3],
     gap: f64,
-    /// Not a number where it was not found.
+    /// NaN where it was not computed.
     kkt_residual: f64,
     prices: Vec<f64>,
     rates: Vec<f64>,
 }
 
-/// When to take a certificate.
-struct Pace {
-    /// The iteration at which one is due whatever the estimate says.
+/// When certificates are due.
+struct CertificateSchedule {
+    /// The iteration at which one is due for any estimate.
     next: usize,
     /// Last score per estimate.
     calibration: f64,
 }
 
-impl Pace {
+impl CertificateSchedule {
     /// Iterations without a certificate at first; later as many as have been done.
     const PAUSE: usize = 16;
-    /// The same for methods whose steps are dear.
-    const DEAR: usize = 5;
+    /// The same for methods with expensive steps.
+    const EXPENSIVE_PAUSE: usize = 5;
 
     fn is_due(&self, iteration: usize, estimate: f64, tol: f64) -> bool {
         iteration >= self.next || estimate * self.calibration <= tol
     }
 
-    fn certified(&mut self, iteration: usize, estimate: f64, score: f64, tol: f64) {
+    fn record(&mut self, iteration: usize, estimate: f64, score: f64, tol: f64) {
         let near = score <= Goal::NEAR * tol;
         self.next = iteration + if near { (iteration / 8).max(8) } else { iteration.max(Self::PAUSE) };
         self.calibration = if estimate > 0.0 && score > 0.0 { (score / estimate).clamp(0.01, 1000.0) } else { 1.0 };

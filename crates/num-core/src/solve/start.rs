@@ -4,7 +4,7 @@
 //! p_l = (1/c_l) Σ_{s ∋ l} x⁰_s U'(x⁰_s) / |L(s)|,     x⁰_s = min_{l ∈ s} c_l / n_l
 //! ```
 //!
-//! Free of scale, and exact where every flow has one bottleneck that all its neighbours share.
+//! Independent of units, and exact where every flow has one bottleneck that it shares with the flows sharing its links.
 
 use crate::error::Result;
 use crate::interrupt::Pacer;

@@ -1,4 +1,4 @@
-//! xWI, explicit weight inference: weights from prices, rates by weighted max-min, prices from what is left over.
+//! xWI, explicit weight inference: weights from prices, rates by weighted max-min, prices from residuals.
 //!
 //! ```text
 //! w_i = (U_i')⁻¹(q_i)        x = weighted max-min of w over the network
@@ -9,15 +9,15 @@
 //!
 //! q is the price of a path, |L| its number of links. Rates are feasible at every step and no link that could be full
 //! is left idle; where the residuals U' − q vanish and idle links are free, rates and prices are optimal. η = 5, β =
-//! 0.5 in the paper. The floor of a share lets a path come back. What a bound holds, the prices need not explain: a
-//! flow at its cap or saturation with U' ≥ q, and a path at the floor of its share with U' ≤ q, are left out of the
-//! minimum, and a link that has no others keeps its residual at 0. The cap of a flow with several paths is one more
-//! link of them all in the water-filling, at the price that U' there is above the cheapest path: far above the prices
-//! of the paths shares move slowly.
+//! 0.5 in the paper. The floor of a share lets a path regain traffic. Flows at an active bound are left out of the
+//! minimum: a flow at its cap or saturation with U' ≥ q, and a path at the floor of its share with U' ≤ q. The residual
+//! of a link without other flows is 0. The cap of a flow with several paths is one more link on all of them in the
+//! water-filling. Its price is U' at the cap minus the price of the cheapest path. Where it is far above the prices of
+//! the paths, shares move slowly.
 //!
 //! Each step costs a water-filling (`max_min/water_fill.rs`) and O(crossings), about as much as a certificate. It gets
-//! to 1e−3 in 30 to 150 steps on leaf-spines for every α up to 10, and then stops getting better between 1e−4 and
-//! 1e−6: a link that is nearly full loses its price only as η (1 − y/c) allows. From α = 5 on it wanders about there.
+//! to 1e−3 in 30 to 150 steps on leaf-spines for every α up to 10, and stops improving between 1e−4 and 1e−6: the price
+//! of a nearly full link falls only by η (1 − y/c). From α = 5 on the gap fluctuates there.
 //! It fails on networks of very different capacities, and with weights over many decades stays at 1e−3. With several
 //! paths it takes 20 to 300 steps to 1e−2, the most with two paths or with paths that share no bottleneck. For
 //! accuracy, use "interior-point".
@@ -47,7 +47,7 @@ pub(super) struct Xwi {
     heaviest: Vec<f64>,
     weights: Vec<f64>,
     /// U' of the flows with several paths and a cap, at it *(given)*.
-    worth_at_cap: Vec<f64>,
+    value_at_cap: Vec<f64>,
     /// q of every path, the same with what caps of flows are worth, y of every link *(derived)*.
     path_prices: Vec<f64>,
     charged: Vec<f64>,
@@ -85,7 +85,7 @@ impl Xwi {
             limits,
             heaviest,
             weights: vec![0.0; paths],
-            worth_at_cap: worth_at_cap(problem)?,
+            value_at_cap: value_at_cap(problem)?,
             path_prices: vec![0.0; paths],
             charged: Vec::new(),
             loads: links.clone(),
@@ -93,14 +93,14 @@ impl Xwi {
         })
     }
 
-    /// Rates at the prices in `state`, from the shares that its rates have, and what the links see of them. Returns the
-    /// estimate of the gap, which is not a number when a weight is none.
+    /// Rates at the prices in `state`, from the shares that its rates have, with their loads and residuals. Returns the
+    /// estimate of the gap, which is NaN when a weight is NaN.
     fn allocate(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.routing.gather(0..problem.paths.len(), &state.prices, &mut self.path_prices);
         self.charge_caps(problem);
         self.weigh(problem, &state.rates);
         if !self.weights.iter().all(|&weight| weight >= 0.0) {
-            // Shown as rates, so that the loop finds the flow whose utility answered this.
+            // Written as rates, from which the loop finds the flow with this utility.
             state.rates.copy_from_slice(&self.weights);
             return Ok(f64::NAN);
         }
@@ -110,10 +110,10 @@ impl Xwi {
         self.look(problem, state)
     }
 
-    /// The prices of paths with what the caps of flows are worth: at its cap a flow's cheapest path costs U'.
+    /// The prices of paths including those of flow caps: at its cap a flow's cheapest path costs U'.
     fn charge_caps(&mut self, problem: &Presolved) {
         self.charged.clone_from(&self.path_prices);
-        for (&(flow, _), marginal) in problem.flow_caps.iter().zip(&self.worth_at_cap) {
+        for (&(flow, _), marginal) in problem.flow_caps.iter().zip(&self.value_at_cap) {
             let own = &mut self.charged[problem.paths_of(flow)];
             let least = own.iter().copied().fold(f64::INFINITY, f64::min);
             if *marginal > least {
@@ -132,7 +132,7 @@ impl Xwi {
             }
         }
         for (weight, &heaviest) in weights.iter_mut().zip(&*heaviest) {
-            // Not min, which would hide an answer that is not a number.
+            // min would drop a NaN.
             *weight = if *weight > heaviest { heaviest } else { *weight };
         }
         for flow in 0..problem.flow_paths.len() - 1 {
@@ -200,7 +200,7 @@ fn fill(problem: &Presolved) -> Result<WaterFill<Arc<Paths>>> {
 }
 
 /// U' of the flows with several paths and a cap, at it.
-fn worth_at_cap(problem: &Presolved) -> Result<Vec<f64>> {
+fn value_at_cap(problem: &Presolved) -> Result<Vec<f64>> {
     if problem.flow_caps.is_empty() {
         return Ok(Vec::new());
     }

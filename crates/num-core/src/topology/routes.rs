@@ -116,16 +116,16 @@ impl Topology {
     /// there are more than 1 000 000 paths (or 100 000 000 links on them), which are counted before they are listed;
     /// [`Error::Stopped`].
     pub fn paths(&self, source: usize, destination: usize) -> Result<Paths> {
-        let blame = |reason: &str| self.blame("paths", source, destination, reason);
-        self.check_pair(source, destination).map_err(|reason| blame(&reason))?;
+        let error = |reason: &str| self.error_for("paths", source, destination, reason);
+        self.check_pair(source, destination).map_err(|reason| error(&reason))?;
         let (first, last) = (self.routing.attachments[source], self.routing.attachments[destination]);
         let mut routes = Routes::new(self);
         routes.aim(last.node);
         interrupt::check()?;
-        let Some(hops) = routes.hops(first.node) else { return Err(blame("there is no route")) };
+        let Some(hops) = routes.hops(first.node) else { return Err(error("there is no route")) };
         let count = routes.count(first.node);
         if count > MOST_PATHS || count * u64::from(hops) > MOST_CROSSINGS {
-            return Err(blame(&format!(
+            return Err(error(&format!(
                 "there are too many shortest paths to list, more than {MOST_PATHS} of them \
                  or {MOST_CROSSINGS} links on them; ecmp chooses one"
             )));
@@ -212,7 +212,7 @@ impl Topology {
             }
         }
         if let Some(pair) = lost {
-            return Err(self.blame_pair(pair, sources, destinations, "there is no route"));
+            return Err(self.error_for_pair(pair, sources, destinations, "there is no route"));
         }
         let mut paths = Paths::with_capacity(sources.len(), found.len());
         for (start, end) in spans {
@@ -291,7 +291,7 @@ impl Topology {
         let mut pacer = Pacer::new();
         for (pair, (&source, &destination)) in sources.iter().zip(destinations).enumerate() {
             let checked = self.check_pair(source, destination);
-            checked.map_err(|reason| self.blame_pair(pair, sources, destinations, &reason))?;
+            checked.map_err(|reason| self.error_for_pair(pair, sources, destinations, &reason))?;
             pacer.did(1)?;
         }
         Ok(())
@@ -313,11 +313,11 @@ impl Topology {
         Ok(())
     }
 
-    pub(super) fn blame_pair(&self, pair: usize, sources: &[usize], destinations: &[usize], reason: &str) -> Error {
-        self.blame(&format!("pair {pair}"), sources[pair], destinations[pair], reason)
+    pub(super) fn error_for_pair(&self, pair: usize, sources: &[usize], destinations: &[usize], reason: &str) -> Error {
+        self.error_for(&format!("pair {pair}"), sources[pair], destinations[pair], reason)
     }
 
-    fn blame(&self, what: &str, source: usize, destination: usize, reason: &str) -> Error {
+    fn error_for(&self, what: &str, source: usize, destination: usize, reason: &str) -> Error {
         let name = |end: usize| {
             if end < self.ends { self.node_names[end].clone() } else { format!("end {end}") }
         };

@@ -1,5 +1,5 @@
-//! The online allocator: flowlets start and end, prices stay, every tick gives rates that no link is too small for, and
-//! only changes are sent to endpoints.
+//! The online allocator: flows start and end, prices are kept, every tick gives feasible rates, and only changes are
+//! sent to endpoints.
 //!
 //! ```text
 //! tick       x, p ← one step of the price rule;  r ← normalizer(x)
@@ -75,7 +75,7 @@ impl AllocatorSettings {
     }
 }
 
-/// An allocator for flowlets with one path each.
+/// An allocator for flows with one path each.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -114,7 +114,7 @@ pub struct Allocator<R: Real = f64> {
 
 /// What an allocator does, whatever its rule and its numbers.
 pub trait Allocate: Send + Sync {
-    /// Starts a flowlet, which gets a rate at the next tick. O(links of its path).
+    /// Starts a flow, which gets a rate at the next tick. O(links of its path).
     ///
     /// # Errors
     /// Those of [`Engine::add`]; nothing has changed then.
@@ -127,7 +127,7 @@ pub trait Allocate: Send + Sync {
     /// a utility; [`Error::Stopped`].
     fn start_all(&mut self, paths: &Paths, utilities: &[PowerLaw]) -> Result<Vec<FlowId>>;
 
-    /// Ends a flowlet. O(links of its path).
+    /// Ends a flow. O(links of its path).
     ///
     /// # Errors
     /// [`Error::UnknownFlow`]; nothing has changed then.
@@ -139,7 +139,7 @@ pub trait Allocate: Send + Sync {
     /// [`Error::UnknownFlow`], [`Error::Stopped`].
     fn end_all(&mut self, ids: &[FlowId]) -> Result<()>;
 
-    /// Changes the path of a flowlet, its utility, or both, from the next tick on. Id and prices stay; on another path
+    /// Changes the path of a flow, its utility, or both, from the next tick on. Id and prices stay; on another path
     /// it has no rate before that tick. O(links of its paths).
     ///
     /// # Errors
@@ -157,16 +157,16 @@ pub trait Allocate: Send + Sync {
     /// [`Error::Stopped`]. Nothing has changed then.
     fn change_all(&mut self, ids: &[FlowId], paths: Option<&Paths>, utilities: Option<&[PowerLaw]>) -> Result<()>;
 
-    /// Whether there is such a flowlet.
+    /// Whether there is such a flow.
     fn contains(&self, id: FlowId) -> bool;
 
-    /// The links of a flowlet.
+    /// The links of a flow.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
     fn path(&self, id: FlowId) -> Result<Vec<u32>>;
 
-    /// The utility of a flowlet.
+    /// The utility of a flow.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
@@ -208,20 +208,20 @@ pub trait Allocate: Send + Sync {
     /// Those of [`Engine::respond`].
     fn respond(&mut self) -> Result<()>;
 
-    /// What the last tick or response gave a flowlet; 0 if it started after that.
+    /// What the last tick or response gave a flow; 0 if it started after that.
     ///
     /// # Errors
     /// [`Error::UnknownFlow`].
     fn rate(&self, id: FlowId) -> Result<f64>;
 
-    /// Id and rate of every flowlet. O(flows).
+    /// Id and rate of every flow. O(flows).
     fn rates(&self) -> Vec<(FlowId, f64)>;
 
-    /// Id and rate of every flowlet whose endpoint needs an update: its rate has moved by more than the threshold since
+    /// Id and rate of every flow whose endpoint needs an update: its rate has moved by more than the threshold since
     /// the last one. They count as sent. O(flows).
     fn updates(&mut self) -> Vec<(FlowId, f64)>;
 
-    /// Number of flowlets.
+    /// Number of flows.
     fn flows(&self) -> usize;
 
     /// Capacity of every link, as given.

@@ -87,9 +87,9 @@ pub struct Engine<R: Real = f64> {
     nominal: Vec<f64>,
     /// What the layout was made from.
     sample: Sample,
-    /// How many may be used; the layout may have work for fewer.
+    /// The most threads to use; the layout may use fewer.
     threads: NonZeroUsize,
-    /// Which flows use a link, once that has been asked.
+    /// Which flows use a link; computed on first use.
     link_flows: Option<LinkFlows>,
     /// Whether workers have a core each.
     pinned: bool,
@@ -312,7 +312,7 @@ impl<R: Real> Engine<R> {
     /// One iteration. O(flows + links), and once more for every time that the rule refuses its last step.
     ///
     /// # Errors
-    /// None as yet: flows on the threads of one machine always respond.
+    /// Those of [`Respond::respond`](netnum_core::price::Respond::respond); flow blocks return none.
     pub fn step(&mut self) -> Result<()> {
         match self.links.has_started() {
             true => self.links.respond(&mut self.flows)?,

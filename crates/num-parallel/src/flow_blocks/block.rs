@@ -31,10 +31,9 @@ pub(crate) struct FlowBlock<R> {
     buckets: Vec<Bucket<R>>,
     /// Numbers of buckets without flows. Such a bucket is in neither of the next two.
     vacant: Vec<u32>,
-    /// The buckets by law and windows, the last window first, so that one finds in the cache what the one before left
-    /// there.
+    /// The buckets by law and windows, the last window first, so that consecutive buckets share cache lines.
     order: BTreeMap<Box<[u32]>, u32>,
-    /// The same, to be found: there may be thousands, and a search would guess at every turn.
+    /// The same for look-up: with thousands of buckets, every branch of a binary search is mispredicted half the time.
     numbers: FxHashMap<Box<[u32]>, u32>,
     /// What is looked up there: law and windows, the last one first.
     key: Vec<u32>,

@@ -190,7 +190,7 @@ impl<R: Real> Bucket<R> {
         std::array::from_fn(|position| self.windows[position] as usize)
     }
 
-    /// Gathers, responds and scatters a few flows at a time, so that the division hides behind the memory operations.
+    /// Gathers, responds and scatters a few flows at a time, so that the division overlaps with the memory operations.
     /// In a function of its own, where the loop has all registers. Not for wider vectors: compilers would gather with
     /// them, which is slower than four loads.
     #[inline(never)]

@@ -91,7 +91,7 @@ struct Place {
     at: u32,
 }
 
-/// In no table; not even the same one as another link in none.
+/// Places of a link in no table. They differ, so that two such links share no table.
 const NOWHERE: [Place; 2] = [Place { table: u32::MAX, at: 0 }, Place { table: u32::MAX - 1, at: 0 }];
 
 /// Paths that are looked at per link.

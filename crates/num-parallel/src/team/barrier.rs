@@ -1,84 +1,83 @@
 //! The barrier inside a job: no worker passes before all have arrived.
 //!
-//! A sense-reversing barrier: a worker reads the number of the meeting, then counts itself; the last one resets the
-//! count and raises the number, which is all that the others watch. Two atomic variables, each on a line of
+//! A sense-reversing barrier: a worker reads the phase, then increments the count of arrivals; the last one resets the
+//! count and increments the phase, which the others poll. Two atomic variables, each on a line of
 //! cache of its own, one shared write to arrive and one to release. (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
-//! section 3.1; their sense is the last bit of our number, so that no worker has to remember it.)
+//! section 3.1; their sense is the last bit of the phase, so that no worker stores it.)
 //!
-//! A worker that has left for good comes to no other meeting. One that waits for it gets an error instead of waiting
-//! for ever.
+//! A worker that has left arrives at no later phase. One that waits for it gets an error instead of a wait for ever.
 
 use crossbeam_utils::CachePadded;
 
 use super::sync::atomic::{AtomicUsize, Ordering};
 use super::sync::{hint, thread};
 
-/// The meetings of so many workers.
+/// A barrier of `workers` workers.
 #[derive(Debug)]
 pub(super) struct Barrier {
     workers: usize,
-    /// Workers that have come to the present meeting.
+    /// Workers that have arrived in the present phase.
     arrived: CachePadded<AtomicUsize>,
-    /// Meetings that have been held.
-    meetings: CachePadded<AtomicUsize>,
-    /// Workers that have not left for good.
-    present: CachePadded<AtomicUsize>,
+    /// Completed phases.
+    phase: CachePadded<AtomicUsize>,
+    /// Workers that have not left.
+    active: CachePadded<AtomicUsize>,
 }
 
-/// A worker was waited for that has left.
+/// The error of waiting for a worker that has left.
 #[derive(Debug)]
-pub(super) struct Deserted;
+pub(super) struct MissingWorker;
 
 impl Barrier {
     /// A barrier that all workers have left: it has to be [opened](Self::open) first.
     pub(super) fn new(workers: usize) -> Self {
         let none = || CachePadded::new(AtomicUsize::new(0));
-        Self { workers, arrived: none(), meetings: none(), present: none() }
+        Self { workers, arrived: none(), phase: none(), active: none() }
     }
 
     pub(super) fn workers(&self) -> usize {
         self.workers
     }
 
-    /// All workers are present again. To be called when all have left, and before any of them can arrive.
+    /// Makes all workers active again. To be called when all have left, and before any of them can arrive.
     pub(super) fn open(&self) {
-        // A meeting that was deserted may have left a count.
+        // A phase with a missing worker may have left a count.
         self.arrived.store(0, Ordering::Relaxed);
-        self.present.store(self.workers, Ordering::Relaxed);
+        self.active.store(self.workers, Ordering::Relaxed);
     }
 
-    /// Waits until all workers have come. Every write before it is visible to all of them after it.
-    pub(super) fn wait(&self) -> Result<(), Deserted> {
-        // It cannot be raised before this worker is counted.
-        let meeting = self.meetings.load(Ordering::Relaxed);
+    /// Waits until all workers have arrived. Every write before it is visible to all of them after it.
+    pub(super) fn wait(&self) -> Result<(), MissingWorker> {
+        // It cannot be incremented before this worker has arrived.
+        let seen = self.phase.load(Ordering::Relaxed);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
             self.arrived.store(0, Ordering::Relaxed);
-            self.meetings.store(meeting.wrapping_add(1), Ordering::Release);
+            self.phase.store(seen.wrapping_add(1), Ordering::Release);
             return Ok(());
         }
         let mut patience = Patience::default();
-        while self.meetings.load(Ordering::Acquire) == meeting {
+        while self.phase.load(Ordering::Acquire) == seen {
             let lasts = patience.spend();
-            // A worker leaves after its last meeting. If that was this one, the number has been raised.
+            // A worker leaves after its last phase. If that was this one, the phase has been incremented.
             if !lasts
-                && self.present.load(Ordering::Acquire) < self.workers
-                && self.meetings.load(Ordering::Acquire) == meeting
+                && self.active.load(Ordering::Acquire) < self.workers
+                && self.phase.load(Ordering::Acquire) == seen
             {
-                return Err(Deserted);
+                return Err(MissingWorker);
             }
         }
         Ok(())
     }
 
-    /// A worker leaves for good.
+    /// A worker leaves the job.
     pub(super) fn leave(&self) {
-        self.present.fetch_sub(1, Ordering::Release);
+        self.active.fetch_sub(1, Ordering::Release);
     }
 
     /// Waits until all workers have left. Their writes are visible after it.
     pub(super) fn wait_until_left(&self) {
         let mut patience = Patience::default();
-        while self.present.load(Ordering::Acquire) > 0 {
+        while self.active.load(Ordering::Acquire) > 0 {
             patience.spend();
         }
     }

@@ -26,28 +26,28 @@ fn of_two() -> Team {
     Team::new(NonZeroUsize::new(2).unwrap()).unwrap()
 }
 
-/// Each writes a number of its own before a meeting and reads all of them after it. Nothing but the meetings orders
-/// these relaxed accesses. Another may be on its way to the next meeting, but cannot have come further.
-fn tell_one_another(number: usize, notes: &[AtomicUsize], meetings: usize, meet: impl Fn()) {
-    for meeting in 1..=meetings {
-        notes[number].store(meeting, Ordering::Relaxed);
-        meet();
-        for note in notes {
-            let note = note.load(Ordering::Relaxed);
-            assert!(note == meeting || (note == meeting + 1 && meeting < meetings), "{note} at meeting {meeting}");
+/// Each worker writes the phase to its slot before the barrier and reads all slots after it. Only the barrier orders
+/// these relaxed accesses. Another worker may be one phase ahead, but no further.
+fn write_and_read_slots(number: usize, slots: &[AtomicUsize], phases: usize, wait: impl Fn()) {
+    for phase in 1..=phases {
+        slots[number].store(phase, Ordering::Relaxed);
+        wait();
+        for slot in slots {
+            let slot = slot.load(Ordering::Relaxed);
+            assert!(slot == phase || (slot == phase + 1 && phase < phases), "{slot} at phase {phase}");
         }
     }
 }
 
 #[test]
-fn what_members_wrote_before_a_meeting_all_see_after_it() {
+fn writes_before_a_phase_are_visible_to_all_after_it() {
     in_every_order(|| {
         let barrier = Arc::new(Barrier::new(2));
-        let notes = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        let slots = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
         barrier.open();
         let worker = |number| {
-            let (barrier, notes) = (barrier.clone(), notes.clone());
-            move || tell_one_another(number, &notes[..], 3, || barrier.wait().unwrap())
+            let (barrier, slots) = (barrier.clone(), slots.clone());
+            move || write_and_read_slots(number, &slots[..], 3, || barrier.wait().unwrap())
         };
         let other = thread::spawn(worker(1));
         worker(0)();
@@ -56,7 +56,7 @@ fn what_members_wrote_before_a_meeting_all_see_after_it() {
 }
 
 #[test]
-fn who_waits_for_one_that_has_left_is_told_so() {
+fn a_wait_for_a_worker_that_has_left_is_an_error() {
     in_every_order(|| {
         let barrier = Arc::new(Barrier::new(2));
         barrier.open();
@@ -67,7 +67,7 @@ fn who_waits_for_one_that_has_left_is_told_so() {
                 barrier.leave();
             })
         };
-        // The meeting that it came to before it left is held; the next is not.
+        // The phase at which it arrived before it left is completed; the next is not.
         barrier.wait().unwrap();
         barrier.wait().unwrap_err();
         other.join().unwrap();
@@ -78,23 +78,23 @@ fn who_waits_for_one_that_has_left_is_told_so() {
 fn a_job_reaches_every_member_and_what_it_wrote_reaches_the_caller() {
     in_every_order(|| {
         let mut team = of_two();
-        let notes = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        let slots = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
         for run in 1..=2 {
-            // The note of the run before is what the caller left there.
+            // The slot holds what the caller wrote after the last run.
             let job = {
-                let notes = notes.clone();
+                let slots = slots.clone();
                 move |worker: &Worker| {
-                    let note = &notes[worker.number()];
-                    assert_eq!(note.load(Ordering::Relaxed), 10 * (run - 1));
-                    note.store(run, Ordering::Relaxed);
+                    let slot = &slots[worker.number()];
+                    assert_eq!(slot.load(Ordering::Relaxed), 10 * (run - 1));
+                    slot.store(run, Ordering::Relaxed);
                 }
             };
             team.run(Arc::new(job));
-            for note in notes.iter() {
-                assert_eq!(note.load(Ordering::Relaxed), run);
-                note.store(10 * run, Ordering::Relaxed);
+            for slot in slots.iter() {
+                assert_eq!(slot.load(Ordering::Relaxed), run);
+                slot.store(10 * run, Ordering::Relaxed);
             }
-            assert_eq!(Arc::strong_count(&notes), 1, "a worker still holds the job");
+            assert_eq!(Arc::strong_count(&slots), 1, "a worker still holds the job");
         }
     });
 }

@@ -2,7 +2,7 @@
 //!
 //! An iteration lasts microseconds, and starting a thread for it would take longer. So the workers are started once;
 //! [`Team::run`] hands all of them the same job, the calling thread is one of them, and [`Worker::wait`] is the barrier
-//! inside. Between jobs a worker watches for the next one for some microseconds, then sleeps until it is called.
+//! inside. Between jobs a worker watches for the next one for some microseconds, then sleeps until it is woken.
 //!
 //! ```text
 //!   caller    job ─► calls += 1 ─► wake ─► job(0) ─► leave ─► all have left ─► return, or go on with a panic
@@ -12,8 +12,8 @@
 //!   worker i  watch, then sleep ────────► job(i) ─► leave ─► watch …
 //! ```
 //!
-//! It is safe code, so that a mistake in it could be a wrong answer or a wait for ever, but no undefined behaviour:
-//! `every_order.rs` holds it to the right ones, under loom.
+//! It is safe code: a mistake could cause a wrong answer or a wait for ever, but no undefined behaviour.
+//! `every_order.rs` checks it under loom.
 
 mod barrier;
 mod cores;
@@ -31,7 +31,7 @@ use std::sync::{Arc, PoisonError};
 use crossbeam_utils::CachePadded;
 use netnum_core::{Error, Result};
 
-use barrier::{Barrier, Deserted, Patience};
+use barrier::{Barrier, MissingWorker, Patience};
 use sync::atomic::{AtomicUsize, Ordering};
 use sync::{Mutex, thread};
 
@@ -63,7 +63,7 @@ struct Shared {
     /// How often `job` was replaced. A worker that reads a raised count locks `job` after the caller did, and that lock
     /// orders their accesses.
     calls: CachePadded<AtomicUsize>,
-    /// What to do; nothing, when called, means that the team is dismissed.
+    /// What to do; nothing, when called, means that the team is shut down.
     job: Mutex<Option<Job>>,
     /// The payload of the first panic in the present job.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
@@ -81,7 +81,7 @@ impl Team {
             job: Mutex::new(None),
             panic: Mutex::new(None),
         });
-        // Workers join one by one, so that dropping the team dismisses those that have been started.
+        // Workers join one by one, so that dropping the team shuts down those that have been started.
         let mut team = Self { shared, workers: Vec::new(), process: std::process::id(), pinned: false };
         for number in 1..threads.get() {
             let shared = team.shared.clone();
@@ -147,7 +147,7 @@ impl Team {
         *lock(&shared.job) = None;
         let died = lock(&shared.panic).take();
         if let Some(payload) = died {
-            assert!(!payload.is::<Deserted>(), "a worker of the team waits for one that has returned");
+            assert!(!payload.is::<MissingWorker>(), "a worker of the team waits for one that has returned");
             resume_unwind(payload);
         }
     }
@@ -188,7 +188,7 @@ impl Worker<'_> {
     pub(crate) fn wait(&self) {
         if self.barrier.wait().is_err() {
             // Past the panic hook, which the missing worker has already called.
-            resume_unwind(Box::new(Deserted));
+            resume_unwind(Box::new(MissingWorker));
         }
     }
 }
@@ -203,7 +203,7 @@ impl Shared {
         }
     }
 
-    /// A worker's life.
+    /// The main loop of a worker.
     fn work(&self, number: usize) {
         let mut calls_done = 0;
         loop {
@@ -224,12 +224,12 @@ impl Shared {
     /// A worker's part in a job.
     fn perform(&self, number: usize, job: Job) {
         let worker = Worker { number, barrier: &self.barrier };
-        // The job is dropped inside: it may be the last copy, and die of that. Whether it can be run again after a
-        // panic is for the caller to say, who sees the panic.
+        // The job is dropped inside: it may be the last copy, and panic while dropped. The caller receives the panic,
+        // and decides whether the job can run again.
         let done = catch_unwind(AssertUnwindSafe(move || job(&worker)));
         if let Err(payload) = done {
             let mut panic = lock(&self.panic);
-            if panic.as_ref().is_none_or(|earlier| earlier.is::<Deserted>()) {
+            if panic.as_ref().is_none_or(|earlier| earlier.is::<MissingWorker>()) {
                 *panic = Some(payload);
             }
         }

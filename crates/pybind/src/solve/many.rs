@@ -8,7 +8,7 @@ use std::thread;
 
 use netnum_core::interrupt::{self, StopToken, Tokens};
 use netnum_core::{Error, Problem as Core, Result, Solution as Found};
-use netnum_parallel::{Batch, Overseer, Scenarios};
+use netnum_parallel::{Batch, BatchObserver, Scenarios};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -239,13 +239,13 @@ impl<T: Send> Answers<T> {
     }
 }
 
-impl<T: Send> Overseer for Answers<T> {
-    fn wants(&self, problem: usize) -> bool {
+impl<T: Send> BatchObserver for Answers<T> {
+    fn is_wanted(&self, problem: usize) -> bool {
         let failed = self.failed.load(Ordering::Relaxed);
         !(self.is_stopped.load(Ordering::Relaxed) || problem > failed || detach::has_raised())
     }
 
-    fn take(&self, problem: usize, answer: Result<Found>) {
+    fn on_solution(&self, problem: usize, answer: Result<Found>) {
         use Error::{Setting, UnknownMethod, UnknownOption};
         let concerns_all = matches!(answer, Err(UnknownMethod { .. } | UnknownOption { .. } | Setting { .. }));
         let answer = detach::outcome(answer).map_err(|error| match concerns_all {

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! One interval of feedback delay lowers the gains at which gradients are stable: of z² − z + λ, their characteristic
-//! polynomial along an eigenvector, both roots lie in the circle for λ < 1, and without the delay for λ < 2. For rules
-//! that judge no step: what they would judge is of other prices.
+//! polynomial along an eigenvector, both roots lie in the circle for λ < 1, and without the delay for λ < 2. Not for
+//! rules with a step test, whose sums would belong to older prices.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,18 +31,19 @@ impl<Rule: PriceRule> Delayed<Rule> {
 /// The last two numbers of the memory are p(t − 1), which flows respond to, and p(t); 0 before the first step.
 impl<Rule: PriceRule> PriceRule for Delayed<Rule> {
     fn check(&self) -> Result<()> {
-        if self.delay && self.rule.judges() {
+        if self.delay && self.rule.needs_step_sums() {
             let (name, value) = ("delay".into(), "1".into());
             return Err(Error::Setting { name, value, expected: "0 for a rule that judges its steps".into() });
         }
         self.rule.check()
     }
 
-    fn could_leave(&self, memory: &Memory) -> bool {
+    fn is_valid_memory(&self, memory: &Memory) -> bool {
         let [rest @ .., published, latest] = *memory;
         let mut of_rule = Memory::default();
         of_rule[..4].copy_from_slice(&rest);
-        [published, latest].iter().all(|price| (0.0..=LARGEST_PRICE).contains(price)) && self.rule.could_leave(&of_rule)
+        [published, latest].iter().all(|price| (0.0..=LARGEST_PRICE).contains(price))
+            && self.rule.is_valid_memory(&of_rule)
     }
 
     fn common_alpha(&self) -> Option<f64> {
@@ -53,12 +54,12 @@ impl<Rule: PriceRule> PriceRule for Delayed<Rule> {
         self.rule.counts_priced_links()
     }
 
-    fn learns_at_start(&self) -> bool {
-        self.rule.learns_at_start()
+    fn depends_on_network(&self) -> bool {
+        self.rule.depends_on_network()
     }
 
-    fn starts_at_free_links(&self) -> bool {
-        self.rule.starts_at_free_links()
+    fn starts_at_zero_prices(&self) -> bool {
+        self.rule.starts_at_zero_prices()
     }
 
     fn start(&mut self, links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {

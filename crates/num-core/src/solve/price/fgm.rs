@@ -67,7 +67,7 @@ impl PriceRule for Fgm {
         Err(Error::Snapshot(format!("rule has t {t} and momentum {momentum}, expected those of a step")))
     }
 
-    fn could_leave(&self, &[steepest, base, ..]: &Memory) -> bool {
+    fn is_valid_memory(&self, &[steepest, base, ..]: &Memory) -> bool {
         (0.0..=LARGEST_SUM).contains(&steepest) && base >= 0.0
     }
 
@@ -75,7 +75,7 @@ impl PriceRule for Fgm {
         true
     }
 
-    fn starts_at_free_links(&self) -> bool {
+    fn starts_at_zero_prices(&self) -> bool {
         true
     }
 

@@ -75,7 +75,7 @@ impl PriceRule for Gradient {
         OptionRange::NotNegative.check("step", self.step)
     }
 
-    fn could_leave(&self, [queue, ..]: &Memory) -> bool {
+    fn is_valid_memory(&self, [queue, ..]: &Memory) -> bool {
         (0.0..=LARGEST_SUM).contains(queue)
     }
 
@@ -83,7 +83,7 @@ impl PriceRule for Gradient {
         true
     }
 
-    fn learns_at_start(&self) -> bool {
+    fn depends_on_network(&self) -> bool {
         !self.given
     }
 

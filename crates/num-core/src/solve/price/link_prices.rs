@@ -1,9 +1,9 @@
 //! The price iteration: the only driver of a price rule.
 //!
 //! ```text
-//! start      respond; the rule is shown all links
+//! start      respond; the rule reads all links
 //! advance    p ← the rule, link by link
-//! respond    [y, H] ← flows at p;  judge;  accepted, or p ← retreat and respond again
+//! respond    [y, H] ← flows at p;  step sums;  accepted, or p ← backtrack and respond again
 //! step       advance, respond                              a solve
 //!            respond, advance                              an engine, whose flows change between steps
 //! ```
@@ -15,10 +15,10 @@ use super::rules::Rule;
 use crate::error::{Error, Result};
 use crate::numerics::vectorized;
 
-/// After this many refusals of one step it stands as it is.
+/// After this many refusals the step is accepted.
 pub(in crate::solve) const MOST_REFUSALS: usize = 30;
 
-/// Prices of links, moved by a rule from the loads that flows put there.
+/// Prices of links, moved by a rule from the loads of flows.
 ///
 /// Flows are behind [`Respond`]. Every call costs O(links) beside what the flows take.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct LinkPrices {
     pub(super) has_started: bool,
     /// Whether the sums are an accepted response to these prices.
     has_response: bool,
-    /// Whether every price that the rule gave was a number.
+    /// Whether no price of the rule was NaN.
     numbers: bool,
 }
 
@@ -138,10 +138,10 @@ impl LinkPrices {
         Ok(())
     }
 
-    /// Flows or capacities have changed: a rule that [learns at its start](super::PriceRule::learns_at_start) would
-    /// judge its last step by what the change did, and is to start again.
+    /// Flows or capacities have changed. A rule whose memory
+    /// [depends on the network](super::PriceRule::depends_on_network) starts again.
     pub fn network_changed(&mut self) {
-        self.has_started &= !self.rule.get().learns_at_start();
+        self.has_started &= !self.rule.get().depends_on_network();
         self.has_response = false;
     }
 
@@ -157,12 +157,12 @@ impl LinkPrices {
         if (link as usize) < links { Ok(()) } else { Err(Error::UnknownLink { link: link.into(), links }) }
     }
 
-    /// Has the rule start at the present prices, and leaves the response to them.
+    /// Starts the rule at the present prices, and computes the response to them.
     ///
     /// # Errors
     /// Those of [`Respond::respond`]; it may be started again.
     pub fn start(&mut self, flows: &mut dyn Respond) -> Result<()> {
-        let at_free_links = self.rule.get().starts_at_free_links();
+        let at_free_links = self.rule.get().starts_at_zero_prices();
         (self.has_started, self.has_response) = (false, false);
         self.memories.fill(Memory::default());
         flows.restart()?;
@@ -170,14 +170,14 @@ impl LinkPrices {
             let (free, all) = (vec![0.0; self.prices.len()], vec![1.0; self.prices.len()]);
             let counted = self.rule.get().counts_priced_links().then_some(&*all);
             flows.respond(&free, counted, &mut self.sums)?;
-            show(&mut self.rule, &self.capacities, &free, &self.sums, &mut self.memories);
+            start_rule(&mut self.rule, &self.capacities, &free, &self.sums, &mut self.memories);
             for (priced, &price) in self.priced.iter_mut().zip(&self.prices) {
                 *priced = if price > 0.0 { 1.0 } else { 0.0 };
             }
         }
         self.respond_once(flows)?;
         if !at_free_links {
-            show(&mut self.rule, &self.capacities, &self.prices, &self.sums, &mut self.memories);
+            start_rule(&mut self.rule, &self.capacities, &self.prices, &self.sums, &mut self.memories);
         }
         (self.has_started, self.has_response) = (true, true);
         Ok(())
@@ -199,12 +199,12 @@ impl LinkPrices {
         loop {
             self.respond_once(flows)?;
             let (rule, mut links) = self.split();
-            let sums = if rule.get().judges() { rule.get().judge_all(&links) } else { Sums::default() };
+            let sums = if rule.get().needs_step_sums() { rule.get().sum_steps(&links) } else { Sums::default() };
             if refusals == MOST_REFUSALS || rule.get_mut().accept(sums) {
                 break;
             }
             refusals += 1;
-            self.numbers &= rule.get().retreat_all(&mut links);
+            self.numbers &= rule.get().backtrack_all(&mut links);
         }
         flows.accepted();
         self.has_response = true;
@@ -241,9 +241,9 @@ impl LinkPrices {
         self.respond(flows)
     }
 
-    /// An estimate of the relative gap, O(links): the value of the links' mismatch in parts of all revenue, Σ |G_l| p_l
-    /// / Σ c_l p_l, each price after a Newton step where the link is too full. Near the optimum it is about the gap.
-    /// Not a number if a price, a load or a slope was none.
+    /// An estimate of the relative gap, O(links): the value of the links' excess relative to total revenue,
+    /// Σ |G_l| p_l / Σ c_l p_l, each price after a Newton step where the link is too full. Near the optimum it is about
+    /// the gap. NaN if a price, a load or a slope is NaN.
     pub fn gap_estimate(&self) -> f64 {
         if !self.numbers {
             return f64::NAN;
@@ -251,7 +251,7 @@ impl LinkPrices {
         let (mut mismatch, mut revenue) = (0.0, 0.0);
         let links = self.sums.iter().zip(&self.capacities).zip(&self.prices).zip(&self.newton_steps);
         for (((&[load, _], &capacity), &price), &step) in links {
-            mismatch += worth_of_mismatch(load - capacity, price, step);
+            mismatch += value_of_excess(load - capacity, price, step);
             revenue += capacity * price;
         }
         if mismatch == 0.0 { 0.0 } else { mismatch / revenue }
@@ -264,8 +264,8 @@ impl LinkPrices {
     }
 }
 
-/// Shows a rule the links before its first step.
-fn show(rule: &mut Rule, capacities: &[f64], prices: &[f64], sums: &[[f64; 2]], memories: &mut [Memory]) {
+/// Starts a rule on the links.
+fn start_rule(rule: &mut Rule, capacities: &[f64], prices: &[f64], sums: &[[f64; 2]], memories: &mut [Memory]) {
     let links = capacities.iter().zip(prices).zip(sums).zip(memories);
     rule.get_mut().start(
         &mut links.map(|(((&capacity, &price), &[load, slope]), memory)| {
@@ -275,7 +275,7 @@ fn show(rule: &mut Rule, capacities: &[f64], prices: &[f64], sums: &[[f64; 2]], 
 }
 
 /// |G_l| p_l, at the price after a Newton step where a link is too full.
-pub(in crate::solve) fn worth_of_mismatch(excess: f64, price: f64, newton_step: f64) -> f64 {
+pub(in crate::solve) fn value_of_excess(excess: f64, price: f64, newton_step: f64) -> f64 {
     excess.abs() * (price + at_least(newton_step, 0.0))
 }
 

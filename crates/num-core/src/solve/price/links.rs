@@ -35,13 +35,13 @@ impl LinkState {
     }
 }
 
-/// G/H; a number also for a link that no flow responds to.
+/// G/H; finite also for a link of slope 0.
 #[inline(always)]
 pub(in crate::solve) fn newton_step(excess: f64, slope: f64) -> f64 {
     excess / at_least(slope, SMALLEST_SLOPE)
 }
 
-/// max, but of its two forms the one that takes one instruction, and lets through what is not a number.
+/// max that propagates NaN, in one instruction.
 #[inline(always)]
 pub(in crate::solve) fn at_least(value: f64, least: f64) -> f64 {
     if least > value { least } else { value }
@@ -49,21 +49,21 @@ pub(in crate::solve) fn at_least(value: f64, least: f64) -> f64 {
 
 const SMALLEST_SLOPE: f64 = 1e-200;
 
-/// Loads, slopes and what is remembered of them lie within this, so that sums and products of two are numbers.
+/// Bound of loads, slopes and memories, so that sums and products of two are finite.
 pub const LARGEST_SUM: f64 = 1e250;
 
 /// Prices beyond this are cut, so that sums over long paths stay finite.
 pub const LARGEST_PRICE: f64 = 1e200;
 
-/// A price within what prices can be; what is not a number stays so.
+/// A price cut to 0 … [`LARGEST_PRICE`]; NaN stays NaN.
 pub(in crate::solve) fn cut(price: f64) -> f64 {
     price.clamp(0.0, LARGEST_PRICE)
 }
 
-/// What a rule remembers of one link: six numbers for it to use as it likes, all 0 before the first step.
+/// A rule's memory of one link: six numbers, all 0 before the first step.
 pub type Memory = [f64; 6];
 
-/// Whether numbers that a rule remembers are ones that loads, slopes and prices can lead to.
+/// Whether all numbers are within ±[`LARGEST_SUM`].
 pub(super) fn are_sums(numbers: &[f64]) -> bool {
     numbers.iter().all(|number| number.abs() <= LARGEST_SUM)
 }
@@ -97,9 +97,9 @@ impl Links<'_> {
         LinkState { capacity, price, load, slope, newton_step }
     }
 
-    /// Moves every price to `next`, cut to what a price can be; what is not a number becomes 0. A failed link keeps its
-    /// price until it returns. A link counts as priced that has a price; without one where `counts`, given whether it
-    /// was priced and its excess, says so. Returns whether all next prices were numbers.
+    /// Moves every price to `next`, cut to 0 … [`LARGEST_PRICE`]; NaN becomes 0. A failed link keeps its price until it
+    /// returns. A link counts as priced if its price is positive, or if `counts`, given whether it was priced and its
+    /// excess, is true. Returns whether no next price was NaN.
     #[inline(always)]
     pub fn move_prices(
         &mut self,

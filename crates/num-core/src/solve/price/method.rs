@@ -47,7 +47,7 @@ impl PriceMethod {
 }
 
 impl Method for PriceMethod {
-    fn settle(&mut self, state: &mut State) {
+    fn write_rates(&mut self, state: &mut State) {
         self.flows.rates_into(&mut state.rates);
     }
 
@@ -55,7 +55,7 @@ impl Method for PriceMethod {
         state.prices.iter_mut().for_each(|price| *price = cut(*price));
         self.links.set_prices(&state.prices)?;
         self.links.start(&mut *self.flows)?;
-        self.settle(state);
+        self.write_rates(state);
         Ok(self.links.gap_estimate())
     }
 
@@ -63,7 +63,7 @@ impl Method for PriceMethod {
         self.links.step(&mut *self.flows)?;
         state.prices.copy_from_slice(self.links.prices());
         if self.shows_rates {
-            self.settle(state);
+            self.write_rates(state);
         }
         Ok(self.links.gap_estimate())
     }

@@ -4,17 +4,17 @@
 //! q_s = Σ_{l ∈ s} p_l      x_s = (U_s')⁻¹(q_s)      D_s = −dx_s/dq_s
 //! y_l = Σ_{s ∋ l} x_s      H_l = Σ_{s ∋ l} D_s
 //!
-//!              LinkPrices: start · advance · judge · accept | retreat
+//!              LinkPrices: start · advance · step sums · accept | backtrack
 //! PriceRule ──►      │ prices p            ▲ [y, H] per link
 //!                    ▼                     │
 //!              Respond: the flows; a loop over rows here, flow blocks on threads in netnum-parallel
 //! ```
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
 //! | `rule.rs`, `links.rs` | how the price of a link moves: the trait, and its loops over columns |
-//! | `link_prices.rs`, `saved.rs` | the only driver of a rule; the same as plain data |
-//! | `respond.rs` | what is below the driver: the seam that flows are behind |
+//! | `link_prices.rs`, `snapshot.rs` | the only driver of a rule; the same as plain data |
+//! | `respond.rs` | the interface to the flows |
 //! | `serial.rs`, `rows.rs`, `path_split.rs` | the loop over rows; flows that split over several paths |
 //! | `rules.rs` | the list of rules, each in a file of its own |
 //! | `method.rs` | a rule as a method of the solver |
@@ -34,8 +34,8 @@ mod respond;
 mod rows;
 mod rule;
 mod rules;
-mod saved;
 mod serial;
+mod snapshot;
 
 pub use delayed::Delayed;
 pub use fast_ned::FastNed;
@@ -49,9 +49,9 @@ pub use rcp::Rcp;
 pub use respond::{MakeRespond, PowerDemand, Respond};
 pub use rule::{PriceRule, Sums};
 pub use rules::{Rule, RuleSetup};
-pub use saved::SavedPrices;
+pub use snapshot::SavedPrices;
 
-pub(super) use link_prices::{MOST_REFUSALS, worth_of_mismatch};
+pub(super) use link_prices::{MOST_REFUSALS, value_of_excess};
 use links::are_sums;
 pub(super) use links::{at_least, cut, newton_step};
 pub(super) use method::{PriceMethod, first_alpha};

@@ -43,7 +43,7 @@ impl PriceRule for Ned {
         OptionRange::Positive.check("gamma", self.gamma)
     }
 
-    fn learns_at_start(&self) -> bool {
+    fn depends_on_network(&self) -> bool {
         false
     }
 

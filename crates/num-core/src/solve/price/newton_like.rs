@@ -64,7 +64,7 @@ impl PriceRule for NewtonLike {
         OptionRange::Share.check("smoothing", self.smoothing)
     }
 
-    fn could_leave(&self, memory: &Memory) -> bool {
+    fn is_valid_memory(&self, memory: &Memory) -> bool {
         are_sums(memory) && memory.iter().all(|number| *number >= 0.0)
     }
 

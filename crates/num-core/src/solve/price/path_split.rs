@@ -9,25 +9,25 @@
 //! τ_f = 0.2 Σ σ_p q'_p + 0.03 Σ σ_p q_p          q'_p = the price of the links that some path of the flow avoids
 //! ```
 //!
-//! Of a sum over paths U is concave but not strictly so: prices alone do not say how a flow splits. These are the best
-//! rates for U_f(y) − τ_f y KL(x/y ‖ σ), which is strictly concave, never more than U_f, and equal to it where x/y = σ:
-//! with fixed shares any price rule finds them, and letting the shares follow cannot lose utility (a proximal method
-//! with relative entropy for its distance). At rest the paths in use cost the same and the others more, which is
-//! optimal. The slopes bound the whole Hessian when every term counts once per priced link of its kind, as in
+//! U of a sum over paths is concave but not strictly: prices do not determine the split. The rates x_p maximize
+//! U_f(y) − τ_f y KL(x/y ‖ σ), which is strictly concave, at most U_f, and equal to it where x/y = σ. With fixed shares
+//! any price rule converges to them, and updating the shares does not lower utility (a proximal method with relative
+//! entropy as distance). At a fixed point the paths in use cost the same and the others more, which is optimal.
+//! The slopes bound the whole Hessian when every term counts once per priced link of its kind, as in
 //! [`super::FastNed`].
 //!
 //! τ decides the speed: a path that is too expensive keeps ¾ + ¼ exp(−(q_p − q_f)/τ) of its share per step, and a small
 //! τ makes slopes large and price steps short. In proportion to q_p alone, τ would be far too large where all paths of
 //! a flow share one expensive link, beside which their differences are small: hence q'.
 //!
-//! A path at its ceiling leaves the mean, and the others make up the rest of the flow's recent demand: else its flow
-//! would look cheaper than one more unit of rate is.
+//! A path at its cap is excluded from the mean price, otherwise the mean understates the marginal price. The other
+//! paths carry the rest of the flow's recent demand.
 //!
 //! Cost of a step: two passes over the crossings, one response per flow, two exponentials per path. Certified 1e-3
 //! takes tens of steps on fabrics and up to 200 on wide-area networks, 1e-6 hundreds and thousands: there, paths that
-//! cost nearly the same lose their last traffic slowly, and a path that was given up grows back before its links have a
-//! price again, which can go round in circles. One in a hundred random networks with very elastic flows, or prices
-//! decades apart, never gets to 1e-2. Below 1e-7 the smallest share is in the way. The interior point is for those.
+//! cost nearly the same lose their last traffic slowly, and a path of share near 0 regains traffic before its links
+//! have a price again, which can oscillate. One in a hundred random networks with very elastic flows, or prices decades
+//! apart, does not reach 1e-2. The smallest share limits accuracy to about 1e-7. Use the interior point for these.
 
 use std::ops::Range;
 
@@ -60,9 +60,9 @@ struct Part {
 struct Path {
     /// σ_p *(iterate)*.
     share: f64,
-    /// x_p / D_f, the part of the demand that it got *(derived)*.
+    /// x_p / D_f, the path's part of the demand *(derived)*.
     part: f64,
-    /// Whether it gets less than it would without its ceiling *(derived)*.
+    /// Whether its ceiling binds *(derived)*.
     cut: bool,
     /// q_p and q'_p, and how many links are priced on the whole path and on its avoidable part *(derived)*.
     price: f64,
@@ -81,7 +81,7 @@ struct Scratch {
     slopes: Vec<f64>,
 }
 
-/// What the response is held to.
+/// Bounds of the response.
 pub(in crate::solve) struct Bounds {
     /// Per path, the most that it carries.
     pub(in crate::solve) ceilings: Vec<f64>,
@@ -93,7 +93,7 @@ pub(in crate::solve) struct Bounds {
 /// τ relative to the mean price of the avoidable links, and to that of all.
 const AVOIDABLE: f64 = 0.2;
 const WHOLE: f64 = 0.03;
-/// How far shares move towards how the rates are split. With longer moves shares and prices chase each other.
+/// How far shares move towards the split of the rates. With longer moves shares and prices oscillate.
 const FOLLOW: f64 = 0.25;
 /// No share falls below this, so that a path can come back.
 const SMALLEST_SHARE: f64 = 1e-6;
@@ -274,8 +274,8 @@ fn mean_price(paths: &mut [Path], ceilings: &[f64], demand: f64, floor: f64) -> 
     }
 }
 
-/// How many flows of a block have one path; they come first. None of a block that must be last_demand as a whole, if
-/// any flow of it has several.
+/// How many flows of a block have one path; they come first. 0 for a block that is evaluated as a whole, if any of
+/// its flows has several paths.
 pub(super) fn singles(problem: &Presolved, block: usize) -> usize {
     let natural = &problem.blocks[block];
     let flows = natural.flows.clone();

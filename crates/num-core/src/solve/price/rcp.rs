@@ -29,8 +29,8 @@ pub struct Rcp {
     alpha: f64,
 }
 
-/// The price of a link that is too full, at least, in parts of its Newton step. With 1e-6 a link that was idle takes
-/// some twenty doublings to matter again, which a flow that has just come does not wait for.
+/// The least price of a link that is too full, relative to its Newton step. The price of an idle link then recovers in
+/// about 7 doublings; with 1e-6 in about 20, during which a new flow overloads it.
 const LEAST: f64 = 1e-2;
 /// The most by which a price falls or rises in one step.
 const LARGEST_FACTOR: f64 = 2.0;
@@ -68,7 +68,7 @@ impl PriceRule for Rcp {
         Some(self.alpha)
     }
 
-    fn learns_at_start(&self) -> bool {
+    fn depends_on_network(&self) -> bool {
         false
     }
 

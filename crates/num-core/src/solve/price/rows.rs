@@ -1,7 +1,7 @@
 //! One pass over the flows: gather the prices of every path, scatter its rate and slope to its links.
 //!
 //! Paths of one length go through a loop that is compiled for that length. Logarithmic utilities, whose response is one
-//! division, are responded to between gathering and scattering, two flows at a time, so that the division hides behind
+//! division, are responded to between gathering and scattering, two flows at a time, so that the division overlaps with
 //! the memory operations: half the cycles of three loops over a chunk (`cargo bench --bench price_step`).
 
 use std::ops::Range;

@@ -8,8 +8,9 @@ pub type Sums = [f64; 8];
 
 /// How the price of one link moves, given its load, its slope and its capacity.
 ///
-/// A rule is given one link at a time, so that every rule runs on any partition of the links. Of the whole network it
-/// is given sums over links, from which it accepts or refuses the last step. [`LinkPrices`](super::LinkPrices) runs it.
+/// A rule receives one link at a time, so it runs on any partition of the links. A rule with a step test also receives
+/// sums over all links after each step ([`step_sums`](Self::step_sums)), and accepts or refuses the step from these.
+/// [`LinkPrices`](super::LinkPrices) runs it.
 ///
 /// ```
 /// use netnum_core::price::{LinkState, Memory, PriceRule, Rule};
@@ -35,7 +36,7 @@ pub trait PriceRule: Send + Sync {
     /// The next price of a link: p ← …. The driver cuts a negative or too large one.
     fn advance(&self, link: &LinkState, memory: &mut Memory) -> f64;
 
-    /// Whether its parameters are in their ranges and its state is one that steps can lead to. Called before a rule is
+    /// Checks that parameters are in their ranges and that the state is reachable by steps. Called before a rule is
     /// used.
     ///
     /// # Errors
@@ -45,12 +46,12 @@ pub trait PriceRule: Send + Sync {
         Ok(())
     }
 
-    /// Whether it can have left this memory of a link, which was read from a file.
-    fn could_leave(&self, _memory: &Memory) -> bool {
+    /// Whether this memory of a link, read from a file, is one that the rule can write.
+    fn is_valid_memory(&self, _memory: &Memory) -> bool {
         true
     }
 
-    /// The α that all flows must have, for a rule that is made for one.
+    /// The α that all flows must have, for a rule that is specific to one α.
     fn common_alpha(&self) -> Option<f64> {
         None
     }
@@ -61,61 +62,61 @@ pub trait PriceRule: Send + Sync {
         false
     }
 
-    /// Whether it must [`start`](Self::start) again where flows or capacities have changed, because what it remembers
-    /// is of another network.
-    fn learns_at_start(&self) -> bool {
+    /// Whether its memory depends on flows and capacities. [`start`](Self::start) is then called again when these
+    /// change.
+    fn depends_on_network(&self) -> bool {
         true
     }
 
-    /// Whether [`start`](Self::start) is given the links at a price of 0, all counted as priced, instead of at the
-    /// first prices: each flow then demands the most it ever does, with the slope that its demand has there.
-    fn starts_at_free_links(&self) -> bool {
+    /// Whether [`start`](Self::start) receives the links at a price of 0, all counted as priced, instead of at the
+    /// first prices. Each flow's demand is then at its maximum, with the slope of the demand there.
+    fn starts_at_zero_prices(&self) -> bool {
         false
     }
 
-    /// Is given all links once before the first step, each with its memory.
+    /// Initializes the rule and the memory of every link, before the first step.
     fn start(&mut self, _links: &mut dyn Iterator<Item = (LinkState, &mut Memory)>) {}
 
-    /// Whether [`accept`](Self::accept) needs the sums of [`judge`](Self::judge). If not, these are 0 and `judge` is
-    /// not called.
-    fn judges(&self) -> bool {
+    /// Whether [`accept`](Self::accept) needs the sums of [`step_sums`](Self::step_sums). If not, they are 0 and
+    /// `step_sums` is not called.
+    fn needs_step_sums(&self) -> bool {
         false
     }
 
-    /// This link's part of the sums that [`accept`](Self::accept) decides on, after the step.
-    fn judge(&self, _link: &LinkState, _memory: &Memory) -> Sums {
+    /// This link's terms of the sums that [`accept`](Self::accept) receives after the step.
+    fn step_sums(&self, _link: &LinkState, _memory: &Memory) -> Sums {
         Sums::default()
     }
 
-    /// Whether the step stands, given the sums over all links. After thirty refusals it stands without a question.
+    /// Whether the step is accepted, given the sums over all links. After thirty refusals the step is accepted.
     fn accept(&mut self, _sums: Sums) -> bool {
         true
     }
 
-    /// After a refusal: the price to try instead, from the memory of the link's last accepted point.
-    fn retreat(&self, link: &LinkState, _memory: &mut Memory) -> f64 {
+    /// After a refusal: a price between the refused one and the last accepted one, from the link's memory.
+    fn backtrack(&self, link: &LinkState, _memory: &mut Memory) -> f64 {
         link.price
     }
 
     /// [`advance`](Self::advance) for consecutive links. The provided loop is compiled for each rule, so that a rule
-    /// behind a pointer costs one call for all links. Returns whether all next prices were numbers.
+    /// behind a pointer costs one call for all links. Returns whether no next price was NaN.
     fn advance_all(&self, links: &mut Links<'_>) -> bool {
         links.move_prices(|link, memory| self.advance(link, memory), |_, excess| excess > 0.0)
     }
 
-    /// The sum of [`judge`](Self::judge) over consecutive links.
-    fn judge_all(&self, links: &Links<'_>) -> Sums {
+    /// The sum of [`step_sums`](Self::step_sums) over consecutive links.
+    fn sum_steps(&self, links: &Links<'_>) -> Sums {
         let mut sums = Sums::default();
         for (place, memory) in links.memories.iter().enumerate() {
-            for (sum, part) in sums.iter_mut().zip(self.judge(&links.state(place), memory)) {
+            for (sum, part) in sums.iter_mut().zip(self.step_sums(&links.state(place), memory)) {
                 *sum += part;
             }
         }
         sums
     }
 
-    /// [`retreat`](Self::retreat) for consecutive links. Returns whether all next prices were numbers.
-    fn retreat_all(&self, links: &mut Links<'_>) -> bool {
-        links.move_prices(|link, memory| self.retreat(link, memory), |was_priced, _| was_priced)
+    /// [`backtrack`](Self::backtrack) for consecutive links. Returns whether no next price was NaN.
+    fn backtrack_all(&self, links: &mut Links<'_>) -> bool {
+        links.move_prices(|link, memory| self.backtrack(link, memory), |was_priced, _| was_priced)
     }
 }

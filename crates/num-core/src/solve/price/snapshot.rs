@@ -103,7 +103,7 @@ impl SavedLink {
                 return wrong(format!("link {link} has {name} {sum}, expected a number >= 0"));
             }
         }
-        if !memory.iter().all(|number| number.is_finite()) || !rule.could_leave(memory) {
+        if !memory.iter().all(|number| number.is_finite()) || !rule.is_valid_memory(memory) {
             return wrong(format!("link {link} has a memory that its rule cannot have left"));
         }
         Ok(())
