@@ -13,7 +13,7 @@
 //! is c_l / Σ a_fl of the tightest link, because nothing cuts its flows off before; remove it with its flows, and so
 //! on. So the rates are right once (1) holds everywhere, whatever the order in which links are computed.
 //!
-//! A link depends on another one only below its own level: if λ_k moves from u to v, (1) of l changes only for m_fl,
+//! A link depends on another one only below its level: if λ_k moves from u to v, (1) of l changes only for m_fl,
 //! and only if min(u, v) < λ_l. So links are computed in the order of the lowest level at which they may move, as in
 //! Dijkstra's algorithm, and most are computed once:
 //!
