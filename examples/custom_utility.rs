@@ -6,7 +6,7 @@
 //!
 //! Unlike log x, U(0) is 0 and not −∞: a flow gets no rate when its path costs more than U'(0) = w/s. The scale s is
 //! the rate at which U' has fallen to half. Four functions define the utility; their laws are checked before the solve,
-//! and the answer carries the same proof as one of a built-in family.
+//! and the solution carries the same proof as one of a built-in family.
 //!
 //! Run it with `cargo run -p netnum-examples --example custom_utility`.
 

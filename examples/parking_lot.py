@@ -10,7 +10,7 @@ LINKS, CAPACITY = 4, 10.0
 
 
 def main():
-    """Prints the long flow's rate for several alphas, beside the answer on paper."""
+    """Prints the long flow's rate for several alphas, next to the closed form."""
     net = netnum.topology.parking_lot(LINKS, capacity=CAPACITY)
     paths = [list(range(LINKS))] + [[link] for link in range(LINKS)]
     print(f"{'alpha':>6}{'long flow':>12}{'on paper':>12}{'short flows':>14}{'price of a link':>18}")

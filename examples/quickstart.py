@@ -95,11 +95,11 @@ def convergence_plot(problem, title, file):
 def main():
     """Solves both networks for proportional fairness."""
     plots = Path(os.environ.get("NETNUM_PLOTS", "plots"))
-    stories = [
+    networks = [
         ("Abilene, every pair of its 11 routers", abilene(), 1e3, "Gbit/s", "abilene.png"),
         ("leaf-spine, 9 racks x 16 servers x 4 spines", leaf_spine(), 1e9, "Gbit/s", "leaf_spine.png"),
     ]
-    for title, (net, paths), unit, name, file in stories:
+    for title, (net, paths), unit, name, file in networks:
         problem = netnum.Problem(net, paths, netnum.AlphaFair(alpha=1.0))
         solution = netnum.solve(problem)
         print(f"{title}\n  {solution}")

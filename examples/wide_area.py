@@ -55,7 +55,7 @@ def kinds_of_fairness(problem, demands):
 
 
 def limits(problem, solution):
-    """Which links hold which flows back, and what a unit more of each would be worth."""
+    """Which links hold which flows back, and the gain from one more unit of each."""
     links = netnum.to_pandas(problem, solution, of="links")
     full = links[links["holds_back"] > 0].sort_values("price", ascending=False)
     print(full[["link", "capacity", "utilization", "price", "holds_back"]].to_string(index=False))
@@ -76,7 +76,7 @@ def pictures(folder, net, demands, solutions, failures, upgrades):
     prices = solutions["proportional"].prices * 1e3
     drawn = {
         "ratios": axes,
-        "prices": net.plot(values=prices, label="what 1 Gbit/s more is worth"),
+        "prices": net.plot(values=prices, label="gain per 1 Gbit/s more"),
         "failures": failures.plot(),
         "upgrades": upgrades.plot(),
     }
@@ -86,7 +86,7 @@ def pictures(folder, net, demands, solutions, failures, upgrades):
 
 
 def main():
-    """Tells the story, table by table."""
+    """Prints the tables."""
     net, demands, problem = four_paths()
     print(f"{net}\n{demands}\n{problem}\n")
     solutions = kinds_of_fairness(problem, demands)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._words import counted
+from ._messages import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ class MaxMinRates(np.ndarray):
     unfairness : float
         A proven bound for every flow on its relative distance from its cap or saturation, or from a bottleneck. With an
         unfairness of u, a flow can get more than 1/(1 - u) times its rate only at the expense of a flow whose fair
-        share is at most the one that the first flow then has: with weights, 1/(1 - u) times its own. 0 to rounding
+        share is at most the one that the first flow then has: with weights, 1/(1 - u) times its share. 0 to rounding
         where rates are exact. A rate below 1e-6 of the capacity of the flow's paths counts as 0 and is not judged.
     """
 

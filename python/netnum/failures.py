@@ -9,7 +9,7 @@ import numpy as np
 
 from . import frames, plot
 from ._core import Problem, Solution, solve, solve_many
-from ._words import counted
+from ._messages import counted
 from .comparison import expect_rates, served, utility_of, worst_ratio
 from .link_sets import LinkSets, link_sets
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class FailureStudy:
-    """Scenarios of failure beside the network as it is.
+    """Scenarios of failure compared with the network as it is.
 
     A flow whose every path fails has rate 0 and leaves `Solution.objective`, so that objectives of two scenarios are
     sums over different flows. Here every scenario is compared on the flows that it and the network as it is both serve:

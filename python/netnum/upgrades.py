@@ -224,7 +224,7 @@ def upgrade_study(
     else:
         predicted = np.array([float(whole.prices[links] @ more[links]) for links in map(list, sets)])
     order = np.argsort(-predicted, kind="stable")
-    # Prices of links that are not full are 0 to the tolerance, beside those of the best.
+    # Prices of links that are not full are 0 to the tolerance, relative to those of the best.
     least = tol * np.max(predicted[np.isfinite(predicted)], initial=0.0)
     checked = order[predicted[order] > least][:check].tolist()
     problems = []

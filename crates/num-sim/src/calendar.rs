@@ -1,4 +1,4 @@
-//! The least of one time per slot: when the next flow ends, say.
+//! The least of one time per slot, for example of the ends of flows.
 //!
 //! An event changes the rates, and so the ends, of some tens of flows, but only the first end is needed. So a change is
 //! a store and a mark on its block of slots; a query computes the least of each marked block again, and then that of

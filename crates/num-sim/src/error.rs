@@ -40,7 +40,7 @@ pub enum Error {
     Sizes {
         /// Index of the point.
         point: usize,
-        /// The fault.
+        /// The reason.
         what: String,
         /// The form that is expected.
         expected: &'static str,
@@ -58,7 +58,7 @@ pub enum Error {
     Trace {
         /// Number of the line, from 1.
         line: usize,
-        /// The fault.
+        /// The reason.
         what: String,
     },
     /// An unknown name.
@@ -102,7 +102,7 @@ pub enum Error {
     Policy {
         /// Name of the policy.
         policy: String,
-        /// The fault, naming the flow.
+        /// The reason, naming the flow.
         what: String,
     },
     /// A clock that stands still: policy, sources and routing lead to events at one moment without end.
@@ -122,13 +122,13 @@ pub enum Error {
     Routing {
         /// Name of the routing.
         routing: String,
-        /// The fault of the route, naming the flow.
+        /// The reason, naming the flow.
         what: String,
     },
 }
 
 impl Error {
-    /// Whether this is a request to stop, and not a fault.
+    /// Whether this is a request to stop, and not a failure.
     pub(crate) fn is_stop(&self) -> bool {
         matches!(self, Self::Core(netnum_core::Error::Stopped))
     }

@@ -3,7 +3,7 @@
 //! The model is fluid. A flow is a number of bytes on a route; rates change at events only and are constant in between,
 //! so that every completion time is exact up to rounding. There are no packets and no queues.
 //!
-//! | room | contents |
+//! | file | contents |
 //! |---|---|
 //! | `sizes/` | distributions of flow sizes: measured ones by name, or from points |
 //! | `workload/` | the flows: when they arrive, from where to where |
@@ -13,7 +13,7 @@
 //! | `registry.rs` | policies, routings and their options by name |
 //! | `simulator/` | the loop over events |
 //! | `report.rs` | the result |
-//! | `calendar.rs` | the first of many times |
+//! | `calendar.rs` | the least time per slot |
 //!
 //! Here, and only here, units are fixed, since flow sizes are: **bytes** for sizes, **bit/s** for capacities and rates,
 //! **seconds** for times.

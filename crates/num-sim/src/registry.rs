@@ -1,4 +1,4 @@
-//! Things that are built by their names, as a configuration file or Python states them: policies, routings and sizes.
+//! Policies and routings by name, as a configuration file or Python states them.
 //!
 //! In Rust options are the fields of a plain struct with defaults. By name they are [`Options`], which have the form of
 //! JSON. The error for a name that does not exist lists those that do; the error for a value names its option.
@@ -42,7 +42,7 @@ impl fmt::Display for OptionValue {
     }
 }
 
-/// An entry of a list of things that are built by their names.
+/// An entry of a list of policies or of routings, which are built by name.
 pub struct Entry<Built> {
     /// Its name.
     pub name: &'static str,
@@ -62,13 +62,13 @@ impl<Built> fmt::Debug for Entry<Built> {
 
 /// What an entry is built from: options that it has, and a seed.
 pub(crate) struct Given<'a> {
-    /// The thing that has them: `policy "flowtune"`.
+    /// Their policy or routing: `policy "flowtune"`.
     of: String,
     options: &'a Options,
     pub(crate) seed: u64,
 }
 
-/// Builds the thing of some name.
+/// Builds the entry with some name.
 ///
 /// # Errors
 /// [`Error::UnknownName`], [`Error::UnknownOption`], [`Error::Option`]; others for values out of their range.
@@ -87,11 +87,11 @@ pub(crate) fn build<Built>(
         return Err(Error::unknown_option(of, option, known.keys().map(String::as_str)));
     }
     let given = Given { of, options, seed };
-    (entry.build)(&given).map_err(|error| given.blame(error))
+    (entry.build)(&given).map_err(|error| given.in_context(error))
 }
 
 impl Given<'_> {
-    /// The options as the fields of a struct, whose own defaults stand for the others.
+    /// The options as the fields of a struct, whose defaults stand for the others.
     pub(crate) fn read<T: DeserializeOwned + Default + Serialize>(&self) -> Result<T> {
         self.read_over(T::default())
     }
@@ -108,8 +108,8 @@ impl Given<'_> {
         Ok(read)
     }
 
-    /// An error of the core about a setting is one about the option of that name: what follows a dot is a part of it.
-    fn blame(&self, error: Error) -> Error {
+    /// Turns an error of netnum-core about a setting into one about the option of that name, up to a dot.
+    fn in_context(&self, error: Error) -> Error {
         let is_option = |name: &str| name.split('.').next().is_some_and(|option| self.options.contains_key(option));
         match error {
             Error::Core(Core::Setting { name, value, expected }) if is_option(&name) => {

@@ -29,7 +29,7 @@ fn all() -> Vec<Box<dyn Policy + Send>> {
     vec![named("xwi"), named("gradient"), named("rcp"), fast_ned("f-norm", "proportional"), fast_ned("fill", "min-fct")]
 }
 
-/// What rates are worth to flows of some sizes.
+/// The utility of rates for flows of some sizes.
 type OfSizes<'a> = &'a dyn Fn(&[f64]) -> Utilities;
 
 /// xWI as anyone would write it first: time goes from tick to event to tick, rates and prices come from a new solver of

@@ -1,4 +1,4 @@
-//! Bad input is an error that names the place, and what is hardly anything gets a clear answer.
+//! Bad input is an error that names the place, and the smallest inputs have defined results.
 
 use std::ops::ControlFlow;
 
@@ -430,7 +430,7 @@ fn an_observer_may_stop_a_run() {
     assert_eq!((report.status.name(), report.events, report.ended()), ("stopped", 3, 1));
 }
 
-/// Answers every allocation with the same rate and clock.
+/// Returns for every allocation the same rate and clock.
 struct Broken {
     rate: f64,
     wake: f64,

@@ -1,7 +1,7 @@
 //! Every routing with every exact policy and every source, with and without links that fail, against a simulator that
 //! finds everything anew at every event.
 //!
-//! Policies that stop near an optimum, or walk towards one, have tests of their own.
+//! Policies that stop near an optimum, or approach one, have separate tests.
 
 mod common;
 

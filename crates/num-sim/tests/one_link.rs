@@ -1,4 +1,4 @@
-//! One link, where textbooks know the answer.
+//! One link, where closed forms exist.
 
 mod common;
 

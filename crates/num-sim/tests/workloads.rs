@@ -1,4 +1,4 @@
-//! Sizes, arrivals and pairs are what they say they are.
+//! Sizes, arrivals and pairs have the stated distributions.
 
 use netnum_core::Topology;
 use netnum_sim::{MEASURED, Pairs, Poisson, Sizes, Workload};

@@ -130,7 +130,7 @@ impl Allocator {
         Ok(Self { core: Mutex::new(core), topology, method: method.into(), single, threads: threads.get() })
     }
 
-    /// Start flowlets, which get a rate at the next tick. One is wrong: none starts.
+    /// Start flowlets, which get a rate at the next tick. If one is invalid, none starts.
     ///
     /// Parameters
     /// ----------
@@ -183,7 +183,7 @@ impl Allocator {
     }
 
     /// Change the weight, alpha, cap or path of flowlets, from the next tick on: what is not given stays, and so do ids
-    /// and prices. On another path a flowlet has no rate before the next tick. One is wrong: none changes.
+    /// and prices. On another path a flowlet has no rate before the next tick. If one is invalid, none changes.
     ///
     /// Parameters
     /// ----------
@@ -264,7 +264,7 @@ impl Allocator {
     }
 
     /// Change the capacity of a link, or of many at once, from the next tick on. At 0 a link has failed: its flowlets
-    /// get nothing until it returns. One is wrong: none changes.
+    /// get nothing until it returns. If one is invalid, none changes.
     ///
     /// Parameters
     /// ----------

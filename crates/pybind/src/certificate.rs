@@ -17,7 +17,7 @@ pub(crate) struct Certificate {
     relative_gap: f64,
     /// How far the fullest link was over its capacity before the rates were made feasible, relative to it; 0 if none.
     overload: f64,
-    /// Largest violation of the optimality conditions, relative to each flow's own rate: at a residual r the rates are
+    /// Largest violation of the optimality conditions, relative to each flow's rate: at a residual r the rates are
     /// the optimum of a problem in which every flow's best response is changed by at most r, and every priced link's
     /// capacity by at most r times the smallest rate beside it. Rates below 1e-9 of what their path could carry count
     /// as that, and where U' is nearly flat (alpha < 0.1) it is r/10 of the price. A small gap makes only the sum of

@@ -1,10 +1,10 @@
 //! Long calls without the GIL: other Python threads run meanwhile, Ctrl-C stops the call, and an exception that Python
 //! code raises during the call is raised by the call.
 //!
-//! The Rust crates know no Python exceptions. Python code that is called back (a utility, a callback, a progress bar)
-//! keeps its exception in a slot of the thread that runs the call, and answers with NaN or "stop". A stop token checks
-//! for signals while the call runs, wherever the call checks for tokens (`netnum_core::interrupt`), and keeps the
-//! exception of a signal handler in the same slot. The call then ends, and the kept exception is raised.
+//! The Rust crates are independent of Python exceptions. Python code that is called back (a utility, a callback, a
+//! progress bar) keeps its exception in a slot of the thread that runs the call, and returns NaN or "stop". A stop
+//! token checks for signals while the call runs, wherever the call checks for tokens (`netnum_core::interrupt`), and
+//! keeps the exception of a signal handler in the same slot. The call then ends, and the kept exception is raised.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, TryLockError};
@@ -25,7 +25,7 @@ thread_local! {
 
 /// Runs the work without the GIL. `interrupt::check` within it heeds signals.
 pub(crate) fn run<T: Send, E: Raise + Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, E> + Send) -> PyResult<T> {
-    // A call within a call (a utility that solves another problem) has its own slot and its own token.
+    // A call within a call (a utility that solves another problem) has a separate slot and token.
     let outer = RAISED.take();
     let result = py.detach(|| StopToken::with_poll(PAUSE, has_raised_or_signal).scope_alone(work));
     let result = outcome(result);

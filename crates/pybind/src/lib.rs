@@ -1,4 +1,4 @@
-//! The Python face of netnum: conversions only. A formula here is in the wrong crate.
+//! The Python interface of netnum: conversions only. A formula here is in the wrong crate.
 //!
 //! | file | what it converts |
 //! |---|---|

@@ -49,7 +49,7 @@ struct Basis(MaxMinBasis);
 /// ProblemError
 ///     When `start` is of other paths; the message names the first one.
 /// NumError
-///     When `accuracy` is not between 0 and 1, or is given beside `start`.
+///     When `accuracy` is not between 0 and 1, or is given together with `start`.
 ///
 /// Notes
 /// -----

@@ -432,7 +432,7 @@ impl Problem {
         Ok(Self { topology: self.topology(py), utility: shown.into(), users, ..Self::from(core) })
     }
 
-    /// The same problem with some paths closed, beside those that are, and all else shared.
+    /// The same problem with some more paths closed, and all else shared.
     ///
     /// Nothing passes a closed path: its `rate_cap` is 0. A flow whose paths are all closed is among the
     /// `Solution.failed_flows`, as one whose links have failed.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import ProblemError, Topology
-from .._words import did_you_mean
+from .._messages import did_you_mean
 from ..topology import backbones, sndlib
 from .table import Demands, ends_of, floats
 

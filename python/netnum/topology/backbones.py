@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Any
 
 from .._core import ProblemError, Topology
-from .._words import did_you_mean
+from .._messages import did_you_mean
 
 FOLDER = "data"
 

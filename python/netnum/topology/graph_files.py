@@ -120,7 +120,7 @@ def from_gml(
         text = re.sub(r"\bgraph\s*\[", "graph [\nmultigraph 1\n", text, count=1)
     try:
         graph = graphs.parse_gml(text, label="id")
-    except Exception as error:  # networkx's own, and whatever a bad value raises
+    except Exception as error:  # networkx's errors, and whatever a bad value raises
         raise ProblemError(f"{stem} is no GML: {error}") from error
     return _network(graph, stem, capacity, attribute)
 

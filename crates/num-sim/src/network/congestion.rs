@@ -1,18 +1,18 @@
-//! Which links are congested, and what they mark of the flows that cross them: a fraction of what goes over a congested
-//! link is marked, and a flow's receiver reports how much of its bytes was, for a routing to act on.
+//! Congested links and their marks. A congested link marks a fraction of the bytes that cross it. A flow's receiver
+//! reports the marked fraction of its bytes, by which a routing may change the flow's route.
 //!
-//! A link is congested while it is full, is a switch's (a server's own link has no queue that marks; where every node
-//! is an end, all are switches as well), and is the first bottleneck of a flow: the first full link on the flow's route
-//! on which no other flow is faster. So a flow alone, which is as fast as its server's link, marks nothing further on,
-//! although links there are full as well.
+//! A link is congested while it is full, starts at a switch (a server's link has no queue that marks; where every node
+//! is an end, all count as switches), and is the first bottleneck of a flow: the first full link on the flow's route on
+//! which no other flow is faster. So a single flow at the rate of its server's link is not marked on later links, although
+//! these are full as well.
 //!
 //! ```text
 //! φ_f = 1 − Π_l (1 − m_l)        the fraction of a flow's bytes that is marked, links marking independently
 //! marked_f = ∫ φ_f x_f dt        over a period of the flow's clock
 //! ```
 //!
-//! Where a flow spreads, links that carry a fraction a_l < 1 of it mark Σ a_l m_l together, at most 1: exactly so while
-//! no path has two that mark.
+//! Where a flow spreads, links that carry a fraction a_l < 1 of it mark Σ a_l m_l together, at most 1. That is exact
+//! while no path has two links that mark.
 //!
 //! Source: Kabbani et al., *FlowBender*, CoNEXT 2014, §3.
 
@@ -210,13 +210,13 @@ impl CongestionMarks {
         }
     }
 
-    /// Rates and routes of this instant are known. O(links of the flows that changed · flows on them · hops).
+    /// Updates the marks to the rates and routes of this instant. O(links of the flows that changed · flows on them · hops).
     pub(crate) fn update(&mut self, flows: &Flows, now: f64) {
         let Self { marking, links, flow_marks, touched, remarked, limited, affected } = self;
         for number in touched.drain(..) {
             let link = &mut links[number as usize];
             let mut limits_from = f64::INFINITY;
-            // One that was full may have lost what its load had no digits left beside.
+            // The running load of a link that was full may have lost small rates to rounding.
             if link.load >= link.full_from - DRIFT * link.capacity || link.limits_from < f64::INFINITY {
                 let (mut load, mut fastest) = (0.0, 0.0);
                 for &(slot, fraction) in &link.through {
@@ -235,7 +235,7 @@ impl CongestionMarks {
                 remarked.push(number);
             }
             if limits_from != before {
-                // Those whose own rate has changed are listed already.
+                // Flows whose rate has changed are listed already.
                 let otherwise = |rate: f64| (rate >= before) != (rate >= limits_from);
                 for &(slot, _) in link.through.iter().filter(|flow| otherwise(flows.flow(flow.0).rate)) {
                     if !std::mem::replace(&mut flow_marks[slot as usize].listed, true) {
@@ -287,8 +287,8 @@ impl CongestionMarks {
         }
     }
 
-    /// A period of a flow is over: its marks in that period.
-    pub(crate) fn take(&mut self, slot: u32, left: f64) -> Marks {
+    /// Ends a flow's period and returns its marks in that period.
+    pub(crate) fn end_period(&mut self, slot: u32, left: f64) -> Marks {
         let flow = &mut self.flow_marks[slot as usize];
         flow.add_up(left);
         let marks = Marks { sent: flow.left_at_review - left, marked: flow.marked };
@@ -374,8 +374,8 @@ mod tests {
                             marked.join(slot, flows.route(slot), rate);
                         }
                         Some(slot) => {
-                            // Tenths, so that links are full at times; now and then one beside which others are
-                            // nothing.
+                            // Tenths, so that links are full at times; now and then a rate next to which the others
+                            // are lost to rounding.
                             let tenths = f64::from(rng.random_range(0..6u32)) / 10.0;
                             let rate = if rng.random_bool(0.01) { 1e26 } else { tenths };
                             let more = rate - flows.flow(slot).rate;
@@ -400,6 +400,6 @@ mod tests {
                 }
             }
         }
-        assert!(checked > 10_000, "{checked} marked flows are too few to say anything");
+        assert!(checked > 10_000, "{checked} marked flows are too few for a conclusion");
     }
 }

@@ -122,13 +122,13 @@ impl Flows {
     }
 
     /// The flow in a slot with its source.
-    pub(crate) fn fed_mut(&mut self, slot: u32) -> Option<(&mut Flow, &mut Source)> {
+    pub(crate) fn flow_and_source_mut(&mut self, slot: u32) -> Option<(&mut Flow, &mut Source)> {
         let source = self.sources.get_mut(slot as usize)?;
         Some((&mut self.slots[slot as usize], source))
     }
 
     /// Gives the flow in a slot a source.
-    pub(crate) fn feed(&mut self, slot: u32, source: Source) {
+    pub(crate) fn set_source(&mut self, slot: u32, source: Source) {
         self.slots[slot as usize].cap = source.cap();
         match self.sources.get_mut(slot as usize) {
             Some(free) => *free = source,

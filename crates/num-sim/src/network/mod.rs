@@ -1,9 +1,9 @@
 //! The network of the moment: its capacities and loads, the flows on it with their routes and sources, and what
-//! congested links mark. Routings and policies see it; it depends on neither.
+//! congested links mark. It is given to routings and policies, and depends on neither.
 
 mod congestion;
 mod flows;
-mod ledger;
+mod link_totals;
 mod marking;
 mod route;
 mod source;
@@ -12,7 +12,7 @@ mod state;
 pub(crate) use congestion::CongestionMarks;
 pub(crate) use flows::PACKET;
 pub use flows::{Flow, Flows};
-pub(crate) use ledger::Ledger;
+pub(crate) use link_totals::LinkTotals;
 pub use marking::{Marking, Marks};
 pub use route::Route;
 pub(crate) use source::Source;

@@ -67,10 +67,10 @@ impl Route {
         self.iter().map(|(link, fraction)| capacities[link] / fraction).fold(f64::INFINITY, f64::min)
     }
 
-    /// The fault of it as the route of a flow from one node to another, if it has one: links that do not exist,
+    /// Why it is no route of a flow from one node to another, or None if it is one: links that do not exist,
     /// fractions out of range, or a node whose inflow is not its outflow. `balance` is memory, a zero for every node
     /// before and after.
-    pub(crate) fn fault(&self, net: &Topology, (from, to): (usize, usize), balance: &mut [f64]) -> Option<String> {
+    pub(crate) fn violation(&self, net: &Topology, (from, to): (usize, usize), balance: &mut [f64]) -> Option<String> {
         if self.links.is_empty() {
             return Some("got a route without links".into());
         }
@@ -98,15 +98,15 @@ impl Route {
             balance[links[link].from as usize] += fraction;
             balance[links[link].to as usize] -= fraction;
         }
-        let mut fault = None;
+        let mut violation = None;
         let nodes = self.links.iter().map(|&link| links[link as usize]).flat_map(|link| [link.from, link.to]);
         for node in nodes.map(|node| node as usize).chain([from, to]) {
             let more = std::mem::take(&mut balance[node]);
-            if more.abs() > ROUNDING && fault.is_none() {
-                fault = Some((node, more));
+            if more.abs() > ROUNDING && violation.is_none() {
+                violation = Some((node, more));
             }
         }
-        fault.map(|(node, more)| {
+        violation.map(|(node, more)| {
             let [from, to, node] = [from, to, node].map(|node| &net.node_names()[node]);
             let what = if more < 0.0 { "is lost at" } else { "comes from nowhere at" };
             format!("got a route that does not lead from {from} to {to}: a fraction of {} {what} {node}", more.abs())

@@ -8,8 +8,8 @@
 //! copy rate r ← ¼ τ + ¾ r          per 64 kB produced, τ = 64 kB over the time that they took
 //! ```
 //!
-//! Between two events x is constant, and so is each of these, so that the moments at which a buffer fills, empties, or
-//! has seen all its bytes are known exactly. A flow whose bytes are all there when it arrives has no source.
+//! Between two events x is constant, and so is each of these, so that the times at which a buffer fills, empties, or
+//! has received its last byte are exact. A flow whose bytes are all there when it arrives has no source.
 //!
 //! Source of the copy rate: Li et al., *RAX: rate-aware flow scheduling*, §III, where the kernel measures it as the
 //! application copies into its socket.
@@ -44,8 +44,8 @@ pub(crate) struct Source {
     stage: Stage,
     /// The rate that the policy grants, of which the flow takes as much as its cap allows.
     granted: f64,
-    /// Whether its next turn comes before the flow's end.
-    turns_first: bool,
+    /// Whether its next stage change comes before the flow's end.
+    stage_changes_first: bool,
     /// Whether the cap is still that of an empty buffer, and the backlog from which on it is not.
     capped: bool,
     slack: f64,
@@ -88,8 +88,8 @@ impl Source {
     /// backlog below the slack counts as none.
     pub(crate) fn new(production: f64, buffer: f64, size: f64, capacity: f64, slack: f64) -> Self {
         let copied = Copied { rate: capacity, bits: 0.0, seconds: 0.0 };
-        let (stage, granted, turns_first, capped) = (Stage::Empty, 0.0, false, true);
-        Self { production, buffer, size, produced: 0.0, stage, granted, turns_first, capped, slack, copied }
+        let (stage, granted, stage_changes_first, capped) = (Stage::Empty, 0.0, false, true);
+        Self { production, buffer, size, produced: 0.0, stage, granted, stage_changes_first, capped, slack, copied }
     }
 
     /// The largest rate of the flow.
@@ -117,12 +117,12 @@ impl Source {
         self.granted = rate;
     }
 
-    pub(crate) fn turns_first(&self) -> bool {
-        self.turns_first
+    pub(crate) fn stage_changes_first(&self) -> bool {
+        self.stage_changes_first
     }
 
-    pub(crate) fn set_turns_first(&mut self, turns_first: bool) {
-        self.turns_first = turns_first;
+    pub(crate) fn set_stage_changes_first(&mut self, stage_changes_first: bool) {
+        self.stage_changes_first = stage_changes_first;
     }
 
     /// d produced/dt at a flow's rate.
@@ -157,7 +157,7 @@ impl Source {
     }
 
     /// Enters the next stage, at the moment that [`next`](Self::next) gave.
-    pub(crate) fn turn(&mut self, rate: f64, sent: f64) {
+    pub(crate) fn change_stage(&mut self, rate: f64, sent: f64) {
         let (_, stage) = self.ahead(rate, sent);
         self.stage = stage;
         self.produced = match stage {
@@ -179,7 +179,7 @@ impl Source {
         }
     }
 
-    /// Seconds until the source is at its next stage, at a flow's rate, if nothing happens before; ∞ for never.
+    /// Seconds until the next stage change, at a flow's rate, if nothing happens before; ∞ for never.
     pub(crate) fn next(&self, rate: f64, sent: f64) -> f64 {
         self.ahead(rate, sent).0
     }
@@ -189,7 +189,7 @@ impl Source {
         let pace = self.pace(rate);
         let done = if pace > 0.0 { (self.size - self.produced) / pace } else { f64::INFINITY };
         let backlog = f64::max(0.0, self.produced - sent);
-        let (turn, stage) = match self.stage {
+        let (change, stage) = match self.stage {
             Stage::Filling if rate < pace => {
                 let counts = self.capped && self.slack < self.buffer;
                 let (to, stage) = if counts { (self.slack, Stage::Filling) } else { (self.buffer, Stage::Full) };
@@ -198,6 +198,6 @@ impl Source {
             Stage::Filling if rate > pace => (backlog / (rate - pace), Stage::Empty),
             stage => (f64::INFINITY, stage),
         };
-        if done <= turn { (done, Stage::Done) } else { (turn, stage) }
+        if done <= change { (done, Stage::Done) } else { (change, stage) }
     }
 }

@@ -1,4 +1,4 @@
-//! The network at one moment, as routings see it.
+//! The network at one moment, as given to routings.
 
 use netnum_core::Topology;
 

@@ -240,7 +240,7 @@ impl Clocked {
             // A path that carries nothing gives nothing, and 0 is no cap.
             law.cap = if alone > 0.0 { law.cap.min(alone) } else { law.cap };
         }
-        // The allocator counts flows in its own way.
+        // The allocator has a separate numbering of flows.
         let id = allocator.start(path, law).map_err(|error| {
             let what = format!("cannot take flow {}: {error}", flows.flow(slot).number);
             Error::Policy { policy: self.name.clone(), what }
@@ -304,7 +304,7 @@ impl Policy for Clocked {
     fn allocate(&mut self, now: f64, flows: &Flows, rates: &mut Rates) -> Result<f64> {
         let due = match &mut self.clock {
             Some(clock) => clock.is_due(now, &self.name)?,
-            // Not at turns of sources: a step at each may lead to another turn, at once and without end.
+            // Not at stage changes of sources: a step at each may lead to another one, at once and without end.
             None => std::mem::take(&mut self.changed),
         };
         if let Some(allocator) = self.allocator.as_mut().filter(|_| due || self.options.at_once) {

@@ -1,8 +1,12 @@
-//! Which rate every flow gets.
+//! Policies: the rate of every flow.
 //!
 //! A [`Policy`] is given every [`Event`] of an instant, one after the other, and then sets the rates that change. It
-//! returns the time at which it is called again though nothing has happened: its clock, if it has one. A new policy is
-//! a file here, with its entry, and a line in `by_name.rs`.
+//! returns the time of its next call without an event: its clock, if it has one. A new policy is a file here, with its
+//! entry, and a line in `by_name.rs`.
+//!
+//! Several policies share the other files: `active_problem.rs` (the active flows as a [`Problem`](netnum_core::Problem)),
+//! `objective.rs` (utilities by option), `remaining.rs` (remaining size and time), `single_path.rs`, `clock.rs` and
+//! `control_traffic.rs`.
 
 mod active_problem;
 mod by_name;
@@ -63,7 +67,7 @@ pub trait Policy {
     /// Of the policy; an error ends the run.
     fn changed(&mut self, event: Event, flows: &Flows) -> Result<()>;
 
-    /// Called when all events of an instant are known: sets the rates that change. Returns the time of the next call if
+    /// Called after all events of an instant: sets the rates that change. Returns the time of the next call if
     /// no event comes before, which must be after `now`; ∞ for none.
     ///
     /// # Errors

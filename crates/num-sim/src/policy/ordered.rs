@@ -1,14 +1,14 @@
-//! Flows served one after the other, in the order of a number, the key: each gets all that those before it leave of its
-//! route.
+//! Flows served one after the other, in the order of a number, the key: each gets the capacity of its route that
+//! remains after the flows before it.
 //!
 //! ```text
 //! in increasing order of key_f:   x_f = min(cap_f, min_l (c_l − Σ_{g before f} a_gl x_g) / a_fl)
 //! ```
 //!
-//! Between events keys change at constant slopes, so that the time at which a flow overtakes another is known. It
+//! Between events keys change at constant slopes, so that the time at which a flow overtakes another is exact. It
 //! matters only where both cross a full link, and the one ahead sends over it: on a link with free capacity the order
-//! changes nothing, and a flow that sends nothing leaves the same to all others. So for every link the order of the
-//! flows that send over it is computed, and the next call of this policy is at the first overtaking on a full one.
+//! changes nothing, and a flow of rate 0 takes no capacity. So for every link the order of the flows that send over it
+//! is computed, and the next call of this policy is at the first overtaking on a full one.
 //!
 //! A key falls the faster the higher the rate, so that two flows that have changed places do not change back. An event
 //! costs O(active), and as many steps more as places are changed: the order is kept, only keys that fall are computed

@@ -1,5 +1,5 @@
-//! What is left of a flow, in bits or in time. Real schedulers do not have it; those that do are references for the
-//! others.
+//! The remaining size of a flow in bits, or its remaining time. Real schedulers do not have it; policies that do are
+//! references for the others.
 //!
 //! ```text
 //! size   s = b_r + b_b                          b_r still to be produced, b_b waiting to be sent
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::network::Flows;
 
-/// The unit of the rest of a flow.
+/// The unit of what remains of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -28,7 +28,7 @@ pub enum Remaining {
 pub(super) const FOREVER: f64 = 1e100;
 
 impl Remaining {
-    /// The rest of a flow behind a link of some capacity.
+    /// The remaining size or time of a flow behind a link of some capacity.
     pub(super) fn of(self, slot: u32, flows: &Flows, now: f64, capacity: f64) -> f64 {
         let flow = flows.flow(slot);
         let left = flow.left(now);

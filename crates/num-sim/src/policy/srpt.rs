@@ -1,5 +1,5 @@
-//! Shortest remaining processing time, as pFabric approaches it: flows are served in the order of what is left of them,
-//! in bits, or in time if applications are slower than the network.
+//! Shortest remaining processing time, as pFabric approaches it: flows are served in the order of their remaining
+//! size, or of their remaining time if applications are slower than the network.
 //!
 //! Sources: Alizadeh et al., *pFabric*, SIGCOMM 2013, §3, where priority queues approximate it; Li et
 //! al., *RAX*, §II-B, for the order by remaining time.
@@ -15,15 +15,15 @@ use crate::registry::{self, Entry};
 /// As a policy by its name.
 pub(super) const ENTRY: PolicyEntry = Entry {
     name: "srpt",
-    summary: "strict priority by what is left of a flow in size or in time, pFabric's ideal",
+    summary: "strict priority by remaining size or remaining time, pFabric's ideal",
     options: registry::defaults::<SrptOptions>,
     build: |given| Ok(Box::new(given.read::<SrptOptions>()?.policy())),
 };
 
-/// Strict priority by what is left of a flow.
+/// Strict priority by remaining size or time.
 pub type Srpt = Ordered<RemainingKey>;
 
-/// What is left of a flow, as a key.
+/// The remaining size or time as a key.
 #[derive(Debug, Clone, Default)]
 pub struct RemainingKey {
     by: Remaining,

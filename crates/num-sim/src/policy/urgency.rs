@@ -5,9 +5,8 @@
 //! ```
 //!
 //! They approximate serving flows in the order of s; ε > 0 leads from that towards fair sharing. Numbers that change
-//! are computed when flows arrive or end, and at the ticks of a clock. They do not fall below those of one packet,
-//! since the last bytes of a flow would otherwise be worth any price. Source: Nagaraj et al., *NUMFabric*, SIGCOMM
-//! 2016, §2, Table 1.
+//! are computed when flows arrive or end, and at the ticks of a clock. They do not fall below those of one packet:
+//! s → 0 would make U' unbounded. Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, Table 1.
 
 use netnum_core::{MinFct, Settings};
 use serde::{Deserialize, Serialize};

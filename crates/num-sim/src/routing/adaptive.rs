@@ -11,7 +11,7 @@
 //! paths where there is more than one solution, so that links with other load are used last. From the even split, or
 //! from that of `max_min` if the even one does not allow these rates, one flow after the other moves from p to q half
 //! of what q has more, until nothing does: each move raises the lowest of what is free on the links it changes, and no
-//! link is ever overloaded. In a symmetric Clos nothing moves, and the answer is spraying.
+//! link is ever overloaded. In a symmetric Clos nothing moves, and the split is that of spraying.
 //!
 //! Every arrival and end costs as much as `max_min` does, some pivots per flow: a reference, not for speed.
 //!

@@ -83,7 +83,7 @@ pub trait Routing {
         false
     }
 
-    /// Called when all events of an instant are known and no rate has changed yet: sets the routes that change.
+    /// Called after all events of an instant, while no rate has changed yet: sets the routes that change.
     ///
     /// # Errors
     /// Of the routing; an error ends the run.

@@ -1,4 +1,4 @@
-//! Given paths with shares: the split of a traffic-engineering solution, say.
+//! Given paths with shares: for example the split of a traffic-engineering solution.
 //!
 //! The paths from one node to another are those of every flow between the two, each with its share of what all of them
 //! have. A flow goes over one of them, drawn with its share as switches hash ([`hash`](super::hash)), or is spread over

@@ -1,8 +1,8 @@
 //! The loop over events.
 //!
 //! ```text
-//! now ← the first of: an arrival, an end, a turn of a source, a review, a change of capacity, the policy's clock
-//! flows that end now leave; sources turn; links change; routes are reviewed; flows that arrive now are routed and join
+//! now ← the first of: an arrival, an end, a stage change of a source, a review, a change of capacity, the policy's tick
+//! flows that end now leave; sources change stage; links change; routes are reviewed; flows that arrive now are routed and join
 //! the policy sets the rates that change; only those flows are computed anew
 //! ```
 
@@ -17,7 +17,7 @@ use super::progress::{RunObserver, RunProgress};
 use super::record::Record;
 use super::reviews::Reviews;
 use super::settings::CapacityChange;
-use super::stall::{PATIENCE, Stall};
+use super::stall::{MAX_EVENTS_WITHOUT_PROGRESS, Stall};
 use super::transfers::Transfers;
 use super::wall_clock::WallClock;
 use crate::error::{Error, Result};
@@ -69,7 +69,7 @@ pub(super) struct Simulation<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Last {
     /// A turn of the source of a flow.
-    Turn(u32),
+    StageChange(u32),
     Review,
     /// A call of the policy, at the time that it had set.
     Wake,
@@ -153,10 +153,10 @@ impl<'a> Simulation<'a> {
             let mut last = Last::Wake;
             if end <= next {
                 self.transfers.ends.due((next * (1.0 + ROUNDING)).min(f64::MAX), &mut due);
-                last = Last::Turn(self.transfers.flows.flow(due[0]).number);
+                last = Last::StageChange(self.transfers.flows.flow(due[0]).number);
                 for &slot in &due {
-                    match self.transfers.flows.source(slot).is_some_and(Source::turns_first) {
-                        true => self.turn(slot)?,
+                    match self.transfers.flows.source(slot).is_some_and(Source::stage_changes_first) {
+                        true => self.change_stage(slot)?,
                         false => self.end(slot)?,
                     }
                     self.work(ARRIVAL)?;
@@ -180,7 +180,7 @@ impl<'a> Simulation<'a> {
                 let active = self.active();
                 let (routing, policy) = (self.routing.name(), self.policy.name());
                 let name = || match last {
-                    Last::Turn(flow) => format!("a turn of the source of flow {flow}"),
+                    Last::StageChange(flow) => format!("a stage change of the source of flow {flow}"),
                     Last::Review => format!("a review of routes by routing {routing:?}"),
                     Last::Wake => format!("a call at a time that policy {policy:?} had set"),
                 };
@@ -209,10 +209,10 @@ impl<'a> Simulation<'a> {
     /// Whether there is a flow over links that all have a capacity, or one that may yet be moved to such links.
     fn can_send(&self) -> bool {
         let flows = &self.transfers.flows;
-        let patience = PATIENCE * self.active();
+        let most = MAX_EVENTS_WITHOUT_PROGRESS * self.active();
         let is_open = |&slot: &u32| flows.route(slot).alone(self.transfers.links.capacities()) > 0.0;
-        self.idle <= patience && flows.active().iter().any(is_open)
-            || self.reviews.as_ref().is_some_and(|reviews| reviews.idle <= patience)
+        self.idle <= most && flows.active().iter().any(is_open)
+            || self.reviews.as_ref().is_some_and(|reviews| reviews.idle <= most)
     }
 
     /// Gives the policy an event.
@@ -232,8 +232,8 @@ impl<'a> Simulation<'a> {
         if self.links_changed {
             self.routing.reroute(flow, &network, route)?;
         }
-        let fault = route.fault(self.net, self.workload.pair(flow), &mut self.balance);
-        self.refuse(flow, fault)?;
+        let violation = route.violation(self.net, self.workload.pair(flow), &mut self.balance);
+        self.refuse(flow, violation)?;
         let route = self.transfers.flows.route(slot);
         let (alone, first) = (route.alone(self.net.capacities()), route.links()[0] as usize);
         self.transfers.flows.flow_mut(slot).alone = alone;
@@ -264,8 +264,8 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    fn turn(&mut self, slot: u32) -> Result<()> {
-        self.transfers.turn(slot, self.now);
+    fn change_stage(&mut self, slot: u32) -> Result<()> {
+        self.transfers.change_stage(slot, self.now);
         self.notify(Event::CapChanged(slot))
     }
 

@@ -42,7 +42,7 @@ impl Simulation<'_> {
                 return Ok(());
             };
             let flow = self.transfers.flows.flow(slot);
-            let marks = marks.take(slot, flow.left(self.now));
+            let marks = marks.end_period(slot, flow.left(self.now));
             reviews.advance(slot, flow, self.now)?;
             let number = flow.number as usize;
             self.work(ARRIVAL)?;
@@ -61,15 +61,15 @@ impl Simulation<'_> {
             return Ok(());
         }
         let number = self.transfers.flows.flow(slot).number as usize;
-        let fault = self.spare_route.fault(self.net, self.workload.pair(number), &mut self.balance);
-        self.refuse(number, fault)?;
+        let violation = self.spare_route.violation(self.net, self.workload.pair(number), &mut self.balance);
+        self.refuse(number, violation)?;
         self.transfers.take_route(slot, &mut self.spare_route, self.now);
         self.notify(Event::Rerouted(slot))
     }
 
-    /// The error for a flow with a route that has a fault, if it has one.
-    pub(super) fn refuse(&self, flow: usize, fault: Option<String>) -> Result<()> {
-        match fault {
+    /// The error for a flow whose route is invalid; Ok without a violation.
+    pub(super) fn refuse(&self, flow: usize, violation: Option<String>) -> Result<()> {
+        match violation {
             Some(what) => {
                 Err(Error::Routing { routing: self.routing.name().into(), what: format!("flow {flow} {what}") })
             }

@@ -1,21 +1,21 @@
 //! A run whose clock stands still, and one in which nothing can be sent any more.
 //!
-//! Arrivals, ends and changes of capacity are finite in number. Between two of them turns of sources, reviews of routes
-//! and calls of the policy may be any number, and each may lead to another one at once. So these are counted from the
-//! last moment at which the clock had moved by [`TICK`] for each of them, as a part of the time now or, where that is
-//! later, of the next arrival, end, turn or change or of the end of the run. After [`PATIENCE`] of them and
-//! [`PER_FLOW`] for every flow the run is refused with [`Error::StandsStill`]. Hence n events take the clock at least n
-//! · `TICK` of itself further, but for a number that is bounded by that of flows and changes, and no run stays at a
-//! moment, or creeps towards one, though the moment be 0.
+//! Arrivals, ends and changes of capacity are finite in number. Between two of them, stage changes of sources, reviews
+//! of routes and calls of the policy may be any number, and each may lead to another one at once. These are counted
+//! from the last time at which the clock had advanced by [`TICK`] for each of them, relative to the time now or, where
+//! that is later, to the next arrival, end, stage change or change of capacity, or to the end of the run. After
+//! [`MAX_EVENTS_WITHOUT_PROGRESS`] of them and [`PER_FLOW`] for every flow the run ends with [`Error::StandsStill`].
+//! Hence n events advance the clock by at least a fraction n · `TICK`, but for a number of events that flows and changes
+//! bound, and no run stays at one time or converges to one, even at time 0.
 //!
-//! Where nothing is sent and nothing is to come but the clock of a policy, [`PATIENCE`] ticks for every flow are enough
-//! to call the flows starved.
+//! Where no flow sends and only ticks of a policy are to come, the status is `starved` after
+//! [`MAX_EVENTS_WITHOUT_PROGRESS`] ticks for every flow.
 
 use crate::error::{Error, Result};
 
-/// Reviews of every flow while none sends, and calls of the policy, after which none will send any more.
-pub(super) const PATIENCE: usize = 10_000;
-/// Events for each flow, beside [`PATIENCE`], without an arrival or an end for which the clock may stand still.
+/// Reviews of every flow while none sends, and calls of the policy, after which a run is stalled.
+pub(super) const MAX_EVENTS_WITHOUT_PROGRESS: usize = 10_000;
+/// Events for each flow, in addition to [`MAX_EVENTS_WITHOUT_PROGRESS`], without an arrival or an end for which the clock may stand still.
 const PER_FLOW: usize = 16;
 /// The part of the time by which the clock moves from one event to the next if it does not stand still.
 const TICK: f64 = 8.0 * f64::EPSILON;
@@ -44,7 +44,7 @@ impl Stall {
             self.reset(now);
             return Ok(());
         }
-        if self.events <= (PATIENCE + PER_FLOW * active) as u64 {
+        if self.events <= (MAX_EVENTS_WITHOUT_PROGRESS + PER_FLOW * active) as u64 {
             return Ok(());
         }
         Err(Error::StandsStill { time: now, events: self.events, last: last() })

@@ -1,10 +1,10 @@
 //! The transfers of the active flows: rates, routes, and what follows from them for ends, sources, links and marks.
 //!
-//! Between two events every rate is constant, so that the next end of every flow and the next turn of every source are
-//! known exactly, and only flows whose rate, route or source changes are computed.
+//! Between two events every rate is constant, so that the next end of every flow and the next stage change of every
+//! source are exact, and only flows whose rate, route or source changes are computed.
 
 use crate::calendar::Calendar;
-use crate::network::{CongestionMarks, Flow, Flows, Ledger, Route, Source};
+use crate::network::{CongestionMarks, Flow, Flows, LinkTotals, Route, Source};
 
 /// An end and a turn of a source that are this close, relative to the time until then, are one.
 const TOGETHER: f64 = 1e-9;
@@ -12,10 +12,10 @@ const TOGETHER: f64 = 1e-9;
 /// The active flows, and the links that they load.
 pub(super) struct Transfers {
     pub(super) flows: Flows,
-    pub(super) links: Ledger,
+    pub(super) links: LinkTotals,
     /// Where routes are reviewed.
     pub(super) marks: Option<CongestionMarks>,
-    /// By slot, when its flow ends, or its source turns if that is earlier.
+    /// By slot, when its flow ends, or its source changes stage if that is earlier.
     pub(super) ends: Calendar,
     /// By slot, the bits that were left of its flow when it took its route.
     left_at_route: Vec<f64>,
@@ -29,7 +29,7 @@ impl Transfers {
     pub(super) fn new(capacities: &[f64], marks: Option<CongestionMarks>) -> Self {
         Self {
             flows: Flows::default(),
-            links: Ledger::new(capacities),
+            links: LinkTotals::new(capacities),
             marks,
             ends: Calendar::default(),
             left_at_route: Vec::new(),
@@ -46,7 +46,7 @@ impl Transfers {
         }
         self.left_at_route[slot as usize] = self.flows.flow(slot).size;
         if let Some(source) = source {
-            self.flows.feed(slot, source);
+            self.flows.set_source(slot, source);
             self.sourced.push(slot);
         }
         if let Some(marks) = &mut self.marks {
@@ -83,7 +83,7 @@ impl Transfers {
 
     /// The policy gives a flow a rate, of which it takes as much as its cap allows.
     pub(super) fn grant(&mut self, slot: u32, rate: f64, now: f64) {
-        match self.flows.fed_mut(slot) {
+        match self.flows.flow_and_source_mut(slot) {
             None => self.set_rate(slot, rate, now),
             Some((flow, source)) => {
                 source.grant(rate);
@@ -94,11 +94,11 @@ impl Transfers {
         }
     }
 
-    /// A source is at its next stage.
-    pub(super) fn turn(&mut self, slot: u32, now: f64) {
+    /// A source changes stage.
+    pub(super) fn change_stage(&mut self, slot: u32, now: f64) {
         self.advance(slot, now);
-        let Some((flow, source)) = self.flows.fed_mut(slot) else { return };
-        source.turn(flow.rate, flow.sent(now));
+        let Some((flow, source)) = self.flows.flow_and_source_mut(slot) else { return };
+        source.change_stage(flow.rate, flow.sent(now));
         flow.cap = source.cap();
         let rate = f64::min(source.granted(), flow.cap);
         self.set_rate(slot, rate, now);
@@ -117,23 +117,23 @@ impl Transfers {
         self.sourced = sourced;
     }
 
-    /// Computes what comes first for a flow with a source at its present rate: its end, or a turn. Whether its cap is
-    /// lifted by that: the flow had less than its cap, so that no rate changes.
+    /// Computes what comes first for a flow with a source at its present rate: its end, or a stage change.
+    /// Whether its cap is lifted by that: the flow had less than its cap, so that no rate changes.
     pub(super) fn foresee(&mut self, slot: u32, now: f64) -> bool {
         self.advance(slot, now);
-        let Some((flow, source)) = self.flows.fed_mut(slot) else { return false };
+        let Some((flow, source)) = self.flows.flow_and_source_mut(slot) else { return false };
         source.follow(flow.rate);
         let lifted = source.lift(flow.sent(now));
         flow.cap = source.cap();
         let end = if flow.rate > 0.0 { flow.left / flow.rate } else { f64::INFINITY };
-        let turn = source.next(flow.rate, flow.sent(now));
-        let turns_first = turn < end * (1.0 - TOGETHER);
-        source.set_turns_first(turns_first);
-        self.ends.set(slot, now + if turns_first { turn } else { end });
+        let change = source.next(flow.rate, flow.sent(now));
+        let stage_changes_first = change < end * (1.0 - TOGETHER);
+        source.set_stage_changes_first(stage_changes_first);
+        self.ends.set(slot, now + if stage_changes_first { change } else { end });
         lifted
     }
 
-    /// Bits of an active flow that are left now. Those sent since it took its route are added to the links' accounts,
+    /// Bits of an active flow that are left now. Those sent since it took its route are added to the links' totals,
     /// at the end of a run.
     pub(super) fn close(&mut self, slot: u32, now: f64) -> f64 {
         let (flow, before): (&Flow, f64) = (self.flows.flow(slot), self.left_at_route[slot as usize]);
@@ -144,7 +144,7 @@ impl Transfers {
         left
     }
 
-    /// Rates and routes of this instant are known: computes what is marked.
+    /// Computes the marks at the rates and routes of this instant.
     pub(super) fn mark(&mut self, now: f64) {
         if let Some(marks) = &mut self.marks {
             marks.update(&self.flows, now);
@@ -171,7 +171,7 @@ impl Transfers {
 
     /// Computes what a flow has sent and its source has produced until now.
     fn advance(&mut self, slot: u32, now: f64) {
-        if let Some((flow, source)) = self.flows.fed_mut(slot) {
+        if let Some((flow, source)) = self.flows.flow_and_source_mut(slot) {
             source.advance(flow.rate, now - flow.since);
         }
         self.flows.flow_mut(slot).advance(now);

@@ -174,7 +174,7 @@ impl Sizes {
 
     /// Draws a size, > 0.
     pub(crate) fn sample(&self, rng: &mut impl Rng) -> f64 {
-        // Uniform in (0, 1]: the generator's own range is [0, 1).
+        // Uniform in (0, 1]: the generator's range is [0, 1).
         let u = 1.0 - rng.random::<f64>();
         match &self.law {
             Law::Points(_) => self.quantile(u),

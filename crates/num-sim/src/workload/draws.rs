@@ -5,7 +5,7 @@ use netnum_core::Topology;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// What is drawn from a seed, each from a stream of its own: more flows, another load or other sizes leave the rest of
+/// What is drawn from a seed, each from a separate stream: more flows, another load or other sizes leave the rest of
 /// the draws alone, and a longer workload begins with the shorter one.
 #[derive(Clone, Copy)]
 pub(super) enum Draw {

@@ -4,10 +4,10 @@
 //! λ = load · C / (8 · mean size)        flows per second;  C in bit/s, sizes in bytes
 //! ```
 //!
-//! The load is what is offered to the servers' own links: C is what all senders together can send (the capacity of the
+//! The load is what is offered to the servers' links: C is what all senders together can send (the capacity of the
 //! links that leave them) or, if that is less, what all receivers together can receive. With uniform pairs a load of
 //! 0.6 keeps every server's link busy for 60 % of the time; with one receiver it is the load of the receiver's link.
-//! For another yardstick, a bisection say, `links` lists the links whose capacities add up to C.
+//! For another reference, for example a bisection, `links` lists the links whose capacities add up to C.
 //!
 //! A load of 1 or more is allowed: flows then pile up for as long as they arrive.
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A fifth column, `production`, is the rate in bit/s at which a flow's bytes are produced: all lines have it, or none.
-//! With a header columns may stand in any order and others beside them; with a network ends may be called by their
+//! With a header columns may stand in any order among others; with a network ends may be called by their
 //! names.
 
 use std::collections::BTreeMap;
@@ -32,12 +32,12 @@ impl Workload {
     /// Reads a trace: arrival in seconds, source and destination ends by index, size in bytes and perhaps the rate of
     /// production in bit/s, separated by commas. Blank lines and those that begin with `#` are skipped. Below a header
     /// the columns have its order, and those of other names are skipped. Send buffers have no limit;
-    /// [`with_production`](Self::with_production) may say otherwise afterwards.
+    /// [`with_production`](Self::with_production) may change that afterwards.
     ///
     /// # Errors
     /// [`Error::Trace`] naming the line with a field that is no number, or with more or fewer fields than the header,
     /// or than four or five, as the first line has, without one; and a header without one of the columns, with it
-    /// twice, or with one for two of them. As [`new`](Self::new) and [`Production::new`] for what the numbers say.
+    /// twice, or with one for two of them. As [`new`](Self::new) and [`Production::new`] for the values.
     pub fn from_csv(text: &str) -> Result<Self> {
         Self::from_csv_with(text, None, &BTreeMap::new())
     }

@@ -1,5 +1,5 @@
-//! Fuzzing on stable Rust: damaged problems, snapshots, topologies, traces and simulations end in an error or in an
-//! answer that holds, in time, and never in a panic.
+//! Fuzzing on stable Rust: damaged problems, snapshots, topologies, traces and simulations end in an error or in a
+//! valid result, in time, and never in a panic.
 //!
 //! ```sh
 //! cargo test -p netnum-sim --test fuzz                                      # the corpus as it is

@@ -1,4 +1,4 @@
-//! What is fed, and what it promises whatever it is fed with: an error or an answer that holds.
+//! What is fed, and what it promises whatever it is fed with: an error or a valid result.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -173,7 +173,7 @@ fn restore_and_go_on(text: &str) -> Result<(), String> {
 pub(crate) const TOPOLOGIES: Target =
     Target { name: "topologies", seeds: fabrics, mutate: either, run: read_a_topology };
 
-/// As JSON, beside the lists of edges of the corpus.
+/// As JSON, in addition to the lists of edges of the corpus.
 fn fabrics() -> Vec<String> {
     let fabrics =
         [Topology::leaf_spine(2, 2, 2, 10e9, 40e9), Topology::fat_tree(2, 1.0), Topology::parking_lot(3, 1.0)];

@@ -106,7 +106,7 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 /// ProblemError
 ///     Naming the first flow without a route, or with an end that does not exist.
 /// MethodError
-///     For a policy or a routing that does not exist; for a user-defined one with an answer that cannot be used; and
+///     For a policy or a routing that does not exist; for a user-defined one with a result that cannot be used; and
 ///     for a simulation whose time does not advance, since a policy, a routing or sources react to each other without
 ///     end.
 /// NumError
@@ -123,10 +123,10 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///
 /// - rates in bit/s, one for each of `flows`, or None to leave all unchanged (new flows at 0);
 /// - or a tuple ``(rates, next_time)``, where `rates` may be None as well, and `next_time`, in seconds and after `now`,
-///   is the time of the next call if there is no other event before. Each answer replaces the one before: None, or
+///   is the time of the next call if there is no other event before. Each result replaces the one before: None, or
 ///   rates alone, means no such call.
 ///
-/// ``flows.max_min()`` are the max-min rates, as a start. A policy that computes its own rates must take into account
+/// ``flows.max_min()`` are the max-min rates, as a start. A policy that computes rates otherwise must take into account
 /// that the application of a flow may be slow (`flows.caps`), and that a flow over several paths puts only a share of
 /// its rate on a link (`flows.shares`).
 ///

@@ -28,8 +28,8 @@ use crate::topology::Topology;
 /// paths : sequence of sequences of int or of node names, Paths, or SciPy sparse matrix
 ///     As in `Problem`: walks of `net`.
 /// shares : array of float, shape (paths,), optional
-///     >= 0: what of a pair's flows goes over each path, beside the other paths of the same two nodes. The `rates` of a
-///     `Solution` will do. By default all paths are alike.
+///     >= 0: what of a pair's flows goes over each path, relative to the other paths of the same two nodes. The `rates`
+///     of a `Solution` will do. By default all paths are alike.
 /// spread : bool
 ///     Whether every flow is split over all of its paths at once, in place of taking one.
 ///

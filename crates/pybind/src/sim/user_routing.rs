@@ -32,7 +32,7 @@ pub(super) struct UserRouting {
     workload: Py<Workload>,
     /// The paths of pairs of ends.
     paths: HashMap<(usize, usize), Py<Paths>>,
-    /// By flow, its last answer.
+    /// By flow, its last choice.
     choices: Vec<Option<Py<PyAny>>>,
 }
 
@@ -74,7 +74,7 @@ impl UserRouting {
         Ok(paths)
     }
 
-    /// Sets the route of an answer: the index of a path, or weights over them.
+    /// Sets the route that was returned: the index of a path, or weights over them.
     fn set_route(&mut self, flow: usize, mut answer: Bound<'_, PyAny>, paths: &Paths, route: &mut Route) -> Result<()> {
         let count = paths.core.len();
         let index = match answer.is_instance_of::<PyFloat>() || answer.is_instance_of::<PyBool>() {
@@ -109,7 +109,7 @@ impl UserRouting {
         Ok(())
     }
 
-    /// The same for an answer that may be None: whether there is one.
+    /// The same for a result that may be None: whether there is one.
     fn set_route_if_any(
         &mut self,
         flow: usize,

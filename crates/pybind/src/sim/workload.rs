@@ -224,7 +224,7 @@ impl Workload {
 
     /// Read a trace: lines ``arrival,source,destination,size``, below that header or without one. A fifth column,
     /// ``production``, is the rate in bit/s at which a flow's bytes are produced. Below a header the columns may stand
-    /// in any order, and others beside them.
+    /// in any order, and there may be others.
     ///
     /// Parameters
     /// ----------

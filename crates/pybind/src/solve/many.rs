@@ -1,4 +1,4 @@
-//! `solve_many`: a pool of threads beside the calling one, which alone can check for signals.
+//! `solve_many`: a pool of threads; only the calling thread can check for signals.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -41,7 +41,7 @@ use crate::progress_bar::ProgressBar;
 ///     Seconds for each of them, >= 0.
 /// warm_start : Solution, array of float of shape (links,), or sequence of these and None, optional
 ///     What to start from, as in `solve`: one for all problems, or a sequence with one per problem (None for a cold
-///     start). None with scenarios: they start from each other's answers, those next to each other in groups of up to
+///     start). None with scenarios: they start from each other's solutions, those next to each other in groups of up to
 ///     32, so that rows are best in an order in which little changes.
 /// progress : bool
 ///     Whether to show one bar over all the problems on stderr.
@@ -168,7 +168,7 @@ fn solve_scenarios(
     Solutions::new(py, scenarios.problem, rows)
 }
 
-/// The answers that are needed of the solutions of many problems. The problems after the first that fails are left out.
+/// What is kept of the solutions of many problems. The problems after the first that fails are left out.
 struct Answers<T> {
     all: Mutex<Vec<Option<PyResult<T>>>>,
     /// The word for a problem in messages.
@@ -187,7 +187,7 @@ impl<T: Send> Answers<T> {
         Self { all, noun, keep, done, failed, is_stopped: AtomicBool::new(false) }
     }
 
-    /// Does the work without the GIL, with a bar over the problems. Gives all answers, or the first error among them.
+    /// Does the work without the GIL, with a bar over the problems. Returns all of them, or the first error among them.
     fn collect(
         self,
         py: Python<'_>,

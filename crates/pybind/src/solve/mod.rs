@@ -52,9 +52,9 @@ pub(crate) use trace::Trace;
 ///     the KKT residual is at most `tol`, so that every single rate is right to `tol`.
 /// max_iterations : int
 /// time_limit : float, optional
-///     Seconds, >= 0, for everything: making the solver, the iterations, the last certificate and the answer. At 0 the
-///     starting point is certified and returned where that takes no more than some milliseconds. Where the time is up
-///     before there is any answer, rates are 0, the gap is inf and the objective nan.
+///     Seconds, >= 0, for everything: making the solver, the iterations, the last certificate and the solution. At 0
+///     the starting point is certified and returned where that takes no more than some milliseconds. Where the time is
+///     up before there are any, rates are 0, the gap is inf and the objective nan.
 /// warm_start : Solution, or array of float of shape (links,), optional
 ///     Prices to start from: those of any problem on the same links, with other flows, weights or capacities. The fewer
 ///     of these differ, the fewer iterations a price method takes. The interior point gains little.
@@ -66,7 +66,7 @@ pub(crate) use trace::Trace;
 /// trace : bool
 ///     Whether to keep a row per iteration in `Solution.trace`. Certifies every iteration too.
 /// threads : int
-///     How many threads price methods may use, >= 1. More than one are used from 40 000 flows on. The answer has the
+///     How many threads price methods may use, >= 1. More than one are used from 40 000 flows on. The solution has the
 ///     same bits for any number.
 /// **options : float
 ///     Options of the method, such as ``gamma``.
@@ -83,7 +83,7 @@ pub(crate) use trace::Trace;
 /// NumError
 ///     For a setting or an option out of its range.
 /// UtilityError
-///     When the answers of a utility cannot be used. Exceptions of a user-defined utility are raised unchanged.
+///     When the values of a utility cannot be used. Exceptions of a user-defined utility are raised unchanged.
 ///
 /// Notes
 /// -----

@@ -34,7 +34,7 @@ impl<'a> PythonObserver<'a> {
         }
         if let Some(callback) = &self.callback {
             let answer = callback.call1(py, (super::Progress::from(*progress),))?;
-            // A comparison of NumPy numbers answers with NumPy's own False.
+            // A comparison of NumPy numbers returns NumPy's False.
             if let Ok(false) = answer.extract::<bool>(py) {
                 return Ok(ControlFlow::Break(()));
             }

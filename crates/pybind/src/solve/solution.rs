@@ -67,7 +67,7 @@ pub(crate) struct Solution {
     /// How far the fullest link is over its capacity, relative to it: 0 to rounding.
     #[pyo3(get)]
     overload: f64,
-    /// Largest violation of the optimality conditions, relative to each flow's own rate: to this every single rate is
+    /// Largest violation of the optimality conditions, relative to each flow's rate: to this every single rate is
     /// right, or its price to a tenth of this where the utility is nearly linear. At 1 it proves nothing.
     #[pyo3(get)]
     kkt_residual: f64,

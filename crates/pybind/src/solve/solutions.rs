@@ -16,9 +16,9 @@ use crate::numbers::{self, counted, read_only};
 
 /// Rates, prices and their proofs, one row for each scenario of `solve_many`, in the units of the problem.
 ///
-/// The arrays are read-only. ``len()`` is the number of scenarios, ``answers[3]`` is one of them as a `Solution`, and a
-/// loop goes through them; a slice, a list of places or an array of bool, such as ``answers[~answers.is_optimal]``, has
-/// some of them as `Solutions`.
+/// The arrays are read-only. ``len()`` is the number of scenarios, ``solutions[3]`` is one of them as a `Solution`, and
+/// a loop goes through them; a slice, a list of places or an array of bool, such as
+/// ``solutions[~solutions.is_optimal]``, has some of them as `Solutions`.
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solutions {
     /// How each ended, as in `Solution.status`: array of str, shape (scenarios,).

@@ -36,7 +36,7 @@ use crate::problem::Problem;
 /// NumError
 ///     For an option or a number of threads out of its range.
 /// UtilityError
-///     When a utility's answers cannot be used.
+///     When a utility's values cannot be used.
 ///
 /// See Also
 /// --------
@@ -117,7 +117,7 @@ impl Solver {
     /// NumError
     ///     For a setting out of its range.
     /// UtilityError
-    ///     When a utility's answers cannot be used.
+    ///     When a utility's values cannot be used.
     ///
     /// Examples
     /// --------

@@ -324,8 +324,8 @@ impl Topology {
     ///     What crossing each link adds to the weight of a path: >= 0, inf for a link not to be used. By default 1, so
     ///     that paths are measured in links.
     /// max_stretch : float, optional
-    ///     The most that a path may weigh beside the lightest of its pair, at least 1: with 1.5 none is longer by more
-    ///     than half.
+    ///     The most that a path may weigh relative to the lightest of its pair, at least 1: with 1.5 none is longer by
+    ///     more than half.
     /// disjoint : bool
     ///     Whether the paths of a pair may have no link in common. They are then those of least weight in sum, as many
     ///     as there can be up to k; the lightest path of all need not be among them. With a `max_stretch` there are as

@@ -19,7 +19,7 @@ const NEEDED: [&str; 2] = ["value", "marginal"];
 
 /// A Python object as a utility. A whole block of flows costs one call.
 ///
-/// Once Python code has raised, it is not called again: the answers are NaN until the call ends, which then raises the
+/// Once Python code has raised, it is not called again: the results are NaN until the call ends, which then raises the
 /// first exception (see `detach.rs`).
 pub(crate) struct UserUtility {
     object: Py<PyAny>,
@@ -60,7 +60,7 @@ impl UserUtility {
         visit.call(&self.object)
     }
 
-    /// The answer of a method to an array; none once Python code has raised, with the first exception kept.
+    /// The result of a method for an array; none once Python code has raised, with the first exception kept.
     fn call(&self, method: &str, arguments: &[f64]) -> Option<Vec<f64>> {
         if detach::has_raised() {
             return None;
@@ -69,7 +69,7 @@ impl UserUtility {
     }
 
     fn answer(&self, py: Python<'_>, method: &str, arguments: &[f64]) -> PyResult<Vec<f64>> {
-        // At rate 0, or at a price near 0, inf is the right answer of many utilities: NumPy must not warn.
+        // At rate 0, or at a price near 0, inf is the correct result of many utilities: NumPy must not warn.
         let settings = PyDict::new(py);
         settings.set_item("divide", "ignore")?;
         settings.set_item("over", "ignore")?;
@@ -105,7 +105,7 @@ impl UserUtility {
         }
     }
 
-    /// The answer for one flow. An object whose parameters are arrays over flows gives one for each of them.
+    /// The result for one flow. An object whose parameters are arrays over flows gives one for each of them.
     fn call_one(&self, method: &str, flow: usize, argument: f64) -> f64 {
         let Some(answers) = self.call(method, &[argument]) else { return f64::NAN };
         let place = if answers.len() == 1 { 0 } else { flow };

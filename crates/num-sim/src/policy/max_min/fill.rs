@@ -1,25 +1,27 @@
-//! Levels by water-filling: the level of a link at which its flows would fill it, if those that lower links cut off
-//! stay where they are, only rises while flows are cut off. So the link with the lowest such level is visited first:
-//! its level has risen since and is put back, or the link is the next to fill.
+//! Levels by water-filling. All flows rise at one common rate, from 0 on. A link fills when that rate reaches the
+//! link's level; its flows are then cut off: they keep that rate. A flow is also cut off at its cap. The fill ends when
+//! no flow rises.
 //!
-//! What happens below the lowest level that a change moves stays as it was. So a fill continues the last one: the flows
-//! that this one cut off at that level or above rise again, their rates are given back to their links, and the water
-//! rises from there. Where many flows are active, every end moves the levels of many links, but only those above its
-//! own level.
+//! A link's level, computed from the flows that rise on it, only increases while other flows are cut off. So the link
+//! with the lowest computed level is visited first: either its level has increased and it is queued again, or it is the
+//! next link to fill.
+//!
+//! A change leaves all levels below the lowest level that it moves. So a fill continues the last one: flows that were
+//! cut off at that level or above rise again, their links regain the capacity, and the common rate starts from there.
+//! Where many flows are active, every end of a flow moves many levels, but only those above its rate.
 //!
 //! ```text
 //! left_l = c_l − Σ_f a_fl x_f over the flows that are cut off      level_l = left_l / Σ_f a_fl over those that rise
 //! ```
 //!
-//! `left` is kept up by adding and subtracting; every [`AFRESH`] fills it is computed from nothing again.
+//! `left` is kept up by adding and subtracting; every [`AFRESH`] fills it is computed anew.
 //!
-//! Such a fill tries the order in which links filled last time, and searches for the next one among the [`WINDOW`] that
-//! come next. If each level is at least the one before, and no link is over its capacity at the end, then every flow is
-//! cut off by a full link on which no other is faster, and rates are max-min; else the fill begins from nothing.
+//! Such a fill tries the order in which links filled last time, and compares the next [`WINDOW`] links of it. If each
+//! level is at least the one before, and no link is over its capacity at the end, then every flow is cut off by a full
+//! link on which no other is faster, and rates are max-min; otherwise the fill begins from 0.
 //!
-//! The water-fills of netnum-core always begin from nothing, for weights over hundreds of decades in twice the
-//! precision of a float. This one has to be fast for one event after another and for flows that spread over links by
-//! shares.
+//! The water-fills of netnum-core always begin from 0, for weights over hundreds of decades in twice the precision of a
+//! float. This one has to be fast for one event after another and for flows that spread over links by shares.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,7 +35,7 @@ use super::levels::Levels;
 use super::links::{Crossing, Link};
 use crate::error::Result;
 
-/// Fills that continue another one, before the next one from nothing.
+/// Fills that continue another one, before the next one from 0.
 const AFRESH: u32 = 64;
 
 /// The part of a link's shares below which those that are left are added up again.
@@ -72,15 +74,15 @@ impl Left {
         Self { capacity: link.capacity, shares, flows, lost: LOST * shares }
     }
 
-    /// A flow is cut off.
-    fn take(&mut self, share: f64, rate: f64) {
+    /// A flow that rises is cut off at a rate, or leaves.
+    fn remove(&mut self, share: f64, rate: f64) {
         self.capacity -= share * rate;
         self.shares -= share;
         self.flows -= 1;
     }
 
-    /// It rises again.
-    fn give(&mut self, share: f64, rate: f64) {
+    /// A flow rises again from that rate, or arrives.
+    fn add(&mut self, share: f64, rate: f64) {
         self.capacity += share * rate;
         self.shares += share;
         self.flows += 1;
@@ -103,8 +105,8 @@ impl Left {
     }
 
     /// The level at which it fills, at least the present one; ∞ if no flow is left to fill it.
-    fn level(&self, water: f64) -> f64 {
-        if self.flows == 0 { f64::INFINITY } else { f64::max(water, self.capacity / self.shares) }
+    fn level(&self, common_rate: f64) -> f64 {
+        if self.flows == 0 { f64::INFINITY } else { f64::max(common_rate, self.capacity / self.shares) }
     }
 }
 
@@ -122,7 +124,7 @@ struct Cut {
 pub(super) struct Filled {
     /// Whether levels are those of the last fill.
     holds: bool,
-    /// How many fills there have been since the last one from nothing.
+    /// How many fills there have been since the last one from 0.
     times: u32,
     left: Vec<Left>,
     /// Flows in the order in which they were cut off. A place that is no longer its flow's is empty.
@@ -139,7 +141,7 @@ pub(super) struct Filled {
     room: Vec<u32>,
 }
 
-/// Numbers that are not NaN, in order: those of bits for what is not negative.
+/// An ordered key for numbers >= 0 that are not NaN: their bits.
 fn key(level: f64) -> Reverse<u64> {
     Reverse(level.to_bits())
 }
@@ -156,7 +158,7 @@ impl Filled {
         }
         self.places[slot as usize] = RISES;
         for &Hop { link, share, .. } in hops {
-            self.left[link as usize].give(share, 0.0);
+            self.left[link as usize].add(share, 0.0);
         }
         self.risen.push(slot);
         self.from = f64::min(self.from, cap);
@@ -168,7 +170,7 @@ impl Filled {
         if self.holds {
             self.rise(slot, hops);
             for &Hop { link, share, .. } in hops {
-                self.left[link as usize].take(share, 0.0);
+                self.left[link as usize].remove(share, 0.0);
             }
         }
     }
@@ -191,12 +193,12 @@ impl Filled {
         }
     }
 
-    /// What is left of a link that cuts off nothing, if that is known.
+    /// The free capacity of a link that cuts off no flow, if it is computed.
     pub(super) fn left(&self, link: u32) -> Option<f64> {
         (self.holds && self.risen.is_empty()).then(|| self.left[link as usize].capacity)
     }
 
-    /// Levels have moved in another way.
+    /// Levels have changed outside of a fill.
     pub(super) fn forget(&mut self) {
         self.holds = false;
     }
@@ -207,7 +209,7 @@ impl Filled {
         if let Some(&Cut { rate, .. }) = self.cut.get(place as usize) {
             self.from = f64::min(self.from, rate);
             for &Hop { link, share, .. } in hops {
-                self.left[link as usize].give(share, rate);
+                self.left[link as usize].add(share, rate);
             }
         }
     }
@@ -234,8 +236,8 @@ fn cut_off_from<'a>(first: usize, cut: &[Cut], places: &[u32], listed: &'a mut V
         return list(listed, 0..places.len() as u32, |slot| (from..RISES).contains(&places[slot as usize]));
     }
     listed.clear();
-    let known = cut.iter().enumerate().skip(first).filter(|&(at, cut)| places[cut.slot as usize] as usize == at);
-    listed.extend(known.map(|(_, cut)| cut.slot));
+    let valid = cut.iter().enumerate().skip(first).filter(|&(at, cut)| places[cut.slot as usize] as usize == at);
+    listed.extend(valid.map(|(_, cut)| cut.slot));
     listed
 }
 
@@ -252,14 +254,14 @@ impl Levels {
         let mut first = 0;
         if goes_on {
             self.filled.times += 1;
-            self.give_back(from);
+            self.resume_from(from);
             first = self.filled.cut.len();
         }
-        if !goes_on || !self.pour_in_order(from)? {
+        if !goes_on || !self.fill_in_order(from)? {
             self.filled.times = 0;
             self.start_filling();
             first = 0;
-            self.pour()?;
+            self.fill_from_zero()?;
         }
         self.set_rates_from(first);
         // Flows that no link of theirs cuts off would do the same without it.
@@ -269,7 +271,7 @@ impl Levels {
         Ok(())
     }
 
-    /// All flows rise, from nothing.
+    /// All flows rise, from 0.
     fn start_filling(&mut self) {
         let Filled { left, cut, places, risen, .. } = &mut self.filled;
         left.clear();
@@ -282,7 +284,7 @@ impl Levels {
     }
 
     /// Flows that were cut off at some level or above rise again.
-    fn give_back(&mut self, from: f64) {
+    fn resume_from(&mut self, from: f64) {
         let Self { hops, filled: Filled { left, cut, places, risen, room, .. }, .. } = self;
         let left = left.as_mut_slice();
         let first = cut.partition_point(|cut| cut.rate < from);
@@ -291,7 +293,7 @@ impl Levels {
             let rate = cut[place as usize].rate;
             risen.push(slot);
             for &Hop { link, share, .. } in hops.of(slot) {
-                left[link as usize].give(share, rate);
+                left[link as usize].add(share, rate);
             }
         }
         cut.truncate(first);
@@ -306,8 +308,8 @@ impl Levels {
         }
     }
 
-    /// The water rises until all flows are cut off.
-    fn pour(&mut self) -> Result<()> {
+    /// The common rate rises from 0 until all flows are cut off.
+    fn fill_from_zero(&mut self) -> Result<()> {
         self.sort_caps();
         self.levels.fill(f64::INFINITY);
         let Filled { left, order, .. } = &mut self.filled;
@@ -316,17 +318,17 @@ impl Levels {
         let mut filled = Vec::with_capacity(left.len());
         let entry = |(link, left): (u32, &Left)| (left.flows > 0).then(|| (key(left.level(0.0)), link));
         let mut heap: BinaryHeap<(Reverse<u64>, u32)> = (0..).zip(&*left).filter_map(entry).collect();
-        let (mut water, mut pacer) = (0.0, Pacer::new());
+        let (mut common_rate, mut pacer) = (0.0, Pacer::new());
         while let Some(mut first) = heap.peek_mut() {
             let (Reverse(bits), link) = *first;
             let bound = f64::from_bits(bits);
             if let Some(slot) = self.next_capped(bound) {
-                water = f64::max(water, self.members[slot as usize].cap);
+                common_rate = f64::max(common_rate, self.members[slot as usize].cap);
                 self.cut_capped(slot);
                 continue;
             }
             let left = self.left_of(link);
-            let level = left.level(water);
+            let level = left.level(common_rate);
             if level > bound && level < f64::INFINITY {
                 first.0 = key(level);
                 continue;
@@ -334,7 +336,7 @@ impl Levels {
             PeekMut::pop(first);
             filled.push(link);
             if level < f64::INFINITY {
-                water = level;
+                common_rate = level;
                 pacer.did(self.links[link as usize].through.len())?;
                 self.cut_off_at(link, level);
             }
@@ -345,18 +347,18 @@ impl Levels {
 
     /// The same from a level on, in about the order in which links filled last time: of some that come next the lowest
     /// is the next to fill. Whether no other one should have filled before.
-    fn pour_in_order(&mut self, from: f64) -> Result<bool> {
+    fn fill_in_order(&mut self, from: f64) -> Result<bool> {
         self.sort_caps();
         let mut order = std::mem::take(&mut self.filled.order);
         let below = order.iter().position(|&link| self.levels[link as usize] >= from).unwrap_or(order.len());
         self.levels.iter_mut().filter(|level| **level >= from).for_each(|level| *level = f64::INFINITY);
-        let done = self.pour_over(&mut order[below..], from);
+        let done = self.fill_links_in_order(&mut order[below..], from);
         self.filled.order = order;
         done
     }
 
     /// The same over links in the order that is tried, which becomes that in which they fill.
-    fn pour_over(&mut self, ahead: &mut [u32], mut water: f64) -> Result<bool> {
+    fn fill_links_in_order(&mut self, ahead: &mut [u32], mut common_rate: f64) -> Result<bool> {
         let (mut at, mut pacer) = (0, Pacer::new());
         pacer.did(ahead.len())?;
         loop {
@@ -376,8 +378,8 @@ impl Levels {
                 }
                 place += 1;
             }
-            if let Some(slot) = self.next_capped(f64::max(lowest, water)) {
-                water = f64::max(water, self.members[slot as usize].cap);
+            if let Some(slot) = self.next_capped(f64::max(lowest, common_rate)) {
+                common_rate = f64::max(common_rate, self.members[slot as usize].cap);
                 self.cut_capped(slot);
                 continue;
             }
@@ -385,14 +387,14 @@ impl Levels {
                 return Ok(true);
             }
             let link = ahead[first];
-            if self.filled.left[link as usize].is_over(water, self.links[link as usize].capacity) {
+            if self.filled.left[link as usize].is_over(common_rate, self.links[link as usize].capacity) {
                 return Ok(false);
             }
             ahead[at..=first].rotate_right(1);
             at += 1;
-            water = f64::max(water, lowest);
+            common_rate = f64::max(common_rate, lowest);
             pacer.did(self.links[link as usize].through.len())?;
-            self.cut_off_at(link, water);
+            self.cut_off_at(link, common_rate);
         }
     }
 
@@ -411,7 +413,7 @@ impl Levels {
         risen.pop_if(|slot| members[*slot as usize].cap <= level)
     }
 
-    /// What is left of a link.
+    /// The remaining capacity and flows of a link.
     #[inline]
     fn left_of(&mut self, link: u32) -> Left {
         let Filled { left, places, .. } = &mut self.filled;
@@ -428,7 +430,7 @@ impl Levels {
             places[slot as usize] = cut.len() as u32;
             cut.push(Cut { slot, link: NONE, rate: cap });
             for &Hop { link, share, .. } in hops.of(slot) {
-                left[link as usize].take(share, cap);
+                left[link as usize].remove(share, cap);
             }
         }
     }
@@ -444,7 +446,7 @@ impl Levels {
             places[slot as usize] = cut.len() as u32;
             cut.push(Cut { slot, link, rate: level });
             for &Hop { link, share, .. } in hops.of(slot) {
-                left[link as usize].take(share, level);
+                left[link as usize].remove(share, level);
             }
         }
     }

@@ -13,7 +13,7 @@
 //! is c_l / Σ a_fl of the tightest link, because nothing cuts its flows off before; remove it with its flows, and so
 //! on. So the rates are right once (1) holds everywhere, whatever the order in which links are computed.
 //!
-//! A link depends on another one only below its own level: if λ_k moves from u to v, (1) of l changes only for m_fl,
+//! A link depends on another one only below its level: if λ_k moves from u to v, (1) of l changes only for m_fl,
 //! and only if min(u, v) < λ_l. So links are computed in the order of the lowest level at which they may move, as in
 //! Dijkstra's algorithm, and most are computed once:
 //!
@@ -28,7 +28,7 @@
 //! Each flow keeps its two lowest levels, from which m_fl follows for every l. An event costs O(links that move · flows
 //! on them · hops), some tens of flows where some hundreds are active; a full [fill](super::fill) costs O(all
 //! crossings), and replaces the moves after [`MOST_MOVES`] of them, or with many flows as soon as those have cost
-//! 1/[`WORTH`] of it; the next few events then begin with a fill.
+//! 1/[`FILL_PART`] of it; the next few events then begin with a fill.
 
 use netnum_core::interrupt::Pacer;
 
@@ -49,7 +49,7 @@ const MOST_MOVES: usize = 60;
 /// From this many crossings of flows and links on, what moves cost is counted.
 const MANY_CROSSINGS: usize = 4000;
 /// The fraction of a fill, in crossings that are read, after which a fill is faster: one in this many.
-const WORTH: usize = 4;
+const FILL_PART: usize = 4;
 /// Events at most that begin with a fill since moves have cost too much.
 const MOST_FILLS: u32 = 32;
 /// A fill is faster from the start when this many links wait.
@@ -278,7 +278,7 @@ impl Levels {
                 self.forget(place);
             } else if f64::min(next, level) > others {
                 self.waiting[place].from = f64::min(next, level);
-            } else if moves == MOST_MOVES || (is_large && WORTH * read > self.crossings) {
+            } else if moves == MOST_MOVES || (is_large && FILL_PART * read > self.crossings) {
                 if is_large {
                     self.fills = u32::min(2 * self.fills + 1, MOST_FILLS);
                     self.fills_left = self.fills;

@@ -4,7 +4,7 @@
 //! c_l,0 = c_l      x_f of level k: max-min over the c_l,k      c_l,k+1 = c_l,k − Σ_{f of level k} a_fl x_f
 //! ```
 //!
-//! Every level has its own [`Levels`] of links. A change begins at the level of the flow that arrives or ends, so that
+//! Every level has separate [`Levels`] of links. A change begins at the level of the flow that arrives or ends, so that
 //! those above are not computed, and goes on below only over links of which another part is left; in a level that
 //! limits no flow on such a link it costs O(1).
 

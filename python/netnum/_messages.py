@@ -1,4 +1,4 @@
-"""Words that errors and reprs share."""
+"""Parts of messages that errors and reprs share."""
 
 from __future__ import annotations
 

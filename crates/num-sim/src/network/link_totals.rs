@@ -1,6 +1,7 @@
-//! The accounts of links: the load of each, the bits that have gone over it, and its load above its capacity.
+//! Per-link totals: the load of each link, the bits that have crossed it, its peak load, and the excess of its load over
+//! its capacity.
 //!
-//! Loads are accounted for when time has passed, not while the rates of one instant are set one after the other. Bits
+//! Loads are integrated when time has passed, not while the rates of one instant are set one after the other. Bits
 //! are added up flow by flow, and do not drift.
 
 use netnum_core::Topology;
@@ -20,16 +21,16 @@ struct Link {
     excess: f64,
 }
 
-/// The accounts of all links.
+/// The totals of all links.
 #[derive(Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct LinkTotals {
     /// Of every link now, in bit/s.
     capacities: Vec<f64>,
     loads: Vec<f64>,
     links: Vec<Link>,
 }
 
-impl Ledger {
+impl LinkTotals {
     pub(crate) fn new(capacities: &[f64]) -> Self {
         let (loads, links) = (vec![0.0; capacities.len()], vec![Link::default(); capacities.len()]);
         Self { capacities: capacities.to_vec(), loads, links }
@@ -39,7 +40,7 @@ impl Ledger {
         &self.capacities
     }
 
-    /// The network as routings see it.
+    /// The network as given to routings.
     pub(crate) fn state<'a>(&'a self, net: &'a Topology, time: f64) -> NetworkState<'a> {
         NetworkState { net, time, capacities: &self.capacities, loads: &self.loads }
     }
@@ -48,8 +49,8 @@ impl Ledger {
     #[inline]
     pub(crate) fn change(&mut self, route: &Route, change: f64, now: f64) {
         for (link, fraction) in route.iter() {
-            let (account, load) = (&mut self.links[link], &mut self.loads[link]);
-            account.add_up(*load, self.capacities[link], now);
+            let (total, load) = (&mut self.links[link], &mut self.loads[link]);
+            total.add_up(*load, self.capacities[link], now);
             *load += fraction * change;
         }
     }
@@ -63,14 +64,14 @@ impl Ledger {
 
     /// The capacity of a link changes.
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64, now: f64) {
-        let account = &mut self.links[link];
-        account.add_up(self.loads[link], self.capacities[link], now);
-        account.offered += self.capacities[link] * (now - account.changed);
-        account.changed = now;
+        let total = &mut self.links[link];
+        total.add_up(self.loads[link], self.capacities[link], now);
+        total.offered += self.capacities[link] * (now - total.changed);
+        total.changed = now;
         self.capacities[link] = capacity;
     }
 
-    /// The time is over: nothing changes any more.
+    /// Ends the run at some time: nothing changes afterwards.
     pub(crate) fn close(&mut self, now: f64) {
         for link in 0..self.links.len() {
             self.set_capacity(link, self.capacities[link], now);
@@ -96,7 +97,7 @@ impl Ledger {
 }
 
 impl Link {
-    /// Accounts for the load during the time that has passed.
+    /// Adds the load over the time that has passed.
     #[inline]
     fn add_up(&mut self, load: f64, capacity: f64, now: f64) {
         if now > self.since {
