@@ -88,7 +88,7 @@ impl FeasiblePoint<'_> {
                 marginals
             };
             let nothing = |flow: usize| NOTHING * problem.ceilings[problem.paths_of(flow)].iter().sum::<f64>();
-            // Just below a demand however small it is: U' may fall a lot between that and what counts as nothing.
+            // Just below the demand itself, however small: U' may fall by much between that and `nothing`.
             let some = |flow: usize, x: f64| if x > 0.0 { x } else { nothing(flow) };
             let before = marginals_at(&|flow, x| some(flow, x) * (1.0 - OFFSET));
             let after = marginals_at(&|flow, x| x.max(nothing(flow)) * (1.0 + OFFSET));

@@ -138,7 +138,7 @@ impl FeasiblePoint<'_> {
         block.utility.marginal_into(places, below, marginals);
     }
 
-    /// How far a path is from its best response: too expensive and still used, or worth more and still not at its cap.
+    /// The residual of a path's best response: q_p > U' at a positive rate, or U' > q_p below its cap.
     fn response_residual(&self, path: usize, flow: usize, marginal: f64, demand: f64) -> f64 {
         if demand.is_nan() {
             return demand;

@@ -16,7 +16,7 @@ pub(super) struct PathSplits<'a> {
     /// U' of every flow, just below its saturation where it is there.
     pub(super) marginals: Vec<f64>,
     numerical_saturation: &'a [NumericalSaturation],
-    /// By link: the least that a path over it pays, or is worth if that is more, of which the link's price is a part.
+    /// By link: min max(q_s, U'(y_g)) over the paths s through it of whose price it is a part.
     least_paid: Vec<f64>,
     /// By link: which of two paths that are compared cross it.
     crossed: Vec<u8>,

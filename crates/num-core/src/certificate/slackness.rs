@@ -28,7 +28,7 @@ impl<'a> Slackness<'a> {
         Self { point, moving: vec![f64::INFINITY; paths], smallest, shares: vec![0.0; links], surplus: Vec::new() }
     }
 
-    /// Counts a path, given what it is worth, and its flow's rate if that moves.
+    /// Counts a path, given its worth max(q_p, U'(y_f)), and its flow's rate if that changes with the price.
     pub(super) fn count(&mut self, path: usize, worth: f64, moving: Option<f64>) {
         let FeasiblePoint { problem, rates, prices, .. } = self.point;
         let ceiling = problem.ceilings[path];
@@ -42,7 +42,7 @@ impl<'a> Slackness<'a> {
             let link = link as usize;
             let (share, smallest) = (prices[link] / worth, &mut self.smallest[link]);
             *smallest = if moving < *smallest { moving } else { *smallest };
-            // A path that is worth nothing pays for nothing.
+            // 0/0 is NaN and does not count.
             self.shares[link] = if share > self.shares[link] { share } else { self.shares[link] };
         }
     }

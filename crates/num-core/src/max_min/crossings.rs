@@ -1,8 +1,8 @@
-//! Which paths cross every link, for the rows of the simplex method.
+//! The paths through every link, for the rows of the simplex method.
 //!
-//! A row's coefficient of a path is what the path costs above the key path of its flow. A link that all paths of a flow
-//! cross adds nothing to it, and one that most of them cross may as well give its price, negative, to the others: on
-//! real networks half of the crossings go, and with them half of the work of a row.
+//! A row's coefficient of a path is π(p) − π(k_f), its price above that of its flow's key path. A link that all paths
+//! of a flow cross cancels. A link that most of them cross is counted as −1 for the others. On real networks that
+//! removes half of the crossings, and half of the work of a row.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::paths::Paths;
 
-/// Which paths cross every link.
+/// The paths through every link.
 #[derive(Debug, Clone)]
 pub(super) struct Crossings {
     /// All of them.
@@ -22,8 +22,8 @@ pub(super) struct Crossings {
 }
 
 impl Crossings {
-    /// From all of them. Of what all paths of a flow have in common nothing is left, and where most of them cross a
-    /// link, the others count as crossing it −1 times.
+    /// From all crossings. Links that all paths of a flow cross are removed; where most of them cross a link, the
+    /// others cross it −1 times instead.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).

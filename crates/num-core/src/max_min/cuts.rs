@@ -46,7 +46,7 @@ pub(super) struct CutPool {
 struct Room {
     room: DoubleDouble,
     slope: DoubleDouble,
-    /// Flows that are not held.
+    /// Flows that are not fixed.
     rising: usize,
 }
 
@@ -71,7 +71,7 @@ impl CutPool {
             let (start, rises) = lowest.line(flow as usize);
             room.add_product(-factor, start);
             slope.add_product(factor, rises);
-            rising += usize::from(!lowest.is_held(flow as usize));
+            rising += usize::from(!lowest.is_fixed(flow as usize));
         }
         self.rooms.push(Room { room, slope, rising });
         self.cuts.push(cut);
@@ -107,8 +107,8 @@ impl CutPool {
         self.push(network, lowest, Inequality { fair_share: 0.0, prices, factors });
     }
 
-    /// Lowers the flows of the last cut, of those that are held above it, to the fair share at which it is full; about.
-    /// Returns what they had.
+    /// Lowers the flows of the last cut, of those that are fixed above it, to the fair share at which it is full;
+    /// about. Returns what they had.
     pub(super) fn lower(&self, network: &Network, flow_rates: &mut RisingRates) -> Vec<(u32, f64)> {
         let Some(cut) = self.cuts.last() else { return Vec::new() };
         let room: f64 = cut.prices.iter().map(|&(link, price)| price * network.capacities[link as usize]).sum();
@@ -140,8 +140,8 @@ impl CutPool {
         lowered.into_iter().map(|(flow, rate, _)| (flow, rate)).collect()
     }
 
-    /// Lets all flows rise from the fair share 0 until each is held. Returns the witness: the cuts that have held one,
-    /// at their fair shares.
+    /// Lets all flows rise from the fair share 0 until each is fixed. Returns the witness: the cuts that have fixed
+    /// one, at their fair shares.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
@@ -172,19 +172,19 @@ impl CutPool {
                 continue;
             }
             flow_rates.set_above(above);
-            let mut held = false;
+            let mut fixed = false;
             for &(flow, _) in &self.cuts[number].factors {
                 let flow = flow as usize;
-                if !flow_rates.is_held(flow) {
+                if !flow_rates.is_fixed(flow) {
                     let before = flow_rates.line(flow);
                     flow_rates.hold(flow, above);
                     pacer.did(self.of_flow[flow].len())?;
                     self.bend(flow, before, flow_rates, &mut rooms, &mut tournament);
-                    held = true;
+                    fixed = true;
                 }
             }
             tournament.set(number, f64::INFINITY);
-            if held {
+            if fixed {
                 let fair_share = flow_rates.fair_share(above) * (1.0 - ROUNDED);
                 witness.push(Inequality { fair_share, ..self.cuts[number].clone() });
             }
@@ -200,10 +200,10 @@ impl CutPool {
         rooms: &mut [Room],
         tournament: &mut Tournament,
     ) {
-        let (after, held) = (flow_rates.line(flow), flow_rates.is_held(flow));
+        let (after, fixed) = (flow_rates.line(flow), flow_rates.is_fixed(flow));
         for &(number, factor) in &self.of_flow[flow] {
             let room = &mut rooms[number as usize];
-            // Mostly from a line through 0 to a rate that is held.
+            // Mostly from a line through 0 to a rate that is fixed.
             if before.0 != 0.0 {
                 room.room.add_product(factor, before.0);
             }
@@ -212,7 +212,7 @@ impl CutPool {
             if after.1 != 0.0 {
                 room.slope.add_product(factor, after.1);
             }
-            room.rising -= usize::from(held);
+            room.rising -= usize::from(fixed);
             if after.1 > before.1 && room.rising > 0 {
                 let (_, level) = room.level(flow_rates);
                 tournament.set(number as usize, level);

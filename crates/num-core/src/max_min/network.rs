@@ -1,4 +1,4 @@
-//! A problem as max-min over several paths takes it: its open paths flow by flow, in a unit in which no sum overflows.
+//! The problem of max-min over several paths: the open paths of every flow, in a unit in which no sum overflows.
 //!
 //! A path whose cap is below the capacities of its links has one more link, which it alone crosses, with the cap as
 //! capacity. The caps of flows are the ends of their curves (`rising_rates.rs`).

@@ -1,11 +1,11 @@
-//! From any basis to one that routes given rates, by the dual simplex method.
+//! A basis that routes given rates, from any other one, by the dual simplex method.
 //!
 //! ```text
 //! R x + s = c,  Σ_{p ∈ f} x_p = y_f,  x, s ≥ 0        for rates y of the flows
 //! ```
 //!
-//! The row that is furthest below 0 leaves, and what keeps all reduced costs positive enters (`row.rs`), until no row
-//! is below 0, or nothing can enter: then the row's prices are a cut that the rates exceed,
+//! The row with the lowest value leaves, and the column that keeps all reduced costs positive enters (`row.rs`), until
+//! no row is below 0, or no column can enter: then the row's prices are a cut that the rates exceed,
 //!
 //! ```text
 //! Σ λ_f y_f > π·c
@@ -57,7 +57,7 @@ impl Parametric {
         Self::with_basis(network, flow_rates, basis, crossings, Vec::new(), path_costs, prices)
     }
 
-    /// Routes the rates at which all flows are held, within so many pivots. Cuts that they exceed are added to
+    /// Routes the rates at which all flows are fixed, within so many pivots. Cuts that they exceed are added to
     /// the pool, and flows lowered to them. `through` lists the paths of every link.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! The rate of every flow while the common fair share rises: y_f = B_f(t), straight between breakpoints, until the flow
-//! is held.
+//! The rate of every flow while the common fair share rises: y_f = B_f(t), linear between breakpoints, until the flow
+//! is fixed.
 //!
 //! ```text
 //! y_f(t) = b + slope (t − f)      on the piece of B_f that begins at (f, b)
@@ -25,14 +25,14 @@ pub(super) struct RisingRates {
     pieces: Vec<Piece>,
     first: Vec<usize>,
     current: Vec<usize>,
-    /// The rate of every flow that is held.
-    held: Vec<Option<f64>>,
+    /// The rate of every flow that is fixed.
+    fixed: Vec<Option<f64>>,
     /// Where pieces begin, by fair share; those before `passed` have been.
     breakpoints: Vec<(f64, u32)>,
     passed: usize,
     base: f64,
     above: f64,
-    /// Flows that are not held.
+    /// Flows that are not fixed.
     rising: usize,
     /// The unit of slopes, and of rates.
     steepest: f64,
@@ -40,7 +40,7 @@ pub(super) struct RisingRates {
 }
 
 impl RisingRates {
-    /// At the fair share 0. `shares` has one entry per flow, of which some have no open path and are held at 0.
+    /// At the fair share 0. `shares` has one entry per flow, of which some have no open path and are fixed at 0.
     pub(super) fn new<'a>(shares: &[FairShare<'a>], is_open: impl Fn(usize) -> bool, unit: f64) -> Self {
         let all = |share: &FairShare<'a>| share.pieces();
         let steepest = shares.iter().flat_map(all).map(|[_, _, slope]| slope).fold(0.0, f64::max);
@@ -49,7 +49,7 @@ impl RisingRates {
             pieces: Vec::with_capacity(shares.len()),
             first: vec![0],
             current: Vec::with_capacity(shares.len()),
-            held: vec![None; shares.len()],
+            fixed: vec![None; shares.len()],
             breakpoints: Vec::new(),
             passed: 0,
             base: 0.0,
@@ -72,7 +72,7 @@ impl RisingRates {
                 this.pieces.push(piece);
             }
             this.first.push(this.pieces.len());
-            // Of a curve whose end is at a fair share that rounds to 0, nothing rises.
+            // A curve that ends at a fair share that rounds to 0 does not rise.
             let is_flat = this.first[flow + 1] - this.first[flow] == 1 && this.pieces[this.first[flow]].slope == 0.0;
             if !is_open(flow) || is_flat {
                 this.hold(flow, 0.0);
@@ -87,18 +87,18 @@ impl RisingRates {
         self.breakpoints.len()
     }
 
-    /// Number of flows that are not held.
+    /// Number of flows that are not fixed.
     pub(super) fn rising(&self) -> usize {
         self.rising
     }
 
-    pub(super) fn is_held(&self, flow: usize) -> bool {
-        self.held[flow].is_some()
+    pub(super) fn is_fixed(&self, flow: usize) -> bool {
+        self.fixed[flow].is_some()
     }
 
     /// Rate of a flow.
     pub(super) fn rate(&self, flow: usize) -> f64 {
-        match self.held[flow] {
+        match self.fixed[flow] {
             Some(rate) => rate,
             None => self.rate_at(flow, self.above),
         }
@@ -108,7 +108,7 @@ impl RisingRates {
         self.start(flow) + self.pieces[self.current[flow]].slope * above
     }
 
-    /// The rate of a flow that is held, if it is to have no more than at some fair share, and how that rises there.
+    /// The rate of a flow that is fixed, if it is to have no more than at some fair share, and how that rises there.
     pub(super) fn lowered(&self, flow: usize, fair_share: f64) -> (f64, f64) {
         let pieces = &self.pieces[self.first[flow]..=self.current[flow]];
         let piece = match pieces {
@@ -120,13 +120,13 @@ impl RisingRates {
         };
         let rises = piece.slope > 0.0;
         let rate = piece.rate + if rises { piece.slope * (fair_share - piece.fair_share) } else { 0.0 };
-        let held = self.rate(flow);
-        if rate < held { (rate, piece.slope) } else { (held, 0.0) }
+        let fixed = self.rate(flow);
+        if rate < fixed { (rate, piece.slope) } else { (fixed, 0.0) }
     }
 
-    /// Gives a flow that is held another rate.
+    /// Gives a flow that is fixed another rate.
     pub(super) fn set_rate(&mut self, flow: usize, rate: f64) {
-        self.held[flow] = Some(rate);
+        self.fixed[flow] = Some(rate);
     }
 
     /// What it was when the last breakpoint was passed.
@@ -137,7 +137,7 @@ impl RisingRates {
 
     /// Its rate as a line over the fair share, on the piece that it is on: at 0, and how steep.
     pub(super) fn line(&self, flow: usize) -> (f64, f64) {
-        match self.held[flow] {
+        match self.fixed[flow] {
             Some(rate) => (rate, 0.0),
             None => {
                 let Piece { fair_share, rate, slope } = self.pieces[self.current[flow]];
@@ -148,7 +148,7 @@ impl RisingRates {
 
     /// By how much its rate rises with the fair share.
     pub(super) fn slope(&self, flow: usize) -> f64 {
-        if self.is_held(flow) { 0.0 } else { self.pieces[self.current[flow]].slope }
+        if self.is_fixed(flow) { 0.0 } else { self.pieces[self.current[flow]].slope }
     }
 
     /// The fair share that far above the last breakpoint, in the caller's units.
@@ -173,7 +173,7 @@ impl RisingRates {
 
     /// How far it is from the present fair share to the next breakpoint of a flow that rises.
     pub(super) fn distance_to_breakpoint(&mut self) -> Option<f64> {
-        while self.passed < self.breakpoints.len() && self.is_held(self.breakpoints[self.passed].1 as usize) {
+        while self.passed < self.breakpoints.len() && self.is_fixed(self.breakpoints[self.passed].1 as usize) {
             self.passed += 1;
         }
         self.breakpoints.get(self.passed).map(|&(breakpoint, _)| (breakpoint - self.base - self.above).max(0.0))
@@ -185,7 +185,7 @@ impl RisingRates {
     }
 
     /// Goes to the next breakpoint. Returns its flow, its slope before and its slope from there on; one that has all it
-    /// can use is held.
+    /// can use is fixed.
     pub(super) fn pass_breakpoint(&mut self) -> (usize, f64, f64) {
         let (breakpoint, flow) = self.breakpoints[self.passed];
         let flow = flow as usize;
@@ -201,8 +201,8 @@ impl RisingRates {
 
     /// Leaves a flow for good at the rate that it has so far above the last breakpoint.
     pub(super) fn hold(&mut self, flow: usize, above: f64) {
-        if self.held[flow].is_none() {
-            self.held[flow] = Some(self.rate_at(flow, above));
+        if self.fixed[flow].is_none() {
+            self.fixed[flow] = Some(self.rate_at(flow, above));
             self.rising -= 1;
         }
     }

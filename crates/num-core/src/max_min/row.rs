@@ -1,4 +1,4 @@
-//! A row of the simplex tableau, as prices of links, and what enters when it leaves.
+//! A row of the simplex tableau, as prices of links, and the entering column when it leaves.
 //!
 //! ```text
 //! slack of link l     π_l = 1,  π_T = −gᵀ W⁻¹,  g_e = R_{l,e} − R_{l,k(f(e))}
@@ -6,9 +6,9 @@
 //! coefficients        π(p) − π(k_f) for a path p of flow f,  π_l for the slack of a link l
 //! ```
 //!
-//! What has a negative coefficient may enter: the one whose reduced cost is smallest beside it, and of those that are
-//! as small to a tolerance the one with the largest coefficient. Prices are sums of small fractions, so what is below
-//! 1e−10 of the largest is rounding.
+//! Columns with a negative coefficient may enter. The ratio test takes the least ratio of reduced cost to coefficient,
+//! and of the ratios that are equal to a tolerance the largest coefficient. Prices are sums of small fractions, so
+//! those below 1e−10 of the largest are rounding.
 //!
 //! Coefficients need no more than the differences between the paths of a flow (`crossings.rs`). What a flow pays for
 //! all its paths, λ_f = π(k_f), is found where it is needed. Cost: O(crossings by which flows differ, of the links with
@@ -200,9 +200,9 @@ impl Row {
         self.factors().map(|(flow, factor)| factor * state.flow_rates.slope(flow as usize)).sum()
     }
 
-    /// Whether a flow that is not held yet pays in it.
+    /// Whether a flow that is not fixed yet pays in it.
     pub(super) fn holds(&self, state: &Parametric) -> bool {
-        self.paying().any(|(flow, _)| !state.flow_rates.is_held(flow as usize))
+        self.paying().any(|(flow, _)| !state.flow_rates.is_fixed(flow as usize))
     }
 
     /// What enters, if anything can.

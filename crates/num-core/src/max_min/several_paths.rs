@@ -1,8 +1,8 @@
-//! Max-min for flows with several paths: runs of the simplex method, each with its proof, until one holds.
+//! Max-min for flows with several paths: runs of the simplex method until the witness of one certifies its rates.
 //!
-//! A run that breaks off or whose rates are not proven is repeated with other costs, which lead it along other pivots;
-//! a run from an earlier solution is followed by one from the beginning. The best rates stay. Stopped before, the rates
-//! are those of the present fair share: what is held keeps its rate, the rest has what it has at that share.
+//! A run that fails, or whose rates are not certified, is repeated with other costs and hence other pivots; a run from
+//! an earlier solution is followed by one from the beginning. The best rates are kept. When stopped early, fixed flows
+//! have their rate, and the others B_f(t) at the current fair share t.
 
 use std::sync::Arc;
 

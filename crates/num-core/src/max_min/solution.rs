@@ -1,4 +1,4 @@
-//! Max-min rates with their proof, and the next ones from them.
+//! Max-min rates with their certificate, and warm starts from them.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::paths::Paths;
 use crate::problem::Problem;
 
-/// Slices of the exact method that are worth a try where rates need not be exact.
+/// Slices of the exact method that are tried where rates need not be exact.
 const SLICES: usize = 2500;
 
 /// Max-min fair rates, how far they are proven, and what the next ones can start from.

@@ -1,4 +1,4 @@
-//! Which link fills first: the smallest of many levels, as a tournament.
+//! A tournament tree: the link with the smallest level.
 //!
 //! A binary tree with the links as leaves; every node holds the smaller of its two children. Changing a level takes one
 //! comparison for every row, whose operands are known beforehand and which needs no branch.

@@ -13,12 +13,12 @@
 //! function, which at least quarters residual times slope each time, so that a link is not visited more than some 50
 //! times.
 //!
-//! R and W are kept to twice the precision of a float. So a light path is not lost in what heavy ones leave behind, no
+//! R and W are double-double sums. So light paths are exact after heavy ones are subtracted, no
 //! link is loaded over its capacity by more than a few units of its last place, and the order of paths does not matter.
 //! A link with no more than rounding left counts as full: links that fill together do so at one level.
 //!
-//! Cost: O(crossings + visits · log links) after a transpose, with 2 to 4 visits a link on a leaf-spine. Where it
-//! fails: not at all, but weights that differ by more than 290 decades are not distinguished.
+//! Cost: O(crossings + visits · log links) after a transpose, with 2 to 4 visits a link on a leaf-spine. Weights
+//! that differ by more than 290 decades are not distinguished.
 //!
 //! Source: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2, for the definition and the round-by-round algorithm.
 
@@ -33,8 +33,8 @@ use crate::paths::Paths;
 pub(super) const FULL: f64 = 16.0 * f64::EPSILON;
 /// The least weight, as a part of the largest: a level is then a number.
 pub(super) const LEAST: f64 = 1e-290;
-/// When W has fallen to this part of what it was, W is summed afresh: its two parts hold 32 digits of what it was, so
-/// that 16 of what is left are right.
+/// When W has fallen to this part of its first value, it is summed afresh: a double-double has 32 digits, of which 16
+/// are then left.
 const LOST: f64 = 1e-16;
 /// Paths that are visited between two checks for a stop.
 const SLICE: usize = 1 << 16;

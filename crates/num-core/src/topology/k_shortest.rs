@@ -1,7 +1,7 @@
 //! Several short paths for every pair of ends: the search settings, and the jobs of the search.
 //!
 //! Pairs with one target share the tree of shortest ways to it. They are a *job*, or several if they are many; jobs
-//! know nothing of each other, so that any number of threads may do them. `yen.rs` finds the k shortest paths of a
+//! are independent, so that any number of threads may run them. `yen.rs` finds the k shortest paths of a
 //! pair, `disjoint.rs` those without a common link.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -97,7 +97,7 @@ pub trait Utility: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The rate from which more is worth nothing; infinite where there is none.
+    /// The least rate from which U' = 0; infinite where there is none.
     fn saturation(&self, _flow: usize) -> f64 {
         f64::INFINITY
     }

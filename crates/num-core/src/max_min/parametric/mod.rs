@@ -1,7 +1,7 @@
 //! Max-min over several paths by the parametric dual simplex method.
 //!
 //! ```text
-//! R x + s = c,  Σ_{p ∈ f} x_p = y_f(t),  x, s ≥ 0        y_f(t) = B_f(t), or what f was held at
+//! R x + s = c,  Σ_{p ∈ f} x_p = y_f(t),  x, s ≥ 0        y_f(t) = B_f(t), or the rate at which f was fixed
 //! ```
 //!
 //! The fair share t rises from 0. A basis (`basis.rs`) says how the flows are split over their paths at every t until a
@@ -12,9 +12,9 @@
 //! Σ λ_f y_f(t) ≤ π·c       π the row's prices of links, λ_f = π(k_f): a cut, full at this t
 //! ```
 //!
-//! Its flows with λ_f > 0 are held there, exactly at the t that fills the cut; what has a positive coefficient in the
+//! Its flows with λ_f > 0 are fixed there, exactly at the t that fills the cut; what has a positive coefficient in the
 //! row (links with π_l > 0, paths with π(p) > λ_f) is 0 for good and never enters again, and the variable that was to
-//! leave never leaves. Then t rises further, until all flows are held or have all they can use: one run finds all
+//! leave never leaves. Then t rises further, until all flows are fixed or have all they can use: one run finds all
 //! rates.
 //!
 //! Costs of paths only serve to choose what enters: their number of links and a random part, without which pivots could
@@ -90,7 +90,7 @@ pub(super) struct Parametric {
     pub(super) link_ban: Vec<u32>,
     /// Rows that never leave again.
     pub(super) fixed_rows: FixedRows,
-    /// Flows that have one path left and are held: they count as a part of the load of links.
+    /// Flows that have one path left and are fixed: they count as a part of the load of links.
     pub(super) fixed_flows: Vec<bool>,
     cuts: Vec<Cut>,
     direction: Direction,
@@ -341,14 +341,14 @@ impl Parametric {
         }
     }
 
-    /// Nothing can enter: the flows that pay in this row are held, and what would have to enter is shut out.
+    /// No column can enter: the flows that pay in this row are fixed, and columns with a positive coefficient excluded.
     fn cut(&mut self, network: &Network, row: &Row, leaving: Leaving) {
         // Only for these flows: what is exact for light ones may be far off for heavy ones elsewhere.
         let above = self.level_of(row).unwrap_or(self.flow_rates.above());
         let fair_share = self.flow_rates.fair_share(above);
         for (flow, _) in row.paying() {
             let flow = flow as usize;
-            if !self.flow_rates.is_held(flow) {
+            if !self.flow_rates.is_fixed(flow) {
                 let slope = self.flow_rates.slope(flow);
                 self.flow_rates.hold(flow, above);
                 self.add_slope(network, flow, -slope);
@@ -390,7 +390,7 @@ impl Parametric {
             let flow = flow as usize;
             let rises = self.flow_rates.slope(flow);
             let start =
-                if self.flow_rates.is_held(flow) { self.flow_rates.rate(flow) } else { self.flow_rates.start(flow) };
+                if self.flow_rates.is_fixed(flow) { self.flow_rates.rate(flow) } else { self.flow_rates.start(flow) };
             rest.add_product(-factor, start);
             slope += factor * rises;
         }

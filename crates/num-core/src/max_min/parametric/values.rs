@@ -43,7 +43,7 @@ impl Parametric {
     pub(super) fn refresh(&mut self, network: &Network) -> bool {
         for flow in 0..network.flows() {
             let of_flow = network.paths_of(flow);
-            if self.fixed_flows[flow] || !self.flow_rates.is_held(flow) || !self.basis.extras[flow].is_empty() {
+            if self.fixed_flows[flow] || !self.flow_rates.is_fixed(flow) || !self.basis.extras[flow].is_empty() {
                 continue;
             }
             if of_flow.filter(|&path| self.path_ban[path] == NONE).count() == 1 {

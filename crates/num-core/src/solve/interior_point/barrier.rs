@@ -8,8 +8,8 @@
 //! y past b       at the price J               breakpoints (`breakpoints.rs`)
 //! ```
 //!
-//! The first three are rigid ([`Bounds`]), the last gives way at a price. To Newton's equations all of them are a
-//! curvature multiplier/slack on the diagonal and a force on the rate.
+//! The first three are rigid ([`Bounds`]); the multiplier of the last is at most J. Each adds the curvature
+//! multiplier/slack to the diagonal of Newton's equations, and a force on the rate.
 
 use std::ops::Range;
 

@@ -87,8 +87,8 @@ impl InteriorPoint {
         self.set_marginals(problem)
     }
 
-    /// Revenue per unit of capacity at half the equal shares: a scale for prices that is there even where nothing has a
-    /// price, because caps or saturation bind everywhere.
+    /// Revenue per unit of capacity at half the equal shares: a scale for prices that exists even where all prices
+    /// are 0, because caps or saturations bind everywhere.
     fn revenue_at_half_shares(&mut self, problem: &Presolved) -> Result<f64> {
         self.take_half_shares(problem)?;
         Ok(self.variables.revenue() / problem.capacities.iter().sum::<f64>())
@@ -143,7 +143,7 @@ impl InteriorPoint {
                             if order.len() == 1 { f64::INFINITY } else { LEAST_SHARE * problem.equal_shares[path] };
                         let least =
                             if barriers.floors.holds(path) { share.min(LEAST_RATE / count * most) } else { LEAST };
-                        // All or nothing is no place to begin.
+                        // The demand of a linear flow is 0 or ∞: no interior point.
                         let most = if linear { 0.5 * problem.equal_shares[path].min(most) } else { most };
                         now.rates[path] =
                             (demands[path] - total).max(if linear { f64::INFINITY } else { least }).min(most);

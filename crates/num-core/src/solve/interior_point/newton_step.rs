@@ -12,8 +12,8 @@ use crate::solve::system::{ABSENT, Accuracy, System};
 /// The proximal term: per y of the least λ of all flows and of ℓ − Q, and at least of ℓ − Q.
 const PROXIMAL: f64 = 1e-8;
 const LEAST_PROXIMAL: f64 = 1e-12;
-/// The same of a linear flow, per y of its λ: nothing else holds its rate where it is while μ goes on falling for flows
-/// that pay next to nothing, and rounding of its price would move it.
+/// The same of a linear flow, per y of its λ. It has no other curvature, and rounding of its price would move its rate
+/// while μ still falls for flows with small payments.
 const LINEAR: f64 = 1e-12;
 /// The least ℓ − Q that counts, as a part of ℓ.
 const LEAST_LEVEL: f64 = 1e-30;
@@ -80,8 +80,8 @@ impl KktSystem {
         }
     }
 
-    /// Replaces the force on each path of some flows, less what is the same for all paths of its flow, by the change of
-    /// its rate, and sets the changes of the flows' rates and levels.
+    /// Replaces the force on each path of some flows, without the common part Q of its flow, by dx_p, and sets the
+    /// changes of the flows' rates and levels.
     fn respond(
         &self,
         problem: &Presolved,

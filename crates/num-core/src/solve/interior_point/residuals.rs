@@ -132,7 +132,7 @@ impl InteriorPoint {
         let Self { variables: now, residuals: found, barriers, .. } = self;
         let marginals = &mut now.marginals;
         barriers.breakpoints.cross(chunk.breakpoints.clone(), &now.flow_rates, |flow, change| {
-            // Where nothing is left, λ will be U'.
+            // A λ of 0 is replaced by U' below.
             marginals[flow] = (marginals[flow] + change).max(0.0);
         });
         let Chunk { block, flows, .. } = chunk;
@@ -140,7 +140,7 @@ impl InteriorPoint {
         let (rates, marginals) = (&now.flow_rates[flows.clone()], &mut marginals[flows.clone()]);
         let (residuals, bends) = (&mut found.logs[flows.clone()], &mut found.bends[flows.clone()]);
         block.utility.log_marginal_into(block.places(flows), rates, residuals);
-        // A marginal below all floats is next to nothing.
+        // A marginal that underflows has log −∞.
         residuals.iter_mut().for_each(|log| *log = at_least(*log, LEAST_LOG));
         for (marginal, residual) in marginals.iter_mut().zip(&*residuals) {
             if *marginal == 0.0 {
