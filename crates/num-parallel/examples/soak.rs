@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use netnum_core::PowerLaw;
-use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, allocator};
+use netnum_parallel::{Allocate, AllocatorSettings, FlowId, allocator};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -115,7 +115,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let number = |place: usize, default| given.get(place).copied().unwrap_or(default);
     let (events, links, flows) = (number(0, 2_000_000), number(1, 200_000), number(2, 10_000));
     let per_tick = number(3, 1000).max(1);
-    let settings = AllocatorSettings { normalization: Normalization::FNorm, update_threshold: 0.01, headroom: 0.0 };
+    let settings = AllocatorSettings::default();
     let allocator = allocator(vec![CAPACITY; links], "ned", &BTreeMap::new(), settings, false, NonZeroUsize::MIN)?;
     let rng = ChaCha8Rng::seed_from_u64(1);
     let mut soak = Soak { allocator, rng, flows: Vec::new(), wanted: flows, failed: Vec::new() };

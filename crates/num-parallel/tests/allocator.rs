@@ -22,7 +22,7 @@ fn one() -> NonZeroUsize {
 }
 
 fn settings(normalization: Normalization, update_threshold: f64) -> AllocatorSettings {
-    AllocatorSettings { normalization, update_threshold, headroom: 0.0 }
+    AllocatorSettings::default().with_normalization(normalization).with_update_threshold(update_threshold)
 }
 
 fn by_name(capacities: Vec<f64>, method: &str, settings: AllocatorSettings) -> Box<dyn Allocate> {
@@ -190,7 +190,7 @@ fn endpoints_that_hear_of_updates_only_overload_nothing() {
 
 #[test]
 fn headroom_is_left_alone() {
-    let settings = AllocatorSettings { headroom: 0.2, update_threshold: 0.1, ..Default::default() };
+    let settings = AllocatorSettings::default().with_headroom(0.2).with_update_threshold(0.1);
     let mut allocator = Allocator::<f64>::new(vec![10.0], Ned::new(0.4), settings, one()).unwrap();
     let ids = [0, 1].map(|_| allocator.start(&[0], PowerLaw::log(1.0)).unwrap());
     (0..100).for_each(|_| allocator.tick().unwrap());
@@ -261,7 +261,7 @@ fn a_snapshot_goes_on_to_the_last_bit() {
         for single in [false, true] {
             let mut used = Use::new(13);
             let options = BTreeMap::new();
-            let settings = AllocatorSettings { headroom: 0.05, ..Default::default() };
+            let settings = AllocatorSettings::default().with_headroom(0.05);
             let mut first = allocator(used.capacities.clone(), method, &options, settings, single, one()).unwrap();
             for _ in 0..700 {
                 used.event(&mut *first, alphas);
@@ -405,7 +405,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     assert_eq!(nothing(allocator.end(id)), "there is no flow 4294967296: it has ended, or belongs elsewhere");
     assert!(!allocator.contains(id) && allocator.rate(id).is_err());
 
-    let settings = AllocatorSettings { headroom: 1.0, ..Default::default() };
+    let settings = AllocatorSettings::default().with_headroom(1.0);
     let refused = Allocator::<f64>::new(vec![1.0], Ned::new(0.4), settings, one()).unwrap_err().to_string();
     assert_eq!(refused, "headroom is 1, expected a number >= 0 and < 1");
     let named = |method: &str, options: &[(&str, f64)]| {

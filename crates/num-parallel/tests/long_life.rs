@@ -15,7 +15,7 @@ fn one() -> NonZeroUsize {
 }
 
 fn made(capacities: Vec<f64>, method: &str, normalization: Normalization) -> Box<dyn Allocate> {
-    let settings = AllocatorSettings { normalization, update_threshold: 0.0, headroom: 0.0 };
+    let settings = AllocatorSettings::default().with_normalization(normalization).with_update_threshold(0.0);
     allocator(capacities, method, &BTreeMap::new(), settings, false, one()).unwrap()
 }
 

@@ -18,7 +18,7 @@ fn one() -> NonZeroUsize {
 /// An allocator in the middle of its life: flows have come, changed and gone, links have failed, a layout was made.
 fn in_use(method: &str, single: bool, normalization: Normalization, seed: u64) -> Box<dyn Allocate> {
     let net = Topology::leaf_spine(3, 4, 2, 10.0, 20.0).unwrap();
-    let settings = AllocatorSettings { normalization, headroom: 0.1, ..Default::default() };
+    let settings = AllocatorSettings::default().with_normalization(normalization).with_headroom(0.1);
     let capacities = net.capacities().to_vec();
     let mut allocator = allocator(capacities, method, &BTreeMap::new(), settings, single, one()).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

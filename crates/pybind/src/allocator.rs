@@ -124,7 +124,10 @@ impl Allocator {
             _ => return Err(setting("dtype", format!("{dtype:?}"), "\"float64\" or \"float32\"")),
         };
         let (options, threads) = (options_of(options)?, threads_of(threads)?);
-        let settings = AllocatorSettings { normalization, update_threshold, headroom };
+        let settings = AllocatorSettings::default()
+            .with_normalization(normalization)
+            .with_update_threshold(update_threshold)
+            .with_headroom(headroom);
         let core = allocator(capacities, method, &options, settings, single, threads).map_err(raise)?;
         let topology = topology.map(|topology| topology.clone().unbind());
         Ok(Self { core: Mutex::new(core), topology, method: method.into(), single, threads: threads.get() })

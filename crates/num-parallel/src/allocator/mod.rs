@@ -44,9 +44,11 @@ pub enum Normalization {
     None,
 }
 
-/// How an allocator works.
+/// Settings of an allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
+#[must_use]
 pub struct AllocatorSettings {
     /// What makes rates feasible.
     pub normalization: Normalization,
@@ -64,6 +66,21 @@ impl Default for AllocatorSettings {
 }
 
 impl AllocatorSettings {
+    /// With another normalization.
+    pub fn with_normalization(self, normalization: Normalization) -> Self {
+        Self { normalization, ..self }
+    }
+
+    /// With another update threshold.
+    pub fn with_update_threshold(self, update_threshold: f64) -> Self {
+        Self { update_threshold, ..self }
+    }
+
+    /// With another headroom.
+    pub fn with_headroom(self, headroom: f64) -> Self {
+        Self { headroom, ..self }
+    }
+
     fn check(&self) -> Result<()> {
         for (name, value) in [("update_threshold", self.update_threshold), ("headroom", self.headroom)] {
             if !(0.0..1.0).contains(&value) {
@@ -84,7 +101,7 @@ impl AllocatorSettings {
 /// use netnum_core::price::Ned;
 /// use netnum_parallel::{Allocate, Allocator, AllocatorSettings};
 ///
-/// let settings = AllocatorSettings { update_threshold: 0.0, ..Default::default() };
+/// let settings = AllocatorSettings::default().with_update_threshold(0.0);
 /// let mut allocator: Allocator = Allocator::new(vec![10.0, 10.0], Ned::new(0.4), settings, NonZeroUsize::MIN)?;
 /// let long = allocator.start(&[0, 1], PowerLaw::log(1.0))?;
 /// let short = allocator.start(&[0], PowerLaw::log(1.0))?;

@@ -96,7 +96,7 @@ setters!(ClockedOptions {
 
 impl Default for ClockedOptions {
     fn default() -> Self {
-        let AllocatorSettings { normalization, update_threshold, headroom } = AllocatorSettings::default();
+        let AllocatorSettings { normalization, update_threshold, headroom, .. } = AllocatorSettings::default();
         Self {
             interval: Some(10e-6),
             method: "ned".into(),
@@ -146,11 +146,10 @@ impl ClockedOptions {
     }
 
     fn allocator(&self, capacities: Vec<f64>) -> Result<Allocator> {
-        let settings = AllocatorSettings {
-            normalization: self.normalizer.unwrap_or(Normalization::None),
-            update_threshold: self.update_threshold,
-            headroom: self.headroom,
-        };
+        let settings = AllocatorSettings::default()
+            .with_normalization(self.normalizer.unwrap_or(Normalization::None))
+            .with_update_threshold(self.update_threshold)
+            .with_headroom(self.headroom);
         let rule = Rule::by_name(&self.method, &self.method_options, &RuleSetup::for_alpha(self.utility.alpha()))?;
         Ok(Allocator::new(capacities, rule, settings, NonZeroUsize::MIN)?)
     }

@@ -124,8 +124,7 @@ fn snapshots() -> Vec<String> {
     let mut texts = Vec::new();
     for (number, method) in methods.into_iter().enumerate() {
         for single in [false, true] {
-            let settings =
-                AllocatorSettings { normalization: normalizations[number % 4], ..AllocatorSettings::default() };
+            let settings = AllocatorSettings::default().with_normalization(normalizations[number % 4]);
             let capacities = vec![10.0, 4.0, 0.0, 8.0];
             let mut allocator = allocator(capacities, method, &BTreeMap::new(), settings, single, one()).unwrap();
             let mut ids = Vec::new();
