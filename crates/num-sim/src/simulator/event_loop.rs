@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! now ← the first of: an arrival, an end, a source's stage change, a review, a change of capacity, the policy's clock
-//! flows that end now leave; sources change stage; links change; routes are reviewed; arriving flows are routed and join
+//! ended flows leave; sources change stage; links change; routes are reviewed; arriving flows are routed and join
 //! the policy sets the rates that change; only those flows are computed anew
 //! ```
 
