@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ._core import Problem, ProblemError, Topology
-from ._words import did_you_mean
+from ._messages import did_you_mean
 
 #: A link by its number, its name or the nodes that it runs from and to.
 Link: TypeAlias = "int | str | tuple[int | str, int | str]"

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import frames, plot
 from ._core import NumError, Problem, ProblemError, Solution, solve, solve_many
-from ._words import counted
+from ._messages import counted
 from .comparison import expect_rates, served, utility_of, worst_ratio
 from .link_sets import LinkSets, link_sets
 

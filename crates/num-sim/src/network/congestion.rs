@@ -3,8 +3,8 @@
 //!
 //! A link is congested while it is full, starts at a switch (a server's link has no queue that marks; where every node
 //! is an end, all count as switches), and is the first bottleneck of a flow: the first full link on the flow's route on
-//! which no other flow is faster. So a single flow at the rate of its server's link is not marked on later links, although
-//! these are full as well.
+//! which no other flow is faster. So a single flow at the rate of its server's link is not marked on later links,
+//! although these are full as well.
 //!
 //! ```text
 //! φ_f = 1 − Π_l (1 − m_l)        the fraction of a flow's bytes that is marked, links marking independently
@@ -210,7 +210,8 @@ impl CongestionMarks {
         }
     }
 
-    /// Updates the marks to the rates and routes of this instant. O(links of the flows that changed · flows on them · hops).
+    /// Updates the marks to the rates and routes of this instant.
+    /// O(links of the flows that changed · flows on them · hops).
     pub(crate) fn update(&mut self, flows: &Flows, now: f64) {
         let Self { marking, links, flow_marks, touched, remarked, limited, affected } = self;
         for number in touched.drain(..) {

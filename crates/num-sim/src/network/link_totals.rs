@@ -1,4 +1,4 @@
-//! Per-link totals: the load of each link, the bits that have crossed it, its peak load, and the excess of its load over
+//! Per-link totals: the load of each link, the bits that have crossed it, its peak load, and its load above
 //! its capacity.
 //!
 //! Loads are integrated when time has passed, not while the rates of one instant are set one after the other. Bits

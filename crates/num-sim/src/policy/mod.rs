@@ -4,7 +4,7 @@
 //! returns the time of its next call without an event: its clock, if it has one. A new policy is a file here, with its
 //! entry, and a line in `by_name.rs`.
 //!
-//! Several policies share the other files: `active_problem.rs` (the active flows as a [`Problem`](netnum_core::Problem)),
+//! Several policies share the other files: `active_problem.rs` (the active flows as a `Problem`),
 //! `objective.rs` (utilities by option), `remaining.rs` (remaining size and time), `single_path.rs`, `clock.rs` and
 //! `control_traffic.rs`.
 

@@ -1,8 +1,8 @@
 //! The loop over events.
 //!
 //! ```text
-//! now ← the first of: an arrival, an end, a stage change of a source, a review, a change of capacity, the policy's tick
-//! flows that end now leave; sources change stage; links change; routes are reviewed; flows that arrive now are routed and join
+//! now ← the first of: an arrival, an end, a source's stage change, a review, a change of capacity, the policy's clock
+//! ended flows leave; sources change stage; links change; routes are reviewed; arriving flows are routed and join
 //! the policy sets the rates that change; only those flows are computed anew
 //! ```
 

@@ -5,8 +5,8 @@
 //! from the last time at which the clock had advanced by [`TICK`] for each of them, relative to the time now or, where
 //! that is later, to the next arrival, end, stage change or change of capacity, or to the end of the run. After
 //! [`MAX_EVENTS_WITHOUT_PROGRESS`] of them and [`PER_FLOW`] for every flow the run ends with [`Error::StandsStill`].
-//! Hence n events advance the clock by at least a fraction n · `TICK`, but for a number of events that flows and changes
-//! bound, and no run stays at one time or converges to one, even at time 0.
+//! Hence n events advance the clock by at least a fraction n · `TICK`, but for a number of events that flows and
+//! changes bound, and no run stays at one time or converges to one, even at time 0.
 //!
 //! Where no flow sends and only ticks of a policy are to come, the status is `starved` after
 //! [`MAX_EVENTS_WITHOUT_PROGRESS`] ticks for every flow.
@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 
 /// Reviews of every flow while none sends, and calls of the policy, after which a run is stalled.
 pub(super) const MAX_EVENTS_WITHOUT_PROGRESS: usize = 10_000;
-/// Events for each flow, in addition to [`MAX_EVENTS_WITHOUT_PROGRESS`], without an arrival or an end for which the clock may stand still.
+/// Events for each flow, in addition to [`MAX_EVENTS_WITHOUT_PROGRESS`], without
+/// an arrival or an end for which the clock may stand still.
 const PER_FLOW: usize = 16;
 /// The part of the time by which the clock moves from one event to the next if it does not stand still.
 const TICK: f64 = 8.0 * f64::EPSILON;
