@@ -36,8 +36,8 @@ def criterion(tmp_path):
     for flows in (100, 1000, 10_000):
         leave(tmp_path, "max_min", "textbook", str(flows), 3.0 * flows**1.5)
         leave(tmp_path, "max_min", "max_min", str(flows), 2.0 * flows)
-    leave(tmp_path, "crew_meet", "std barrier", "2", 5000.0)
-    leave(tmp_path, "crew_meet", "crew", "2", 250.0)
+    leave(tmp_path, "threads", "1 thread", "2", 5000.0)
+    leave(tmp_path, "threads", "2 threads", "2", 250.0)
     leave(tmp_path, "unheard_of", "this", "a", 1234567.0)
     return tmp_path
 

@@ -289,11 +289,11 @@ fn a_topology_survives_json_and_a_spoiled_one_is_refused() {
     assert_eq!((back.name(), back.paths(0, 3).unwrap()), ("mine", net.paths(0, 3).unwrap()));
 
     let spoiled = text.replacen("\"capacity\":10.0", "\"capacity\":-10.0", 1);
-    let text = serde_json::from_str::<Topology>(&spoiled).unwrap_err().to_string();
-    assert!(text.contains("link 0 has capacity -10, expected a finite number >= 0"), "{text}");
+    let message = serde_json::from_str::<Topology>(&spoiled).unwrap_err().to_string();
+    assert!(message.contains("link 0 has capacity -10, expected a finite number >= 0"), "{message}");
     let spoiled = text.replacen("\"from\":0", "\"from\":99", 1);
-    let text = serde_json::from_str::<Topology>(&spoiled).unwrap_err().to_string();
-    assert!(text.contains("link 0 names node 99"), "{text}");
+    let message = serde_json::from_str::<Topology>(&spoiled).unwrap_err().to_string();
+    assert!(message.contains("link 0 names node 99"), "{message}");
 }
 
 // Edge lists.
