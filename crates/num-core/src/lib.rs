@@ -64,7 +64,7 @@ pub use certify::certify;
 pub use error::{Error, Result};
 pub use interrupt::StopToken;
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
-pub use normalize::{FNorm, Fill, Normalizer, UNorm, normalize};
+pub use normalize::{FNorm, Fill, Normalization, Normalizer, UNorm, normalize};
 pub use paths::Paths;
 pub use power_law::PowerLaw;
 pub use problem::Problem;

@@ -47,7 +47,7 @@ mod solve;
 mod team;
 
 pub use allocator::{
-    Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, Normalization, allocator, restore_allocator,
+    Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, allocator, restore_allocator,
 };
 pub use engine::{Engine, FlowId, Snapshot};
 pub use flow_blocks::Real;

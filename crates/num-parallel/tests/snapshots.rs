@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use netnum_core::*;
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, Normalization, allocator, restore_allocator};
+use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, allocator, restore_allocator};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn one() -> NonZeroUsize {
 /// An allocator in the middle of its life: flows have come, changed and gone, links have failed, a layout was made.
 fn in_use(method: &str, single: bool, normalization: Normalization, seed: u64) -> Box<dyn Allocate> {
     let net = Topology::leaf_spine(3, 4, 2, 10.0, 20.0).unwrap();
-    let settings = AllocatorSettings::default().with_normalization(normalization).with_headroom(0.1);
+    let settings = AllocatorSettings::default().with_normalizer(Some(normalization)).with_headroom(0.1);
     let capacities = net.capacities().to_vec();
     let mut allocator = allocator(capacities, method, &BTreeMap::new(), settings, single, one()).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -3,9 +3,11 @@
 //! A run that does not reach its tolerance is no error: it ends with a [`Status`](crate::Status).
 
 mod cause;
+mod checks;
 mod did_you_mean;
 
 pub use cause::Cause;
+pub use checks::{check_capacity, check_price, check_rate};
 pub use did_you_mean::did_you_mean;
 
 /// Bad input, naming the link, path, flow or option to blame.

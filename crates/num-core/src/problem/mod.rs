@@ -6,7 +6,7 @@ mod json;
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_capacity, check_price};
 use crate::interrupt;
 use crate::paths::Paths;
 use crate::utility::{Curvature, Utilities, Utility};
@@ -343,16 +343,10 @@ impl Problem {
                 per: "link",
             });
         }
-        match prices.iter().position(|price| !(price.is_finite() && *price >= 0.0)) {
-            Some(link) => Err(Error::Price { link, value: prices[link] }),
-            None => Ok(()),
-        }
+        prices.iter().enumerate().try_for_each(|(link, &price)| check_price(link, price))
     }
 }
 
 fn check_capacities(capacities: &[f64]) -> Result<()> {
-    match capacities.iter().position(|value| !(value.is_finite() && *value >= 0.0)) {
-        Some(link) => Err(Error::Capacity { link, value: capacities[link] }),
-        None => Ok(()),
-    }
+    capacities.iter().enumerate().try_for_each(|(link, &capacity)| check_capacity(link, capacity))
 }

@@ -11,6 +11,7 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
+use netnum_core::error::check_capacity;
 use netnum_core::{Error, Result, interrupt, interruptible_list};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -177,7 +178,7 @@ impl AllocatorSnapshot {
             return wrong(format!("capacities: {} of them, of {} links", capacities.len(), engine.capacities().len()));
         }
         for (link, (&capacity, used)) in capacities.iter().zip(engine.capacities()).enumerate() {
-            super::check_capacity(link, capacity).map_err(|error| Error::Snapshot(format!("capacities: {error}")))?;
+            check_capacity(link, capacity).map_err(|error| Error::Snapshot(format!("capacities: {error}")))?;
             if settings.used(capacity) != used {
                 return wrong(format!("capacities: link {link} has {capacity}, and its settings do not leave {used}"));
             }

@@ -98,8 +98,8 @@ impl<R: Real> Engine<R> {
     /// The engine that a snapshot was taken of, on any number of threads. O(links + crossings).
     ///
     /// # Errors
-    /// [`Error::Snapshot`] that names the part which is wrong, or does not fit the others; [`Error::Setting`] when the
-    /// system does not give that many threads, [`Error::Stopped`].
+    /// [`Error::Snapshot`] that names the part which is wrong, or does not fit the others; [`Error::Threads`],
+    /// [`Error::Stopped`].
     pub fn restore(snapshot: Snapshot, threads: NonZeroUsize) -> Result<Self> {
         let mut pacer = Pacer::new();
         snapshot.check::<R>(&mut pacer)?;

@@ -12,7 +12,7 @@ use super::links::{LARGEST_PRICE, LinkState, Links, Memory, at_least, newton_ste
 use super::respond::Respond;
 use super::rule::Sums;
 use super::rules::Rule;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_capacity, check_price};
 use crate::numerics::vectorized;
 
 /// After this many refusals the step is accepted.
@@ -277,12 +277,4 @@ fn start_rule(rule: &mut Rule, capacities: &[f64], prices: &[f64], sums: &[[f64;
 /// |G_l| p_l, at the price after a Newton step where a link is too full.
 pub(in crate::solve) fn value_of_excess(excess: f64, price: f64, newton_step: f64) -> f64 {
     excess.abs() * (price + at_least(newton_step, 0.0))
-}
-
-pub(super) fn check_capacity(link: usize, value: f64) -> Result<()> {
-    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::Capacity { link, value }) }
-}
-
-pub(super) fn check_price(link: usize, value: f64) -> Result<()> {
-    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::Price { link, value }) }
 }
