@@ -48,6 +48,7 @@ pub mod interruptible_list;
 mod matrix;
 mod max_min;
 pub mod memory;
+mod non_finite;
 mod normalize;
 pub mod numerics;
 mod paths;

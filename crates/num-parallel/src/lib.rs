@@ -46,9 +46,7 @@ mod scenarios;
 mod solve;
 mod team;
 
-pub use allocator::{
-    Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, allocator, restore_allocator,
-};
+pub use allocator::{Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, allocator, restore_allocator};
 pub use engine::{Engine, FlowId, Snapshot};
 pub use flow_blocks::Real;
 pub use k_shortest::k_shortest_paths;

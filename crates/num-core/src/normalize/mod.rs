@@ -21,8 +21,8 @@ mod u_norm;
 
 pub use by_name::Normalization;
 pub use f_norm::FNorm;
-pub(crate) use fill::flow_caps_as_links;
 pub use fill::Fill;
+pub(crate) use fill::flow_caps_as_links;
 pub use u_norm::UNorm;
 
 use crate::error::{Result, check_rate};

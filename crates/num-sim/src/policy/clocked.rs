@@ -158,7 +158,8 @@ impl ClockedOptions {
     fn name(&self) -> String {
         let flowtune = Self::default();
         let method = (self.method != flowtune.method && !self.at_once).then_some(self.method.as_str());
-        let normalizer = (self.normalizer != flowtune.normalizer).then(|| self.normalizer.map_or("raw", Normalization::name));
+        let normalizer =
+            (self.normalizer != flowtune.normalizer).then(|| self.normalizer.map_or("raw", Normalization::name));
         let name = if self.at_once { self.method.as_str() } else { "flowtune" };
         match method.into_iter().chain(normalizer).collect::<Vec<_>>().as_slice() {
             [] => name.into(),
