@@ -194,7 +194,7 @@ fn a_problem_without_flows_has_an_empty_answer() {
 }
 
 #[test]
-fn a_failed_link_gives_rate_zero_and_the_solution_says_to_whom() {
+fn a_failed_link_gives_rate_zero_and_the_solution_names_the_flows() {
     let problem = problem(&[0.0, 4.0], &[&[0], &[1], &[0, 1], &[1]]).unwrap();
     let solution = solve_with(&problem, "auto", 1e-9);
     assert_eq!(solution.status, Status::Optimal);

@@ -1,4 +1,4 @@
-//! The allocator: never an overload, news for those whom it concerns, the same state after a snapshot.
+//! The allocator: never an overload, updates only of rates that moved, the same state after a snapshot.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -162,7 +162,7 @@ fn after_the_churn_rates_become_those_of_a_fresh_solve() {
     }
 }
 
-/// What endpoints send, having heard of updates only, fits too; and nobody hears of what has not moved.
+/// The rates of the last updates fit as well, and a rate that has not moved is not updated.
 #[test]
 fn endpoints_that_hear_of_updates_only_overload_nothing() {
     for threshold in [0.0, 0.01, 0.05, 0.3] {
