@@ -15,8 +15,8 @@ pub enum Stop {
     /// its price to a tenth of that where the utility is nearly linear.
     #[default]
     Rates,
-    /// The relative gap is at most the tolerance: the total utility is right, relative to what raising every rate by 100
-    /// % would gain. Flows that matter little to that total (large rates at large α, tiny weights) may still be far from
+    /// The relative gap is at most the tolerance: the total utility is right, relative to the gain of raising every rate
+    /// by 100 %. Flows that matter little to that total (large rates at large α, tiny weights) may still be far from
     /// their rates.
     Gap,
     /// The KKT residual is at most the tolerance: every single rate is right to about that, relative to itself.
