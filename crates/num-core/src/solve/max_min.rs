@@ -1,5 +1,5 @@
-//! The search for max-min rates as a method. A step is some ten milliseconds of the search; after the last one the rates
-//! are max-min fair.
+//! The search for max-min rates as a method. A step is some ten milliseconds of it; after the last one the rates are
+//! max-min fair.
 //!
 //! There are no prices (all stay 0). Before the last step the rates are those at the current fair share t, with flows
 //! that were fixed below t at their fixed rates: feasible, and far from optimal. Their gap is by the inequalities found

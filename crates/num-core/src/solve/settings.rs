@@ -15,7 +15,7 @@ pub enum Stop {
     /// its price to a tenth of that where the utility is nearly linear.
     #[default]
     Rates,
-    /// The relative gap is at most the tolerance: the total utility is right, relative to the gain of raising every rate
+    /// The relative gap is at most the tolerance: the total utility is right, relative to the gain of raising all rates
     /// by 100 %. Flows that matter little to that total (large rates at large α, tiny weights) may still be far from
     /// their rates.
     Gap,
