@@ -1,5 +1,6 @@
-//! Numbers that may be ∞ or NaN, which JSON cannot write: there they are null. `#[serde(with = "non_finite::infinity")]`
-//! reads null as ∞, `#[serde(with = "non_finite::nan")]` as NaN.
+//! Numbers that may be ∞ or NaN, which JSON cannot write: there they are null.
+//!
+//! `#[serde(with = "non_finite::infinity")]` reads null as ∞, `#[serde(with = "non_finite::nan")]` as NaN.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -39,7 +39,7 @@ pub fn solve_many<P: Borrow<Problem> + Sync>(
     let answers = Mutex::new(problems.iter().map(|_| None).collect::<Vec<_>>());
     batch.solve(threads, &answers)?;
     let answers = answers.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    Ok(answers.into_iter().map(|answer| answer.expect("nobody has stopped it")).collect())
+    Ok(answers.into_iter().map(|answer| answer.expect("every problem has a result")).collect())
 }
 
 /// Problems to be solved in the same way.

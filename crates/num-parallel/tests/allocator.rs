@@ -1,16 +1,16 @@
-//! The allocator: never an overload, news for those whom it concerns, the same state after a snapshot.
+//! The allocator: never an overload, updates only of rates that moved, the same state after a snapshot.
+
+mod common;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use common::rules;
 use netnum_core::price::{FastNed, LinkState, Memory, Ned, PriceRule, Rule, RuleSetup};
 use netnum_core::*;
 use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, allocator, restore_allocator};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-const METHODS: [&str; 6] = ["ned", "fast-ned", "gradient", "fgm", "newton-like", "rcp"];
-const ALL: [Normalization; 3] = [Normalization::FNorm, Normalization::UNorm, Normalization::Fill];
 
 /// Those that flows may have: "rcp" by name is for proportionally fair flows.
 fn alphas_of<'a>(method: &str, alphas: &'a [f64]) -> &'a [f64] {
@@ -126,8 +126,8 @@ fn never_overloads(method: &str, normalization: Normalization, events: usize, se
 
 #[test]
 fn no_method_and_no_normalizer_ever_overloads_a_link() {
-    for (seed, method) in METHODS.into_iter().enumerate() {
-        for normalization in ALL {
+    for (seed, method) in rules().enumerate() {
+        for normalization in Normalization::ALL.iter().copied() {
             never_overloads(method, normalization, 1500, seed as u64);
         }
     }
@@ -162,7 +162,7 @@ fn after_the_churn_rates_become_those_of_a_fresh_solve() {
     }
 }
 
-/// What endpoints send, having heard of updates only, fits too; and nobody hears of what has not moved.
+/// The rates of the last updates fit as well, and a rate that has not moved is not updated.
 #[test]
 fn endpoints_that_hear_of_updates_only_overload_nothing() {
     for threshold in [0.0, 0.01, 0.05, 0.3] {
@@ -256,7 +256,7 @@ fn a_weight_acts_in_a_response_with_fill_before_prices_have_followed() {
 
 #[test]
 fn a_snapshot_goes_on_to_the_last_bit() {
-    for method in METHODS {
+    for method in rules() {
         let alphas = alphas_of(method, &[1.0, 2.0]);
         for single in [false, true] {
             let mut used = Use::new(13);
@@ -286,7 +286,7 @@ fn a_snapshot_goes_on_to_the_last_bit() {
 /// Also where buckets have emptied, for normalizers that add up in order.
 #[test]
 fn a_snapshot_of_what_has_emptied_goes_on_to_the_last_bit() {
-    for normalization in ALL {
+    for normalization in Normalization::ALL.iter().copied() {
         let mut used = Use::new(17);
         let mut first = by_name(used.capacities.clone(), "ned", settings(Some(normalization), 0.0));
         for _ in 0..400 {
@@ -412,9 +412,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
         let options = options.iter().map(|&(name, value)| (name.into(), value)).collect();
         allocator_error(method, &options)
     };
-    let expected =
-        "method is \"newton\", expected \"fast-ned\", \"ned\", \"gradient\", \"fgm\", \"newton-like\" or \"rcp\"";
-    assert_eq!(named("newton", &[]), expected);
+    assert!(named("newton", &[]).starts_with("method is \"newton\", expected \"fast-ned\", \"ned\", "));
     assert!(named("ned", &[("gama", 1.0)]).contains("gamma"), "{}", named("ned", &[("gama", 1.0)]));
     assert_eq!(named("ned", &[("gamma", -1.0)]), "gamma is -1, expected a finite number > 0");
 }

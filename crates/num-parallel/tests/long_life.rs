@@ -131,7 +131,7 @@ proptest! {
         events in prop::collection::vec(event(), 1..120),
     ) {
         for method in ["ned", "fast-ned", "newton-like"] {
-            for normalization in [Normalization::FNorm, Normalization::UNorm, Normalization::Fill] {
+            for &normalization in Normalization::ALL {
                 never_overloads(method, normalization, &events);
             }
         }

@@ -251,7 +251,7 @@ impl Allocator {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For an id of no flowlet, or of one that has ended.
+    ///     For an id of no flowlet, of one that has ended, or that is given twice.
     fn end(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut core = self.core()?;
         let (core, ids) = (&mut *core, flow_ids(ids)?);

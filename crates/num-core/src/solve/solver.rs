@@ -379,7 +379,7 @@ impl Solver {
         self.auto.as_mut()?.next(self.method_name, &self.problem, stalled, self.iteration, score, tol)
     }
 
-    /// Goes on with another method from these prices. After an error the method is unchanged.
+    /// Goes on with another method from these prices. Where that cannot start, the method is unchanged.
     fn switch_method(&mut self, method: &str, prices: Vec<f64>) -> Result<()> {
         let info = MethodInfo::of(method, &self.problem)?;
         let setup = Setup { problem: &self.problem, presolved: &self.presolved, respond: self.respond.as_deref() };

@@ -36,8 +36,8 @@ pub use snapshot::AllocatorSnapshot;
 #[non_exhaustive]
 #[must_use]
 pub struct AllocatorSettings {
-    /// What makes the rates of a tick feasible: F-NORM in O(flows), any other in O(crossings) and on one thread. `None`:
-    /// rates are what the flows demand, and links may be too full.
+    /// What makes the rates of a tick feasible: F-NORM in O(flows), any other in O(crossings) and on one thread. With
+    /// `None` rates are what the flows demand, and links may be too full.
     pub normalizer: Option<Normalization>,
     /// θ: a rate is sent again when it has moved by more than this part of itself; 0 ≤ θ < 1.
     pub update_threshold: f64,
@@ -243,7 +243,7 @@ pub trait Allocate: Send + Sync {
     /// The whole state as JSON, for [`restore_allocator`]. O(links + crossings).
     ///
     /// # Errors
-    /// [`Error::Stopped`].
+    /// [`Error::Unsupported`] with a user-defined rule, [`Error::Stopped`].
     fn to_json(&self) -> Result<String>;
 }
 
@@ -307,8 +307,11 @@ impl<R: Real> Allocator<R> {
     fn check_ids(&self, ids: &[FlowId], pacer: &mut Pacer) -> Result<()> {
         let mut named = FxHashSet::default();
         for &id in ids {
-            if !self.engine.contains(id) || (ids.len() > 1 && !named.insert(id)) {
+            if !self.engine.contains(id) {
                 return Err(Error::UnknownFlow { id: id.to_string() });
+            }
+            if ids.len() > 1 && !named.insert(id) {
+                return Err(Error::FlowTwice { id: id.to_string() });
             }
             pacer.did(4)?;
         }

@@ -17,7 +17,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::{Allocator, AllocatorSettings};
-use crate::engine::{Engine, Snapshot};
+use crate::engine::{Engine, EngineSnapshot};
 use crate::flow_blocks::Real;
 
 /// The value of the first field of the text.
@@ -33,7 +33,7 @@ pub struct AllocatorSnapshot {
     version: u64,
     bits: u32,
     settings: AllocatorSettings,
-    engine: Snapshot,
+    engine: EngineSnapshot,
     #[serde(with = "interruptible_list")]
     capacities: Vec<f64>,
     #[serde(with = "interruptible_list")]

@@ -26,7 +26,7 @@ use crate::flow_blocks::{FlowBlocks, Real, Sample, Spot};
 pub use flow_table::FlowId;
 use flow_table::{FlowTable, Slot};
 use link_flows::LinkFlows;
-pub use snapshot::Snapshot;
+pub use snapshot::EngineSnapshot;
 
 /// The largest weight of a flow in a max-min by demand, in parts of what its path can carry.
 const HEAVIEST: f64 = 1e6;
@@ -446,7 +446,7 @@ impl<R: Real> Engine<R> {
         Ok(self.table.get(id)?.law)
     }
 
-    /// Sets the price of one link; a rule with a memory starts again there. O(1).
+    /// Sets the price of one link. A rule whose memory depends on the network starts again, any other goes on. O(1).
     ///
     /// # Errors
     /// [`Error::UnknownLink`], [`Error::Price`].
