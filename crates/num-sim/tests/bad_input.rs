@@ -171,6 +171,15 @@ fn json(text: &str) -> Options {
 }
 
 #[test]
+fn a_number_that_json_has_not_is_no_value() {
+    let refused = |value| message(policy("flowtune", &Options::from([("interval".into(), value)])));
+    let nan = OptionValue::Number(f64::NAN);
+    assert_eq!(refused(nan.clone()), "option \"interval\" of policy \"flowtune\" is NaN, expected finite numbers");
+    let nested = refused(OptionValue::List(vec![OptionValue::None, nan]));
+    assert!(nested.ends_with("expected finite numbers"), "{nested}");
+}
+
+#[test]
 fn names_that_nothing_has_are_answered_with_those_that_exist() {
     let none = Options::new();
     let unknown = message(policy("fair", &none));
