@@ -122,7 +122,7 @@ def test_what_is_wrong_changes_nothing():
         (netnum.UtilityError, "flow 1 has weight 0, expected", lambda: allocator.start([[0], [1]], [1.0, 0.0])),
         (netnum.UtilityError, "flow 0 has alpha inf, expected", lambda: allocator.start([[0]], alpha=np.inf)),
         (netnum.ProblemError, "weight has 3 entries, expected 1", lambda: allocator.start([[0]], [1, 2, 3])),
-        (netnum.ProblemError, "there is no flow", lambda: allocator.end([ids[0], ids[0]])),
+        (netnum.ProblemError, "is named twice", lambda: allocator.end([ids[0], ids[0]])),
         (netnum.ProblemError, "there is no flow 12345: it has ended", lambda: allocator.end([12345])),
         (netnum.ProblemError, "there is no flow", lambda: allocator.end([2 << 32])),
         (netnum.ProblemError, "there is no flow -1: it has ended", lambda: allocator.rates([-1])),
