@@ -14,7 +14,8 @@ use netnum_core::price::PowerDemand;
 
 use super::real::Real;
 
-/// Entries that 16 bits can number.
+/// Entries that 16 bits can number. Tables end with so many more than are used, so that a window that begins at any entry
+/// is whole and no entry in it needs a check.
 pub(crate) const WINDOW: usize = 1 << 16;
 
 /// Flows that stand together.
@@ -199,24 +200,26 @@ impl<R: Real> Bucket<R> {
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
         for (paths, rows) in paths.iter().zip(&mut self.rows) {
+            let paths = Abreast::new(paths);
             // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
-            let (mut prices, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST]);
-            for (price, path) in prices.iter_mut().zip(paths) {
-                *price = view.price(path);
+            let (mut prices, mut rates, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST], [R::ZERO; ABREAST]);
+            for (flow, price) in prices.iter_mut().enumerate() {
+                *price = view.price(|position| paths.id(flow, position));
             }
             for flow in 0..ABREAST {
                 let inverse = R::ONE / prices[flow].at_least(rows.floors[flow]);
-                rows.rates[flow] = rows.scales[flow] * inverse;
-                slopes[flow] = rows.rates[flow] * inverse;
+                rates[flow] = rows.scales[flow] * inverse;
+                slopes[flow] = rates[flow] * inverse;
             }
+            rows.rates = rates;
             if WEIGH {
-                for (slope, path) in slopes.iter_mut().zip(paths) {
-                    *slope = *slope * view.priced(path);
+                for (flow, slope) in slopes.iter_mut().enumerate() {
+                    *slope = *slope * view.priced(|position| paths.id(flow, position));
                 }
             }
             for flow in 0..ABREAST {
-                for (start, &id) in starts.iter().zip(&paths[flow]) {
-                    add(&mut sums[start + usize::from(id)], [rows.rates[flow], slopes[flow]]);
+                for (position, &start) in starts.iter().enumerate() {
+                    add(&mut window_mut(sums, start)[paths.id(flow, position)], [rates[flow], slopes[flow]]);
                 }
             }
         }
@@ -233,7 +236,8 @@ impl<R: Real> Bucket<R> {
             let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
             let mut slopes = [R::ZERO; POWERS];
             for ((path, price), priced) in paths.iter().zip(&mut prices).zip(&mut priced) {
-                (*price, *priced) = (view.price(path), view.priced(path));
+                let id = |position: usize| usize::from(path[position]);
+                (*price, *priced) = (view.price(id), view.priced(id));
             }
             exponents[..given.len()].copy_from_slice(given);
             let (mut scales, mut floors, mut rates) = ([R::ZERO; POWERS], [R::ONE; POWERS], [R::ZERO; POWERS]);
@@ -258,8 +262,8 @@ impl<R: Real> Bucket<R> {
                 rows.rates = *rates;
             }
             for ((path, &rate), &slope) in paths.iter().zip(&rates).zip(&slopes) {
-                for (start, &id) in starts.iter().zip(path) {
-                    add(&mut sums[start + usize::from(id)], [rate, slope]);
+                for (&start, &id) in starts.iter().zip(path) {
+                    add(&mut window_mut(sums, start)[usize::from(id)], [rate, slope]);
                 }
             }
         }
@@ -311,14 +315,14 @@ impl<R: Real> Bucket<R> {
 
     #[inline(never)]
     fn normalize_in_windows<const WIDTH: usize>(&mut self, fractions: &[R]) {
-        let fractions = self.starts::<WIDTH>().map(|start| &fractions[start..]);
+        let fractions = self.starts::<WIDTH>().map(|start| window(fractions, start));
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
         let columns = self.rows.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
         for (paths, (rows, feasible)) in paths.iter().zip(columns) {
-            let mut least = [R::ONE; ABREAST];
-            for (least, path) in least.iter_mut().zip(paths) {
-                for (fractions, &id) in fractions.iter().zip(path) {
-                    *least = least.at_most(fractions[usize::from(id)]);
+            let (paths, mut least) = (Abreast::new(paths), [R::ONE; ABREAST]);
+            for (flow, least) in least.iter_mut().enumerate() {
+                for (position, fractions) in fractions.iter().enumerate() {
+                    *least = least.at_most(fractions[paths.id(flow, position)]);
                 }
             }
             for flow in 0..ABREAST {
@@ -351,37 +355,72 @@ fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
     R::of(exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
 }
 
+/// The window of a table that begins at an entry.
+#[inline(always)]
+fn window<T>(table: &[T], start: usize) -> &[T; WINDOW] {
+    table[start..].first_chunk().expect(WHOLE)
+}
+
+/// The same, to add to it.
+#[inline(always)]
+fn window_mut<T>(table: &mut [T], start: usize) -> &mut [T; WINDOW] {
+    table[start..].first_chunk_mut().expect(WHOLE)
+}
+
+const WHOLE: &str = "tables end with a whole window";
+
+/// The entries of flows that stand together, four to a word: a load is dearer than a shift.
+struct Abreast<const WIDTH: usize>([u64; WIDTH]);
+
+impl<const WIDTH: usize> Abreast<WIDTH> {
+    #[inline(always)]
+    fn new(paths: &[[u16; WIDTH]; ABREAST]) -> Self {
+        let mut words = [0; WIDTH];
+        for (word, &[one, two, three, four]) in words.iter_mut().zip(paths.as_flattened().as_chunks::<4>().0) {
+            *word = u64::from(one) | u64::from(two) << 16 | u64::from(three) << 32 | u64::from(four) << 48;
+        }
+        Self(words)
+    }
+
+    #[inline(always)]
+    fn id(&self, flow: usize, position: usize) -> usize {
+        let place = flow * WIDTH + position;
+        usize::from((self.0[place / 4] >> (16 * (place % 4))) as u16)
+    }
+}
+
 /// The entries that flows of a bucket read, window by window.
 #[derive(Clone, Copy)]
 struct WindowView<'a, R, const WIDTH: usize, const WEIGH: bool> {
-    prices: [&'a [R]; WIDTH],
-    /// Empty where priced links are not counted.
-    priced: [&'a [R]; WIDTH],
+    prices: [&'a [R; WINDOW]; WIDTH],
+    /// Read only where priced links are counted.
+    priced: [&'a [R; WINDOW]; WIDTH],
 }
 
 impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> WindowView<'a, R, WIDTH, WEIGH> {
     #[inline(always)]
     fn new(view: View<'a, R>, starts: [usize; WIDTH]) -> Self {
-        let windows = |table: &'a [R]| starts.map(|start| &table[start..]);
-        Self { prices: windows(view.prices), priced: if WEIGH { windows(view.priced) } else { [&[]; WIDTH] } }
+        let windows = |table: &'a [R]| starts.map(|start| window(table, start));
+        Self { prices: windows(view.prices), priced: windows(view.priced) }
     }
 
+    /// Price of a path, given its entry at every position.
     #[inline(always)]
-    fn price(&self, row: &[u16; WIDTH]) -> R {
-        Self::total(self.prices, row)
+    fn price(&self, id: impl Fn(usize) -> usize) -> R {
+        Self::total(&self.prices, id)
     }
 
     /// Priced links of a path, at least 1.
     #[inline(always)]
-    fn priced(&self, row: &[u16; WIDTH]) -> R {
-        if WEIGH { Self::total(self.priced, row).at_least(R::ONE) } else { R::ONE }
+    fn priced(&self, id: impl Fn(usize) -> usize) -> R {
+        if WEIGH { Self::total(&self.priced, id).at_least(R::ONE) } else { R::ONE }
     }
 
     #[inline(always)]
-    fn total(tables: [&[R]; WIDTH], row: &[u16; WIDTH]) -> R {
-        let mut total = tables[0][usize::from(row[0])];
+    fn total(tables: &[&[R; WINDOW]; WIDTH], id: impl Fn(usize) -> usize) -> R {
+        let mut total = tables[0][id(0)];
         for position in 1..WIDTH {
-            total += tables[position][usize::from(row[position])];
+            total += tables[position][id(position)];
         }
         total
     }
