@@ -34,18 +34,17 @@ pub(crate) struct View<'a, R> {
     pub(crate) priced: &'a [R],
 }
 
-/// Numbers of some flows, side by side in memory: a loop follows one pointer, and a flow that comes or goes is in one
-/// place.
+/// What is given of some flows, side by side in memory: a loop follows one pointer, and a flow that comes or goes is in
+/// one place. Rates are elsewhere: lines of memory that are only read need not be written back.
 #[derive(Debug, Clone, Copy)]
 struct Rows<R> {
     scales: [R; ABREAST],
     floors: [R; ABREAST],
-    rates: [R; ABREAST],
 }
 
 impl<R: Real> Rows<R> {
     /// Padding: as logs these flows demand nothing, whatever entries they name.
-    const EMPTY: Self = Self { scales: [R::ZERO; ABREAST], floors: [R::ONE; ABREAST], rates: [R::ZERO; ABREAST] };
+    const EMPTY: Self = Self { scales: [R::ZERO; ABREAST], floors: [R::ONE; ABREAST] };
 }
 
 /// Flows that are alike.
@@ -59,6 +58,8 @@ pub(crate) struct Bucket<R> {
     ids: Vec<u16>,
     /// Flow i is number `i % ABREAST` of `rows[i / ABREAST]`; the last may have room.
     rows: Vec<Rows<R>>,
+    /// What they demanded last, 0 before that; as many as `rows` have room for.
+    rates: Vec<R>,
     /// Of powers only.
     exponents: Vec<R>,
     /// What the last normalizer left; 0 for flows that came after it. As many as `rows` have room for, or none.
@@ -69,8 +70,8 @@ pub(crate) struct Bucket<R> {
 
 impl<R: Real> Bucket<R> {
     pub(crate) fn new(is_log: bool, windows: Vec<u32>) -> Self {
-        let (ids, rows, exponents) = (Vec::new(), Vec::new(), Vec::new());
-        Self { windows, is_log, ids, rows, exponents, feasible: Vec::new(), flows: Vec::new() }
+        let (ids, rows, rates, exponents) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { windows, is_log, ids, rows, rates, exponents, feasible: Vec::new(), flows: Vec::new() }
     }
 
     pub(crate) fn is_log(&self) -> bool {
@@ -86,11 +87,11 @@ impl<R: Real> Bucket<R> {
     }
 
     pub(crate) fn rate(&self, place: usize) -> R {
-        self.rows[place / ABREAST].rates[place % ABREAST]
+        self.rates[place]
     }
 
     pub(crate) fn set_rate(&mut self, place: usize, rate: f64) {
-        self.rows[place / ABREAST].rates[place % ABREAST] = R::of(rate);
+        self.rates[place] = R::of(rate);
     }
 
     /// What the last normalizer left a flow; 0 if it came after that.
@@ -99,7 +100,7 @@ impl<R: Real> Bucket<R> {
     }
 
     pub(crate) fn set_feasible(&mut self, place: usize, rate: f64) {
-        self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
+        self.feasible.resize(self.rates.len(), R::ZERO);
         self.feasible[place] = R::of(rate);
     }
 
@@ -119,9 +120,10 @@ impl<R: Real> Bucket<R> {
         let (place, width) = (self.flows.len(), self.windows.len());
         if place.is_multiple_of(ABREAST) {
             self.rows.push(Rows::EMPTY);
-            self.ids.resize(self.rows.len() * ABREAST * width, 0);
+            self.rates.resize(self.rows.len() * ABREAST, R::ZERO);
+            self.ids.resize(self.rates.len() * width, 0);
             if !self.feasible.is_empty() {
-                self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
+                self.feasible.resize(self.rates.len(), R::ZERO);
             }
         }
         let ids = self.ids[place * width..].iter_mut();
@@ -130,7 +132,7 @@ impl<R: Real> Bucket<R> {
         }
         let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
         (rows.scales[at], rows.floors[at]) = (R::of(demand.scale), R::of(demand.floor));
-        rows.rates[at] = R::ZERO;
+        self.rates[place] = R::ZERO;
         // Padding in this place may have one.
         if let Some(feasible) = self.feasible.get_mut(place) {
             *feasible = R::ZERO;
@@ -152,7 +154,8 @@ impl<R: Real> Bucket<R> {
         }
         let from = self.rows[last / ABREAST];
         let (to, one, other) = (&mut self.rows[place / ABREAST], place % ABREAST, last % ABREAST);
-        (to.scales[one], to.floors[one], to.rates[one]) = (from.scales[other], from.floors[other], from.rates[other]);
+        (to.scales[one], to.floors[one]) = (from.scales[other], from.floors[other]);
+        self.rates[place] = self.rates[last];
         if !self.feasible.is_empty() {
             self.feasible[place] = self.feasible[last];
             self.feasible[last] = R::ZERO;
@@ -160,10 +163,12 @@ impl<R: Real> Bucket<R> {
         if last.is_multiple_of(ABREAST) {
             self.rows.pop();
             self.ids.truncate(last * width);
+            self.rates.truncate(last);
             self.feasible.truncate(last);
         } else {
             let rows = &mut self.rows[last / ABREAST];
-            (rows.scales[other], rows.floors[other], rows.rates[other]) = (R::ZERO, R::ONE, R::ZERO);
+            (rows.scales[other], rows.floors[other]) = (R::ZERO, R::ONE);
+            self.rates[last] = R::ZERO;
         }
         if !self.is_log {
             self.exponents.swap_remove(place);
@@ -199,7 +204,8 @@ impl<R: Real> Bucket<R> {
         let starts = self.starts();
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
-        for (paths, rows) in paths.iter().zip(&mut self.rows) {
+        let columns = self.rows.iter().zip(self.rates.as_chunks_mut::<ABREAST>().0);
+        for (paths, (rows, kept)) in paths.iter().zip(columns) {
             let paths = Abreast::new(paths);
             // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
             let (mut prices, mut rates, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST], [R::ZERO; ABREAST]);
@@ -211,7 +217,7 @@ impl<R: Real> Bucket<R> {
                 rates[flow] = rows.scales[flow] * inverse;
                 slopes[flow] = rates[flow] * inverse;
             }
-            rows.rates = rates;
+            *kept = rates;
             if WEIGH {
                 for (flow, slope) in slopes.iter_mut().enumerate() {
                     *slope = *slope * view.priced(|position| paths.id(flow, position));
@@ -231,8 +237,8 @@ impl<R: Real> Bucket<R> {
         let starts = self.starts();
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let paths = self.ids.as_chunks::<WIDTH>().0[..self.flows.len()].chunks(POWERS);
-        let columns = self.rows.chunks_mut(POWERS / ABREAST).zip(self.exponents.chunks(POWERS));
-        for (paths, (rows, given)) in paths.zip(columns) {
+        let columns = self.rows.chunks(POWERS / ABREAST).zip(self.exponents.chunks(POWERS));
+        for ((paths, kept), (rows, given)) in paths.zip(self.rates.chunks_mut(POWERS)).zip(columns) {
             let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
             let mut slopes = [R::ZERO; POWERS];
             for ((path, price), priced) in paths.iter().zip(&mut prices).zip(&mut priced) {
@@ -241,7 +247,7 @@ impl<R: Real> Bucket<R> {
             }
             exponents[..given.len()].copy_from_slice(given);
             let (mut scales, mut floors, mut rates) = ([R::ZERO; POWERS], [R::ONE; POWERS], [R::ZERO; POWERS]);
-            for ((scales, floors), rows) in abreast(&mut scales).zip(abreast(&mut floors)).zip(&*rows) {
+            for ((scales, floors), rows) in abreast(&mut scales).zip(abreast(&mut floors)).zip(rows) {
                 (*scales, *floors) = (rows.scales, rows.floors);
             }
             vectorized(
@@ -258,9 +264,7 @@ impl<R: Real> Bucket<R> {
                     }
                 },
             );
-            for (rates, rows) in abreast(&mut rates).zip(rows) {
-                rows.rates = *rates;
-            }
+            kept.copy_from_slice(&rates[..kept.len()]);
             for ((path, &rate), &slope) in paths.iter().zip(&rates).zip(&slopes) {
                 for (&start, &id) in starts.iter().zip(path) {
                     add(&mut window_mut(sums, start)[usize::from(id)], [rate, slope]);
@@ -273,7 +277,7 @@ impl<R: Real> Bucket<R> {
     fn respond_one_by_one<const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
         let width = self.windows.len();
         for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
-            let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
+            let (rows, at) = (&self.rows[place / ABREAST], place % ABREAST);
             let entries = || ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
             let total = |table: &[R]| {
                 let mut total = R::ZERO;
@@ -292,7 +296,7 @@ impl<R: Real> Bucket<R> {
             if WEIGH {
                 slope = slope * total(view.priced).at_least(R::ONE);
             }
-            rows.rates[at] = rate;
+            self.rates[place] = rate;
             for entry in entries() {
                 add(&mut sums[entry], [rate, slope]);
             }
@@ -301,7 +305,7 @@ impl<R: Real> Bucket<R> {
 
     /// F-NORM, given the fraction of the demanded rates that every entry can carry.
     pub(crate) fn normalize(&mut self, fractions: &[R]) {
-        self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
+        self.feasible.resize(self.rates.len(), R::ZERO);
         macro_rules! of_width {
             ($($width:literal)*) => {
                 match self.windows.len() {
@@ -317,8 +321,8 @@ impl<R: Real> Bucket<R> {
     fn normalize_in_windows<const WIDTH: usize>(&mut self, fractions: &[R]) {
         let fractions = self.starts::<WIDTH>().map(|start| window(fractions, start));
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
-        let columns = self.rows.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
-        for (paths, (rows, feasible)) in paths.iter().zip(columns) {
+        let columns = self.rates.as_chunks::<ABREAST>().0.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
+        for (paths, (rates, feasible)) in paths.iter().zip(columns) {
             let (paths, mut least) = (Abreast::new(paths), [R::ONE; ABREAST]);
             for (flow, least) in least.iter_mut().enumerate() {
                 for (position, fractions) in fractions.iter().enumerate() {
@@ -326,7 +330,7 @@ impl<R: Real> Bucket<R> {
                 }
             }
             for flow in 0..ABREAST {
-                feasible[flow] = rows.rates[flow] * least[flow];
+                feasible[flow] = rates[flow] * least[flow];
             }
         }
     }
