@@ -201,7 +201,7 @@ fn utilities_without_a_fair_share_are_named() {
         format!("method \"certify\" cannot take flow 1, whose linear utility has no fair share; {advice}")
     );
     let own = with(Arc::new(common::Logarithmic { weight: 1.0, scale: 1.0 }));
-    assert!(max_min(&own).unwrap_err().to_string().contains("flow 1, whose user's own utility"));
+    assert!(max_min(&own).unwrap_err().to_string().contains("flow 1, whose user-defined utility"));
     let utilities: Vec<Arc<dyn Utility>> = vec![Arc::new(MinFct::new(1.0, 0.125).unwrap())];
     let several = Problem::grouped(vec![1.0], paths, vec![0, 0], utilities).unwrap();
     assert!(max_min(&several).unwrap_err().to_string().contains("flow 0, whose fct utility has no fair share"));
@@ -292,7 +292,7 @@ fn fill_wastes_nothing_and_keeps_proportions() {
     assert!(rates.iter().all(|rate| rate.is_finite()) && 2.0 * rates[0] + rates[2] <= 2.0 + 1e-12, "{rates:?}");
 }
 
-/// Max-min as it is defined: everyone rises by bisection until somebody must stop. Slow, and knows no levels.
+/// Max-min as it is defined: all rates rise by bisection until one must stop. Slow, and without levels.
 fn by_bisection(problem: &Problem, shares: &[FairShare]) -> Vec<f64> {
     let most = |path: usize| shares[path].saturation().min(problem.rate_cap(path));
     let mut stopped: Vec<Option<f64>> = vec![None; shares.len()];

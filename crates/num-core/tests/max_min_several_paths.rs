@@ -237,7 +237,7 @@ fn fits(capacities: &[f64], asks: &[Ask], rates: &[f64]) -> bool {
     true
 }
 
-/// Max-min as it is defined: everyone rises by bisection until somebody must stop.
+/// Max-min as it is defined: all rates rise by bisection until one must stop.
 fn by_bisection(capacities: &[f64], asks: &[Ask]) -> Vec<f64> {
     let most = |flow: usize| asks[flow].1.saturation(0);
     let mut stopped: Vec<Option<f64>> = vec![None; asks.len()];

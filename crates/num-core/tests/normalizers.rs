@@ -50,11 +50,8 @@ proptest! {
         let rates: Vec<f64> = seeds[..problem.paths().len()].iter().map(|seed| seed.powf(power)).collect();
         let mut counts = vec![0; problem.links()];
         problem.paths().indices().iter().for_each(|&link| counts[link as usize] += 1);
-        for (name, feasible) in [
-            ("u-norm", normalize(&problem, &rates, &UNorm::default()).unwrap()),
-            ("f-norm", normalize(&problem, &rates, &FNorm::default()).unwrap()),
-            ("fill", normalize(&problem, &rates, &Fill).unwrap()),
-        ] {
+        for normalizer in Normalization::ALL {
+            let (name, feasible) = (normalizer.name(), normalize(&problem, &rates, normalizer).unwrap());
             let loads = problem.loads(&feasible).unwrap();
             for (link, ((load, capacity), count)) in loads.iter().zip(problem.capacities()).zip(&counts).enumerate() {
                 let most = capacity * (1.0 + f64::from(count + 4) * f64::EPSILON);

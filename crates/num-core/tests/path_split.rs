@@ -168,7 +168,7 @@ impl Utility for Broken {
 }
 
 #[test]
-fn a_demand_that_is_not_a_number_is_blamed_on_its_flow() {
+fn the_error_for_a_demand_that_is_nan_names_its_flow() {
     let utilities: Vec<Arc<dyn Utility>> = vec![Arc::new(AlphaFair::proportional()), Arc::new(Broken)];
     let problem = grouped(&[1.0, 1.0], &[&[0], &[0], &[1]], &[0, 1, 1], utilities);
     let error = Solver::new(&problem, "fast-ned", &BTreeMap::new()).unwrap_err().to_string();

@@ -149,7 +149,7 @@ fn bottlenecks_do_not_depend_on_the_units() {
 }
 
 #[test]
-fn under_max_min_it_is_the_full_link_where_nobody_has_a_larger_fair_share() {
+fn under_max_min_it_is_the_full_link_where_no_flow_has_a_larger_fair_share() {
     let fair = AlphaFair::new(f64::INFINITY, 1.0).unwrap();
     // Link 0 fills at 1 each, link 1 later at 3 for the last flow.
     let shared = problem(&[2.0, 4.0, 9.0], &[&[0, 1], &[0], &[1], &[2]], fair.clone());

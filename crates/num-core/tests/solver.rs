@@ -170,6 +170,11 @@ fn problems_and_solutions_are_the_same_after_serde() {
     let solution = solve(&again, &Settings::default()).unwrap();
     let text = serde_json::to_string(&solution).unwrap();
     assert_eq!(serde_json::from_str::<Solution>(&text).unwrap(), solution);
+    // Without an answer the gap is infinite and the objective NaN, which JSON writes as null.
+    let mut unsolved = solution;
+    (unsolved.objective, unsolved.certificate) = (f64::NAN, Certificate::new(f64::INFINITY, 0.0, f64::INFINITY));
+    let read: Solution = serde_json::from_str(&serde_json::to_string(&unsolved).unwrap()).unwrap();
+    assert!(read.objective.is_nan() && read.certificate == unsolved.certificate);
     let settings: Settings = serde_json::from_str(r#"{"tol": 1e-3}"#).unwrap();
     assert_eq!(settings, Settings::default().with_tol(1e-3));
 }

@@ -144,10 +144,10 @@ fn what_cannot_be_gone_on_with_is_said_and_nothing_has_changed() {
     solver.step(3).unwrap();
     let prices = solver.prices();
     let mut message = |other: &Problem| solver.update(other).unwrap_err().to_string();
-    assert_eq!(message(&parking_lot(3, 1.0)), "capacities has 3 entries, expected 2, one per link");
+    assert_eq!(message(&parking_lot(3, 1.0)), "update does not fit the problem: it has 3 links, the problem has 2");
     let of =
         |lists: &[&[u32]]| Problem::new(vec![3.0; 2], Paths::from_lists(lists), AlphaFair::proportional()).unwrap();
-    assert_eq!(message(&of(&[&[0], &[1]])), "paths has 2 entries, expected 3, one per path");
+    assert_eq!(message(&of(&[&[0], &[1]])), "update does not fit the problem: it is of 2 flows, the problem has 3");
     let others = "update does not fit the problem: path 1 crosses other links there";
     assert_eq!(message(&of(&[&[0, 1], &[1], &[0]])), others);
     let linear = problem.clone().with_utility(Linear::new(1.0).unwrap()).unwrap();

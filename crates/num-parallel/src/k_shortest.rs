@@ -12,7 +12,7 @@ use netnum_core::{Error, KShortest, Paths, Result, Topology};
 /// paths do not depend on `threads`.
 ///
 /// # Errors
-/// Those of [`Topology::k_shortest_paths`], and [`Error::Setting`] when the system does not give that many threads.
+/// Those of [`Topology::k_shortest_paths`], and [`Error::Threads`].
 ///
 /// ```
 /// use std::num::NonZeroUsize;

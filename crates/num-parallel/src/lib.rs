@@ -46,10 +46,8 @@ mod scenarios;
 mod solve;
 mod team;
 
-pub use allocator::{
-    Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, Normalization, allocator, restore_allocator,
-};
-pub use engine::{Engine, FlowId, Snapshot};
+pub use allocator::{Allocate, Allocator, AllocatorSettings, AllocatorSnapshot, allocator, restore_allocator};
+pub use engine::{Engine, EngineSnapshot, FlowId};
 pub use flow_blocks::Real;
 pub use k_shortest::k_shortest_paths;
 pub use many::{Batch, BatchObserver, solve_many};

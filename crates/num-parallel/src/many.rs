@@ -25,7 +25,7 @@ use crate::solve::solver;
 /// `method`, `options` and `settings` are for all of them, a time limit for each of them by itself.
 ///
 /// # Errors
-/// [`Error::Setting`] when the system does not give that many threads. What is wrong with a problem, or with the method
+/// [`Error::Threads`]. What is wrong with a problem, or with the method
 /// or an option for it, is in the problem's own result: see [`solver`](crate::solver) and
 /// [`Solver::run`](netnum_core::Solver::run).
 pub fn solve_many<P: Borrow<Problem> + Sync>(
@@ -39,7 +39,7 @@ pub fn solve_many<P: Borrow<Problem> + Sync>(
     let answers = Mutex::new(problems.iter().map(|_| None).collect::<Vec<_>>());
     batch.solve(threads, &answers)?;
     let answers = answers.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    Ok(answers.into_iter().map(|answer| answer.expect("nobody has stopped it")).collect())
+    Ok(answers.into_iter().map(|answer| answer.expect("every problem has a result")).collect())
 }
 
 /// Problems to be solved in the same way.
@@ -82,8 +82,8 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
     /// Returns when all are done or left out.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is a warm start per problem or none, [`Error::Setting`] when the system does not
-    /// give that many threads; nothing has begun then.
+    /// [`Error::Length`] unless there is a warm start per problem or none, [`Error::Threads`]; nothing has
+    /// begun then.
     pub fn solve(&self, threads: NonZeroUsize, observer: &impl BatchObserver) -> Result<()> {
         let problems = self.problems.len();
         if let Some(found) = self.warm_starts.map(<[_]>::len).filter(|&found| found != problems) {
@@ -110,7 +110,7 @@ impl<P: Borrow<Problem> + Sync> Batch<'_, P> {
 /// So many threads, but no more than there are pieces of work.
 ///
 /// # Errors
-/// [`Error::Setting`] when the system does not give that many.
+/// [`Error::Threads`] when the system does not give that many.
 pub(crate) fn pool(threads: NonZeroUsize, pieces: usize) -> Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get().min(pieces.max(1)));
     pool.build().map_err(|refusal| Error::threads(threads, refusal))

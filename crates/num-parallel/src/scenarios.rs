@@ -95,8 +95,8 @@ impl Scenarios<'_> {
     /// Solves them on `threads` threads, and hands each answer to the observer. Returns when all are done or left out.
     ///
     /// # Errors
-    /// Those of [`count`](Self::count), and [`Error::Setting`] when the system does not give that many threads; nothing
-    /// has begun then. What is wrong with a scenario is in its own result.
+    /// Those of [`count`](Self::count), and [`Error::Threads`]; nothing has begun then. What is wrong with a scenario
+    /// is in its own result.
     pub fn solve(&self, threads: NonZeroUsize, observer: &impl BatchObserver) -> Result<()> {
         let count = self.count()?;
         let together = count.div_ceil(LEAST_GROUPS).clamp(1, MOST_TOGETHER);

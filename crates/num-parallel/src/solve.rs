@@ -16,8 +16,8 @@ use crate::flow_blocks::of_problem;
 /// answer has the same bits for any number of threads.
 ///
 /// # Errors
-/// Those of [`Solver::new`] and [`Solver::warm_start`], [`Error::Setting`](netnum_core::Error::Setting) when the system
-/// does not give that many threads, and [`Error::Stopped`](netnum_core::Error::Stopped) while the flows are laid out.
+/// Those of [`Solver::new`] and [`Solver::warm_start`], [`Error::Threads`](netnum_core::Error::Threads),
+/// and [`Error::Stopped`](netnum_core::Error::Stopped) while the flows are laid out.
 pub fn solver(
     problem: &Problem,
     method: &str,

@@ -1,16 +1,16 @@
-//! The allocator: never an overload, news for those whom it concerns, the same state after a snapshot.
+//! The allocator: never an overload, updates only of rates that moved, the same state after a snapshot.
+
+mod common;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use common::rules;
 use netnum_core::price::{FastNed, LinkState, Memory, Ned, PriceRule, Rule, RuleSetup};
 use netnum_core::*;
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, Normalization, allocator, restore_allocator};
+use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, allocator, restore_allocator};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-const METHODS: [&str; 6] = ["ned", "fast-ned", "gradient", "fgm", "newton-like", "rcp"];
-const ALL: [Normalization; 3] = [Normalization::FNorm, Normalization::UNorm, Normalization::Fill];
 
 /// Those that flows may have: "rcp" by name is for proportionally fair flows.
 fn alphas_of<'a>(method: &str, alphas: &'a [f64]) -> &'a [f64] {
@@ -21,8 +21,8 @@ fn one() -> NonZeroUsize {
     NonZeroUsize::MIN
 }
 
-fn settings(normalization: Normalization, update_threshold: f64) -> AllocatorSettings {
-    AllocatorSettings::default().with_normalization(normalization).with_update_threshold(update_threshold)
+fn settings(normalizer: Option<Normalization>, update_threshold: f64) -> AllocatorSettings {
+    AllocatorSettings::default().with_normalizer(normalizer).with_update_threshold(update_threshold)
 }
 
 fn by_name(capacities: Vec<f64>, method: &str, settings: AllocatorSettings) -> Box<dyn Allocate> {
@@ -106,7 +106,7 @@ impl Use {
 /// After every tick and response no link is too full and failed ones carry nothing, whatever came before.
 fn never_overloads(method: &str, normalization: Normalization, events: usize, seed: u64) {
     let mut used = Use::new(seed);
-    let mut allocator = by_name(used.capacities.clone(), method, settings(normalization, 0.0));
+    let mut allocator = by_name(used.capacities.clone(), method, settings(Some(normalization), 0.0));
     for _ in 0..events {
         used.event(&mut *allocator, alphas_of(method, &[0.5, 1.0, 2.0, 5.0]));
         if used.rng.random_bool(0.3) {
@@ -126,8 +126,8 @@ fn never_overloads(method: &str, normalization: Normalization, events: usize, se
 
 #[test]
 fn no_method_and_no_normalizer_ever_overloads_a_link() {
-    for (seed, method) in METHODS.into_iter().enumerate() {
-        for normalization in ALL {
+    for (seed, method) in rules().enumerate() {
+        for normalization in Normalization::ALL.iter().copied() {
             never_overloads(method, normalization, 1500, seed as u64);
         }
     }
@@ -146,7 +146,7 @@ fn after_the_churn_rates_become_those_of_a_fresh_solve() {
     for (method, alphas, ticks) in [("ned", vec![1.0], 4000), ("fast-ned", vec![0.5, 1.0, 2.0], 2000)] {
         for normalization in [Normalization::FNorm, Normalization::Fill] {
             let mut used = Use::new(7);
-            let mut allocator = by_name(used.capacities.clone(), method, settings(normalization, 0.0));
+            let mut allocator = by_name(used.capacities.clone(), method, settings(Some(normalization), 0.0));
             for _ in 0..1000 {
                 used.event(&mut *allocator, &alphas);
             }
@@ -162,12 +162,12 @@ fn after_the_churn_rates_become_those_of_a_fresh_solve() {
     }
 }
 
-/// What endpoints send, having heard of updates only, fits too; and nobody hears of what has not moved.
+/// The rates of the last updates fit as well, and a rate that has not moved is not updated.
 #[test]
 fn endpoints_that_hear_of_updates_only_overload_nothing() {
     for threshold in [0.0, 0.01, 0.05, 0.3] {
         let mut used = Use::new(11);
-        let mut allocator = by_name(used.capacities.clone(), "ned", settings(Normalization::FNorm, threshold));
+        let mut allocator = by_name(used.capacities.clone(), "ned", settings(Some(Normalization::FNorm), threshold));
         let mut heard: BTreeMap<u64, f64> = BTreeMap::new();
         for _ in 0..3000 {
             used.event(&mut *allocator, &[1.0]);
@@ -203,7 +203,7 @@ fn headroom_is_left_alone() {
 #[test]
 fn flows_on_an_empty_link_begin_at_its_capacity() {
     for (scale, flows) in [(1.0, 1), (1e10, 1), (1e-9, 1), (1e10, 40)] {
-        let settings = settings(Normalization::None, 0.0);
+        let settings = settings(None, 0.0);
         let mut allocator = Allocator::<f64>::new(vec![10.0 * scale; 2], Ned::new(0.4), settings, one()).unwrap();
         for _ in 0..2 {
             let start = |_| allocator.start(&[0, 1], PowerLaw::log(scale)).unwrap();
@@ -220,7 +220,7 @@ fn flows_on_an_empty_link_begin_at_its_capacity() {
 
 #[test]
 fn a_response_follows_the_prices_and_leaves_them() {
-    let mut allocator = by_name(vec![10.0], "ned", settings(Normalization::None, 0.0));
+    let mut allocator = by_name(vec![10.0], "ned", settings(None, 0.0));
     let one = allocator.start(&[0], PowerLaw::log(1.0)).unwrap();
     allocator.tick().unwrap();
     let [price] = allocator.prices()[..] else { panic!("one link") };
@@ -231,7 +231,7 @@ fn a_response_follows_the_prices_and_leaves_them() {
     let rates = [one, other].map(|id| allocator.rate(id).unwrap());
     assert_eq!(rates, [1.0 / price, f64::min(3.0 / price, 20.0)]);
     // What it asked for is what the next tick moves prices by.
-    let mut waits = by_name(vec![10.0], "ned", settings(Normalization::None, 0.0));
+    let mut waits = by_name(vec![10.0], "ned", settings(None, 0.0));
     waits.start(&[0], PowerLaw::log(1.0)).unwrap();
     waits.tick().unwrap();
     waits.start(&[0], PowerLaw::log(3.0)).unwrap();
@@ -242,7 +242,7 @@ fn a_response_follows_the_prices_and_leaves_them() {
 
 #[test]
 fn a_weight_acts_in_a_response_with_fill_before_prices_have_followed() {
-    let mut allocator = by_name(vec![10.0], "ned", settings(Normalization::Fill, 0.0));
+    let mut allocator = by_name(vec![10.0], "ned", settings(Some(Normalization::Fill), 0.0));
     let light = allocator.start(&[0], PowerLaw::log(1.0)).unwrap();
     (0..50).for_each(|_| allocator.tick().unwrap());
     let heavy = allocator.start(&[0], PowerLaw::log(9999.0)).unwrap();
@@ -256,7 +256,7 @@ fn a_weight_acts_in_a_response_with_fill_before_prices_have_followed() {
 
 #[test]
 fn a_snapshot_goes_on_to_the_last_bit() {
-    for method in METHODS {
+    for method in rules() {
         let alphas = alphas_of(method, &[1.0, 2.0]);
         for single in [false, true] {
             let mut used = Use::new(13);
@@ -286,9 +286,9 @@ fn a_snapshot_goes_on_to_the_last_bit() {
 /// Also where buckets have emptied, for normalizers that add up in order.
 #[test]
 fn a_snapshot_of_what_has_emptied_goes_on_to_the_last_bit() {
-    for normalization in ALL {
+    for normalization in Normalization::ALL.iter().copied() {
         let mut used = Use::new(17);
-        let mut first = by_name(used.capacities.clone(), "ned", settings(normalization, 0.0));
+        let mut first = by_name(used.capacities.clone(), "ned", settings(Some(normalization), 0.0));
         for _ in 0..400 {
             used.event(&mut *first, &[1.0, 2.0]);
         }
@@ -311,7 +311,7 @@ fn a_snapshot_of_what_has_emptied_goes_on_to_the_last_bit() {
 #[test]
 fn what_has_ended_has_no_id_and_what_has_not_begun_no_rate() {
     for alpha in [1.0, 2.0] {
-        let mut allocator = by_name(vec![10.0], "ned", settings(Normalization::FNorm, 0.0));
+        let mut allocator = by_name(vec![10.0], "ned", settings(Some(Normalization::FNorm), 0.0));
         let worth = PowerLaw { alpha, ..PowerLaw::log(1.0) };
         let ids = [0, 1].map(|_| allocator.start(&[0], worth).unwrap());
         allocator.tick().unwrap();
@@ -335,7 +335,7 @@ fn links_are_priced_for_those_who_use_them() {
         allocator.tick().unwrap();
         allocator.rate(id).unwrap()
     };
-    let made = || by_name(vec![10.0, 10.0], "ned", settings(Normalization::None, 0.0));
+    let made = || by_name(vec![10.0, 10.0], "ned", settings(None, 0.0));
     // Beside a flow that is down.
     let mut allocator = made();
     allocator.set_capacity(0, 0.0).unwrap();
@@ -412,9 +412,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
         let options = options.iter().map(|&(name, value)| (name.into(), value)).collect();
         allocator_error(method, &options)
     };
-    let expected =
-        "method is \"newton\", expected \"fast-ned\", \"ned\", \"gradient\", \"fgm\", \"newton-like\" or \"rcp\"";
-    assert_eq!(named("newton", &[]), expected);
+    assert!(named("newton", &[]).starts_with("method is \"newton\", expected \"fast-ned\", \"ned\", "));
     assert!(named("ned", &[("gama", 1.0)]).contains("gamma"), "{}", named("ned", &[("gama", 1.0)]));
     assert_eq!(named("ned", &[("gamma", -1.0)]), "gamma is -1, expected a finite number > 0");
 }
@@ -428,7 +426,7 @@ fn allocator_error(method: &str, options: &BTreeMap<String, f64>) -> String {
 
 #[test]
 fn rcp_takes_flows_of_the_alpha_that_it_is_made_for_and_no_others() {
-    let mut allocator = by_name(vec![10.0], "rcp", settings(Normalization::None, 0.0));
+    let mut allocator = by_name(vec![10.0], "rcp", settings(None, 0.0));
     let first = allocator.start(&[0], PowerLaw::log(1.0)).unwrap();
     let refused = |error: Error| assert!(matches!(error, Error::Unsupported { .. }), "{error}");
     let error = allocator.start(&[0], PowerLaw::new(1.0, 2.0)).unwrap_err();
@@ -438,7 +436,7 @@ fn rcp_takes_flows_of_the_alpha_that_it_is_made_for_and_no_others() {
     assert_eq!(allocator.flows(), 1);
     // A rule that is made for it finds the optimum: rates in proportion to the weights, on a full link.
     let rule = Rule::by_name("rcp", &BTreeMap::new(), &RuleSetup::for_alpha(2.0)).unwrap();
-    let mut allocator: Allocator = Allocator::new(vec![10.0], rule, settings(Normalization::None, 0.0), one()).unwrap();
+    let mut allocator: Allocator = Allocator::new(vec![10.0], rule, settings(None, 0.0), one()).unwrap();
     let ids = [1.0, 4.0].map(|weight| allocator.start(&[0], PowerLaw::new(weight, 2.0)).unwrap());
     refused(allocator.start(&[0], PowerLaw::log(1.0)).unwrap_err());
     (0..200).for_each(|_| allocator.tick().unwrap());
@@ -458,7 +456,7 @@ impl PriceRule for Multiplicative {
 #[test]
 fn a_user_defined_rule_allocates_and_is_in_no_snapshot() {
     let rule = Rule::user(Multiplicative);
-    let mut allocator: Allocator = Allocator::new(vec![10.0], rule, settings(Normalization::None, 0.0), one()).unwrap();
+    let mut allocator: Allocator = Allocator::new(vec![10.0], rule, settings(None, 0.0), one()).unwrap();
     let ids = [1.0, 3.0].map(|weight| allocator.start(&[0], PowerLaw::log(weight)).unwrap());
     (0..200).for_each(|_| allocator.tick().unwrap());
     let [one, other] = ids.map(|id| allocator.rate(id).unwrap());

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use netnum_core::*;
-use netnum_parallel::{Allocate, AllocatorSettings, Engine, FlowId, Normalization, allocator, restore_allocator};
+use netnum_parallel::{Allocate, AllocatorSettings, Engine, FlowId, allocator, restore_allocator};
 use proptest::prelude::*;
 
 fn one() -> NonZeroUsize {
@@ -15,7 +15,7 @@ fn one() -> NonZeroUsize {
 }
 
 fn made(capacities: Vec<f64>, method: &str, normalization: Normalization) -> Box<dyn Allocate> {
-    let settings = AllocatorSettings::default().with_normalization(normalization).with_update_threshold(0.0);
+    let settings = AllocatorSettings::default().with_normalizer(Some(normalization)).with_update_threshold(0.0);
     allocator(capacities, method, &BTreeMap::new(), settings, false, one()).unwrap()
 }
 
@@ -131,7 +131,7 @@ proptest! {
         events in prop::collection::vec(event(), 1..120),
     ) {
         for method in ["ned", "fast-ned", "newton-like"] {
-            for normalization in [Normalization::FNorm, Normalization::UNorm, Normalization::Fill] {
+            for &normalization in Normalization::ALL {
                 never_overloads(method, normalization, &events);
             }
         }

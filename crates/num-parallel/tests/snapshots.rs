@@ -1,15 +1,16 @@
 //! Snapshots: what was damaged is refused by the name of its part, or gives an allocator that works.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use common::rules;
 use netnum_core::*;
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, Normalization, allocator, restore_allocator};
+use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, allocator, restore_allocator};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
-
-const METHODS: [&str; 6] = ["ned", "fast-ned", "gradient", "fgm", "newton-like", "rcp"];
 
 fn one() -> NonZeroUsize {
     NonZeroUsize::MIN
@@ -18,7 +19,7 @@ fn one() -> NonZeroUsize {
 /// An allocator in the middle of its life: flows have come, changed and gone, links have failed, a layout was made.
 fn in_use(method: &str, single: bool, normalization: Normalization, seed: u64) -> Box<dyn Allocate> {
     let net = Topology::leaf_spine(3, 4, 2, 10.0, 20.0).unwrap();
-    let settings = AllocatorSettings::default().with_normalization(normalization).with_headroom(0.1);
+    let settings = AllocatorSettings::default().with_normalizer(Some(normalization)).with_headroom(0.1);
     let capacities = net.capacities().to_vec();
     let mut allocator = allocator(capacities, method, &BTreeMap::new(), settings, single, one()).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -166,9 +167,9 @@ fn is_refused_or_works(text: &str, tolerance: f64) -> bool {
 fn damaged_by_the_thousand(times: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(20);
     let (mut works, mut refused) = (0, 0);
-    for (number, method) in METHODS.into_iter().enumerate() {
+    for (number, method) in rules().enumerate() {
         for single in [false, true] {
-            let normalization = [Normalization::FNorm, Normalization::UNorm, Normalization::Fill][number % 3];
+            let normalization = Normalization::ALL[number % Normalization::ALL.len()];
             let tolerance = if single { 1e-4 } else { 1e-12 };
             let text = in_use(method, single, normalization, number as u64).to_json().unwrap();
             assert!(is_refused_or_works(&text, tolerance));

@@ -1,14 +1,15 @@
 //! Solves by blocks: the same steps as the library's own loop, for every rule, on every kind of network.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use common::rules;
 use netnum_core::*;
 use netnum_parallel::solver;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-const RULES: [&str; 6] = ["fast-ned", "ned", "gradient", "fgm", "newton-like", "rcp"];
 
 fn threads(count: usize) -> NonZeroUsize {
     NonZeroUsize::new(count).unwrap()
@@ -88,7 +89,7 @@ fn every_rule_takes_the_same_steps_as_without_flow_blocks() {
     for alphas in [Alphas::All(1.0), Alphas::All(2.0), Alphas::Mixed] {
         for capped in [false, true] {
             for (name, problem) in networks(alphas, capped) {
-                for method in RULES {
+                for method in rules() {
                     if method == "rcp" && alphas == Alphas::Mixed {
                         continue;
                     }

@@ -36,9 +36,25 @@ pub enum OptionValue {
     Table(Options),
 }
 
+impl OptionValue {
+    /// Whether all its numbers are finite: JSON has no others.
+    fn is_finite(&self) -> bool {
+        match self {
+            Self::Number(number) => number.is_finite(),
+            Self::List(values) => values.iter().all(Self::is_finite),
+            Self::Table(values) => values.values().all(Self::is_finite),
+            Self::None | Self::Bool(_) | Self::Integer(_) | Self::Text(_) => true,
+        }
+    }
+}
+
+/// As JSON, but for a number that is ∞ or NaN, which is written by name.
 impl fmt::Display for OptionValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        json(self).fmt(f)
+        match self {
+            Self::Number(number) if !number.is_finite() => number.fmt(f),
+            _ => json(self).fmt(f),
+        }
     }
 }
 
@@ -85,6 +101,9 @@ pub(crate) fn build<Built>(
     let (of, known) = (format!("{kind} {name:?}"), (entry.options)());
     if let Some(option) = options.keys().find(|&option| !known.contains_key(option)) {
         return Err(Error::unknown_option(of, option, known.keys().map(String::as_str)));
+    }
+    if let Some((option, value)) = options.iter().find(|(_, value)| !value.is_finite()) {
+        return Err(Error::option(&of, option, value, "finite numbers"));
     }
     let given = Given { of, options, seed };
     (entry.build)(&given).map_err(|error| given.in_context(error))

@@ -1,7 +1,6 @@
 //! The allocator on a clock: what it converges to, how soon, and never too much.
 
-use netnum_core::Topology;
-use netnum_parallel::Normalization;
+use netnum_core::{Normalization, Topology};
 use netnum_sim::{
     Clocked, ClockedOptions, Ecmp, Ideal, Options, POLICIES, Pairs, Poisson, Report, RunSettings, RunStatus, Sizes,
     Workload, policy, simulate,
@@ -14,8 +13,7 @@ fn run(net: &Topology, workload: &Workload, policy: &mut dyn netnum_sim::Policy)
 const TICK: Option<f64> = Some(10e-6);
 const AT_EVENTS: Option<f64> = None;
 
-fn flowtune(interval: Option<f64>, normalizer: Normalization) -> Clocked {
-    let normalizer = Some(normalizer);
+fn flowtune(interval: Option<f64>, normalizer: Option<Normalization>) -> Clocked {
     let options =
         ClockedOptions::default().with_interval(interval).with_normalizer(normalizer).with_update_threshold(0.0);
     Clocked::new(options).unwrap()
@@ -30,7 +28,7 @@ fn senders_share_a_receiver_within_100_us_of_every_change() {
     let workload = Workload::new(arrivals.to_vec(), vec![0, 1, 2, 3, 4], vec![8; 5], vec![size; 5]).unwrap();
     let fair = run(&net, &workload, &mut Ideal::proportional());
     for normalization in [Normalization::FNorm, Normalization::Fill] {
-        let report = run(&net, &workload, &mut flowtune(TICK, normalization));
+        let report = run(&net, &workload, &mut flowtune(TICK, Some(normalization)));
         for (time, fair) in report.completion_times.iter().zip(&fair.completion_times) {
             assert!(*time >= fair - 1e-3 && *time <= fair + 1e-3, "{normalization:?}: {time} and {fair}");
         }
@@ -45,13 +43,13 @@ fn an_iteration_at_every_event_keeps_near_the_optimum() {
     let workload = Workload::poisson(&net, &arrivals, &Pairs::Uniform, 3).unwrap();
     let mean = |report: &Report| report.slowdowns.iter().sum::<f64>() / report.slowdowns.len() as f64;
     let best = mean(&run(&net, &workload, &mut Ideal::proportional()));
-    let at_events = run(&net, &workload, &mut flowtune(AT_EVENTS, Normalization::Fill));
+    let at_events = run(&net, &workload, &mut flowtune(AT_EVENTS, Some(Normalization::Fill)));
     assert!((mean(&at_events) / best - 1.0).abs() < 0.1, "{} and {best}", mean(&at_events));
     // Nothing normalizes here, and links are over capacity for a while.
-    let raw = run(&net, &workload, &mut flowtune(TICK, Normalization::None));
+    let raw = run(&net, &workload, &mut flowtune(TICK, None));
     assert!(raw.over_allocation > 0.0);
     // The same seeds, the same times.
-    let again = run(&net, &workload, &mut flowtune(AT_EVENTS, Normalization::Fill));
+    let again = run(&net, &workload, &mut flowtune(AT_EVENTS, Some(Normalization::Fill)));
     assert_eq!(at_events.completion_times, again.completion_times);
 }
 
@@ -62,7 +60,7 @@ fn a_clock_that_stands_still_and_a_method_without_a_rule_are_errors() {
     let still = refused(ClockedOptions::default().with_interval(Some(0.0)));
     assert_eq!(still, "interval is 0, expected a finite number > 0");
     let late = Workload::new(vec![1e12], vec![0], vec![1], vec![1e6]).unwrap();
-    let mut policy = flowtune(TICK, Normalization::FNorm);
+    let mut policy = flowtune(TICK, Some(Normalization::FNorm));
     let fine = simulate(&net, &late, &mut Ecmp::new(1), &mut policy, &RunSettings::default(), &mut ()).unwrap_err();
     assert!(fine.to_string().contains("shorter than the clock can tell apart"), "{fine}");
     let newton = refused(ClockedOptions::default().with_method("newton".into()));

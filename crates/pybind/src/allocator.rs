@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use netnum_core::PowerLaw;
-use netnum_core::{Error, Parameter, Paths};
-use netnum_parallel::{Allocate, AllocatorSettings, FlowId, Normalization, allocator, restore_allocator};
+use netnum_core::{Error, Normalization, Parameter, Paths};
+use netnum_parallel::{Allocate, AllocatorSettings, FlowId, allocator, restore_allocator};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyTuple};
@@ -109,15 +109,7 @@ impl Allocator {
             Some(topology) => topology.get().core.capacities().to_vec(),
             None => numbers::floats("capacities", network)?,
         };
-        let normalization = match normalizer {
-            Some("f-norm") => Normalization::FNorm,
-            Some("u-norm") => Normalization::UNorm,
-            Some("fill") => Normalization::Fill,
-            None => Normalization::None,
-            Some(name) => {
-                return Err(setting("normalizer", format!("{name:?}"), "\"f-norm\", \"u-norm\", \"fill\" or None"));
-            }
-        };
+        let normalizer = normalizer.map(Normalization::by_name).transpose().map_err(raise)?;
         let single = match dtype {
             "float64" => false,
             "float32" => true,
@@ -125,7 +117,7 @@ impl Allocator {
         };
         let (options, threads) = (options_of(options)?, threads_of(threads)?);
         let settings = AllocatorSettings::default()
-            .with_normalization(normalization)
+            .with_normalizer(normalizer)
             .with_update_threshold(update_threshold)
             .with_headroom(headroom);
         let core = allocator(capacities, method, &options, settings, single, threads).map_err(raise)?;
@@ -259,7 +251,7 @@ impl Allocator {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For an id of no flowlet, or of one that has ended.
+    ///     For an id of no flowlet, of one that has ended, or that is given twice.
     fn end(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut core = self.core()?;
         let (core, ids) = (&mut *core, flow_ids(ids)?);

@@ -12,7 +12,7 @@ pub(crate) struct Certificate {
     /// Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
     /// first-order gain of raising every rate by 100 %, where caps and saturations let it; a flow that these hold is
     /// judged by itself where its utility is larger than all that. By weak duality never below the true loss (to
-    /// rounding). For max-min problems how far the flow that is worst off is from having a bottleneck, relative to its
+    /// rounding). For max-min problems the largest distance of a flow from having a bottleneck, relative to its
     /// rate.
     relative_gap: f64,
     /// How far the fullest link was over its capacity before the rates were made feasible, relative to it; 0 if none.

@@ -160,7 +160,7 @@ impl FeasiblePoint<'_> {
             let below_cap = if cap.is_finite() { 1.0 - rate / cap } else { f64::INFINITY };
             in_price(marginal - price).min(below_cap).min(in_rate)
         } else {
-            // Equal, or not a number.
+            // Equal, or NaN.
             marginal - price
         }
     }

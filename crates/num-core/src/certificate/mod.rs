@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::interrupt;
+use crate::non_finite;
 use crate::normalize::relative_loads;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
@@ -31,13 +32,15 @@ pub(crate) use feasible_point::FeasiblePoint;
 pub struct Certificate {
     /// Bound on the utility that is still missing after the rates were made feasible by F-NORM, relative to the
     /// first-order gain of raising every rate by 100 %. Never below the true loss (to rounding). For max-min problems,
-    /// which have no utility to lose, how far the flow that is worst off is from having a bottleneck, relative to its
-    /// rate.
+    /// which have no utility to lose, the largest distance of a flow from having a bottleneck, relative to its rate.
+    #[serde(with = "non_finite::infinity")]
     pub relative_gap: f64,
     /// By how much the rates exceeded a capacity or a cap, at most, before they were made feasible; relative to it, 0
     /// if they did not, ∞ if something went over a failed link.
+    #[serde(with = "non_finite::infinity")]
     pub overload: f64,
     /// Largest violation of the optimality conditions, relative; at least the overload.
+    #[serde(with = "non_finite::infinity")]
     pub kkt_residual: f64,
 }
 

@@ -3,12 +3,14 @@
 //! A run that does not reach its tolerance is no error: it ends with a [`Status`](crate::Status).
 
 mod cause;
+mod checks;
 mod did_you_mean;
 
 pub use cause::Cause;
+pub use checks::{check_capacity, check_price, check_rate};
 pub use did_you_mean::did_you_mean;
 
-/// Bad input, naming the link, path, flow or option to blame.
+/// Bad input, naming the link, path, flow or option that is wrong.
 ///
 /// Nothing has changed when one is returned, but for [`Error::Utility`]: the values of a user-defined utility are only
 /// known while a [`Solver`](crate::Solver) iterates.
@@ -254,6 +256,12 @@ pub enum Error {
     LinkTwice {
         /// Index of the link.
         link: usize,
+    },
+    /// A flow that is named twice at once.
+    #[error("flow {id} is named twice, expected every flow once")]
+    FlowTwice {
+        /// Its id.
+        id: String,
     },
     /// A flow that has ended, or that never was one of this engine's.
     #[error("there is no flow {id}: it has ended, or belongs elsewhere")]

@@ -148,7 +148,7 @@ fn each_share<'a>(problem: &'a Problem, method: &str, mut take: impl FnMut(usize
             pacer.did(1)?;
             let flow = flow as usize;
             let share = block.utility.fair_share(place).ok_or_else(|| {
-                let kind = block.utility.spec(place).map_or("user's own".into(), |spec| spec.kind);
+                let kind = block.utility.spec(place).map_or("user-defined".into(), |spec| spec.kind);
                 let what = format!("flow {flow}, whose {kind} utility has no fair share");
                 let instead = "use solve(), or AlphaFair or BandwidthFunction for every flow";
                 Error::Unsupported { method: method.into(), what, instead }

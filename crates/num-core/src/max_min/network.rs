@@ -95,7 +95,7 @@ impl Network {
     /// Feasible rates of all paths of the problem, in its units, from what the open ones should have.
     pub(super) fn caller_rates(&self, mut rates: Vec<f64>) -> Vec<f64> {
         for (rate, &ceiling) in rates.iter_mut().zip(&self.ceilings) {
-            // Not clamp, which lets a rate that is not a number pass.
+            // Not clamp, which lets NaN pass.
             *rate = if *rate > 0.0 { rate.min(ceiling) } else { 0.0 };
         }
         FNorm::default().normalize(&self.capacities, &self.paths, &mut rates);

@@ -156,14 +156,9 @@ impl MaxMinBasis {
     /// # Errors
     /// [`Error::OtherPaths`] unless it is of a problem with these paths.
     pub(super) fn check(&self, problem: &Problem) -> Result<()> {
-        let wrong = |what: String| Err(Error::OtherPaths { name: "start", what });
-        let flows = self.group.iter().max().map_or(0, |&last| last as usize + 1);
-        if flows != problem.flows() {
-            return wrong(format!("it is of {flows} flows, the problem has {}", problem.flows()));
+        match problem.difference(&self.paths, &self.group) {
+            Some(what) => Err(Error::OtherPaths { name: "start", what }),
+            None => Ok(()),
         }
-        if self.paths.len() != problem.paths().len() {
-            return wrong(format!("it is of {} paths, the problem has {}", self.paths.len(), problem.paths().len()));
-        }
-        problem.difference(&self.paths, &self.group).map_or(Ok(()), wrong)
     }
 }

@@ -54,7 +54,7 @@ fn has_none(column: &[Option<f64>]) -> bool {
     column.iter().all(Option::is_none)
 }
 
-/// A interruptible_list list, or null.
+/// A column, or null.
 mod optional_column {
     use super::{Deserialize, Deserializer, Serialize, Serializer, interruptible_list};
 
@@ -121,14 +121,16 @@ impl Columns {
     }
 
     fn push(&mut self, spec: Spec) {
-        self.kind.push(spec.kind);
-        self.weight.push(spec.weight);
-        self.scale.push(spec.scale);
-        self.alpha.push(spec.alpha);
-        self.size.push(spec.size);
-        self.eps.push(spec.eps);
-        self.breakpoints.push(spec.breakpoints);
-        self.tail_slope.push(spec.tail_slope);
+        // Every field by name, so that the compiler finds a column that is missing.
+        let Spec { kind, weight, scale, alpha, size, eps, breakpoints, tail_slope } = spec;
+        self.kind.push(kind);
+        self.weight.push(weight);
+        self.scale.push(scale);
+        self.alpha.push(alpha);
+        self.size.push(size);
+        self.eps.push(eps);
+        self.breakpoints.push(breakpoints);
+        self.tail_slope.push(tail_slope);
     }
 }
 

@@ -6,7 +6,7 @@ mod json;
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_capacity, check_price};
 use crate::interrupt;
 use crate::paths::Paths;
 use crate::utility::{Curvature, Utilities, Utility};
@@ -294,24 +294,25 @@ impl Problem {
     /// Whether another problem has the same paths of the same flows over as many links.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of links, paths or flows, [`Error::OtherPaths`] for other paths or flows.
+    /// [`Error::OtherPaths`] for other links, paths or flows, or another number of them.
     pub(crate) fn check_same_paths(&self, other: &Self) -> Result<()> {
-        let counts = [
-            ("capacities", other.links(), self.links(), "link"),
-            ("paths", other.paths.len(), self.paths.len(), "path"),
-            ("utility", other.flows, self.flows, "flow"),
-        ];
-        if let Some((what, found, expected, per)) = counts.into_iter().find(|count| count.1 != count.2) {
-            return Err(Error::Length { what: what.into(), found, expected, per });
-        }
-        match self.difference(&other.paths, &other.group) {
+        let links = (other.links() != self.links())
+            .then(|| format!("it has {} links, the problem has {}", other.links(), self.links()));
+        match links.or_else(|| self.difference(&other.paths, &other.group)) {
             Some(what) => Err(Error::OtherPaths { name: "update", what }),
             None => Ok(()),
         }
     }
 
-    /// The first of as many paths that crosses other links than here, or is of another flow, and how.
+    /// How other paths and their flows differ from these: by their number, or the first that differs.
     pub(crate) fn difference(&self, paths: &Arc<Paths>, group: &Arc<Vec<u32>>) -> Option<String> {
+        let flows = |group: &[u32]| group.iter().max().map_or(0, |&last| last as usize + 1);
+        if flows(group) != self.flows {
+            return Some(format!("it is of {} flows, the problem has {}", flows(group), self.flows));
+        }
+        if paths.len() != self.paths.len() {
+            return Some(format!("it is of {} paths, the problem has {}", paths.len(), self.paths.len()));
+        }
         let crosses_others = |&path: &usize| self.paths.links(path) != paths.links(path);
         if !Arc::ptr_eq(&self.paths, paths)
             && let Some(path) = (0..paths.len()).find(crosses_others)
@@ -343,16 +344,10 @@ impl Problem {
                 per: "link",
             });
         }
-        match prices.iter().position(|price| !(price.is_finite() && *price >= 0.0)) {
-            Some(link) => Err(Error::Price { link, value: prices[link] }),
-            None => Ok(()),
-        }
+        prices.iter().enumerate().try_for_each(|(link, &price)| check_price(link, price))
     }
 }
 
 fn check_capacities(capacities: &[f64]) -> Result<()> {
-    match capacities.iter().position(|value| !(value.is_finite() && *value >= 0.0)) {
-        Some(link) => Err(Error::Capacity { link, value: capacities[link] }),
-        None => Ok(()),
-    }
+    capacities.iter().enumerate().try_for_each(|(link, &capacity)| check_capacity(link, capacity))
 }

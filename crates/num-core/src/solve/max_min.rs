@@ -1,9 +1,9 @@
-//! The search for max-min rates as a method. A step is some milliseconds of the search; at its end the rates are
+//! The search for max-min rates as a method. A step is some ten milliseconds of it; after the last one the rates are
 //! max-min fair.
 //!
-//! There are no prices (all stay 0). Until then the rates are those at the current fair share t, with flows that were
-//! fixed below t at their fixed rates: feasible, and far from optimal. Their gap is by the inequalities found so far,
-//! and may be larger than that of [`certify`](crate::certify()), which completes the search.
+//! There are no prices (all stay 0). Before the last step the rates are those at the current fair share t, with flows
+//! that were fixed below t at their fixed rates: feasible, and far from optimal. Their gap is by the inequalities found
+//! so far, and may be larger than that of [`certify`](crate::certify()), which completes the search.
 
 use super::{Method, State};
 use crate::error::Result;

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::non_finite;
+
 /// The state of a solve after an iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -12,11 +14,14 @@ pub struct Progress {
     /// Iterations done, 0 at the start.
     pub iteration: usize,
     /// Relative gap of the last certificate; ∞ before the first.
+    #[serde(with = "non_finite::infinity")]
     pub gap: f64,
     /// How far the fullest link was over its capacity at the last certificate, relative to it, before
     /// normalization; NaN before the first.
+    #[serde(with = "non_finite::nan")]
     pub overload: f64,
     /// KKT residual of the last certificate; NaN where it did not matter, the gap being far from the tolerance.
+    #[serde(with = "non_finite::nan")]
     pub kkt_residual: f64,
     /// Seconds since the solve began.
     pub seconds: f64,

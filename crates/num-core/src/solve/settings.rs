@@ -11,12 +11,12 @@ use crate::error::{Error, Result};
 #[non_exhaustive]
 pub enum Stop {
     /// The relative gap is at most the tolerance, and the KKT residual at most 1e−3 (or the tolerance, where that is
-    /// larger): the total worth is right to the tolerance, and every single rate to about a thousandth of itself, or
+    /// larger): the total utility is right to the tolerance, and every single rate to about a thousandth of itself, or
     /// its price to a tenth of that where the utility is nearly linear.
     #[default]
     Rates,
-    /// The relative gap is at most the tolerance: the total worth is right, relative to what raising every rate by 100
-    /// % would gain. Flows that matter little to that total (rich ones at large α, tiny weights) may still be far from
+    /// The relative gap is at most the tolerance: the total utility is right, relative to the gain of raising all rates
+    /// by 100 %. Flows that matter little to that total (large rates at large α, tiny weights) may still be far from
     /// their rates.
     Gap,
     /// The KKT residual is at most the tolerance: every single rate is right to about that, relative to itself.

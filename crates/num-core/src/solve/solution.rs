@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Progress;
 use crate::certificate::Certificate;
+use crate::non_finite;
 use crate::problem::Problem;
 
 /// How a solve ended. Only [`Optimal`](Self::Optimal) asserts a tolerance, which a certificate met.
@@ -73,6 +74,7 @@ pub struct Solution {
     /// have several paths.
     pub bottlenecks: Vec<Option<u32>>,
     /// Σ U_f(y_f) over the flows that are not in `failed_flows`; for max-min problems their smallest fair share.
+    #[serde(with = "non_finite::nan")]
     pub objective: f64,
     /// The proof for these rates and prices.
     pub certificate: Certificate,

@@ -14,6 +14,7 @@ use super::{Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Sta
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
+use crate::normalize;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
@@ -132,10 +133,7 @@ impl Solver {
     /// next step begins at these prices.
     pub fn resume(&mut self, prices: &[f64], rates: &[f64]) -> Result<()> {
         self.problem.check_prices(prices)?;
-        self.problem.check_rates(rates)?;
-        if let Some(path) = rates.iter().position(|rate| !(rate.is_finite() && *rate >= 0.0)) {
-            return Err(Error::Rate { path, value: rates[path] });
-        }
+        normalize::check(&self.problem, rates)?;
         self.choose_for_warm_start()?;
         self.state.prices = self.presolved.natural_prices(prices);
         self.state.rates = self.presolved.natural_rates(rates);
@@ -146,7 +144,7 @@ impl Solver {
     /// Goes on with another problem on the same paths, from where it stands: other capacities, caps or utilities.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::Setting`] for a problem with other links, paths or flows, [`Error::Unsupported`]
+    /// [`Error::OtherPaths`] for a problem with other links, paths or flows, [`Error::Unsupported`]
     /// for one that the method cannot take, and for a solver with a user-defined [rule](Self::with_rule); those
     /// of [`new`](Self::new). Nothing has changed then.
     pub fn update(&mut self, problem: &Problem) -> Result<()> {
@@ -381,7 +379,7 @@ impl Solver {
         self.auto.as_mut()?.next(self.method_name, &self.problem, stalled, self.iteration, score, tol)
     }
 
-    /// Goes on with another method from these prices. After an error the method is unchanged.
+    /// Goes on with another method from these prices. Where that cannot start, the method is unchanged.
     fn switch_method(&mut self, method: &str, prices: Vec<f64>) -> Result<()> {
         let info = MethodInfo::of(method, &self.problem)?;
         let setup = Setup { problem: &self.problem, presolved: &self.presolved, respond: self.respond.as_deref() };

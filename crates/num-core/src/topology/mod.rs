@@ -24,7 +24,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result, expected_below};
+use crate::error::{Error, Result, check_capacity, expected_below};
 use crate::interrupt::{self, Pacer};
 pub use k_shortest::{Found, KShortest};
 use routes::Routing;
@@ -292,10 +292,6 @@ impl From<Topology> for Plain {
         let Topology { name, node_names, ends, tiers, links, .. } = net;
         Self { name, node_names, ends, tiers, links }
     }
-}
-
-fn check_capacity(link: usize, capacity: f64) -> Result<()> {
-    if capacity.is_finite() && capacity >= 0.0 { Ok(()) } else { Err(Error::Capacity { link, value: capacity }) }
 }
 
 /// The nodes in the order of their names.

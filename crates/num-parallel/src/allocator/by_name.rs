@@ -30,7 +30,7 @@ pub fn allocator(
     })
 }
 
-/// The allocator that [`Allocate::to_json`] was asked of.
+/// The allocator whose state [`Allocate::to_json`] wrote.
 ///
 /// # Errors
 /// [`Error::Snapshot`] for any other text, and those of [`Allocator::restore`].

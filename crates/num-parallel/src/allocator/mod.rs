@@ -18,31 +18,17 @@ mod snapshot;
 use std::fmt;
 use std::num::NonZeroUsize;
 
+use netnum_core::error::check_capacity;
 use netnum_core::interrupt::{self, Pacer};
 use netnum_core::price::Rule;
-use netnum_core::{Error, Fill, Paths, PowerLaw, Result, UNorm};
+use netnum_core::{Error, Normalization, Paths, PowerLaw, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Engine, FlowId, check_capacity};
+use crate::engine::{Engine, FlowId};
 use crate::flow_blocks::Real;
 pub use by_name::{allocator, restore_allocator};
 pub use snapshot::AllocatorSnapshot;
-
-/// What makes the rates of a tick feasible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Normalization {
-    /// Every rate is divided by the largest load per capacity on its path, where that is above 1. O(flows).
-    FNorm,
-    /// All by the largest of the network. O(crossings), on one thread.
-    UNorm,
-    /// Weighted max-min with the rates as weights, which wastes nothing. As expensive as
-    /// [`max_min`](netnum_core::max_min()), on one thread.
-    Fill,
-    /// Nothing: rates are what the flows demand, and links may be too full.
-    None,
-}
 
 /// Settings of an allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -50,8 +36,9 @@ pub enum Normalization {
 #[non_exhaustive]
 #[must_use]
 pub struct AllocatorSettings {
-    /// What makes rates feasible.
-    pub normalization: Normalization,
+    /// What makes the rates of a tick feasible: F-NORM in O(flows), any other in O(crossings) and on one thread. With
+    /// `None` rates are what the flows demand, and links may be too full.
+    pub normalizer: Option<Normalization>,
     /// θ: a rate is sent again when it has moved by more than this part of itself; 0 ≤ θ < 1.
     pub update_threshold: f64,
     /// The part of every link that is held back, for flows too short to be started; 0 ≤ headroom < 1.
@@ -61,14 +48,14 @@ pub struct AllocatorSettings {
 impl Default for AllocatorSettings {
     /// F-NORM, a threshold of 0.01 and no headroom.
     fn default() -> Self {
-        Self { normalization: Normalization::FNorm, update_threshold: 0.01, headroom: 0.0 }
+        Self { normalizer: Some(Normalization::FNorm), update_threshold: 0.01, headroom: 0.0 }
     }
 }
 
 impl AllocatorSettings {
-    /// With another normalization.
-    pub fn with_normalization(self, normalization: Normalization) -> Self {
-        Self { normalization, ..self }
+    /// With another normalizer, or none.
+    pub fn with_normalizer(self, normalizer: Option<Normalization>) -> Self {
+        Self { normalizer, ..self }
     }
 
     /// With another update threshold.
@@ -210,8 +197,8 @@ pub trait Allocate: Send + Sync {
     /// c (1 + (n + 4) 2⁻⁵²), n being the flows on the link; in single precision some 1e-5.
     ///
     /// # Errors
-    /// [`Error::Setting`] when the system does not give the threads that more flows could use, and [`Error::Stopped`],
-    /// both before the iteration, which is never done by half.
+    /// [`Error::Threads`] when the system does not give those that more flows could use, and [`Error::Stopped`], both
+    /// before the iteration, which is never done by half.
     fn tick(&mut self) -> Result<()>;
 
     /// Keeps each worker thread on a core of its own: see [`Engine::pin`].
@@ -256,7 +243,7 @@ pub trait Allocate: Send + Sync {
     /// The whole state as JSON, for [`restore_allocator`]. O(links + crossings).
     ///
     /// # Errors
-    /// [`Error::Stopped`].
+    /// [`Error::Unsupported`] with a user-defined rule, [`Error::Stopped`].
     fn to_json(&self) -> Result<String>;
 }
 
@@ -267,7 +254,8 @@ impl<R: Real> Allocator<R> {
     /// An allocator for links of these capacities, without flows. A capacity of 0 is a failed link.
     ///
     /// # Errors
-    /// [`Error::Capacity`]; [`Error::Setting`] for a setting or a parameter of the rule out of its range.
+    /// [`Error::Capacity`]; [`Error::Setting`] for a setting or a parameter of the rule out of its range;
+    /// [`Error::Threads`].
     pub fn new(
         capacities: Vec<f64>,
         rule: impl Into<Rule>,
@@ -319,8 +307,11 @@ impl<R: Real> Allocator<R> {
     fn check_ids(&self, ids: &[FlowId], pacer: &mut Pacer) -> Result<()> {
         let mut named = FxHashSet::default();
         for &id in ids {
-            if !self.engine.contains(id) || (ids.len() > 1 && !named.insert(id)) {
+            if !self.engine.contains(id) {
                 return Err(Error::UnknownFlow { id: id.to_string() });
+            }
+            if ids.len() > 1 && !named.insert(id) {
+                return Err(Error::FlowTwice { id: id.to_string() });
             }
             pacer.did(4)?;
         }
@@ -368,11 +359,10 @@ impl<R: Real> Allocator<R> {
 
     /// Feasible rates, from what flows demanded last.
     fn normalize(&mut self) {
-        match self.settings.normalization {
-            Normalization::FNorm => self.engine.normalize(),
-            Normalization::UNorm => self.engine.normalize_by(&UNorm::default()),
-            Normalization::Fill => self.engine.normalize_by(&Fill),
-            Normalization::None => {}
+        match self.settings.normalizer {
+            None => {}
+            Some(Normalization::FNorm) => self.engine.normalize(),
+            Some(other) => self.engine.normalize_by(&other),
         }
     }
 }
@@ -508,8 +498,8 @@ impl<R: Real> Allocate for Allocator<R> {
 
     fn respond(&mut self) -> Result<()> {
         self.engine.respond()?;
-        match self.settings.normalization {
-            Normalization::Fill => self.engine.fill_by_demand(),
+        match self.settings.normalizer {
+            Some(Normalization::Fill) => self.engine.fill_by_demand(),
             _ => self.normalize(),
         }
         self.fresh.clear();
@@ -568,7 +558,7 @@ impl<R: Real> Allocate for Allocator<R> {
 impl AllocatorSettings {
     /// A flow's rate, from what it demands and what the normalizer leaves of that.
     fn given(&self, asked: f64, feasible: f64) -> f64 {
-        if self.normalization == Normalization::None { asked } else { feasible }
+        if self.normalizer.is_none() { asked } else { feasible }
     }
 
     /// The part of a link that rates may fill.

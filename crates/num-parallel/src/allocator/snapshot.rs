@@ -11,12 +11,13 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
+use netnum_core::error::check_capacity;
 use netnum_core::{Error, Result, interrupt, interruptible_list};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::{Allocator, AllocatorSettings};
-use crate::engine::{Engine, Snapshot};
+use crate::engine::{Engine, EngineSnapshot};
 use crate::flow_blocks::Real;
 
 /// The value of the first field of the text.
@@ -32,7 +33,7 @@ pub struct AllocatorSnapshot {
     version: u64,
     bits: u32,
     settings: AllocatorSettings,
-    engine: Snapshot,
+    engine: EngineSnapshot,
     #[serde(with = "interruptible_list")]
     capacities: Vec<f64>,
     #[serde(with = "interruptible_list")]
@@ -177,7 +178,7 @@ impl AllocatorSnapshot {
             return wrong(format!("capacities: {} of them, of {} links", capacities.len(), engine.capacities().len()));
         }
         for (link, (&capacity, used)) in capacities.iter().zip(engine.capacities()).enumerate() {
-            super::check_capacity(link, capacity).map_err(|error| Error::Snapshot(format!("capacities: {error}")))?;
+            check_capacity(link, capacity).map_err(|error| Error::Snapshot(format!("capacities: {error}")))?;
             if settings.used(capacity) != used {
                 return wrong(format!("capacities: link {link} has {capacity}, and its settings do not leave {used}"));
             }

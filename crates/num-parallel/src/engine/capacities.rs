@@ -1,11 +1,12 @@
 //! Capacities that change while flows are there: planned and checked first, done then, or not at all.
 
+use netnum_core::error::check_capacity;
 use netnum_core::interrupt::Pacer;
 use netnum_core::{Error, Result};
 use rustc_hash::FxHashMap;
 
 use super::link_flows::LinkFlows;
-use super::{Engine, Real, check_capacity};
+use super::{Engine, Real};
 
 /// New capacities of some links, and what they do to the flows there.
 pub(crate) struct CapacityChange {

@@ -27,7 +27,7 @@ use crate::flow_blocks::{FlowBlocks, Real, Sample, Spot};
 pub use flow_table::FlowId;
 use flow_table::{FlowTable, Slot};
 use link_flows::LinkFlows;
-pub use snapshot::Snapshot;
+pub use snapshot::EngineSnapshot;
 
 /// The largest weight of a flow in a max-min by demand, in parts of what its path can carry.
 const HEAVIEST: f64 = 1e6;
@@ -105,8 +105,7 @@ impl<R: Real> Engine<R> {
     ///
     /// # Errors
     /// [`Error::Capacity`], [`Error::EmptyPath`], [`Error::LinkOutOfRange`], [`Error::RepeatedLink`];
-    /// [`Error::Setting`] for a parameter of the rule that is out of its range, and when the system does not give that
-    /// many threads; [`Error::Stopped`].
+    /// [`Error::Setting`] for a parameter of the rule that is out of its range; [`Error::Threads`], [`Error::Stopped`].
     pub fn new(capacities: Vec<f64>, typical: &Paths, rule: impl Into<Rule>, threads: NonZeroUsize) -> Result<Self> {
         let links = LinkPrices::new(rule, capacities)?;
         let (count, mut pacer) = (links.capacities().len(), Pacer::new());
@@ -455,7 +454,7 @@ impl<R: Real> Engine<R> {
         Ok(self.table.get(id)?.law)
     }
 
-    /// Sets the price of one link; a rule with a memory starts again there. O(1).
+    /// Sets the price of one link. A rule whose memory depends on the network starts again, any other goes on. O(1).
     ///
     /// # Errors
     /// [`Error::UnknownLink`], [`Error::Price`].
@@ -467,7 +466,7 @@ impl<R: Real> Engine<R> {
     /// elsewhere. Rates, prices and ids stay; sums come in another order. O(links + crossings).
     ///
     /// # Errors
-    /// [`Error::Setting`] when the system does not give the threads, [`Error::Stopped`]; nothing has changed then.
+    /// [`Error::Threads`], [`Error::Stopped`]; nothing has changed then.
     pub fn lay_out(&mut self) -> Result<()> {
         let (mut paths, mut pacer) = (Paths::from_lists([[0; 0]; 0]), Pacer::new());
         self.each_flow(|flow| {
@@ -522,13 +521,6 @@ impl<R: Real> fmt::Debug for Engine<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (flows, links, blocks) = (self.flows(), self.links(), self.flows.len());
         write!(f, "Engine({flows} flows, {links} links, {blocks} flow blocks, {} threads)", self.flows.threads())
-    }
-}
-
-pub(crate) fn check_capacity(link: usize, capacity: f64) -> Result<()> {
-    match capacity.is_finite() && capacity >= 0.0 {
-        true => Ok(()),
-        false => Err(Error::Capacity { link, value: capacity }),
     }
 }
 

@@ -6,7 +6,7 @@
 use std::num::NonZeroUsize;
 
 use netnum_core::interrupt::Pacer;
-use netnum_core::price::{LARGEST_SUM, LinkPrices, SavedPrices};
+use netnum_core::price::{LARGEST_SUM, LinkPrices, PricesSnapshot};
 use netnum_core::{Error, Paths, PowerLaw, Result, interruptible_list};
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +17,10 @@ use crate::flow_blocks::Sample;
 /// An engine's state.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Snapshot {
+pub struct EngineSnapshot {
     /// Width of the numbers that it keeps of flows.
     bits: u32,
-    prices: SavedPrices,
+    prices: PricesSnapshot,
     /// Of every link, the last capacity above 0; 0 before it has had one.
     #[serde(with = "interruptible_list")]
     nominal: Vec<f64>,
@@ -47,7 +47,7 @@ struct SavedFlow {
     feasible: f64,
 }
 
-impl Snapshot {
+impl EngineSnapshot {
     /// Width of the numbers that it keeps of flows.
     pub(crate) fn bits(&self) -> u32 {
         self.bits
@@ -74,7 +74,7 @@ impl<R: Real> Engine<R> {
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a user-defined rule, [`Error::Stopped`].
-    pub fn snapshot(&self) -> Result<Snapshot> {
+    pub fn snapshot(&self) -> Result<EngineSnapshot> {
         let (prices, mut pacer) = (self.links.save()?, Pacer::new());
         let mut flows = Vec::with_capacity(self.flows());
         self.each_flow(|Flow { id, path, law: utility, rate, feasible }| {
@@ -84,7 +84,7 @@ impl<R: Real> Engine<R> {
             Ok(())
         })?;
         let empty = self.table.free.iter().chain(&self.table.retired);
-        Ok(Snapshot {
+        Ok(EngineSnapshot {
             bits: R::BITS,
             prices,
             nominal: self.nominal.clone(),
@@ -98,13 +98,13 @@ impl<R: Real> Engine<R> {
     /// The engine that a snapshot was taken of, on any number of threads. O(links + crossings).
     ///
     /// # Errors
-    /// [`Error::Snapshot`] that names the part which is wrong, or does not fit the others; [`Error::Setting`] when the
-    /// system does not give that many threads, [`Error::Stopped`].
-    pub fn restore(snapshot: Snapshot, threads: NonZeroUsize) -> Result<Self> {
+    /// [`Error::Snapshot`] that names the part which is wrong, or does not fit the others; [`Error::Threads`],
+    /// [`Error::Stopped`].
+    pub fn restore(snapshot: EngineSnapshot, threads: NonZeroUsize) -> Result<Self> {
         let mut pacer = Pacer::new();
         snapshot.check::<R>(&mut pacer)?;
         let slots = snapshot.slots(&mut pacer)?;
-        let Snapshot { prices, nominal, sample, sampled_of, flows, free, .. } = snapshot;
+        let EngineSnapshot { prices, nominal, sample, sampled_of, flows, free, .. } = snapshot;
         let sample = Sample { paths: Paths::from_lists(sample), of: sampled_of };
         let mut this = Self::laid_out(LinkPrices::restore(prices)?, nominal, sample, threads)?;
         this.table.slots = slots;
@@ -126,7 +126,7 @@ impl<R: Real> Engine<R> {
     }
 }
 
-impl Snapshot {
+impl EngineSnapshot {
     /// Whether its numbers, its capacities and the layout's paths can be those of an engine.
     fn check<R: Real>(&self, pacer: &mut Pacer) -> Result<()> {
         let wrong = |what: String| Err(Error::Snapshot(what));

@@ -86,8 +86,7 @@ impl<R: Real> FlowBlocks<R> {
     /// Blocks without flows, laid out for paths like these.
     ///
     /// # Errors
-    /// [`Error::Setting`](netnum_core::Error::Setting) when the system does not give the threads,
-    /// [`Error::Stopped`](netnum_core::Error::Stopped).
+    /// [`Error::Threads`](netnum_core::Error::Threads), [`Error::Stopped`](netnum_core::Error::Stopped).
     pub(crate) fn new(links: usize, sample: &Sample, threads: NonZeroUsize) -> Result<Self> {
         Self::laid_out(Partition::new(links, sample)?, threads)
     }

@@ -35,13 +35,13 @@ pub trait Real:
     /// The same number as an f64, exactly.
     fn wide(self) -> f64;
 
-    /// max in one instruction; lets through what is not a number.
+    /// max in one instruction; NaN passes.
     #[inline(always)]
     fn at_least(self, least: Self) -> Self {
         if least > self { least } else { self }
     }
 
-    /// min in one instruction; lets through what is not a number.
+    /// min in one instruction; NaN passes.
     #[inline(always)]
     fn at_most(self, most: Self) -> Self {
         if most < self { most } else { self }

@@ -73,7 +73,7 @@ impl Team {
     /// Starts a team: `threads` − 1 workers, since the caller is one of the team. They run where the system puts them.
     ///
     /// # Errors
-    /// [`Error::Setting`] when the system does not give that many threads; none is left running then.
+    /// [`Error::Threads`] when the system does not give that many threads; none is left running then.
     pub(crate) fn new(threads: NonZeroUsize) -> Result<Self> {
         let shared = Arc::new(Shared {
             barrier: Barrier::new(threads.get()),

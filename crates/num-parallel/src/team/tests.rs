@@ -35,7 +35,7 @@ fn every_worker_does_the_job_once_on_a_thread_that_stays_the_same_and_the_caller
                 assert_eq!(worker.of(), threads);
                 here.lock().unwrap().push((worker.number(), std::thread::current().id()));
             }));
-            let mut seen = Arc::try_unwrap(seen).expect("nobody holds the job").into_inner().unwrap();
+            let mut seen = Arc::try_unwrap(seen).expect("the job has ended").into_inner().unwrap();
             seen.sort_unstable_by_key(|worker| worker.0);
             assert_eq!(seen.iter().map(|worker| worker.0).collect::<Vec<_>>(), (0..threads).collect::<Vec<_>>());
             assert_eq!(seen[0].1, std::thread::current().id());

@@ -15,8 +15,8 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 use netnum_core::price::{Rule, RuleSetup};
-use netnum_core::{METHODS, PowerLaw, Topology};
-use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, Normalization};
+use netnum_core::{METHODS, Normalization, PowerLaw, Topology};
+use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -96,11 +96,11 @@ setters!(ClockedOptions {
 
 impl Default for ClockedOptions {
     fn default() -> Self {
-        let AllocatorSettings { normalization, update_threshold, headroom, .. } = AllocatorSettings::default();
+        let AllocatorSettings { normalizer, update_threshold, headroom, .. } = AllocatorSettings::default();
         Self {
             interval: Some(10e-6),
             method: "ned".into(),
-            normalizer: Some(normalization),
+            normalizer,
             update_threshold,
             headroom,
             at_once: false,
@@ -147,7 +147,7 @@ impl ClockedOptions {
 
     fn allocator(&self, capacities: Vec<f64>) -> Result<Allocator> {
         let settings = AllocatorSettings::default()
-            .with_normalization(self.normalizer.unwrap_or(Normalization::None))
+            .with_normalizer(self.normalizer)
             .with_update_threshold(self.update_threshold)
             .with_headroom(self.headroom);
         let rule = Rule::by_name(&self.method, &self.method_options, &RuleSetup::for_alpha(self.utility.alpha()))?;
@@ -157,14 +157,9 @@ impl ClockedOptions {
     /// Its name with what differs from the defaults: `flowtune(fast-ned, fill)`; `fast-ned(fill)` at once.
     fn name(&self) -> String {
         let flowtune = Self::default();
-        let normalizer = match self.normalizer {
-            Some(Normalization::FNorm) => "f-norm",
-            Some(Normalization::UNorm) => "u-norm",
-            Some(Normalization::Fill) => "fill",
-            Some(Normalization::None) | None => "raw",
-        };
         let method = (self.method != flowtune.method && !self.at_once).then_some(self.method.as_str());
-        let normalizer = (self.normalizer != flowtune.normalizer).then_some(normalizer);
+        let normalizer =
+            (self.normalizer != flowtune.normalizer).then(|| self.normalizer.map_or("raw", Normalization::name));
         let name = if self.at_once { self.method.as_str() } else { "flowtune" };
         match method.into_iter().chain(normalizer).collect::<Vec<_>>().as_slice() {
             [] => name.into(),

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use netnum_core::PowerLaw;
+use netnum_core::{Normalization, PowerLaw};
 use netnum_core::{Paths, Problem, Settings, Solution, Solver, Status, StopToken, Topology, certify};
-use netnum_parallel::{AllocatorSettings, Normalization, allocator, restore_allocator};
+use netnum_parallel::{AllocatorSettings, allocator, restore_allocator};
 use netnum_sim::{
     CapacityChange, Options, POLICIES, ROUTINGS, RunSettings, Sizes, Workload, policy, routing, simulate,
 };
@@ -119,12 +119,12 @@ pub(crate) const ALLOCATORS: Target =
 
 /// Allocators of every kind in the middle of their life.
 fn snapshots() -> Vec<String> {
-    let normalizations = [Normalization::FNorm, Normalization::UNorm, Normalization::Fill, Normalization::None];
+    let normalizers: Vec<_> = Normalization::ALL.iter().copied().map(Some).chain([None]).collect();
     let methods = ["ned", "fast-ned", "gradient", "fgm", "newton-like", "rcp"];
     let mut texts = Vec::new();
     for (number, method) in methods.into_iter().enumerate() {
         for single in [false, true] {
-            let settings = AllocatorSettings::default().with_normalization(normalizations[number % 4]);
+            let settings = AllocatorSettings::default().with_normalizer(normalizers[number % normalizers.len()]);
             let capacities = vec![10.0, 4.0, 0.0, 8.0];
             let mut allocator = allocator(capacities, method, &BTreeMap::new(), settings, single, one()).unwrap();
             let mut ids = Vec::new();

@@ -74,14 +74,14 @@ impl UserPolicy {
             _ => (answer, None),
         };
         let next = next.filter(|next| !next.is_none());
-        let next = next.map_or(Ok(f64::INFINITY), |next| numbers::float(&self.blame("next_time"), &next))?;
+        let next = next.map_or(Ok(f64::INFINITY), |next| numbers::float(&self.result("next_time"), &next))?;
         if rates.is_none() {
             return Ok((None, next));
         }
-        Ok((Some(numbers::floats(&self.blame("rates"), &rates)?), next))
+        Ok((Some(numbers::floats(&self.result("rates"), &rates)?), next))
     }
 
-    fn blame(&self, what: &str) -> String {
+    fn result(&self, what: &str) -> String {
         format!("{what} of policy {:?}", self.name)
     }
 

@@ -101,7 +101,7 @@ pub(super) fn total(ones: &[f64], others: &[f64], join: impl Fn(f64, f64) -> f64
     sums.into_iter().chain(last).sum()
 }
 
-/// The largest value, at least 0, in the same way; what is not a number does not count.
+/// The largest value, at least 0, in the same way; NaN does not count.
 pub(super) fn largest(values: &[f64]) -> f64 {
     let (fours, last) = values.as_chunks::<4>();
     let mut largest = [0.0; 4];

@@ -33,7 +33,7 @@ impl<Rule: PriceRule> PriceRule for Delayed<Rule> {
     fn check(&self) -> Result<()> {
         if self.delay && self.rule.needs_step_sums() {
             let (name, value) = ("delay".into(), "1".into());
-            return Err(Error::Setting { name, value, expected: "0 for a rule that judges its steps".into() });
+            return Err(Error::Setting { name, value, expected: "0 for a rule that may refuse a step".into() });
         }
         self.rule.check()
     }

@@ -82,9 +82,8 @@ impl PriceRule for FastNed {
         if is_length && (-1.0..=MAX_EXTRAPOLATION).contains(&extrapolation) && (0.0..=1.0).contains(&beta) {
             return Ok(());
         }
-        Err(Error::Snapshot(format!(
-            "rule has length {length}, extrapolation {extrapolation} and beta {beta}, expected those of a step"
-        )))
+        let value = format!("length {length}, extrapolation {extrapolation} and beta {beta}");
+        Err(Error::Setting { name: "rule".into(), value, expected: "those of a step".into() })
     }
 
     fn is_valid_memory(&self, memory: &Memory) -> bool {

@@ -64,7 +64,8 @@ impl PriceRule for Fgm {
         if (1.0..1e15).contains(&t) && (0.0..1.0).contains(&momentum) {
             return Ok(());
         }
-        Err(Error::Snapshot(format!("rule has t {t} and momentum {momentum}, expected those of a step")))
+        let value = format!("t {t} and momentum {momentum}");
+        Err(Error::Setting { name: "rule".into(), value, expected: "those of a step".into() })
     }
 
     fn is_valid_memory(&self, &[steepest, base, ..]: &Memory) -> bool {

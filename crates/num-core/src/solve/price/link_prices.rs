@@ -12,7 +12,7 @@ use super::links::{LARGEST_PRICE, LinkState, Links, Memory, at_least, newton_ste
 use super::respond::Respond;
 use super::rule::Sums;
 use super::rules::Rule;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_capacity, check_price};
 use crate::numerics::vectorized;
 
 /// After this many refusals the step is accepted.
@@ -47,7 +47,7 @@ impl LinkPrices {
     /// Links of these capacities (0 is a failed link), all at a price of 1.
     ///
     /// # Errors
-    /// [`Error::Capacity`]; [`Error::Setting`] or [`Error::Snapshot`] for a rule whose numbers are out of their ranges.
+    /// [`Error::Capacity`]; [`Error::Setting`] for a rule whose numbers are out of their ranges.
     pub fn new(rule: impl Into<Rule>, capacities: Vec<f64>) -> Result<Self> {
         let rule = rule.into();
         rule.get().check()?;
@@ -109,7 +109,7 @@ impl LinkPrices {
         Ok(())
     }
 
-    /// Sets the price of one link. O(1).
+    /// Sets the price of one link. A rule whose memory depends on the network starts again, any other goes on. O(1).
     ///
     /// # Errors
     /// [`Error::UnknownLink`], [`Error::Price`]; nothing has changed then.
@@ -150,6 +150,8 @@ impl LinkPrices {
         self.has_started = has_started;
     }
 
+    /// Checks that there is such a link.
+    ///
     /// # Errors
     /// [`Error::UnknownLink`].
     pub fn check_link(&self, link: u32) -> Result<()> {
@@ -162,11 +164,11 @@ impl LinkPrices {
     /// # Errors
     /// Those of [`Respond::respond`]; it may be started again.
     pub fn start(&mut self, flows: &mut dyn Respond) -> Result<()> {
-        let at_free_links = self.rule.get().starts_at_zero_prices();
+        let at_zero_prices = self.rule.get().starts_at_zero_prices();
         (self.has_started, self.has_response) = (false, false);
         self.memories.fill(Memory::default());
         flows.restart()?;
-        if at_free_links {
+        if at_zero_prices {
             let (free, all) = (vec![0.0; self.prices.len()], vec![1.0; self.prices.len()]);
             let counted = self.rule.get().counts_priced_links().then_some(&*all);
             flows.respond(&free, counted, &mut self.sums)?;
@@ -176,7 +178,7 @@ impl LinkPrices {
             }
         }
         self.respond_once(flows)?;
-        if !at_free_links {
+        if !at_zero_prices {
             start_rule(&mut self.rule, &self.capacities, &self.prices, &self.sums, &mut self.memories);
         }
         (self.has_started, self.has_response) = (true, true);
@@ -230,11 +232,15 @@ impl LinkPrices {
         Ok(())
     }
 
-    /// One iteration, which ends with the response to the new prices.
+    /// One iteration, which ends with the response to the new prices. A rule that has not [started](Self::has_started)
+    /// starts first.
     ///
     /// # Errors
     /// Those of [`Respond::respond`]; the next step then goes on with the response to the same prices.
     pub fn step(&mut self, flows: &mut dyn Respond) -> Result<()> {
+        if !self.has_started {
+            self.start(flows)?;
+        }
         if self.has_response {
             self.advance();
         }
@@ -277,12 +283,4 @@ fn start_rule(rule: &mut Rule, capacities: &[f64], prices: &[f64], sums: &[[f64;
 /// |G_l| p_l, at the price after a Newton step where a link is too full.
 pub(in crate::solve) fn value_of_excess(excess: f64, price: f64, newton_step: f64) -> f64 {
     excess.abs() * (price + at_least(newton_step, 0.0))
-}
-
-pub(super) fn check_capacity(link: usize, value: f64) -> Result<()> {
-    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::Capacity { link, value }) }
-}
-
-pub(super) fn check_price(link: usize, value: f64) -> Result<()> {
-    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::Price { link, value }) }
 }

@@ -49,7 +49,7 @@ pub use rcp::Rcp;
 pub use respond::{MakeRespond, PowerDemand, Respond};
 pub use rule::{PriceRule, Sums};
 pub use rules::{Rule, RuleSetup};
-pub use snapshot::SavedPrices;
+pub use snapshot::PricesSnapshot;
 
 pub(super) use link_prices::{MOST_REFUSALS, value_of_excess};
 use links::are_sums;

@@ -1,4 +1,4 @@
-//! The seam below the price iteration: prices down, load and slope per link up.
+//! The interface below the price iteration: prices down, load and slope per link up.
 //!
 //! An implementation has the flows and their response; the driver above it, [`LinkPrices`](super::LinkPrices), has the
 //! links and the rule. Nothing else crosses, so that the flows may be a loop over rows (`serial.rs`), blocks

@@ -1,4 +1,4 @@
-//! How the price of one link moves: the seam of the price rules.
+//! How the price of one link moves: the interface of the price rules.
 
 use super::links::{LinkState, Links, Memory};
 use crate::error::Result;

@@ -1,19 +1,20 @@
-//! The price iteration as plain data, and the same iteration from it, to the last bit.
+//! The price iteration as plain data. The iteration that is restored has the same bits, where a step is a response and
+//! then an advance, as in an engine; the Newton steps and whether there is a response are not kept.
 
 use serde::{Deserialize, Serialize};
 
-use super::link_prices::{LinkPrices, check_capacity, check_price};
+use super::link_prices::LinkPrices;
 use super::links::{LARGEST_PRICE, LARGEST_SUM, Memory};
 use super::rule::PriceRule;
 use super::rules::Rule;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_capacity, check_price};
 use crate::interrupt::Pacer;
 use crate::interruptible_list;
 
 /// The state of [`LinkPrices`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SavedPrices {
+pub struct PricesSnapshot {
     rule: Rule,
     started: bool,
     #[serde(with = "interruptible_list")]
@@ -31,7 +32,7 @@ struct SavedLink {
     memory: Memory,
 }
 
-impl SavedPrices {
+impl PricesSnapshot {
     /// Name of the rule's method.
     pub fn method(&self) -> &'static str {
         self.rule.name()
@@ -47,8 +48,8 @@ impl LinkPrices {
     /// The whole state. O(links).
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a rule of a user, [`Error::Stopped`].
-    pub fn save(&self) -> Result<SavedPrices> {
+    /// [`Error::Unsupported`] for a user-defined rule, [`Error::Stopped`].
+    pub fn save(&self) -> Result<PricesSnapshot> {
         let rule = self.rule.to_saved()?;
         let (mut links, mut pacer) = (Vec::with_capacity(self.capacities.len()), Pacer::new());
         for (link, &[load, slope]) in self.sums.iter().enumerate() {
@@ -56,15 +57,15 @@ impl LinkPrices {
             links.push(SavedLink { capacity, price, priced, load, slope, memory: self.memories[link] });
             pacer.did(1)?;
         }
-        Ok(SavedPrices { rule, started: self.has_started, links })
+        Ok(PricesSnapshot { rule, started: self.has_started, links })
     }
 
     /// The iteration that was saved; its next call is to be a response. O(links).
     ///
     /// # Errors
     /// [`Error::Snapshot`] that names the part which is wrong, or does not fit the others; [`Error::Stopped`].
-    pub fn restore(saved: SavedPrices) -> Result<Self> {
-        let SavedPrices { rule, started, links } = saved;
+    pub fn restore(saved: PricesSnapshot) -> Result<Self> {
+        let PricesSnapshot { rule, started, links } = saved;
         let mut pacer = Pacer::new();
         rule.get().check().map_err(|error| match error {
             Error::Snapshot(_) => error,

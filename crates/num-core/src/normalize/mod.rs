@@ -1,0 +1,114 @@
+//! Any rates → feasible rates.
+//!
+//! With r_l = load_l / c_l,
+//!
+//! ```text
+//! U-NORM   x_p ← x_p / max_l r_l            one factor for all
+//! F-NORM   x_p ← x_p / max_{l ∈ p} r_l      a factor for every path
+//! FILL     x ← weighted max-min, weights x  every path has a full link
+//! ```
+//!
+//! After any of them no link is over its capacity, to the rounding of its sum: the loads, added up path by path, are at
+//! most c (1 + (n + 4) 2⁻⁵²) with n paths on the link. For the first two, Σ_{p ∋ l} x_p / max_{k ∈ p} r_k ≤ load_l /
+//! r_l = c_l. A factor below 1 would raise rates and counts as 1, unless rates may be raised; that is the papers'
+//! literal formula. Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3. FILL is ours: it keeps the
+//! proportions of the rates where they compete, and wastes nothing.
+
+mod by_name;
+mod f_norm;
+mod fill;
+mod u_norm;
+
+pub use by_name::Normalization;
+pub use f_norm::FNorm;
+pub use fill::Fill;
+pub(crate) use fill::flow_caps_as_links;
+pub use u_norm::UNorm;
+
+use crate::error::{Result, check_rate};
+use crate::paths::Paths;
+use crate::problem::Problem;
+
+/// Makes any rates feasible.
+pub trait Normalizer {
+    /// Replaces the rates of all paths by feasible ones. Rates are finite and not negative, `capacities` likewise.
+    ///
+    /// # Panics
+    /// If a path names a link beyond `capacities`; those of a [`Problem`] do not.
+    fn normalize(&self, capacities: &[f64], paths: &Paths, rates: &mut [f64]);
+
+    /// The same when every path has a cap, ∞ for none: rates are cut to their caps before and after.
+    ///
+    /// # Panics
+    /// If a path names a link beyond `capacities`; those of a [`Problem`] do not.
+    fn normalize_capped(&self, capacities: &[f64], paths: &Paths, caps: &[f64], rates: &mut [f64]) {
+        let cut = |rates: &mut [f64]| rates.iter_mut().zip(caps).for_each(|(rate, &cap)| *rate = rate.min(cap));
+        cut(rates);
+        self.normalize(capacities, paths, rates);
+        cut(rates);
+    }
+
+    /// The same for a problem, with all its caps. Those of flows over several paths are kept likewise, the rates of a
+    /// flow being cut in proportion.
+    fn normalize_problem(&self, problem: &Problem, rates: &mut [f64]) {
+        let (capacities, paths) = (problem.capacities(), problem.paths());
+        if problem.has_rate_caps() {
+            let caps: Vec<f64> = (0..rates.len()).map(|path| problem.rate_cap(path)).collect();
+            rates.iter_mut().zip(&caps).for_each(|(rate, &cap)| *rate = rate.min(cap));
+            problem.cut_to_flow_caps(rates);
+            self.normalize_capped(capacities, paths, &caps, rates);
+        } else {
+            problem.cut_to_flow_caps(rates);
+            self.normalize(capacities, paths, rates);
+        }
+        problem.cut_to_flow_caps(rates);
+    }
+}
+
+#[inline(always)]
+fn divided(rate: f64, relative_load: f64, raise_rates: bool) -> f64 {
+    if rate == 0.0 || (relative_load <= 1.0 && !raise_rates) {
+        return rate;
+    }
+    // A relative load too small for a float can neither be divided by nor be filled up.
+    let divided = rate / relative_load;
+    if divided.is_finite() { divided } else { rate }
+}
+
+/// load/c of every link: ∞ for a failed link that is loaded, 0 for one that is not.
+pub(crate) fn relative_loads(capacities: &[f64], paths: &Paths, rates: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut loads = vec![0.0; capacities.len()];
+    for (links, rate) in paths.iter().zip(rates) {
+        for &link in links {
+            loads[link as usize] += rate;
+        }
+    }
+    relative(loads, capacities)
+}
+
+/// Loads → loads per capacity.
+pub(crate) fn relative(mut loads: Vec<f64>, capacities: &[f64]) -> Vec<f64> {
+    for (load, &capacity) in loads.iter_mut().zip(capacities) {
+        if *load > 0.0 {
+            *load /= capacity;
+        }
+    }
+    loads
+}
+
+/// Feasible rates of a problem by a normalizer, caps included.
+///
+/// # Errors
+/// [`Error::Length`] unless there is one rate per path, [`Error::Rate`] for a rate that is negative or not finite.
+pub fn normalize(problem: &Problem, rates: &[f64], normalizer: &impl Normalizer) -> Result<Vec<f64>> {
+    check(problem, rates)?;
+    let mut rates = rates.to_vec();
+    normalizer.normalize_problem(problem, &mut rates);
+    Ok(rates)
+}
+
+/// One rate per path, each finite and not negative.
+pub(crate) fn check(problem: &Problem, rates: &[f64]) -> Result<()> {
+    problem.check_rates(rates)?;
+    rates.iter().enumerate().try_for_each(|(path, &rate)| check_rate(path, rate))
+}
