@@ -9,30 +9,22 @@
 //! D counts once per priced link where a rule needs it. Columns side by side, 16-bit numbers for entries; [load,
 //! slope] lie together, so that one addition serves both.
 
+use std::cell::Cell;
+
 use netnum_core::numerics::{exp, ln, vectorized};
 use netnum_core::price::PowerDemand;
 
 use super::real::Real;
-
-/// Entries that 16 bits can number. Tables end with so many more than are used, so that a window that begins at any entry
-/// is whole and no entry in it needs a check.
-pub(crate) const WINDOW: usize = 1 << 16;
+use super::windows::{Abreast, View, WindowView, add_to, window};
 
 /// Flows that stand together.
-const ABREAST: usize = 4;
+pub(super) const ABREAST: usize = 4;
 /// Flows that are gathered, then responded to, then scattered, where that is long.
 const POWERS: usize = 64;
 
 /// exp of these is still a number, also after ten million of them are added.
 const LEAST_EXPONENT: f64 = -690.0;
 const MOST_EXPONENT: f64 = 667.0;
-
-/// What flows read of every entry: its price and, where a rule counts them, its priced links.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'a, R> {
-    pub(crate) prices: &'a [R],
-    pub(crate) priced: &'a [R],
-}
 
 /// What is given of some flows, side by side in memory: a loop follows one pointer, and a flow that comes or goes is in
 /// one place. Rates are elsewhere: lines of memory that are only read need not be written back.
@@ -179,6 +171,7 @@ impl<R: Real> Bucket<R> {
 
     /// Rates at these prices, added to the sums.
     pub(crate) fn respond<const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
+        let sums = Cell::from_mut(sums).as_slice_of_cells();
         macro_rules! of_width {
             ($($width:literal)*) => {
                 match (self.windows.len(), self.is_log) {
@@ -200,9 +193,10 @@ impl<R: Real> Bucket<R> {
     /// In a function of its own, where the loop has all registers. Not for wider vectors: compilers would gather with
     /// them, which is slower than four loads.
     #[inline(never)]
-    fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
+    fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
         let starts = self.starts();
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
+        let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
         let columns = self.rows.iter().zip(self.rates.as_chunks_mut::<ABREAST>().0);
         for (paths, (rows, kept)) in paths.iter().zip(columns) {
@@ -224,8 +218,8 @@ impl<R: Real> Bucket<R> {
                 }
             }
             for flow in 0..ABREAST {
-                for (position, &start) in starts.iter().enumerate() {
-                    add(&mut window_mut(sums, start)[paths.id(flow, position)], [rates[flow], slopes[flow]]);
+                for (position, sums) in sums.iter().enumerate() {
+                    add_to(&sums[paths.id(flow, position)], [rates[flow], slopes[flow]]);
                 }
             }
         }
@@ -233,9 +227,10 @@ impl<R: Real> Bucket<R> {
 
     /// Gathers, responds and scatters in loops of their own: what lies between is long, and done several at a time.
     #[inline(never)]
-    fn powers<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
+    fn powers<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
         let starts = self.starts();
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
+        let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0[..self.flows.len()].chunks(POWERS);
         let columns = self.rows.chunks(POWERS / ABREAST).zip(self.exponents.chunks(POWERS));
         for ((paths, kept), (rows, given)) in paths.zip(self.rates.chunks_mut(POWERS)).zip(columns) {
@@ -266,15 +261,15 @@ impl<R: Real> Bucket<R> {
             );
             kept.copy_from_slice(&rates[..kept.len()]);
             for ((path, &rate), &slope) in paths.iter().zip(&rates).zip(&slopes) {
-                for (&start, &id) in starts.iter().zip(path) {
-                    add(&mut window_mut(sums, start)[usize::from(id)], [rate, slope]);
+                for (sums, &id) in sums.iter().zip(path) {
+                    add_to(&sums[usize::from(id)], [rate, slope]);
                 }
             }
         }
     }
 
     /// Paths of many entries.
-    fn respond_one_by_one<const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
+    fn respond_one_by_one<const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
         let width = self.windows.len();
         for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
             let (rows, at) = (&self.rows[place / ABREAST], place % ABREAST);
@@ -298,7 +293,7 @@ impl<R: Real> Bucket<R> {
             }
             self.rates[place] = rate;
             for entry in entries() {
-                add(&mut sums[entry], [rate, slope]);
+                add_to(&sums[entry], [rate, slope]);
             }
         }
     }
@@ -325,7 +320,8 @@ impl<R: Real> Bucket<R> {
         for (paths, (rates, feasible)) in paths.iter().zip(columns) {
             let (paths, mut least) = (Abreast::new(paths), [R::ONE; ABREAST]);
             for (flow, least) in least.iter_mut().enumerate() {
-                for (position, fractions) in fractions.iter().enumerate() {
+                *least = fractions[0][paths.id(flow, 0)];
+                for (position, fractions) in fractions.iter().enumerate().skip(1) {
                     *least = least.at_most(fractions[paths.id(flow, position)]);
                 }
             }
@@ -357,82 +353,4 @@ fn abreast<R>(column: &mut [R; POWERS]) -> impl Iterator<Item = &mut [R; ABREAST
 fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
     let exponent = scale.wide() - ln(price.wide()) * exponent.wide();
     R::of(exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
-}
-
-/// The window of a table that begins at an entry.
-#[inline(always)]
-fn window<T>(table: &[T], start: usize) -> &[T; WINDOW] {
-    table[start..].first_chunk().expect(WHOLE)
-}
-
-/// The same, to add to it.
-#[inline(always)]
-fn window_mut<T>(table: &mut [T], start: usize) -> &mut [T; WINDOW] {
-    table[start..].first_chunk_mut().expect(WHOLE)
-}
-
-const WHOLE: &str = "tables end with a whole window";
-
-/// The entries of flows that stand together, four to a word: a load is dearer than a shift.
-struct Abreast<const WIDTH: usize>([u64; WIDTH]);
-
-impl<const WIDTH: usize> Abreast<WIDTH> {
-    #[inline(always)]
-    fn new(paths: &[[u16; WIDTH]; ABREAST]) -> Self {
-        let mut words = [0; WIDTH];
-        for (word, &[one, two, three, four]) in words.iter_mut().zip(paths.as_flattened().as_chunks::<4>().0) {
-            *word = u64::from(one) | u64::from(two) << 16 | u64::from(three) << 32 | u64::from(four) << 48;
-        }
-        Self(words)
-    }
-
-    #[inline(always)]
-    fn id(&self, flow: usize, position: usize) -> usize {
-        let place = flow * WIDTH + position;
-        usize::from((self.0[place / 4] >> (16 * (place % 4))) as u16)
-    }
-}
-
-/// The entries that flows of a bucket read, window by window.
-#[derive(Clone, Copy)]
-struct WindowView<'a, R, const WIDTH: usize, const WEIGH: bool> {
-    prices: [&'a [R; WINDOW]; WIDTH],
-    /// Read only where priced links are counted.
-    priced: [&'a [R; WINDOW]; WIDTH],
-}
-
-impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> WindowView<'a, R, WIDTH, WEIGH> {
-    #[inline(always)]
-    fn new(view: View<'a, R>, starts: [usize; WIDTH]) -> Self {
-        let windows = |table: &'a [R]| starts.map(|start| window(table, start));
-        Self { prices: windows(view.prices), priced: windows(view.priced) }
-    }
-
-    /// Price of a path, given its entry at every position.
-    #[inline(always)]
-    fn price(&self, id: impl Fn(usize) -> usize) -> R {
-        Self::total(&self.prices, id)
-    }
-
-    /// Priced links of a path, at least 1.
-    #[inline(always)]
-    fn priced(&self, id: impl Fn(usize) -> usize) -> R {
-        if WEIGH { Self::total(&self.priced, id).at_least(R::ONE) } else { R::ONE }
-    }
-
-    #[inline(always)]
-    fn total(tables: &[&[R; WINDOW]; WIDTH], id: impl Fn(usize) -> usize) -> R {
-        let mut total = tables[0][id(0)];
-        for position in 1..WIDTH {
-            total += tables[position][id(position)];
-        }
-        total
-    }
-}
-
-/// sum += to, which is one instruction where both lie together.
-#[inline(always)]
-pub(super) fn add<R: Real>(sum: &mut [R; 2], to: [R; 2]) {
-    sum[0] += to[0];
-    sum[1] += to[1];
 }

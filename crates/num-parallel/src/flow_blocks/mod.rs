@@ -16,6 +16,7 @@
 //! | `block.rs` | flows that respond together |
 //! | `bucket.rs` | those of them that are alike, and their response |
 //! | `tables.rs` | links → pairs → flows → pairs → links |
+//! | `windows.rs` | what flows read of tables and add to them |
 //! | `real.rs` | f64 or f32 |
 
 mod block;
@@ -23,6 +24,7 @@ mod bucket;
 mod partition;
 mod real;
 mod tables;
+mod windows;
 
 use std::num::NonZeroUsize;
 use std::ops::Range;

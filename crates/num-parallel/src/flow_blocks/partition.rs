@@ -22,7 +22,7 @@ use netnum_core::interrupt::Pacer;
 use netnum_core::{Paths, Result};
 use rustc_hash::{FxHashSet, FxHasher};
 
-use super::bucket::WINDOW;
+use super::windows::WINDOW;
 
 /// Pairs of one node.
 #[derive(Debug)]

@@ -11,9 +11,9 @@
 
 use netnum_core::numerics::vectorized;
 
-use super::bucket::{View, WINDOW, add};
 use super::partition::{PairTable, Partition};
 use super::real::Real;
+use super::windows::{View, WINDOW, add};
 
 /// One entry per link, then one per link pair, then a window that is never used.
 #[derive(Debug)]
