@@ -55,6 +55,7 @@ mod paths;
 mod power_law;
 mod presolve;
 mod problem;
+mod runs;
 pub mod solve;
 pub mod testing;
 pub mod topology;

@@ -8,6 +8,7 @@ use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
+use crate::runs::{Run, runs, with_length};
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -135,20 +136,43 @@ impl Paths {
         Ok(Self { indptr, indices })
     }
 
-    /// Some of the paths, in the order given, with links by other numbers.
+    /// Some of the paths, in the order given, with links by other numbers where there are such.
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub(crate) fn select(&self, paths: &[u32], number: &[u32]) -> Result<Self> {
-        let mut selected = Self::with_capacity(paths.len(), self.indices.len());
-        let mut pacer = Pacer::new();
-        for &path in paths {
-            let links = self.links(path as usize);
-            selected.indices.extend(links.iter().map(|&link| number[link as usize]));
-            selected.indptr.push(selected.indices.len());
-            pacer.did(links.len())?;
+    pub(crate) fn select(&self, paths: &[u32], numbers: Option<&[u32]>) -> Result<Self> {
+        let (mut indptr, mut end) = (Vec::with_capacity(paths.len() + 1), 0);
+        indptr.push(0);
+        indptr.extend(paths.iter().map(|&path| {
+            end += self.indptr[path as usize + 1] - self.indptr[path as usize];
+            end
+        }));
+        let (mut indices, mut pacer) = (vec![0; end], Pacer::new());
+        for Run { paths: run, length } in runs(&indptr) {
+            for some in run.clone().step_by(Self::CHUNK).map(|first| first..run.end.min(first + Self::CHUNK)) {
+                let out = &mut indices[indptr[some.start]..indptr[some.end]];
+                pacer.did(out.len())?;
+                with_length!(length, LENGTH => {
+                    for (out, &path) in out.as_chunks_mut::<LENGTH>().0.iter_mut().zip(&paths[some]) {
+                        *out = *self.indices[self.indptr[path as usize]..].first_chunk().expect("of this length");
+                    }
+                }, {
+                    let mut rest = out;
+                    for &path in &paths[some] {
+                        let (own, others) = rest.split_at_mut(self.links(path as usize).len());
+                        own.copy_from_slice(self.links(path as usize));
+                        rest = others;
+                    }
+                });
+            }
         }
-        Ok(selected)
+        if let Some(numbers) = numbers {
+            for some in indices.chunks_mut(Self::CHUNK) {
+                some.iter_mut().for_each(|link| *link = numbers[*link as usize]);
+                pacer.did(some.len())?;
+            }
+        }
+        Ok(Self { indptr, indices })
     }
 
     /// The same paths, some of which cross one more link.

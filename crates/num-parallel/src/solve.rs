@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use netnum_core::{Problem, Result, Solver};
+use netnum_core::price::PowerDemands;
+use netnum_core::{Paths, Problem, Result, Solver};
 
 use crate::flow_blocks::of_problem;
 
@@ -25,7 +26,9 @@ pub fn solver(
     threads: NonZeroUsize,
     prices: Option<&[f64]>,
 ) -> Result<Solver> {
-    let respond = Arc::new(move |links: usize, paths: &_, demands: &[_]| of_problem(links, paths, demands, threads));
+    let respond = Arc::new(move |links: usize, paths: &Paths, demands: &[PowerDemands<'_>]| {
+        of_problem(links, paths, demands, threads)
+    });
     let mut solver = Solver::with_respond(problem, method, options, Some(respond))?;
     if let Some(prices) = prices {
         solver.warm_start(prices)?;

@@ -79,7 +79,7 @@ impl FeasiblePoint<'_> {
     pub(crate) fn check_demands(&self) -> Result<()> {
         let (problem, mut best) = (self.problem, BestResponse::default());
         for block in problem.blocks.iter().filter(|block| block.is_user_defined) {
-            let first = problem.flow_paths[block.flows.start];
+            let first = problem.paths_of_all(&block.flows).start;
             best.respond(problem, block, block.flows.clone(), &self.path_prices[first..]);
             let marginals_at = |rate: &dyn Fn(usize, f64) -> f64| -> Vec<f64> {
                 let rates: Vec<f64> = block.flows.clone().zip(&best.rates).map(|(flow, &x)| rate(flow, x)).collect();
@@ -102,14 +102,14 @@ impl FeasiblePoint<'_> {
                 };
                 let found = problem.paths_of(flow).find(wrong);
                 let rises = after[place] > before[place] * (1.0 + ROUNDING);
-                if let Some(path) = found.or(rises.then_some(problem.flow_paths[flow])) {
+                if let Some(path) = found.or(rises.then_some(problem.paths_of(flow).start)) {
                     let (unit, price_unit) = (problem.units.rate, problem.units.price());
                     let (price, demand) = (self.path_prices[path] * price_unit, best.rates[place] * unit);
                     let is = if found.is_some() { "is" } else { "rises from" };
-                    let marginal = before[place] * price_unit;
-                    let what = format!(
-                        "its demand at price {price:e} is {demand:e}, but its marginal there {is} {marginal:e}"
-                    );
+                    let shown = |value: f64| if value == 0.0 { "0".into() } else { format!("{value:e}") };
+                    let [price, demand, marginal] = [price, demand, before[place] * price_unit].map(shown);
+                    let what =
+                        format!("its demand at price {price} is {demand}, but its marginal there {is} {marginal}");
                     return Err(Error::Utility { flow: problem.original_flows[flow] as usize, what });
                 }
             }

@@ -5,22 +5,24 @@ use std::cell::OnceCell;
 use super::Certificate;
 use super::numerical_saturation::NumericalSaturation;
 use crate::error::Result;
-use crate::interrupt::{self, Pacer};
-use crate::normalize::{FNorm, relative, relative_loads};
+use crate::interrupt::check;
+use crate::normalize::{FNorm, relative};
 use crate::presolve::Presolved;
 
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
 pub(crate) struct FeasiblePoint<'a> {
     pub(super) problem: &'a Presolved,
-    pub(super) prices: &'a [f64],
+    pub(crate) prices: Vec<f64>,
     /// By how much the fullest link was over its capacity before; 0 if none was.
     pub(crate) overload: f64,
     /// q_p of every path.
     pub(super) path_prices: Vec<f64>,
-    /// x̂_p of every path, ŷ_f of every flow.
+    /// x̂_p of every path.
     pub(crate) rates: Vec<f64>,
-    pub(crate) flow_rates: Vec<f64>,
-    /// load/c of every link under x̂.
+    /// ŷ_f of every flow; empty where each has one path, whose rate it is.
+    totals: Vec<f64>,
+    /// Load of every link under x̂, and load/c.
+    pub(crate) loads: Vec<f64>,
     pub(crate) relative_loads: Vec<f64>,
     /// [`numerical_saturation`](Self::numerical_saturation), once it was found.
     pub(super) numerical_saturation: OnceCell<Vec<NumericalSaturation>>,
@@ -30,50 +32,69 @@ impl<'a> FeasiblePoint<'a> {
     /// Two passes over the paths. Rates and prices are as they were found; the caps are imposed here.
     ///
     /// # Errors
-    /// [`Error::Stopped`], as everything here that passes over all flows.
-    pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &'a [f64]) -> Result<Self> {
-        let mut rates: Vec<f64> =
-            raw_rates.iter().zip(&problem.caps).map(|(&rate, &cap)| if rate > cap { cap } else { rate }).collect();
+    /// [`Error::Stopped`](crate::Error::Stopped), as everything here that passes over all flows.
+    pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &[f64]) -> Result<Self> {
+        let mut rates = raw_rates.to_vec();
+        for (rate, &cap) in rates.iter_mut().zip(problem.caps.of(0..raw_rates.len())) {
+            *rate = if *rate > cap { cap } else { *rate };
+        }
         problem.cut_to_flow_caps(&mut rates);
-        interrupt::check()?;
-        let mut loads = relative_loads(&problem.capacities, &problem.paths, rates.iter().copied());
-        interrupt::check()?;
-        let overload = most_over_one(&loads);
+        check()?;
+        let mut loads = vec![0.0; prices.len()];
+        problem.each_path(
+            #[inline(always)]
+            |path, links| links.iter().for_each(|&link| loads[link as usize] += rates[path]),
+        )?;
+        let mut relative_loads = relative(loads.clone(), &problem.capacities);
+        let overload = most_over_one(&relative_loads);
         // [price, load/c] of every link, side by side: every path reads both.
-        let quoted: Vec<[f64; 2]> = prices.iter().zip(&loads).map(|(&price, &load)| [price, load]).collect();
-        let mut path_prices = Vec::with_capacity(rates.len());
-        let mut normalized = vec![0.0; if overload > 0.0 { loads.len() } else { 0 }];
-        let mut pacer = Pacer::new();
-        for (links, rate) in problem.paths.iter().zip(&mut rates) {
-            pacer.did(links.len())?;
+        let quoted: Vec<[f64; 2]> = prices.iter().zip(&relative_loads).map(|(&price, &load)| [price, load]).collect();
+        let quote = |links: &[u32]| {
             let (mut sum, mut fullest) = (0.0, 0.0);
             for &link in links {
                 let [price, load] = quoted[link as usize];
                 sum += price;
                 fullest = if load > fullest { load } else { fullest };
             }
-            path_prices.push(sum);
-            if overload > 0.0 {
-                *rate = FNorm::default().divided(*rate, fullest);
-                for &link in links {
-                    normalized[link as usize] += *rate;
-                }
-            }
-        }
+            (sum, fullest)
+        };
+        let mut path_prices = Vec::with_capacity(rates.len());
         if overload > 0.0 {
-            loads = relative(normalized, &problem.capacities);
+            loads.fill(0.0);
+            problem.each_path(
+                #[inline(always)]
+                |path, links| {
+                    let (price, fullest) = quote(links);
+                    path_prices.push(price);
+                    let rate = FNorm::default().divided(rates[path], fullest);
+                    rates[path] = rate;
+                    links.iter().for_each(|&link| loads[link as usize] += rate);
+                },
+            )?;
+            relative_loads = relative(loads.clone(), &problem.capacities);
+        } else {
+            problem.each_path(
+                #[inline(always)]
+                |_, links| path_prices.push(quote(links).0),
+            )?;
         }
-        let flow_rates = problem.flow_totals(&rates);
+        let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates) };
         Ok(Self {
             problem,
-            prices,
+            prices: prices.to_vec(),
             overload,
             path_prices,
             rates,
-            flow_rates,
-            relative_loads: loads,
+            totals,
+            loads,
+            relative_loads,
             numerical_saturation: OnceCell::new(),
         })
+    }
+
+    /// ŷ_f of every flow.
+    pub(crate) fn flow_rates(&self) -> &[f64] {
+        if self.problem.is_single_path() { &self.rates } else { &self.totals }
     }
 
     /// The proof for x̂ and the prices, with the overload that the rates had before.

@@ -40,21 +40,21 @@ use super::best_response::BestResponse;
 use super::numerical_saturation::numerical_saturation_of;
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
-use crate::interrupt;
+use crate::interrupt::{self, Pacer};
 
 impl FeasiblePoint<'_> {
     /// The gap as defined above. One pass over the paths, a chunk at a time.
     pub(crate) fn relative_gap(&self) -> Result<f64> {
         let problem = self.problem;
-        let (idle, numerical_saturation) = (self.idle_revenue(), self.numerical_saturation()?);
+        let (flow_rates, numerical_saturation) = (self.flow_rates(), self.numerical_saturation()?);
         let (mut best, mut marginals) = (BestResponse::default(), Vec::new());
         let mut free = Free::default();
-        let mut bound_limited: Vec<[f64; 2]> = Vec::new();
+        let mut bound_limited: Vec<BoundLimited> = Vec::new();
         for block in &problem.blocks {
             for flows in block.chunks() {
                 interrupt::check()?;
-                let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
-                let first = problem.flow_paths[flows.start];
+                let (places, rates) = (block.places(&flows), &flow_rates[flows.clone()]);
+                let first = problem.paths_of_all(&flows).start;
                 let bounded = best.respond(problem, block, flows.clone(), &self.path_prices[first..]) || block.may_jump;
                 block.utility.gain_into(places.clone(), rates, &best.rates, &mut best.scratch);
                 marginals.resize(flows.len(), 0.0);
@@ -65,22 +65,20 @@ impl FeasiblePoint<'_> {
                     block.utility.marginal_into(places, &best.rates, &mut best.marginals);
                 }
                 for (number, flow) in flows.enumerate() {
-                    let (mut cost, mut paid, mut idled, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0, 0.0);
+                    let (mut cost, mut paid, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0);
                     for path in problem.paths_of(flow) {
                         let (price, now, then) =
                             (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
                         cost += price * (then - now);
                         paid += price * now;
                         would_pay += price * then;
-                        let links = problem.paths.links(path).iter().map(|&link| idle.of(link as usize, now));
-                        idled += links.sum::<f64>();
                         if bounded && then > 0.0 && best.marginals[number] > price {
                             bound_value += then * (best.marginals[number] - price);
                         }
                     }
                     let missing = best.scratch[number] - cost;
                     // max would drop a NaN.
-                    let missing = if missing < 0.0 { 0.0 } else { missing } + idled;
+                    let missing = if missing < 0.0 { 0.0 } else { missing };
                     let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
                     // The marginal of a power law is positive: 0 is an underflow.
                     if lost && block.utility.alpha(flow - block.flows.start).is_some() {
@@ -88,19 +86,51 @@ impl FeasiblePoint<'_> {
                     }
                     let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
                     if numerical_saturation.is_at(marginals[number]) {
-                        bound_limited.push([missing, bound_value.max(numerical_saturation.revenue)]);
+                        let value = bound_value.max(numerical_saturation.revenue);
+                        bound_limited.push(BoundLimited { flow, missing, value });
                     } else if bound_value > would_pay {
-                        bound_limited.push([missing, bound_value]);
+                        bound_limited.push(BoundLimited { flow, missing, value: bound_value });
                     } else {
                         let rate = rates[number];
                         free.missing += missing;
                         free.revenue += if rate == 0.0 { 0.0 } else { rate * marginals[number] };
-                        free.paid += paid + idled;
+                        free.paid += paid;
                     }
                 }
             }
         }
+        self.add_idle_revenue(&mut free, &mut bound_limited)?;
         Ok(free.relative_gap(&bound_limited))
+    }
+
+    /// Adds the idle capacity of the links at their prices to what the flows miss and pay: all of it together where no
+    /// flow is bound-limited, else to each flow its part.
+    fn add_idle_revenue(&self, free: &mut Free, bound_limited: &mut [BoundLimited]) -> Result<()> {
+        if bound_limited.is_empty() {
+            let links = self.prices.iter().zip(&self.problem.capacities).zip(&self.loads);
+            let idled: f64 = links.map(|((price, capacity), load)| price * (capacity - load).max(0.0)).sum();
+            free.missing += idled;
+            free.paid += idled;
+            return Ok(());
+        }
+        let (problem, idle, mut pacer) = (self.problem, self.idle_revenue(), Pacer::new());
+        let mut limited = bound_limited.iter_mut().peekable();
+        for flow in 0..problem.flows() {
+            let mut idled = 0.0;
+            for path in problem.paths_of(flow) {
+                let (links, rate) = (problem.paths.links(path), self.rates[path]);
+                pacer.did(links.len())?;
+                idled += links.iter().map(|&link| idle.of(link as usize, rate)).sum::<f64>();
+            }
+            match limited.next_if(|limited| limited.flow == flow) {
+                Some(limited) => limited.missing += idled,
+                None => {
+                    free.missing += idled;
+                    free.paid += idled;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The idle capacity of the links, at their prices.
@@ -141,6 +171,13 @@ impl IdleRevenue {
     }
 }
 
+/// A flow that is bound-limited: its Δ and its R.
+struct BoundLimited {
+    flow: usize,
+    missing: f64,
+    value: f64,
+}
+
 /// Sums over the flows that are not bound-limited.
 #[derive(Default)]
 struct Free {
@@ -153,16 +190,16 @@ struct Free {
 }
 
 impl Free {
-    /// The gap, given [Δ, R] of the bound-limited flows.
-    fn relative_gap(self, bound_limited: &[[f64; 2]]) -> f64 {
+    /// The gap, given the bound-limited flows.
+    fn relative_gap(self, bound_limited: &[BoundLimited]) -> f64 {
         let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
         let (mut missing, mut alone) = (self.missing, 0.0f64);
-        for &[own, bound_value] in bound_limited {
+        for &BoundLimited { missing: own, value, .. } in bound_limited {
             if own == f64::INFINITY {
                 return own;
             }
-            if bound_value > scale {
-                alone = larger(alone, if bound_value.is_finite() { own / bound_value } else { f64::NAN });
+            if value > scale {
+                alone = larger(alone, if value.is_finite() { own / value } else { f64::NAN });
             } else {
                 missing += own;
             }

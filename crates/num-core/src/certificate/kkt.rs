@@ -55,14 +55,14 @@ impl FeasiblePoint<'_> {
         let mut residual = 0.0f64;
         let mut count = |violation: f64| residual = larger(residual, violation);
         let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut links = Slackness::new(self);
+        let (flow_rates, mut links) = (self.flow_rates(), Slackness::new(self));
         let numerical_saturation = self.numerical_saturation()?;
         let mut splits = PathSplits::new(self, numerical_saturation)?;
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
             for flows in block.chunks() {
                 interrupt::check()?;
-                let (places, rates) = (block.places(&flows), &self.flow_rates[flows.clone()]);
+                let (places, rates) = (block.places(&flows), &flow_rates[flows.clone()]);
                 marginals.resize(flows.len(), 0.0);
                 match &splits {
                     Some(splits) => marginals.copy_from_slice(&splits.marginals[flows.clone()]),
@@ -82,7 +82,7 @@ impl FeasiblePoint<'_> {
                     let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
                     let (rounding, numerically_saturated) =
                         (numerical_saturation.rounding, numerical_saturation.is_at(marginal));
-                    let saturated = problem.is_saturated(flow, self.flow_rates[flow]);
+                    let saturated = problem.is_saturated(flow, flow_rates[flow]);
                     for path in problem.paths_of(flow) {
                         let at_bound = saturated || self.rates[path] >= problem.caps[path];
                         // min would drop a NaN.
@@ -104,15 +104,16 @@ impl FeasiblePoint<'_> {
                         // A path of rate 0 counts if a slightly lower price would make its rate positive.
                         let moves = self.rates[path] > 0.0 || price <= marginal * (1.0 + NONE);
                         let moves = moves && !linear && !at_bound && !numerically_saturated;
-                        links.count(path, worth, moves.then_some(self.flow_rates[flow]));
+                        links.count(path, worth, moves.then_some(flow_rates[flow]));
                     }
                 }
             }
         }
+        links.add_up()?;
         let adjacent = links.adjacent_rates()?;
         if let Some(splits) = &mut splits {
             let mut pacer = Pacer::new();
-            for flow in 0..self.flow_rates.len() {
+            for flow in 0..problem.flows() {
                 pacer.did(problem.paths_of(flow).len())?;
                 count(splits.residual(flow, &adjacent));
             }
@@ -129,9 +130,12 @@ impl FeasiblePoint<'_> {
         below: &mut Vec<f64>,
         marginals: &mut [f64],
     ) {
-        let places = block.places(&flows);
+        let (places, rates) = (block.places(&flows), &self.flow_rates()[flows]);
+        if self.problem.saturations.is_empty() {
+            return block.utility.marginal_into(places, rates, marginals);
+        }
         below.clear();
-        below.extend(self.flow_rates[flows].iter().zip(places.clone()).map(|(&rate, place)| {
+        below.extend(rates.iter().zip(places.clone()).map(|(&rate, place)| {
             let saturation = block.utility.saturation(place);
             if rate >= saturation { saturation * (1.0 - OFFSET) } else { rate }
         }));
@@ -143,7 +147,7 @@ impl FeasiblePoint<'_> {
         if demand.is_nan() {
             return demand;
         }
-        let (price, rate, flow_rate) = (self.path_prices[path], self.rates[path], self.flow_rates[flow]);
+        let (price, rate, flow_rate) = (self.path_prices[path], self.rates[path], self.flow_rates()[flow]);
         let cap = self.problem.caps[path];
         let least = if demand == 0.0 { NONE } else { TINY } * self.problem.ceilings[path];
         let in_price = |excess: f64| if excess.is_infinite() { 1.0 } else { excess / price.max(marginal) / FLAT };

@@ -52,16 +52,16 @@ impl FeasiblePoint<'_> {
     pub(super) fn find_numerical_saturation(&self) -> Result<Vec<NumericalSaturation>> {
         let mut numerical_saturation = Vec::new();
         for block in self.problem.blocks.iter().filter(|block| block.is_user_defined) {
-            numerical_saturation.resize(self.flow_rates.len(), NumericalSaturation::default());
+            numerical_saturation.resize(self.problem.flows(), NumericalSaturation::default());
             let (places, flows) = (block.places(&block.flows), block.flows.clone());
             let marginals_at = |factor: f64| {
-                let rates: Vec<f64> = self.flow_rates[flows.clone()].iter().map(|rate| rate * factor).collect();
+                let rates: Vec<f64> = self.flow_rates()[flows.clone()].iter().map(|rate| rate * factor).collect();
                 let mut marginals = vec![0.0; rates.len()];
                 block.utility.marginal_into(places.clone(), &rates, &mut marginals);
                 marginals
             };
             let (mut twice, mut now, mut factor) = (marginals_at(2.0), marginals_at(1.0), 1.0);
-            let mut goes_on: Vec<bool> = self.flow_rates[flows.clone()].iter().map(|&rate| rate > 0.0).collect();
+            let mut goes_on: Vec<bool> = self.flow_rates()[flows.clone()].iter().map(|&rate| rate > 0.0).collect();
             // If half the rate is numerically saturated, so is the rate.
             while goes_on.contains(&true) && factor > LEAST_FACTOR {
                 interrupt::check()?;
@@ -71,7 +71,7 @@ impl FeasiblePoint<'_> {
                     goes_on[place] &= is_negligible(half[place], now[place], twice[place]);
                     if goes_on[place] && half[place] > 0.0 {
                         let (rounding, revenue) =
-                            (NEGLIGIBLE * half[place], factor * self.flow_rates[flow] * half[place]);
+                            (NEGLIGIBLE * half[place], factor * self.flow_rates()[flow] * half[place]);
                         numerical_saturation[flow] = NumericalSaturation { rounding, revenue };
                     }
                 }

@@ -28,11 +28,11 @@ impl<'a> PathSplits<'a> {
         point: &'a FeasiblePoint<'a>,
         numerical_saturation: &'a [NumericalSaturation],
     ) -> Result<Option<Self>> {
-        let FeasiblePoint { problem, prices, path_prices, flow_rates, .. } = point;
-        if problem.paths.len() == flow_rates.len() {
+        let FeasiblePoint { problem, prices, path_prices, .. } = point;
+        if problem.is_single_path() {
             return Ok(None);
         }
-        let (mut marginals, mut below) = (vec![0.0; flow_rates.len()], Vec::new());
+        let (mut marginals, mut below) = (vec![0.0; problem.flows()], Vec::new());
         for block in &problem.blocks {
             for flows in block.chunks() {
                 interrupt::check()?;
@@ -58,7 +58,7 @@ impl<'a> PathSplits<'a> {
     /// The excess price of the paths that a flow uses over others with room, relative to the least payment m_L on the
     /// links L that only one of the two crosses (`kkt.rs`).
     pub(super) fn residual(&mut self, flow: usize, adjacent: &[f64]) -> f64 {
-        let FeasiblePoint { problem, path_prices, rates, flow_rates, .. } = self.point;
+        let FeasiblePoint { problem, path_prices, rates, .. } = self.point;
         let paths = problem.paths_of(flow);
         let is_open = |path: &usize| rates[*path] < problem.caps[*path];
         let mut others: Vec<usize> = paths.clone().filter(is_open).collect();
@@ -69,7 +69,7 @@ impl<'a> PathSplits<'a> {
         let worth = larger(self.marginals[flow], numerical_saturation_of(self.numerical_saturation, flow).rounding);
         let mut residual = 0.0f64;
         for path in paths.filter(|&path| rates[path] > 0.0) {
-            let whole = flow_rates[flow].max(TINY * problem.ceilings[path]);
+            let whole = self.point.flow_rates()[flow].max(TINY * problem.ceilings[path]);
             let own = path_prices[path].max(worth);
             let cheaper = |other: &&usize| path_prices[**other] < path_prices[path] * (1.0 + SUMMED);
             for &other in others.iter().filter(cheaper).filter(|&&other| other != path) {

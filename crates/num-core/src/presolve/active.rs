@@ -1,6 +1,7 @@
-//! The active problem: the open paths, their links and flows, and the caps of those flows.
+//! The active problem: the open paths, the links that they use, and the caps of their flows.
 
 use super::CHECKED;
+use super::order::FlowPaths;
 use crate::error::Result;
 use crate::interrupt::{Pacer, check};
 use crate::paths::Paths;
@@ -12,9 +13,7 @@ use crate::problem::Problem;
 /// [`Error::Stopped`].
 pub(crate) fn open_paths(problem: &Problem) -> Result<Paths> {
     let count = problem.paths().len();
-    let has_caps = problem.has_rate_caps() || problem.has_flow_caps();
-    let none_is_closed = !has_caps && problem.capacities().iter().all(|&capacity| capacity > 0.0);
-    if none_is_closed && problem.pairs_flows_with_paths() {
+    if has_own_open_paths(problem) {
         return Ok(Paths::new((0..=count).collect(), (0..count as u32).collect()).expect("one each"));
     }
     let (mut open, mut pacer) = (Vec::with_capacity(count), Pacer::new());
@@ -41,23 +40,31 @@ pub(crate) fn open_paths(problem: &Problem) -> Result<Paths> {
     Ok(Paths::new(indptr, indices).expect("offsets are running sums"))
 }
 
-/// The links that the paths use, and the new number of every link.
-pub(super) fn used_links(problem: &Problem, paths: &[u32]) -> Result<(Vec<u32>, Vec<u32>)> {
-    let mut used = vec![false; problem.links()];
+/// Whether every flow has a path of its own, by the same number, and none is closed.
+pub(super) fn has_own_open_paths(problem: &Problem) -> bool {
+    let has_caps = problem.has_rate_caps() || problem.has_flow_caps();
+    problem.capacities().iter().all(|&capacity| capacity > 0.0)
+        && (!has_caps || (0..problem.paths().len()).all(|path| problem.limit(path) > 0.0))
+        && problem.pairs_flows_with_paths()
+}
+
+/// How many of some paths cross every link of a problem.
+pub(super) fn uses(problem: &Problem, paths: &[u32]) -> Result<Vec<u32>> {
+    let mut uses = vec![0u32; problem.links()];
+    if paths.len() == problem.paths().len() {
+        for some in problem.paths().indices().chunks(CHECKED) {
+            some.iter().for_each(|&link| uses[link as usize] += 1);
+            check()?;
+        }
+        return Ok(uses);
+    }
     for some in paths.chunks(CHECKED) {
         for &path in some {
-            for &link in problem.paths().links(path as usize) {
-                used[link as usize] = true;
-            }
+            problem.paths().links(path as usize).iter().for_each(|&link| uses[link as usize] += 1);
         }
         check()?;
     }
-    let links: Vec<u32> = (0..problem.links() as u32).filter(|&link| used[link as usize]).collect();
-    let mut number = vec![u32::MAX; problem.links()];
-    for (new, &link) in links.iter().enumerate() {
-        number[link as usize] = new as u32;
-    }
-    Ok((links, number))
+    Ok(uses)
 }
 
 /// The caps of flows with several paths that could carry more, in natural units; those of flows with one path become
@@ -66,7 +73,7 @@ pub(super) fn flow_caps(
     problem: &Problem,
     rate: f64,
     flows: &[u32],
-    flow_paths: &[usize],
+    flow_paths: &FlowPaths,
     caps: &mut [f64],
     ceilings: &mut [f64],
 ) -> Result<Vec<(usize, f64)>> {
@@ -75,8 +82,8 @@ pub(super) fn flow_caps(
         return Ok(several);
     }
     let mut pacer = Pacer::new();
-    for (flow, (&original, pair)) in flows.iter().zip(flow_paths.windows(2)).enumerate() {
-        let (own, cap) = (pair[0]..pair[1], problem.flow_cap(original as usize) / rate);
+    for (flow, &original) in flows.iter().enumerate() {
+        let (own, cap) = (flow_paths.of(flow), problem.flow_cap(original as usize) / rate);
         pacer.did(own.len())?;
         if own.len() > 1 {
             if cap < ceilings[own].iter().sum() {

@@ -9,21 +9,27 @@
 
 mod active;
 mod blocks;
+mod first_prices;
+mod limits;
+mod order;
 mod units;
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use active::open_paths;
-use active::{flow_caps, used_links};
+use active::{flow_caps, uses};
+use blocks::natural_blocks;
 pub(crate) use blocks::{CHUNK, NaturalBlock};
-use blocks::{Order, natural_blocks};
+pub(crate) use limits::Limits;
+use order::{FlowPaths, Order};
 use units::rate_unit;
 
 use crate::error::{Error, Result};
-use crate::interrupt::{Pacer, check};
+use crate::interrupt::{Pacer, StopToken, check};
 use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::runs::{Run, each_path, runs};
 use crate::utility::{Curvature, Units};
 
 /// Paths, or links that they cross, between two checks whether to stop.
@@ -39,24 +45,26 @@ pub(crate) struct Presolved {
     pub(crate) capacities: Vec<f64>,
     /// The problem's own where nothing is removed or reordered.
     pub(crate) paths: Arc<Paths>,
-    /// Cap of every path, ∞ for none, > 0.
-    pub(crate) caps: Vec<f64>,
+    /// Consecutive paths of one length.
+    runs: Vec<Run>,
+    /// Cap of every path, > 0.
+    pub(crate) caps: Limits,
     /// The most that a path can carry or its flow can use: its cap, its smallest capacity, the flow's saturation.
     pub(crate) ceilings: Vec<f64>,
     /// Caps of flows with several paths, where the paths could carry more; a flow with one path has it in `caps`.
     pub(crate) flow_caps: Vec<(usize, f64)>,
     /// The most that a flow can use over all its paths: what saturates its utility, or its cap among `flow_caps`.
-    pub(crate) saturations: Vec<f64>,
-    /// The paths of flow `f` are `flow_paths[f]..flow_paths[f + 1]`.
-    pub(crate) flow_paths: Vec<usize>,
+    pub(crate) saturations: Limits,
+    flow_paths: FlowPaths,
     pub(crate) blocks: Vec<NaturalBlock>,
-    /// An equal share of every link for every path through it, at most its cap; and log U' of every flow there.
-    pub(crate) equal_shares: Vec<f64>,
-    pub(crate) log_marginals: Vec<f64>,
+    /// Of every link, where a price method starts.
+    pub(crate) first_prices: Vec<f64>,
+    /// [`equal_shares`](Self::equal_shares), once a method has asked for them.
+    equal_shares: OnceLock<Vec<f64>>,
     /// Caller's number of every link, path and flow.
     links: Vec<u32>,
-    original_paths: Vec<u32>,
-    pub(crate) original_flows: Vec<u32>,
+    original_paths: Arc<Vec<u32>>,
+    pub(crate) original_flows: Arc<Vec<u32>>,
     /// Flows of the problem without an open path, in increasing order.
     pub(crate) failed_flows: Vec<u32>,
     total_links: usize,
@@ -67,41 +75,56 @@ impl Presolved {
     /// # Errors
     /// [`Error::Utility`] when a utility's values cannot be used, [`Error::Stopped`].
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
-        let Order { paths: original_paths, flow_paths, blocks, failed_flows } = Order::of(problem)?;
-        let mut original_flows = Vec::with_capacity(flow_paths.len() - 1);
-        for (number, places) in &blocks {
-            let flows = &problem.blocks()[*number].flows;
-            original_flows.extend(places.iter().map(|&place| flows[place as usize]));
-        }
-        let (links, number) = used_links(problem, &original_paths)?;
+        let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
+            Order::of(problem)?;
+        let uses = uses(problem, &original_paths)?;
+        let links: Vec<u32> = (0..problem.links() as u32).filter(|&link| uses[link as usize] > 0).collect();
         let in_order = original_paths.iter().enumerate().all(|(path, &original)| original as usize == path);
         let paths = match in_order && original_paths.len() == problem.paths().len() && links.len() == problem.links() {
             true => problem.shared_paths(),
-            false => Arc::new(problem.paths().select(&original_paths, &number)?),
+            false => {
+                let numbers = (links.len() < problem.links()).then(|| numbers(&links, problem.links()));
+                Arc::new(problem.paths().select(&original_paths, numbers.as_deref())?)
+            }
         };
+        let runs = runs(paths.indptr());
+        check()?;
         let mut capacities: Vec<f64> = links.iter().map(|&link| problem.capacities()[link as usize]).collect();
-        let mut caps: Vec<f64> = original_paths.iter().map(|&path| problem.rate_cap(path as usize)).collect();
-        let mut ceilings = each_path(&paths, |_, links| smallest(&capacities, links))?;
+        let of_links: Vec<[f64; 2]> = links
+            .iter()
+            .zip(&capacities)
+            .map(|(&link, &capacity)| [capacity, capacity / f64::from(uses[link as usize])])
+            .collect();
+        let (mut ceilings, mut equal_shares) = smallest_pairs(&paths, &runs, &of_links)?;
         let rate = rate_unit(&ceilings);
         check()?;
-        capacities.iter_mut().chain(&mut caps).chain(&mut ceilings).for_each(|value| *value /= rate);
-        for (ceiling, &cap) in ceilings.iter_mut().zip(&caps) {
-            *ceiling = ceiling.min(cap);
+        for values in [&mut capacities, &mut ceilings, &mut equal_shares] {
+            values.iter_mut().for_each(|value| *value /= rate);
         }
-
-        let flow_caps = flow_caps(problem, rate, &original_flows, &flow_paths, &mut caps, &mut ceilings)?;
+        let (mut caps, mut capped_flows) = (Vec::new(), Vec::new());
+        if problem.has_rate_caps() || problem.has_flow_caps() {
+            caps.extend(original_paths.iter().map(|&path| problem.rate_cap(path as usize) / rate));
+            for (ceiling, &cap) in ceilings.iter_mut().zip(&caps) {
+                *ceiling = ceiling.min(cap);
+            }
+            capped_flows = flow_caps(problem, rate, &original_flows, &flow_paths, &mut caps, &mut ceilings)?;
+            for (share, &cap) in equal_shares.iter_mut().zip(&caps) {
+                *share = share.min(cap);
+            }
+        }
         let mut this = Self {
             units: Units { rate, log_price: 0.0 },
+            first_prices: vec![0.0; capacities.len()],
             capacities,
             paths,
-            caps,
+            runs,
+            caps: Limits::new(caps),
             ceilings,
-            flow_caps,
-            saturations: Vec::new(),
+            flow_caps: capped_flows,
+            saturations: Limits::default(),
             flow_paths,
             blocks: Vec::new(),
-            equal_shares: Vec::new(),
-            log_marginals: Vec::new(),
+            equal_shares: OnceLock::new(),
             links,
             original_paths,
             original_flows,
@@ -109,35 +132,71 @@ impl Presolved {
             total_links: problem.links(),
             total_paths: problem.paths().len(),
         };
-        let mut equal_shares = this.equal_shares()?;
-        this.cut_to_flow_caps(&mut equal_shares);
-        this.equal_shares = equal_shares;
         if problem.curvature() == Curvature::MaxMin {
             // No marginals, no prices: its methods use the problem itself.
-            this.log_marginals = vec![0.0; this.original_flows.len()];
             return Ok(this);
         }
-        this.log_marginals = this.caller_log_marginals(problem, &blocks)?;
-        this.units.log_price = this.log_price_unit();
+        this.cut_to_flow_caps(&mut equal_shares);
+        let flow_shares = this.flow_totals(&equal_shares);
+        let mut log_marginals = this.caller_log_marginals(problem, &blocks, &flow_shares)?;
+        this.units.log_price = units::log_price(&flow_shares, &log_marginals);
         if blocks.iter().any(|(number, _)| problem.blocks()[*number].utility.in_units(&[], this.units).is_none()) {
             // Utilities without unit conversion need a price unit within the range of floats.
             this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
         }
-        this.log_marginals.iter_mut().for_each(|log| *log -= this.units.log_price);
+        log_marginals.iter_mut().for_each(|log| *log -= this.units.log_price);
         check()?;
+        this.first_prices = this.revenue_split(&equal_shares, log_marginals)?;
         this.blocks = natural_blocks(problem, &blocks, this.units);
         this.bound_by_saturation()?;
         Ok(this)
     }
 
+    /// Number of flows.
+    pub(crate) fn flows(&self) -> usize {
+        self.original_flows.len()
+    }
+
+    /// Whether every flow has one path, which then has the flow's number.
+    pub(crate) fn is_single_path(&self) -> bool {
+        self.flow_paths.are_single()
+    }
+
     /// The paths of consecutive flows, which are consecutive too.
     pub(crate) fn paths_of_all(&self, flows: &Range<usize>) -> Range<usize> {
-        self.flow_paths[flows.start]..self.flow_paths[flows.end]
+        self.flow_paths.of_all(flows.clone())
     }
 
     /// The paths of a flow.
+    #[inline(always)]
     pub(crate) fn paths_of(&self, flow: usize) -> Range<usize> {
-        self.flow_paths[flow]..self.flow_paths[flow + 1]
+        self.flow_paths.of(flow)
+    }
+
+    /// Calls a function with the number and the links of every path, in loops compiled for their length.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    #[inline(always)]
+    pub(crate) fn each_path(&self, look: impl FnMut(usize, &[u32])) -> Result<()> {
+        each_path(&self.paths, &self.runs, look)
+    }
+
+    /// An equal share of every link for every path through it, at most its cap: per path the smallest c_l/n_l along it,
+    /// n_l being the number of paths through a link.
+    pub(crate) fn equal_shares(&self) -> &[f64] {
+        self.equal_shares.get_or_init(|| {
+            let mut counts = vec![0u32; self.capacities.len()];
+            self.paths.indices().iter().for_each(|&link| counts[link as usize] += 1);
+            let counts = counts.into_iter().map(f64::from);
+            let of_links: Vec<f64> =
+                self.capacities.iter().zip(counts).map(|(capacity, count)| capacity / count).collect();
+            let mut shares = Vec::with_capacity(self.paths.len());
+            let pass = || self.each_path(|path, links| shares.push(smallest(&of_links, links).min(self.caps[path])));
+            StopToken::new().scope_alone(pass).expect("nothing stops it");
+            self.cut_to_flow_caps(&mut shares);
+            shares
+        })
     }
 
     /// Cuts rates to what the flows' caps allow over several paths, those of a flow in proportion.
@@ -158,9 +217,9 @@ impl Presolved {
 
     /// Rate of every flow: the sum over its paths.
     pub(crate) fn flow_totals(&self, per_path: &[f64]) -> Vec<f64> {
-        match self.flow_paths.len() == per_path.len() + 1 {
+        match self.is_single_path() {
             true => per_path.to_vec(),
-            false => self.flow_paths.windows(2).map(|pair| per_path[pair[0]..pair[1]].iter().sum()).collect(),
+            false => (0..self.flows()).map(|flow| per_path[self.paths_of(flow)].iter().sum()).collect(),
         }
     }
 
@@ -189,78 +248,103 @@ impl Presolved {
         path_prices: &[f64],
         demands: &mut [f64],
     ) {
-        let starts = &self.flow_paths[flows.start..=flows.end];
-        assert_eq!(demands.len(), starts[flows.len()] - starts[0], "one demand for every path of these flows");
+        let first = self.paths_of_all(flows).start;
+        assert_eq!(demands.len(), self.paths_of_all(flows).len(), "one demand for every path of these flows");
         if demands.len() == flows.len() {
+            if path_prices.iter().all(|&price| price >= f64::MIN_POSITIVE) {
+                return block.utility.demand_into(block.places(flows), path_prices, demands);
+            }
             let prices: Vec<f64> = path_prices.iter().map(|price| price.max(f64::MIN_POSITIVE)).collect();
             block.utility.demand_into(block.places(flows), &prices, demands);
-            for ((&most, demand), &price) in self.saturations[flows.clone()].iter().zip(demands).zip(path_prices) {
+            for ((flow, demand), &price) in flows.clone().zip(demands).zip(path_prices) {
                 if price == 0.0 {
-                    *demand = most;
+                    *demand = self.saturations[flow];
                 }
             }
             return;
         }
-        let rounds = starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let rounds = flows.clone().map(|flow| self.paths_of(flow).len()).max().unwrap_or(0);
         let (mut prices, mut answers) = (vec![0.0; flows.len()], vec![0.0; flows.len()]);
         for round in 0..rounds {
-            let path = |pair: &[usize]| (pair[0] + round).min(pair[1] - 1) - starts[0];
-            for (price, pair) in prices.iter_mut().zip(starts.windows(2)) {
-                *price = path_prices[path(pair)].max(f64::MIN_POSITIVE);
+            let path = |flow: usize| {
+                let own = self.paths_of(flow);
+                (own.start + round).min(own.end - 1) - first
+            };
+            for (price, flow) in prices.iter_mut().zip(flows.clone()) {
+                *price = path_prices[path(flow)].max(f64::MIN_POSITIVE);
             }
             block.utility.demand_into(block.places(flows), &prices, &mut answers);
-            for ((&most, &answer), pair) in self.saturations[flows.clone()].iter().zip(&answers).zip(starts.windows(2))
-            {
+            for (flow, &answer) in flows.clone().zip(&answers) {
+                let most = self.saturations[flow];
                 // min would drop a NaN.
-                let all = path_prices[path(pair)] == 0.0 || answer > most;
-                demands[path(pair)] = if all { most } else { answer };
+                let all = path_prices[path(flow)] == 0.0 || answer > most;
+                demands[path(flow)] = if all { most } else { answer };
             }
         }
     }
 
     fn bound_by_saturation(&mut self) -> Result<()> {
-        let mut pacer = Pacer::new();
-        let mut flow_caps = self.flow_caps.iter().peekable();
+        let mut saturations = vec![0.0; self.flows()];
         for block in &self.blocks {
-            for (place, flow) in block.flows.clone().enumerate() {
-                let saturation = block.utility.saturation(place);
-                if saturation.is_nan() || saturation < 0.0 {
-                    let what = format!("its saturation is {}, expected a number >= 0", saturation * self.units.rate);
-                    return Err(Error::Utility { flow: self.original_flows[flow] as usize, what });
+            // In pieces for a user-defined utility, too: each is asked on its own.
+            for start in block.flows.clone().step_by(CHUNK) {
+                let flows = start..block.flows.end.min(start + CHUNK);
+                check()?;
+                let found = &mut saturations[flows.clone()];
+                block.utility.saturation_into(block.places(&flows), found);
+                if let Some(place) = found.iter().position(|&saturation| saturation.is_nan() || saturation < 0.0) {
+                    let what = format!("its saturation is {}, expected a number >= 0", found[place] * self.units.rate);
+                    return Err(Error::Utility { flow: self.original_flows[flows.start + place] as usize, what });
                 }
-                let capped = flow_caps.next_if(|&&(capped, _)| capped == flow);
-                let saturation = capped.map_or(saturation, |&(_, cap)| saturation.min(cap));
-                self.saturations.push(saturation);
-                for ceiling in &mut self.ceilings[self.flow_paths[flow]..self.flow_paths[flow + 1]] {
-                    *ceiling = ceiling.min(saturation);
-                }
-                pacer.did(1)?;
+            }
+        }
+        for &(flow, cap) in &self.flow_caps {
+            saturations[flow] = saturations[flow].min(cap);
+        }
+        self.saturations = Limits::new(saturations);
+        if self.saturations.is_empty() {
+            return Ok(());
+        }
+        let mut pacer = Pacer::new();
+        for flow in 0..self.flows() {
+            let own = self.paths_of(flow);
+            pacer.did(own.len())?;
+            for ceiling in &mut self.ceilings[own] {
+                *ceiling = ceiling.min(self.saturations[flow]);
             }
         }
         Ok(())
     }
-
-    /// Per path the smallest c_l/n_l along it, n_l being the number of paths through a link, or its cap.
-    fn equal_shares(&self) -> Result<Vec<f64>> {
-        let mut counts = vec![0.0; self.capacities.len()];
-        for links in self.paths.indices().chunks(CHECKED) {
-            links.iter().for_each(|&link| counts[link as usize] += 1.0);
-            check()?;
-        }
-        let shares: Vec<f64> = self.capacities.iter().zip(counts).map(|(capacity, count)| capacity / count).collect();
-        each_path(&self.paths, |path, links| smallest(&shares, links).min(self.caps[path]))
-    }
 }
 
-/// A number for every path.
-fn each_path(paths: &Paths, number: impl Fn(usize, &[u32]) -> f64) -> Result<Vec<f64>> {
-    let mut numbers = Vec::with_capacity(paths.len());
-    while numbers.len() < paths.len() {
-        let (start, end) = (numbers.len(), paths.len().min(numbers.len() + CHECKED));
-        numbers.extend((start..end).map(|path| number(path, paths.links(path))));
-        check()?;
+/// The new number of every link of a problem, given those that are used.
+fn numbers(used: &[u32], links: usize) -> Vec<u32> {
+    let mut numbers = vec![u32::MAX; links];
+    for (new, &link) in used.iter().enumerate() {
+        numbers[link as usize] = new as u32;
     }
-    Ok(numbers)
+    numbers
+}
+
+/// Of two values of every link, each smallest along every path.
+fn smallest_pairs(paths: &Paths, runs: &[Run], values: &[[f64; 2]]) -> Result<(Vec<f64>, Vec<f64>)> {
+    let (mut ones, mut others) = (Vec::with_capacity(paths.len()), Vec::with_capacity(paths.len()));
+    each_path(
+        paths,
+        runs,
+        #[inline(always)]
+        |_, links| {
+            let mut smallest = [f64::INFINITY; 2];
+            for &link in links {
+                let [one, other] = values[link as usize];
+                smallest[0] = if one < smallest[0] { one } else { smallest[0] };
+                smallest[1] = if other < smallest[1] { other } else { smallest[1] };
+            }
+            ones.push(smallest[0]);
+            others.push(smallest[1]);
+        },
+    )?;
+    Ok((ones, others))
 }
 
 /// The smallest of a path's links' values.

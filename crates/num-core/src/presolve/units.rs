@@ -5,7 +5,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::Presolved;
+use super::{CHUNK, Presolved};
 use crate::error::{Error, Result};
 use crate::interrupt::check;
 use crate::numerics::{exp, ln, vectorized};
@@ -25,6 +25,15 @@ impl Presolved {
         let unit = self.units.price();
         for (&link, &price) in self.links.iter().zip(prices) {
             all[link as usize] = if price == 0.0 { 0.0 } else { (price * unit).min(f64::MAX) };
+        }
+        all
+    }
+
+    /// Loads of all links in the caller's units; links without open paths carry nothing.
+    pub(crate) fn caller_loads(&self, loads: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; self.total_links];
+        for (&link, load) in self.links.iter().zip(loads) {
+            all[link as usize] = load * self.units.rate;
         }
         all
     }
@@ -52,13 +61,23 @@ impl Presolved {
         all
     }
 
-    /// A link for some paths, both by their numbers here → by the caller's, for all paths.
-    pub(crate) fn caller_links(&self, of_paths: &[Option<u32>]) -> Vec<Option<u32>> {
+    /// None for all of the caller's paths, and those of a function, which is given the number of a path and its links:
+    /// a link by its number here.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    #[inline(always)]
+    pub(crate) fn caller_links(&self, mut of: impl FnMut(usize, &[u32]) -> Option<u32>) -> Result<Vec<Option<u32>>> {
         let mut all = vec![None; self.total_paths];
-        for (&path, link) in self.original_paths.iter().zip(of_paths) {
-            all[path as usize] = link.map(|link| self.links[link as usize]);
-        }
-        all
+        self.each_path(
+            #[inline(always)]
+            |path, links| {
+                if let Some(link) = of(path, links) {
+                    all[self.original_paths[path] as usize] = Some(self.links[link as usize]);
+                }
+            },
+        )?;
+        Ok(all)
     }
 
     /// The caller's prices in natural units.
@@ -76,8 +95,12 @@ impl Presolved {
     }
 
     /// log U' of every flow at its equal share, in the caller's units of price.
-    pub(super) fn caller_log_marginals(&self, problem: &Problem, blocks: &[(usize, Vec<u32>)]) -> Result<Vec<f64>> {
-        let shares = self.flow_totals(&self.equal_shares);
+    pub(super) fn caller_log_marginals(
+        &self,
+        problem: &Problem,
+        blocks: &[(usize, Vec<u32>)],
+        shares: &[f64],
+    ) -> Result<Vec<f64>> {
         let (mut logs, mut start) = (Vec::with_capacity(shares.len()), 0);
         for (number, places) in blocks {
             let Block { utility, flows } = &problem.blocks()[*number];
@@ -103,43 +126,47 @@ impl Presolved {
         }
         Ok(logs)
     }
+}
 
-    /// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue.
-    pub(super) fn log_price_unit(&self) -> f64 {
-        let shares = self.flow_totals(&self.equal_shares);
-        let largest = self.log_marginals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if !largest.is_finite() {
-            return 0.0;
-        }
-        let mut relatives = vec![0.0; shares.len()];
+/// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue.
+pub(super) fn log_price(shares: &[f64], log_marginals: &[f64]) -> f64 {
+    let largest = log_marginals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !largest.is_finite() {
+        return 0.0;
+    }
+    let (mut squares, mut revenue) = (0.0, 0.0);
+    let mut relatives = [0.0; CHUNK];
+    for (shares, logs) in shares.chunks(CHUNK).zip(log_marginals.chunks(CHUNK)) {
         vectorized(
             #[inline(always)]
             || {
-                for (relative, &log) in relatives.iter_mut().zip(&self.log_marginals) {
+                for (relative, &log) in relatives.iter_mut().zip(logs) {
                     *relative = exp(log - largest);
                 }
             },
         );
-        let (mut squares, mut revenue) = (0.0, 0.0);
-        for (share, relative) in shares.iter().zip(relatives) {
+        for (share, relative) in shares.iter().zip(&relatives) {
             squares += share * relative * relative;
             revenue += share * relative;
         }
-        largest + (squares / revenue).ln()
     }
+    largest + (squares / revenue).ln()
 }
 
 /// The power of two nearest to the geometric mean of the paths' smallest capacities.
 pub(super) fn rate_unit(smallest: &[f64]) -> f64 {
-    let mut logs = vec![0.0; smallest.len()];
-    vectorized(
-        #[inline(always)]
-        || {
-            for (log, &value) in logs.iter_mut().zip(smallest) {
-                *log = ln(value);
-            }
-        },
-    );
-    let mean = logs.iter().sum::<f64>() / (logs.len() as f64 * LN_2);
-    if logs.is_empty() { 1.0 } else { mean.round().clamp(-1000.0, 1000.0).exp2() }
+    let (mut sum, mut logs) = (0.0, [0.0; CHUNK]);
+    for some in smallest.chunks(CHUNK) {
+        vectorized(
+            #[inline(always)]
+            || {
+                for (log, &value) in logs.iter_mut().zip(some) {
+                    *log = ln(value);
+                }
+            },
+        );
+        logs[..some.len()].iter().for_each(|log| sum += log);
+    }
+    let mean = sum / (smallest.len() as f64 * LN_2);
+    if smallest.is_empty() { 1.0 } else { mean.round().clamp(-1000.0, 1000.0).exp2() }
 }

@@ -222,6 +222,10 @@ impl Problem {
         }
         let mut all = vec![0.0; self.flows];
         let max_min = self.curvature() == Curvature::MaxMin;
+        if let ([block], false) = (self.blocks(), max_min) {
+            block.utility.value_into(0..self.flows, flow_rates, &mut all);
+            return Ok(all);
+        }
         for block in self.blocks() {
             let rates: Vec<f64> = block.flows.iter().map(|&flow| flow_rates[flow as usize]).collect();
             let mut values = vec![f64::INFINITY; rates.len()];
@@ -239,12 +243,10 @@ impl Problem {
 
     /// Σ U_f(y_f) over the flows that are not left out; the smallest fair share for max-min problems.
     pub(crate) fn objective(&self, flow_rates: &[f64], failed_flows: &[u32]) -> f64 {
-        let mut counts = vec![true; self.flows];
-        for &flow in failed_flows {
-            counts[flow as usize] = false;
-        }
         let values = self.values(flow_rates).expect("one rate per flow");
-        let counted = values.into_iter().zip(counts).filter(|&(_, counts)| counts).map(|(value, _)| value);
+        let mut failed = failed_flows.iter().peekable();
+        let served = |&(flow, _): &(usize, f64)| failed.next_if(|&&failed| failed as usize == flow).is_none();
+        let counted = values.into_iter().enumerate().filter(served).map(|(_, value)| value);
         if self.curvature() != Curvature::MaxMin {
             return counted.sum();
         }

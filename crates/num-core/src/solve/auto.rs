@@ -182,6 +182,9 @@ fn is_fabric(problem: &Problem) -> bool {
 /// Whether power laws of different, moderate α share a small network: fast NED then takes hundreds of iterations, each
 /// with an exponential per flow.
 fn mixes_few_powers(problem: &Problem) -> bool {
+    if problem.paths().indices().len() > FEW_CROSSINGS {
+        return false;
+    }
     let mut alphas =
         problem.blocks().iter().flat_map(|block| (0..block.flows.len()).map(|place| block.utility.alpha(place)));
     let Some(first) = alphas.next() else { return false };
@@ -192,7 +195,7 @@ fn mixes_few_powers(problem: &Problem) -> bool {
             same &= alpha == first;
             moderate(alpha)
         });
-    all && !same && problem.paths().indices().len() <= FEW_CROSSINGS
+    all && !same
 }
 
 fn fits(problem: &Problem) -> bool {

@@ -16,7 +16,6 @@
 
 use crate::certificate::FeasiblePoint;
 use crate::error::Result;
-use crate::interrupt::Pacer;
 use crate::max_min::bottleneck_links;
 use crate::presolve::{Presolved, smallest};
 use crate::problem::Problem;
@@ -32,53 +31,51 @@ const IDLE_PATH: f64 = 1e-9;
 /// A price of no more than this part of U' is none.
 const FREE: f64 = 1e-9;
 
-/// The bottleneck of every path of the problem, at a feasible point. Prices are in natural units.
+/// The bottleneck of every path of the problem, at a feasible point.
 ///
 /// # Errors
 /// Those of the certificate.
-pub(super) fn of_paths(
-    problem: &Problem,
-    presolved: &Presolved,
-    point: &FeasiblePoint,
-    prices: &[f64],
-) -> Result<Vec<Option<u32>>> {
+pub(super) fn of_paths(problem: &Problem, presolved: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32>>> {
     match problem.curvature() {
         Curvature::MaxMin if problem.is_single_path() => {
             bottleneck_links(problem, &presolved.caller_rates(&point.rates), IDLE)
         }
         Curvature::MaxMin => Ok(vec![None; problem.paths().len()]),
-        _ => by_price(presolved, point, prices),
+        _ => by_price(presolved, point),
     }
 }
 
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
-fn by_price(problem: &Presolved, point: &FeasiblePoint, prices: &[f64]) -> Result<Vec<Option<u32>>> {
-    let FeasiblePoint { rates, flow_rates, relative_loads: loads, .. } = point;
-    let marginals = problem.marginals(flow_rates)?;
-    let (mut links, mut pacer) = (vec![None; rates.len()], Pacer::new());
-    for block in &problem.blocks {
-        for flow in block.flows.clone() {
-            let rate = flow_rates[flow];
-            if rate >= problem.saturations[flow] * (1.0 - AT_LIMIT) {
-                continue;
-            }
-            for path in problem.paths_of(flow) {
-                let of_path = problem.paths.links(path);
-                pacer.did(of_path.len())?;
-                let least = (IDLE_SHARE * rate).max(IDLE_PATH * smallest(&problem.capacities, of_path));
-                if rates[path] <= least || rates[path] >= problem.caps[path] * (1.0 - AT_LIMIT) {
-                    continue;
-                }
-                let mut highest = FREE * marginals[flow];
-                for &link in of_path {
-                    let price = prices[link as usize];
-                    if loads[link as usize] >= 1.0 - IDLE && price > highest {
-                        (links[path], highest) = (Some(link), price);
-                    }
-                }
-            }
-        }
+fn by_price(problem: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32>>> {
+    let (rates, flow_rates) = (&point.rates, point.flow_rates());
+    let mut marginals = problem.marginals(flow_rates)?;
+    for (flow, marginal) in marginals.iter_mut().enumerate() {
+        let is_at_limit = flow_rates[flow] >= problem.saturations[flow] * (1.0 - AT_LIMIT);
+        *marginal = if is_at_limit { f64::INFINITY } else { FREE * *marginal };
     }
-    Ok(problem.caller_links(&links))
+    // The price of every full link.
+    let of_full = point.prices.iter().zip(&point.relative_loads);
+    let of_full: Vec<f64> = of_full.map(|(&price, &load)| if load >= 1.0 - IDLE { price } else { 0.0 }).collect();
+    let mut flow = 0;
+    problem.caller_links(
+        #[inline(always)]
+        |path, links| {
+            while problem.paths_of(flow).end <= path {
+                flow += 1;
+            }
+            let least = (IDLE_SHARE * flow_rates[flow]).max(IDLE_PATH * smallest(&problem.capacities, links));
+            if rates[path] <= least || rates[path] >= problem.caps[path] * (1.0 - AT_LIMIT) {
+                return None;
+            }
+            let (mut found, mut highest) = (None, marginals[flow]);
+            for &link in links {
+                let price = of_full[link as usize];
+                if price > highest {
+                    (found, highest) = (Some(link), price);
+                }
+            }
+            found
+        },
+    )
 }

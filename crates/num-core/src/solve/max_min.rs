@@ -37,7 +37,7 @@ impl Method for MaxMinMethod {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         self.is_done = false;
         state.prices.fill(0.0);
-        state.rates.copy_from_slice(&problem.equal_shares);
+        state.rates.copy_from_slice(problem.equal_shares());
         Ok(f64::MAX)
     }
 

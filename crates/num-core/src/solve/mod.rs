@@ -16,7 +16,6 @@ mod routing_matrix;
 mod settings;
 mod solution;
 mod solver;
-mod start;
 mod system;
 mod xwi;
 

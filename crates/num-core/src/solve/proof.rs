@@ -10,14 +10,14 @@ use crate::solve::State;
 use crate::utility::Curvature;
 
 /// Rates and prices in natural units, with the witness of max-min rates.
-pub(super) struct Proof<'a> {
+pub(super) struct Proof<'a, 'p> {
     pub(super) problem: &'a Problem,
-    pub(super) presolved: &'a Presolved,
+    pub(super) presolved: &'p Presolved,
     pub(super) state: &'a State,
     pub(super) witness: &'a [Inequality],
 }
 
-impl Proof<'_> {
+impl<'p> Proof<'_, 'p> {
     /// The certificate of the rates and prices.
     ///
     /// # Errors
@@ -33,25 +33,26 @@ impl Proof<'_> {
         }
     }
 
-    /// The same as far as a goal depends on it: the KKT residual is NaN where the gap alone decides.
+    /// The same as far as a goal depends on it: the KKT residual is NaN where the gap alone decides. With the point
+    /// that it is about.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn towards(&self, goal: &Goal) -> Result<Certificate> {
-        if self.problem.curvature() == Curvature::MaxMin {
-            return self.by_bottlenecks();
-        }
+    pub(super) fn towards(&self, goal: &Goal) -> Result<(Certificate, FeasiblePoint<'p>)> {
         let point = self.point()?;
+        if self.problem.curvature() == Curvature::MaxMin {
+            return Ok((self.by_bottlenecks()?, point));
+        }
         let (relative_gap, overload) = (point.relative_gap()?, point.overload);
         let kkt_residual = if goal.needs_rates(relative_gap) { point.kkt_residual()? } else { f64::NAN };
-        Ok(Certificate { relative_gap, overload, kkt_residual })
+        Ok((Certificate { relative_gap, overload, kkt_residual }, point))
     }
 
     fn by_bottlenecks(&self) -> Result<Certificate> {
         max_min::certify(self.problem, &self.presolved.caller_rates(&self.state.rates), self.witness)
     }
 
-    fn point(&self) -> Result<FeasiblePoint<'_>> {
+    fn point(&self) -> Result<FeasiblePoint<'p>> {
         FeasiblePoint::new(self.presolved, &self.state.rates, &self.state.prices)
     }
 }

@@ -6,8 +6,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::price::with_length;
 use crate::paths::Paths;
+use crate::runs::{Run, runs, with_length};
 
 /// The routing matrix of some paths, its columns cut into runs of equal length.
 pub(super) struct RoutingMatrix {
@@ -15,26 +15,9 @@ pub(super) struct RoutingMatrix {
     runs: Vec<Run>,
 }
 
-struct Run {
-    paths: Range<usize>,
-    /// Their number of links; none for a run of lengths without a compiled loop.
-    length: Option<usize>,
-}
-
-/// The longest path with a compiled loop for its length.
-const LONGEST: usize = 6;
-
 impl RoutingMatrix {
     pub(super) fn new(paths: &Arc<Paths>) -> Self {
-        let length = |path: usize| Some(paths.links(path).len()).filter(|&length| length <= LONGEST);
-        let mut runs: Vec<Run> = Vec::new();
-        for path in 0..paths.len() {
-            match runs.last_mut() {
-                Some(run) if run.length == length(path) => run.paths.end = path + 1,
-                _ => runs.push(Run { paths: path..path + 1, length: length(path) }),
-            }
-        }
-        Self { paths: Arc::clone(paths), runs }
+        Self { paths: Arc::clone(paths), runs: runs(paths.indptr()) }
     }
 
     /// The links of every path.

@@ -10,7 +10,7 @@ use super::auto::{AUTO, Auto};
 use super::method::{Method, MethodInfo, SMOOTH, Setup, State};
 use super::price::{MakeRespond, PriceMethod, Rule};
 use super::proof::Proof;
-use super::{Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Status, Stop, bottlenecks, start};
+use super::{Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Status, Stop, bottlenecks};
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
@@ -63,7 +63,10 @@ impl Solver {
         respond: Option<Arc<MakeRespond>>,
     ) -> Result<Self> {
         let info = MethodInfo::of(method, problem)?;
-        let make = |presolved: &_| info.make(options, &Setup { problem, presolved, respond: respond.as_deref() });
+        let make = |presolved: &_| {
+            let made = info.make(options, &Setup { problem, presolved, respond: respond.as_deref() });
+            if method == AUTO { made.map_err(Error::of_auto) } else { made }
+        };
         let mut this = Self::start(problem, info.name, make)?;
         this.auto = (method == AUTO).then(Auto::new);
         (this.respond, this.options) = (respond, Some(options.clone()));
@@ -87,8 +90,7 @@ impl Solver {
         let began = Instant::now();
         let presolved = Arc::new(Presolved::new(problem)?);
         let mut method = make(&presolved)?;
-        let prices = start::revenue_split(&presolved)?;
-        let mut state = State { prices, rates: vec![0.0; presolved.paths.len()] };
+        let mut state = State { prices: presolved.first_prices.clone(), rates: vec![0.0; presolved.paths.len()] };
         let estimate = method.start(&presolved, &mut state)?;
         let problem = problem.clone();
         let made = began.elapsed();
@@ -245,7 +247,7 @@ impl Solver {
     /// [`Error::Unsupported`] where a max-min problem cannot be certified; [`Error::Utility`] when a user's utility
     /// answers with a demand that is no best response; [`Error::Stopped`].
     pub fn certificate(&self) -> Result<Certificate> {
-        self.proof().certificate()
+        self.proof(&self.presolved).certificate()
     }
 
     /// Iterates until the certificate meets the tolerance or a limit is hit, and returns the best answer certified.
@@ -296,7 +298,8 @@ impl Solver {
         let every_iteration = settings.trace || observer.cadence() == Cadence::EveryIteration;
         let pause = if self.warm { 0 } else { CertificateSchedule::PAUSE };
         let mut schedule = CertificateSchedule { next: first + pause, calibration: 1.0 };
-        let mut best: Option<Best> = None;
+        let presolved = Arc::clone(&self.presolved);
+        let mut best: Option<Best<'_>> = None;
         let mut trace = Vec::new();
         let mut last_call: Option<Instant> = None;
         let mut progress =
@@ -306,7 +309,7 @@ impl Solver {
             progress.iteration = self.iteration;
             let due = every_iteration || self.is_due(&schedule, settings);
             if due {
-                let score = deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
+                let score = deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
                 if let Some(score) = score {
                     schedule.record(self.iteration, self.estimate, score, settings.tol);
                 }
@@ -330,14 +333,14 @@ impl Solver {
             }
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
             if let Some(method) = self.next_method(stalled, due, &best, settings.tol) {
-                let prices = best.as_ref().map_or(&self.state.prices, |best| &best.prices).clone();
+                let prices = best.as_ref().map_or(&self.state.prices, |best| &best.point.prices).clone();
                 if deadline.within(|| self.switch_method(method, prices))?.is_some() {
                     continue;
                 }
             }
             let certified = due || deadline.is_estimated_reached();
             if certified && !due {
-                deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
+                deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
             }
             let limit = match control {
                 ControlFlow::Break(()) => Some(Status::Stopped),
@@ -348,13 +351,13 @@ impl Solver {
             };
             if let Some(status) = limit {
                 if !certified && deadline.allows_certificate() {
-                    deadline.certificate(|| self.certify(&goal, &mut progress, &mut best))?;
+                    deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
                 }
                 break self.final_status(&goal, best.as_ref()).unwrap_or(status);
             }
             deadline.step(|| self.advance())?;
         };
-        match &best {
+        match best {
             Some(best) => self.solution(status, best, self.iteration - first, trace, began),
             None => {
                 let (method, iterations) = (self.method_name.into(), self.iteration - first);
@@ -365,13 +368,19 @@ impl Solver {
     }
 
     /// The final status, if the best answer meets the goal.
-    fn final_status(&self, goal: &Goal, best: Option<&Best>) -> Option<Status> {
+    fn final_status(&self, goal: &Goal, best: Option<&Best<'_>>) -> Option<Status> {
         let best = best.filter(|best| goal.is_met(best.gap, best.kkt_residual))?;
-        Some(if self.presolved.holds_prices(&best.prices) { Status::Optimal } else { Status::Stalled })
+        Some(if self.presolved.holds_prices(&best.point.prices) { Status::Optimal } else { Status::Stalled })
     }
 
     /// The method that `auto` switches to, if any.
-    fn next_method(&mut self, stalled: bool, certified: bool, best: &Option<Best>, tol: f64) -> Option<&'static str> {
+    fn next_method(
+        &mut self,
+        stalled: bool,
+        certified: bool,
+        best: &Option<Best<'_>>,
+        tol: f64,
+    ) -> Option<&'static str> {
         let score = best.as_ref().map_or(f64::INFINITY, |best| best.score);
         if !stalled && !certified {
             return None;
@@ -400,16 +409,22 @@ impl Solver {
         }
     }
 
-    fn proof(&self) -> Proof<'_> {
-        let Self { problem, presolved, state, method, .. } = self;
+    fn proof<'p>(&self, presolved: &'p Presolved) -> Proof<'_, 'p> {
+        let Self { problem, state, method, .. } = self;
         Proof { problem, presolved, state, witness: method.witness() }
     }
 
     /// Certifies where it stands, and keeps that if it is the best so far. Returns how far it is from the goal: the
     /// tolerance when it meets it, more when it does not.
-    fn certify(&mut self, goal: &Goal, progress: &mut Progress, best: &mut Option<Best>) -> Result<f64> {
+    fn certify<'p>(
+        &mut self,
+        presolved: &'p Presolved,
+        goal: &Goal,
+        progress: &mut Progress,
+        best: &mut Option<Best<'p>>,
+    ) -> Result<f64> {
         self.method.write_rates(&mut self.state);
-        let Certificate { relative_gap: gap, overload, kkt_residual } = self.proof().towards(goal)?;
+        let (Certificate { relative_gap: gap, overload, kkt_residual }, point) = self.proof(presolved).towards(goal)?;
         (progress.gap, progress.overload, progress.kkt_residual) = (gap, overload, kkt_residual);
         // Marginals of the library's own families overflow over hundreds of decades; nothing is proven then.
         if gap.is_nan() && self.presolved.blocks.iter().any(|block| block.is_user_defined) {
@@ -420,7 +435,7 @@ impl Solver {
         let usable = prices.iter().chain(rates).all(|value| value.is_finite());
         let rank = goal.rank(gap, kkt_residual);
         if usable && best.as_ref().is_none_or(|best| rank < best.rank) {
-            *best = Some(Best { score, rank, gap, kkt_residual, prices: prices.clone(), rates: rates.clone() });
+            *best = Some(Best { score, rank, gap, kkt_residual, point });
         } else if best.is_none() {
             // No usable point yet: equal shares, with an infinite gap.
             *best = Some(Best {
@@ -428,8 +443,7 @@ impl Solver {
                 rank: [f64::INFINITY; 3],
                 gap: f64::INFINITY,
                 kkt_residual: f64::INFINITY,
-                prices: vec![0.0; prices.len()],
-                rates: self.presolved.equal_shares.clone(),
+                point: FeasiblePoint::new(presolved, presolved.equal_shares(), &vec![0.0; prices.len()])?,
             });
         }
         Ok(score)
@@ -467,23 +481,23 @@ impl Solver {
     fn solution(
         &self,
         status: Status,
-        best: &Best,
+        best: Best<'_>,
         iterations: usize,
         trace: Vec<Progress>,
         began: Instant,
     ) -> Result<Solution> {
-        let point = FeasiblePoint::new(&self.presolved, &best.rates, &best.prices)?;
+        let (point, presolved) = (&best.point, &self.presolved);
         point.check_demands()?;
-        let rates = self.presolved.caller_rates(&point.rates);
+        let rates = presolved.caller_rates(&point.rates);
         let found = best.kkt_residual;
         let overload = point.overload_left();
         let kkt_residual = if found.is_nan() { point.kkt_residual()? } else { found }.max(overload);
         let certificate = Certificate { relative_gap: best.gap, overload, kkt_residual };
-        let bottlenecks = bottlenecks::of_paths(&self.problem, &self.presolved, &point, &best.prices)?;
+        let bottlenecks = bottlenecks::of_paths(&self.problem, presolved, point)?;
         interrupt::check()?;
         let flow_rates = self.problem.flow_rates(&rates)?;
-        let loads = self.problem.loads(&rates)?;
-        let failed_flows = self.presolved.failed_flows.clone();
+        let loads = presolved.caller_loads(&point.loads);
+        let failed_flows = presolved.failed_flows.clone();
         interrupt::check()?;
         let objective = self.problem.objective(&flow_rates, &failed_flows);
         if objective.is_nan() {
@@ -491,7 +505,7 @@ impl Solver {
         }
         interrupt::check()?;
         let status = if status == Status::Optimal && objective.is_infinite() { Status::Stalled } else { status };
-        let prices = self.presolved.caller_prices(&best.prices);
+        let prices = presolved.caller_prices(&point.prices);
         Ok(Solution {
             status,
             method: self.method_name.into(),
@@ -518,15 +532,14 @@ impl fmt::Debug for Solver {
 }
 
 /// The best answer certified so far, in natural units.
-struct Best {
+struct Best<'p> {
     /// [`Goal::score`].
     score: f64,
     rank: [f64; 3],
     gap: f64,
     /// NaN where it was not computed.
     kkt_residual: f64,
-    prices: Vec<f64>,
-    rates: Vec<f64>,
+    point: FeasiblePoint<'p>,
 }
 
 /// When certificates are due.

@@ -68,12 +68,11 @@ impl Xwi {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new([eta, beta, heaviest]: [f64; 3], problem: &Presolved) -> Result<Self> {
         let paths = problem.paths.len();
-        let mut limits = problem.caps.clone();
-        for (flow, &saturation) in problem.saturations.iter().enumerate() {
-            problem.paths_of(flow).for_each(|path| limits[path] = limits[path].min(saturation));
-        }
-        if limits.iter().all(|&limit| limit == f64::INFINITY) {
-            limits.clear();
+        let mut limits = Vec::new();
+        if !problem.caps.is_empty() || !problem.saturations.is_empty() {
+            let of_flow = |flow: usize| problem.paths_of(flow).map(move |path| (flow, path));
+            let of_paths = (0..problem.flows()).flat_map(of_flow);
+            limits.extend(of_paths.map(|(flow, path)| problem.caps[path].min(problem.saturations[flow])));
         }
         let heaviest = problem.paths.iter().map(|links| heaviest * smallest(&problem.capacities, links)).collect();
         let links = vec![0.0; problem.capacities.len()];
@@ -135,7 +134,7 @@ impl Xwi {
             // min would drop a NaN.
             *weight = if *weight > heaviest { heaviest } else { *weight };
         }
-        for flow in 0..problem.flow_paths.len() - 1 {
+        for flow in 0..problem.flows() {
             let paths = problem.paths_of(flow);
             if paths.len() > 1 {
                 let total: f64 = rates[paths.clone()].iter().sum();
@@ -191,7 +190,7 @@ fn fill(problem: &Presolved) -> Result<WaterFill<Arc<Paths>>> {
     if problem.flow_caps.is_empty() {
         return WaterFill::new(&problem.capacities, Arc::clone(&problem.paths));
     }
-    let flows = problem.flow_paths.len() - 1;
+    let flows = problem.flows();
     let mut caps = vec![f64::INFINITY; flows];
     problem.flow_caps.iter().for_each(|&(flow, cap)| caps[flow] = cap);
     let owners = (0..flows).flat_map(|flow| problem.paths_of(flow).map(move |_| flow));
@@ -213,7 +212,7 @@ fn value_at_cap(problem: &Presolved) -> Result<Vec<f64>> {
 impl Method for Xwi {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         state.prices.iter_mut().for_each(|price| *price = price.min(LARGEST_PRICE));
-        state.rates.copy_from_slice(&problem.equal_shares);
+        state.rates.copy_from_slice(problem.equal_shares());
         self.allocate(problem, state)
     }
 

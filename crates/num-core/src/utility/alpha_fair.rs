@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::power::{Power, Powers, as_power, map};
+use super::power::{Power, Powers, as_power, laws, map};
 use super::spec::column;
 use super::{Curvature, FairShare, Family, Parameter, Spec, Units, Utility};
 use crate::error::{Error, Result};
@@ -104,13 +104,15 @@ impl AlphaFair {
     }
 
     #[inline(always)]
-    fn power(&self, flow: usize) -> Power {
-        let alpha = self.alpha.of(flow);
-        let log_k = match &self.scale {
-            Some(scale) => ln(scale.of(flow)),
-            None => alpha * ln(self.weight.of(flow)),
-        };
-        Power { log_k, alpha }
+    fn parameters(&self, flow: usize) -> Power {
+        let factor = self.scale.as_ref().unwrap_or(&self.weight);
+        Power { log_k: factor.of(flow), alpha: self.alpha.of(flow) }
+    }
+
+    #[inline(always)]
+    fn law(&self, Power { log_k: factor, alpha }: Power) -> Power {
+        let log = ln(factor);
+        Power { log_k: if self.scale.is_some() { log } else { alpha * log }, alpha }
     }
 }
 

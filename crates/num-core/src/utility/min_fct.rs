@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::power::{Power, Powers, as_power, map};
+use super::power::{Power, Powers, as_power, laws, map};
 use super::spec::column;
 use super::{Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;
@@ -49,9 +49,13 @@ impl MinFct {
     }
 
     #[inline(always)]
-    fn power(&self, flow: usize) -> Power {
-        let epsilon = self.epsilon.of(flow);
-        Power { log_k: ln(1.0 - epsilon) - ln(self.size.of(flow)), alpha: epsilon }
+    fn parameters(&self, flow: usize) -> Power {
+        Power { log_k: self.size.of(flow), alpha: self.epsilon.of(flow) }
+    }
+
+    #[inline(always)]
+    fn law(&self, Power { log_k: size, alpha: epsilon }: Power) -> Power {
+        Power { log_k: ln(1.0 - epsilon) - ln(size), alpha: epsilon }
     }
 }
 

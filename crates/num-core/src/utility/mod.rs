@@ -199,6 +199,18 @@ pub trait Utility: fmt::Debug + Send + Sync {
         }
     }
 
+    /// [`saturation`](Self::saturation) of a block.
+    fn saturation_into(&self, flows: Range<usize>, out: &mut [f64]) {
+        for (flow, out) in flows.zip(out) {
+            *out = self.saturation(flow);
+        }
+    }
+
+    /// Whether any flow of a block has [`jumps`](Self::jumps).
+    fn has_jumps(&self, mut flows: Range<usize>) -> bool {
+        flows.any(|flow| !self.jumps(flow).is_empty())
+    }
+
     /// What price methods ask of a block: the demand, at most `ceilings[i]`, and a *curvature* −dx/dq > 0 for the
     /// step length. Where the demand is flat the curvature is floored, so that a price can still leave that piece.
     fn respond_into(

@@ -103,43 +103,60 @@ macro_rules! map {
 }
 pub(super) use map;
 
-/// The functions of [`Utility`] that a family gets by saying which power law a flow has: `fn power(&self, flow)`.
+/// The power laws of some flows of a family.
+macro_rules! laws {
+    ($family:expr, $flows:expr) => {{
+        let mut powers: Vec<Power> = $flows.map(|flow| $family.parameters(flow)).collect();
+        vectorized(
+            #[inline(always)]
+            || powers.iter_mut().for_each(|power| *power = $family.law(*power)),
+        );
+        powers
+    }};
+}
+pub(super) use laws;
+
+/// The functions of [`Utility`] that a family gets by saying which power law a flow has, in two steps:
+/// `fn parameters(&self, flow) -> Power` has a number in place of log k, and `fn law(&self, parameters) -> Power` finds
+/// log k from it, for many flows in vector instructions.
 macro_rules! as_power {
     () => {
         fn value(&self, flow: usize, rate: f64) -> f64 {
-            self.power(flow).value(rate)
+            self.law(self.parameters(flow)).value(rate)
         }
         fn marginal(&self, flow: usize, rate: f64) -> f64 {
-            self.power(flow).marginal(rate)
+            self.law(self.parameters(flow)).marginal(rate)
         }
         fn demand(&self, flow: usize, price: f64) -> f64 {
-            self.power(flow).demand(price)
+            self.law(self.parameters(flow)).demand(price)
         }
         fn demand_slope(&self, flow: usize, price: f64) -> f64 {
-            self.power(flow).demand_slope(price)
+            self.law(self.parameters(flow)).demand_slope(price)
         }
         /// `None` for max-min, which has no marginal.
         fn alpha(&self, flow: usize) -> Option<f64> {
-            Some(self.power(flow).alpha).filter(|alpha| alpha.is_finite())
+            Some(self.parameters(flow).alpha).filter(|alpha| alpha.is_finite())
         }
         fn gain(&self, flow: usize, from: f64, to: f64) -> f64 {
-            self.power(flow).gain(from, to)
+            self.law(self.parameters(flow)).gain(from, to)
         }
         fn value_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
-            let powers: Vec<Power> = flows.map(|flow| self.power(flow)).collect();
+            let powers = laws!(self, flows);
             map!(powers, rates, out, value);
         }
         fn log_marginal_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
-            let powers: Vec<Power> = flows.map(|flow| self.power(flow)).collect();
+            let powers = laws!(self, flows);
             map!(powers, rates, out, log_marginal);
         }
         fn elasticity_into(&self, flows: std::ops::Range<usize>, _rates: &[f64], out: &mut [f64]) {
             for (flow, out) in flows.zip(out) {
-                *out = self.power(flow).alpha;
+                *out = self.parameters(flow).alpha;
             }
         }
         fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
-            Some(Powers::block(units.powers(flows.iter().map(|&flow| self.power(flow as usize)))))
+            let mut powers = laws!(self, flows.iter().map(|&flow| flow as usize));
+            units.convert(&mut powers);
+            Some(Powers::block(powers))
         }
     };
 }

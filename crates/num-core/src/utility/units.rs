@@ -22,9 +22,11 @@ impl Units {
     }
 
     /// U'(x) = k x^(−α) in these units: k C^(−α)/P.
-    pub(super) fn powers(self, powers: impl Iterator<Item = Power>) -> Vec<Power> {
+    pub(super) fn convert(self, powers: &mut [Power]) {
         let log_rate = self.rate.ln();
-        powers.map(|power| Power { log_k: power.log_k - power.alpha * log_rate - self.log_price, ..power }).collect()
+        for power in powers {
+            power.log_k = power.log_k - power.alpha * log_rate - self.log_price;
+        }
     }
 }
 

@@ -77,20 +77,31 @@ impl<R: Real> FlowBlock<R> {
 
     /// Adds a flow over these entries.
     pub(crate) fn add(&mut self, flow: u32, entries: &[Entry], demand: &PowerDemand) -> Place {
-        for table in entries.iter().filter_map(|entry| entry.table) {
-            if !std::mem::replace(&mut self.uses[table as usize], true) {
-                let at = self.tables.partition_point(|&other| other < table);
-                self.tables.insert(at, table);
-            }
+        let bucket = self.bucket_of(demand.is_log, entries);
+        let place = self.buckets[bucket as usize].push(flow, entries.iter().map(|entry| entry.number), demand);
+        Place { bucket, place }
+    }
+
+    /// Notes that a pair table has flows.
+    #[inline]
+    fn use_table(&mut self, table: u32) {
+        if !std::mem::replace(&mut self.uses[table as usize], true) {
+            let at = self.tables.partition_point(|&other| other < table);
+            self.tables.insert(at, table);
         }
+    }
+
+    /// The number of the bucket of flows over these entries, which may be new.
+    pub(super) fn bucket_of(&mut self, is_log: bool, entries: &[Entry]) -> u32 {
+        entries.iter().filter_map(|entry| entry.table).for_each(|table| self.use_table(table));
         let windows = || self.windows.of(entries);
         self.key.clear();
-        self.key.push(u32::from(!demand.is_log));
+        self.key.push(u32::from(!is_log));
         self.key.extend(windows().rev());
-        let bucket = match self.numbers.get(&*self.key) {
+        match self.numbers.get(&*self.key) {
             Some(&bucket) => bucket,
             None => {
-                let new = Bucket::new(demand.is_log, windows().collect());
+                let new = Bucket::new(is_log, windows().collect());
                 let bucket = match self.vacant.pop() {
                     Some(vacant) => {
                         self.buckets[vacant as usize] = new;
@@ -105,9 +116,21 @@ impl<R: Real> FlowBlock<R> {
                 self.numbers.insert((&*self.key).into(), bucket);
                 bucket
             }
-        };
-        let place = self.buckets[bucket as usize].push(flow, entries.iter().map(|entry| entry.number), demand);
-        Place { bucket, place }
+        }
+    }
+
+    /// The same where most flows are of the bucket of the one before, which is given.
+    #[inline]
+    pub(super) fn next_bucket_of(&mut self, last: u32, is_log: bool, entries: &[Entry]) -> u32 {
+        let bucket = &self.buckets[last as usize];
+        let is_same = bucket.windows().len() == entries.len()
+            && bucket.windows().iter().zip(self.windows.of(entries)).all(|(&own, start)| own == start)
+            && bucket.is_log() == is_log;
+        if !is_same {
+            return self.bucket_of(is_log, entries);
+        }
+        entries.iter().filter_map(|entry| entry.table).for_each(|table| self.use_table(table));
+        last
     }
 
     /// Takes a flow out; returns the number of the one that is in its place now, if any. A bucket that has lost its

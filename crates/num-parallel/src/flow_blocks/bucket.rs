@@ -107,6 +107,18 @@ impl<R: Real> Bucket<R> {
         self.rows[place / ABREAST].floors[place % ABREAST] = R::of(floor);
     }
 
+    /// Makes room for so many more flows.
+    pub(super) fn reserve(&mut self, flows: usize) {
+        let rows = flows.div_ceil(ABREAST);
+        self.ids.reserve(rows * ABREAST * self.windows.len());
+        self.rows.reserve(rows);
+        self.rates.reserve(rows * ABREAST);
+        self.flows.reserve(flows);
+        if !self.is_log {
+            self.exponents.reserve(flows);
+        }
+    }
+
     /// Appends a flow; returns its place.
     pub(crate) fn push(&mut self, flow: u32, entries: impl Iterator<Item = u32>, demand: &PowerDemand) -> u32 {
         let (place, width) = (self.flows.len(), self.windows.len());

@@ -15,12 +15,14 @@
 //! | `partition.rs` | links → table entries, flows → blocks |
 //! | `block.rs` | flows that respond together |
 //! | `bucket.rs` | those of them that are alike, and their response |
+//! | `fill.rs` | all flows of a problem at once |
 //! | `tables.rs` | links → pairs → flows → pairs → links |
 //! | `windows.rs` | what flows read of tables and add to them |
 //! | `real.rs` | f64 or f32 |
 
 mod block;
 mod bucket;
+mod fill;
 mod partition;
 mod real;
 mod tables;
@@ -31,7 +33,7 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use netnum_core::numerics::vectorized;
-use netnum_core::price::{PowerDemand, Respond};
+use netnum_core::price::{PowerDemand, PowerDemands, Respond};
 use netnum_core::{Paths, Result};
 
 use crate::team::{Job, Team, Worker};
@@ -357,7 +359,7 @@ const FEW_PAIRS: f64 = 1.5;
 pub(crate) fn of_problem(
     links: usize,
     paths: &Paths,
-    demands: &[PowerDemand],
+    demands: &[PowerDemands<'_>],
     threads: NonZeroUsize,
 ) -> Result<Option<Box<dyn Respond>>> {
     if paths.len() < FEWEST_FLOWS {
@@ -369,10 +371,6 @@ pub(crate) fn of_problem(
         return Ok(None);
     }
     let mut blocks = FlowBlocks::<f64>::laid_out(partition, threads)?;
-    let mut pacer = netnum_core::interrupt::Pacer::new();
-    for (flow, (path, demand)) in paths.iter().zip(demands).enumerate() {
-        blocks.add(flow as u32, path, demand);
-        pacer.did(path.len())?;
-    }
+    blocks.fill(paths, demands)?;
     Ok(Some(Box::new(blocks)))
 }

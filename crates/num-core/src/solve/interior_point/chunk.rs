@@ -57,8 +57,15 @@ impl Chunk {
         match self.is_single() {
             true => self.flows.start + path - self.paths.start,
             false => {
-                problem.flow_paths[self.flows.start..=self.flows.end].partition_point(|&first| first <= path) - 1
-                    + self.flows.start
+                let (mut first, mut last) = (self.flows.start, self.flows.end - 1);
+                while first < last {
+                    let middle = first.midpoint(last + 1);
+                    match problem.paths_of(middle).start <= path {
+                        true => first = middle,
+                        false => last = middle - 1,
+                    }
+                }
+                first
             }
         }
     }

@@ -74,11 +74,14 @@ impl InteriorPoint {
     /// Half the equal share for every path, at most half its saturation for every flow, and U' there.
     fn take_half_shares(&mut self, problem: &Presolved) -> Result<()> {
         let rates = &mut self.variables.rates;
-        for (rate, share) in rates.iter_mut().zip(&problem.equal_shares) {
+        for (rate, share) in rates.iter_mut().zip(problem.equal_shares()) {
             *rate = 0.5 * share;
         }
-        for (flow, &saturation) in problem.saturations.iter().enumerate() {
-            let paths = problem.paths_of(flow);
+        if problem.saturations.is_empty() {
+            return self.set_marginals(problem);
+        }
+        for flow in 0..problem.flows() {
+            let (paths, saturation) = (problem.paths_of(flow), problem.saturations[flow]);
             let total: f64 = rates[paths.clone()].iter().sum();
             if total > 0.5 * saturation {
                 rates[paths].iter_mut().for_each(|rate| *rate *= 0.5 * saturation / total);
@@ -140,11 +143,11 @@ impl InteriorPoint {
                     for &path in &order {
                         let most = INSIDE * problem.ceilings[path].min(problem.saturations[flow] / count);
                         let share =
-                            if order.len() == 1 { f64::INFINITY } else { LEAST_SHARE * problem.equal_shares[path] };
+                            if order.len() == 1 { f64::INFINITY } else { LEAST_SHARE * problem.equal_shares()[path] };
                         let least =
                             if barriers.floors.holds(path) { share.min(LEAST_RATE / count * most) } else { LEAST };
                         // The demand of a linear flow is 0 or ∞: no interior point.
-                        let most = if linear { 0.5 * problem.equal_shares[path].min(most) } else { most };
+                        let most = if linear { 0.5 * problem.equal_shares()[path].min(most) } else { most };
                         now.rates[path] =
                             (demands[path] - total).max(if linear { f64::INFINITY } else { least }).min(most);
                         total += now.rates[path];

@@ -126,7 +126,7 @@ impl InteriorPoint {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn new(problem: &Presolved) -> Result<Self> {
         let mut pacer = Pacer::new();
-        let (links, flows) = (problem.capacities.len(), problem.log_marginals.len());
+        let (links, flows) = (problem.capacities.len(), problem.flows());
         let (mut multipath, mut may_be_tiny, mut several_paths) = (vec![ABSENT; flows], vec![false; flows], Vec::new());
         let (mut floors, mut caps, mut saturations) = (Vec::new(), Vec::new(), Vec::new());
         let mut breakpoints = Breakpoints::default();
@@ -199,7 +199,7 @@ impl Method for InteriorPoint {
     fn start(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
         (self.progress, self.start) = (ProgressWatch::new(), Start::Cold);
         self.variables.prices.copy_from_slice(&state.prices);
-        state.rates.copy_from_slice(&problem.equal_shares);
+        state.rates.copy_from_slice(problem.equal_shares());
         Ok(f64::MAX)
     }
 
@@ -314,7 +314,7 @@ impl InteriorPoint {
 /// Whether the rate of each flow of a block may reach 0: where the elasticity of U' near 0 is below [`SHALLOW`].
 fn shallow(problem: &Presolved, block: &NaturalBlock) -> Vec<bool> {
     let near_zero: Vec<f64> =
-        block.flows.clone().map(|flow| 1e-9 * problem.ceilings[problem.flow_paths[flow]]).collect();
+        block.flows.clone().map(|flow| 1e-9 * problem.ceilings[problem.paths_of(flow).start]).collect();
     let mut bends = vec![0.0; near_zero.len()];
     block.utility.elasticity_into(0..near_zero.len(), &near_zero, &mut bends);
     bends.into_iter().map(|bend| bend < SHALLOW).collect()

@@ -100,14 +100,14 @@ impl InteriorPoint {
     fn set_tiny_flows(&mut self, problem: &Presolved, chunk: &Chunk) {
         let Self { variables: now, barriers, may_be_tiny, scratch, .. } = self;
         let Chunk { block, flows, .. } = chunk;
-        let first = problem.flow_paths[flows.start..flows.end].iter().zip(&may_be_tiny[flows.clone()]);
+        let first = flows.clone().map(|flow| problem.paths_of(flow).start).zip(&may_be_tiny[flows.clone()]);
         let is_low = |rates: &[f64], path: usize| rates[path] < TINY_RATE * problem.ceilings[path];
-        if !first.clone().any(|(&path, &may_be)| may_be && is_low(&now.rates, path)) {
+        if !first.clone().any(|(path, &may_be)| may_be && is_low(&now.rates, path)) {
             return now.tiny[chunk.paths.clone()].fill(false);
         }
         let (block, demands) = (&problem.blocks[*block], &mut scratch.flows[..flows.len()]);
         block.utility.demand_into(block.places(flows), &now.marginals[flows.clone()], demands);
-        for ((&path, &may_be), &demand) in first.zip(&*demands) {
+        for ((path, &may_be), &demand) in first.zip(&*demands) {
             now.tiny[path] = may_be && is_low(&now.rates, path) && demand < TINY_DEMAND * problem.ceilings[path];
             if now.tiny[path] {
                 now.rates[path] = at_least(demand, LEAST);

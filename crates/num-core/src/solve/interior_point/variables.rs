@@ -55,13 +55,13 @@ pub(super) struct Step {
 
 /// Number of flows that have a level: all, or none where every flow has one path.
 fn levels(problem: &Presolved) -> usize {
-    let (paths, flows) = (problem.paths.len(), problem.log_marginals.len());
+    let (paths, flows) = (problem.paths.len(), problem.flows());
     if paths > flows { flows } else { 0 }
 }
 
 impl Variables {
     pub(super) fn new(problem: &Presolved) -> Self {
-        let (links, paths, flows) = (problem.capacities.len(), problem.paths.len(), problem.log_marginals.len());
+        let (links, paths, flows) = (problem.capacities.len(), problem.paths.len(), problem.flows());
         Self {
             prices: vec![0.0; links],
             slacks: vec![0.0; links],
@@ -81,7 +81,7 @@ impl Variables {
 
 impl Residuals {
     pub(super) fn new(problem: &Presolved) -> Self {
-        let flows = problem.log_marginals.len();
+        let flows = problem.flows();
         Self {
             links: vec![0.0; problem.capacities.len()],
             logs: vec![0.0; flows],
@@ -95,7 +95,7 @@ impl Residuals {
 
 impl Step {
     pub(super) fn new(problem: &Presolved) -> Self {
-        let (links, flows) = (problem.capacities.len(), problem.log_marginals.len());
+        let (links, flows) = (problem.capacities.len(), problem.flows());
         Self {
             prices: vec![0.0; links],
             slacks: vec![0.0; links],

@@ -98,7 +98,7 @@ impl InteriorPoint {
                     if total > 0.0 && demand > 0.0 && demand.is_finite() {
                         rates[own].iter_mut().for_each(|rate| *rate *= demand / total);
                     } else if total == 0.0 {
-                        rates[own.clone()].copy_from_slice(&problem.equal_shares[own]);
+                        rates[own.clone()].copy_from_slice(&problem.equal_shares()[own]);
                     }
                 }
             }

@@ -85,7 +85,8 @@ struct Scratch {
 pub(in crate::solve) struct Bounds {
     /// Per path, the most that it carries.
     pub(in crate::solve) ceilings: Vec<f64>,
-    /// Per flow, the most that it demands, and the price at which it does.
+    /// Per flow, the most that it demands (that of its path, and an empty list, where every flow has one), and the
+    /// price at which it does.
     pub(in crate::solve) demands: Vec<f64>,
     pub(in crate::solve) floors: Vec<f64>,
 }
@@ -116,7 +117,7 @@ impl PathSplit {
             interrupt::check()?;
             paths.resize(problem.paths.len(), Path::default());
             interrupt::check()?;
-            demands.resize(problem.original_flows.len(), 0.0);
+            demands.resize(problem.flows(), 0.0);
             avoidable = avoidable_crossings(problem)?;
         }
         Ok(Self {
@@ -139,9 +140,9 @@ impl PathSplit {
         for flow in self.parts.iter().flat_map(|part| part.flows.clone()) {
             let paths = problem.paths_of(flow);
             pacer.did(paths.len())?;
-            let total: f64 = problem.equal_shares[paths.clone()].iter().sum();
+            let total: f64 = problem.equal_shares()[paths.clone()].iter().sum();
             for path in paths {
-                let share = (problem.equal_shares[path] / total).max(SMALLEST_SHARE);
+                let share = (problem.equal_shares()[path] / total).max(SMALLEST_SHARE);
                 self.paths[path] = Path { share, ..Path::default() };
             }
         }
@@ -289,14 +290,14 @@ fn avoidable_crossings(problem: &Presolved) -> Result<Vec<bool>> {
     let (indptr, indices) = (problem.paths.indptr(), problem.paths.indices());
     let mut avoidable = vec![false; indices.len()];
     let mut crossed = vec![0; problem.capacities.len()];
-    for pair in problem.flow_paths.windows(2) {
-        let crossings = indptr[pair[0]]..indptr[pair[1]];
+    for paths in (0..problem.flows()).map(|flow| problem.paths_of(flow)) {
+        let crossings = indptr[paths.start]..indptr[paths.end];
         pacer.did(3 * crossings.len())?;
         for &link in &indices[crossings.clone()] {
             crossed[link as usize] += 1;
         }
         for crossing in crossings.clone() {
-            avoidable[crossing] = crossed[indices[crossing] as usize] < pair[1] - pair[0];
+            avoidable[crossing] = crossed[indices[crossing] as usize] < paths.len();
         }
         for &link in &indices[crossings] {
             crossed[link as usize] = 0;

@@ -4,6 +4,9 @@
 //! links and the rule. Nothing else crosses, so that the flows may be a loop over rows (`serial.rs`), blocks
 //! on the threads of a machine (`netnum-parallel`), or blocks on several machines whose sums are added up.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::paths::Paths;
 
@@ -80,6 +83,37 @@ pub struct PowerDemand {
     pub floor: f64,
 }
 
-/// Makes a [`Respond`] for flows with one path each: given the number of links, the paths and the demand of every flow.
-/// None where the loop over rows is faster.
-pub type MakeRespond = dyn Fn(usize, &Paths, &[PowerDemand]) -> Result<Option<Box<dyn Respond>>> + Send + Sync;
+/// The demands of consecutive flows, all logs or none, column by column.
+#[derive(Debug, Clone)]
+pub struct PowerDemands<'a> {
+    /// The flows.
+    pub flows: Range<usize>,
+    /// [`PowerDemand::scale`] of every flow.
+    pub scales: Cow<'a, [f64]>,
+    /// [`PowerDemand::exponent`] of every flow; empty for logs.
+    pub exponents: Vec<f64>,
+    /// [`PowerDemand::floor`] of every flow.
+    pub floors: &'a [f64],
+}
+
+impl PowerDemands<'_> {
+    /// Whether α = 1.
+    pub fn are_logs(&self) -> bool {
+        self.exponents.is_empty()
+    }
+
+    /// The demand of one of the flows.
+    ///
+    /// # Panics
+    /// If it is none of them.
+    #[inline]
+    pub fn of(&self, flow: usize) -> PowerDemand {
+        let place = flow - self.flows.start;
+        let exponent = self.exponents.get(place).copied().unwrap_or(1.0);
+        PowerDemand { is_log: self.are_logs(), scale: self.scales[place], exponent, floor: self.floors[place] }
+    }
+}
+
+/// Makes a [`Respond`] for flows with one path each: given the number of links, the paths and the demands of all flows
+/// in order. None where the loop over rows is faster.
+pub type MakeRespond = dyn Fn(usize, &Paths, &[PowerDemands<'_>]) -> Result<Option<Box<dyn Respond>>> + Send + Sync;

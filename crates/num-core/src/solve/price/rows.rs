@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::links::at_least;
 use crate::presolve::Presolved;
+use crate::runs::with_length;
 
 /// What the paths through a link read and add to.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,24 +35,6 @@ pub(super) struct Rows<'a> {
     pub(super) chunk: &'a Chunk,
     pub(super) links: &'a [u32],
 }
-
-/// Compiles an expression for each path length that networks have, as a constant of the given name.
-macro_rules! with_length {
-    ($length:expr, $constant:ident => $call:expr, $otherwise:expr) => {
-        with_length!($length, $constant => $call, $otherwise, [1 2 3 4 5 6])
-    };
-    ($length:expr, $constant:ident => $call:expr, $otherwise:expr, [$($value:literal)*]) => {
-        match $length {
-            $(Some($value) => {
-                const $constant: usize = $value;
-                $call
-            })*
-            _ => $otherwise,
-        }
-    };
-}
-
-pub(in crate::solve) use with_length;
 
 impl Rows<'_> {
     fn each(&self) -> impl Iterator<Item = &[u32]> {

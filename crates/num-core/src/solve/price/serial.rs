@@ -11,12 +11,12 @@ use std::ops::{Deref, Range};
 
 use super::links::{LARGEST_PRICE, at_least};
 use super::path_split::{Bounds, PathSplit, singles};
-use super::respond::{PowerDemand, Respond};
+use super::respond::{PowerDemands, Respond};
 use super::rows::{Chunk, LinkRecord, Logs, Rows};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::power_law::CEILING;
-use crate::presolve::{CHUNK, NaturalBlock, Presolved, smallest};
+use crate::presolve::{CHUNK, NaturalBlock, Presolved};
 
 /// The flows of a problem, which it borrows or shares.
 pub(in crate::solve) struct Serial<P> {
@@ -121,58 +121,55 @@ impl<P: Deref<Target = Presolved> + Send> Respond for Serial<P> {
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
 pub(in crate::solve) fn bounds(problem: &Presolved) -> Result<Bounds> {
-    let ceiling = |(links, &cap): (&[u32], &f64)| cap.min(CEILING * smallest(&problem.capacities, links));
+    // The problem's ceilings are the least of smallest capacity, cap and saturation; only the first is raised.
+    let mut ceilings: Vec<f64> = problem.ceilings.iter().map(|ceiling| CEILING * ceiling).collect();
+    for (ceiling, &cap) in ceilings.iter_mut().zip(problem.caps.of(0..problem.paths.len())) {
+        *ceiling = ceiling.min(cap);
+    }
     interrupt::check()?;
-    let mut ceilings: Vec<f64> = problem.paths.iter().zip(&problem.caps).map(ceiling).collect();
-    interrupt::check()?;
-    let (mut demands, mut pacer) = (problem.flow_totals(&ceilings), Pacer::new());
-    for block in &problem.blocks {
-        for flow in block.flows.clone() {
-            pacer.did(problem.paths_of(flow).len())?;
-            let saturation = problem.saturations[flow];
-            demands[flow] = demands[flow].min(saturation);
-            for ceiling in &mut ceilings[problem.paths_of(flow)] {
-                *ceiling = ceiling.min(saturation);
-            }
-        }
+    let (saturations, mut pacer) = (problem.saturations.of(0..problem.flows()), Pacer::new());
+    for (flow, &saturation) in saturations.iter().enumerate() {
+        let own = problem.paths_of(flow);
+        pacer.did(own.len())?;
+        ceilings[own].iter_mut().for_each(|ceiling| *ceiling = ceiling.min(saturation));
+    }
+    let mut demands = Vec::new();
+    if !problem.is_single_path() {
+        demands = problem.flow_totals(&ceilings);
+        demands.iter_mut().zip(saturations).for_each(|(demand, saturation)| *demand = demand.min(*saturation));
     }
     // A path that demands its ceiling at any price that a float can hold keeps a small positive one.
-    let mut floors = problem.marginals(&demands)?;
+    let mut floors = problem.marginals(if problem.is_single_path() { &ceilings } else { &demands })?;
     floors.iter_mut().for_each(|floor| *floor = floor.clamp(LARGEST_PRICE.recip(), LARGEST_PRICE));
     Ok(Bounds { ceilings, demands, floors })
 }
 
-/// How every flow responds, if each has one path and a power law; else none.
-pub(super) fn power_demands(problem: &Presolved, floors: &[f64]) -> Option<Vec<PowerDemand>> {
-    if problem.paths.len() != floors.len() {
-        return None;
-    }
-    let mut demands = Vec::with_capacity(floors.len());
-    for block in &problem.blocks {
-        let floors = &floors[block.flows.clone()];
+/// How the flows respond, block by block, if each has one path and a power law; else none.
+pub(super) fn power_demands<'a>(problem: &'a Presolved, floors: &'a [f64]) -> Option<Vec<PowerDemands<'a>>> {
+    let of_block = |block: &'a NaturalBlock| {
+        let (flows, floors) = (block.flows.clone(), &floors[block.flows.clone()]);
         if block.is_user_defined {
             return None;
         }
         if let Some(weights) = block.utility.log_weights() {
-            let demand = |(&scale, &floor)| PowerDemand { is_log: true, scale, exponent: 1.0, floor };
-            demands.extend(weights.iter().zip(floors).map(demand));
-            continue;
+            return Some(PowerDemands { flows, scales: weights.into(), exponents: Vec::new(), floors });
         }
+        let exponents: Option<Vec<f64>> =
+            (0..flows.len()).map(|place| Some(block.utility.alpha(place)?.recip())).collect();
+        let exponents = exponents?;
         // U'(1) = k = w^α.
-        let mut log_k = vec![0.0; floors.len()];
-        block.utility.log_marginal_into(0..floors.len(), &vec![1.0; floors.len()], &mut log_k);
-        for (place, (log_k, &floor)) in log_k.iter().zip(floors).enumerate() {
-            let exponent = block.utility.alpha(place)?.recip();
-            demands.push(PowerDemand { is_log: false, scale: log_k * exponent, exponent, floor });
-        }
-    }
-    Some(demands)
+        let mut scales = vec![0.0; flows.len()];
+        block.utility.log_marginal_into(0..flows.len(), &vec![1.0; flows.len()], &mut scales);
+        scales.iter_mut().zip(&exponents).for_each(|(scale, exponent)| *scale *= exponent);
+        Some(PowerDemands { flows, scales: scales.into(), exponents, floors })
+    };
+    problem.is_single_path().then(|| problem.blocks.iter().map(of_block).collect())?
 }
 
 /// Consecutive paths of equal length within a block, in pieces whose prices, rates and slopes stay in cache; where a
 /// path's are used up at once, in one piece.
 fn chunks(problem: &Presolved) -> Vec<Chunk> {
-    let length = |flow: usize| problem.paths.links(problem.flow_paths[flow]).len();
+    let length = |flow: usize| problem.paths.links(problem.paths_of(flow).start).len();
     let mut chunks = Vec::new();
     for (block, natural) in problem.blocks.iter().enumerate() {
         let mut start = natural.flows.start;

@@ -1,0 +1,45 @@
+//! The cold start: every flow's revenue at an equal share, split over the links of its path.
+//!
+//! ```text
+//! p_l = (1/c_l) Σ_{s ∋ l} x⁰_s U'(x⁰_s) / |L(s)|,     x⁰_s = min_{l ∈ s} c_l / n_l
+//! ```
+//!
+//! Independent of units, and exact where every flow has one bottleneck that it shares with the flows sharing its links.
+
+use super::Presolved;
+use crate::error::Result;
+use crate::interrupt::check;
+use crate::numerics::{exp, vectorized};
+
+impl Presolved {
+    /// Prices in natural units from equal shares and log U' there, O(crossings).
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn revenue_split(&self, shares: &[f64], mut log_marginals: Vec<f64>) -> Result<Vec<f64>> {
+        vectorized(
+            #[inline(always)]
+            || log_marginals.iter_mut().for_each(|log| *log = exp(log.min(600.0))),
+        );
+        check()?;
+        let mut revenues = log_marginals;
+        if self.is_single_path() {
+            revenues.iter_mut().zip(shares).for_each(|(revenue, share)| *revenue *= share);
+        } else {
+            let of_flow = |flow: usize| self.paths_of(flow).map(move |path| (flow, path));
+            let of_paths = (0..self.flows()).flat_map(of_flow).map(|(flow, path)| revenues[flow] * shares[path]);
+            revenues = of_paths.collect();
+        }
+        let mut prices = vec![0.0; self.capacities.len()];
+        self.each_path(
+            #[inline(always)]
+            |path, links| {
+                let part = revenues[path] / links.len() as f64;
+                for &link in links {
+                    prices[link as usize] += part / self.capacities[link as usize];
+                }
+            },
+        )?;
+        Ok(prices)
+    }
+}

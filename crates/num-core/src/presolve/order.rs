@@ -1,0 +1,139 @@
+//! Which paths and flows are kept, and in which order.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::CHECKED;
+use super::active::{has_own_open_paths, open_paths};
+use crate::error::Result;
+use crate::interrupt::check;
+use crate::paths::Paths;
+use crate::problem::{Block, Problem};
+
+/// The paths of every flow, which are consecutive.
+#[derive(Debug, Default)]
+pub(super) struct FlowPaths {
+    /// Those of flow `f` begin at `starts[f]`; empty where every flow has one.
+    starts: Vec<usize>,
+}
+
+impl FlowPaths {
+    #[inline(always)]
+    pub(super) fn of(&self, flow: usize) -> Range<usize> {
+        self.of_all(flow..flow + 1)
+    }
+
+    #[inline(always)]
+    pub(super) fn of_all(&self, flows: Range<usize>) -> Range<usize> {
+        if self.starts.is_empty() { flows } else { self.starts[flows.start]..self.starts[flows.end] }
+    }
+
+    /// Whether every flow has one.
+    pub(super) fn are_single(&self) -> bool {
+        self.starts.is_empty()
+    }
+}
+
+/// Which paths and flows are kept, and in which order.
+pub(super) struct Order {
+    /// By the caller's numbers; the same list where every flow has its own path.
+    pub(super) paths: Arc<Vec<u32>>,
+    pub(super) flows: Arc<Vec<u32>>,
+    pub(super) flow_paths: FlowPaths,
+    /// Per kept block its number in the problem and the places of its kept flows there, in working order.
+    pub(super) blocks: Vec<(usize, Vec<u32>)>,
+    pub(super) failed_flows: Vec<u32>,
+}
+
+impl Order {
+    pub(super) fn of(problem: &Problem) -> Result<Self> {
+        let open = (!has_own_open_paths(problem)).then(|| open_paths(problem)).transpose()?;
+        let (mut flows, mut failed_flows) = (Vec::with_capacity(problem.flows()), Vec::new());
+        let mut blocks = Vec::new();
+        for (number, block) in problem.blocks().iter().enumerate() {
+            let places = sorted_places(problem, block, open.as_ref(), &mut failed_flows)?;
+            flows.extend(places.iter().map(|&place| block.flows[place as usize]));
+            check()?;
+            if !places.is_empty() {
+                blocks.push((number, places));
+            }
+        }
+        failed_flows.sort_unstable();
+        let flows = Arc::new(flows);
+        let (paths, flow_paths) = match open {
+            None => (Arc::clone(&flows), FlowPaths::default()),
+            Some(open) => {
+                let (mut paths, mut starts) = (Vec::with_capacity(open.indices().len()), vec![0]);
+                starts.reserve(flows.len());
+                for some in flows.chunks(CHECKED) {
+                    for &flow in some {
+                        paths.extend_from_slice(open.links(flow as usize));
+                        starts.push(paths.len());
+                    }
+                    check()?;
+                }
+                if paths.len() == flows.len() {
+                    starts = Vec::new();
+                }
+                (Arc::new(paths), FlowPaths { starts })
+            }
+        };
+        Ok(Self { paths, flows, flow_paths, blocks, failed_flows })
+    }
+}
+
+/// Flows with one path come first, by path length; then those with several. Those without go to `failed_flows`.
+fn sorted_places(
+    problem: &Problem,
+    block: &Block,
+    open: Option<&Paths>,
+    failed_flows: &mut Vec<u32>,
+) -> Result<Vec<u32>> {
+    let indptr = problem.paths().indptr();
+    let length = |path: u32| indptr[path as usize + 1] - indptr[path as usize];
+    match open {
+        None => counting_sort(&block.flows, |flow| length(flow), usize::MAX).map(|(places, _)| places),
+        Some(open) => {
+            let longest = indptr.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+            let (several, failed) = (longest + 1, longest + 2);
+            let key = |flow: u32| match open.links(flow as usize) {
+                [] => failed,
+                &[path] => length(path),
+                _ => several,
+            };
+            let (mut places, kept) = counting_sort(&block.flows, key, failed)?;
+            failed_flows.extend(places.drain(kept..).map(|place| block.flows[place as usize]));
+            Ok(places)
+        }
+    }
+}
+
+/// The places of some flows in the order of their keys, and how many keys are below a given one.
+fn counting_sort(flows: &[u32], key: impl Fn(u32) -> usize, below: usize) -> Result<(Vec<u32>, usize)> {
+    let mut next: Vec<usize> = Vec::new();
+    for some in flows.chunks(CHECKED) {
+        for &flow in some {
+            let key = key(flow);
+            if next.len() <= key {
+                next.resize(key + 1, 0);
+            }
+            next[key] += 1;
+        }
+        check()?;
+    }
+    let mut total = 0;
+    for count in &mut next {
+        total += std::mem::replace(count, total);
+    }
+    let kept = next.get(below).copied().unwrap_or(total);
+    let mut places = vec![0; flows.len()];
+    for (number, some) in flows.chunks(CHECKED).enumerate() {
+        for (place, &flow) in some.iter().enumerate() {
+            let at = &mut next[key(flow)];
+            places[*at] = (number * CHECKED + place) as u32;
+            *at += 1;
+        }
+        check()?;
+    }
+    Ok((places, kept))
+}

@@ -1,0 +1,80 @@
+//! Consecutive paths of one length, and loops over them that are compiled for that length.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::interrupt::Pacer;
+use crate::paths::Paths;
+
+/// Consecutive paths of one length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) paths: Range<usize>,
+    /// Their number of links; none for a run of lengths without a compiled loop.
+    pub(crate) length: Option<usize>,
+}
+
+/// The longest path with a compiled loop for its length.
+const LONGEST: usize = 6;
+
+/// Paths between two checks whether to stop.
+const PIECE: usize = 1 << 14;
+
+/// Compiles an expression for each path length that networks have, as a constant of the given name.
+macro_rules! with_length {
+    ($length:expr, $constant:ident => $call:expr, $otherwise:expr) => {
+        with_length!($length, $constant => $call, $otherwise, [1 2 3 4 5 6])
+    };
+    ($length:expr, $constant:ident => $call:expr, $otherwise:expr, [$($value:literal)*]) => {
+        match $length {
+            $(Some($value) => {
+                const $constant: usize = $value;
+                $call
+            })*
+            _ => $otherwise,
+        }
+    };
+}
+
+pub(crate) use with_length;
+
+/// The runs of some paths, given their row offsets.
+pub(crate) fn runs(indptr: &[usize]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (path, pair) in indptr.windows(2).enumerate() {
+        let length = Some(pair[1] - pair[0]).filter(|&length| length <= LONGEST);
+        match runs.last_mut() {
+            Some(run) if run.length == length => run.paths.end = path + 1,
+            _ => runs.push(Run { paths: path..path + 1, length }),
+        }
+    }
+    runs
+}
+
+/// Calls a function with the number and the links of every path of some runs.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+#[inline(always)]
+pub(crate) fn each_path(paths: &Paths, runs: &[Run], mut look: impl FnMut(usize, &[u32])) -> Result<()> {
+    let mut pacer = Pacer::new();
+    for run in runs {
+        let (mut start, end) = (run.paths.start, run.paths.end);
+        while start < end {
+            let some = start..end.min(start + PIECE);
+            let links = &paths.indices()[paths.indptr()[some.start]..paths.indptr()[some.end]];
+            start = some.end;
+            with_length!(run.length, LENGTH => {
+                for (path, links) in some.zip(links.as_chunks::<LENGTH>().0) {
+                    look(path, links);
+                }
+            }, {
+                for path in some {
+                    look(path, paths.links(path));
+                }
+            });
+            pacer.did(links.len())?;
+        }
+    }
+    Ok(())
+}
