@@ -47,7 +47,11 @@ fn nested(place: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Optio
         return Ok(OptionValue::Table(nested_fields(dict, |_| place.to_owned(), depth + 1)?));
     }
     if let Ok(values) = value.extract::<Vec<Bound<'_, PyAny>>>() {
-        return values.iter().map(|value| nested(place, value, depth + 1)).collect::<PyResult<_>>().map(OptionValue::List);
+        return values
+            .iter()
+            .map(|value| nested(place, value, depth + 1))
+            .collect::<PyResult<_>>()
+            .map(OptionValue::List);
     }
     if let Ok(whole) = value.extract::<i64>() {
         return Ok(OptionValue::Integer(whole));
