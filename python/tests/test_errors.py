@@ -285,7 +285,7 @@ def test_a_routing_matrix_of_the_wrong_shape_or_with_other_entries_is_named():
         (lambda: problem(paths=[[0], "A"]), 'path 1 is the text "A", expected a list of links or of node names'),
         (
             lambda: netnum.sim.Split(problem(), netnum.solve(problem())),
-            "net must be a Topology, not Problem: of a solution Split(problem.network, problem.paths, solution.rates)",
+            "net must be a Topology, not Problem: Split(problem.network, problem.paths, solution.rates)",
         ),
         (lambda: problem(paths=[np.array([0.0])]), "path 0 must be an array of integers, not of dtype float64"),
         (lambda: problem(group=[0.0, 1.0]), "group must be an array of integers, not of dtype float64"),

@@ -131,8 +131,8 @@ impl Allocator {
     /// Parameters
     /// ----------
     /// paths : sequence of sequences of int or of str, or Paths
-    ///     The links of every flowlet, or its nodes by name, where the network is a `Topology`. A flowlet takes one path:
-    ///     a `Paths` that gives a flow several (`Paths.group`) is refused.
+    ///     The links of every flowlet, or its nodes by name, where the network is a `Topology`. A flowlet takes one
+    ///     path: a `Paths` that gives a flow several (`Paths.group`) is refused.
     /// weight : float, or array of float of shape (flowlets,)
     ///     Its utility has U'(x) = (weight/x)**alpha. > 0, in the unit of the capacities.
     /// alpha : float, or array of float of shape (flowlets,)

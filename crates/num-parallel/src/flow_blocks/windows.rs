@@ -7,8 +7,8 @@ use std::cell::Cell;
 use super::bucket::ABREAST;
 use super::real::Real;
 
-/// Entries that 16 bits can number. Tables end with so many more than are used, so that a window that begins at any entry
-/// is whole and no entry in it needs a check.
+/// Entries that 16 bits can number. Tables end with so many more than are used, so that a window that begins at any
+/// entry is whole and no entry in it needs a check.
 pub(crate) const WINDOW: usize = 1 << 16;
 
 /// What flows read of every entry: its price and, where a rule counts them, its priced links.

@@ -68,7 +68,7 @@ impl Split {
     ) -> PyResult<Self> {
         let net = net.cast::<Topology>().map_err(|_| match net.get_type().name() {
             Ok(kind) => PyTypeError::new_err(format!(
-                "net must be a Topology, not {kind}: of a solution Split(problem.network, problem.paths, solution.rates)"
+                "net must be a Topology, not {kind}: Split(problem.network, problem.paths, solution.rates)"
             )),
             Err(error) => error,
         })?;
