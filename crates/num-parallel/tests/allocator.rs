@@ -395,10 +395,7 @@ fn what_is_wrong_is_named_and_changes_nothing() {
     let refused = allocator.start_all(&Paths::from_lists([[0], [1]]), &worths).unwrap_err().to_string();
     assert_eq!(refused, "flow 1 has alpha 0, expected a finite number > 0");
     assert!(allocator.start_all(&paths, &worths[..1]).is_err());
-    assert_eq!(
-        nothing(allocator.end_all(&[id, id])),
-        "there is no flow 4294967296: it has ended, or belongs elsewhere"
-    );
+    assert_eq!(nothing(allocator.end_all(&[id, id])), "flow 4294967296 is named twice, expected every flow once");
     assert!(allocator.end_all(&[id, FlowId::from_bits(7)]).is_err());
     assert_eq!(allocator.to_json(), before);
     allocator.end(id).unwrap();
