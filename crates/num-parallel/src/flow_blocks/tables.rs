@@ -45,7 +45,8 @@ impl<R: Real> Tables<R> {
         }
     }
 
-    /// Reads the prices of all links, to which flows are to respond. With `priced`, slopes count priced links.
+    /// Reads the prices of all links, to which flows are to respond. Where `priced` is given, slopes count priced
+    /// links.
     pub(crate) fn read_prices(&mut self, prices: &[f64], priced: Option<&[f64]>) {
         copy(prices, &mut self.prices);
         self.counts_priced = priced.is_some();

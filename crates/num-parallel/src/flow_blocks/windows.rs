@@ -1,14 +1,12 @@
 //! What flows read of tables and add to them, through windows in which an entry is 16 bits.
-//!
-//! No index is checked: a window has as many entries as there are numbers of 16 bits.
 
 use std::cell::Cell;
 
 use super::bucket::ABREAST;
 use super::real::Real;
 
-/// Entries that 16 bits can number. Tables end with so many more than are used, so that a window that begins at any
-/// entry is whole and no entry in it needs a check.
+/// Entries that 16 bits can number. Tables end with so many more than are used: a window that begins at any entry is
+/// whole, and no entry in it needs a check.
 pub(crate) const WINDOW: usize = 1 << 16;
 
 /// What flows read of every entry: its price and, where a rule counts them, its priced links.
