@@ -9,7 +9,9 @@ Each flow has a utility and one or more paths, each link a capacity; `solve` fin
     solution = netnum.solve(netnum.Problem(net, paths, netnum.AlphaFair(1.0)))
     solution.rates, solution.prices, solution.gap
 
-Continue with `help(netnum.solve)`, `help(netnum.Problem)` and `help(netnum.topology)`.
+Besides what stands here, `netnum.topology` has networks and files of them, `netnum.demands` the volumes between their
+nodes, and `netnum.sim` the simulation of flows that start and end. Continue with `help(netnum.solve)`,
+`help(netnum.Problem)`, `help(netnum.Allocator)` and `help(netnum.topology)`.
 """
 
 from . import demands, sim, topology

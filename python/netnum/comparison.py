@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +12,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def expect_rates(names: Iterable[str], solutions: Iterable[Solution]) -> None:
-    """Raises NumError, naming the first solution whose time limit came before there were any rates."""
-    for name, solution in zip(names, solutions, strict=True):
-        if solution.method == "none":
-            raise NumError(f"the time was up before there was an answer to {name}: give a longer time_limit")
+def has_answer(solution: Solution) -> bool:
+    """Whether there were rates with a bound of their gap before the time was up."""
+    return solution.method != "none" and not (solution.status == "time_limit" and np.isinf(solution.gap))
+
+
+def is_finished(solution: Solution) -> bool:
+    """Whether the solve went as far as it can."""
+    return solution.status in ("optimal", "stalled")
+
+
+def expect_answer(solution: Solution) -> None:
+    """Raises NumError where the network as it is has none, and there is nothing to compare with."""
+    if not has_answer(solution):
+        what = "the time was up before there was an answer to the network as it is"
+        raise NumError(f"{what}: give a longer time_limit")
 
 
 def served(problem: Problem, solution: Solution) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ import numpy as np
 from . import frames, plot
 from ._core import Problem, Solution, solve, solve_many
 from ._messages import counted
-from .comparison import expect_rates, served, utility_of, worst_ratio
+from .comparison import expect_answer, has_answer, served, utility_of, worst_ratio
 from .link_sets import LinkSets, link_sets
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class FailureStudy:
     """Scenarios of failure compared with the network as it is.
 
@@ -27,6 +27,9 @@ class FailureStudy:
     sums over different flows. Here every scenario is compared on the flows that it and the network as it is both serve:
     ``after`` and ``before`` are sums over these, and the worst ratios are theirs. `common_flows` are served in every
     scenario.
+
+    A scenario whose time limit came before there was an answer is unsolved: its ``after``, ``throughput`` and
+    ``worst_ratio`` are nan.
     """
 
     names: tuple[str, ...]
@@ -47,7 +50,7 @@ class FailureStudy:
     after: NDArray[np.float64]
     """Utility of the same flows in the scenario: shape (scenarios,). For max-min problems the smallest fair share."""
     throughput: NDArray[np.float64]
-    """Sum of all rates with the links failed, per scenario."""
+    """Sum of all rates with the links failed, per scenario; nan for one that is unsolved."""
     worst_ratio_before: NDArray[np.float64]
     """The smallest ratio of rate to demand (`Problem.flow_cap`), in the network as it is, of the flows that it and the
     scenario both serve: shape (scenarios,), nan where none of them has a demand."""
@@ -58,6 +61,11 @@ class FailureStudy:
     def status(self) -> list[str]:
         """The status of the solution of every scenario."""
         return [solution.status for solution in self.solutions]
+
+    @property
+    def unsolved(self) -> NDArray[np.int64]:
+        """The scenarios whose time limit came before there was an answer."""
+        return np.flatnonzero([not has_answer(solution) for solution in self.solutions])
 
     @property
     def throughput_change(self) -> NDArray[np.float64]:
@@ -124,15 +132,22 @@ class FailureStudy:
         return plot.failures(self, ax, of, most)
 
     def __repr__(self) -> str:
-        cut_off = max((len(flows) for flows in self.cut_off), default=0)
         optimal = sum(solution.is_optimal for solution in self.solutions)
-        parts = [counted(len(self.failures), "scenario"), f"{optimal} optimal"]
-        parts.append(f"up to {counted(cut_off, 'flow')} cut off")
+        counts = [counted(len(self.failures), "scenario"), f"{optimal} optimal"]
+        if len(self.unsolved):
+            counts.append(f"{len(self.unsolved)} unsolved")
+        parts = [", ".join(counts)]
+        cut_off = [len(flows) for flows in self.cut_off]
+        if any(cut_off):
+            most = int(np.argmax(cut_off))
+            parts.append(f"up to {counted(cut_off[most], 'flow')} cut off by {self.names[most]}")
+        else:
+            parts.append("no flow cut off")
         whole = self.before_failures.flow_rates.sum()
-        if len(self.throughput) and whole > 0:
-            worst = int(np.argmin(self.throughput))
-            parts.append(f"down to {self.throughput[worst] / whole:.1%} of throughput by {self.names[worst]}")
-        return f"FailureStudy({', '.join(parts)})"
+        if whole > 0 and not np.isnan(self.throughput).all():
+            worst = int(np.nanargmin(self.throughput))
+            parts.append(f"down to {100 * self.throughput[worst] / whole:.1f} % of throughput by {self.names[worst]}")
+        return f"FailureStudy({'; '.join(parts)})"
 
 
 def failure_study(
@@ -159,8 +174,8 @@ def failure_study(
         The links that fail per scenario, whose capacity becomes 0: every link alone; every fiber, which is all links
         between the same two nodes, both ways; every node with all its links; or, per scenario, a link or a sequence of
         links. A link is its number, its name as in `Topology.link_names`, or the nodes that it runs from and to, a
-        pair. A flat pair of numbers is two links, a flat pair of names is one. Nodes and names of links need a problem
-        made with a `Topology`.
+        pair; the name of a fiber, ``"Denver - Kansas City"``, is all its links. A flat pair of numbers is two links, a
+        flat pair of names of nodes is one. Names need a problem made with a `Topology`.
     method, tol, stop, max_iterations, time_limit, progress, threads, **options
         As in `solve_many`.
     warm_start : Solution, or array of float of shape (links,), optional
@@ -173,8 +188,8 @@ def failure_study(
     Raises
     ------
     NumError
-        For a link or a node that does not exist, naming the scenario; when the time limit came before there were any
-        rates; and the errors of `solve_many`.
+        For a link or a node that does not exist, naming the scenario; when the time limit came before there was an
+        answer to the network as it is; and the errors of `solve_many`.
 
     Notes
     -----
@@ -219,14 +234,18 @@ def failure_study(
         left = capacities.copy()
         left[list(links)] = 0.0
         problems.append(problem.with_capacities(left))
-    expect_rates(["the network as it is"], [whole])
+    expect_answer(whole)
     solutions = solve_many(problems, method, warm_start=whole, progress=progress, threads=threads, **settings)
-    expect_rates(names, solutions)
 
     serves = served(problem, whole)
     still = [served(problem, solution) for solution in solutions]
     both = [serves & row for row in still]
     compared = list(zip(solutions, both, strict=True))
+    solved = np.array([has_answer(solution) for solution in solutions], dtype=bool)
+
+    def known(values: list[float]) -> NDArray[np.float64]:
+        return np.where(solved, values, np.nan)
+
     return FailureStudy(
         names=names,
         failures=scenarios,
@@ -235,8 +254,8 @@ def failure_study(
         cut_off=tuple(np.flatnonzero(serves & ~row) for row in still),
         common_flows=np.flatnonzero(np.logical_and.reduce([serves, *still])),
         before=np.array([utility_of(problem, whole, flows) for flows in both]),
-        after=np.array([utility_of(problem, solution, flows) for solution, flows in compared]),
-        throughput=np.array([float(np.sum(solution.flow_rates)) for solution in solutions]),
+        after=known([utility_of(problem, solution, flows) for solution, flows in compared]),
+        throughput=known([float(np.sum(solution.flow_rates)) for solution in solutions]),
         worst_ratio_before=np.array([worst_ratio(problem, whole, flows) for flows in both]),
-        worst_ratio=np.array([worst_ratio(problem, solution, flows) for solution, flows in compared]),
+        worst_ratio=known([worst_ratio(problem, solution, flows) for solution, flows in compared]),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -11,7 +12,7 @@ import numpy as np
 from ._core import Problem, ProblemError, Topology
 from ._messages import did_you_mean
 
-#: A link by its number, its name or the nodes that it runs from and to.
+#: A link by its number, its name or the nodes that it runs from and to; a fiber by its name.
 Link: TypeAlias = "int | str | tuple[int | str, int | str]"
 #: One set of links, or the word for many of them.
 LinkSets: TypeAlias = "str | Iterable[Link | Sequence[Link]] | Mapping[str, Link | Sequence[Link]]"
@@ -32,8 +33,8 @@ def link_sets(
         named = [(str(name), read.links(f"{entry} {str(name)!r}", links)) for name, links in given.items()]
     elif isinstance(given, Iterable):
         _refuse_masked(argument, given)
-        sets = [read.links(f"{entry} {number}", links) for number, links in enumerate(given)]
-        named = [(read.name(links), links) for links in sets]
+        sets = [(links, read.links(f"{entry} {number}", links)) for number, links in enumerate(given)]
+        named = [(name if isinstance(name, str) else read.name(links), links) for name, links in sets]
     else:
         raise TypeError(f"{argument} must be a list of links or of sets of links, not {type(given).__name__}")
     return tuple(name for name, _ in named), tuple(links for _, links in named)
@@ -49,6 +50,11 @@ def _every(
         raise ProblemError(f"{argument} is {word!r}, expected 'links', 'fibers', 'nodes' or a list of links")
     if net is None:
         raise ProblemError(f"{argument} is {word!r}, and the problem has capacities only: make it with a Topology")
+    return _around(net, word)
+
+
+def _around(net: Topology, word: str) -> list[tuple[str, tuple[int, ...]]]:
+    """The name and the links of every fiber, or of every node."""
     sets: dict[tuple[int, ...], list[int]] = {}
     for link, ends in enumerate(net.links.tolist()):
         for nodes in [tuple(sorted(ends))] if word == "fibers" else [(end,) for end in ends]:
@@ -58,7 +64,7 @@ def _every(
 
 
 class _Reader:
-    """Links by number, by name and by their nodes."""
+    """Links by number, by name, by the name of their fiber and by their nodes."""
 
     def __init__(self, problem: Problem, net: Topology | None) -> None:
         self._count, self._net = problem.links, net
@@ -75,20 +81,32 @@ class _Reader:
         """The links of one set, each once."""
         _refuse_masked(what, given)
         given = given.tolist() if isinstance(given, np.ndarray) else given
-        if self._is_one_link(given):
-            return (self._link(what, given),)
-        return tuple(dict.fromkeys(self._link(what, link) for link in given))
+        listed = [given] if self._is_one(given) else given
+        return tuple(dict.fromkeys(link for entry in listed for link in self._links(what, entry)))
 
-    def _is_one_link(self, given: Any) -> bool:
-        """Whether it is a link and no sequence of links: (3, 4) are two links, ("Bonn", "Kiel") is one."""
+    @functools.cached_property
+    def _fibers(self) -> dict[str, tuple[int, ...]]:
+        """The links of every fiber, by its name and by that with its nodes the other way round."""
+        if self._net is None:
+            return {}
+        fibers = _around(self._net, "fibers")
+        names, ends = self._net.node_names, self._net.links
+        turned = {
+            " - ".join(names[node] for node in sorted(ends[links[0]], reverse=True)): links for _, links in fibers
+        }
+        return turned | dict(fibers)
+
+    def _is_one(self, given: Any) -> bool:
+        """Whether it is a link or a fiber and no sequence: (3, 4) are two links, ("Bonn", "Kiel") is one."""
         if isinstance(given, str) or not isinstance(given, Iterable):
             return True
         pair = isinstance(given, (tuple, list)) and len(given) == 2 and all(isinstance(node, str) for node in given)
-        return pair and not any(name in self._numbers for name in given)
+        return pair and not any(name in self._numbers or name in self._fibers for name in given)
+
+    def _links(self, what: str, link: Any) -> tuple[int, ...]:
+        return self._by_name(what, link) if isinstance(link, str) else (self._link(what, link),)
 
     def _link(self, what: str, link: Any) -> int:
-        if isinstance(link, str):
-            return self._by_name(what, link)
         if isinstance(link, (tuple, list)) and len(link) == 2:
             if self._net is None:
                 raise ProblemError(f"{what} names nodes, and the problem has capacities only: make it with a Topology")
@@ -107,10 +125,12 @@ class _Reader:
             raise ProblemError(f"{what} names link {number}, and there are {self._count} links")
         return number
 
-    def _by_name(self, what: str, name: str) -> int:
+    def _by_name(self, what: str, name: str) -> tuple[int, ...]:
         if name in self._numbers:
-            return self._numbers[name]
-        near = did_you_mean(name, self._names)
+            return (self._numbers[name],)
+        if name in self._fibers:
+            return self._fibers[name]
+        near = did_you_mean(name, [*self._names, *self._fibers])
         meant = f", {near}" if near else ""
         raise ProblemError(f"{what} names link {name!r}, expected the name of one of the {self._count} links{meant}")
 

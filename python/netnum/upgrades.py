@@ -11,7 +11,7 @@ import numpy as np
 from . import frames, plot
 from ._core import NumError, Problem, ProblemError, Solution, solve, solve_many
 from ._messages import counted
-from .comparison import expect_rates, served, utility_of, worst_ratio
+from .comparison import expect_answer, has_answer, is_finished, served, utility_of, worst_ratio
 from .link_sets import LinkSets, link_sets
 
 if TYPE_CHECKING:
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 FULL = 1e-6
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class UpgradeStudy:
     """Upgrades of links: upper bounds of their gains by prices, and the gains of those that were solved again.
 
-    Arrays have one entry per upgrade, in the order in which these were given; `ranking` is the best first.
+    Arrays have one entry per upgrade, in the order in which these were given; `ranking` is the best first. Where a
+    limit cut a solve short, ``gained`` is nan: of all upgrades, where it was that of the network as it is.
     """
 
     names: tuple[str, ...]
@@ -44,10 +45,10 @@ class UpgradeStudy:
     """Sum of price times added capacity over the links: an upper bound of the gain. For max-min problems, which
     have no prices, inf where one of the links is full and 0 elsewhere."""
     gained: NDArray[np.float64]
-    """The gain of utility, nan for an upgrade that was not solved again. For max-min problems the gain of the smallest
-    fair share."""
+    """The gain of utility, nan for an upgrade that was not solved again, and where its solve or that of the network as
+    it is was cut short. For max-min problems the gain of the smallest fair share."""
     throughput: NDArray[np.float64]
-    """Sum of all rates after the upgrade, nan for one that was not solved again."""
+    """Sum of all rates after the upgrade, nan for one that was not solved again, or not before its time was up."""
     worst_ratio: NDArray[np.float64]
     """The smallest ratio of rate to demand (`Problem.flow_cap`) after the upgrade, over the flows that are served; nan
     for one that was not solved again, and without demands."""
@@ -72,8 +73,10 @@ class UpgradeStudy:
     def is_proven(self) -> bool:
         """Whether the best upgrade that was solved again is the best of all: none of the others can gain as much.
 
-        Up to what the solves leave open, their gaps.
+        Up to what the solves leave open, their gaps. False where that of the network as it is was cut short.
         """
+        if not is_finished(self.before_upgrades):
+            return False
         checked = ~np.isnan(self.gained)
         best = np.max(self.gained[checked], initial=0.0)
         return bool(np.all(self.predicted[~checked] <= best))
@@ -128,6 +131,11 @@ class UpgradeStudy:
     def __repr__(self) -> str:
         checked = [number for number in self.ranking if not np.isnan(self.gained[number])]
         parts = [counted(len(self.names), "upgrade"), f"{len(checked)} checked"]
+        cut_short = sum(solution is not None and not is_finished(solution) for solution in self.solutions)
+        if cut_short:
+            parts.append(f"{cut_short} cut short")
+        if not self.before_upgrades.is_optimal:
+            parts.append(f"the network as it is not optimal ({self.before_upgrades.status})")
         best = checked[0] if checked else None
         if best is not None and self.gained[best] <= 0:
             parts.append("none gains")
@@ -180,7 +188,8 @@ def upgrade_study(
     ------
     NumError
         For a link or a node that does not exist and for a link that has failed, naming the upgrade; for a `check`
-        below 0; when the time limit came before there were any rates; and the errors of `solve_many`.
+        below 0; when the time limit came before there was an answer to the network as it is; and the errors of
+        `solve_many`.
     ProblemError
         For an `added` of another length, or that is not finite and above 0, naming the link.
 
@@ -215,10 +224,11 @@ def upgrade_study(
     settings: dict[str, Any] = {"tol": tol, "stop": stop, "max_iterations": max_iterations, "time_limit": time_limit}
     settings |= options
     whole = solve(problem, method, warm_start=warm_start, **settings)
-    expect_rates(["the network as it is"], [whole])
+    expect_answer(whole)
 
     if whole.method == "max-min":
-        full = whole.loads >= capacities * (1 - FULL)
+        # Of rates that were cut short any link may still become full.
+        full = (whole.loads >= capacities * (1 - FULL)) | (not is_finished(whole))
         predicted = np.array([np.inf if full[links].any() else 0.0 for links in map(list, sets)])
         check = len(sets)
     else:
@@ -233,7 +243,6 @@ def upgrade_study(
         larger[links] += more[links]
         problems.append(problem.with_capacities(larger))
     again = solve_many(problems, method, warm_start=whole, progress=progress, threads=threads, **settings)
-    expect_rates([names[number] for number in checked], again)
 
     flows = served(problem, whole)
     before = utility_of(problem, whole, flows)
@@ -241,10 +250,13 @@ def upgrade_study(
     gained, throughput, ratio = (np.full(len(sets), np.nan) for _ in range(3))
     for number, solution in zip(checked, again, strict=True):
         solutions[number] = solution
+        if not has_answer(solution):
+            continue
         after = utility_of(problem, solution, flows)
         # Equal fair shares may differ by rounding.
         same = whole.method == "max-min" and np.isclose(after, before, rtol=1e-9, atol=0.0)
-        gained[number] = 0.0 if same else after - before
+        if is_finished(whole) and is_finished(solution):
+            gained[number] = 0.0 if same else after - before
         throughput[number] = solution.flow_rates.sum()
         ratio[number] = worst_ratio(problem, solution, flows)
     return UpgradeStudy(

@@ -122,7 +122,7 @@ def test_what_is_wrong_changes_nothing():
         (netnum.UtilityError, "flow 1 has weight 0, expected", lambda: allocator.start([[0], [1]], [1.0, 0.0])),
         (netnum.UtilityError, "flow 0 has alpha inf, expected", lambda: allocator.start([[0]], alpha=np.inf)),
         (netnum.ProblemError, "weight has 3 entries, expected 1", lambda: allocator.start([[0]], [1, 2, 3])),
-        (netnum.ProblemError, "there is no flow", lambda: allocator.end([ids[0], ids[0]])),
+        (netnum.ProblemError, "is named twice", lambda: allocator.end([ids[0], ids[0]])),
         (netnum.ProblemError, "there is no flow 12345: it has ended", lambda: allocator.end([12345])),
         (netnum.ProblemError, "there is no flow", lambda: allocator.end([2 << 32])),
         (netnum.ProblemError, "there is no flow -1: it has ended", lambda: allocator.rates([-1])),
@@ -138,7 +138,7 @@ def test_what_is_wrong_changes_nothing():
         (netnum.ProblemError, "path 1 names link 2", lambda: allocator.change(ids, paths=[[0], [2]])),
         (netnum.ProblemError, "paths has 1 entries, expected 2", lambda: allocator.change(ids, paths=[[0]])),
         (netnum.ProblemError, "weight has 3 entries, expected 2, one per id", lambda: allocator.change(ids, [1, 2, 3])),
-        (netnum.ProblemError, "there is no flow", lambda: allocator.change([ids[0], ids[0]], 2.0)),
+        (netnum.ProblemError, "is named twice", lambda: allocator.change([ids[0], ids[0]], 2.0)),
         (TypeError, "ids must be an array of integers", lambda: allocator.end(["a"])),
     ]  # fmt: skip
     for kind, message, act in wrong:
@@ -157,6 +157,11 @@ def test_what_is_wrong_changes_nothing():
         ({"gama": 0.4}, netnum.MethodError, "gamma"),
         ({"gamma": 0.0}, netnum.NumError, "gamma is 0, expected a finite number > 0"),
         ({"normalizer": "g-norm"}, netnum.NumError, 'normalizer is "g-norm", expected "f-norm", '),
+        (
+            {"normalizer": "F-NORM"},
+            netnum.NumError,
+            'normalizer is "F-NORM", expected "f-norm", "u-norm", "fill" or None, did you mean "f-norm"',
+        ),
         ({"update_threshold": 1.0}, netnum.NumError, "update_threshold is 1, expected a number >= 0 and < 1"),
         ({"headroom": -0.1}, netnum.NumError, "headroom is -0.1, expected"),
         ({"dtype": "int8"}, netnum.NumError, 'dtype is "int8", expected'),
@@ -332,3 +337,50 @@ def test_ctrl_c_while_many_start_starts_none(net):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
     allocator.tick()
+
+
+def test_a_flow_with_several_paths_is_refused_where_it_starts_and_where_it_changes():
+    net = netnum.topology.backbone("abilene")
+    paths, group = net.k_shortest_paths(["Seattle", "Denver"], ["Atlanta", "Houston"], 2)
+    allocator = netnum.Allocator(net)
+    one_each = netnum.Paths(paths.indptr, paths.indices)
+    ids = allocator.start(one_each)
+    message = "flow 0 has the paths 0 and 1, expected one path per flow: an allocator does not split flows"
+    for act in (lambda: allocator.start(paths), lambda: allocator.change(ids, paths=paths)):
+        with pytest.raises(netnum.ProblemError) as caught:
+            act()
+        assert str(caught.value) == message
+    assert len(allocator) == len(group)
+    # Flows in another order than their paths have one path each.
+    allocator.start(netnum.Paths([0, 1, 2], [0, 1], [1, 0]))
+
+
+def test_links_are_named_by_their_nodes():
+    net = netnum.topology.backbone("abilene")
+    allocator = netnum.Allocator(net)
+    allocator.set_capacity(("Seattle", "Denver"), 1.0)
+    allocator.set_capacity([("Denver", "Seattle"), ("Seattle", "Denver")], [2.0, 3.0])
+    allocator.set_capacity([["Houston", "Atlanta"], 0], [4.0, 5.0])
+    expected = net.capacities.copy()
+    for (source, destination), capacity in {
+        ("Denver", "Seattle"): 2.0,
+        ("Seattle", "Denver"): 3.0,
+        ("Houston", "Atlanta"): 4.0,
+    }.items():
+        expected[net.link(source, destination)] = capacity
+    expected[0] = 5.0
+    np.testing.assert_array_equal(allocator.capacities, expected)
+    for link, kind, message in [
+        (("Seattle", "Houston"), netnum.ProblemError, "link: there is no link from Seattle to Houston"),
+        (
+            ("Seatle", "Denver"),
+            netnum.ProblemError,
+            'link[0] is "Seatle", expected the name of one of the 11 nodes, did you mean "Seattle"?',
+        ),
+        ("Seattle -> Denver", TypeError, "link must be a link's number or a pair of nodes, not str"),
+    ]:
+        with pytest.raises(kind) as caught:
+            allocator.set_capacity(link, 1.0)
+        assert str(caught.value) == message
+    with pytest.raises(netnum.ProblemError, match="link names nodes, and the allocator has capacities only"):
+        netnum.Allocator([1.0]).set_capacity(("Seattle", "Denver"), 1.0)

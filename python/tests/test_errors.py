@@ -39,6 +39,8 @@ def refused(kind, message, make):
         ),
         (lambda: problem(paths=netnum.Paths([0, 1], [7])), "path 0 names link 7, expected a link from 0 to 2"),
         (lambda: problem(paths=[[0], [2, 1, 2]]), "path 1 visits link 2 twice"),
+        (lambda: problem(paths=[[1, 2], [0, 1, 0]]), "path 1 visits link 0 twice"),
+        (lambda: problem([1.0] * 4, [[0, 1, 0], [1, 0, 1]]), "path 0 visits link 0 twice"),
         (lambda: problem(group=[0]), "group has 1 entries, expected 2, one per path"),
         (lambda: problem(group=[0, -1]), "group[1] is -1, expected a flow number >= 0 and below the number of paths"),
         (lambda: problem(group=[0, 2]), "group[1] is 2, expected a flow number >= 0 and below the number of paths"),
@@ -183,6 +185,24 @@ def test_wrong_lengths_in_a_utility_are_named(make, message):
             'method "ned" has no option "tolerance", did you mean the setting "tol"?; known options: gamma',
         ),
         (
+            lambda: netnum.solve(problem(utility=netnum.Linear(1.0)), gamma=0.4),
+            '"auto" chose "interior-point", which has no option "gamma"; known options: none; '
+            "name the method that an option is for",
+        ),
+        (
+            lambda: netnum.solve_many([problem()] * 2, tolerance=0.4),
+            '"auto" chose "fast-ned", which has no option "tolerance", did you mean the setting "tol"?; '
+            "known options: gamma; name the method that an option is for",
+        ),
+        (
+            lambda: netnum.Allocator([1.0], method="nde"),
+            'unknown method "nde", did you mean "ned"?; known methods: fast-ned, ned, gradient, fgm, newton-like, rcp',
+        ),
+        (
+            lambda: netnum.Allocator([1.0], normaliser="fill"),
+            'method "ned" has no option "normaliser", did you mean the setting "normalizer"?; known options: gamma',
+        ),
+        (
             lambda: netnum.solve(problem(utility=netnum.Linear(1.0)), "fast-ned"),
             'method "fast-ned" cannot take linear utilities; use "interior-point"',
         ),
@@ -258,6 +278,15 @@ def test_a_routing_matrix_of_the_wrong_shape_or_with_other_entries_is_named():
         (lambda: problem(paths=[0, 1]), "path 0 must be a sequence of link indices, not int"),
         (lambda: problem(paths=[[0], [1.5]]), "path 1 must be of integers, not float"),
         (lambda: problem(paths=[[0], ["a"]]), "path 1 must be of integers, not str"),
+        (
+            lambda: problem(paths=["A", "B"]),
+            'path 0 is the text "A", expected a list of links or of node names: [["A", "B"]]',
+        ),
+        (lambda: problem(paths=[[0], "A"]), 'path 1 is the text "A", expected a list of links or of node names'),
+        (
+            lambda: netnum.sim.Split(problem(), netnum.solve(problem())),
+            "net must be a Topology, not Problem: Split(problem.network, problem.paths, solution.rates)",
+        ),
         (lambda: problem(paths=[np.array([0.0])]), "path 0 must be an array of integers, not of dtype float64"),
         (lambda: problem(group=[0.0, 1.0]), "group must be an array of integers, not of dtype float64"),
         (lambda: problem(utility=3.0), 'float is no utility: it has no method "value" (of value, marginal)'),
@@ -405,3 +434,17 @@ def test_an_unknown_option_is_named_whatever_its_value():
     for value in (None, True, "yes", {}):
         with pytest.raises(netnum.MethodError, match='has no option "verbose"'):
             netnum.solve(problem(), verbose=value)
+
+
+def test_a_price_of_0_is_written_as_0():
+    class Convex:
+        def value(self, rates):
+            return rates**2
+
+        def marginal(self, rates):
+            return 2 * rates
+
+    with pytest.raises(netnum.UtilityError) as caught:
+        netnum.certify(netnum.Problem([10.0], [[0]], Convex()), [1.0], [0.0])
+    start = "the utility of flow 0 is broken: its demand at price 0 is 1e1, but its marginal there rises from "
+    assert str(caught.value).startswith(start)

@@ -22,7 +22,8 @@ def test_a_failure_is_compared_on_the_flows_that_both_networks_serve(problem):
     assert study.throughput == pytest.approx([3.0, 2.0, 0.0], abs=1e-5)
     assert study.status == ["optimal"] * 3
     described = (
-        "FailureStudy(3 scenarios, 3 optimal, up to 3 flows cut off, down to 0.0% of throughput by link 0, link 1)"
+        "FailureStudy(3 scenarios, 3 optimal; up to 3 flows cut off by link 0, link 1; "
+        "down to 0.0 % of throughput by link 0, link 1)"
     )
     assert repr(study) == described
     assert study.names == ("link 0", "link 1", "link 0, link 1")
@@ -104,6 +105,67 @@ def test_settings_are_those_of_solve_many(problem):
         netnum.failure_study(problem, [0], callback=print)
 
 
+def test_the_repr_names_the_worst_scenario_of_each_kind():
+    """Link 0 cuts off two small flows, link 1 a large one."""
+    problem = netnum.Problem([0.25, 3.0], [[0], [0], [1]], netnum.AlphaFair(1.0))
+    assert repr(netnum.failure_study(problem, [0, 1])) == (
+        "FailureStudy(2 scenarios, 2 optimal; up to 2 flows cut off by link 0; down to 7.7 % of throughput by link 1)"
+    )
+    spare = netnum.Problem([1.0, 3.0, 1.0], [[0], [1]], netnum.AlphaFair(1.0), group=[0, 0])
+    assert repr(netnum.failure_study(spare, [2])) == (
+        "FailureStudy(1 scenario, 1 optimal; no flow cut off; down to 100.0 % of throughput by link 2)"
+    )
+
+
+class _Unsolved:
+    """A solution whose time was up before there was a certificate."""
+
+    status, method, is_optimal, gap = "time_limit", "fast-ned", False, float("inf")
+
+    def __init__(self, solution):
+        self.flow_rates, self.failed_flows = np.zeros_like(solution.flow_rates), solution.failed_flows
+
+
+def test_a_scenario_without_an_answer_is_unsolved_and_not_the_worst(problem, monkeypatch):
+    def some(problems, *arguments, **settings):
+        solutions = netnum.solve_many(problems, *arguments, **settings)
+        return [solutions[0], *map(_Unsolved, solutions[1:])]
+
+    demands = problem.with_flow_caps([4.0, 4.0, 4.0])
+    whole = netnum.failure_study(demands, [0, 1, (0, 1)])
+    monkeypatch.setattr("netnum.failures.solve_many", some)
+    study = netnum.failure_study(demands, [0, 1, (0, 1)])
+    assert study.unsolved.tolist() == [1, 2]
+    for name in ("throughput", "after", "worst_ratio", "throughput_change"):
+        values = getattr(study, name)
+        assert np.isnan(values).tolist() == [False, True, True]
+        assert values[0] == getattr(whole, name)[0]
+    assert repr(study) == (
+        "FailureStudy(3 scenarios, 1 optimal, 2 unsolved; up to 3 flows cut off by link 0, link 1; "
+        "down to 60.0 % of throughput by link 0)"
+    )
+    assert study.to_pandas()["change"].isna().tolist() == [False, True, True]
+    monkeypatch.setattr("netnum.failures.solve_many", lambda *given, **settings: [_Unsolved(study.before_failures)])
+    none = netnum.failure_study(problem, [0])
+    assert repr(none) == "FailureStudy(1 scenario, 0 optimal, 1 unsolved; no flow cut off)"
+
+
+def test_only_a_base_without_an_answer_is_an_error(problem, monkeypatch):
+    monkeypatch.setattr("netnum.failures.solve", lambda *given, **settings: _Unsolved(netnum.solve(problem)))
+    with pytest.raises(netnum.NumError) as caught:
+        netnum.failure_study(problem, [0])
+    assert str(caught.value) == (
+        "the time was up before there was an answer to the network as it is: give a longer time_limit"
+    )
+
+
+def test_studies_are_compared_by_identity(problem):
+    one, other = netnum.failure_study(problem, [0]), netnum.failure_study(problem, [0])
+    assert one == one
+    assert one != other
+    assert len({one, other, one}) == 2
+
+
 def test_progress_counts_the_scenarios(problem, capsys):
     netnum.failure_study(problem, [0, 1, (0, 1)], progress=True)
     assert "3 of 3 problems" in capsys.readouterr().err
@@ -149,6 +211,8 @@ def test_the_words_name_every_link_fiber_and_node(ring):
         ((np.array([0, 1]), np.array(5), [], {7}), [(0, 1), (5,), (), (7,)]),
         ((link for link in (3, 4)), [(3,), (4,)]),
         ({"conduit": ["Bonn -> Kiel", 6], 7: 1}, [(0, 6), (1,)]),
+        (["Bonn - Kiel", ["Kiel - Ulm", "Bonn - Kiel"], ("Ulm - Jena", 0)], [(0, 1), (2, 3, 0, 1), (4, 5, 0)]),
+        ({"conduit": "Ulm - Jena", "reversed": "Jena - Ulm"}, [(4, 5)] * 2),
         ([], []),
     ],
 )
@@ -156,13 +220,16 @@ def test_links_are_named_in_several_ways(ring, failures, expected):
     study = netnum.failure_study(ring, failures)
     assert list(study.failures) == expected
     if isinstance(failures, dict):
-        assert study.names == ("conduit", "7")
+        assert study.names == tuple(map(str, failures))
 
 
 def test_a_set_is_called_by_its_links(ring):
     study = netnum.failure_study(ring, [(0, 1), range(5), []])
     three = "Bonn -> Kiel, Kiel -> Bonn, Kiel -> Ulm"
     assert study.names == ("Bonn -> Kiel, Kiel -> Bonn", f"{three}, 2 more", "no link")
+    printed = netnum.failure_study(ring, "fibers").names
+    again = netnum.failure_study(ring, printed)
+    assert (again.names, again.failures) == (printed, netnum.failure_study(ring, "fibers").failures)
 
 
 @pytest.mark.parametrize(
@@ -175,6 +242,10 @@ def test_a_set_is_called_by_its_links(ring):
             [0, "Kiel -> Ulmm"],
             "scenario 1 names link 'Kiel -> Ulmm', expected the name of one of the 8 links, "
             "did you mean 'Kiel -> Ulm'?",
+        ),
+        (
+            ["Kiel - Um"],
+            "scenario 0 names link 'Kiel - Um', expected the name of one of the 8 links, did you mean 'Kiel - Ulm'?",
         ),
         ([("Kiel", "Jena")], "scenario 0: there is no link from Kiel to Jena"),
         (
@@ -226,4 +297,4 @@ def test_a_study_without_time_is_an_error():
     except netnum.NumError as error:
         assert "the time was up before there was an answer to the network as it is" in str(error)
     else:
-        assert study.solutions[0].method != "none"
+        assert (study.solutions[0].method == "none") <= np.isnan(study.throughput[0])

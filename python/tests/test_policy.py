@@ -88,6 +88,12 @@ def test_options_change_what_a_policy_does(net, workload):
     assert 0 < report.gap <= 1e-4
 
 
+def a_list_of_itself():
+    endless = []
+    endless.append(endless)
+    return endless
+
+
 @pytest.mark.parametrize(
     ("error", "message", "work"),
     [
@@ -101,6 +107,11 @@ def test_options_change_what_a_policy_does(net, workload):
             netnum.NumError,
             '"interval" of policy "flowtune" is -1, expected a finite',
             lambda: sim.Policy("flowtune", interval=-1),
+        ),
+        (
+            netnum.NumError,
+            'option "thresholds" of policy "pias" is nested too deep, expected at most 16 lists or dicts within',
+            lambda: sim.Policy("pias", thresholds=a_list_of_itself()),
         ),
         (
             netnum.NumError,

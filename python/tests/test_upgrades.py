@@ -85,6 +85,52 @@ def test_only_the_best_are_solved_again_and_is_proven_is_right(chain):
     assert netnum.upgrade_study(chain, []).is_proven
 
 
+class _CutShort:
+    """A solution as after a time limit: of that status, with a part of its rates."""
+
+    def __init__(self, solution, gap=0.5):
+        self._solution, self.gap = solution, gap
+        self.status, self.is_optimal, self.flow_rates = "time_limit", False, 0.5 * solution.flow_rates
+
+    def __getattr__(self, name):
+        return getattr(self._solution, name)
+
+
+def test_a_base_that_was_cut_short_has_no_gains_and_the_repr_says_so(chain, monkeypatch):
+    monkeypatch.setattr("netnum.upgrades.solve", lambda *given, **settings: _CutShort(netnum.solve(*given, **settings)))
+    monkeypatch.setattr(
+        "netnum.upgrades.solve_many",
+        lambda problems, method, warm_start, **settings: netnum.solve_many(problems, method, **settings),
+    )
+    study = netnum.upgrade_study(chain, added=1.0, check=2)
+    assert np.isnan(study.gained).all()
+    assert not study.is_proven
+    assert study.ranking.tolist() == [0, 2, 1], "by price"
+    assert repr(study) == "UpgradeStudy(3 upgrades, 0 checked, the network as it is not optimal (time_limit))"
+
+
+def test_no_upgrade_is_ranked_by_a_solve_that_was_cut_short(chain, monkeypatch):
+    def first_short(problems, *given, **settings):
+        first, *others = netnum.solve_many(problems, *given, **settings)
+        return [_CutShort(first), *others]
+
+    whole = netnum.upgrade_study(chain, added=1.0, check=2)
+    monkeypatch.setattr("netnum.upgrades.solve_many", first_short)
+    study = netnum.upgrade_study(chain, added=1.0, check=2)
+    np.testing.assert_array_equal(study.gained, [np.nan, np.nan, whole.gained[2]])
+    assert study.ranking.tolist() == [2, 0, 1]
+    assert not study.is_proven, "the first may gain more"
+    assert repr(study).startswith("UpgradeStudy(3 upgrades, 1 checked, 1 cut short, best link 2: ")
+    monkeypatch.setattr(
+        "netnum.upgrades.solve_many",
+        lambda *given, **settings: [_CutShort(one, gap=INF) for one in netnum.solve_many(*given, **settings)],
+    )
+    none = netnum.upgrade_study(chain, added=1.0, check=2)
+    assert np.isnan(none.gained).all()
+    assert np.isnan(none.throughput).all()
+    assert len({none, study, none}) == 2, "studies are compared by identity"
+
+
 def test_by_default_capacity_is_doubled(chain):
     doubled = netnum.upgrade_study(chain)
     assert doubled.added.tolist() == [1.0, 4.0, 8.0]

@@ -154,6 +154,11 @@ fn an_unknown_method_or_option_is_answered_with_the_known_ones() {
         error,
         "method \"ned\" has no option \"maxiter\", did you mean the setting \"max_iterations\"?; known options: gamma"
     );
+    assert_eq!(
+        make("auto", &option("gama", 1.0)),
+        "\"auto\" chose \"fast-ned\", which has no option \"gama\", did you mean \"gamma\"?; known options: gamma; \
+         name the method that an option is for"
+    );
     for (value, shown) in [(-1.0, "-1"), (0.0, "0"), (f64::NAN, "NaN")] {
         assert_eq!(make("ned", &option("gamma", value)), format!("gamma is {shown}, expected a finite number > 0"));
     }

@@ -58,7 +58,16 @@ fn traces_name_the_line() {
     assert_eq!(read("\u{feff}0,0,1,5\n1,2,3"), read("0,0,1,5\n1,2,3"));
     assert_eq!(read("0,0,-1,5"), "line 1 of the trace has destination \"-1\", expected the index of an end");
     assert_eq!(read("# x\nsoon,0,1,5"), "line 2 of the trace has arrival \"soon\", expected a number");
-    assert_eq!(read("0,0,1,-5"), "flow 0 has size -5, expected a finite number > 0");
+    assert_eq!(read("0,0,1,-5"), "line 1 of the trace (flow 0) has size -5, expected a finite number > 0");
+    let second = "line 4 of the trace (flow 1)";
+    let text = "arrival,source,destination,size,production\n0.5,0,1,5,1\n# x\n";
+    for (row, what) in [
+        ("1,2,2,5,1", "has destination 2, expected another end than its source"),
+        ("0,0,1,5,1", "arrives at 0, before flow 0 at 0.5; expected flows in order of arrival"),
+        ("1,0,1,5,0", "has production rate 0, expected a finite number > 0"),
+    ] {
+        assert_eq!(read(&format!("{text}{row}")), format!("{second} {what}"));
+    }
     for (header, wrong) in [
         ("arrival,source,destination,bytes", "without a column \"size\""),
         ("arrival,source,destination,sizes", "without a column \"size\", did you mean \"sizes\"?"),
@@ -159,6 +168,15 @@ fn arrivals_name_the_setting() {
 
 fn json(text: &str) -> Options {
     serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn a_number_that_json_has_not_is_no_value() {
+    let refused = |value| message(policy("flowtune", &Options::from([("interval".into(), value)])));
+    let nan = OptionValue::Number(f64::NAN);
+    assert_eq!(refused(nan.clone()), "option \"interval\" of policy \"flowtune\" is NaN, expected finite numbers");
+    let nested = refused(OptionValue::List(vec![OptionValue::None, nan]));
+    assert!(nested.ends_with("expected finite numbers"), "{nested}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `Allocator`.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -8,10 +9,10 @@ use netnum_core::{Error, Normalization, Parameter, Paths};
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, allocator, restore_allocator};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::detach;
-use crate::error::{raise, setting};
+use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
 use crate::paths;
 use crate::solve::{options_of, threads_of};
@@ -32,7 +33,7 @@ use crate::topology::Topology;
 ///     flowlets of ``alpha=1``; others are refused).
 /// normalizer : {"f-norm", "u-norm", "fill"} or None
 ///     What makes the rates of a tick feasible; ``None`` leaves the demands at the prices. ``"fill"`` leaves no
-///     capacity unused, and costs a `max_min`.
+///     capacity unused but the threshold's part, and costs a `max_min`.
 /// update_threshold : float
 ///     `updates` has a rate when it has changed by more than this part of itself; 0 <= update_threshold < 1.
 /// headroom : float
@@ -51,7 +52,7 @@ use crate::topology::Topology;
 /// ProblemError
 ///     For a capacity that is negative or not finite.
 /// MethodError
-///     For an option that the method does not have.
+///     For a method or an option that does not exist, with the nearest one.
 /// NumError
 ///     For an option or a setting out of its range, or a method without a price rule.
 ///
@@ -130,7 +131,8 @@ impl Allocator {
     /// Parameters
     /// ----------
     /// paths : sequence of sequences of int or of str, or Paths
-    ///     The links of every flowlet, or its nodes by name, where the network is a `Topology`.
+    ///     The links of every flowlet, or its nodes by name, where the network is a `Topology`. A flowlet takes one
+    ///     path: a `Paths` that gives a flow several (`Paths.group`) is refused.
     /// weight : float, or array of float of shape (flowlets,)
     ///     Its utility has U'(x) = (weight/x)**alpha. > 0, in the unit of the capacities.
     /// alpha : float, or array of float of shape (flowlets,)
@@ -146,7 +148,7 @@ impl Allocator {
     /// Raises
     /// ------
     /// ProblemError
-    ///     For a bad path, by its place.
+    ///     For a bad path, by its place, and for a flow with several paths.
     /// UtilityError
     ///     For a weight, alpha or cap out of its range, by the place of its flowlet.
     /// MethodError
@@ -263,7 +265,8 @@ impl Allocator {
     ///
     /// Parameters
     /// ----------
-    /// link : int, or array of int
+    /// link : int, or array of int, or pair of nodes, or sequence of such
+    ///     A pair of names of nodes is the link from the one to the other, where the network is a `Topology`.
     /// capacity : float, or array of float
     ///     One for each link, or one for all.
     ///
@@ -284,9 +287,12 @@ impl Allocator {
     fn set_capacity(&self, py: Python<'_>, link: &Bound<'_, PyAny>, capacity: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut core = self.core()?;
         let count = core.capacities().len();
-        let named = match link.is_instance_of::<PyInt>() && !link.is_instance_of::<PyBool>() {
-            true => vec![link.extract::<i64>().unwrap_or(-1)],
-            false => numbers::integers("link", &link.py().import("numpy")?.call_method1("atleast_1d", (link,))?)?,
+        let named = match self.links_by_nodes(link)? {
+            Some(links) => links.into_iter().map(|link| link as i64).collect(),
+            None if link.is_instance_of::<PyInt>() && !link.is_instance_of::<PyBool>() => {
+                vec![link.extract::<i64>().unwrap_or(-1)]
+            }
+            None => numbers::integers("link", &link.py().import("numpy")?.call_method1("atleast_1d", (link,))?)?,
         };
         let unknown = |link| raise(Error::UnknownLink { link, links: count });
         let known = named.into_iter().map(|link| u32::try_from(link).map_err(|_| unknown(link)));
@@ -429,9 +435,38 @@ impl Allocator {
         detach::lock(&self.core, "allocator")
     }
 
+    /// The links that are given by the nodes that they join: one pair of names, or a sequence with pairs.
+    fn links_by_nodes(&self, link: &Bound<'_, PyAny>) -> PyResult<Option<Vec<usize>>> {
+        let is_list = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>();
+        let is_name = link.is_instance_of::<PyString>();
+        let is_pair = is_list(link) && paths::names_nodes(link)?;
+        let names = |entry: &Bound<'_, PyAny>| is_list(entry) && paths::names_nodes(entry).unwrap_or(false);
+        let has_pairs = is_list(link) && link.try_iter()?.any(|entry| entry.is_ok_and(|entry| names(&entry)));
+        if !(is_name || is_pair || has_pairs) {
+            return Ok(None);
+        }
+        let Some(net) = self.topology.as_ref().map(Py::get) else {
+            let message = "link names nodes, and the allocator has capacities only: make it with a Topology";
+            return Err(ProblemError::new_err(message));
+        };
+        match has_pairs {
+            true => net.links_of("link", link),
+            false => net.link_between("link", link).map(|link| vec![link]),
+        }
+        .map(Some)
+    }
+
     /// Paths over its links, which must be walks where its network is a topology.
     fn paths(&self, paths: &Bound<'_, PyAny>, links: usize) -> PyResult<Arc<Paths>> {
         let (py, net) = (paths.py(), self.topology.as_ref().map(Py::get));
+        let mut first = HashMap::new();
+        for (path, flow) in paths::group_of(paths).into_iter().flatten().enumerate() {
+            if let Some(other) = first.insert(flow, path) {
+                let what = format!("flow {flow} has the paths {other} and {path}");
+                let message = format!("{what}, expected one path per flow: an allocator does not split flows");
+                return Err(ProblemError::new_err(message));
+            }
+        }
         let paths = paths::paths(paths, links, net)?;
         detach::run(py, || net.map_or(Ok(()), |net| net.core.check_walks(&paths)))?;
         Ok(paths)

@@ -45,9 +45,10 @@ impl Raise for Error {
     fn raise(self) -> PyErr {
         let message = self.to_string();
         match self {
-            Self::UnknownMethod { .. } | Self::UnknownOption { .. } | Self::Unsupported { .. } => {
-                MethodError::new_err(message)
-            }
+            Self::UnknownMethod { .. }
+            | Self::UnknownOption { .. }
+            | Self::OptionOfAuto { .. }
+            | Self::Unsupported { .. } => MethodError::new_err(message),
             Self::Parameter { .. }
             | Self::UnknownKind { .. }
             | Self::BandwidthFunction { .. }

@@ -209,18 +209,38 @@ pub(crate) fn paths(value: &Bound<'_, PyAny>, links: usize, net: Option<&Topolog
     })?;
     let mut paths = Core::from_lists::<[u32; 0]>([]);
     let (mut row, mut pacer) = (Vec::new(), Pacer::new(value.py()));
+    // The first path that is no list of links 0 and 1, since no path crosses a link twice.
+    let mut like_matrix = None;
     for (path, links_of_path) in rows.enumerate() {
+        let links_of_path = links_of_path?;
+        if let Ok(text) = links_of_path.cast::<PyString>() {
+            return Err(text_as_path(path, &text.to_cow()?, value));
+        }
         row.clear();
-        push_row(path, &links_of_path?, links, net, &mut row)?;
-        // No path crosses a link twice, so that this is no list of links 0 and 1.
+        push_row(path, &links_of_path, links, net, &mut row)?;
         if row.len() > 1 && row.iter().all(|&link| link < 2) && (row.len() > 2 || row[0] == row[1]) {
-            let what = format!("path {path} has {} entries of 0 and 1, which are link numbers", row.len());
-            return Err(ProblemError::new_err(format!("{what}, and visits a link twice: {AS_MATRIX}")));
+            like_matrix = like_matrix.or(Some(path));
         }
         paths.push(&row);
         pacer.did(1 + row.len())?;
     }
+    if let Some(path) = like_matrix {
+        let entries = paths.links(path).len();
+        let is_table = paths.iter().all(|row| row.len() == entries && row.iter().all(|&link| link < 2));
+        if is_table && (entries == links || paths.len() == links) {
+            let what = format!("path {path} has {entries} entries of 0 and 1, which are link numbers");
+            return Err(ProblemError::new_err(format!("{what}, and visits a link twice: {AS_MATRIX}")));
+        }
+    }
     Ok(Arc::new(paths))
+}
+
+/// The error for a text in place of a path: often the nodes of one path, in a flat list.
+fn text_as_path(path: usize, text: &str, all: &Bound<'_, PyAny>) -> PyErr {
+    let nodes: Vec<String> = all.extract().unwrap_or_default();
+    let example = if matches!(nodes.len(), 2..=8) { format!(": [{nodes:?}]") } else { String::new() };
+    let expected = "expected a list of links or of node names";
+    PyTypeError::new_err(format!("path {path} is the text {text:?}, {expected}{example}"))
 }
 
 /// The hint for a routing matrix that is not sparse.

@@ -106,10 +106,10 @@ impl FeasiblePoint<'_> {
                     let (unit, price_unit) = (problem.units.rate, problem.units.price());
                     let (price, demand) = (self.path_prices[path] * price_unit, best.rates[place] * unit);
                     let is = if found.is_some() { "is" } else { "rises from" };
-                    let marginal = before[place] * price_unit;
-                    let what = format!(
-                        "its demand at price {price:e} is {demand:e}, but its marginal there {is} {marginal:e}"
-                    );
+                    let shown = |value: f64| if value == 0.0 { "0".into() } else { format!("{value:e}") };
+                    let [price, demand, marginal] = [price, demand, before[place] * price_unit].map(shown);
+                    let what =
+                        format!("its demand at price {price} is {demand}, but its marginal there {is} {marginal}");
                     return Err(Error::Utility { flow: problem.original_flows[flow] as usize, what });
                 }
             }

@@ -207,6 +207,21 @@ pub enum Error {
         /// The names that exist.
         known: String,
     },
+    /// An option that the method which `auto` chose does not have.
+    #[error(
+        "\"auto\" chose {method:?}, which has no option {name:?}{nearest}; known options: {known}; \
+         name the method that an option is for"
+    )]
+    OptionOfAuto {
+        /// The method that was chosen.
+        method: &'static str,
+        /// The option that was given.
+        name: String,
+        /// `, did you mean …?`, or nothing.
+        nearest: String,
+        /// The names that exist.
+        known: String,
+    },
     /// A setting or option out of its range.
     #[error("{name} is {value}, expected {expected}")]
     Setting {
@@ -321,6 +336,25 @@ impl Error {
     /// Threads that the system did not start, and why.
     pub fn threads(threads: std::num::NonZeroUsize, refusal: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Threads { threads: threads.get(), source: Cause::new(refusal) }
+    }
+
+    /// The same error, with the nearest of the caller's settings where an unknown option is near no other: settings and
+    /// options are often given side by side.
+    pub fn or_setting(mut self, settings: &[&str]) -> Self {
+        if let Self::UnknownOption { name, nearest, .. } = &mut self
+            && nearest.is_empty()
+        {
+            *nearest = did_you_mean(name, settings).replace("mean", "mean the setting");
+        }
+        self
+    }
+
+    /// The same error, where `auto` has chosen the method.
+    pub(crate) fn of_auto(self) -> Self {
+        match self {
+            Self::UnknownOption { method, name, nearest, known } => Self::OptionOfAuto { method, name, nearest, known },
+            error => error,
+        }
     }
 
     /// The same error about flow `flows[i]`, where it spoke of the `i`-th flow of one utility.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{FNorm, Fill, Normalizer, UNorm};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, did_you_mean};
 use crate::paths::Paths;
 use crate::problem::Problem;
 
@@ -65,12 +65,13 @@ impl Normalization {
     /// The normalizer of a name.
     ///
     /// # Errors
-    /// [`Error::Setting`] that lists the names, if there is none.
+    /// [`Error::Setting`] that lists the names, with the nearest of them, if there is none.
     pub fn by_name(name: &str) -> Result<Self> {
         let found = Self::ALL.iter().copied().find(|kind| kind.name() == name);
         found.ok_or_else(|| {
-            let names: Vec<String> = Self::ALL.iter().map(|kind| format!("{:?}", kind.name())).collect();
-            let expected = format!("{} or None", names.join(", "));
+            let names: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
+            let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+            let expected = format!("{} or None{}", quoted.join(", "), did_you_mean(name, &names));
             Error::Setting { name: "normalizer".into(), value: format!("{name:?}"), expected }
         })
     }

@@ -310,7 +310,7 @@ impl MethodInfo {
     /// Those of [`values`](Self::values), and [`Error::Unsupported`] when the method needs more of the utilities than
     /// their curvature.
     pub(super) fn make(&'static self, options: &BTreeMap<String, f64>, setup: &Setup<'_>) -> Made {
-        let values = self.values(options)?;
+        let values = self.values(options).map_err(|error| error.or_setting(&Settings::NAMES))?;
         match self.make {
             Make::Method(make) => make(&values, setup),
             Make::Rule(make) => {
@@ -349,8 +349,7 @@ impl MethodInfo {
 
     fn unknown_option(&self, name: &str) -> Error {
         let known: Vec<&str> = self.options.iter().map(|option| option.name).collect();
-        let of_settings = did_you_mean(name, &Settings::NAMES).replace("mean", "mean the setting");
-        let nearest = Some(did_you_mean(name, &known)).filter(|text| !text.is_empty()).unwrap_or(of_settings);
+        let nearest = did_you_mean(name, &known);
         let known = if known.is_empty() { "none".into() } else { known.join(", ") };
         Error::UnknownOption { method: self.name, name: name.into(), nearest, known }
     }

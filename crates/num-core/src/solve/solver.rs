@@ -63,7 +63,10 @@ impl Solver {
         respond: Option<Arc<MakeRespond>>,
     ) -> Result<Self> {
         let info = MethodInfo::of(method, problem)?;
-        let make = |presolved: &_| info.make(options, &Setup { problem, presolved, respond: respond.as_deref() });
+        let make = |presolved: &_| {
+            let made = info.make(options, &Setup { problem, presolved, respond: respond.as_deref() });
+            if method == AUTO { made.map_err(Error::of_auto) } else { made }
+        };
         let mut this = Self::start(problem, info.name, make)?;
         this.auto = (method == AUTO).then(Auto::new);
         (this.respond, this.options) = (respond, Some(options.clone()));

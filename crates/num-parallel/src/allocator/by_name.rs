@@ -14,7 +14,7 @@ use super::{Allocate, Allocator, AllocatorSettings, AllocatorSnapshot};
 /// flows; for flows of another common α, make an [`Allocator`] with its [`Rule`].
 ///
 /// # Errors
-/// Those of [`Allocator::new`]; [`Error::Setting`] for a method without a rule, [`Error::UnknownOption`].
+/// Those of [`Allocator::new`] and of [`Rule::by_name`], with the nearest setting for an unknown option.
 pub fn allocator(
     capacities: Vec<f64>,
     method: &str,
@@ -23,7 +23,8 @@ pub fn allocator(
     single: bool,
     threads: NonZeroUsize,
 ) -> Result<Box<dyn Allocate>> {
-    let rule = Rule::by_name(method, options, &RuleSetup::default())?;
+    let rule = Rule::by_name(method, options, &RuleSetup::default())
+        .map_err(|error| error.or_setting(&AllocatorSettings::NAMES))?;
     Ok(match single {
         true => Box::new(Allocator::<f32>::new(capacities, rule, settings, threads)?),
         false => Box::new(Allocator::<f64>::new(capacities, rule, settings, threads)?),

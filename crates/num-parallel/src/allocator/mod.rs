@@ -53,6 +53,9 @@ impl Default for AllocatorSettings {
 }
 
 impl AllocatorSettings {
+    /// The names of the settings, for a caller who gave one of them, misspelled, as an option.
+    const NAMES: [&str; 3] = ["normalizer", "update_threshold", "headroom"];
+
     /// With another normalizer, or none.
     pub fn with_normalizer(self, normalizer: Option<Normalization>) -> Self {
         Self { normalizer, ..self }

@@ -19,6 +19,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 use netnum_core::interrupt::Pacer;
+use netnum_core::numerics::vectorized;
 use netnum_core::price::{LinkPrices, Rule};
 use netnum_core::{Error, Fill, Normalizer, Paths, PowerLaw, Result};
 
@@ -351,9 +352,16 @@ impl<R: Real> Engine<R> {
     /// path, where that is above 1. O(flows + links), about half a step.
     pub fn normalize(&mut self) {
         let links = self.links.sums().iter().zip(self.links.capacities());
-        let fraction = |(&[load, _], &capacity): (&[f64; 2], &f64)| if load > capacity { capacity / load } else { 1.0 };
-        self.fractions.clear();
-        self.fractions.extend(links.map(fraction));
+        self.fractions.resize(self.links.capacities().len(), 1.0);
+        let fractions = self.fractions.iter_mut().zip(links);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (fraction, (&[load, _], &capacity)) in fractions {
+                    *fraction = if load > capacity { capacity / load } else { 1.0 };
+                }
+            },
+        );
         self.flows.normalize(&self.fractions);
     }
 

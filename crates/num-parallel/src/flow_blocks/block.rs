@@ -1,29 +1,19 @@
-//! A flow block: some of the flows, and a private copy of what they read and add to.
-//!
-//! ```text
-//! links → pairs   price of a pair = p_row + p_column
-//! flows           gather, respond, scatter
-//! pairs → links   load of a link += its row's or its column's sums
-//! ```
+//! A flow block: some of the flows, and what they put on links.
 
 use std::collections::BTreeMap;
 
-use netnum_core::numerics::vectorized;
 use netnum_core::price::PowerDemand;
 use rustc_hash::FxHashMap;
 
-use super::bucket::{Bucket, View, add};
-use super::partition::{Entry, PairTable, Partition, Windows};
+use super::bucket::Bucket;
+use super::partition::{Entry, Partition, Windows};
 use super::real::Real;
+use super::tables::Tables;
 
-/// Some of the flows, and their tables: one entry per link, then one per link pair.
+/// Some of the flows.
 #[derive(Debug)]
 pub(crate) struct FlowBlock<R> {
-    /// Price of every entry *(given, of links)*.
-    prices: Vec<R>,
-    /// Its priced links, 0 to 2, where a rule counts them *(given, of links)*.
-    priced: Vec<R>,
-    /// [load, slope] that these flows put there *(derived)*.
+    /// [load, slope] that these flows put on every link *(derived)*.
     sums: Vec<[R; 2]>,
     /// The pair tables that its flows ever used, in the order of their numbers.
     tables: Vec<u32>,
@@ -38,9 +28,6 @@ pub(crate) struct FlowBlock<R> {
     /// What is looked up there: law and windows, the last one first.
     key: Vec<u32>,
     windows: Windows,
-    /// The part of the demanded rates that an entry can carry, at most 1; empty before the first F-NORM *(given, of
-    /// links)*.
-    fractions: Vec<R>,
 }
 
 /// Where a flow is.
@@ -52,11 +39,8 @@ pub(crate) struct Place {
 
 impl<R: Real> FlowBlock<R> {
     pub(crate) fn new(partition: &Partition) -> Self {
-        let length = partition.entries();
         Self {
-            prices: vec![R::ZERO; length],
-            priced: vec![R::ZERO; length],
-            sums: vec![[R::ZERO; 2]; length],
+            sums: vec![[R::ZERO; 2]; partition.links()],
             tables: Vec::new(),
             uses: vec![false; partition.tables().len()],
             buckets: Vec::new(),
@@ -65,7 +49,6 @@ impl<R: Real> FlowBlock<R> {
             numbers: FxHashMap::default(),
             key: Vec::new(),
             windows: partition.windows(),
-            fractions: Vec::new(),
         }
     }
 
@@ -87,7 +70,7 @@ impl<R: Real> FlowBlock<R> {
         &mut self.buckets
     }
 
-    /// [load, slope] that its flows put on every link, and on every pair, after a response.
+    /// [load, slope] that its flows put on every link, after a response.
     pub(crate) fn sums(&self) -> &[[R; 2]] {
         &self.sums
     }
@@ -153,145 +136,28 @@ impl<R: Real> FlowBlock<R> {
         moved
     }
 
-    /// The response of its flows to the prices of all links. Where `priced` is given, slopes count priced links.
-    pub(crate) fn respond(&mut self, partition: &Partition, prices: &[f64], priced: Option<&[f64]>) {
-        copy(prices, &mut self.prices);
-        let weigh = priced.is_some();
-        if let Some(priced) = priced {
-            copy(priced, &mut self.priced);
-        }
-        let tables = || self.tables.iter().map(|&table| &partition.tables()[table as usize]);
-        add_up(tables(), &mut self.prices);
-        if weigh {
-            add_up(tables(), &mut self.priced);
-        }
-        self.sums[..partition.links()].fill([R::ZERO; 2]);
-        let view = View { prices: &self.prices, priced: &self.priced };
+    /// The response of its flows to the prices that were read into the tables.
+    pub(crate) fn respond(&mut self, partition: &Partition, tables: &mut Tables<R>) {
+        tables.add_up(partition, &self.tables);
+        let (view, counts_priced, sums) = tables.of_flows();
         for &bucket in self.order.values() {
             let bucket = &mut self.buckets[bucket as usize];
-            match weigh {
-                true => bucket.respond::<true>(view, &mut self.sums),
-                false => bucket.respond::<false>(view, &mut self.sums),
+            match counts_priced {
+                true => bucket.respond::<true>(view, sums),
+                false => bucket.respond::<false>(view, sums),
             }
         }
-        let (tables, sums) = (&self.tables, &mut self.sums);
-        vectorized(
-            #[inline(always)]
-            || {
-                for &node in tables {
-                    take_sums(&partition.tables()[node as usize], sums);
-                }
-            },
-        );
+        tables.take_sums(partition, &self.tables, &mut self.sums);
     }
-}
 
-impl<R: Real> FlowBlock<R> {
-    /// F-NORM: every flow gets the smallest fraction on its path of the rate that it demands, given the fraction of its
-    /// load that every link can carry.
-    pub(crate) fn normalize(&mut self, partition: &Partition, fractions: &[f64]) {
-        // The first time, and no more: allocated where it is used.
-        self.fractions.resize(self.prices.len(), R::ZERO);
-        copy(fractions, &mut self.fractions);
-        let (tables, fractions) = (&self.tables, &mut self.fractions);
-        vectorized(
-            #[inline(always)]
-            || {
-                for &node in tables {
-                    for_pairs(&partition.tables()[node as usize], fractions, R::at_most);
-                }
-            },
-        );
+    /// F-NORM: every flow gets the smallest fraction on its path of the rate that it demands, given those that were
+    /// read into the tables.
+    pub(crate) fn normalize(&mut self, partition: &Partition, tables: &mut Tables<R>) {
+        let fractions = tables.least_fractions(partition, &self.tables);
         for &bucket in self.order.values() {
-            self.buckets[bucket as usize].normalize(&self.fractions);
+            self.buckets[bucket as usize].normalize(fractions);
         }
     }
-}
-
-/// A column of all links into the table that begins with them.
-fn copy<R: Real>(links: &[f64], table: &mut [R]) {
-    for (entry, &link) in table.iter_mut().zip(links) {
-        *entry = R::of(link);
-    }
-}
-
-/// Sums of all pairs of some nodes.
-fn add_up<'a, R: Real>(nodes: impl Iterator<Item = &'a PairTable>, table: &mut [R]) {
-    vectorized(
-        #[inline(always)]
-        || {
-            for node in nodes {
-                for_pairs(node, table, |row, column| row + column);
-            }
-        },
-    );
-}
-
-/// Runs through the columns of a table in strips of a width that the compiler knows, the widest first.
-macro_rules! in_strips {
-    ($columns:expr, ($first:ident, $width:ident) => $body:block) => {{
-        let (columns, mut $first) = ($columns, 0);
-        in_strips!(@ columns, $first, $width, $body, 16 8 4 2 1);
-    }};
-    (@ $columns:ident, $first:ident, $width:ident, $body:block, $($value:literal)*) => {$(
-        while $columns - $first >= $value {
-            const $width: usize = $value;
-            $body
-            $first += $width;
-        }
-    )*};
-}
-
-/// What all pairs of a table have of their two links.
-#[inline(always)]
-fn for_pairs<R: Real>(node: &PairTable, table: &mut [R], of: impl Fn(R, R) -> R + Copy) {
-    let (links, pairs) = table.split_at_mut(node.start);
-    in_strips!(node.columns.len(), (first, WIDTH) => {
-        let mut columns = [R::ZERO; WIDTH];
-        for (column, &link) in columns.iter_mut().zip(&node.columns[first..]) {
-            *column = links[link as usize];
-        }
-        for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
-            let own = links[link as usize];
-            for (pair, &column) in strip::<_, WIDTH>(row, first).iter_mut().zip(&columns) {
-                *pair = of(own, column);
-            }
-        }
-    });
-}
-
-/// Adds the sums of a table's rows and columns to their links, and clears it.
-#[inline(always)]
-fn take_sums<R: Real>(node: &PairTable, sums: &mut [[R; 2]]) {
-    let (links, pairs) = sums.split_at_mut(node.start);
-    in_strips!(node.columns.len(), (first, WIDTH) => {
-        let mut columns = [[R::ZERO; 2]; WIDTH];
-        for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
-            // Several sums, so that no addition waits for the one before.
-            let mut parts = [[R::ZERO; 2]; PARTS];
-            for (place, (pair, column)) in strip::<_, WIDTH>(row, first).iter_mut().zip(&mut columns).enumerate() {
-                add(&mut parts[place % PARTS], *pair);
-                add(column, *pair);
-                *pair = [R::ZERO; 2];
-            }
-            let [mut sum, one, mut two, three] = parts;
-            add(&mut sum, one);
-            add(&mut two, three);
-            add(&mut sum, two);
-            add(&mut links[link as usize], sum);
-        }
-        for (&link, column) in node.columns[first..].iter().zip(columns) {
-            add(&mut links[link as usize], column);
-        }
-    });
-}
-
-const PARTS: usize = 4;
-
-/// Some entries of a row.
-#[inline(always)]
-fn strip<T, const WIDTH: usize>(row: &mut [T], first: usize) -> &mut [T; WIDTH] {
-    row[first..].first_chunk_mut().expect("strips are within the row")
 }
 
 #[cfg(test)]

@@ -9,16 +9,16 @@
 //! D counts once per priced link where a rule needs it. Columns side by side, 16-bit numbers for entries; [load,
 //! slope] lie together, so that one addition serves both.
 
+use std::cell::Cell;
+
 use netnum_core::numerics::{exp, ln, vectorized};
 use netnum_core::price::PowerDemand;
 
 use super::real::Real;
-
-/// Entries that 16 bits can number.
-pub(crate) const WINDOW: usize = 1 << 16;
+use super::windows::{Abreast, View, WindowView, add_to, window};
 
 /// Flows that stand together.
-const ABREAST: usize = 4;
+pub(super) const ABREAST: usize = 4;
 /// Flows that are gathered, then responded to, then scattered, where that is long.
 const POWERS: usize = 64;
 
@@ -26,25 +26,17 @@ const POWERS: usize = 64;
 const LEAST_EXPONENT: f64 = -690.0;
 const MOST_EXPONENT: f64 = 667.0;
 
-/// What flows read of every entry: its price and, where a rule counts them, its priced links.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'a, R> {
-    pub(crate) prices: &'a [R],
-    pub(crate) priced: &'a [R],
-}
-
-/// Numbers of some flows, side by side in memory: a loop follows one pointer, and a flow that comes or goes is in one
-/// place.
+/// What is given of some flows, side by side in memory: a loop follows one pointer, and a flow that comes or goes is in
+/// one place. Rates are elsewhere: lines of memory that are only read need not be written back.
 #[derive(Debug, Clone, Copy)]
 struct Rows<R> {
     scales: [R; ABREAST],
     floors: [R; ABREAST],
-    rates: [R; ABREAST],
 }
 
 impl<R: Real> Rows<R> {
     /// Padding: as logs these flows demand nothing, whatever entries they name.
-    const EMPTY: Self = Self { scales: [R::ZERO; ABREAST], floors: [R::ONE; ABREAST], rates: [R::ZERO; ABREAST] };
+    const EMPTY: Self = Self { scales: [R::ZERO; ABREAST], floors: [R::ONE; ABREAST] };
 }
 
 /// Flows that are alike.
@@ -58,6 +50,8 @@ pub(crate) struct Bucket<R> {
     ids: Vec<u16>,
     /// Flow i is number `i % ABREAST` of `rows[i / ABREAST]`; the last may have room.
     rows: Vec<Rows<R>>,
+    /// What they demanded last, 0 before that; as many as `rows` have room for.
+    rates: Vec<R>,
     /// Of powers only.
     exponents: Vec<R>,
     /// What the last normalizer left; 0 for flows that came after it. As many as `rows` have room for, or none.
@@ -68,8 +62,8 @@ pub(crate) struct Bucket<R> {
 
 impl<R: Real> Bucket<R> {
     pub(crate) fn new(is_log: bool, windows: Vec<u32>) -> Self {
-        let (ids, rows, exponents) = (Vec::new(), Vec::new(), Vec::new());
-        Self { windows, is_log, ids, rows, exponents, feasible: Vec::new(), flows: Vec::new() }
+        let (ids, rows, rates, exponents) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { windows, is_log, ids, rows, rates, exponents, feasible: Vec::new(), flows: Vec::new() }
     }
 
     pub(crate) fn is_log(&self) -> bool {
@@ -85,11 +79,11 @@ impl<R: Real> Bucket<R> {
     }
 
     pub(crate) fn rate(&self, place: usize) -> R {
-        self.rows[place / ABREAST].rates[place % ABREAST]
+        self.rates[place]
     }
 
     pub(crate) fn set_rate(&mut self, place: usize, rate: f64) {
-        self.rows[place / ABREAST].rates[place % ABREAST] = R::of(rate);
+        self.rates[place] = R::of(rate);
     }
 
     /// What the last normalizer left a flow; 0 if it came after that.
@@ -98,7 +92,7 @@ impl<R: Real> Bucket<R> {
     }
 
     pub(crate) fn set_feasible(&mut self, place: usize, rate: f64) {
-        self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
+        self.feasible.resize(self.rates.len(), R::ZERO);
         self.feasible[place] = R::of(rate);
     }
 
@@ -118,6 +112,7 @@ impl<R: Real> Bucket<R> {
         let rows = flows.div_ceil(ABREAST);
         self.ids.reserve(rows * ABREAST * self.windows.len());
         self.rows.reserve(rows);
+        self.rates.reserve(rows * ABREAST);
         self.flows.reserve(flows);
         if !self.is_log {
             self.exponents.reserve(flows);
@@ -129,9 +124,10 @@ impl<R: Real> Bucket<R> {
         let (place, width) = (self.flows.len(), self.windows.len());
         if place.is_multiple_of(ABREAST) {
             self.rows.push(Rows::EMPTY);
-            self.ids.resize(self.rows.len() * ABREAST * width, 0);
+            self.rates.resize(self.rows.len() * ABREAST, R::ZERO);
+            self.ids.resize(self.rates.len() * width, 0);
             if !self.feasible.is_empty() {
-                self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
+                self.feasible.resize(self.rates.len(), R::ZERO);
             }
         }
         let ids = self.ids[place * width..].iter_mut();
@@ -140,7 +136,7 @@ impl<R: Real> Bucket<R> {
         }
         let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
         (rows.scales[at], rows.floors[at]) = (R::of(demand.scale), R::of(demand.floor));
-        rows.rates[at] = R::ZERO;
+        self.rates[place] = R::ZERO;
         // Padding in this place may have one.
         if let Some(feasible) = self.feasible.get_mut(place) {
             *feasible = R::ZERO;
@@ -162,7 +158,8 @@ impl<R: Real> Bucket<R> {
         }
         let from = self.rows[last / ABREAST];
         let (to, one, other) = (&mut self.rows[place / ABREAST], place % ABREAST, last % ABREAST);
-        (to.scales[one], to.floors[one], to.rates[one]) = (from.scales[other], from.floors[other], from.rates[other]);
+        (to.scales[one], to.floors[one]) = (from.scales[other], from.floors[other]);
+        self.rates[place] = self.rates[last];
         if !self.feasible.is_empty() {
             self.feasible[place] = self.feasible[last];
             self.feasible[last] = R::ZERO;
@@ -170,10 +167,12 @@ impl<R: Real> Bucket<R> {
         if last.is_multiple_of(ABREAST) {
             self.rows.pop();
             self.ids.truncate(last * width);
+            self.rates.truncate(last);
             self.feasible.truncate(last);
         } else {
             let rows = &mut self.rows[last / ABREAST];
-            (rows.scales[other], rows.floors[other], rows.rates[other]) = (R::ZERO, R::ONE, R::ZERO);
+            (rows.scales[other], rows.floors[other]) = (R::ZERO, R::ONE);
+            self.rates[last] = R::ZERO;
         }
         if !self.is_log {
             self.exponents.swap_remove(place);
@@ -184,6 +183,7 @@ impl<R: Real> Bucket<R> {
 
     /// Rates at these prices, added to the sums.
     pub(crate) fn respond<const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
+        let sums = Cell::from_mut(sums).as_slice_of_cells();
         macro_rules! of_width {
             ($($width:literal)*) => {
                 match (self.windows.len(), self.is_log) {
@@ -205,29 +205,33 @@ impl<R: Real> Bucket<R> {
     /// In a function of its own, where the loop has all registers. Not for wider vectors: compilers would gather with
     /// them, which is slower than four loads.
     #[inline(never)]
-    fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
+    fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
         let starts = self.starts();
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
+        let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
-        for (paths, rows) in paths.iter().zip(&mut self.rows) {
+        let columns = self.rows.iter().zip(self.rates.as_chunks_mut::<ABREAST>().0);
+        for (paths, (rows, kept)) in paths.iter().zip(columns) {
+            let paths = Abreast::new(paths);
             // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
-            let (mut prices, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST]);
-            for (price, path) in prices.iter_mut().zip(paths) {
-                *price = view.price(path);
+            let (mut prices, mut rates, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST], [R::ZERO; ABREAST]);
+            for (flow, price) in prices.iter_mut().enumerate() {
+                *price = view.price(|position| paths.id(flow, position));
             }
             for flow in 0..ABREAST {
                 let inverse = R::ONE / prices[flow].at_least(rows.floors[flow]);
-                rows.rates[flow] = rows.scales[flow] * inverse;
-                slopes[flow] = rows.rates[flow] * inverse;
+                rates[flow] = rows.scales[flow] * inverse;
+                slopes[flow] = rates[flow] * inverse;
             }
+            *kept = rates;
             if WEIGH {
-                for (slope, path) in slopes.iter_mut().zip(paths) {
-                    *slope = *slope * view.priced(path);
+                for (flow, slope) in slopes.iter_mut().enumerate() {
+                    *slope = *slope * view.priced(|position| paths.id(flow, position));
                 }
             }
             for flow in 0..ABREAST {
-                for (start, &id) in starts.iter().zip(&paths[flow]) {
-                    add(&mut sums[start + usize::from(id)], [rows.rates[flow], slopes[flow]]);
+                for (position, sums) in sums.iter().enumerate() {
+                    add_to(&sums[paths.id(flow, position)], [rates[flow], slopes[flow]]);
                 }
             }
         }
@@ -235,20 +239,22 @@ impl<R: Real> Bucket<R> {
 
     /// Gathers, responds and scatters in loops of their own: what lies between is long, and done several at a time.
     #[inline(never)]
-    fn powers<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
+    fn powers<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
         let starts = self.starts();
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
+        let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0[..self.flows.len()].chunks(POWERS);
-        let columns = self.rows.chunks_mut(POWERS / ABREAST).zip(self.exponents.chunks(POWERS));
-        for (paths, (rows, given)) in paths.zip(columns) {
+        let columns = self.rows.chunks(POWERS / ABREAST).zip(self.exponents.chunks(POWERS));
+        for ((paths, kept), (rows, given)) in paths.zip(self.rates.chunks_mut(POWERS)).zip(columns) {
             let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
             let mut slopes = [R::ZERO; POWERS];
             for ((path, price), priced) in paths.iter().zip(&mut prices).zip(&mut priced) {
-                (*price, *priced) = (view.price(path), view.priced(path));
+                let id = |position: usize| usize::from(path[position]);
+                (*price, *priced) = (view.price(id), view.priced(id));
             }
             exponents[..given.len()].copy_from_slice(given);
             let (mut scales, mut floors, mut rates) = ([R::ZERO; POWERS], [R::ONE; POWERS], [R::ZERO; POWERS]);
-            for ((scales, floors), rows) in abreast(&mut scales).zip(abreast(&mut floors)).zip(&*rows) {
+            for ((scales, floors), rows) in abreast(&mut scales).zip(abreast(&mut floors)).zip(rows) {
                 (*scales, *floors) = (rows.scales, rows.floors);
             }
             vectorized(
@@ -265,22 +271,20 @@ impl<R: Real> Bucket<R> {
                     }
                 },
             );
-            for (rates, rows) in abreast(&mut rates).zip(rows) {
-                rows.rates = *rates;
-            }
+            kept.copy_from_slice(&rates[..kept.len()]);
             for ((path, &rate), &slope) in paths.iter().zip(&rates).zip(&slopes) {
-                for (start, &id) in starts.iter().zip(path) {
-                    add(&mut sums[start + usize::from(id)], [rate, slope]);
+                for (sums, &id) in sums.iter().zip(path) {
+                    add_to(&sums[usize::from(id)], [rate, slope]);
                 }
             }
         }
     }
 
     /// Paths of many entries.
-    fn respond_one_by_one<const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &mut [[R; 2]]) {
+    fn respond_one_by_one<const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
         let width = self.windows.len();
         for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
-            let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
+            let (rows, at) = (&self.rows[place / ABREAST], place % ABREAST);
             let entries = || ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
             let total = |table: &[R]| {
                 let mut total = R::ZERO;
@@ -299,16 +303,16 @@ impl<R: Real> Bucket<R> {
             if WEIGH {
                 slope = slope * total(view.priced).at_least(R::ONE);
             }
-            rows.rates[at] = rate;
+            self.rates[place] = rate;
             for entry in entries() {
-                add(&mut sums[entry], [rate, slope]);
+                add_to(&sums[entry], [rate, slope]);
             }
         }
     }
 
     /// F-NORM, given the fraction of the demanded rates that every entry can carry.
     pub(crate) fn normalize(&mut self, fractions: &[R]) {
-        self.feasible.resize(self.rows.len() * ABREAST, R::ZERO);
+        self.feasible.resize(self.rates.len(), R::ZERO);
         macro_rules! of_width {
             ($($width:literal)*) => {
                 match self.windows.len() {
@@ -322,18 +326,19 @@ impl<R: Real> Bucket<R> {
 
     #[inline(never)]
     fn normalize_in_windows<const WIDTH: usize>(&mut self, fractions: &[R]) {
-        let fractions = self.starts::<WIDTH>().map(|start| &fractions[start..]);
+        let fractions = self.starts::<WIDTH>().map(|start| window(fractions, start));
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
-        let columns = self.rows.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
-        for (paths, (rows, feasible)) in paths.iter().zip(columns) {
-            let mut least = [R::ONE; ABREAST];
-            for (least, path) in least.iter_mut().zip(paths) {
-                for (fractions, &id) in fractions.iter().zip(path) {
-                    *least = least.at_most(fractions[usize::from(id)]);
+        let columns = self.rates.as_chunks::<ABREAST>().0.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
+        for (paths, (rates, feasible)) in paths.iter().zip(columns) {
+            let (paths, mut least) = (Abreast::new(paths), [R::ONE; ABREAST]);
+            for (flow, least) in least.iter_mut().enumerate() {
+                *least = fractions[0][paths.id(flow, 0)];
+                for (position, fractions) in fractions.iter().enumerate().skip(1) {
+                    *least = least.at_most(fractions[paths.id(flow, position)]);
                 }
             }
             for flow in 0..ABREAST {
-                feasible[flow] = rows.rates[flow] * least[flow];
+                feasible[flow] = rates[flow] * least[flow];
             }
         }
     }
@@ -360,47 +365,4 @@ fn abreast<R>(column: &mut [R; POWERS]) -> impl Iterator<Item = &mut [R; ABREAST
 fn power<R: Real>(price: R, scale: R, exponent: R) -> R {
     let exponent = scale.wide() - ln(price.wide()) * exponent.wide();
     R::of(exp(exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT)))
-}
-
-/// The entries that flows of a bucket read, window by window.
-#[derive(Clone, Copy)]
-struct WindowView<'a, R, const WIDTH: usize, const WEIGH: bool> {
-    prices: [&'a [R]; WIDTH],
-    /// Empty where priced links are not counted.
-    priced: [&'a [R]; WIDTH],
-}
-
-impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> WindowView<'a, R, WIDTH, WEIGH> {
-    #[inline(always)]
-    fn new(view: View<'a, R>, starts: [usize; WIDTH]) -> Self {
-        let windows = |table: &'a [R]| starts.map(|start| &table[start..]);
-        Self { prices: windows(view.prices), priced: if WEIGH { windows(view.priced) } else { [&[]; WIDTH] } }
-    }
-
-    #[inline(always)]
-    fn price(&self, row: &[u16; WIDTH]) -> R {
-        Self::total(self.prices, row)
-    }
-
-    /// Priced links of a path, at least 1.
-    #[inline(always)]
-    fn priced(&self, row: &[u16; WIDTH]) -> R {
-        if WEIGH { Self::total(self.priced, row).at_least(R::ONE) } else { R::ONE }
-    }
-
-    #[inline(always)]
-    fn total(tables: [&[R]; WIDTH], row: &[u16; WIDTH]) -> R {
-        let mut total = tables[0][usize::from(row[0])];
-        for position in 1..WIDTH {
-            total += tables[position][usize::from(row[position])];
-        }
-        total
-    }
-}
-
-/// sum += to, which is one instruction where both lie together.
-#[inline(always)]
-pub(super) fn add<R: Real>(sum: &mut [R; 2], to: [R; 2]) {
-    sum[0] += to[0];
-    sum[1] += to[1];
 }

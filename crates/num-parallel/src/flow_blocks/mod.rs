@@ -13,9 +13,11 @@
 //! | file | what it does |
 //! |---|---|
 //! | `partition.rs` | links → table entries, flows → blocks |
-//! | `block.rs` | a block's tables: links → pairs → flows → pairs → links |
-//! | `bucket.rs` | flows that are alike, and their response |
+//! | `block.rs` | flows that respond together |
+//! | `bucket.rs` | those of them that are alike, and their response |
 //! | `fill.rs` | all flows of a problem at once |
+//! | `tables.rs` | links → pairs → flows → pairs → links |
+//! | `windows.rs` | what flows read of tables and add to them |
 //! | `real.rs` | f64 or f32 |
 
 mod block;
@@ -23,6 +25,8 @@ mod bucket;
 mod fill;
 mod partition;
 mod real;
+mod tables;
+mod windows;
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -38,6 +42,7 @@ use bucket::Bucket;
 pub(crate) use partition::Sample;
 use partition::{Entry, Partition};
 pub use real::Real;
+use tables::Tables;
 
 /// Where a flow is. It is looked up at random, so that it counts how many lie in a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,6 +64,8 @@ pub(crate) struct FlowBlocks<R> {
 struct Shared<R> {
     partition: Partition,
     round: RwLock<Round<R>>,
+    /// One per worker.
+    tables: Vec<RwLock<Tables<R>>>,
     /// [load, slope] of consecutive links *(derived)*.
     sums: Vec<RwLock<Vec<[f64; 2]>>>,
 }
@@ -98,7 +105,8 @@ impl<R: Real> FlowBlocks<R> {
             _ => (0..ranges).map(|range| RwLock::new(vec![[0.0; 2]; part(links, range, ranges).len()])).collect(),
         };
         let round = Round { task: Task::Normalize, blocks: Vec::new(), links: Vec::new(), priced: Vec::new() };
-        let shared = Arc::new(Shared { partition, round: RwLock::new(round), sums });
+        let tables = (0..ranges).map(|_| RwLock::new(Tables::new(&partition))).collect();
+        let shared = Arc::new(Shared { partition, round: RwLock::new(round), tables, sums });
         let of_team = Arc::clone(&shared);
         Ok(Self { shared, blocks, team, job: Arc::new(move |worker| of_team.round(worker)), scratch: Vec::new() })
     }
@@ -220,8 +228,10 @@ impl<R: Real> FlowBlocks<R> {
     /// F-NORM, given the fraction of its load that every link can carry, at most 1.
     pub(crate) fn normalize(&mut self, fractions: &[f64]) {
         if self.is_alone() {
-            let partition = &self.shared.partition;
-            return self.blocks.iter_mut().for_each(|block| own(block).normalize(partition, fractions));
+            let Shared { partition, tables, .. } = &*self.shared;
+            let tables = &mut write(&tables[0]);
+            tables.read_fractions(fractions);
+            return self.blocks.iter_mut().for_each(|block| own(block).normalize(partition, tables));
         }
         self.run(Task::Normalize, fractions, None);
     }
@@ -250,8 +260,10 @@ impl<R: Real> FlowBlocks<R> {
 impl<R: Real> Respond for FlowBlocks<R> {
     fn respond(&mut self, prices: &[f64], priced: Option<&[f64]>, sums: &mut [[f64; 2]]) -> Result<()> {
         if self.is_alone() {
-            let partition = &self.shared.partition;
-            self.blocks.iter_mut().for_each(|block| own(block).respond(partition, prices, priced));
+            let Shared { partition, tables, .. } = &*self.shared;
+            let tables = &mut write(&tables[0]);
+            tables.read_prices(prices, priced);
+            self.blocks.iter_mut().for_each(|block| own(block).respond(partition, tables));
             add_up(&self.blocks, 0, sums);
             return Ok(());
         }
@@ -273,13 +285,15 @@ impl<R: Real> Shared<R> {
     fn round(&self, worker: &Worker<'_>) {
         let round = read(&self.round);
         let Round { task, blocks, links, priced } = &*round;
+        let (partition, tables) = (&self.partition, &mut write(&self.tables[worker.number()]));
         match *task {
             Task::Normalize => {
-                of_worker(blocks, worker).for_each(|(_, block)| write(block).normalize(&self.partition, links));
+                tables.read_fractions(links);
+                of_worker(blocks, worker).for_each(|(_, block)| write(block).normalize(partition, tables));
             }
             Task::Respond { counts_priced } => {
-                let priced = counts_priced.then_some(priced.as_slice());
-                of_worker(blocks, worker).for_each(|(_, block)| write(block).respond(&self.partition, links, priced));
+                tables.read_prices(links, counts_priced.then_some(priced.as_slice()));
+                of_worker(blocks, worker).for_each(|(_, block)| write(block).respond(partition, tables));
                 worker.wait();
                 for (range, sums) in of_worker(&self.sums, worker) {
                     add_up(blocks, part(links.len(), range, self.sums.len()).start, &mut write(sums));

@@ -22,7 +22,7 @@ use netnum_core::interrupt::Pacer;
 use netnum_core::{Paths, Result};
 use rustc_hash::{FxHashSet, FxHasher};
 
-use super::bucket::WINDOW;
+use super::windows::WINDOW;
 
 /// Pairs of one node.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ const FLOWS_PER_BLOCK: usize = 20_000;
 /// them for each combination, on average, and in a sample so many. 1024 entries are in the first-level cache with what
 /// is put there, 8192 in the second.
 const WINDOWS: [(Windows, usize); 2] =
-    [(Windows { first: 1 << 10, others: 1 << 10 }, 1024), (Windows { first: 1 << 10, others: 1 << 13 }, 64)];
+    [(Windows { first: 1 << 10, others: 1 << 10 }, 200), (Windows { first: 1 << 10, others: 1 << 13 }, 64)];
 const CROWD_OF_SAMPLE: usize = 8;
 const LOOKED_AT: usize = 8192;
 /// More threads than that have nothing to do.

@@ -14,9 +14,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use netnum_core::PowerLaw;
 use netnum_core::interrupt::Pacer;
-use netnum_core::{METHODS, Topology};
+use netnum_core::price::LARGEST_PRICE;
+use netnum_core::{METHODS, PowerLaw, Topology};
 
 use serde::{Deserialize, Serialize};
 
@@ -85,8 +85,6 @@ const FLOW: usize = 4;
 /// Its name, here and in the core.
 const XWI: &str = "xwi";
 
-/// The largest price: beyond it demands are 0 to rounding.
-const LARGEST_PRICE: f64 = 1e200;
 /// A rate this near to its cap is at it.
 const NEAR: f64 = 1e-9;
 
@@ -133,18 +131,17 @@ impl Xwi {
         })
     }
 
+    /// U'(x) = (w/x)^α, in a unit of price at which it is near 1 for rates like those of the network.
+    fn utility(&self, flow: &Flow) -> PowerLaw {
+        let law = self.options.utility.power_law(flow, self.unit);
+        PowerLaw { weight: law.weight.clamp(f64::MIN_POSITIVE, f64::MAX), ..law }
+    }
+
     /// (U')⁻¹ of the price of its path, bounded relative to what the path can carry, in units.
     fn weight(&self, slot: u32, flows: &Flows) -> f64 {
         let (flow, route) = (flows.flow(slot), flows.route(slot));
         let heaviest = self.options.heaviest * route.alone(&self.capacities);
-        let Curve { weight, alpha } = Curve::of(self.options.utility, flow, self.unit);
-        let price = self.price(route.links());
-        let demand = match price {
-            0.0 => f64::INFINITY,
-            _ if alpha == 1.0 => weight / price,
-            _ => weight * price.powf(-1.0 / alpha),
-        };
-        f64::min(demand, heaviest) / self.unit
+        f64::min(self.utility(flow).demand(self.price(route.links())), heaviest) / self.unit
     }
 
     /// q of a path.
@@ -166,7 +163,7 @@ impl Xwi {
             let (flow, links) = (flows.flow(slot), flows.route(slot).links());
             let share = |&link: &u32| self.capacities[link as usize] / counts[link as usize];
             let share = links.iter().map(share).fold(flow.cap, f64::min);
-            let revenue = share * Curve::of(self.options.utility, flow, self.unit).marginal(share);
+            let revenue = share * f64::min(self.utility(flow).marginal(share), LARGEST_PRICE);
             for &link in links {
                 prices[link as usize] += revenue / links.len() as f64 / self.capacities[link as usize];
             }
@@ -191,7 +188,7 @@ impl Xwi {
         for &slot in flows.active().iter().filter(|&&slot| self.is_open(slot, flows)) {
             pacer.did(FLOW)?;
             let (flow, links, rate) = (flows.flow(slot), flows.route(slot).links(), self.shared.rate(slot));
-            let marginal = Curve::of(self.options.utility, flow, self.unit).marginal(rate);
+            let marginal = f64::min(self.utility(flow).marginal(rate), LARGEST_PRICE);
             let residual = marginal - self.price(links);
             links.iter().for_each(|&link| loads[link as usize] += rate);
             // A rate at its cap, or of 0, need not fit the prices.
@@ -221,24 +218,6 @@ impl Xwi {
         let done = shared.reweigh(flows, |slot| self.weight(slot, flows));
         self.shared = shared;
         done
-    }
-}
-
-/// U'(x) = (w/x)^α, in a unit of price at which it is near 1 for rates like those of the network.
-struct Curve {
-    weight: f64,
-    alpha: f64,
-}
-
-impl Curve {
-    fn of(utility: Objective, flow: &Flow, unit: f64) -> Self {
-        let PowerLaw { weight, alpha, .. } = utility.power_law(flow, unit);
-        Self { weight: weight.clamp(f64::MIN_POSITIVE, f64::MAX), alpha }
-    }
-
-    fn marginal(&self, rate: f64) -> f64 {
-        let ratio = self.weight / rate;
-        f64::min(if self.alpha == 1.0 { ratio } else { ratio.powf(self.alpha) }, LARGEST_PRICE)
     }
 }
 

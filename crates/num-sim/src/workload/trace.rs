@@ -37,7 +37,7 @@ impl Workload {
     /// # Errors
     /// [`Error::Trace`] naming the line with a field that is no number, or with more or fewer fields than the header,
     /// or than four or five, as the first line has, without one; and a header without one of the columns, with it
-    /// twice, or with one for two of them. As [`new`](Self::new) and [`Production::new`] for the values.
+    /// twice, or with one for two of them; and for values that [`new`](Self::new) and [`Production::new`] refuse.
     pub fn from_csv(text: &str) -> Result<Self> {
         Self::from_csv_with(text, None, &BTreeMap::new())
     }
@@ -67,7 +67,7 @@ impl Workload {
             return Err(Error::setting("columns", format!("for {name:?}"), &expected));
         }
         let (mut arrivals, mut sources, mut destinations, mut sizes) = (vec![], vec![], vec![], vec![]);
-        let (mut layout, mut rates): (Option<Layout>, _) = (None, vec![]);
+        let (mut layout, mut rates, mut lines): (Option<Layout>, _, _) = (None, vec![], vec![]);
         let mut pacer = Pacer::new();
         // Spreadsheets begin a file with a byte-order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -107,12 +107,14 @@ impl Workload {
             if let Some(rate) = field(4) {
                 rates.push(real(4, rate)?);
             }
+            lines.push(number);
         }
-        let workload = Self::new(arrivals, sources, destinations, sizes)?;
-        match rates.is_empty() {
-            true => Ok(workload),
-            false => workload.with_production(Production::new(rates, f64::INFINITY)?),
+        let workload = Self::new(arrivals, sources, destinations, sizes).map_err(|error| at_line(error, &lines))?;
+        if rates.is_empty() {
+            return Ok(workload);
         }
+        let production = Production::new(rates, f64::INFINITY).map_err(|error| at_line(error, &lines))?;
+        workload.with_production(production)
     }
 
     /// The trace that [`from_csv`](Self::from_csv) reads back, to the last bit, but for the limit of send buffers.
@@ -133,6 +135,18 @@ impl Workload {
             pacer.did(LINE)?;
         }
         Ok(text)
+    }
+}
+
+/// An error about a flow as one about its line: `line 3 of the trace (flow 1) has …`.
+fn at_line(error: Error, lines: &[usize]) -> Error {
+    match error {
+        Error::Flow { flow, .. } | Error::Unsorted { flow, .. } => {
+            let text = error.to_string();
+            let rest = text.strip_prefix(&format!("flow {flow}")).unwrap_or(&text);
+            Error::Trace { line: lines[flow], what: format!("(flow {flow}){rest}") }
+        }
+        error => error,
     }
 }
 

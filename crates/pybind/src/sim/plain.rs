@@ -7,19 +7,33 @@ use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
 use crate::error::setting;
 
+/// Lists and dicts within each other, at most: one that contains itself has no end.
+const DEEPEST: usize = 16;
+
 /// A dict with text for keys, as plain data. `place` is the place of a value, for errors.
 pub(super) fn fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String) -> PyResult<Options> {
+    nested_fields(dict, place, 0)
+}
+
+/// A value as plain data. `place` is where it stands, for messages.
+pub(super) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
+    nested(place, value, 0)
+}
+
+fn nested_fields(dict: &Bound<'_, PyDict>, place: impl Fn(&str) -> String, depth: usize) -> PyResult<Options> {
     let mut fields = Options::new();
     for (name, value) in dict {
         let name: String = name.extract()?;
-        let value = plain(&place(&name), &value)?;
+        let value = nested(&place(&name), &value, depth)?;
         fields.insert(name, value);
     }
     Ok(fields)
 }
 
-/// A value as plain data. `place` is where it stands, for messages.
-pub(super) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
+fn nested(place: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<OptionValue> {
+    if depth > DEEPEST {
+        return Err(setting(place, "nested too deep", &format!("at most {DEEPEST} lists or dicts within each other")));
+    }
     if value.is_none() {
         return Ok(OptionValue::None);
     }
@@ -30,10 +44,14 @@ pub(super) fn plain(place: &str, value: &Bound<'_, PyAny>) -> PyResult<OptionVal
         return Ok(OptionValue::Text(text.to_str()?.into()));
     }
     if let Ok(dict) = value.cast::<PyDict>() {
-        return Ok(OptionValue::Table(fields(dict, |_| place.to_owned())?));
+        return Ok(OptionValue::Table(nested_fields(dict, |_| place.to_owned(), depth + 1)?));
     }
     if let Ok(values) = value.extract::<Vec<Bound<'_, PyAny>>>() {
-        return values.iter().map(|value| plain(place, value)).collect::<PyResult<_>>().map(OptionValue::List);
+        return values
+            .iter()
+            .map(|value| nested(place, value, depth + 1))
+            .collect::<PyResult<_>>()
+            .map(OptionValue::List);
     }
     if let Ok(whole) = value.extract::<i64>() {
         return Ok(OptionValue::Integer(whole));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use netnum_core::{Error, Paths as CorePaths, Topology as CoreTopology};
 use netnum_sim::Split as Core;
 use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -60,11 +61,17 @@ impl Split {
     #[new]
     #[pyo3(signature = (net, paths, shares=None, *, spread=false))]
     fn new(
-        net: &Bound<'_, Topology>,
+        net: &Bound<'_, PyAny>,
         paths: &Bound<'_, PyAny>,
         shares: Option<&Bound<'_, PyAny>>,
         spread: bool,
     ) -> PyResult<Self> {
+        let net = net.cast::<Topology>().map_err(|_| match net.get_type().name() {
+            Ok(kind) => PyTypeError::new_err(format!(
+                "net must be a Topology, not {kind}: Split(problem.network, problem.paths, solution.rates)"
+            )),
+            Err(error) => error,
+        })?;
         let topology = &net.get().core;
         let paths = paths::paths(paths, topology.links().len(), Some(net.get()))?;
         let shares = match shares {

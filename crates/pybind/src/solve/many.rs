@@ -246,8 +246,9 @@ impl<T: Send> BatchObserver for Answers<T> {
     }
 
     fn on_solution(&self, problem: usize, answer: Result<Found>) {
-        use Error::{Setting, UnknownMethod, UnknownOption};
-        let concerns_all = matches!(answer, Err(UnknownMethod { .. } | UnknownOption { .. } | Setting { .. }));
+        use Error::{OptionOfAuto, Setting, UnknownMethod, UnknownOption};
+        let concerns_all =
+            matches!(answer, Err(UnknownMethod { .. } | UnknownOption { .. } | OptionOfAuto { .. } | Setting { .. }));
         let answer = detach::outcome(answer).map_err(|error| match concerns_all {
             true => error,
             false => Python::attach(|py| about(py, self.noun, problem, error)),

@@ -103,27 +103,43 @@ impl Links<'_> {
     #[inline(always)]
     pub fn move_prices(
         &mut self,
-        mut next: impl FnMut(&LinkState, &mut Memory) -> f64,
+        next: impl FnMut(&LinkState, &mut Memory) -> f64,
         counts: impl Fn(bool, f64) -> bool,
     ) -> bool {
-        let given = self.capacities.iter().zip(self.sums).zip(self.newton_steps);
-        let moved = self.prices.iter_mut().zip(self.priced.iter_mut()).zip(self.memories.iter_mut());
-        let mut numbers = true;
+        let Self { capacities, sums, newton_steps, prices, priced, memories } = self;
         vectorized(
             #[inline(always)]
-            || {
-                for (((&capacity, &[load, slope]), &newton_step), ((price, priced), memory)) in given.zip(moved) {
-                    let link = LinkState { capacity, price: *price, load, slope, newton_step };
-                    let next = next(&link, memory);
-                    numbers &= !next.is_nan() | (capacity == 0.0);
-                    let cut = if next > 0.0 { next } else { 0.0 };
-                    let cut = if cut < LARGEST_PRICE { cut } else { LARGEST_PRICE };
-                    *price = if capacity > 0.0 { cut } else { *price };
-                    let counts = counts(*priced > 0.0, link.excess());
-                    *priced = if (*price > 0.0) | counts { 1.0 } else { 0.0 };
-                }
-            },
-        );
-        numbers
+            || move_each(capacities, sums, newton_steps, prices, priced, memories, next, counts),
+        )
     }
+}
+
+/// The loop of [`Links::move_prices`]. The columns are arguments: a compiler then knows that what it writes to one is
+/// in no other, without which the loop has no vectors.
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "one per column")]
+fn move_each(
+    capacities: &[f64],
+    sums: &[[f64; 2]],
+    newton_steps: &[f64],
+    prices: &mut [f64],
+    priced: &mut [f64],
+    memories: &mut [Memory],
+    mut next: impl FnMut(&LinkState, &mut Memory) -> f64,
+    counts: impl Fn(bool, f64) -> bool,
+) -> bool {
+    let given = capacities.iter().zip(sums).zip(newton_steps);
+    let moved = prices.iter_mut().zip(priced).zip(memories);
+    let mut numbers = true;
+    for (((&capacity, &[load, slope]), &newton_step), ((price, priced), memory)) in given.zip(moved) {
+        let link = LinkState { capacity, price: *price, load, slope, newton_step };
+        let next = next(&link, memory);
+        numbers &= !next.is_nan() | (capacity == 0.0);
+        let cut = if next > 0.0 { next } else { 0.0 };
+        let cut = if cut < LARGEST_PRICE { cut } else { LARGEST_PRICE };
+        *price = if capacity > 0.0 { cut } else { *price };
+        let counts = counts(*priced > 0.0, link.excess());
+        *priced = if (*price > 0.0) | counts { 1.0 } else { 0.0 };
+    }
+    numbers
 }

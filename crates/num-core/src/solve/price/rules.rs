@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Delayed, FastNed, Fgm, Gradient, Ned, NewtonLike, PriceRule, Rcp};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, did_you_mean};
+use crate::solve::auto::AUTO;
 use crate::solve::method::{MethodInfo, find};
 
 /// From the kinds of rules: [`Rule`], its conversions, and [`BUILT_IN`]. Each kind has an `INFO`, with its name and
@@ -135,11 +136,16 @@ impl Rule {
     /// The rule of a method of [`METHODS`](crate::METHODS), with the method's options by name.
     ///
     /// # Errors
-    /// [`Error::Setting`] for a method that moves no prices by a rule, or an option out of its range;
-    /// [`Error::UnknownOption`].
+    /// [`Error::UnknownMethod`] with the nearest rule; [`Error::Setting`] for a method that moves no prices by a rule,
+    /// or an option out of its range; [`Error::UnknownOption`].
     pub fn by_name(method: &str, options: &std::collections::BTreeMap<String, f64>, setup: &RuleSetup) -> Result<Self> {
         let rule = find(method).and_then(|info| Some((info, info.rule()?)));
         let Some((info, make)) = rule else {
+            if find(method).is_none() && method != AUTO {
+                let known: Vec<&str> = BUILT_IN.iter().map(|info| info.name).collect();
+                let (nearest, known) = (did_you_mean(method, &known), known.join(", "));
+                return Err(Error::UnknownMethod { name: method.into(), nearest, known });
+            }
             let names: Vec<String> = BUILT_IN.iter().map(|info| format!("{:?}", info.name)).collect();
             let (last, others) = names.split_last().expect("there are rules");
             let expected = format!("{} or {last}", others.join(", "));
@@ -172,9 +178,15 @@ mod tests {
 
     #[test]
     fn a_name_of_no_rule_is_refused_with_the_names_that_there_are() {
-        let refused = Rule::by_name("newton", &Default::default(), &RuleSetup::default()).unwrap_err().to_string();
+        let refused = |name| Rule::by_name(name, &Default::default(), &RuleSetup::default()).unwrap_err().to_string();
         let names: Vec<String> = BUILT_IN.iter().map(|info| format!("{:?}", info.name)).collect();
         let (last, others) = names.split_last().unwrap();
-        assert_eq!(refused, format!("method is \"newton\", expected {} or {last}", others.join(", ")));
+        for known in ["newton", "auto"] {
+            let expected = format!("method is {known:?}, expected {} or {last}", others.join(", "));
+            assert_eq!(refused(known), expected);
+        }
+        let known: Vec<&str> = BUILT_IN.iter().map(|info| info.name).collect();
+        let expected = format!("unknown method \"nde\", did you mean \"ned\"?; known methods: {}", known.join(", "));
+        assert_eq!(refused("nde"), expected);
     }
 }

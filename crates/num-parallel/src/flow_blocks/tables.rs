@@ -1,0 +1,227 @@
+//! What flows read and add to: prices, load and slope of every entry, as one worker has them.
+//!
+//! ```text
+//! links → pairs   price of a pair = p_row + p_column
+//! flows           gather, respond, scatter
+//! pairs → links   load of a link += its row's or its column's sums
+//! ```
+//!
+//! A worker's blocks use its tables one after the other: prices are made once for all of them, sums are taken and
+//! cleared after each, so that these are the block's alone.
+
+use netnum_core::numerics::vectorized;
+
+use super::partition::{PairTable, Partition};
+use super::real::Real;
+use super::windows::{View, WINDOW, add};
+
+/// One entry per link, then one per link pair, then a window that is never used.
+#[derive(Debug)]
+pub(crate) struct Tables<R> {
+    /// Price of every entry *(given, of links)*.
+    prices: Vec<R>,
+    /// Its priced links, 0 to 2, where a rule counts them *(given, of links)*.
+    priced: Vec<R>,
+    counts_priced: bool,
+    /// [load, slope] that the flows of a block put there; 0 between blocks *(derived)*.
+    sums: Vec<[R; 2]>,
+    /// The part of the demanded rates that an entry can carry, at most 1; empty before the first F-NORM *(given, of
+    /// links)*.
+    fractions: Vec<R>,
+    /// Whether the pairs of a table follow from the links that were read last.
+    is_filled: Vec<bool>,
+}
+
+impl<R: Real> Tables<R> {
+    pub(crate) fn new(partition: &Partition) -> Self {
+        let length = partition.entries() + WINDOW;
+        Self {
+            prices: vec![R::ZERO; length],
+            priced: vec![R::ZERO; length],
+            counts_priced: false,
+            sums: vec![[R::ZERO; 2]; length],
+            fractions: Vec::new(),
+            is_filled: vec![false; partition.tables().len()],
+        }
+    }
+
+    /// Reads the prices of all links, to which flows are to respond. With `priced`, slopes count priced links.
+    pub(crate) fn read_prices(&mut self, prices: &[f64], priced: Option<&[f64]>) {
+        copy(prices, &mut self.prices);
+        self.counts_priced = priced.is_some();
+        if let Some(priced) = priced {
+            copy(priced, &mut self.priced);
+        }
+        self.is_filled.fill(false);
+    }
+
+    /// Reads the fraction of its load that every link can carry.
+    pub(crate) fn read_fractions(&mut self, fractions: &[f64]) {
+        // The first time, and no more: allocated where it is used.
+        self.fractions.resize(self.prices.len(), R::ZERO);
+        copy(fractions, &mut self.fractions);
+        self.is_filled.fill(false);
+    }
+
+    /// Makes the prices of the pairs of some tables.
+    pub(crate) fn add_up(&mut self, partition: &Partition, tables: &[u32]) {
+        let Self { prices, priced, counts_priced, is_filled, .. } = self;
+        vectorized(
+            #[inline(always)]
+            || {
+                for table in unfilled(partition, tables, is_filled) {
+                    for_pairs(table, prices, |row, column| row + column);
+                    if *counts_priced {
+                        for_pairs(table, priced, |row, column| row + column);
+                    }
+                }
+            },
+        );
+    }
+
+    /// What flows read, whether they count priced links, and what they add to.
+    pub(crate) fn of_flows(&mut self) -> (View<'_, R>, bool, &mut [[R; 2]]) {
+        (View { prices: &self.prices, priced: &self.priced }, self.counts_priced, &mut self.sums)
+    }
+
+    /// Moves what was put on links, and on the pairs of these tables, to the links.
+    pub(crate) fn take_sums(&mut self, partition: &Partition, tables: &[u32], links: &mut [[R; 2]]) {
+        let sums = &mut self.sums;
+        vectorized(
+            #[inline(always)]
+            || {
+                for &table in tables {
+                    take(&partition.tables()[table as usize], sums);
+                }
+            },
+        );
+        let sums = &mut self.sums[..links.len()];
+        links.copy_from_slice(sums);
+        sums.fill([R::ZERO; 2]);
+    }
+
+    /// The fractions of all entries, with the pairs of these tables.
+    pub(crate) fn least_fractions(&mut self, partition: &Partition, tables: &[u32]) -> &[R] {
+        let Self { fractions, is_filled, .. } = self;
+        vectorized(
+            #[inline(always)]
+            || {
+                for table in unfilled(partition, tables, is_filled) {
+                    for_pairs(table, fractions, R::at_most);
+                }
+            },
+        );
+        &self.fractions
+    }
+}
+
+/// Those of some tables that are to be filled, which are then.
+#[inline(always)]
+fn unfilled<'a>(
+    partition: &'a Partition,
+    tables: &[u32],
+    is_filled: &mut [bool],
+) -> impl Iterator<Item = &'a PairTable> {
+    let unfilled = tables.iter().filter(|&&table| !std::mem::replace(&mut is_filled[table as usize], true));
+    unfilled.map(|&table| &partition.tables()[table as usize])
+}
+
+/// A column of all links into the table that begins with them.
+fn copy<R: Real>(links: &[f64], table: &mut [R]) {
+    vectorized(
+        #[inline(always)]
+        || {
+            for (entry, &link) in table.iter_mut().zip(links) {
+                *entry = R::of(link);
+            }
+        },
+    );
+}
+
+/// Runs through the columns of a table in strips of a width that the compiler knows, the widest first.
+macro_rules! in_strips {
+    ($columns:expr, ($first:ident, $width:ident) => $body:block) => {{
+        let (columns, mut $first) = ($columns, 0);
+        in_strips!(@ columns, $first, $width, $body, 16 8 4 2 1);
+    }};
+    (@ $columns:ident, $first:ident, $width:ident, $body:block, $($value:literal)*) => {$(
+        while $columns - $first >= $value {
+            const $width: usize = $value;
+            $body
+            $first += $width;
+        }
+    )*};
+}
+
+/// What all pairs of a table have of their two links.
+#[inline(always)]
+fn for_pairs<R: Real>(node: &PairTable, table: &mut [R], of: impl Fn(R, R) -> R + Copy) {
+    let (links, pairs) = table.split_at_mut(node.start);
+    in_strips!(node.columns.len(), (first, WIDTH) => {
+        let columns = strip::<_, WIDTH>(&node.columns, first);
+        let columns = match run(columns) {
+            Some(start) => *strip(links, start),
+            None => columns.map(|link| links[link as usize]),
+        };
+        for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
+            let own = links[link as usize];
+            for (pair, &column) in strip_mut::<_, WIDTH>(row, first).iter_mut().zip(&columns) {
+                *pair = of(own, column);
+            }
+        }
+    });
+}
+
+/// Adds the sums of a table's rows and columns to their links, and clears it.
+#[inline(always)]
+fn take<R: Real>(node: &PairTable, sums: &mut [[R; 2]]) {
+    let (links, pairs) = sums.split_at_mut(node.start);
+    in_strips!(node.columns.len(), (first, WIDTH) => {
+        let mut totals = [[R::ZERO; 2]; WIDTH];
+        for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
+            let mut row = std::mem::replace(strip_mut::<_, WIDTH>(row, first), [[R::ZERO; 2]; WIDTH]);
+            for (total, &pair) in totals.iter_mut().zip(&row) {
+                add(total, pair);
+            }
+            // Halves onto each other, so that no addition waits for the one before.
+            let mut half = WIDTH;
+            while half > 1 {
+                half /= 2;
+                for pair in 0..half {
+                    let other = row[pair + half];
+                    add(&mut row[pair], other);
+                }
+            }
+            add(&mut links[link as usize], row[0]);
+        }
+        let columns = strip::<_, WIDTH>(&node.columns, first);
+        match run(columns) {
+            Some(start) => {
+                for (link, total) in strip_mut::<_, WIDTH>(links, start).iter_mut().zip(totals) {
+                    add(link, total);
+                }
+            }
+            None => columns.iter().zip(totals).for_each(|(&link, total)| add(&mut links[link as usize], total)),
+        }
+    });
+}
+
+/// The first of some links that follow one another, or none: copied as they are, and not one by one.
+#[inline(always)]
+fn run<const WIDTH: usize>(links: &[u32; WIDTH]) -> Option<usize> {
+    (links[WIDTH - 1] - links[0] == WIDTH as u32 - 1).then_some(links[0] as usize)
+}
+
+/// Some entries of a row.
+#[inline(always)]
+fn strip<T, const WIDTH: usize>(row: &[T], first: usize) -> &[T; WIDTH] {
+    row[first..].first_chunk().expect(WITHIN)
+}
+
+/// The same, to change them.
+#[inline(always)]
+fn strip_mut<T, const WIDTH: usize>(row: &mut [T], first: usize) -> &mut [T; WIDTH] {
+    row[first..].first_chunk_mut().expect(WITHIN)
+}
+
+const WITHIN: &str = "strips are within the row";

@@ -1,0 +1,97 @@
+//! What flows read of tables and add to them, through windows in which an entry is 16 bits.
+//!
+//! No index is checked: a window has as many entries as there are numbers of 16 bits.
+
+use std::cell::Cell;
+
+use super::bucket::ABREAST;
+use super::real::Real;
+
+/// Entries that 16 bits can number. Tables end with so many more than are used, so that a window that begins at any
+/// entry is whole and no entry in it needs a check.
+pub(crate) const WINDOW: usize = 1 << 16;
+
+/// What flows read of every entry: its price and, where a rule counts them, its priced links.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a, R> {
+    pub(crate) prices: &'a [R],
+    pub(crate) priced: &'a [R],
+}
+
+/// The window of a table that begins at an entry.
+#[inline(always)]
+pub(super) fn window<T>(table: &[T], start: usize) -> &[T; WINDOW] {
+    table[start..].first_chunk().expect("tables end with a whole window")
+}
+
+/// The entries of flows that stand together, four to a word: a load is dearer than a shift.
+pub(super) struct Abreast<const WIDTH: usize>([u64; WIDTH]);
+
+impl<const WIDTH: usize> Abreast<WIDTH> {
+    #[inline(always)]
+    pub(super) fn new(paths: &[[u16; WIDTH]; ABREAST]) -> Self {
+        let mut words = [0; WIDTH];
+        for (word, &[one, two, three, four]) in words.iter_mut().zip(paths.as_flattened().as_chunks::<4>().0) {
+            *word = u64::from(one) | u64::from(two) << 16 | u64::from(three) << 32 | u64::from(four) << 48;
+        }
+        Self(words)
+    }
+
+    #[inline(always)]
+    pub(super) fn id(&self, flow: usize, position: usize) -> usize {
+        let place = flow * WIDTH + position;
+        usize::from((self.0[place / 4] >> (16 * (place % 4))) as u16)
+    }
+}
+
+/// The entries that flows of a bucket read, window by window.
+#[derive(Clone, Copy)]
+pub(super) struct WindowView<'a, R, const WIDTH: usize, const WEIGH: bool> {
+    prices: [&'a [R; WINDOW]; WIDTH],
+    /// Read only where priced links are counted.
+    priced: [&'a [R; WINDOW]; WIDTH],
+}
+
+impl<'a, R: Real, const WIDTH: usize, const WEIGH: bool> WindowView<'a, R, WIDTH, WEIGH> {
+    #[inline(always)]
+    pub(super) fn new(view: View<'a, R>, starts: [usize; WIDTH]) -> Self {
+        let windows = |table: &'a [R]| starts.map(|start| window(table, start));
+        Self { prices: windows(view.prices), priced: windows(view.priced) }
+    }
+
+    /// Price of a path, given its entry at every position.
+    #[inline(always)]
+    pub(super) fn price(&self, id: impl Fn(usize) -> usize) -> R {
+        Self::total(&self.prices, id)
+    }
+
+    /// Priced links of a path, at least 1.
+    #[inline(always)]
+    pub(super) fn priced(&self, id: impl Fn(usize) -> usize) -> R {
+        if WEIGH { Self::total(&self.priced, id).at_least(R::ONE) } else { R::ONE }
+    }
+
+    #[inline(always)]
+    fn total(tables: &[&[R; WINDOW]; WIDTH], id: impl Fn(usize) -> usize) -> R {
+        let mut total = tables[0][id(0)];
+        for position in 1..WIDTH {
+            total += tables[position][id(position)];
+        }
+        total
+    }
+}
+
+/// sum += to, which is one instruction where both lie together.
+#[inline(always)]
+pub(super) fn add<R: Real>(sum: &mut [R; 2], to: [R; 2]) {
+    sum[0] += to[0];
+    sum[1] += to[1];
+}
+
+/// The same in a table whose windows overlap.
+#[inline(always)]
+pub(super) fn add_to<R: Real>(sum: &Cell<[R; 2]>, to: [R; 2]) {
+    let mut total = sum.get();
+    add(&mut total, to);
+    sum.set(total);
+}
