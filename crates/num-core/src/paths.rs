@@ -136,11 +136,11 @@ impl Paths {
         Ok(Self { indptr, indices })
     }
 
-    /// Some of the paths, in the order given, with links by other numbers where there are such.
+    /// Some of the paths, in the order given and with their runs; links by other numbers where there are such.
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub(crate) fn select(&self, paths: &[u32], numbers: Option<&[u32]>) -> Result<Self> {
+    pub(crate) fn select(&self, paths: &[u32], numbers: Option<&[u32]>) -> Result<(Self, Vec<Run>)> {
         let (mut indptr, mut end) = (Vec::with_capacity(paths.len() + 1), 0);
         indptr.push(0);
         indptr.extend(paths.iter().map(|&path| {
@@ -148,7 +148,8 @@ impl Paths {
             end
         }));
         let (mut indices, mut pacer) = (vec![0; end], Pacer::new());
-        for Run { paths: run, length } in runs(&indptr) {
+        let runs = runs(&indptr);
+        for &Run { paths: ref run, length } in &runs {
             for some in run.clone().step_by(Self::CHUNK).map(|first| first..run.end.min(first + Self::CHUNK)) {
                 let out = &mut indices[indptr[some.start]..indptr[some.end]];
                 pacer.did(out.len())?;
@@ -172,7 +173,7 @@ impl Paths {
                 pacer.did(some.len())?;
             }
         }
-        Ok(Self { indptr, indices })
+        Ok((Self { indptr, indices }, runs))
     }
 
     /// The same paths, some of which cross one more link.

@@ -40,13 +40,15 @@ pub(crate) use with_length;
 
 /// The runs of some paths, given their row offsets.
 pub(crate) fn runs(indptr: &[usize]) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    for (path, pair) in indptr.windows(2).enumerate() {
-        let length = Some(pair[1] - pair[0]).filter(|&length| length <= LONGEST);
-        match runs.last_mut() {
-            Some(run) if run.length == length => run.paths.end = path + 1,
-            _ => runs.push(Run { paths: path..path + 1, length }),
-        }
+    let (mut runs, mut start) = (Vec::new(), 0);
+    let length = |path: usize| indptr[path + 1] - indptr[path];
+    let paths = indptr.len() - 1;
+    while start < paths {
+        let own = length(start);
+        let is_other = |path: &usize| length(*path) != own && (own <= LONGEST || length(*path) <= LONGEST);
+        let end = (start + 1..paths).find(is_other).unwrap_or(paths);
+        runs.push(Run { paths: start..end, length: Some(own).filter(|&length| length <= LONGEST) });
+        start = end;
     }
     runs
 }

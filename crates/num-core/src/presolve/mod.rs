@@ -80,14 +80,15 @@ impl Presolved {
         let uses = uses(problem, &original_paths)?;
         let links: Vec<u32> = (0..problem.links() as u32).filter(|&link| uses[link as usize] > 0).collect();
         let in_order = original_paths.iter().enumerate().all(|(path, &original)| original as usize == path);
-        let paths = match in_order && original_paths.len() == problem.paths().len() && links.len() == problem.links() {
-            true => problem.shared_paths(),
+        let is_whole = original_paths.len() == problem.paths().len() && links.len() == problem.links();
+        let (paths, runs) = match in_order && is_whole {
+            true => (problem.shared_paths(), runs(problem.paths().indptr())),
             false => {
                 let numbers = (links.len() < problem.links()).then(|| numbers(&links, problem.links()));
-                Arc::new(problem.paths().select(&original_paths, numbers.as_deref())?)
+                let (paths, runs) = problem.paths().select(&original_paths, numbers.as_deref())?;
+                (Arc::new(paths), runs)
             }
         };
-        let runs = runs(paths.indptr());
         check()?;
         let mut capacities: Vec<f64> = links.iter().map(|&link| problem.capacities()[link as usize]).collect();
         let of_links: Vec<[f64; 2]> = links
@@ -284,27 +285,32 @@ impl Presolved {
     }
 
     fn bound_by_saturation(&mut self) -> Result<()> {
-        let mut saturations = vec![0.0; self.flows()];
+        let (mut saturations, mut found) = (Vec::new(), [0.0; CHUNK]);
         for block in &self.blocks {
             // In pieces for a user-defined utility, too: each is asked on its own.
             for start in block.flows.clone().step_by(CHUNK) {
                 let flows = start..block.flows.end.min(start + CHUNK);
                 check()?;
-                let found = &mut saturations[flows.clone()];
+                let found = &mut found[..flows.len()];
                 block.utility.saturation_into(block.places(&flows), found);
                 if let Some(place) = found.iter().position(|&saturation| saturation.is_nan() || saturation < 0.0) {
                     let what = format!("its saturation is {}, expected a number >= 0", found[place] * self.units.rate);
                     return Err(Error::Utility { flow: self.original_flows[flows.start + place] as usize, what });
                 }
+                if !saturations.is_empty() || found.iter().any(|&saturation| saturation < f64::INFINITY) {
+                    saturations.resize(flows.start, f64::INFINITY);
+                    saturations.extend_from_slice(found);
+                }
             }
         }
+        if saturations.is_empty() && self.flow_caps.is_empty() {
+            return Ok(());
+        }
+        saturations.resize(self.flows(), f64::INFINITY);
         for &(flow, cap) in &self.flow_caps {
             saturations[flow] = saturations[flow].min(cap);
         }
         self.saturations = Limits::new(saturations);
-        if self.saturations.is_empty() {
-            return Ok(());
-        }
         let mut pacer = Pacer::new();
         for flow in 0..self.flows() {
             let own = self.paths_of(flow);

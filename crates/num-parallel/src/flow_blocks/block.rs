@@ -84,7 +84,7 @@ impl<R: Real> FlowBlock<R> {
 
     /// Notes that a pair table has flows.
     #[inline]
-    fn use_table(&mut self, table: u32) {
+    pub(super) fn use_table(&mut self, table: u32) {
         if !std::mem::replace(&mut self.uses[table as usize], true) {
             let at = self.tables.partition_point(|&other| other < table);
             self.tables.insert(at, table);
@@ -117,20 +117,6 @@ impl<R: Real> FlowBlock<R> {
                 bucket
             }
         }
-    }
-
-    /// The same where most flows are of the bucket of the one before, which is given.
-    #[inline]
-    pub(super) fn next_bucket_of(&mut self, last: u32, is_log: bool, entries: &[Entry]) -> u32 {
-        let bucket = &self.buckets[last as usize];
-        let is_same = bucket.windows().len() == entries.len()
-            && bucket.windows().iter().zip(self.windows.of(entries)).all(|(&own, start)| own == start)
-            && bucket.is_log() == is_log;
-        if !is_same {
-            return self.bucket_of(is_log, entries);
-        }
-        entries.iter().filter_map(|entry| entry.table).for_each(|table| self.use_table(table));
-        last
     }
 
     /// Takes a flow out; returns the number of the one that is in its place now, if any. A bucket that has lost its

@@ -76,46 +76,75 @@ fn by_block(partition: &Partition, paths: &Paths) -> Result<(Vec<u32>, Vec<usize
     Ok((flows, next))
 }
 
-/// Consecutive flows of one bucket.
-struct Stretch {
-    bucket: u32,
-    flows: usize,
-}
-
 impl<R: Real> FlowBlock<R> {
     /// Adds flows of one law, given in increasing order.
     fn fill(&mut self, partition: &Partition, flows: &[u32], paths: &Paths, demands: &PowerDemands<'_>) -> Result<()> {
-        let (mut entries, mut numbers, mut pacer) = (Vec::new(), Vec::new(), Pacer::new());
-        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut numbers = Vec::with_capacity(2 * flows.len());
+        let (mut buckets, mut counts) = (Vec::with_capacity(flows.len()), Vec::new());
+        let (mut finder, mut entries, mut pacer) = (Finder::new(), Vec::new(), Pacer::new());
         for &flow in flows {
             let path = paths.links(flow as usize);
-            partition.entries_of(path, &mut entries);
-            numbers.extend(entries.iter().map(|entry| entry.number));
-            let bucket = match stretches.last() {
-                Some(last) => self.next_bucket_of(last.bucket, demands.are_logs(), &entries),
-                None => self.bucket_of(demands.are_logs(), &entries),
-            };
-            match stretches.last_mut() {
-                Some(last) if last.bucket == bucket => last.flows += 1,
-                _ => stretches.push(Stretch { bucket, flows: 1 }),
+            let first = numbers.len();
+            partition.each_entry(path, |entry| {
+                numbers.push(entry.number);
+                entry.table.into_iter().for_each(|table| self.use_table(table));
+            });
+            let bucket = finder.find(&numbers[first..], || {
+                partition.entries_of(path, &mut entries);
+                self.bucket_of(demands.are_logs(), &entries)
+            });
+            if counts.len() <= bucket as usize {
+                counts.resize(bucket as usize + 1, 0);
             }
+            counts[bucket as usize] += 1;
+            buckets.push(bucket);
             pacer.did(path.len())?;
         }
-        let mut counts = vec![0; self.buckets().len()];
-        stretches.iter().for_each(|stretch| counts[stretch.bucket as usize] += stretch.flows);
         self.buckets_mut().iter_mut().zip(counts).for_each(|(bucket, count)| bucket.reserve(count));
-        let (mut flows, mut numbers) = (flows, &*numbers);
-        for Stretch { bucket, flows: count } in stretches {
+        let mut numbers = &*numbers;
+        for (&flow, bucket) in flows.iter().zip(buckets) {
             let bucket = &mut self.buckets_mut()[bucket as usize];
-            let width = bucket.windows().len();
-            let (some, own);
-            (some, flows) = flows.split_at(count);
-            (own, numbers) = numbers.split_at(count * width);
-            for (&flow, entries) in some.iter().zip(own.chunks_exact(width)) {
-                bucket.push(flow, entries.iter().copied(), &demands.of(flow as usize));
-            }
-            pacer.did(count)?;
+            let own;
+            (own, numbers) = numbers.split_at(bucket.windows().len());
+            bucket.push(flow, own.iter().copied(), &demands.of(flow as usize));
+            pacer.did(1)?;
         }
         Ok(())
+    }
+}
+
+/// Finds the buckets of many flows: those found last by the smallest windows of their entries.
+struct Finder {
+    last: Vec<(u64, u32)>,
+}
+
+impl Finder {
+    /// How many are remembered.
+    const SIZE: usize = 1 << 11;
+    /// Entries of a flow that are told apart, and how many numbers each window has.
+    const MOST_ENTRIES: usize = 4;
+    const WINDOW: u32 = 1 << 10;
+    const MOST_WINDOWS: u64 = 1 << 16;
+
+    fn new() -> Self {
+        Self { last: vec![(u64::MAX, 0); Self::SIZE] }
+    }
+
+    /// The bucket of flows over entries of these numbers, which are looked up where it was not the last of its kind.
+    #[inline]
+    fn find(&mut self, numbers: &[u32], look_up: impl FnOnce() -> u32) -> u32 {
+        // One more than the window, so that no key of fewer entries is the same.
+        let window = |&number: &u32| u64::from(number / Self::WINDOW) + 1;
+        let key =
+            numbers.iter().fold(0u64, |key, number| key.wrapping_mul(Self::MOST_WINDOWS).wrapping_add(window(number)));
+        let are_few = numbers.len() <= Self::MOST_ENTRIES;
+        if !are_few || !numbers.iter().all(|number| window(number) < Self::MOST_WINDOWS) {
+            return look_up();
+        }
+        let place = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize % Self::SIZE;
+        if self.last[place].0 != key {
+            self.last[place] = (key, look_up());
+        }
+        self.last[place].1
     }
 }

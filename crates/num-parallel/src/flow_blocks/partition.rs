@@ -284,10 +284,16 @@ impl Partition {
     /// Replaces `entries` by those of a path.
     pub(crate) fn entries_of(&self, path: &[u32], entries: &mut Vec<Entry>) {
         entries.clear();
+        self.each_entry(path, |entry| entries.push(entry));
+    }
+
+    /// Calls a function with the entries of a path.
+    #[inline(always)]
+    pub(super) fn each_entry(&self, path: &[u32], mut look: impl FnMut(Entry)) {
         let mut rest = path;
         while let [link, after @ ..] = rest {
             let pair = after.first().and_then(|&next| self.pair(*link, next));
-            entries.push(pair.unwrap_or(Entry { number: *link, table: None }));
+            look(pair.unwrap_or(Entry { number: *link, table: None }));
             rest = if pair.is_some() { &after[1..] } else { after };
         }
     }
