@@ -362,3 +362,19 @@ fn every_default_is_within_its_range() {
         assert_eq!(run(problem, method.name, &defaults, &to(1e-6)).method, method.name);
     }
 }
+
+#[test]
+fn a_fabric_of_many_racks_takes_fast_ned_hardly_more_iterations_than_one_of_few() {
+    let net = Topology::leaf_spine(128, 8, 4, 10.0, 20.0).unwrap();
+    let (sources, destinations) = net.random_pairs(40_000, 1).unwrap();
+    let paths = net.ecmp(&sources, &destinations, 1).unwrap();
+    // Unequal capacities: in every rack another link is the first whose price reaches 0.
+    let spread = |(link, capacity): (usize, &f64)| capacity * (0.8 + 0.4 * ((link * 7919) % 1000) as f64 / 1000.0);
+    let capacities = net.capacities().iter().enumerate().map(spread).collect();
+    let problem = Problem::new(capacities, paths, AlphaFair::proportional()).unwrap();
+    for (tol, most) in [(1e-6, 50), (1e-9, 110)] {
+        let found = run(&problem, "fast-ned", &[], &to(tol));
+        assert_eq!(found.status, Status::Optimal);
+        assert!(found.iterations <= most, "{} iterations to {tol:e}", found.iterations);
+    }
+}

@@ -73,7 +73,8 @@ fn is_free(link: &LinkState) -> bool {
     link.price > 0.0 || link.excess() > 0.0
 }
 
-/// The memory is z_l and G_l(z), where the last step began; and p_l, G_l and G_l/H_l of the last accepted point.
+/// The memory is z_l and G_l(z), where the last step began; p_l, G_l and G_l/H_l of the last accepted point; and the
+/// shift that is due, which z takes in. Where z is below 0 then, no flow can tell it from the prices before the shift.
 impl PriceRule for FastNed {
     fn check(&self) -> Result<()> {
         OptionRange::Positive.check("gamma", self.gamma)?;
@@ -103,16 +104,24 @@ impl PriceRule for FastNed {
     }
 
     fn advance(&self, link: &LinkState, [base, base_excess, accepted @ ..]: &mut Memory) -> f64 {
-        let excess = link.excess();
+        let (excess, shift) = (link.excess(), accepted[3]);
         *accepted = [link.price, excess, link.newton_step, 0.0];
-        if !is_free(link) {
+        if !is_free(link) && shift <= 0.0 {
             (*base, *base_excess) = (link.price, excess);
             return link.price;
         }
         let step = link.price - *base;
-        *base = (link.price + self.extrapolation * step).max(0.0);
+        *base = (link.price + self.extrapolation * step).max(0.0) + shift;
         *base_excess = excess + self.extrapolation * (excess - *base_excess);
         *base + self.length * (newton_step(*base_excess, link.slope) + self.beta * step)
+    }
+
+    fn takes_shifts(&self) -> bool {
+        true
+    }
+
+    fn shift(&self, [.., shift]: &mut Memory, by: f64) {
+        *shift = by;
     }
 
     fn needs_step_sums(&self) -> bool {
@@ -131,6 +140,9 @@ impl PriceRule for FastNed {
             sums[5] = step * step * link.slope;
             sums[6] = excess_change * link.newton_step;
             sums[7] = excess_change * newton_step(excess_change, link.slope);
+        } else if base < 0.0 {
+            // A step from below 0, where a shift ended, to 0: flows respond to it.
+            sums[4] = base * (excess - base_excess);
         }
         sums
     }

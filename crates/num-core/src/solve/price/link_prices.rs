@@ -8,12 +8,14 @@
 //!            respond, advance                              an engine, whose flows change between steps
 //! ```
 
+use super::flat_directions::FlatDirections;
 use super::links::{LARGEST_PRICE, LinkState, Links, Memory, at_least, newton_step};
 use super::respond::Respond;
 use super::rule::Sums;
 use super::rules::Rule;
 use crate::error::{Error, Result, check_capacity, check_price};
 use crate::numerics::vectorized;
+use crate::paths::Paths;
 
 /// After this many refusals the step is accepted.
 pub(in crate::solve) const MOST_REFUSALS: usize = 30;
@@ -35,6 +37,8 @@ pub struct LinkPrices {
     /// G_l/H_l *(derived)*: a division, computed once for all uses.
     newton_steps: Vec<f64>,
     pub(super) memories: Vec<Memory>,
+    /// Present where many are known.
+    flat_directions: Option<FlatDirections>,
     /// Whether the rule has started on the present network.
     pub(super) has_started: bool,
     /// Whether the sums are an accepted response to these prices.
@@ -61,6 +65,7 @@ impl LinkPrices {
             sums: vec![[0.0; 2]; links],
             newton_steps: vec![0.0; links],
             memories: vec![Memory::default(); links],
+            flat_directions: None,
             has_started: false,
             has_response: false,
             numbers: true,
@@ -208,6 +213,7 @@ impl LinkPrices {
             refusals += 1;
             self.numbers &= rule.get().backtrack_all(&mut links);
         }
+        self.flat_directions.take_if(|flat| !flat.goes_on(refusals > 0));
         flows.accepted();
         self.has_response = true;
         Ok(())
@@ -242,9 +248,31 @@ impl LinkPrices {
             self.start(flows)?;
         }
         if self.has_response {
+            self.shift()?;
             self.advance();
         }
         self.respond(flows)
+    }
+
+    /// From now on steps also take prices along the flat directions of these paths, where there are many.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(in crate::solve) fn learn_flat_directions(&mut self, paths: &Paths) -> Result<()> {
+        if self.rule.get().takes_shifts() {
+            self.flat_directions = FlatDirections::of(self.prices.len(), paths)?;
+        }
+        Ok(())
+    }
+
+    fn shift(&mut self) -> Result<()> {
+        let (rule, memories) = (self.rule.get(), &mut self.memories);
+        match &mut self.flat_directions {
+            Some(flat) => flat.shift(&self.prices, &self.capacities, &self.sums, |link, by| {
+                rule.shift(&mut memories[link], by);
+            }),
+            None => Ok(()),
+        }
     }
 
     /// An estimate of the relative gap, O(links): the value of the links' excess relative to total revenue,

@@ -14,6 +14,7 @@
 //! |---|---|
 //! | `rule.rs`, `links.rs` | how the price of a link moves: the trait, and its loops over columns |
 //! | `link_prices.rs`, `snapshot.rs` | the only driver of a rule; the same as plain data |
+//! | `flat_directions.rs` | flat directions of large fabrics |
 //! | `respond.rs` | the interface to the flows |
 //! | `serial.rs`, `rows.rs`, `path_split.rs` | the loop over rows; flows that split over several paths |
 //! | `rules.rs` | the list of rules, each in a file of its own |
@@ -22,6 +23,7 @@
 mod delayed;
 mod fast_ned;
 mod fgm;
+mod flat_directions;
 mod gradient;
 mod link_prices;
 mod links;

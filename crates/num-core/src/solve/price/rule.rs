@@ -98,6 +98,15 @@ pub trait PriceRule: Send + Sync {
         link.price
     }
 
+    /// Whether [`shift`](Self::shift) does anything.
+    fn takes_shifts(&self) -> bool {
+        false
+    }
+
+    /// Before [`advance`](Self::advance): the price of this link is to move by so much beside the rule's own step, while
+    /// those of other links move against it, so that hardly a flow responds.
+    fn shift(&self, _memory: &mut Memory, _by: f64) {}
+
     /// [`advance`](Self::advance) for consecutive links. The provided loop is compiled for each rule, so that a rule
     /// behind a pointer costs one call for all links. Returns whether no next price was NaN.
     fn advance_all(&self, links: &mut Links<'_>) -> bool {
