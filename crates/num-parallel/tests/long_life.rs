@@ -291,7 +291,10 @@ fn a_flow_that_changes_keeps_its_id_and_has_the_rate_of_what_it_is() {
         assert_eq!(refusal(&mut *allocator, &ids, &[&[0]], &[]), "paths has 1 entries, expected 2, one per id");
         assert_eq!(refusal(&mut *allocator, &ids, &[], &heavy[..1]), "utilities has 1 entries, expected 2, one per id");
         let twice = [ids[0], ids[0]];
-        assert!(refusal(&mut *allocator, &twice, &[], &[PowerLaw::log(2.0); 2]).starts_with("there is no flow "));
+        assert!(
+            refusal(&mut *allocator, &twice, &[], &[PowerLaw::log(2.0); 2])
+                .ends_with("is named twice, expected every flow once")
+        );
         assert_eq!(allocator.to_json().unwrap(), before);
     }
 }

@@ -103,8 +103,8 @@ pub trait PriceRule: Send + Sync {
         false
     }
 
-    /// Before [`advance`](Self::advance): the price of this link is to move by so much beside the rule's own step, while
-    /// those of other links move against it, so that hardly a flow responds.
+    /// Before [`advance`](Self::advance): the price of this link is to move by so much beside the rule's own step, and
+    /// those of other links against it, so that the prices of most paths stay.
     fn shift(&self, _memory: &mut Memory, _by: f64) {}
 
     /// [`advance`](Self::advance) for consecutive links. The provided loop is compiled for each rule, so that a rule
