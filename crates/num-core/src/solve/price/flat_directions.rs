@@ -15,8 +15,8 @@
 //!
 //! Path prices, and so rates, stay as they are under such a move as long as no price would fall below 0. A link whose
 //! price is kept at 0 is a spring of stiffness H_l between its ends. So the least dual along all these directions is a
-//! problem on nodes and links only: it takes O(links) operations and no response of the flows. The springs leave out how
-//! flows join them, so that δ is an estimate: after a step that the rule refuses, half of it is tried.
+//! problem on nodes and links only: it takes O(links) operations and no response of the flows. The springs leave out
+//! how flows join them, so that δ is an estimate: after a step that the rule refuses, half of it is tried.
 //!
 //! Nodes are found from the paths: the end of a link is the beginning of the one that a path crosses next. Paths of
 //! two links would join the ways into a rack with those out of it; they are left out, and count as paths that end and
