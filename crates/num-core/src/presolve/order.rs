@@ -92,7 +92,7 @@ fn sorted_places(
     let indptr = problem.paths().indptr();
     let length = |path: u32| indptr[path as usize + 1] - indptr[path as usize];
     match open {
-        None => counting_sort(&block.flows, |flow| length(flow), usize::MAX).map(|(places, _)| places),
+        None => counting_sort(&block.flows, length, usize::MAX).map(|(places, _)| places),
         Some(open) => {
             let longest = indptr.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
             let (several, failed) = (longest + 1, longest + 2);
