@@ -41,6 +41,8 @@ pub(super) struct FlatDirections {
     nodes: Vec<Node>,
     /// The part of δ that is tried.
     trust: f64,
+    /// How often it may still be tried.
+    left: usize,
 }
 
 /// A link between two nodes.
@@ -99,6 +101,8 @@ const LEAST_GAIN: f64 = 1e-4;
 const REFUSED: f64 = 0.5;
 const ACCEPTED: f64 = 1.2;
 const LEAST_TRUST: f64 = 1.0 / 32.0;
+/// Far beyond 1e-6 the estimate may be too coarse for the rest of the error, and keep the rule from its end.
+const MOST_SHIFTS: usize = 64;
 
 impl FlatDirections {
     /// Those of some paths, or none where there are few. O(crossings).
@@ -154,6 +158,7 @@ impl FlatDirections {
             springs: Vec::with_capacity(edges.len()),
             nodes: vec![Node::default(); nodes.len() + 1],
             trust: 1.0,
+            left: MOST_SHIFTS,
             leaks: nodes,
             edges,
         }))
@@ -162,7 +167,8 @@ impl FlatDirections {
     /// Told whether a step with the last shift was refused, says whether others are worth trying.
     pub(super) fn goes_on(&mut self, was_refused: bool) -> bool {
         self.trust = if was_refused { REFUSED * self.trust } else { (ACCEPTED * self.trust).min(1.0) };
-        self.trust >= LEAST_TRUST
+        self.left -= 1;
+        self.trust >= LEAST_TRUST && self.left > 0
     }
 
     /// Calls a function with every link that moves at some prices and [load, slope], and with its δ.
