@@ -8,10 +8,10 @@
 //!
 //! A fabric has such a direction for each of its switches, or nearly: few of the flows that go up into a switch of a
 //! rack stay in the rack. G/H is small along them, and so are steps. With few switches the conjugate directions of a
-//! rule find the way; with thousands every one has a length of its own, which ends where the first price reaches 0. On 64
-//! racks of 16 under 4 spines, with unequal capacities, 2 × 64 + 4 eigenvalues of the scaled Hessian are below 0.03 and
-//! belong to these directions, all others are above 0.1; after ten steps of fast NED 98 % of the error of the prices is
-//! there.
+//! rule find the way; with thousands every one has a length of its own, which ends where the first price reaches 0. On
+//! 64 racks of 16 under 4 spines, with unequal capacities, 2 × 64 + 4 eigenvalues of the scaled Hessian are below 0.03
+//! and belong to these directions, all others are above 0.1; after ten steps of fast NED 98 % of the squared error of
+//! the prices is there.
 //!
 //! No flow notices such a move as long as no price would fall below 0. A link whose price is held at 0 is a spring of
 //! stiffness H_l between its ends. So the least dual along all these directions is a problem on nodes and links only;
