@@ -91,3 +91,48 @@ fn steps_of_every_method() {
     let long = ["fast-ned", "ned", "gradient", "interior-point"];
     assert!(long.iter().all(|method| stopped[method] > 0), "{stopped:?}");
 }
+
+/// A fabric of so many switches that fast NED goes along its flat directions from its ninth step on.
+fn of_many_switches() -> Problem {
+    let net = Topology::leaf_spine(100, 4, 4, 10.0, 10.0).unwrap();
+    let (sources, destinations) = net.random_pairs(20_000, 7).unwrap();
+    let paths = net.ecmp(&sources, &destinations, 7).unwrap();
+    let unequal = |(link, capacity): (usize, &f64)| capacity * (1.0 + 0.1 * (link % 5) as f64);
+    let capacities = net.capacities().iter().enumerate().map(unequal).collect();
+    Problem::new(capacities, paths, AlphaFair::proportional()).unwrap()
+}
+
+fn fast_ned(problem: &Problem) -> Solver {
+    Solver::new(problem, "fast-ned", &BTreeMap::new()).unwrap()
+}
+
+#[test]
+fn steps_along_flat_directions() {
+    let problem = of_many_switches();
+    let mut through = fast_ned(&problem);
+    through.step(12).unwrap();
+    let mut stopped = 0;
+    for (before, looks) in [0, 7, 8, 9].into_iter().flat_map(|before| [0, 1, 2, 5, 9].map(|looks| (before, looks))) {
+        let mut solver = fast_ned(&problem);
+        solver.step(before).unwrap();
+        LOOKS.set(looks);
+        let outcome = StopToken::with_poll(Duration::ZERO, no_more_looks).scope(|| solver.step(1));
+        stopped += usize::from(outcome.is_err());
+        solver.step(12 - solver.iteration()).unwrap();
+        assert_eq!(solver.prices(), through.prices(), "stopped after {before} steps at look {looks}");
+    }
+    assert!(stopped > 8, "{stopped}");
+}
+
+#[test]
+fn a_warm_start_does_not_depend_on_the_steps_before_it() {
+    let problem = of_many_switches();
+    let (mut used, mut fresh) = (fast_ned(&problem), fast_ned(&problem));
+    used.step(80).unwrap();
+    let prices = vec![1.0; problem.links()];
+    for solver in [&mut used, &mut fresh] {
+        solver.warm_start(&prices).unwrap();
+        solver.step(20).unwrap();
+    }
+    assert_eq!(used.prices(), fresh.prices());
+}

@@ -50,8 +50,9 @@ impl Order {
         let open = (!has_own_open_paths(problem)).then(|| open_paths(problem)).transpose()?;
         let (mut flows, mut failed_flows) = (Vec::with_capacity(problem.flows()), Vec::new());
         let mut blocks = Vec::new();
+        let longest = open.as_ref().map_or(0, |_| longest(problem.paths()));
         for (number, block) in problem.blocks().iter().enumerate() {
-            let places = sorted_places(problem, block, open.as_ref(), &mut failed_flows)?;
+            let places = sorted_places(problem, block, open.as_ref(), longest, &mut failed_flows)?;
             flows.extend(places.iter().map(|&place| block.flows[place as usize]));
             check()?;
             if !places.is_empty() {
@@ -87,6 +88,7 @@ fn sorted_places(
     problem: &Problem,
     block: &Block,
     open: Option<&Paths>,
+    longest: usize,
     failed_flows: &mut Vec<u32>,
 ) -> Result<Vec<u32>> {
     let indptr = problem.paths().indptr();
@@ -94,7 +96,6 @@ fn sorted_places(
     match open {
         None => counting_sort(&block.flows, length, usize::MAX).map(|(places, _)| places),
         Some(open) => {
-            let longest = indptr.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
             let (several, failed) = (longest + 1, longest + 2);
             let key = |flow: u32| match open.links(flow as usize) {
                 [] => failed,
@@ -106,6 +107,11 @@ fn sorted_places(
             Ok(places)
         }
     }
+}
+
+/// The length of the longest path.
+fn longest(paths: &Paths) -> usize {
+    paths.indptr().windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
 }
 
 /// The places of some flows in the order of their keys, and how many keys are below a given one.

@@ -17,7 +17,7 @@ impl<R: Real> FlowBlocks<R> {
     /// Adds all flows of a problem, by their numbers.
     ///
     /// # Errors
-    /// [`Error::Setting`] when the system does not give the threads, [`Error::Stopped`].
+    /// [`Error::Threads`], [`Error::Stopped`].
     pub(super) fn fill(&mut self, paths: &Paths, demands: &[PowerDemands<'_>]) -> Result<()> {
         let (partition, threads) = (&self.shared.partition, self.team.threads());
         let (flows, ends) = by_block(partition, paths)?;
@@ -124,6 +124,7 @@ impl Finder {
     /// Entries of a flow that are told apart, and how many numbers each window has.
     const MOST_ENTRIES: usize = 4;
     const WINDOW: u32 = 1 << 10;
+    /// The last one stands for no bucket.
     const MOST_WINDOWS: u64 = 1 << 16;
 
     fn new() -> Self {
@@ -138,7 +139,7 @@ impl Finder {
         let key =
             numbers.iter().fold(0u64, |key, number| key.wrapping_mul(Self::MOST_WINDOWS).wrapping_add(window(number)));
         let are_few = numbers.len() <= Self::MOST_ENTRIES;
-        if !are_few || !numbers.iter().all(|number| window(number) < Self::MOST_WINDOWS) {
+        if !are_few || !numbers.iter().all(|number| window(number) < Self::MOST_WINDOWS - 1) {
             return look_up();
         }
         let place = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize % Self::SIZE;

@@ -303,7 +303,7 @@ impl Partition {
         (row.table == column.table).then_some(Entry { number: row.at + column.at, table: Some(row.table) })
     }
 
-    /// How many links a entry of the sample has on average, 1 to 2.
+    /// How many links an entry of the sample has on average, 1 to 2.
     pub(crate) fn links_per_entry(&self, Sample { paths, .. }: &Sample) -> f64 {
         let (mut count, mut entries) = (0, Vec::new());
         for path in paths.iter() {
@@ -313,7 +313,7 @@ impl Partition {
         paths.indices().len() as f64 / count.max(1) as f64
     }
 
-    /// The links of a entry, one or two, in the order that paths cross them.
+    /// The links of an entry, one or two, in the order that paths cross them.
     pub(crate) fn links_of(&self, entry: usize) -> (u32, Option<u32>) {
         let Some(table) = self.tables.partition_point(|table| table.start <= entry).checked_sub(1) else {
             return (entry as u32, None);

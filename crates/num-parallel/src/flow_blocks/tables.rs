@@ -139,7 +139,7 @@ fn copy<R: Real>(links: &[f64], table: &mut [R]) {
     );
 }
 
-/// Runs through the columns of a table in strips of a width that the compiler knows, the widest first.
+/// Runs through the columns of a table in strips of constant widths, the widest first.
 macro_rules! in_strips {
     ($columns:expr, ($first:ident, $width:ident) => $body:block) => {{
         let (columns, mut $first) = ($columns, 0);

@@ -1,7 +1,7 @@
 //! Fast NED: NED with a majorized diagonal along conjugate directions, with a slope test. The default.
 //!
 //! ```text
-//! z_l = [p_l + u a_l]₊          G(z) = G(p) + u g        least dual on the line of the last step, from two slopes
+//! z_l = [p_l + u a_l]₊ + δ_l    G(z) = G(p) + u g        least dual on the line of the last step, from two slopes
 //! p_l ← [z_l + s (G_l(z)/H_l + β a_l)]₊                  H counts every flow once per priced link
 //! a = p − z,  g = G(p) − G(z),  κ = −Σ a g               the last step, and the curvature along it
 //! u = Σ a G(p)/κ,   β = Σ g G(z)/H / κ,   s ← s (1 + u)  sums over the links that are priced or too full
@@ -75,7 +75,7 @@ fn is_free(link: &LinkState) -> bool {
 }
 
 /// The memory is z_l and G_l(z), where the last step began; p_l, G_l and G_l/H_l of the last accepted point; and the
-/// shift that is due, which z takes in. Where z is below 0 then, no flow can tell it from the prices before the shift.
+/// shift that is due, which z takes in. Where z is below 0 then, path prices are those before the shift.
 impl PriceRule for FastNed {
     fn check(&self) -> Result<()> {
         OptionRange::Positive.check("gamma", self.gamma)?;
@@ -89,8 +89,9 @@ impl PriceRule for FastNed {
     }
 
     fn is_valid_memory(&self, memory: &Memory) -> bool {
-        let [base, _, price, ..] = *memory;
-        base >= 0.0 && price >= 0.0 && are_sums(&memory[..4])
+        let [base, _, price, .., shift] = *memory;
+        // A shift is taken in the step that it is found for, and engines make none.
+        shift == 0.0 && base >= 0.0 && price >= 0.0 && are_sums(&memory[..4])
     }
 
     fn counts_priced_links(&self) -> bool {

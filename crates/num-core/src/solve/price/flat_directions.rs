@@ -110,6 +110,10 @@ impl FlatDirections {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn of(links: usize, paths: &Paths) -> Result<Option<Self>> {
+        // Both sides of a link are numbered; a node has one at least.
+        if 2 * links < FEWEST_NODES || links > (u32::MAX / 2) as usize {
+            return Ok(None);
+        }
         let (mut ends, mut pacer) = (Ends::new(links), Pacer::new());
         for path in paths.iter().filter(|path| path.len() > 2) {
             for pair in path.windows(2) {
@@ -164,11 +168,22 @@ impl FlatDirections {
         }))
     }
 
-    /// Trusts δ less after a step that was refused, more after any other. Returns whether to shift again.
-    pub(super) fn goes_on(&mut self, was_refused: bool) -> bool {
-        self.trust = if was_refused { REFUSED * self.trust } else { (ACCEPTED * self.trust).min(1.0) };
-        self.left -= 1;
+    /// As found, before a first shift.
+    pub(super) fn restart(&mut self) {
+        (self.trust, self.left) = (1.0, MOST_SHIFTS);
+    }
+
+    /// Whether shifts are still worth their time.
+    pub(super) fn goes_on(&self) -> bool {
         self.trust >= LEAST_TRUST && self.left > 0
+    }
+
+    /// After a step with a shift: the next one is smaller if the rule refused this one, and larger if not.
+    pub(super) fn judge(&mut self, was_refused: bool) {
+        if self.goes_on() {
+            self.trust = if was_refused { REFUSED * self.trust } else { (ACCEPTED * self.trust).min(1.0) };
+            self.left -= 1;
+        }
     }
 
     /// Calls a function with every link that moves at some prices and [load, slope], and with its δ.
@@ -398,6 +413,10 @@ mod tests {
     fn after_refusals_in_a_row_no_more_is_tried() {
         let (net, paths) = fabric(20_000);
         let mut flat = FlatDirections::of(net.capacities().len(), &paths).unwrap().unwrap();
-        assert_eq!((1..100).find(|_| !flat.goes_on(true)), Some(6));
+        let mut ends = |_: &i32| {
+            flat.judge(true);
+            !flat.goes_on()
+        };
+        assert_eq!((1..100).find(&mut ends), Some(6));
     }
 }

@@ -17,6 +17,8 @@ use crate::error::{Error, Result, check_capacity, check_price};
 use crate::numerics::vectorized;
 use crate::paths::Paths;
 
+/// Flat directions are taken after so many steps.
+const FIRST_SHIFT: usize = 8;
 /// After this many refusals the step is accepted.
 pub(in crate::solve) const MOST_REFUSALS: usize = 30;
 
@@ -37,8 +39,13 @@ pub struct LinkPrices {
     /// G_l/H_l *(derived)*: a division, computed once for all uses.
     newton_steps: Vec<f64>,
     pub(super) memories: Vec<Memory>,
-    /// Present where many are known.
+    /// Present where there are many; looked for once.
     flat_directions: Option<FlatDirections>,
+    has_looked: bool,
+    /// Steps since the start.
+    steps: usize,
+    /// How often the rule has refused the prices of this step.
+    refusals: usize,
     /// Whether the rule has started on the present network.
     pub(super) has_started: bool,
     /// Whether the sums are an accepted response to these prices.
@@ -66,6 +73,9 @@ impl LinkPrices {
             newton_steps: vec![0.0; links],
             memories: vec![Memory::default(); links],
             flat_directions: None,
+            has_looked: false,
+            steps: 0,
+            refusals: 0,
             has_started: false,
             has_response: false,
             numbers: true,
@@ -171,6 +181,8 @@ impl LinkPrices {
     pub fn start(&mut self, flows: &mut dyn Respond) -> Result<()> {
         let at_zero_prices = self.rule.get().starts_at_zero_prices();
         (self.has_started, self.has_response) = (false, false);
+        (self.steps, self.refusals) = (0, 0);
+        self.flat_directions.iter_mut().for_each(FlatDirections::restart);
         self.memories.fill(Memory::default());
         flows.restart()?;
         if at_zero_prices {
@@ -194,7 +206,7 @@ impl LinkPrices {
     pub fn advance(&mut self) {
         let (rule, mut links) = self.split();
         self.numbers = rule.get().advance_all(&mut links);
-        self.has_response = false;
+        (self.has_response, self.refusals) = (false, 0);
     }
 
     /// The flows' response to the present prices, and to others where the rule refuses these.
@@ -202,18 +214,20 @@ impl LinkPrices {
     /// # Errors
     /// Those of [`Respond::respond`], after which it goes on from there.
     pub fn respond(&mut self, flows: &mut dyn Respond) -> Result<()> {
-        let mut refusals = 0;
         loop {
             self.respond_once(flows)?;
+            let refusals = self.refusals;
             let (rule, mut links) = self.split();
             let sums = if rule.get().needs_step_sums() { rule.get().sum_steps(&links) } else { Sums::default() };
             if refusals == MOST_REFUSALS || rule.get_mut().accept(sums) {
                 break;
             }
-            refusals += 1;
             self.numbers &= rule.get().backtrack_all(&mut links);
+            self.refusals += 1;
         }
-        self.flat_directions.take_if(|flat| !flat.goes_on(refusals > 0));
+        if let Some(flat) = self.flat_directions.as_mut().filter(|_| self.steps > FIRST_SHIFT) {
+            flat.judge(self.refusals > 0);
+        }
         flows.accepted();
         self.has_response = true;
         Ok(())
@@ -250,24 +264,27 @@ impl LinkPrices {
         if self.has_response {
             self.shift()?;
             self.advance();
+            self.steps += 1;
         }
         self.respond(flows)
     }
 
-    /// From now on steps also take prices along the flat directions of these paths, where there are many.
+    /// Before a step: finds the flat directions of these paths once the steps are due that go along them, for a rule
+    /// that takes shifts. O(crossings) then, O(1) else.
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub(in crate::solve) fn learn_flat_directions(&mut self, paths: &Paths) -> Result<()> {
-        if self.rule.get().takes_shifts() {
+    pub(in crate::solve) fn find_flat_directions(&mut self, paths: &Paths) -> Result<()> {
+        if self.steps >= FIRST_SHIFT && !self.has_looked && self.rule.get().takes_shifts() {
             self.flat_directions = FlatDirections::of(self.prices.len(), paths)?;
+            self.has_looked = true;
         }
         Ok(())
     }
 
     fn shift(&mut self) -> Result<()> {
         let (rule, memories) = (self.rule.get(), &mut self.memories);
-        match &mut self.flat_directions {
+        match self.flat_directions.as_mut().filter(|flat| self.steps >= FIRST_SHIFT && flat.goes_on()) {
             Some(flat) => flat.shift(&self.prices, &self.capacities, &self.sums, |link, by| {
                 rule.shift(&mut memories[link], by);
             }),

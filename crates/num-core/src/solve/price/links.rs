@@ -114,8 +114,8 @@ impl Links<'_> {
     }
 }
 
-/// The loop of [`Links::move_prices`]. The columns are arguments: a compiler then knows that what it writes to one is
-/// in no other, without which the loop has no vectors.
+/// The loop of [`Links::move_prices`]. The columns are arguments, and so distinct for the compiler: otherwise the loop
+/// has no vectors.
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "one per column")]
 fn move_each(

@@ -15,8 +15,6 @@ use crate::solve::{Method, State};
 pub(in crate::solve) struct PriceMethod {
     links: LinkPrices,
     flows: Box<dyn Respond>,
-    /// Steps done.
-    steps: usize,
     /// Whether the solver checks the rates of every step: answers of a user-defined utility.
     shows_rates: bool,
 }
@@ -44,12 +42,9 @@ impl PriceMethod {
             None => Box::new(Serial::new(problem.clone(), bounds)?),
         };
         let shows_rates = problem.blocks.iter().any(|block| block.is_user_defined);
-        Ok(Self { links: LinkPrices::new(rule, problem.capacities.clone())?, flows, steps: 0, shows_rates })
+        Ok(Self { links: LinkPrices::new(rule, problem.capacities.clone())?, flows, shows_rates })
     }
 }
-
-/// Flat directions are looked for after so many steps.
-const FIRST_SHIFT: usize = 8;
 
 impl Method for PriceMethod {
     fn write_rates(&mut self, state: &mut State) {
@@ -65,10 +60,7 @@ impl Method for PriceMethod {
     }
 
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        if self.steps == FIRST_SHIFT {
-            self.links.learn_flat_directions(&problem.paths)?;
-        }
-        self.steps += 1;
+        self.links.find_flat_directions(&problem.paths)?;
         self.links.step(&mut *self.flows)?;
         state.prices.copy_from_slice(self.links.prices());
         if self.shows_rates {

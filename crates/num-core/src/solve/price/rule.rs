@@ -98,13 +98,14 @@ pub trait PriceRule: Send + Sync {
         link.price
     }
 
-    /// Whether [`shift`](Self::shift) does anything.
+    /// Whether [`shift`](Self::shift) does anything. Such a rule has a [test](Self::accept) that refuses a step which
+    /// went too far: a shift is an estimate.
     fn takes_shifts(&self) -> bool {
         false
     }
 
     /// Before [`advance`](Self::advance): the price of this link is to move by so much beside the rule's own step, and
-    /// those of other links against it, so that the prices of most paths stay.
+    /// those of other links against it, so that the prices of most paths stay. It may end below 0. Engines call this never.
     fn shift(&self, _memory: &mut Memory, _by: f64) {}
 
     /// [`advance`](Self::advance) for consecutive links. The provided loop is compiled for each rule, so that a rule
