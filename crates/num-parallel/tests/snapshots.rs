@@ -120,8 +120,8 @@ fn damage(value: &mut Value, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// Everything that one can do with an allocator; no link is over its capacity after a tick.
-fn use_it(allocator: &mut dyn Allocate, tolerance: f64) {
+/// Everything that one can do with an allocator; after a tick no link is over its capacity, to a tolerance.
+fn use_it(allocator: &mut dyn Allocate, tolerance: Option<f64>) {
     for _ in 0..2 {
         allocator.tick().unwrap();
         let mut loads = vec![0.0; allocator.capacities().len()];
@@ -130,7 +130,8 @@ fn use_it(allocator: &mut dyn Allocate, tolerance: f64) {
             allocator.path(id).unwrap().iter().for_each(|&link| loads[link as usize] += rate);
         }
         for (load, capacity) in loads.iter().zip(allocator.capacities()) {
-            assert!(*load <= capacity * (1.0 + tolerance), "{load} of {capacity}");
+            let fits = tolerance.is_none_or(|tolerance| *load <= capacity * (1.0 + tolerance));
+            assert!(fits, "{load:e} of {capacity}");
         }
     }
     let _ = allocator.updates();
@@ -153,7 +154,10 @@ fn use_it(allocator: &mut dyn Allocate, tolerance: f64) {
 fn is_refused_or_works(text: &str, tolerance: f64) -> bool {
     match restore_allocator(text, one()) {
         Ok(mut allocator) => {
-            use_it(&mut *allocator, tolerance);
+            let value: Value = serde_json::from_str(text).unwrap();
+            // Damage may leave an allocator without a normalizer, whose rates are as demanded.
+            let is_normalized = !value["settings"]["normalizer"].is_null();
+            use_it(&mut *allocator, Some(tolerance).filter(|_| is_normalized));
             true
         }
         Err(Error::Snapshot(what)) => {
