@@ -99,7 +99,8 @@ pub(crate) fn relative(mut loads: Vec<f64>, capacities: &[f64]) -> Vec<f64> {
 /// Feasible rates of a problem by a normalizer, caps included.
 ///
 /// # Errors
-/// [`Error::Length`] unless there is one rate per path, [`Error::Rate`] for a rate that is negative or not finite.
+/// [`Error::Length`](crate::Error::Length) unless there is one rate per path, [`Error::Rate`](crate::Error::Rate) for a
+/// rate that is negative or not finite.
 pub fn normalize(problem: &Problem, rates: &[f64], normalizer: &impl Normalizer) -> Result<Vec<f64>> {
     check(problem, rates)?;
     let mut rates = rates.to_vec();

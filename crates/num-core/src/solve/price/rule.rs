@@ -105,7 +105,8 @@ pub trait PriceRule: Send + Sync {
     }
 
     /// Before [`advance`](Self::advance): the price of this link is to move by so much beside the rule's own step, and
-    /// those of other links against it, so that the prices of most paths stay. It may end below 0. Engines call this never.
+    /// those of other links against it, so that the prices of most paths stay. The sum may be below 0.
+    /// Engines never call this.
     fn shift(&self, _memory: &mut Memory, _by: f64) {}
 
     /// [`advance`](Self::advance) for consecutive links. The provided loop is compiled for each rule, so that a rule
