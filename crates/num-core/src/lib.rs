@@ -44,6 +44,7 @@ mod certify;
 pub mod error;
 pub mod interrupt;
 pub mod interruptible_list;
+pub mod link_ends;
 #[cfg(feature = "ndarray")]
 mod matrix;
 mod max_min;

@@ -1,5 +1,5 @@
 //! All flows of a problem into blocks at once: sorted by block, then bucket by bucket with room for all. Threads fill a
-//! block each, so that who does changes no bit.
+//! block each, so that the bits do not depend on their number.
 
 use std::panic::resume_unwind;
 use std::thread;

@@ -19,6 +19,7 @@ use std::hash::Hasher;
 use std::num::NonZeroUsize;
 
 use netnum_core::interrupt::Pacer;
+use netnum_core::link_ends::LinkEnds;
 use netnum_core::{Paths, Result};
 use rustc_hash::{FxHashSet, FxHasher};
 
@@ -147,7 +148,7 @@ impl Partition {
         let paths = *paths;
         let mut pacer = Pacer::new();
         let sampled = || sample.iter();
-        let mut nodes = Nodes::new(links);
+        let mut nodes = LinkEnds::new(links);
         for (one, other) in sampled().flat_map(pairs) {
             nodes.join(one, other);
             pacer.did(2)?;
@@ -334,31 +335,4 @@ impl Partition {
 fn pairs(path: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     let path = if path.len() > 2 { path } else { &[] };
     path.as_chunks::<2>().0.iter().map(|&[one, other]| (one, other))
-}
-
-/// Sets of link ends that meet at a node: side `l` is the head of link `l`, side `links + l` its tail.
-struct Nodes {
-    links: usize,
-    parents: Vec<u32>,
-}
-
-impl Nodes {
-    fn new(links: usize) -> Self {
-        Self { links, parents: (0..2 * links as u32).collect() }
-    }
-
-    fn node(&mut self, mut side: usize) -> usize {
-        while self.parents[side] as usize != side {
-            let parent = self.parents[side] as usize;
-            self.parents[side] = self.parents[parent];
-            side = parent;
-        }
-        side
-    }
-
-    fn join(&mut self, one: u32, other: u32) {
-        let (one, other) = (self.node(one as usize), self.node(self.links + other as usize));
-        // The smallest side stands for its set.
-        self.parents[one.max(other)] = one.min(other) as u32;
-    }
 }

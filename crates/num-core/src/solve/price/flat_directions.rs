@@ -24,6 +24,7 @@
 
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
+use crate::link_ends::LinkEnds;
 use crate::paths::Paths;
 
 /// Moves of prices that leave path prices as they are.
@@ -114,7 +115,7 @@ impl FlatDirections {
         if 2 * links < FEWEST_NODES || links > (u32::MAX / 2) as usize {
             return Ok(None);
         }
-        let (mut ends, mut pacer) = (Ends::new(links), Pacer::new());
+        let (mut ends, mut pacer) = (LinkEnds::new(links), Pacer::new());
         for path in paths.iter().filter(|path| path.len() > 2) {
             for pair in path.windows(2) {
                 ends.join(pair[0], pair[1]);
@@ -336,33 +337,6 @@ fn multiply(springs: &[Spring], leaks: &[f64], nodes: &mut [Node]) {
         let force = slope * (nodes[head as usize].search - nodes[tail as usize].search);
         nodes[head as usize].product += force;
         nodes[tail as usize].product -= force;
-    }
-}
-
-/// Ends of links that meet at a node: side `l` is the head of link `l`, side `links + l` its tail.
-struct Ends {
-    links: usize,
-    parents: Vec<u32>,
-}
-
-impl Ends {
-    fn new(links: usize) -> Self {
-        Self { links, parents: (0..2 * links as u32).collect() }
-    }
-
-    fn node(&mut self, mut side: usize) -> usize {
-        while self.parents[side] as usize != side {
-            let parent = self.parents[side] as usize;
-            self.parents[side] = self.parents[parent];
-            side = parent;
-        }
-        side
-    }
-
-    fn join(&mut self, one: u32, next: u32) {
-        let (one, next) = (self.node(one as usize), self.node(self.links + next as usize));
-        // The smallest side stands for its set.
-        self.parents[one.max(next)] = one.min(next) as u32;
     }
 }
 

@@ -1,0 +1,38 @@
+//! Ends of links that meet at a node, found from paths: the end of a link is the beginning of the one crossed next.
+
+/// Disjoint sets of link ends: side `l` is the head of link `l`, side `links + l` its tail. The smallest side of a set
+/// stands for its node. Links number less than 2³¹.
+#[derive(Debug)]
+pub struct LinkEnds {
+    links: usize,
+    parents: Vec<u32>,
+}
+
+impl LinkEnds {
+    /// Ends that do not meet, two for each of so many links. O(links).
+    pub fn new(links: usize) -> Self {
+        Self { links, parents: (0..2 * links as u32).collect() }
+    }
+
+    /// The node of a side. O(log links), less after earlier calls.
+    ///
+    /// # Panics
+    /// If there is no such side.
+    pub fn node(&mut self, mut side: usize) -> usize {
+        while self.parents[side] as usize != side {
+            let parent = self.parents[side] as usize;
+            self.parents[side] = self.parents[parent];
+            side = parent;
+        }
+        side
+    }
+
+    /// The head of one link is where the next one begins.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    pub fn join(&mut self, one: u32, next: u32) {
+        let (one, next) = (self.node(one as usize), self.node(self.links + next as usize));
+        self.parents[one.max(next)] = one.min(next) as u32;
+    }
+}
