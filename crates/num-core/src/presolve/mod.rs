@@ -163,6 +163,11 @@ impl Presolved {
         self.flow_paths.are_single()
     }
 
+    /// Whether nothing but links bounds a rate.
+    pub(crate) fn is_unbounded(&self) -> bool {
+        self.caps.is_empty() && self.saturations.is_empty()
+    }
+
     /// The paths of consecutive flows, which are consecutive too.
     pub(crate) fn paths_of_all(&self, flows: &Range<usize>) -> Range<usize> {
         self.flow_paths.of_all(flows.clone())
