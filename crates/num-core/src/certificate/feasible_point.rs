@@ -78,7 +78,7 @@ impl<'a> FeasiblePoint<'a> {
                 |path, links| path_prices[path] = quote(links).0,
             )?;
         }
-        let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates) };
+        let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates).into_owned() };
         Ok(Self {
             problem,
             prices: prices.to_vec(),
