@@ -32,6 +32,7 @@ key   := $(shell { echo "$(CURDIR)"; $(PYTHON) -VV; } 2>&1 | cksum | cut -d' ' -
 VENV  := .venv/.made-$(key)
 TOOLS := .venv/.build-tools
 TESTS := .venv/.test-tools
+DOCS  := .venv/.docs-tools
 BUILT := .venv/.netnum-built
 
 # Folders are listed too: their time changes when a file is added or removed.
@@ -59,7 +60,7 @@ help:
 	@echo 'make wide-area  netnum beside other solvers on wide-area networks, into docs/wide_area.md' \
 		'(long; in .venv-peers)'
 	@echo 'make reproductions  figures of the papers measured again, into docs/reproductions.md (long)'
-	@echo 'make docs    the Rust reference, in target/doc'
+	@echo 'make docs    the site, in target/site: every notebook runs, and the Rust reference lies beside it'
 	@echo 'make clean   remove everything the other commands made'
 
 demo: $(BUILT)
@@ -139,9 +140,15 @@ reproductions: $(BUILT)
 	status=0; for script in $(wildcard examples/reproductions/*_*.py); do $(PY) $$script --write || status=1; done; \
 		exit $$status
 
-docs: | need-cargo
-	cargo doc --no-deps -p netnum-core -p netnum-parallel -p netnum-sim
-	@echo 'Open target/doc/netnum_core/index.html'
+# Every notebook runs, every warning is an error, and links between pages are checked.
+docs: $(BUILT) $(DOCS)
+	$(call say,Rust reference)
+	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p netnum-core -p netnum-parallel -p netnum-sim
+	$(call say,Site: notebooks run$(,) links are checked)
+	rm -rf target/site
+	PYDEVD_DISABLE_FILE_VALIDATION=1 $(PY) -m sphinx --fail-on-warning --keep-going --quiet docs target/site
+	cp -r target/doc target/site/rust
+	@echo 'Open target/site/index.html'
 
 clean:
 	rm -rf .venv .venv-peers .tools target dist plots .pytest_cache .mypy_cache .ruff_cache
@@ -174,6 +181,11 @@ $(TOOLS): $(VENV) pyproject.toml
 $(TESTS): $(TOOLS)
 	$(call say,Tools for tests and lints)
 	@$(PY) -m pip install --quiet --group test
+	@touch $@
+
+$(DOCS): $(TOOLS)
+	$(call say,Tools for the site)
+	@$(PY) -m pip install --quiet --group docs
 	@touch $@
 
 $(BUILT): $(TOOLS) $(sources)

@@ -89,16 +89,13 @@ pub(crate) use trace::Trace;
 /// -----
 /// The methods of ``"auto"``, by the problem. `Solution.method` is the method that ran last.
 ///
-/// ==================================  ===================================================================
-/// max-min                             ``"max-min"``, exact
-/// one path per flow, strictly concave ``"fast-ned"``; ``"interior-point"`` when the gap stops falling, and
-///                                     at once with ``stop="kkt"``
-/// the same, up to 16 000 links        ``"interior-point"``, and ``"fast-ned"`` when that stalls or is not done
-/// crossed by power laws of different  after 60 steps; with ``warm_start`` ``"fast-ned"``
-/// alpha <= 8
-/// several paths per flow              ``"interior-point"``, then ``"fast-ned"``; if large, the other way round
-/// linear                              ``"interior-point"``
-/// ==================================  ===================================================================
+/// - max-min: ``"max-min"``, exact
+/// - one path per flow, strictly concave: ``"fast-ned"``; ``"interior-point"`` when the gap stops falling, and at once
+///   with ``stop="kkt"``
+/// - the same, up to 16 000 links crossed by power laws of different alpha <= 8: ``"interior-point"``, and
+///   ``"fast-ned"`` when that stalls or is not done after 120 steps; with ``warm_start`` ``"fast-ned"``
+/// - several paths per flow: ``"interior-point"``, then ``"fast-ned"``; if large, the other way round
+/// - linear: ``"interior-point"``
 ///
 /// Beyond 20 million links crossed by all paths together, ``"fast-ned"`` takes every problem that it can.
 ///
