@@ -9,6 +9,7 @@ import inspect
 import itertools
 import re
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import netnum
 
 pytest.importorskip("networkx")
 
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 MODULES = [netnum, netnum.sim, netnum.topology, netnum.demands]
 
 
@@ -80,6 +82,18 @@ def test_nothing_public_is_without(what, present):
     missing = [name for name, has in found.items() if not has]
     print(f"\n{what}: {len(found) - len(missing)} of {len(found)}, {1 - len(missing) / len(found):.1%}")
     assert not missing
+
+
+def test_everything_public_stands_in_the_reference():
+    page = (REFERENCE / "python.md").read_text()
+    listed = set(re.findall(r"^   ([\w.]+)$", page, re.MULTILINE))
+    public_names = {name.removeprefix("netnum.") for name in examples()}
+    assert public_names == listed
+
+
+def test_every_method_has_a_page_in_the_reference():
+    pages = {page.stem for page in (REFERENCE / "methods").glob("*.md")} - {"index"}
+    assert pages == set(netnum.methods())
 
 
 def with_examples():
