@@ -49,6 +49,8 @@ autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
+# `solve` in a docstring is a link.
+default_role = "py:obj"
 
 
 def is_reachable(host: str) -> bool:

@@ -30,6 +30,13 @@ class MaxMinRates(np.ndarray):
         unfairness of u, a flow can get more than 1/(1 - u) times its rate only at the expense of a flow whose fair
         share is at most the one that the first flow then has: with weights, 1/(1 - u) times its share. 0 to rounding
         where rates are exact. A rate below 1e-6 of the capacity of the flow's paths counts as 0 and is not judged.
+
+    Examples
+    --------
+    >>> problem = netnum.Problem([1.0, 2.0], [[0], [0, 1], [1]], netnum.AlphaFair(1.0))
+    >>> rates = netnum.max_min(problem)
+    >>> rates.rates.round(6), rates.status
+    (array([0.5, 0.5, 1.5]), 'optimal')
     """
 
     flow_rates: NDArray[np.float64]

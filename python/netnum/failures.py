@@ -30,6 +30,13 @@ class FailureStudy:
 
     A scenario whose time limit came before there was an answer is unsolved: its ``after``, ``throughput`` and
     ``worst_ratio`` are nan.
+
+    Examples
+    --------
+    >>> problem = netnum.Problem([4.0, 4.0], [[0], [0], [0, 1]], netnum.AlphaFair(1.0))
+    >>> study = netnum.failure_study(problem, failures=[1])
+    >>> study.cut_off, study.solutions[0].flow_rates.round(3)
+    ((array([2]),), array([2., 2., 0.]))
     """
 
     names: tuple[str, ...]

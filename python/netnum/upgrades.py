@@ -29,6 +29,13 @@ class UpgradeStudy:
 
     Arrays have one entry per upgrade, in the order in which these were given; `ranking` is the best first. Where a
     limit cut a solve short, ``gained`` is nan: of all upgrades, where it was that of the network as it is.
+
+    Examples
+    --------
+    >>> problem = netnum.Problem([1.0, 4.0, 8.0], [[0, 1], [1, 2], [2]], netnum.AlphaFair(1.0))
+    >>> study = netnum.upgrade_study(problem, added=1.0)
+    >>> study.names[study.ranking[0]], study.is_proven
+    ('link 0', True)
     """
 
     names: tuple[str, ...]

@@ -1,7 +1,15 @@
-"""The examples in the docstrings of everything public do what they say."""
+"""Everything public has a docstring, every class and function an example, and the examples do what they say.
 
+``pytest -s python/tests/test_docstrings.py`` prints how many have them.
+"""
+
+import ast
 import doctest
 import inspect
+import itertools
+import re
+import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,19 +18,82 @@ import netnum
 
 pytest.importorskip("networkx")
 
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 MODULES = [netnum, netnum.sim, netnum.topology, netnum.demands]
 
 
 def public():
-    """Everything that has a name, and all that its classes have."""
+    """Everything that has a name, once, and all that its classes have."""
+    seen = []
     for module in MODULES:
         for name in module.__all__:
             thing = getattr(module, name)
+            if any(thing is other for other in seen):
+                continue
+            seen.append(thing)
             yield f"{module.__name__}.{name}", thing
             if inspect.isclass(thing):
                 for of_class in vars(thing):
                     if not of_class.startswith("_"):
                         yield f"{module.__name__}.{name}.{of_class}", getattr(thing, of_class)
+
+
+def attribute_docstrings(of_class):
+    """Those of annotated attributes: a string below each, or its entry in the section Attributes."""
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(of_class))).body[0].body
+    except (TypeError, OSError):  # a compiled class has its docstrings on the attributes themselves
+        return {}
+    found = {line.target.id: "" for line in body if isinstance(line, ast.AnnAssign)}
+    for line, below in itertools.pairwise(body):
+        if isinstance(line, ast.AnnAssign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            found[line.target.id] = below.value.value
+    section = inspect.getdoc(of_class).partition("Attributes\n----------\n")[2].partition("\n\n")[0]
+    return found | dict(re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", section, re.MULTILINE))
+
+
+def docstrings():
+    """The docstring of every public object, and of every public method and attribute of its classes."""
+    found = {}
+    for module in MODULES:
+        found[module.__name__] = module.__doc__
+    for name, thing in public():
+        if isinstance(thing, str):  # the version
+            continue
+        found[name] = found.get(name) or inspect.getdoc(thing)
+        if inspect.isclass(thing):
+            attributes = attribute_docstrings(thing)
+            found |= {f"{name}.{of_class}": doc for of_class, doc in attributes.items() if not of_class.startswith("_")}
+    return found
+
+
+def examples():
+    """Whether every public class and function has an example: in its docstring, not in those of its methods."""
+    names = [f"{module.__name__}.{name}" for module in MODULES for name in module.__all__]
+    things = {name: thing for name, thing in public() if name in names and callable(thing)}
+    return {name: ">>>" in (thing.__doc__ or "") for name, thing in things.items()}
+
+
+@pytest.mark.parametrize(
+    ("what", "present"), [("docstrings of public objects, methods and attributes", docstrings), ("examples", examples)]
+)
+def test_nothing_public_is_without(what, present):
+    found = present()
+    missing = [name for name, has in found.items() if not has]
+    print(f"\n{what}: {len(found) - len(missing)} of {len(found)}, {1 - len(missing) / len(found):.1%}")
+    assert not missing
+
+
+def test_everything_public_stands_in_the_reference():
+    page = (REFERENCE / "python.md").read_text()
+    listed = set(re.findall(r"^   ([\w.]+)$", page, re.MULTILINE))
+    public_names = {name.removeprefix("netnum.") for name in examples()}
+    assert public_names == listed
+
+
+def test_every_method_has_a_page_in_the_reference():
+    pages = {page.stem for page in (REFERENCE / "methods").glob("*.md")} - {"index"}
+    assert pages == set(netnum.methods())
 
 
 def with_examples():

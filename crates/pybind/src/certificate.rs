@@ -6,6 +6,13 @@ use crate::problem::Problem;
 use crate::{detach, numbers};
 
 /// The proof that comes with rates and prices.
+///
+/// Examples
+/// --------
+/// >>> problem = netnum.Problem([1.0], [[0], [0]], netnum.AlphaFair(1.0))
+/// >>> proof = netnum.certify(problem, rates=[0.75, 0.75], prices=[2.0])
+/// >>> round(proof.overload, 6), proof.relative_gap < 1e-9
+/// (0.5, True)
 #[pyclass(frozen, eq, get_all, module = "netnum")]
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Certificate {
@@ -86,6 +93,14 @@ impl Certificate {
 ///     For wrong lengths, or a rate or price that is negative or not finite.
 /// MethodError
 ///     For max-min problems with utilities that have no fair share.
+///
+/// Examples
+/// --------
+/// >>> problem = netnum.Problem([1.0], [[0], [0]], netnum.AlphaFair(1.0))
+/// >>> netnum.certify(problem, rates=[0.5, 0.5], prices=[2.0]).relative_gap < 1e-12
+/// True
+/// >>> netnum.certify(problem, rates=[0.9, 0.1], prices=[2.0]).relative_gap > 0.1
+/// True
 #[pyfunction]
 pub(crate) fn certify(
     py: Python<'_>,

@@ -10,25 +10,57 @@ create_exception!(
     netnum,
     NumError,
     PyValueError,
-    "Bad input. The message names the place, and what would have been right."
+    r#"Bad input. The message names the place, and what would have been right.
+
+Examples
+--------
+>>> try:
+...     netnum.Problem([-1.0], [[0]], netnum.AlphaFair(1.0))
+... except netnum.NumError as error:
+...     print(type(error).__name__, error, sep=": ")
+ProblemError: link 0 has capacity -1, expected a finite number >= 0"#
 );
 create_exception!(
     netnum,
     ProblemError,
     NumError,
-    "Data that is no problem or no network: a bad capacity, path, group, cap, rate, price, length or text."
+    "Data that is no problem or no network: a bad capacity, path, group, cap, rate, price, length or text.
+
+Examples
+--------
+>>> try:
+...     netnum.Problem([1.0], [[0, 3]], netnum.AlphaFair(1.0))
+... except netnum.ProblemError as error:
+...     print(error)
+path 0 names link 3, expected link 0, the only one"
 );
 create_exception!(
     netnum,
     MethodError,
     NumError,
-    "A method or an option that does not exist, or a problem that the method cannot take."
+    r#"A method or an option that does not exist, or a problem that the method cannot take.
+
+Examples
+--------
+>>> try:
+...     netnum.solve(netnum.Problem([1.0], [[0]], netnum.Linear(1.0)), "ned")
+... except netnum.MethodError as error:
+...     print(error)
+method "ned" cannot take linear utilities; use "interior-point""#
 );
 create_exception!(
     netnum,
     UtilityError,
     NumError,
-    "A utility with a parameter out of its range, or with answers that no method can use."
+    "A utility with a parameter out of its range, or with answers that no method can use.
+
+Examples
+--------
+>>> try:
+...     netnum.AlphaFair(1.0, weight=[1.0, -2.0])
+... except netnum.UtilityError as error:
+...     print(error)
+flow 1 has weight -2, expected a finite number > 0"
 );
 
 /// An error that has a Python exception.

@@ -55,6 +55,12 @@ struct Basis(MaxMinBasis);
 /// -----
 /// Sources: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2; for bandwidth functions Kumar et al., *BwE*, SIGCOMM
 /// 2015.
+///
+/// Examples
+/// --------
+/// >>> problem = netnum.Problem([1.0, 2.0], [[0], [0, 1], [1]], netnum.AlphaFair(1.0, weight=[1.0, 3.0, 1.0]))
+/// >>> netnum.max_min(problem).rates.round(6)
+/// array([0.25, 0.75, 1.25])
 #[pyfunction]
 #[pyo3(signature = (problem, *, start=None, accuracy=None))]
 pub(crate) fn max_min<'py>(

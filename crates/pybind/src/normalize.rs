@@ -43,6 +43,14 @@ fn normalized<'py>(
 /// Notes
 /// -----
 /// Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3.
+///
+/// Examples
+/// --------
+/// Link 0 is twice over its capacity, and all rates are halved:
+///
+/// >>> problem = netnum.Problem([1.0, 2.0], [[0], [0, 1], [1]], netnum.AlphaFair(1.0))
+/// >>> netnum.u_norm(problem, [1.0, 1.0, 0.8])
+/// array([0.5, 0.5, 0.4])
 #[pyfunction]
 #[pyo3(signature = (problem, rates, raise_rates=false))]
 pub(crate) fn u_norm<'py>(
@@ -78,6 +86,14 @@ pub(crate) fn u_norm<'py>(
 /// Notes
 /// -----
 /// Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017, §3.
+///
+/// Examples
+/// --------
+/// Link 0 is twice over its capacity, and the third flow does not cross it:
+///
+/// >>> problem = netnum.Problem([1.0, 2.0], [[0], [0, 1], [1]], netnum.AlphaFair(1.0))
+/// >>> netnum.f_norm(problem, [1.0, 1.0, 0.8])
+/// array([0.5, 0.5, 0.8])
 #[pyfunction]
 #[pyo3(signature = (problem, rates, raise_rates=false))]
 pub(crate) fn f_norm<'py>(
@@ -107,6 +123,14 @@ pub(crate) fn f_norm<'py>(
 /// ------
 /// ProblemError
 ///     For a wrong length, or a rate that is negative or not finite.
+///
+/// Examples
+/// --------
+/// Link 0 is shared in proportion to the rates, and the third flow gets what is left of link 1:
+///
+/// >>> problem = netnum.Problem([1.0, 2.0], [[0], [0, 1], [1]], netnum.AlphaFair(1.0))
+/// >>> netnum.fill(problem, [1.0, 1.0, 0.8]).round(6)
+/// array([0.5, 0.5, 1.5])
 #[pyfunction]
 pub(crate) fn fill<'py>(problem: &Problem, rates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
     normalized(problem, rates, Fill)

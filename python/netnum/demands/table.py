@@ -33,6 +33,14 @@ class Demands:
     ------
     ProblemError
         For arrays of different lengths, and for a volume that is negative or not finite.
+
+    Examples
+    --------
+    >>> demands = netnum.Demands([0, 0, 1], [1, 2, 2], [3.0, 1.0, 2.0])
+    >>> demands
+    Demands(3, 6 in all)
+    >>> demands[demands.volumes > 1.5].scaled(2.0).volumes
+    array([6., 4.])
     """
 
     sources: NDArray[np.int64]

@@ -54,6 +54,16 @@ def from_edges(path_or_text: str | os.PathLike[str]) -> Topology:
         With the number of the line that is wrong, or when a str is neither a text nor the name of a file.
     OSError
         When a file cannot be read.
+
+    Examples
+    --------
+    >>> net = netnum.topology.from_edges('''
+    ... # from to capacity
+    ... Oslo Bergen 10
+    ... Bergen Voss 4
+    ... ''')
+    >>> net.node_names, net.capacities
+    (['Oslo', 'Bergen', 'Voss'], array([10., 10.,  4.,  4.]))
     """
     is_text = isinstance(path_or_text, str) and (
         "\n" in path_or_text or len(path_or_text.split()) == 3 or not path_or_text.strip()

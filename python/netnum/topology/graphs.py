@@ -50,6 +50,13 @@ def from_networkx(g: networkx.Graph[Any], capacity: str = "capacity") -> Topolog
         Naming an edge without a capacity, or with a bad one, or two nodes of one name.
     TypeError
         For what is no graph of networkx, and for a number instead of an attribute's name.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> graph = networkx.Graph([("a", "b", {"capacity": 10.0}), ("b", "c", {"capacity": 4.0})])
+    >>> netnum.topology.from_networkx(graph).link_names
+    ['a -> b', 'b -> a', 'b -> c', 'c -> b']
     """
     if not hasattr(g, "nodes"):
         raise TypeError(f"g must be a graph of networkx, not {type(g).__name__}")

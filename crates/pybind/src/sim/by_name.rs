@@ -232,6 +232,11 @@ fn raise_routing(error: Error) -> PyErr {
 /// dict
 ///     Name of every policy → ``{"summary": str, "options": {name: default}}``. A default of None stands for nothing,
 ///     or for the default of the method that the option belongs to.
+///
+/// Examples
+/// --------
+/// >>> netnum.sim.policies()["srpt"]["options"]
+/// {'by': 'size'}
 #[pyfunction]
 pub(crate) fn policies(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     listed(py, POLICIES)
@@ -243,6 +248,11 @@ pub(crate) fn policies(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// -------
 /// dict
 ///     Name of every routing → ``{"summary": str, "options": {name: default}}``.
+///
+/// Examples
+/// --------
+/// >>> list(netnum.sim.routings())
+/// ['ecmp', 'flow-bender', 'spray', 'k-shortest', 'adaptive']
 #[pyfunction]
 pub(crate) fn routings(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     listed(py, ROUTINGS)

@@ -18,6 +18,17 @@ const BITS: f64 = 8.0;
 /// The flows at one time, in order of arrival, as read-only columns.
 ///
 /// `simulate` gives it to a user-defined policy. It does not change while the simulation continues.
+///
+/// Examples
+/// --------
+/// >>> class Fair:
+/// ...     def allocate(self, now, flows):
+/// ...         assert len(flows.left) == len(flows.paths) == len(flows)
+/// ...         return flows.max_min()
+/// >>> net = netnum.topology.single_link(8.0)  # 1 byte per second
+/// >>> workload = netnum.sim.Workload([0.0, 0.0], [0, 0], [1, 1], [1.0, 2.0])
+/// >>> netnum.sim.simulate(net, workload, policy=Fair()).completion_times.round(6)
+/// array([2., 3.])
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Flows {
     workload: Py<Workload>,

@@ -10,6 +10,17 @@ use crate::numbers;
 /// The state of the network at one time, as read-only columns.
 ///
 /// `simulate` gives it to a user-defined routing. It does not change while the simulation continues.
+///
+/// Examples
+/// --------
+/// >>> class LeastLoaded:
+/// ...     def route(self, flow, source, destination, paths, network):
+/// ...         used = network.loads / network.capacities
+/// ...         return min(range(len(paths)), key=lambda path: used[paths[path]].max())
+/// >>> net = netnum.topology.leaf_spine(racks=2, servers_per_rack=2, spines=2, fabric_capacity=10e9)
+/// >>> workload = netnum.sim.Workload([0.0, 1e-6], [0, 1], [2, 3], [1e6, 1e6])
+/// >>> netnum.sim.simulate(net, workload, routing=LeastLoaded()).slowdowns.round(6)
+/// array([1., 1.])
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Network {
     /// The time, in seconds.

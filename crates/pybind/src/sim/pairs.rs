@@ -83,6 +83,12 @@ fn columns<'py>(
 /// Returns
 /// -------
 /// array of int, shape (ends, 2)
+///
+/// Examples
+/// --------
+/// >>> pairs = netnum.sim.permutation(netnum.topology.star(4), seed=1)
+/// >>> sorted(pairs[:, 0].tolist()), sorted(pairs[:, 1].tolist())
+/// ([0, 1, 2, 3], [0, 1, 2, 3])
 #[pyfunction]
 #[pyo3(signature = (net, seed=None), text_signature = "(net, seed=0)")]
 pub(crate) fn permutation<'py>(
@@ -106,6 +112,12 @@ pub(crate) fn permutation<'py>(
 /// Returns
 /// -------
 /// array of int, shape (senders, 2)
+///
+/// Examples
+/// --------
+/// >>> pairs = netnum.sim.incast(netnum.topology.star(4), receiver=0, senders=3)
+/// >>> pairs.shape, set(pairs[:, 1].tolist())
+/// ((3, 2), {0})
 #[pyfunction]
 #[pyo3(signature = (net, receiver, senders, seed=None), text_signature = "(net, receiver, senders, seed=0)")]
 pub(crate) fn incast<'py>(
@@ -128,6 +140,11 @@ pub(crate) fn incast<'py>(
 /// Returns
 /// -------
 /// array of int, shape (ends * (ends - 1), 2)
+///
+/// Examples
+/// --------
+/// >>> netnum.sim.all_to_all(netnum.topology.star(3)).tolist()
+/// [[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1]]
 #[pyfunction]
 pub(crate) fn all_to_all<'py>(py: Python<'py>, net: &Bound<'py, Topology>) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let net = net.get();

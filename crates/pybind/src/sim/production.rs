@@ -25,6 +25,12 @@ use crate::topology::seed_of;
 /// Returns
 /// -------
 /// array of float, shape (flows,)
+///
+/// Examples
+/// --------
+/// >>> rates = netnum.sim.log_normal(1000, median=1e9, sigma=0.5, bounds=(1e8, 1e10), seed=1)
+/// >>> rates.shape, bool(rates.min() >= 1e8 and rates.max() <= 1e10)
+/// ((1000,), True)
 #[pyfunction]
 #[pyo3(signature = (flows, median, sigma, *, bounds=None, seed=None))]
 #[pyo3(text_signature = "(flows, median, sigma, *, bounds=(0, 1e999), seed=0)")]

@@ -13,6 +13,14 @@ use crate::error::setting;
 use crate::numbers;
 
 /// The results of a simulation. Columns over flows are in the order of the workload.
+///
+/// Examples
+/// --------
+/// >>> net = netnum.topology.single_link(8.0)  # 1 byte per second
+/// >>> workload = netnum.sim.Workload([0.0, 0.0], [0, 0], [1, 1], [1.0, 2.0])
+/// >>> report = netnum.sim.simulate(net, workload, policy="srpt")
+/// >>> report.status, report.completion_times.round(6), report.slowdowns.round(6)
+/// ('finished', array([1., 3.]), array([1. , 1.5]))
 #[pyclass(frozen, module = "netnum.sim")]
 pub(crate) struct Report {
     core: Core,

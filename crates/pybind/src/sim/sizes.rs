@@ -23,6 +23,12 @@ use crate::numbers;
 /// ------
 /// ProblemError
 ///     Naming the point that is wrong.
+///
+/// Examples
+/// --------
+/// >>> sizes = netnum.sim.Sizes([(1000, 0.5), (3000, 1.0)])
+/// >>> sizes.mean, sizes.quantile(0.75)
+/// (1500.0, 2000.0)
 #[pyclass(frozen, eq, module = "netnum.sim")]
 #[derive(PartialEq)]
 pub(crate) struct Sizes {

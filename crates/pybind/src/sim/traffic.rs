@@ -17,6 +17,14 @@ use pyo3::prelude::*;
 ///     Packets with starts and ends: one for all messages of a server between two steps of the allocator.
 /// packets_to_servers : int
 ///     Packets with new rates: one for all new rates of a step for one server.
+///
+/// Examples
+/// --------
+/// >>> net = netnum.topology.star(3, capacity=10e9)
+/// >>> workload = netnum.sim.Workload([0.0, 0.0], [0, 1], [2, 2], [1e5, 1e5])
+/// >>> traffic = netnum.sim.simulate(net, workload, policy="flowtune").update_traffic
+/// >>> traffic.starts, traffic.ends
+/// (2, 2)
 #[pyclass(frozen, eq, module = "netnum.sim")]
 #[derive(PartialEq)]
 pub(crate) struct UpdateTraffic {

@@ -40,6 +40,15 @@ use crate::topology::{Topology, seed_of};
 /// ------
 /// ProblemError
 ///     Naming the first flow that is wrong, or earlier than the one before it.
+///
+/// Examples
+/// --------
+/// >>> workload = netnum.sim.Workload([0.0, 0.5], [0, 1], [1, 0], [1e6, 2e6])
+/// >>> workload.to_csv().splitlines()[1]
+/// '0.0,0,1,1000000.0'
+/// >>> net = netnum.topology.star(4, capacity=10e9)
+/// >>> len(netnum.sim.Workload.poisson(net, netnum.sim.sizes.web_search, load=0.5, flows=100, seed=1))
+/// 100
 #[pyclass(frozen, eq, module = "netnum.sim")]
 #[derive(PartialEq)]
 pub(crate) struct Workload {

@@ -150,6 +150,13 @@ pub(crate) fn solve(
 ///     Name of every method → ``{"summary": str, "options": {name: option}}``, the one to use first first, and every
 ///     option as ``{"default": float, "range": str, "summary": str}``. The range is in words, such as ``"a finite
 ///     number > 0"``.
+///
+/// Examples
+/// --------
+/// >>> list(netnum.methods())[:3]
+/// ['fast-ned', 'ned', 'gradient']
+/// >>> netnum.methods()["ned"]["options"]["gamma"]["default"]
+/// 0.4
 #[pyfunction]
 pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let methods = PyDict::new(py);

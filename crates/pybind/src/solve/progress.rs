@@ -3,6 +3,14 @@
 use pyo3::prelude::*;
 
 /// The state of a running solve, for a callback.
+///
+/// Examples
+/// --------
+/// >>> def enough(progress):
+/// ...     return progress.gap > 1e-2  # False stops the solve
+/// >>> problem = netnum.Problem([1.0, 2.0], [[0, 1], [0], [1]], netnum.AlphaFair(1.0))
+/// >>> netnum.solve(problem, "ned", callback=enough).status
+/// 'stopped'
 #[pyclass(frozen, eq, get_all, module = "netnum")]
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Progress {

@@ -15,6 +15,15 @@ use crate::numbers;
 /// Rates, prices and their proof, in the units of the problem.
 ///
 /// The arrays are the memory of the solver, moved and not copied; they are read-only.
+///
+/// Examples
+/// --------
+/// >>> problem = netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], netnum.AlphaFair(1.0))
+/// >>> solution = netnum.solve(problem)
+/// >>> solution.status, solution.gap <= 1e-6
+/// ('optimal', True)
+/// >>> solution.rates.round(3), solution.prices.round(2)
+/// (array([0.333, 0.667, 0.667]), array([1.5, 1.5]))
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solution {
     /// Why the solve ended. The rates are feasible in any case, and the best that were certified.

@@ -19,6 +19,16 @@ use crate::numbers::{self, counted, read_only};
 /// The arrays are read-only. ``len()`` is the number of scenarios, ``solutions[3]`` is one of them as a `Solution`, and
 /// a loop goes through them; a slice, a list of places or an array of bool, such as
 /// ``solutions[~solutions.is_optimal]``, has some of them as `Solutions`.
+///
+/// Examples
+/// --------
+/// >>> problem = netnum.Problem([2.0, 8.0], [[0], [0], [1]], netnum.AlphaFair(1.0))
+/// >>> solutions = netnum.solve_many(problem, flow_caps=[[3.0, 3.0, 3.0], [0.5, 3.0, 3.0]])
+/// >>> len(solutions), solutions.flow_rates.round(3)
+/// (2, array([[1. , 1. , 3. ],
+///        [0.5, 1.5, 3. ]]))
+/// >>> solutions[1].rates.round(3)
+/// array([0.5, 1.5, 3. ])
 #[pyclass(frozen, module = "netnum")]
 pub(crate) struct Solutions {
     /// How each ended, as in `Solution.status`: array of str, shape (scenarios,).

@@ -7,6 +7,13 @@ use pyo3::prelude::*;
 use crate::numbers;
 
 /// One row per iteration of a solve, as columns.
+///
+/// Examples
+/// --------
+/// >>> problem = netnum.Problem([1.0, 2.0], [[0, 1], [0], [1]], netnum.AlphaFair(1.0))
+/// >>> trace = netnum.solve(problem, "ned", trace=True).trace
+/// >>> trace.iteration[:3], bool(trace.gap[-1] <= 1e-6)
+/// (array([0, 1, 2]), True)
 #[pyclass(frozen, get_all, module = "netnum")]
 pub(crate) struct Trace {
     /// Iterations done, from 0: array of int, shape (rows,).

@@ -37,6 +37,12 @@ fn made(py: Python<'_>, make: impl FnOnce() -> netnum_core::Result<Core> + Send)
 /// Notes
 /// -----
 /// 9 racks of 16 servers under 4 spines is the network of Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017.
+///
+/// Examples
+/// --------
+/// >>> net = netnum.topology.leaf_spine(racks=9, servers_per_rack=16, spines=4)
+/// >>> net.ends, len(net.capacities), len(net.paths(0, 143))
+/// (144, 360, 4)
 #[pyfunction]
 #[pyo3(signature = (racks, servers_per_rack, spines, server_capacity=10e9, fabric_capacity=40e9))]
 pub(crate) fn leaf_spine(
@@ -74,6 +80,12 @@ pub(crate) fn leaf_spine(
 /// Notes
 /// -----
 /// Source: Al-Fares, Loukissas, Vahdat, *A Scalable, Commodity Data Center Network Architecture*, SIGCOMM 2008, §3.
+///
+/// Examples
+/// --------
+/// >>> net = netnum.topology.fat_tree(4)
+/// >>> net.ends, len(net.paths(0, 15))
+/// (16, 4)
 #[pyfunction]
 #[pyo3(signature = (k, capacity=1.0))]
 pub(crate) fn fat_tree(k: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology> {
@@ -92,6 +104,12 @@ pub(crate) fn fat_tree(k: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology
 /// Returns
 /// -------
 /// Topology
+///
+/// Examples
+/// --------
+/// >>> net = netnum.topology.single_link(10.0)
+/// >>> net.capacities, net.paths(0, 1)[0]
+/// (array([10.]), array([0]))
 #[pyfunction]
 #[pyo3(signature = (capacity=1.0))]
 pub(crate) fn single_link(py: Python<'_>, capacity: f64) -> PyResult<Topology> {
@@ -110,6 +128,12 @@ pub(crate) fn single_link(py: Python<'_>, capacity: f64) -> PyResult<Topology> {
 /// Returns
 /// -------
 /// Topology
+///
+/// Examples
+/// --------
+/// >>> net = netnum.topology.parking_lot(3, capacity=10.0)
+/// >>> net.paths(0, 3)[0], net.capacities
+/// (array([0, 1, 2]), array([10., 10., 10.]))
 #[pyfunction]
 #[pyo3(signature = (n, capacity=1.0))]
 pub(crate) fn parking_lot(n: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology> {
@@ -131,6 +155,12 @@ pub(crate) fn parking_lot(n: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topol
 /// Returns
 /// -------
 /// Topology
+///
+/// Examples
+/// --------
+/// >>> net = netnum.topology.star(3)
+/// >>> net.paths(0, 2)[0], net.link_names[5]
+/// (array([0, 5]), 'hub -> server 2')
 #[pyfunction]
 #[pyo3(signature = (servers, capacity=1.0))]
 pub(crate) fn star(servers: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology> {

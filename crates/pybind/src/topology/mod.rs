@@ -52,6 +52,14 @@ use nodes::Labels;
 /// ------
 /// ProblemError
 ///     Naming the node or link that is wrong.
+///
+/// Examples
+/// --------
+/// >>> net = netnum.Topology(["Oslo", "Bergen", "Voss"], [[0, 2], [2, 1]], capacities=[10.0, 4.0])
+/// >>> net.link_names
+/// ['Oslo -> Voss', 'Voss -> Bergen']
+/// >>> net.paths("Oslo", "Bergen")[0]
+/// array([0, 1])
 #[pyclass(frozen, eq, module = "netnum")]
 pub(crate) struct Topology {
     pub(crate) core: Core,

@@ -49,6 +49,14 @@ use crate::numbers;
 /// -----
 /// Source: Mo, Walrand, *Fair end-to-end window-based congestion control*, ToN 2000; in this form Nagaraj et al.,
 /// *NUMFabric*, SIGCOMM 2016, §2.
+///
+/// Examples
+/// --------
+/// >>> fair = netnum.AlphaFair(2.0, weight=[1.0, 2.0])
+/// >>> fair.demand([0.25, 0.25])
+/// array([2., 4.])
+/// >>> netnum.solve(netnum.Problem([9.0], [[0], [0]], fair)).rates.round(3)
+/// array([3., 6.])
 #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
 #[derive(PartialEq)]
 pub(crate) struct AlphaFair(Arc<Core>);

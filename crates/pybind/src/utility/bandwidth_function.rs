@@ -40,6 +40,15 @@ use crate::numbers;
 /// -----
 /// Sources: Kumar et al., *BwE*, SIGCOMM 2015, for the curves; Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, for the
 /// utility, with α ≈ 5.
+///
+/// Examples
+/// --------
+/// The first flow takes up to 10 alone, and above that the second gets twice of what the first gets:
+///
+/// >>> first = netnum.BandwidthFunction([0.0, 2.0, 2.5], [0.0, 10.0, 15.0], alpha=np.inf)
+/// >>> second = netnum.BandwidthFunction([0.0, 2.0, 2.5], [0.0, 0.0, 10.0], alpha=np.inf)
+/// >>> netnum.solve(netnum.Problem([16.0], [[0], [0]], [first, second])).rates.round(6)
+/// array([12.,  4.])
 #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
 #[derive(PartialEq)]
 pub(crate) struct BandwidthFunction(Arc<Core>);

@@ -21,6 +21,12 @@ use crate::numbers;
 /// ------
 /// UtilityError
 ///     Naming the flow whose weight is out of range.
+///
+/// Examples
+/// --------
+/// >>> problem = netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], netnum.Linear([1.0, 1.0, 1.0]))
+/// >>> netnum.solve(problem).rates.round(4)
+/// array([0., 1., 1.])
 #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
 #[derive(PartialEq)]
 pub(crate) struct Linear(Arc<Core>);

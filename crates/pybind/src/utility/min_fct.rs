@@ -33,6 +33,14 @@ use crate::numbers;
 /// Notes
 /// -----
 /// Source: Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2, with ε = 0.125.
+///
+/// Examples
+/// --------
+/// The smaller of two flows gets 256 times the rate of the other, of twice its size:
+///
+/// >>> problem = netnum.Problem([257.0], [[0], [0]], netnum.MinFct([1.0, 2.0]))
+/// >>> netnum.solve(problem, stop="kkt").rates.round(2)
+/// array([256.,   1.])
 #[pyclass(frozen, eq, extends = Utility, module = "netnum")]
 #[derive(PartialEq)]
 pub(crate) struct MinFct(Arc<Core>);

@@ -29,6 +29,14 @@ pub(crate) use user::UserUtility;
 ///
 /// A user-defined utility does not derive from it: it is any object with the methods `value` and `marginal`, and
 /// `demand` and `demand_slope` where there are formulas for them.
+///
+/// Examples
+/// --------
+/// >>> utility = netnum.AlphaFair(2.0)
+/// >>> isinstance(utility, netnum.Utility)
+/// True
+/// >>> utility.value(2.0), utility.marginal(2.0), utility.demand(0.25)
+/// (-0.5, 0.25, 2.0)
 #[pyclass(frozen, subclass, module = "netnum")]
 pub(crate) struct Utility {
     core: Arc<dyn Core>,
@@ -224,6 +232,15 @@ pub(crate) fn repr(utility: &Bound<'_, PyAny>) -> PyResult<String> {
 /// UtilityError
 ///     Naming the law that is broken, with the numbers that show it. An exception of the utility itself is raised
 ///     unchanged.
+///
+/// Examples
+/// --------
+/// >>> class Root:
+/// ...     def value(self, rates):
+/// ...         return 2 * np.sqrt(rates)
+/// ...     def marginal(self, rates):
+/// ...         return 1 / np.sqrt(rates)
+/// >>> netnum.check_utility(Root())  # nothing is wrong
 #[pyfunction]
 #[pyo3(signature = (utility, flow=None, scale=1.0))]
 #[pyo3(text_signature = "(utility, flow=0, scale=1.0)")]
