@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.intersphinx",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx-mathjax-offline",
 ]
 exclude_patterns = ["_build", "reproductions"]
 templates_path = ["_templates"]
