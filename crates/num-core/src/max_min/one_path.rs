@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::curves::CurveFill;
 use super::search::{METHOD, SLICE};
 use super::water_fill::WaterFill;
-use super::{flow_shares, flow_weights};
+use super::{flow_shares, path_weights};
 use crate::error::Result;
 use crate::interrupt;
 use crate::normalize::{FNorm, Normalizer};
@@ -33,10 +33,9 @@ impl OnePath {
     pub(super) fn new(problem: &Problem) -> Result<Self> {
         let (capacities, group) = (problem.capacities(), problem.group());
         let caps = || (0..group.len()).map(|path| problem.limit(path)).collect::<Vec<_>>();
-        let fill = match flow_weights(problem)? {
-            Some(of_flow) => {
+        let fill = match path_weights(problem, METHOD)? {
+            Some(weights) => {
                 interrupt::check()?;
-                let weights: Vec<f64> = group.iter().map(|&flow| of_flow[flow as usize]).collect();
                 let mut fill = WaterFill::new(capacities, problem.shared_paths())?;
                 interrupt::check()?;
                 let mut rates = vec![0.0; weights.len()];
