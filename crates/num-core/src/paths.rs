@@ -113,11 +113,11 @@ impl Paths {
         let (mut indptr, mut pacer) = (vec![0; links + 1], Pacer::new());
         for chunk in self.indices.chunks(Self::CHUNK) {
             pacer.did(chunk.len())?;
-            if chunk.iter().any(|&link| link as usize >= links) {
-                self.check_range(links)?;
-            }
             for &link in chunk {
-                indptr[link as usize + 1] += 1;
+                match indptr.get_mut(link as usize + 1) {
+                    Some(count) => *count += 1,
+                    None => self.check_range(links)?,
+                }
             }
         }
         for link in 0..links {

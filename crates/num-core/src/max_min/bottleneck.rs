@@ -63,6 +63,46 @@ pub(super) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[I
     Ok(residual)
 }
 
+/// The same where every path stops at the lowest level, a rate per weight, of its links, and these are full; nothing
+/// where that is not so. One pass over the paths, which none of them may leave at a cap.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn residual_at_levels(
+    problem: &Problem,
+    weights: &[f64],
+    levels: impl Iterator<Item = f64>,
+    rates: &[f64],
+) -> Result<Option<f64>> {
+    let mut links: Vec<[f64; 2]> = levels.map(|level| [0.0, level]).collect();
+    let mut holds = true;
+    each_path(
+        problem.paths(),
+        &runs(problem.paths().indptr()),
+        #[inline(always)]
+        |path, crossed| {
+            let (rate, mut lowest) = (rates[path], f64::INFINITY);
+            for &link in crossed {
+                let [load, level] = &mut links[link as usize];
+                *load += rate;
+                lowest = if *level < lowest { *level } else { lowest };
+            }
+            // Fair shares that are this near to a level are as near to each other as ROUNDING.
+            holds &= (rate - weights[path] * lowest).abs() <= 0.25 * ROUNDING * rate;
+        },
+    )?;
+    // A path over a failed link is closed, at level 0.
+    let is_full = |([_, level], capacity): &(&[f64; 2], &f64)| level.is_finite() && **capacity > 0.0;
+    let full = links.iter().zip(problem.capacities()).filter(is_full);
+    let residual = full.fold(0.0f64, |residual, (&[load, _], &capacity)| residual.max(idle(load, capacity)));
+    Ok(holds.then_some(residual))
+}
+
+/// What a load leaves of a link, as a part of its capacity; all where there is neither.
+fn idle(load: f64, capacity: f64) -> f64 {
+    (1.0 - if load > 0.0 { load / capacity } else { 0.0 }).max(0.0)
+}
+
 /// The bottleneck of every path: none where it is closed or at its cap or saturation, or where no link is within
 /// `near` of being one. For flows with one path each.
 ///
@@ -111,7 +151,7 @@ impl Links {
             },
         )?;
         for ([load, _], &capacity) in links.iter_mut().zip(problem.capacities()) {
-            *load = (1.0 - if *load > 0.0 { *load / capacity } else { 0.0 }).max(0.0);
+            *load = idle(*load, capacity);
         }
         Ok(Self(links))
     }

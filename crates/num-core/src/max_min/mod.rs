@@ -141,7 +141,9 @@ fn flow_weights(problem: &Problem, method: &str) -> Result<Option<Vec<f64>>> {
                 each_share(problem, method, |_, _| ())?;
                 return Ok(None);
             }
-            if let Some(place) = out.iter().position(|weight| !is_weight(*weight)) {
+            // All of them first, in a loop that is vectorized.
+            if !out.iter().fold(true, |all, &weight| all & is_weight(weight)) {
+                let place = out.iter().position(|&weight| !is_weight(weight)).expect("one is not");
                 return Err(wrong_weight(block.flows[start + place] as usize, out[place]));
             }
         }
@@ -162,7 +164,7 @@ fn path_weights(problem: &Problem, method: &str) -> Result<Option<Vec<f64>>> {
 }
 
 fn is_weight(weight: f64) -> bool {
-    weight > 0.0 && weight < f64::INFINITY
+    (weight > 0.0) & (weight < f64::INFINITY)
 }
 
 fn wrong_weight(flow: usize, weight: f64) -> Error {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::bottleneck::{bottleneck_residual, residual_at_levels};
 use super::curves::CurveFill;
 use super::search::{METHOD, SLICE};
 use super::water_fill::WaterFill;
@@ -23,7 +24,7 @@ pub(super) struct OnePath {
 
 #[derive(Debug)]
 enum Fill {
-    Weights { fill: Box<WaterFill<Arc<Paths>>>, caps: Vec<f64>, rates: Vec<f64> },
+    Weights { fill: Box<WaterFill<Arc<Paths>>>, weights: Vec<f64>, caps: Vec<f64>, rates: Vec<f64> },
     Curves(Box<CurveFill>),
 }
 
@@ -41,7 +42,7 @@ impl OnePath {
                 let mut rates = vec![0.0; weights.len()];
                 fill.start(&weights, &mut rates)?;
                 let caps = if problem.has_rate_caps() || problem.has_flow_caps() { caps() } else { Vec::new() };
-                Fill::Weights { fill: Box::new(fill), caps, rates }
+                Fill::Weights { fill: Box::new(fill), weights, caps, rates }
             }
             None => {
                 let of_flow = flow_shares(problem, METHOD)?;
@@ -68,7 +69,7 @@ impl OnePath {
             // A visit of a path costs some ten of them.
             let paths = operations.min(SLICE) / 8;
             self.is_done = match &mut self.fill {
-                Fill::Weights { fill, caps, rates } => fill.rise(caps, rates, paths),
+                Fill::Weights { fill, caps, rates, .. } => fill.rise(caps, rates, paths),
                 Fill::Curves(fill) => fill.rise(paths / 8),
             };
             if self.is_done {
@@ -78,11 +79,26 @@ impl OnePath {
         Ok(self.is_done)
     }
 
+    /// How far its rates are proven, once it is done.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn residual(&self, rates: &[f64]) -> Result<f64> {
+        let proven = match &self.fill {
+            // A path may have stopped at its cap instead.
+            Fill::Weights { fill, weights, caps, .. } if caps.is_empty() => {
+                residual_at_levels(&self.problem, weights, fill.levels(), rates)?
+            }
+            _ => None,
+        };
+        proven.map_or_else(|| bottleneck_residual(&self.problem, rates, &[]), Ok)
+    }
+
     /// Feasible rates so far.
     pub(super) fn rates(&self) -> Vec<f64> {
         match &self.fill {
             Fill::Weights { rates, .. } if self.is_done => rates.clone(),
-            Fill::Weights { fill, caps, rates } => fill.so_far(caps, rates),
+            Fill::Weights { fill, caps, rates, .. } => fill.so_far(caps, rates),
             Fill::Curves(fill) => {
                 let mut rates = fill.so_far();
                 // Fair shares that no float can hold would leave a link too full.

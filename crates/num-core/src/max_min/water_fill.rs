@@ -24,6 +24,7 @@
 
 use std::array::from_fn;
 use std::borrow::Borrow;
+use std::hint::select_unpredictable;
 
 use super::tournament::Tournament;
 use crate::error::Result;
@@ -49,9 +50,13 @@ pub(crate) struct WaterFill<P> {
     through: Paths,
     /// The rate that counts as 1, so that no sum overflows: a power of two near the largest capacity.
     unit: f64,
+    /// The weight that counts as 1.
+    weight_unit: f64,
     capacities: Vec<f64>,
     links: Vec<Link>,
     least: Vec<Least>,
+    /// The level at which every link has filled; ∞ where it has not.
+    levels: Vec<f64>,
     /// The number of links of every path, if it is the same for all.
     length: Option<usize>,
     stopped: Stopped,
@@ -108,7 +113,8 @@ impl Link {
     /// The level at which it fills, or a bound of it; at least the present one.
     fn level(&self, Least { capacity, weight: least }: Least, water: f64) -> f64 {
         let (left, weight) = (self.high[0] + self.low[0], self.weight());
-        if weight <= least || left - weight * water <= capacity { water } else { left / weight }
+        let is_water = (weight <= least) | (left - weight * water <= capacity);
+        select_unpredictable(is_water, water, left / weight)
     }
 }
 
@@ -159,6 +165,8 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         Ok(Self {
             through,
             unit,
+            weight_unit: 1.0,
+            levels: Vec::new(),
             capacities: capacities.iter().map(|capacity| capacity / unit).collect(),
             links: Vec::with_capacity(capacities.len()),
             least: Vec::with_capacity(capacities.len()),
@@ -200,7 +208,8 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             visited += 1;
             let level = self.links[link].level(self.least[link], self.water);
             if level > bound {
-                self.tournament.set(link, level);
+                let Self { links, least, tournament, water, .. } = self;
+                tournament.set_around(link, |link| links[link].level(least[link], *water));
                 continue;
             }
             visited += self.through.links(link).len();
@@ -211,6 +220,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
                 self.least[link].weight = self.links[link].set_weight(&self.rising[..rising], rates);
             } else if caps.is_empty() || !self.stop_at_caps(rising, level, caps, rates) {
                 self.stop(link, rising, level, rates);
+                self.levels[link] = level;
                 self.tournament.set(link, f64::INFINITY);
                 self.water = level;
             }
@@ -228,6 +238,11 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         rates.iter().enumerate().map(rate).collect()
     }
 
+    /// The rate per weight at which every link has filled; ∞ where it has not.
+    pub(super) fn levels(&self) -> impl Iterator<Item = f64> {
+        self.levels.iter().map(|level| level * (self.unit / self.weight_unit))
+    }
+
     /// Leaves in `rates` the weight of every path as a part of the largest, which stays there until it stops.
     ///
     /// # Errors
@@ -236,6 +251,9 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         self.water = 0.0;
         let mut pacer = Pacer::new();
         let unit = power_of_two(largest(weights));
+        self.weight_unit = unit;
+        self.levels.clear();
+        self.levels.resize(self.capacities.len(), f64::INFINITY);
         let words = self.stopped.0.iter_mut().zip(rates.chunks_mut(64)).zip(weights.chunks(64));
         for (first, ((stopped, rates), weights)) in (0..).step_by(64).zip(words) {
             pacer.did(64)?;

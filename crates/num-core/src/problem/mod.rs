@@ -291,7 +291,8 @@ impl Problem {
     pub fn pairs_flows_with_paths(&self) -> bool {
         // Piece by piece, as a loop that may end at any flow is not vectorized.
         let is_paired = |(first, flows): (usize, &[u32])| {
-            flows.iter().zip(first as u32..).fold(true, |paired, (&flow, path)| paired & (flow == path))
+            let others = flows.iter().enumerate().map(|(place, &flow)| flow ^ (first + place) as u32);
+            others.fold(0, |any, other| any | other) == 0
         };
         self.is_single_path() && (0..).step_by(PIECE).zip(self.group.chunks(PIECE)).all(is_paired)
     }
