@@ -269,7 +269,8 @@ impl<P: Borrow<Paths>> WaterFill<P> {
                 *stopped |= u64::from(*rate == 0.0) << place;
             }
         }
-        (self.links.clear(), self.least.clear());
+        self.links.clear();
+        self.least.clear();
         for (&capacity, paths) in self.capacities.iter().zip(self.through.iter()) {
             pacer.did(paths.len())?;
             let mut link = Link { high: [capacity, 0.0], low: [0.0; 2] };
