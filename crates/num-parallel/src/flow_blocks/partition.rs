@@ -36,6 +36,9 @@ pub(crate) struct PairTable {
     /// of row r and column c is entry `start + r * columns.len() + c`.
     pub(crate) rows: Vec<u32>,
     pub(crate) columns: Vec<u32>,
+    /// How much further every column's link is than the one before, if all are equally far, or 0: at 1 and 2 they are
+    /// copied by vectors. At 2 the links of a direction and those against it take turns.
+    pub(crate) step: u32,
     firsts_are_rows: bool,
 }
 
@@ -239,7 +242,10 @@ impl Partition {
         }
         let first = firsts[0];
         let (rows, columns) = if firsts_are_rows { (firsts, seconds) } else { (seconds, firsts) };
-        self.tables.push(PairTable { start, first, rows, columns, firsts_are_rows });
+        let mut steps = columns.windows(2).map(|links| links[1] - links[0]);
+        let step = steps.next().unwrap_or(1);
+        let step = if steps.all(|other| other == step) { step } else { 0 };
+        self.tables.push(PairTable { start, first, rows, columns, step, firsts_are_rows });
         self.entries = self.tables[table as usize].entries().end;
     }
 

@@ -85,20 +85,31 @@ impl<R: Real> Tables<R> {
         (View { prices: &self.prices, priced: &self.priced }, self.counts_priced, &mut self.sums)
     }
 
-    /// Moves what was put on links, and on the pairs of these tables, to the links.
-    pub(crate) fn take_sums(&mut self, partition: &Partition, tables: &[u32], links: &mut [[R; 2]]) {
+    /// Moves what was put on the pairs of these tables to their links.
+    pub(crate) fn gather(&mut self, partition: &Partition, tables: &[u32]) {
         let sums = &mut self.sums;
         vectorized(
             #[inline(always)]
             || {
                 for &table in tables {
-                    take(&partition.tables()[table as usize], sums);
+                    gather(&partition.tables()[table as usize], sums);
                 }
             },
         );
+    }
+
+    /// Takes what was put on every link.
+    pub(crate) fn take<T>(&mut self, links: &mut [T], put: impl Fn(&mut T, [R; 2])) {
         let sums = &mut self.sums[..links.len()];
-        links.copy_from_slice(sums);
-        sums.fill([R::ZERO; 2]);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (links, sums) in links.chunks_mut(TAKEN).zip(sums.chunks_mut(TAKEN)) {
+                    links.iter_mut().zip(&*sums).for_each(|(link, &sum)| put(link, sum));
+                    sums.fill([R::ZERO; 2]);
+                }
+            },
+        );
     }
 
     /// The fractions of all entries, with the pairs of these tables.
@@ -160,9 +171,11 @@ fn for_pairs<R: Real>(node: &PairTable, table: &mut [R], of: impl Fn(R, R) -> R 
     let (links, pairs) = table.split_at_mut(node.start);
     in_strips!(node.columns.len(), (first, WIDTH) => {
         let columns = strip::<_, WIDTH>(&node.columns, first);
-        let columns = match run(columns) {
-            Some(start) => *strip(links, start),
-            None => columns.map(|link| links[link as usize]),
+        let from = &links[columns[0] as usize..];
+        let columns = match (node.step, from.first_chunk::<{ 2 * WIDTH }>()) {
+            (1, _) => *strip(from, 0),
+            (2, Some(both)) => std::array::from_fn(|column| both[2 * column]),
+            _ => columns.map(|link| links[link as usize]),
         };
         for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
             let own = links[link as usize];
@@ -175,7 +188,7 @@ fn for_pairs<R: Real>(node: &PairTable, table: &mut [R], of: impl Fn(R, R) -> R 
 
 /// Adds the sums of a table's rows and columns to their links, and clears it.
 #[inline(always)]
-fn take<R: Real>(node: &PairTable, sums: &mut [[R; 2]]) {
+fn gather<R: Real>(node: &PairTable, sums: &mut [[R; 2]]) {
     let (links, pairs) = sums.split_at_mut(node.start);
     in_strips!(node.columns.len(), (first, WIDTH) => {
         let mut totals = [[R::ZERO; 2]; WIDTH];
@@ -196,21 +209,17 @@ fn take<R: Real>(node: &PairTable, sums: &mut [[R; 2]]) {
             add(&mut links[link as usize], row[0]);
         }
         let columns = strip::<_, WIDTH>(&node.columns, first);
-        match run(columns) {
-            Some(start) => {
-                for (link, total) in strip_mut::<_, WIDTH>(links, start).iter_mut().zip(totals) {
-                    add(link, total);
-                }
+        match (node.step, links[columns[0] as usize..].first_chunk_mut::<{ 2 * WIDTH }>()) {
+            (1, _) => {
+                let links = strip_mut::<_, WIDTH>(links, columns[0] as usize);
+                links.iter_mut().zip(totals).for_each(|(link, total)| add(link, total));
             }
-            None => columns.iter().zip(totals).for_each(|(&link, total)| add(&mut links[link as usize], total)),
+            (2, Some(both)) => {
+                both.as_chunks_mut().0.iter_mut().zip(totals).for_each(|([link, _], total)| add(link, total));
+            }
+            _ => columns.iter().zip(totals).for_each(|(&link, total)| add(&mut links[link as usize], total)),
         }
     });
-}
-
-/// The first of some links that follow one another, or none: copied as they are, and not one by one.
-#[inline(always)]
-fn run<const WIDTH: usize>(links: &[u32; WIDTH]) -> Option<usize> {
-    (links[WIDTH - 1] - links[0] == WIDTH as u32 - 1).then_some(links[0] as usize)
 }
 
 /// Some entries of a row.
@@ -225,4 +234,6 @@ fn strip_mut<T, const WIDTH: usize>(row: &mut [T], first: usize) -> &mut [T; WID
     row[first..].first_chunk_mut().expect(WITHIN)
 }
 
+/// Links whose sums are taken, then cleared while they are in the first-level cache.
+const TAKEN: usize = 256;
 const WITHIN: &str = "strips are within the row";
