@@ -191,23 +191,26 @@ fn for_pairs<R: Real>(node: &PairTable, table: &mut [R], of: impl Fn(R, R) -> R 
 fn gather<R: Real>(node: &PairTable, sums: &mut [[R; 2]]) {
     let (links, pairs) = sums.split_at_mut(node.start);
     in_strips!(node.columns.len(), (first, WIDTH) => {
-        let mut totals = [[R::ZERO; 2]; WIDTH];
+        // Flat, so that vectors are filled whichever kind of numbers it is.
+        let mut totals = [R::ZERO; 2 * WIDTH];
         for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
-            let mut row = std::mem::replace(strip_mut::<_, WIDTH>(row, first), [[R::ZERO; 2]; WIDTH]);
-            for (total, &pair) in totals.iter_mut().zip(&row) {
-                add(total, pair);
+            let row = strip_mut::<_, { 2 * WIDTH }>(row.as_flattened_mut(), 2 * first);
+            let mut row = std::mem::replace(row, [R::ZERO; 2 * WIDTH]);
+            for (total, &sum) in totals.iter_mut().zip(&row) {
+                *total += sum;
             }
             // Halves onto each other, so that no addition waits for the one before.
-            let mut half = WIDTH;
-            while half > 1 {
+            let mut half = 2 * WIDTH;
+            while half > 2 {
                 half /= 2;
-                for pair in 0..half {
-                    let other = row[pair + half];
-                    add(&mut row[pair], other);
+                for place in 0..half {
+                    let other = row[place + half];
+                    row[place] += other;
                 }
             }
-            add(&mut links[link as usize], row[0]);
+            add(&mut links[link as usize], [row[0], row[1]]);
         }
+        let totals = totals.as_chunks().0.iter().copied();
         let columns = strip::<_, WIDTH>(&node.columns, first);
         match (node.step, links[columns[0] as usize..].first_chunk_mut::<{ 2 * WIDTH }>()) {
             (1, _) => {
