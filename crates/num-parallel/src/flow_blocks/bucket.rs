@@ -374,16 +374,20 @@ impl<R: Real> Bucket<R> {
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
         let columns = self.rows.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
         for (paths, (rows, feasible)) in paths.iter().zip(columns) {
-            let (paths, mut least) = (Abreast::new(paths), [R::ONE; ABREAST]);
-            for (flow, least) in least.iter_mut().enumerate() {
-                *least = fractions[0][paths.id(flow, 0)];
-                for (position, fractions) in fractions.iter().enumerate().skip(1) {
-                    *least = least.at_most(fractions[paths.id(flow, position)]);
+            let (paths, mut least, mut normalized) = (Abreast::new(paths), [R::ONE; ABREAST], rows.rates);
+            for (position, fractions) in fractions.iter().enumerate() {
+                let mut found = [R::ONE; ABREAST];
+                for (flow, found) in found.iter_mut().enumerate() {
+                    *found = fractions[paths.id(flow, position)];
+                }
+                for flow in 0..ABREAST {
+                    least[flow] = least[flow].at_most(found[flow]);
                 }
             }
             for flow in 0..ABREAST {
-                feasible[flow] = rows.rates[flow] * least[flow];
+                normalized[flow] = normalized[flow] * least[flow];
             }
+            *feasible = normalized;
         }
     }
 

@@ -13,21 +13,21 @@ use netnum_core::numerics::vectorized;
 
 use super::partition::{PairTable, Partition};
 use super::real::Real;
-use super::windows::{View, WINDOW, add};
+use super::windows::{Lines, View, WINDOW, add};
 
 /// One entry per link, then one per link pair, then a window that is never used.
 #[derive(Debug)]
 pub(crate) struct Tables<R> {
     /// Price of every entry *(given, of links)*.
-    prices: Vec<R>,
+    prices: Lines<R>,
     /// Its priced links, 0 to 2, where a rule counts them *(given, of links)*.
-    priced: Vec<R>,
+    priced: Lines<R>,
     counts_priced: bool,
     /// [load, slope] that the flows of a block put there; 0 between blocks *(derived)*.
-    sums: Vec<[R; 2]>,
+    sums: Lines<[R; 2]>,
     /// The part of the demanded rates that an entry can carry, at most 1; empty before the first F-NORM *(given, of
     /// links)*.
-    fractions: Vec<R>,
+    fractions: Lines<R>,
     /// Whether the pairs of a table follow from the links that were read last.
     is_filled: Vec<bool>,
 }
@@ -36,11 +36,11 @@ impl<R: Real> Tables<R> {
     pub(crate) fn new(partition: &Partition) -> Self {
         let length = partition.entries() + WINDOW;
         Self {
-            prices: vec![R::ZERO; length],
-            priced: vec![R::ZERO; length],
+            prices: Lines::new(R::ZERO, length),
+            priced: Lines::new(R::ZERO, length),
             counts_priced: false,
-            sums: vec![[R::ZERO; 2]; length],
-            fractions: Vec::new(),
+            sums: Lines::new([R::ZERO; 2], length),
+            fractions: Lines::new(R::ZERO, 0),
             is_filled: vec![false; partition.tables().len()],
         }
     }
@@ -59,7 +59,9 @@ impl<R: Real> Tables<R> {
     /// Reads the fraction of its load that every link can carry.
     pub(crate) fn read_fractions(&mut self, fractions: &[f64]) {
         // The first time, and no more: allocated where it is used.
-        self.fractions.resize(self.prices.len(), R::ZERO);
+        if self.fractions.is_empty() {
+            self.fractions = Lines::new(R::ZERO, self.prices.len());
+        }
         copy(fractions, &mut self.fractions);
         self.is_filled.fill(false);
     }
