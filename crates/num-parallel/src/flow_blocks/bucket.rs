@@ -134,15 +134,20 @@ impl<R: Real> Bucket<R> {
 
     fn highest_floor(&mut self) -> R {
         let floors = &self.floors[..self.flows.len()];
-        *self.highest_floor.get_or_insert_with(|| floors.iter().fold(R::ZERO, |highest, &floor| highest.at_least(floor)))
+        *self
+            .highest_floor
+            .get_or_insert_with(|| floors.iter().fold(R::ZERO, |highest, &floor| highest.at_least(floor)))
     }
 
     /// Makes room for so many more flows.
     pub(super) fn reserve(&mut self, flows: usize) {
-        let rows = flows.div_ceil(ABREAST);
-        self.ids.reserve(rows * ABREAST * self.windows.len());
-        self.rows.reserve(rows);
-        self.floors.reserve(rows * ABREAST);
+        let room = (self.flows.len() + flows).next_multiple_of(ABREAST);
+        self.rows.resize(room / ABREAST, Rows::EMPTY);
+        self.floors.resize(room, R::ONE);
+        self.ids.resize(room * self.windows.len(), 0);
+        if !self.feasible.is_empty() {
+            self.feasible.resize(room, R::ZERO);
+        }
         self.flows.reserve(flows);
         if !self.is_log {
             self.exponents.reserve(flows);
@@ -152,13 +157,8 @@ impl<R: Real> Bucket<R> {
     /// Appends a flow; returns its place.
     pub(crate) fn push(&mut self, flow: u32, entries: impl Iterator<Item = u32>, demand: &PowerDemand) -> u32 {
         let (place, width) = (self.flows.len(), self.windows.len());
-        if place.is_multiple_of(ABREAST) {
-            self.rows.push(Rows::EMPTY);
-            self.floors.resize(self.rows.len() * ABREAST, R::ONE);
-            self.ids.resize(self.floors.len() * width, 0);
-            if !self.feasible.is_empty() {
-                self.feasible.resize(self.floors.len(), R::ZERO);
-            }
+        if place == self.floors.len() {
+            self.reserve(1);
         }
         let ids = self.ids[place * width..].iter_mut();
         for (id, (entry, start)) in ids.zip(entries.zip(&self.windows)) {
