@@ -81,6 +81,7 @@ impl Paths {
     ///
     /// # Panics
     /// If `path` is not below [`len`](Self::len), as indexing a slice does.
+    #[inline]
     pub fn links(&self, path: usize) -> &[u32] {
         &self.indices[self.indptr[path]..self.indptr[path + 1]]
     }
