@@ -36,19 +36,16 @@ fn full_from(marking: Marking, capacity: f64) -> f64 {
 #[derive(Debug, Clone)]
 struct Link {
     capacity: f64,
-    /// The load from which on it is full.
+    /// The load from which on it is full, and that from which on its running load may be one of a full link.
     full_from: f64,
+    nearly_full_from: f64,
     of_switch: bool,
     /// The slots of the flows that cross it, with the fractions of them that do.
     through: Vec<(u32, f64)>,
     /// Their rates on it; ∞ if these are to be added up.
     load: f64,
-    /// The least rate of a flow whose bottleneck it may be: that of the fastest on it. ∞ unless it is full.
-    limits_from: f64,
     /// The number of flows whose first bottleneck it is.
     limited: u32,
-    /// m.
-    marks: f64,
     /// Whether flows have joined or left it, or its capacity has changed, since the last update.
     is_changed: bool,
     /// Whether it is listed, as touched or as one that may mark otherwise.
@@ -56,11 +53,17 @@ struct Link {
 }
 
 impl Link {
+    fn set_capacity(&mut self, marking: Marking, capacity: f64) {
+        self.capacity = capacity;
+        self.full_from = full_from(marking, capacity);
+        self.nearly_full_from = self.full_from - DRIFT * capacity;
+    }
+
     /// m.
-    fn marked_fraction(&self, marking: Marking) -> f64 {
+    fn marked_fraction(&self, marking: Marking, limits_from: f64) -> f64 {
         match marking {
             _ if !self.of_switch => 0.0,
-            Marking::Utilization(_) => f64::from(self.limits_from < f64::INFINITY),
+            Marking::Utilization(_) => f64::from(limits_from < f64::INFINITY),
             _ if self.limited == 0 => 0.0,
             Marking::Saturated => 1.0,
             Marking::Dctcp { rtt, threshold } => {
@@ -105,10 +108,14 @@ impl FlowMarks {
 pub(crate) struct CongestionMarks {
     marking: Marking,
     links: Vec<Link>,
+    /// By link, the least rate of a flow whose bottleneck it may be: that of the fastest on it. ∞ unless it is full.
+    limits_from: Vec<f64>,
+    /// By link, m.
+    marks: Vec<f64>,
     /// By slot.
     flow_marks: Vec<FlowMarks>,
-    /// Links that flows have joined or left, or on which one has another rate, and links that may mark otherwise than
-    /// before.
+    /// Links that flows have joined or left, or that are or may be full and on which one has another rate, and links
+    /// that may mark otherwise than before.
     touched: Vec<u32>,
     remarked: Vec<u32>,
     /// Flows whose first bottleneck may be another one, and flows whose φ may be.
@@ -119,21 +126,25 @@ pub(crate) struct CongestionMarks {
 impl CongestionMarks {
     pub(crate) fn new(net: &Topology, marking: Marking) -> Self {
         let all_are_ends = net.ends() == net.node_names().len();
-        let link = |link: &netnum_core::Link| Link {
-            capacity: link.capacity,
-            full_from: full_from(marking, link.capacity),
-            of_switch: link.from as usize >= net.ends() || all_are_ends,
-            through: Vec::new(),
-            load: 0.0,
-            limits_from: f64::INFINITY,
-            limited: 0,
-            marks: 0.0,
-            is_changed: false,
-            listed: false,
+        let link = |link: &netnum_core::Link| {
+            let mut made = Link {
+                capacity: 0.0,
+                full_from: 0.0,
+                nearly_full_from: 0.0,
+                of_switch: link.from as usize >= net.ends() || all_are_ends,
+                through: Vec::new(),
+                load: 0.0,
+                limited: 0,
+                is_changed: false,
+                listed: false,
+            };
+            made.set_capacity(marking, link.capacity);
+            made
         };
-        let links = net.links().iter().map(link).collect();
+        let links: Vec<Link> = net.links().iter().map(link).collect();
+        let (limits_from, marks) = (vec![f64::INFINITY; links.len()], vec![0.0; links.len()]);
         let (flow_marks, [touched, remarked, limited, affected]) = (Vec::new(), [const { Vec::new() }; 4]);
-        Self { marking, links, flow_marks, touched, remarked, limited, affected }
+        Self { marking, links, limits_from, marks, flow_marks, touched, remarked, limited, affected }
     }
 
     fn touch(&mut self, link: usize) {
@@ -144,7 +155,7 @@ impl CongestionMarks {
 
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64) {
         let changed = &mut self.links[link];
-        (changed.capacity, changed.full_from) = (capacity, full_from(self.marking, capacity));
+        changed.set_capacity(self.marking, capacity);
         // To be added up.
         (changed.load, changed.is_changed) = (f64::INFINITY, true);
         self.touch(link);
@@ -197,8 +208,11 @@ impl CongestionMarks {
     /// A flow on a route has another rate, by so much more.
     pub(crate) fn change(&mut self, slot: u32, route: &Route, more: f64) {
         for (link, fraction) in route.iter() {
-            self.links[link].load += fraction * more;
-            self.touch(link);
+            let changes = &mut self.links[link];
+            changes.load += fraction * more;
+            if changes.load >= changes.nearly_full_from || self.limits_from[link] < f64::INFINITY {
+                self.touch(link);
+            }
         }
         self.list(slot);
     }
@@ -213,12 +227,23 @@ impl CongestionMarks {
     /// Updates the marks to the rates and routes of this instant.
     /// O(links of the flows that changed · flows on them · hops).
     pub(crate) fn update(&mut self, flows: &Flows, now: f64) {
-        let Self { marking, links, flow_marks, touched, remarked, limited, affected } = self;
+        let Self {
+            marking,
+            links,
+            limits_from: all_limits_from,
+            marks: all_marks,
+            flow_marks,
+            touched,
+            remarked,
+            limited,
+            affected,
+        } = self;
         for number in touched.drain(..) {
             let link = &mut links[number as usize];
+            let before = all_limits_from[number as usize];
             let mut limits_from = f64::INFINITY;
             // The running load of a link that was full may have lost small rates to rounding.
-            if link.load >= link.full_from - DRIFT * link.capacity || link.limits_from < f64::INFINITY {
+            if link.load >= link.nearly_full_from || before < f64::INFINITY {
                 let (mut load, mut fastest) = (0.0, 0.0);
                 for &(slot, fraction) in &link.through {
                     let rate = flows.flow(slot).rate;
@@ -230,7 +255,7 @@ impl CongestionMarks {
                     limits_from = fastest * (1.0 - SAME);
                 }
             }
-            let before = std::mem::replace(&mut link.limits_from, limits_from);
+            all_limits_from[number as usize] = limits_from;
             link.listed = std::mem::take(&mut link.is_changed) || limits_from != before;
             if link.listed {
                 remarked.push(number);
@@ -251,8 +276,9 @@ impl CongestionMarks {
                 continue;
             }
             let rate = flows.flow(slot).rate;
-            let limits = |link: &&u32| rate >= links[**link as usize].limits_from;
-            let first = flows.route(slot).links().iter().find(limits).copied().unwrap_or(NONE);
+            // Without branches, from the last: which is the first cannot be predicted.
+            let earlier = |first, &link: &u32| if rate >= all_limits_from[link as usize] { link } else { first };
+            let first = flows.route(slot).links().iter().rev().fold(NONE, earlier);
             let before = std::mem::replace(&mut flow_marks[slot as usize].first, first);
             if before != first {
                 for (link, more) in [(before, false), (first, true)].into_iter().filter(|link| link.0 != NONE) {
@@ -264,19 +290,18 @@ impl CongestionMarks {
                 }
             }
         }
-        for link in remarked.drain(..) {
-            let link = &mut links[link as usize];
+        for number in remarked.drain(..) {
+            let link = &mut links[number as usize];
             link.listed = false;
-            let marks = link.marked_fraction(*marking);
-            if marks != link.marks {
-                link.marks = marks;
+            let marks = link.marked_fraction(*marking, all_limits_from[number as usize]);
+            if std::mem::replace(&mut all_marks[number as usize], marks) != marks {
                 affected.extend(link.through.iter().map(|&(slot, _)| slot));
             }
         }
         for slot in affected.drain(..) {
             let (mut clean, mut apart) = (1.0, 0.0);
             for (link, fraction) in flows.route(slot).iter() {
-                let marks = links[link].marks;
+                let marks = all_marks[link];
                 if fraction < 1.0 { apart += fraction * marks } else { clean *= 1.0 - marks }
             }
             let marked = 1.0 - clean * (1.0 - f64::min(1.0, apart));

@@ -97,17 +97,13 @@ impl LinkTotals {
 }
 
 impl Link {
-    /// Adds the load over the time that has passed.
+    /// Adds the load over the time that has passed, if any. Without branches: whether another flow on the link has
+    /// changed at this instant cannot be predicted.
     #[inline]
     fn add_up(&mut self, load: f64, capacity: f64, now: f64) {
-        if now > self.since {
-            if load > self.peak {
-                self.peak = load;
-            }
-            if load > capacity {
-                self.excess += (load - capacity) * (now - self.since);
-            }
-            self.since = now;
-        }
+        let passed = now - self.since;
+        self.peak = if passed > 0.0 && load > self.peak { load } else { self.peak };
+        self.excess += if load > capacity { (load - capacity) * passed } else { 0.0 };
+        self.since = now;
     }
 }

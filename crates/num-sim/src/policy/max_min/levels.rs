@@ -364,23 +364,28 @@ impl Levels {
     fn notify_links(&mut self, slot: u32, old: (f64, f64, u32)) {
         let Self { links, levels, members, hops, waiting, listed, .. } = self;
         let member = &mut members[slot as usize];
-        if member.lows() == old {
+        let now = member.lows();
+        if (now.0, now.2) == (old.0, old.2) {
+            // Only (1) of the link with the lowest level may change, and only above that level.
+            if let Some(link) = links.get_mut(now.2 as usize) {
+                link.next = f64::NAN;
+            }
             return;
         }
-        if member.lowest != old.0 {
+        if now.0 != old.0 {
             member.list(slot, listed);
         }
         for &Hop { link: other, share, .. } in hops.of(slot) {
             let before = if other == old.2 { old.1 } else { old.0 };
-            let after = member.without(other);
+            let after = if other == now.2 { now.1 } else { now.0 };
             if after == before {
                 continue;
             }
             let link = &mut links[other as usize];
             // Its next level is no longer valid.
             link.next = f64::NAN;
-            let own_level = levels[other as usize];
-            if link.still_spare(own_level, share * (after - before)) || f64::min(before, after) >= own_level {
+            let (own_level, lower) = (levels[other as usize], if before < after { before } else { after });
+            if lower >= own_level || link.still_spare(own_level, share * (after - before)) {
                 continue;
             }
             link.wait(other, if after > before { before } else { own_level }, waiting);
@@ -402,14 +407,13 @@ impl Levels {
             let (mut taken, mut shares) = (0.0, 0.0);
             let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
             for crossing in through {
+                // Without branches: where a flow is cut off cannot be predicted.
                 let elsewhere = members[crossing.slot as usize].without(link);
-                if elsewhere < guess {
-                    taken += crossing.share * elsewhere;
-                    below = if elsewhere > below { elsewhere } else { below };
-                } else {
-                    shares += crossing.share;
-                    above = if elsewhere < above { elsewhere } else { above };
-                }
+                let is_below = elsewhere < guess;
+                taken += if is_below { crossing.share * elsewhere } else { 0.0 };
+                shares += if is_below { 0.0 } else { crossing.share };
+                below = if is_below && elsewhere > below { elsewhere } else { below };
+                above = if !is_below && elsewhere < above { elsewhere } else { above };
             }
             if shares == 0.0 {
                 if taken <= capacity * (1.0 + FULL) {
