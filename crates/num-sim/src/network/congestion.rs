@@ -100,6 +100,23 @@ impl FlowMarks {
     }
 }
 
+/// Links, each listed once, in a list with room for all and one more.
+#[derive(Debug)]
+struct Touched {
+    list: Vec<u32>,
+    count: usize,
+}
+
+impl Touched {
+    /// Adds a link, if it is to be added and is not listed. Without a branch: whether cannot be predicted.
+    #[inline]
+    fn add_if(&mut self, is_so: bool, link: usize, listed: &mut bool) {
+        self.list[self.count] = link as u32;
+        self.count += usize::from(is_so & !*listed);
+        *listed |= is_so;
+    }
+}
+
 /// The marks of all links and flows.
 ///
 /// A change of some flows is followed over the links that they cross to the flows there, and from the links that mark
@@ -116,7 +133,7 @@ pub(crate) struct CongestionMarks {
     flow_marks: Vec<FlowMarks>,
     /// Links that flows have joined or left, or that are or may be full and on which one has another rate, and links
     /// that may mark otherwise than before.
-    touched: Vec<u32>,
+    touched: Touched,
     remarked: Vec<u32>,
     /// Flows whose first bottleneck may be another one, and flows whose φ may be.
     limited: Vec<u32>,
@@ -143,14 +160,9 @@ impl CongestionMarks {
         };
         let links: Vec<Link> = net.links().iter().map(link).collect();
         let (limits_from, marks) = (vec![f64::INFINITY; links.len()], vec![0.0; links.len()]);
-        let (flow_marks, [touched, remarked, limited, affected]) = (Vec::new(), [const { Vec::new() }; 4]);
+        let (flow_marks, [remarked, limited, affected]) = (Vec::new(), [const { Vec::new() }; 3]);
+        let touched = Touched { list: vec![0; links.len() + 1], count: 0 };
         Self { marking, links, limits_from, marks, flow_marks, touched, remarked, limited, affected }
-    }
-
-    fn touch(&mut self, link: usize) {
-        if !std::mem::replace(&mut self.links[link].listed, true) {
-            self.touched.push(link as u32);
-        }
     }
 
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64) {
@@ -158,7 +170,7 @@ impl CongestionMarks {
         changed.set_capacity(self.marking, capacity);
         // To be added up.
         (changed.load, changed.is_changed) = (f64::INFINITY, true);
-        self.touch(link);
+        self.touched.add_if(true, link, &mut changed.listed);
     }
 
     /// A flow has arrived.
@@ -180,7 +192,7 @@ impl CongestionMarks {
             joins.through.push((slot, fraction));
             joins.load += fraction * rate;
             joins.is_changed = true;
-            self.touch(link);
+            self.touched.add_if(true, link, &mut joins.listed);
         }
         self.list(slot);
         self.affected.push(slot);
@@ -195,7 +207,7 @@ impl CongestionMarks {
             if let Some(place) = leaves.through.iter().position(|&(other, _)| other == slot) {
                 leaves.through.swap_remove(place);
             }
-            self.touch(link);
+            self.touched.add_if(true, link, &mut leaves.listed);
         }
         let flow = &mut self.flow_marks[slot as usize];
         flow.listed = false;
@@ -210,9 +222,8 @@ impl CongestionMarks {
         for (link, fraction) in route.iter() {
             let changes = &mut self.links[link];
             changes.load += fraction * more;
-            if changes.load >= changes.nearly_full_from || self.limits_from[link] < f64::INFINITY {
-                self.touch(link);
-            }
+            let may_be_full = (changes.load >= changes.nearly_full_from) | (self.limits_from[link] < f64::INFINITY);
+            self.touched.add_if(may_be_full, link, &mut changes.listed);
         }
         self.list(slot);
     }
@@ -238,7 +249,7 @@ impl CongestionMarks {
             limited,
             affected,
         } = self;
-        for number in touched.drain(..) {
+        for &number in &touched.list[..std::mem::take(&mut touched.count)] {
             let link = &mut links[number as usize];
             let before = all_limits_from[number as usize];
             let mut limits_from = f64::INFINITY;

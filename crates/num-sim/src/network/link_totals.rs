@@ -101,9 +101,10 @@ impl Link {
     /// changed at this instant cannot be predicted.
     #[inline]
     fn add_up(&mut self, load: f64, capacity: f64, now: f64) {
-        let passed = now - self.since;
-        self.peak = if passed > 0.0 && load > self.peak { load } else { self.peak };
-        self.excess += if load > capacity { (load - capacity) * passed } else { 0.0 };
+        let held = f64::from_bits(load.to_bits() & u64::from(now > self.since).wrapping_neg());
+        self.peak = if held > self.peak { held } else { self.peak };
+        let excess = load - capacity;
+        self.excess += if excess > 0.0 { excess } else { 0.0 } * (now - self.since);
         self.since = now;
     }
 }

@@ -84,11 +84,10 @@ impl FlowLevels {
         for hop in hops {
             // Without branches: which is the lowest cannot be predicted.
             let level = levels[hop.link as usize];
-            let is_lower = level < self.lowest;
-            let higher = if is_lower { self.lowest } else { level };
+            self.lowest_at = if level < self.lowest { hop.link } else { self.lowest_at };
+            let higher = if level < self.lowest { self.lowest } else { level };
+            self.lowest = if level < self.lowest { level } else { self.lowest };
             self.second = if higher < self.second { higher } else { self.second };
-            self.lowest = if is_lower { level } else { self.lowest };
-            self.lowest_at = if is_lower { hop.link } else { self.lowest_at };
         }
     }
 }
