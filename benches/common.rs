@@ -82,6 +82,12 @@ impl Instance {
         Self::random(&leaf_spine(9), flows)
     }
 
+    /// The same with its nominal capacities.
+    pub(crate) fn fabric_of_equal_links(flows: usize) -> Self {
+        let net = leaf_spine(9);
+        Self { capacities: net.capacities().to_vec(), ..Self::random(&net, flows) }
+    }
+
     /// `flows` flows between random servers of the fat tree of 8-port switches: 128 servers, 768 links.
     pub(crate) fn fat_tree(flows: usize) -> Self {
         Self::random(&Topology::fat_tree(8, SERVER_CAPACITY).expect("8 is even"), flows)

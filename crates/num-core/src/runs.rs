@@ -46,7 +46,13 @@ pub(crate) fn runs(indptr: &[usize]) -> Vec<Run> {
     while start < paths {
         let own = length(start);
         let is_other = |path: &usize| length(*path) != own && (own <= LONGEST || length(*path) <= LONGEST);
-        let end = (start + 1..paths).find(is_other).unwrap_or(paths);
+        // Whole pieces of one length first, whose loop is vectorized.
+        let is_piece = |first: &usize| {
+            let ends = indptr[first + 1..].iter().zip(&indptr[*first..]).take(PIECE);
+            first + PIECE <= paths && ends.fold(0, |others, (end, start)| others | ((end - start) ^ own)) == 0
+        };
+        let piece = (start..).step_by(PIECE).find(|first| !is_piece(first)).expect("paths end");
+        let end = (piece.max(start + 1)..paths).find(is_other).unwrap_or(paths);
         runs.push(Run { paths: start..end, length: Some(own).filter(|&length| length <= LONGEST) });
         start = end;
     }

@@ -58,14 +58,14 @@ impl<'a> FeasiblePoint<'a> {
             }
             (sum, fullest)
         };
-        let mut path_prices = Vec::with_capacity(rates.len());
+        let mut path_prices = vec![0.0; rates.len()];
         if overload > 0.0 {
             loads.fill(0.0);
             problem.each_path(
                 #[inline(always)]
                 |path, links| {
                     let (price, fullest) = quote(links);
-                    path_prices.push(price);
+                    path_prices[path] = price;
                     let rate = FNorm::default().divided(rates[path], fullest);
                     rates[path] = rate;
                     links.iter().for_each(|&link| loads[link as usize] += rate);
@@ -75,10 +75,10 @@ impl<'a> FeasiblePoint<'a> {
         } else {
             problem.each_path(
                 #[inline(always)]
-                |_, links| path_prices.push(quote(links).0),
+                |path, links| path_prices[path] = quote(links).0,
             )?;
         }
-        let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates) };
+        let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates).into_owned() };
         Ok(Self {
             problem,
             prices: prices.to_vec(),

@@ -41,6 +41,7 @@ use super::numerical_saturation::numerical_saturation_of;
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
+use crate::numerics::vectorized;
 
 impl FeasiblePoint<'_> {
     /// The gap as defined above. One pass over the paths, a chunk at a time.
@@ -50,6 +51,8 @@ impl FeasiblePoint<'_> {
         let (mut best, mut marginals) = (BestResponse::default(), Vec::new());
         let mut free = Free::default();
         let mut bound_limited: Vec<BoundLimited> = Vec::new();
+        // One path per flow, and no bound but its links.
+        let is_plain = problem.is_single_path() && problem.is_unbounded() && numerical_saturation.is_empty();
         for block in &problem.blocks {
             for flows in block.chunks() {
                 interrupt::check()?;
@@ -63,6 +66,13 @@ impl FeasiblePoint<'_> {
                 if bounded {
                     best.marginals.resize(flows.len(), 0.0);
                     block.utility.marginal_into(places, &best.rates, &mut best.marginals);
+                }
+                if is_plain && !bounded {
+                    let prices = &self.path_prices[flows.clone()];
+                    if prices.iter().zip(&best.rates).all(|(price, then)| price * then > 0.0) {
+                        free.add_plain([prices, rates, &marginals, &best.rates, &best.scratch]);
+                        continue;
+                    }
                 }
                 for (number, flow) in flows.enumerate() {
                     let (mut cost, mut paid, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0);
@@ -189,7 +199,31 @@ struct Free {
     paid: f64,
 }
 
+/// Sums that flows are added to in turn, so that an addition need not wait for the one before.
+const LANES: usize = 8;
+
 impl Free {
+    /// Adds flows with one path that pay and are not at a bound: prices, rates ŷ and marginals there, rates y and what
+    /// is gained by them.
+    fn add_plain(&mut self, columns: [&[f64]; 5]) {
+        let mut sums = [[0.0; LANES]; 3];
+        vectorized(
+            #[inline(always)]
+            || {
+                let [one, two, three, four, five] = columns.map(<[f64]>::as_chunks::<LANES>);
+                for ((((one, two), three), four), five) in one.0.iter().zip(two.0).zip(three.0).zip(four.0).zip(five.0)
+                {
+                    add_lanes([one, two, three, four, five], &mut sums);
+                }
+                add_lanes([one.1, two.1, three.1, four.1, five.1], &mut sums);
+            },
+        );
+        let [missing, revenue, paid] = sums.map(|lanes| lanes.iter().sum::<f64>());
+        self.missing += missing;
+        self.revenue += revenue;
+        self.paid += paid;
+    }
+
     /// The gap, given the bound-limited flows.
     fn relative_gap(self, bound_limited: &[BoundLimited]) -> f64 {
         let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
@@ -210,5 +244,19 @@ impl Free {
             _ => missing / scale,
         };
         larger(together, alone)
+    }
+}
+
+/// Adds what up to so many flows miss, their revenue and what they pay.
+#[inline(always)]
+fn add_lanes([prices, rates, marginals, best, gains]: [&[f64]; 5], [missing, revenue, paid]: &mut [[f64; LANES]; 3]) {
+    let given = prices.iter().zip(rates).zip(marginals).zip(best).zip(gains);
+    let sums = missing.iter_mut().zip(revenue).zip(paid);
+    for (((((&price, &now), &marginal), &then), &gain), ((missing, revenue), paid)) in given.zip(sums) {
+        // max would drop a NaN.
+        let lost = gain - price * (then - now);
+        *missing += if lost < 0.0 { 0.0 } else { lost };
+        *revenue += if now == 0.0 { 0.0 } else { now * marginal };
+        *paid += price * now;
     }
 }

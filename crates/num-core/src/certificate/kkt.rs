@@ -38,10 +38,11 @@ use std::ops::Range;
 
 use super::numerical_saturation::numerical_saturation_of;
 use super::path_splits::PathSplits;
-use super::slackness::Slackness;
+use super::slackness::{Slackness, moving_rate};
 use super::{FLAT, FeasiblePoint, NONE, TINY, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
+use crate::numerics::vectorized;
 use crate::presolve::NaturalBlock;
 use crate::utility::Curvature;
 
@@ -58,8 +59,11 @@ impl FeasiblePoint<'_> {
         let (flow_rates, mut links) = (self.flow_rates(), Slackness::new(self));
         let numerical_saturation = self.numerical_saturation()?;
         let mut splits = PathSplits::new(self, numerical_saturation)?;
+        // One path per flow, and nothing that bounds a rate.
+        let is_plain = splits.is_none() && problem.is_unbounded() && numerical_saturation.is_empty();
         for block in &problem.blocks {
             let linear = block.utility.curvature() == Curvature::Linear;
+            let is_plain = is_plain && !block.may_jump && !linear;
             for flows in block.chunks() {
                 interrupt::check()?;
                 let (places, rates) = (block.places(&flows), &flow_rates[flows.clone()]);
@@ -76,6 +80,12 @@ impl FeasiblePoint<'_> {
                 let paths = problem.paths_of_all(&flows);
                 demands.resize(paths.len(), 0.0);
                 problem.path_demands_into(block, &flows, &self.path_prices[paths.clone()], &mut demands);
+                if is_plain && marginals.iter().all(|&marginal| marginal > 0.0) {
+                    let of_paths = [&self.path_prices[paths.clone()], rates, &problem.ceilings[paths.clone()]];
+                    count_plain(of_paths, &marginals, &mut demands, links.columns(paths));
+                    demands.iter().for_each(|&residual| count(residual));
+                    continue;
+                }
                 for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
                     // The marginal of a power law is positive: 0 is an underflow.
                     let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
@@ -89,10 +99,13 @@ impl FeasiblePoint<'_> {
                         let (demand, most) = (demands[path - paths.start], problem.saturations[flow]);
                         let demand = if demand > most { most } else { demand };
                         let price = self.path_prices[path];
+                        let (rate, cap, ceiling) = (self.rates[path], problem.caps[path], problem.ceilings[path]);
+                        let flow_rate = flow_rates[flow];
+                        let response = Response { price, rate, cap, ceiling, flow_rate, marginal, demand };
                         let residual = match lost && price == 0.0 {
                             true if at_bound => 0.0,
                             true => 1.0,
-                            false => self.response_residual(path, flow, marginal, demand),
+                            false => response.residual(),
                         };
                         match numerically_saturated && price <= rounding {
                             true if marginal > price => {}
@@ -141,31 +154,67 @@ impl FeasiblePoint<'_> {
         }));
         block.utility.marginal_into(places, below, marginals);
     }
+}
 
-    /// The residual of a path's best response: q_p > U' at a positive rate, or U' > q_p below its cap.
-    fn response_residual(&self, path: usize, flow: usize, marginal: f64, demand: f64) -> f64 {
-        if demand.is_nan() {
-            return demand;
-        }
-        let (price, rate, flow_rate) = (self.path_prices[path], self.rates[path], self.flow_rates()[flow]);
-        let cap = self.problem.caps[path];
-        let least = if demand == 0.0 { NONE } else { TINY } * self.problem.ceilings[path];
-        let in_price = |excess: f64| if excess.is_infinite() { 1.0 } else { excess / price.max(marginal) / FLAT };
-        if price > marginal {
-            if rate == 0.0 {
-                return 0.0;
+/// What is counted of flows that have one path and no bound: replaces demands by residuals, and writes worths and moving
+/// rates. Given are prices, rates and ceilings, and marginals > 0.
+fn count_plain(
+    [prices, rates, ceilings]: [&[f64]; 3],
+    marginals: &[f64],
+    demands: &mut [f64],
+    (worths, moving): (&mut [f64], &mut [f64]),
+) {
+    let given = prices.iter().zip(rates).zip(ceilings).zip(marginals);
+    let found = demands.iter_mut().zip(worths).zip(moving);
+    vectorized(
+        #[inline(always)]
+        || {
+            for ((((&price, &rate), &ceiling), &marginal), ((demand, worth), moving)) in given.zip(found) {
+                let (cap, flow_rate) = (f64::INFINITY, rate);
+                *demand = Response { price, rate, cap, ceiling, flow_rate, marginal, demand: *demand }.residual();
+                *worth = larger(price, marginal);
+                let moves = (rate > 0.0) | (price <= marginal * (1.0 + NONE));
+                *moving = if moves { moving_rate(rate, rate, ceiling) } else { f64::INFINITY };
             }
-            let whole = flow_rate.max(least);
-            let in_rate = (flow_rate - demand).max(0.0) / whole;
-            in_price(price - marginal).min(rate / whole).min(in_rate)
-        } else if marginal > price {
-            let in_rate = (demand - flow_rate).max(0.0) / demand.max(least);
-            let in_rate = if demand == f64::INFINITY { 1.0 } else { in_rate };
-            let below_cap = if cap.is_finite() { 1.0 - rate / cap } else { f64::INFINITY };
-            in_price(marginal - price).min(below_cap).min(in_rate)
-        } else {
-            // Equal, or NaN.
-            marginal - price
-        }
+        },
+    );
+}
+
+/// A path and its flow, for the residual of its best response.
+#[derive(Clone, Copy)]
+struct Response {
+    /// q_p, x̂_p, cap_p and the most that the path can carry.
+    price: f64,
+    rate: f64,
+    cap: f64,
+    ceiling: f64,
+    /// ŷ_f, U'(ŷ_f) and the flow's demand at q_p.
+    flow_rate: f64,
+    marginal: f64,
+    demand: f64,
+}
+
+impl Response {
+    /// q_p > U' at a positive rate, or U' > q_p below its cap. Without branches: loops over it are vector instructions.
+    #[inline(always)]
+    fn residual(self) -> f64 {
+        let Self { price, rate, cap, ceiling, flow_rate, marginal, demand } = self;
+        let least = if demand == 0.0 { NONE } else { TINY } * ceiling;
+        let is_too_much = price > marginal;
+        let (high, low) = if is_too_much { (price, marginal) } else { (marginal, price) };
+        let excess = high - low;
+        let in_price = if excess == f64::INFINITY { 1.0 } else { excess / high / FLAT };
+        let (over, under) = if is_too_much { (flow_rate, demand) } else { (demand, flow_rate) };
+        let whole = if over > least { over } else { least };
+        let distance = if over > under { over - under } else { 0.0 };
+        let in_rate = if over == f64::INFINITY { 1.0 } else { distance / whole };
+        // What there is to take away, or to add.
+        let part = rate / if is_too_much { whole } else { cap };
+        let part = if is_too_much { part } else { 1.0 - part };
+        let residual = if in_price < in_rate { in_price } else { in_rate };
+        let residual = if part < residual { part } else { residual };
+        // Equal, or NaN.
+        let residual = if high > low { residual } else { marginal - price };
+        if demand.is_nan() { demand } else { residual }
     }
 }

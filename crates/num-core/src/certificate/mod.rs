@@ -87,6 +87,7 @@ const FLAT: f64 = 0.1;
 const FREE: f64 = 1e-9;
 
 /// The larger of two numbers, NaN if one of them is: max would drop a NaN.
+#[inline(always)]
 pub(super) fn larger(one: f64, other: f64) -> f64 {
     if one.is_nan() || one >= other { one } else { other }
 }

@@ -1,5 +1,7 @@
 //! Complementary slackness: a link with a price is full.
 
+use std::ops::Range;
+
 use super::{FREE, FeasiblePoint, NONE, TINY};
 use crate::error::Result;
 
@@ -31,13 +33,13 @@ impl<'a> Slackness<'a> {
     #[inline(always)]
     pub(super) fn count(&mut self, path: usize, worth: f64, moving: Option<f64>) {
         let FeasiblePoint { problem, rates, .. } = self.point;
-        let ceiling = problem.ceilings[path];
-        self.worths[path] = worth;
-        self.moving[path] = match moving {
-            Some(rate) if rates[path] > 0.0 => rate.max(TINY * ceiling),
-            Some(rate) => rate.max(NONE * ceiling),
-            None => f64::INFINITY,
-        };
+        let moving = moving.map(|rate| moving_rate(rates[path], rate, problem.ceilings[path]));
+        (self.worths[path], self.moving[path]) = (worth, moving.unwrap_or(f64::INFINITY));
+    }
+
+    /// Where the worth and the moving rate of some paths are kept.
+    pub(super) fn columns(&mut self, paths: Range<usize>) -> (&mut [f64], &mut [f64]) {
+        (&mut self.worths[paths.clone()], &mut self.moving[paths])
     }
 
     /// What all paths leave to their links.
@@ -105,4 +107,12 @@ impl<'a> Slackness<'a> {
         });
         idle.chain(surplus)
     }
+}
+
+/// What a link's idle capacity is compared with: the rate of a path's flow, or where that is tiny a part of what the
+/// path could carry.
+#[inline(always)]
+pub(super) fn moving_rate(rate: f64, flow_rate: f64, ceiling: f64) -> f64 {
+    let least = if rate > 0.0 { TINY } else { NONE } * ceiling;
+    if flow_rate > least { flow_rate } else { least }
 }

@@ -12,17 +12,17 @@ use crate::interrupt::check;
 use crate::numerics::{exp, vectorized};
 
 impl Presolved {
-    /// Prices in natural units from equal shares and log U' there, O(crossings).
+    /// Prices in natural units from equal shares and log U' there in the caller's, O(crossings).
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn revenue_split(&self, shares: &[f64], mut log_marginals: Vec<f64>) -> Result<Vec<f64>> {
+    pub(super) fn revenue_split(&self, shares: &[f64], log_marginals: Vec<f64>) -> Result<Vec<f64>> {
+        let (mut revenues, log_price) = (log_marginals, self.units.log_price);
         vectorized(
             #[inline(always)]
-            || log_marginals.iter_mut().for_each(|log| *log = exp(log.min(600.0))),
+            || revenues.iter_mut().for_each(|log| *log = exp((*log - log_price).min(600.0))),
         );
         check()?;
-        let mut revenues = log_marginals;
         if self.is_single_path() {
             revenues.iter_mut().zip(shares).for_each(|(revenue, share)| *revenue *= share);
         } else {
@@ -35,11 +35,10 @@ impl Presolved {
             #[inline(always)]
             |path, links| {
                 let part = revenues[path] / links.len() as f64;
-                for &link in links {
-                    prices[link as usize] += part / self.capacities[link as usize];
-                }
+                links.iter().for_each(|&link| prices[link as usize] += part);
             },
         )?;
+        prices.iter_mut().zip(&self.capacities).for_each(|(price, capacity)| *price /= capacity);
         Ok(prices)
     }
 }

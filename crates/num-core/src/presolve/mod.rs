@@ -14,6 +14,7 @@ mod limits;
 mod order;
 mod units;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -139,14 +140,12 @@ impl Presolved {
         }
         this.cut_to_flow_caps(&mut equal_shares);
         let flow_shares = this.flow_totals(&equal_shares);
-        let mut log_marginals = this.caller_log_marginals(problem, &blocks, &flow_shares)?;
+        let log_marginals = this.caller_log_marginals(problem, &blocks, &flow_shares)?;
         this.units.log_price = units::log_price(&flow_shares, &log_marginals);
         if blocks.iter().any(|(number, _)| problem.blocks()[*number].utility.in_units(&[], this.units).is_none()) {
             // Utilities without unit conversion need a price unit within the range of floats.
             this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
         }
-        log_marginals.iter_mut().for_each(|log| *log -= this.units.log_price);
-        check()?;
         this.first_prices = this.revenue_split(&equal_shares, log_marginals)?;
         this.blocks = natural_blocks(problem, &blocks, this.units);
         this.bound_by_saturation()?;
@@ -161,6 +160,11 @@ impl Presolved {
     /// Whether every flow has one path, which then has the flow's number.
     pub(crate) fn is_single_path(&self) -> bool {
         self.flow_paths.are_single()
+    }
+
+    /// Whether nothing but links bounds a rate.
+    pub(crate) fn is_unbounded(&self) -> bool {
+        self.caps.is_empty() && self.saturations.is_empty()
     }
 
     /// The paths of consecutive flows, which are consecutive too.
@@ -217,9 +221,9 @@ impl Presolved {
     }
 
     /// Rate of every flow: the sum over its paths.
-    pub(crate) fn flow_totals(&self, per_path: &[f64]) -> Vec<f64> {
+    pub(crate) fn flow_totals<'a>(&self, per_path: &'a [f64]) -> Cow<'a, [f64]> {
         match self.is_single_path() {
-            true => per_path.to_vec(),
+            true => per_path.into(),
             false => (0..self.flows()).map(|flow| per_path[self.paths_of(flow)].iter().sum()).collect(),
         }
     }

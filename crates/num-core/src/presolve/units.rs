@@ -113,16 +113,16 @@ impl Presolved {
             check()?;
             utility.log_marginal_into(0..flows.len(), &rates, &mut all);
             check()?;
-            // The logarithm is −∞ where the marginal is 0, as beyond a saturation.
-            let wrong = |&&place: &&u32| all[place as usize].is_nan() || all[place as usize] == f64::INFINITY;
-            if let Some(&place) = places.iter().find(wrong) {
-                let rate = rates[place as usize];
-                // A negative one has no logarithm.
-                let marginal = utility.marginal(place as usize, rate);
-                let what = format!("its marginal at rate {rate} is {marginal}, expected a finite number >= 0");
-                return Err(Error::Utility { flow: flows[place as usize] as usize, what });
-            }
+            let own = logs.len();
             logs.extend(places.iter().map(|&place| all[place as usize]));
+            // The logarithm is −∞ where the marginal is 0, as beyond a saturation.
+            if let Some(wrong) = logs[own..].iter().position(|log| log.is_nan() || *log == f64::INFINITY) {
+                let place = places[wrong] as usize;
+                // A negative one has no logarithm.
+                let (rate, marginal) = (rates[place], utility.marginal(place, rates[place]));
+                let what = format!("its marginal at rate {rate} is {marginal}, expected a finite number >= 0");
+                return Err(Error::Utility { flow: flows[place] as usize, what });
+            }
         }
         Ok(logs)
     }

@@ -43,7 +43,7 @@ const MOST_STEPS: usize = 120;
 /// Returns to the interior point, at most.
 const MAX_RETURNS: usize = 2;
 /// Iterations between two estimates of the rate.
-const INTERVAL: usize = 48;
+const INTERVAL: usize = 32;
 /// A score has fallen when it is below this part of the least score before.
 const FALLS: f64 = 0.9;
 /// The last run ends after this many iterations without a fall, or after this part of all that it has done.

@@ -552,7 +552,7 @@ struct CertificateSchedule {
 
 impl CertificateSchedule {
     /// Iterations without a certificate at first; later as many as have been done.
-    const PAUSE: usize = 16;
+    const PAUSE: usize = 32;
     /// The same for methods with expensive steps.
     const EXPENSIVE_PAUSE: usize = 5;
 

@@ -203,7 +203,7 @@ fn value_at_cap(problem: &Presolved) -> Result<Vec<f64>> {
     if problem.flow_caps.is_empty() {
         return Ok(Vec::new());
     }
-    let mut most = problem.flow_totals(&problem.ceilings);
+    let mut most = problem.flow_totals(&problem.ceilings).into_owned();
     problem.flow_caps.iter().for_each(|&(flow, cap)| most[flow] = cap);
     let marginals = problem.marginals(&most)?;
     Ok(problem.flow_caps.iter().map(|&(flow, _)| marginals[flow].min(LARGEST_PRICE)).collect())

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::power::{Power, Powers, as_power, laws, map};
+use super::power::{LAWS, Logs, Power, Powers, as_power, laws, map, map_laws};
 use super::spec::column;
 use super::{Family, Parameter, Spec, Units, Utility};
 use crate::error::Result;

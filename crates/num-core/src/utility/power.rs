@@ -21,7 +21,7 @@ fn exp(exponent: f64) -> f64 {
 }
 
 /// One flow's U'(x) = exp(`log_k`) x^(−`alpha`).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Power {
     pub(super) log_k: f64,
     pub(super) alpha: f64,
@@ -103,18 +103,36 @@ macro_rules! map {
 }
 pub(super) use map;
 
-/// The power laws of some flows of a family.
+/// Flows whose power laws are found at a time: they stay in the first-level cache.
+pub(super) const LAWS: usize = 128;
+
+/// The power laws of some flows of a family, one for each place of a buffer.
 macro_rules! laws {
-    ($family:expr, $flows:expr) => {{
-        let mut powers: Vec<Power> = $flows.map(|flow| $family.parameters(flow)).collect();
+    ($family:expr, $flows:expr, $powers:expr) => {{
+        for (flow, power) in $flows.zip(&mut *$powers) {
+            *power = $family.parameters(flow);
+        }
         vectorized(
             #[inline(always)]
-            || powers.iter_mut().for_each(|power| *power = $family.law(*power)),
+            || $powers.iter_mut().for_each(|power| *power = $family.law(*power)),
         );
-        powers
     }};
 }
 pub(super) use laws;
+
+/// A function of the power laws of consecutive flows of a family and of their rates.
+macro_rules! map_laws {
+    ($family:expr, $flows:expr, $rates:expr, $out:expr, $function:ident) => {{
+        let mut powers = [Power::default(); LAWS];
+        let pieces = $rates.chunks(LAWS).zip($out.chunks_mut(LAWS));
+        for (start, (rates, out)) in $flows.step_by(LAWS).zip(pieces) {
+            let powers = &mut powers[..rates.len()];
+            laws!($family, start.., powers);
+            map!(powers, rates, out, $function);
+        }
+    }};
+}
+pub(super) use map_laws;
 
 /// The functions of [`Utility`] that a family gets by saying which power law a flow has, in two steps:
 /// `fn parameters(&self, flow) -> Power` has a number in place of log k, and `fn law(&self, parameters) -> Power` finds
@@ -141,12 +159,10 @@ macro_rules! as_power {
             self.law(self.parameters(flow)).gain(from, to)
         }
         fn value_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
-            let powers = laws!(self, flows);
-            map!(powers, rates, out, value);
+            map_laws!(self, flows, rates, out, value);
         }
         fn log_marginal_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
-            let powers = laws!(self, flows);
-            map!(powers, rates, out, log_marginal);
+            map_laws!(self, flows, rates, out, log_marginal);
         }
         fn elasticity_into(&self, flows: std::ops::Range<usize>, _rates: &[f64], out: &mut [f64]) {
             for (flow, out) in flows.zip(out) {
@@ -154,9 +170,21 @@ macro_rules! as_power {
             }
         }
         fn in_units(&self, flows: &[u32], units: Units) -> Option<Box<dyn Utility>> {
-            let mut powers = laws!(self, flows.iter().map(|&flow| flow as usize));
-            units.convert(&mut powers);
-            Some(Powers::block(powers))
+            let of_flow = |&flow: &u32| flow as usize;
+            if !flows.iter().all(|flow| self.parameters(of_flow(flow)).alpha == 1.0) {
+                let mut powers = vec![Power::default(); flows.len()];
+                laws!(self, flows.iter().map(of_flow), powers);
+                units.convert(&mut powers);
+                return Some(Box::new(Powers { flows: powers }));
+            }
+            let (mut weights, mut powers) = (vec![0.0; flows.len()], [Power::default(); LAWS]);
+            for (flows, weights) in flows.chunks(LAWS).zip(weights.chunks_mut(LAWS)) {
+                let powers = &mut powers[..flows.len()];
+                laws!(self, flows.iter().map(of_flow), powers);
+                units.convert(powers);
+                Logs::weights_into(powers, weights);
+            }
+            Some(Box::new(Logs { weights }))
         }
     };
 }
@@ -165,27 +193,7 @@ pub(super) use as_power;
 /// Many flows of the same shape, in natural units.
 #[derive(Debug)]
 pub(super) struct Powers {
-    flows: Vec<Power>,
-}
-
-impl Powers {
-    /// The fastest form for these flows.
-    pub(super) fn block(flows: Vec<Power>) -> Box<dyn Utility> {
-        if flows.iter().all(|flow| flow.alpha == 1.0) {
-            let mut weights = vec![0.0; flows.len()];
-            vectorized(
-                #[inline(always)]
-                || {
-                    for (weight, flow) in weights.iter_mut().zip(&flows) {
-                        *weight = exp(flow.log_k);
-                    }
-                },
-            );
-            Box::new(Logs { weights })
-        } else {
-            Box::new(Self { flows })
-        }
-    }
+    pub(super) flows: Vec<Power>,
 }
 
 impl Utility for Powers {
@@ -263,8 +271,22 @@ impl Utility for Powers {
 
 /// α = 1, without a transcendental function in the response: x = w/q.
 #[derive(Debug)]
-struct Logs {
-    weights: Vec<f64>,
+pub(super) struct Logs {
+    pub(super) weights: Vec<f64>,
+}
+
+impl Logs {
+    /// The weights of power laws with α = 1.
+    pub(super) fn weights_into(powers: &[Power], weights: &mut [f64]) {
+        vectorized(
+            #[inline(always)]
+            || {
+                for (weight, power) in weights.iter_mut().zip(powers) {
+                    *weight = exp(power.log_k);
+                }
+            },
+        );
+    }
 }
 
 impl Utility for Logs {

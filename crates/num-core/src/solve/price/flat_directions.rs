@@ -83,6 +83,8 @@ struct Node {
     product: f64,
 }
 
+/// Paths that are looked at per link, of many.
+const SAMPLE: usize = 8;
 /// Nodes with a larger τ are ground.
 const MOST_LEAKING: f64 = 1.0 / 64.0;
 /// With fewer nodes conjugate gradients over the links do as well.
@@ -106,7 +108,7 @@ const LEAST_TRUST: f64 = 1.0 / 32.0;
 const MOST_SHIFTS: usize = 64;
 
 impl FlatDirections {
-    /// Those of some paths, or none where there are few. O(crossings).
+    /// Those of some paths, or none where there are few. O(links), times the length of paths.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
@@ -116,7 +118,8 @@ impl FlatDirections {
             return Ok(None);
         }
         let (mut ends, mut pacer) = (LinkEnds::new(links), Pacer::new());
-        for path in paths.iter().filter(|path| path.len() > 2) {
+        let sample = || paths.iter().step_by((paths.len() / (SAMPLE * links)).max(1));
+        for path in sample().filter(|path| path.len() > 2) {
             for pair in path.windows(2) {
                 ends.join(pair[0], pair[1]);
             }
@@ -124,7 +127,7 @@ impl FlatDirections {
         }
         // Crossings of every end, and those that begin or end there.
         let (mut crossings, mut leaks) = (vec![0usize; 2 * links], vec![0usize; 2 * links]);
-        for path in paths.iter() {
+        for path in sample() {
             for &link in path {
                 crossings[link as usize] += 1;
             }
@@ -142,6 +145,7 @@ impl FlatDirections {
                 leaks[node] += leaks[side];
             }
         }
+        // 0/0 where the sample crosses none.
         let leak = |node: usize| leaks[node] as f64 / crossings[node] as f64;
         let (mut number, mut nodes) = (vec![u32::MAX; 2 * links], Vec::new());
         for (side, number) in number.iter_mut().enumerate() {

@@ -270,7 +270,7 @@ impl LinkPrices {
     }
 
     /// Before a step: finds the flat directions of these paths once the steps are due that go along them, for a rule
-    /// that takes shifts. O(crossings) then, O(1) else.
+    /// that takes shifts. O(links) then, O(1) else.
     ///
     /// # Errors
     /// [`Error::Stopped`].

@@ -135,7 +135,7 @@ pub(in crate::solve) fn bounds(problem: &Presolved) -> Result<Bounds> {
     }
     let mut demands = Vec::new();
     if !problem.is_single_path() {
-        demands = problem.flow_totals(&ceilings);
+        demands = problem.flow_totals(&ceilings).into_owned();
         demands.iter_mut().zip(saturations).for_each(|(demand, saturation)| *demand = demand.min(*saturation));
     }
     // A path that demands its ceiling at any price that a float can hold keeps a small positive one.
