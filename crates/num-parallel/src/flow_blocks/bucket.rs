@@ -134,7 +134,9 @@ impl<R: Real> Bucket<R> {
 
     fn highest_floor(&mut self) -> R {
         let floors = &self.floors[..self.flows.len()];
-        *self.highest_floor.get_or_insert_with(|| floors.iter().fold(R::ZERO, |highest, &floor| highest.at_least(floor)))
+        *self
+            .highest_floor
+            .get_or_insert_with(|| floors.iter().fold(R::ZERO, |highest, &floor| highest.at_least(floor)))
     }
 
     /// Makes room for so many more flows.
