@@ -133,10 +133,8 @@ impl<R: Real> Bucket<R> {
     }
 
     fn highest_floor(&mut self) -> R {
-        let floors = &self.floors[..self.flows.len()];
-        *self
-            .highest_floor
-            .get_or_insert_with(|| floors.iter().fold(R::ZERO, |highest, &floor| highest.at_least(floor)))
+        let floors = self.floors[..self.flows.len()].iter().copied();
+        *self.highest_floor.get_or_insert_with(|| floors.fold(R::ZERO, R::at_least))
     }
 
     /// Makes room for so many more flows.

@@ -179,7 +179,8 @@ fn for_pairs<R: Real>(node: &PairTable, table: &mut [R], of: impl Fn(R, R) -> R 
             (2, Some(both)) => std::array::from_fn(|column| both[2 * column]),
             _ => columns.map(|link| links[link as usize]),
         };
-        for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
+        for (row, &link) in node.rows.iter().enumerate() {
+            let row = &mut pairs[row * node.columns.len()..];
             let own = links[link as usize];
             for (pair, &column) in strip_mut::<_, WIDTH>(row, first).iter_mut().zip(&columns) {
                 *pair = of(own, column);
@@ -195,7 +196,8 @@ fn gather<R: Real>(node: &PairTable, sums: &mut [[R; 2]]) {
     in_strips!(node.columns.len(), (first, WIDTH) => {
         // Flat, so that vectors are filled whichever kind of numbers it is.
         let mut totals = [R::ZERO; 2 * WIDTH];
-        for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
+        for (row, &link) in node.rows.iter().enumerate() {
+            let row = &mut pairs[row * node.columns.len()..];
             let row = strip_mut::<_, { 2 * WIDTH }>(row.as_flattened_mut(), 2 * first);
             let mut row = std::mem::replace(row, [R::ZERO; 2 * WIDTH]);
             for (total, &sum) in totals.iter_mut().zip(&row) {
