@@ -20,7 +20,7 @@ mod naive;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use common::{Instance, ROWS};
 use naive::Naive;
@@ -33,9 +33,10 @@ use rand::RngExt;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const GAMMA: f64 = 0.4;
-/// Rounds of a row, and the least time of each.
+/// Rounds of a row, the least time of each in seconds, and the time from which one is enough.
 const ROUNDS: usize = 9;
-const LEAST: Duration = Duration::from_millis(10);
+const LEAST: f64 = 0.01;
+const LONG: f64 = 2.0;
 const ONE: NonZeroUsize = NonZeroUsize::MIN;
 
 /// What work cannot do without.
@@ -142,23 +143,24 @@ impl Machine {
     }
 }
 
-/// Seconds of each, timed in turn: medians.
+/// Seconds of each, timed in turn: medians. Of work that takes long the first time is the only one.
 fn median(works: &mut [&mut dyn FnMut()]) -> Vec<f64> {
-    let counts: Vec<u32> = works
-        .iter_mut()
-        .map(|work| {
-            work();
-            let began = Instant::now();
-            work();
-            (LEAST.as_secs_f64() / began.elapsed().as_secs_f64().max(1e-9)).clamp(1.0, 1e6) as u32
-        })
-        .collect();
     let mut times = vec![Vec::with_capacity(ROUNDS); works.len()];
+    let mut counts = Vec::with_capacity(works.len());
+    for (work, times) in works.iter_mut().zip(&mut times) {
+        let first = seconds(work);
+        if first > LONG {
+            times.push(first);
+            counts.push(0.0);
+            continue;
+        }
+        counts.push((LEAST / seconds(work).max(1e-9)).clamp(1.0, 1e6).floor());
+    }
     for _ in 0..ROUNDS {
         for ((work, &count), times) in works.iter_mut().zip(&counts).zip(&mut times) {
-            let began = Instant::now();
-            (0..count).for_each(|_| work());
-            times.push(began.elapsed().as_secs_f64() / f64::from(count));
+            if count > 0.0 {
+                times.push(seconds(&mut || (0..count as u32).for_each(|_| work())) / count);
+            }
         }
     }
     let middle = |mut times: Vec<f64>| {
@@ -166,6 +168,12 @@ fn median(works: &mut [&mut dyn FnMut()]) -> Vec<f64> {
         times[times.len() / 2]
     };
     times.into_iter().map(middle).collect()
+}
+
+fn seconds(work: &mut dyn FnMut()) -> f64 {
+    let began = Instant::now();
+    work();
+    began.elapsed().as_secs_f64()
 }
 
 /// A row of the table, in seconds.
