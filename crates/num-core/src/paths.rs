@@ -8,7 +8,7 @@ use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::runs::{Run, runs, with_length};
+use crate::runs::{Run, each_path, runs, with_length};
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -81,6 +81,7 @@ impl Paths {
     ///
     /// # Panics
     /// If `path` is not below [`len`](Self::len), as indexing a slice does.
+    #[inline]
     pub fn links(&self, path: usize) -> &[u32] {
         &self.indices[self.indptr[path]..self.indptr[path + 1]]
     }
@@ -113,11 +114,11 @@ impl Paths {
         let (mut indptr, mut pacer) = (vec![0; links + 1], Pacer::new());
         for chunk in self.indices.chunks(Self::CHUNK) {
             pacer.did(chunk.len())?;
-            if chunk.iter().any(|&link| link as usize >= links) {
-                self.check_range(links)?;
-            }
             for &link in chunk {
-                indptr[link as usize + 1] += 1;
+                match indptr.get_mut(link as usize + 1) {
+                    Some(count) => *count += 1,
+                    None => self.check_range(links)?,
+                }
             }
         }
         for link in 0..links {
@@ -125,14 +126,18 @@ impl Paths {
         }
         let mut next = indptr.clone();
         let mut indices = vec![0; self.indices.len()];
-        for (path, row) in self.iter().enumerate() {
-            pacer.did(row.len())?;
-            for &link in row {
-                let slot = &mut next[link as usize];
-                indices[*slot] = path as u32;
-                *slot += 1;
-            }
-        }
+        each_path(
+            self,
+            &runs(&self.indptr),
+            #[inline(always)]
+            |path, row| {
+                for &link in row {
+                    let slot = &mut next[link as usize];
+                    indices[*slot] = path as u32;
+                    *slot += 1;
+                }
+            },
+        )?;
         Ok(Self { indptr, indices })
     }
 

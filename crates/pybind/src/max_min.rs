@@ -89,8 +89,12 @@ pub(crate) fn max_min<'py>(
         (None, Some(accuracy)) => MaxMin::within(&problem.core, accuracy),
         (None, None) => MaxMin::of(&problem.core),
     })?;
-    let flow_rates = problem.core.flow_rates(&found.rates).map_err(crate::error::raise)?;
     let basis = found.has_basis().then(|| Py::new(py, Basis(found.basis().clone()))).transpose()?;
-    let (rates, flow_rates) = (PyArray1::from_vec(py, found.rates), PyArray1::from_vec(py, flow_rates));
+    let own_flow_rates = match problem.core.pairs_flows_with_paths() {
+        true => None,
+        false => Some(problem.core.flow_rates(&found.rates).map_err(crate::error::raise)?),
+    };
+    let rates = PyArray1::from_vec(py, found.rates);
+    let flow_rates = own_flow_rates.map_or_else(|| rates.clone(), |flow_rates| PyArray1::from_vec(py, flow_rates));
     kind.call1((rates, flow_rates, found.unfairness, accuracy, basis))
 }

@@ -77,7 +77,7 @@ pub(super) fn adaptive(problem: &Problem, accuracy: f64) -> Result<Approximate> 
     let network = Network::new(problem)?;
     let through = network.paths.transpose(network.capacities.len())?;
     let shares = flow_shares(problem, METHOD)?;
-    let weights = flow_weights(problem)?;
+    let weights = flow_weights(problem, METHOD)?;
     let mut parts: Vec<f64> = (0..network.flows())
         .flat_map(|flow| network.paths_of(flow).map(move |_| flow))
         .map(|flow| 1.0 / network.paths_of(flow).len() as f64)

@@ -14,12 +14,13 @@
 //!
 //! Cost: O(crossings) and two curves evaluated per crossing.
 
-use super::flow_shares;
 use super::witness::{Inequality, witness_residual};
+use super::{flow_shares, path_weights};
 use crate::error::Result;
 use crate::interrupt::Pacer;
-use crate::normalize::relative_loads;
 use crate::problem::Problem;
+use crate::runs::{Run, each_path, runs};
+use crate::utility::FairShare;
 
 /// Its name in errors.
 const METHOD: &str = "certify";
@@ -37,8 +38,69 @@ pub(super) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[I
         return witness_residual(problem, rates, witness, METHOD);
     }
     let mut residual = 0.0f64;
-    each_path(problem, rates, |_, nearest, _| residual = residual.max(nearest))?;
+    match path_weights(problem, METHOD)? {
+        Some(weights) => {
+            let runs = runs(problem.paths().indptr());
+            let links = Links::of(problem, &runs, rates, |path, rate| rate / weights[path])?;
+            each_path(
+                problem.paths(),
+                &runs,
+                #[inline(always)]
+                |path, crossed| {
+                    let fair_share = rates[path] / weights[path];
+                    let is_number = fair_share > 0.0 && fair_share < f64::INFINITY;
+                    // The residual of most flows is that of a full link on which they have the largest fair share.
+                    if !(is_number && links.idle(crossed, fair_share) <= residual) {
+                        let share = FairShare::weight(weights[path]).at_most(problem.limit(path));
+                        let nearest = links.nearest(problem, path, &share, rates[path]);
+                        residual = nearest.map_or(residual, |nearest| residual.max(nearest.0));
+                    }
+                },
+            )?;
+        }
+        None => nearest_of_each(problem, rates, |_, nearest, _| residual = residual.max(nearest))?,
+    }
     Ok(residual)
+}
+
+/// The same where every path stops at the lowest level, a rate per weight, of its links, and these are full; nothing
+/// where that is not so. One pass over the paths, which none of them may leave at a cap.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn residual_at_levels(
+    problem: &Problem,
+    weights: &[f64],
+    levels: impl Iterator<Item = f64>,
+    rates: &[f64],
+) -> Result<Option<f64>> {
+    let mut links: Vec<[f64; 2]> = levels.map(|level| [0.0, level]).collect();
+    let mut holds = true;
+    each_path(
+        problem.paths(),
+        &runs(problem.paths().indptr()),
+        #[inline(always)]
+        |path, crossed| {
+            let (rate, mut lowest) = (rates[path], f64::INFINITY);
+            for &link in crossed {
+                let [load, level] = &mut links[link as usize];
+                *load += rate;
+                lowest = if *level < lowest { *level } else { lowest };
+            }
+            // Fair shares that are this near to a level are as near to each other as ROUNDING.
+            holds &= (rate - weights[path] * lowest).abs() <= 0.25 * ROUNDING * rate;
+        },
+    )?;
+    // A path over a failed link is closed, at level 0.
+    let is_full = |([_, level], capacity): &(&[f64; 2], &f64)| level.is_finite() && **capacity > 0.0;
+    let full = links.iter().zip(problem.capacities()).filter(is_full);
+    let residual = full.fold(0.0f64, |residual, (&[load, _], &capacity)| residual.max(idle(load, capacity)));
+    Ok(holds.then_some(residual))
+}
+
+/// What a load leaves of a link, as a part of its capacity; all where there is neither.
+fn idle(load: f64, capacity: f64) -> f64 {
+    (1.0 - if load > 0.0 { load / capacity } else { 0.0 }).max(0.0)
 }
 
 /// The bottleneck of every path: none where it is closed or at its cap or saturation, or where no link is within
@@ -48,41 +110,77 @@ pub(super) fn bottleneck_residual(problem: &Problem, rates: &[f64], witness: &[I
 /// As [`bottleneck_residual`].
 pub(crate) fn bottleneck_links(problem: &Problem, rates: &[f64], near: f64) -> Result<Vec<Option<u32>>> {
     let mut links = vec![None; rates.len()];
-    each_path(problem, rates, |path, nearest, link| links[path] = link.filter(|_| nearest <= near))?;
+    nearest_of_each(problem, rates, |path, nearest, link| links[path] = link.filter(|_| nearest <= near))?;
     Ok(links)
 }
 
 /// Calls with the residual of every path that is not closed, and the link that it is about; none for a cap or
 /// saturation.
-fn each_path(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
-    let of_flow = flow_shares(problem, METHOD)?;
-    let shares = || problem.group().iter().map(|&flow| &of_flow[flow as usize]);
-    let loads = relative_loads(problem.capacities(), problem.paths(), rates.iter().copied());
-    let mut largest = vec![0.0f64; problem.links()];
+fn nearest_of_each(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize, f64, Option<u32>)) -> Result<()> {
+    let (of_flow, group) = (flow_shares(problem, METHOD)?, problem.group());
+    let share = |path: usize| &of_flow[group[path] as usize];
+    let links = Links::of(problem, &runs(problem.paths().indptr()), rates, |path, rate| share(path).least(rate))?;
     let mut pacer = Pacer::new();
-    for ((links, share), &rate) in problem.paths().iter().zip(shares()).zip(rates) {
-        pacer.did(links.len())?;
-        let fair_share = share.least(rate * (1.0 - ROUNDING));
-        for &link in links {
-            largest[link as usize] = largest[link as usize].max(fair_share);
+    for (path, &rate) in rates.iter().enumerate() {
+        pacer.did(problem.paths().links(path).len())?;
+        if let Some((nearest, link)) = links.nearest(problem, path, share(path), rate) {
+            visit(path, nearest, link);
         }
     }
-    for (path, (links, share)) in problem.paths().iter().zip(shares()).enumerate() {
-        pacer.did(links.len())?;
-        if problem.is_closed(path) {
-            continue;
+    Ok(())
+}
+
+/// What rates leave of every link, as a part of its capacity, and the largest fair share on it.
+struct Links(Vec<[f64; 2]>);
+
+impl Links {
+    /// `fair_share` of a path at a rate.
+    fn of(problem: &Problem, runs: &[Run], rates: &[f64], fair_share: impl Fn(usize, f64) -> f64) -> Result<Self> {
+        let mut links = vec![[0.0; 2]; problem.links()];
+        each_path(
+            problem.paths(),
+            runs,
+            #[inline(always)]
+            |path, crossed| {
+                let (rate, fair_share) = (rates[path], fair_share(path, rates[path] * (1.0 - ROUNDING)));
+                for &link in crossed {
+                    let [load, largest] = &mut links[link as usize];
+                    *load += rate;
+                    *largest = if fair_share > *largest { fair_share } else { *largest };
+                }
+            },
+        )?;
+        for ([load, _], &capacity) in links.iter_mut().zip(problem.capacities()) {
+            *load = idle(*load, capacity);
         }
-        let below = |most: f64| if most > rates[path] { 1.0 - rates[path] / most } else { 0.0 };
+        Ok(Self(links))
+    }
+
+    /// The least that is idle of those links of a path on which no fair share is larger than its; ∞ without any.
+    #[inline(always)]
+    fn idle(&self, crossed: &[u32], fair_share: f64) -> f64 {
+        crossed.iter().fold(f64::INFINITY, |least, &link| {
+            let [idle, largest] = self.0[link as usize];
+            let idle = if fair_share >= largest { idle } else { f64::INFINITY };
+            if idle < least { idle } else { least }
+        })
+    }
+
+    /// The residual of a path and the link that it is about, none for a cap or saturation; nothing for a closed path.
+    fn nearest(&self, problem: &Problem, path: usize, share: &FairShare, rate: f64) -> Option<(f64, Option<u32>)> {
+        if problem.is_closed(path) {
+            return None;
+        }
+        let below = |most: f64| if most > rate { 1.0 - rate / most } else { 0.0 };
         let most = problem.rate_cap(path).min(share.saturation());
         let mut nearest = (if most.is_finite() { below(most) } else { f64::INFINITY }, None);
-        let fair_share = share.least(rates[path]);
-        if rates[path] > 0.0 && (fair_share.is_infinite() || fair_share == 0.0) {
+        let fair_share = share.least(rate);
+        if rate > 0.0 && (fair_share.is_infinite() || fair_share == 0.0) {
             // A share that no float can hold cannot be compared with another.
-            visit(path, 1.0, None);
-            continue;
+            return Some((1.0, None));
         }
-        for &link in links {
-            let (idle, most) = ((1.0 - loads[link as usize]).max(0.0), largest[link as usize]);
+        for &link in problem.paths().links(path) {
+            let [idle, most] = self.0[link as usize];
             // B(F(x)) may differ from x by more than rounding; a flow with the largest share on a link has
             // residual 0 there.
             let residual = if fair_share >= most { idle } else { idle.max(below(share.bandwidth(most))) };
@@ -90,7 +188,6 @@ fn each_path(problem: &Problem, rates: &[f64], mut visit: impl FnMut(usize, f64,
                 nearest = (residual, Some(link));
             }
         }
-        visit(path, nearest.0, nearest.1);
+        Some(nearest)
     }
-    Ok(())
 }

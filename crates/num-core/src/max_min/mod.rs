@@ -83,10 +83,13 @@ pub(crate) use water_fill::WaterFill;
 pub(crate) use witness::{Inequality, Witness};
 
 use crate::error::{Error, Result};
-use crate::interrupt::Pacer;
+use crate::interrupt::{self, Pacer};
 use crate::problem::Problem;
 use crate::utility::FairShare;
 use search::METHOD;
+
+/// Flows between two checks for a stop.
+const PIECE: usize = 4096;
 
 /// The rate of every path of the max-min fair allocation, in the units of the capacities: over rates per weight for
 /// [`AlphaFair`](crate::AlphaFair), over fair shares for [`BandwidthFunction`](crate::BandwidthFunction), whatever
@@ -124,13 +127,48 @@ pub(crate) fn find_witness(problem: &Problem) -> Result<Witness> {
 }
 
 /// The weight of every flow, if each has one.
-fn flow_weights(problem: &Problem) -> Result<Option<Vec<f64>>> {
-    let (mut weights, mut all) = (vec![0.0; problem.flows()], true);
-    each_share(problem, METHOD, |flow, share| match share.as_weight() {
-        Some(weight) => weights[flow] = weight,
-        None => all = false,
-    })?;
-    Ok(all.then_some(weights))
+fn flow_weights(problem: &Problem, method: &str) -> Result<Option<Vec<f64>>> {
+    let (mut weights, mut of_block) = (vec![0.0; problem.flows()], Vec::new());
+    for block in problem.blocks() {
+        let flows = block.flows.len();
+        // Flows are in order: a block of all of them has flow f at place f.
+        let out = if flows == weights.len() { &mut weights } else { &mut of_block };
+        out.resize(flows, 0.0);
+        for (start, out) in (0..).step_by(PIECE).zip(out.chunks_mut(PIECE)) {
+            interrupt::check()?;
+            if !block.utility.fair_weights_into(start..start + out.len(), out) {
+                // One has a curve, or none has a fair share, which is an error.
+                each_share(problem, method, |_, _| ())?;
+                return Ok(None);
+            }
+            // All of them first, in a loop that is vectorized.
+            if !out.iter().fold(true, |all, &weight| all & is_weight(weight)) {
+                let place = out.iter().position(|&weight| !is_weight(weight)).expect("one is not");
+                return Err(wrong_weight(block.flows[start + place] as usize, out[place]));
+            }
+        }
+        if flows < weights.len() {
+            block.flows.iter().zip(&of_block).for_each(|(&flow, &weight)| weights[flow as usize] = weight);
+        }
+    }
+    Ok(Some(weights))
+}
+
+/// The weight of every path, if each flow has one path and a weight.
+fn path_weights(problem: &Problem, method: &str) -> Result<Option<Vec<f64>>> {
+    let of_flow = flow_weights(problem, method)?;
+    Ok(match problem.pairs_flows_with_paths() {
+        true => of_flow,
+        false => of_flow.map(|of_flow| problem.group().iter().map(|&flow| of_flow[flow as usize]).collect()),
+    })
+}
+
+fn is_weight(weight: f64) -> bool {
+    (weight > 0.0) & (weight < f64::INFINITY)
+}
+
+fn wrong_weight(flow: usize, weight: f64) -> Error {
+    Error::Utility { flow, what: format!("the weight of its fair share is {weight}, expected a finite number > 0") }
 }
 
 /// The fair share of every flow, at most its cap.
@@ -153,9 +191,8 @@ fn each_share<'a>(problem: &'a Problem, method: &str, mut take: impl FnMut(usize
                 let instead = "use solve(), or AlphaFair or BandwidthFunction for every flow";
                 Error::Unsupported { method: method.into(), what, instead }
             })?;
-            if let Some(weight) = share.as_weight().filter(|weight| !(weight.is_finite() && *weight > 0.0)) {
-                let what = format!("the weight of its fair share is {weight}, expected a finite number > 0");
-                return Err(Error::Utility { flow, what });
+            if let Some(weight) = share.as_weight().filter(|&weight| !is_weight(weight)) {
+                return Err(wrong_weight(flow, weight));
             }
             take(flow, share);
         }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::bottleneck::{bottleneck_residual, residual_at_levels};
 use super::curves::CurveFill;
 use super::search::{METHOD, SLICE};
 use super::water_fill::WaterFill;
-use super::{flow_shares, flow_weights};
+use super::{flow_shares, path_weights};
 use crate::error::Result;
 use crate::interrupt;
 use crate::normalize::{FNorm, Normalizer};
@@ -23,7 +24,7 @@ pub(super) struct OnePath {
 
 #[derive(Debug)]
 enum Fill {
-    Weights { fill: Box<WaterFill<Arc<Paths>>>, caps: Vec<f64>, rates: Vec<f64> },
+    Weights { fill: Box<WaterFill<Arc<Paths>>>, weights: Vec<f64>, caps: Vec<f64>, rates: Vec<f64> },
     Curves(Box<CurveFill>),
 }
 
@@ -33,16 +34,15 @@ impl OnePath {
     pub(super) fn new(problem: &Problem) -> Result<Self> {
         let (capacities, group) = (problem.capacities(), problem.group());
         let caps = || (0..group.len()).map(|path| problem.limit(path)).collect::<Vec<_>>();
-        let fill = match flow_weights(problem)? {
-            Some(of_flow) => {
+        let fill = match path_weights(problem, METHOD)? {
+            Some(weights) => {
                 interrupt::check()?;
-                let weights: Vec<f64> = group.iter().map(|&flow| of_flow[flow as usize]).collect();
                 let mut fill = WaterFill::new(capacities, problem.shared_paths())?;
                 interrupt::check()?;
                 let mut rates = vec![0.0; weights.len()];
                 fill.start(&weights, &mut rates)?;
                 let caps = if problem.has_rate_caps() || problem.has_flow_caps() { caps() } else { Vec::new() };
-                Fill::Weights { fill: Box::new(fill), caps, rates }
+                Fill::Weights { fill: Box::new(fill), weights, caps, rates }
             }
             None => {
                 let of_flow = flow_shares(problem, METHOD)?;
@@ -69,7 +69,7 @@ impl OnePath {
             // A visit of a path costs some ten of them.
             let paths = operations.min(SLICE) / 8;
             self.is_done = match &mut self.fill {
-                Fill::Weights { fill, caps, rates } => fill.rise(caps, rates, paths),
+                Fill::Weights { fill, caps, rates, .. } => fill.rise(caps, rates, paths),
                 Fill::Curves(fill) => fill.rise(paths / 8),
             };
             if self.is_done {
@@ -79,11 +79,26 @@ impl OnePath {
         Ok(self.is_done)
     }
 
+    /// How far its rates are proven, once it is done.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
+    pub(super) fn residual(&self, rates: &[f64]) -> Result<f64> {
+        let proven = match &self.fill {
+            // A path may have stopped at its cap instead.
+            Fill::Weights { fill, weights, caps, .. } if caps.is_empty() => {
+                residual_at_levels(&self.problem, weights, fill.levels(), rates)?
+            }
+            _ => None,
+        };
+        proven.map_or_else(|| bottleneck_residual(&self.problem, rates, &[]), Ok)
+    }
+
     /// Feasible rates so far.
     pub(super) fn rates(&self) -> Vec<f64> {
         match &self.fill {
             Fill::Weights { rates, .. } if self.is_done => rates.clone(),
-            Fill::Weights { fill, caps, rates } => fill.so_far(caps, rates),
+            Fill::Weights { fill, caps, rates, .. } => fill.so_far(caps, rates),
             Fill::Curves(fill) => {
                 let mut rates = fill.so_far();
                 // Fair shares that no float can hold would leave a link too full.

@@ -1,6 +1,5 @@
 //! A search for max-min rates, a slice of work at a time.
 
-use super::bottleneck::bottleneck_residual;
 use super::one_path::OnePath;
 use super::several_paths::SeveralPaths;
 use super::solution::MaxMinBasis;
@@ -109,9 +108,9 @@ impl Search {
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub(super) fn residual(&self, problem: &Problem, rates: &[f64]) -> Result<f64> {
+    pub(super) fn residual(&self, rates: &[f64]) -> Result<f64> {
         match &self.kind {
-            Kind::OnePath(_) => bottleneck_residual(problem, rates, &[]),
+            Kind::OnePath(fill) => fill.residual(rates),
             Kind::SeveralPaths(runs) => Ok(runs.residual()),
         }
     }

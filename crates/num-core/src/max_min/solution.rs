@@ -142,7 +142,7 @@ impl MaxMin {
     /// What a search that is done has come to.
     fn ended(problem: &Problem, mut search: Search) -> Result<Self> {
         let rates = search.rates();
-        let unfairness = search.residual(problem, &rates)?;
+        let unfairness = search.residual(&rates)?;
         Ok(Self { rates, unfairness, basis: search.into_basis(problem), is_exact: true })
     }
 }

@@ -3,6 +3,11 @@
 //! A binary tree with the links as leaves; every node holds the smaller of its two children. Changing a level takes one
 //! comparison for every row, whose operands are known beforehand and which needs no branch.
 
+use std::hint::select_unpredictable;
+
+/// Links whose levels are computed together: a power of two.
+const AROUND: usize = 8;
+
 /// Levels of links; ∞ for a link that is done.
 #[derive(Debug)]
 pub(super) struct Tournament {
@@ -14,6 +19,16 @@ pub(super) struct Tournament {
 
 fn node(link: usize, level: f64) -> u128 {
     u128::from(level.to_bits()) << 64 | link as u128
+}
+
+fn level_of(node: u128) -> f64 {
+    f64::from_bits((node >> 64) as u64)
+}
+
+/// The smaller of two nodes. Without a branch, which the compiler would make of `min`: which one it is cannot be
+/// predicted.
+fn first(one: u128, other: u128) -> u128 {
+    select_unpredictable(one < other, one, other)
 }
 
 impl Tournament {
@@ -29,7 +44,7 @@ impl Tournament {
             *leaf = node(link, level);
         }
         for parent in (1..leaves).rev() {
-            self.nodes[parent] = self.nodes[2 * parent].min(self.nodes[2 * parent + 1]);
+            self.nodes[parent] = first(self.nodes[2 * parent], self.nodes[2 * parent + 1]);
         }
     }
 
@@ -39,16 +54,36 @@ impl Tournament {
         let mut winner = node(link, level);
         while place > 1 {
             self.nodes[place] = winner;
-            winner = winner.min(self.nodes[place ^ 1]);
+            winner = first(winner, self.nodes[place ^ 1]);
             place /= 2;
         }
         self.nodes[place] = winner;
     }
 
+    /// Gives the links around one other levels ≥ 0, those that are not done: their levels are outdated too, and one
+    /// climb to the root serves all.
+    pub(super) fn set_around(&mut self, link: usize, level: impl Fn(usize) -> f64) {
+        let leaves = self.nodes.len() / 2;
+        let start = leaves + link / AROUND * AROUND;
+        let mut places = start..(start + AROUND).min(2 * leaves);
+        for place in places.clone() {
+            let link = place - leaves;
+            if level_of(self.nodes[place]) < f64::INFINITY {
+                self.nodes[place] = node(link, level(link));
+            }
+        }
+        while places.start > 1 {
+            places = places.start / 2..places.end.div_ceil(2);
+            for place in places.clone() {
+                self.nodes[place] = first(self.nodes[2 * place], self.nodes[2 * place + 1]);
+            }
+        }
+    }
+
     /// The link with the smallest level, and that level; `None` when all are done.
     pub(super) fn first(&self) -> Option<(usize, f64)> {
         let root = self.nodes[1];
-        let level = f64::from_bits((root >> 64) as u64);
+        let level = level_of(root);
         level.is_finite().then_some((root as u64 as usize, level))
     }
 }

@@ -22,12 +22,15 @@
 //!
 //! Source: Bertsekas, Gallager, *Data Networks*, 1992, §6.5.2, for the definition and the round-by-round algorithm.
 
+use std::array::from_fn;
 use std::borrow::Borrow;
+use std::hint::select_unpredictable;
 
 use super::tournament::Tournament;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::paths::Paths;
+use crate::runs::{runs, with_length};
 
 /// A link with this part of its capacity left is full.
 pub(super) const FULL: f64 = 16.0 * f64::EPSILON;
@@ -47,8 +50,15 @@ pub(crate) struct WaterFill<P> {
     through: Paths,
     /// The rate that counts as 1, so that no sum overflows: a power of two near the largest capacity.
     unit: f64,
+    /// The weight that counts as 1.
+    weight_unit: f64,
     capacities: Vec<f64>,
     links: Vec<Link>,
+    least: Vec<Least>,
+    /// The level at which every link has filled; ∞ where it has not.
+    levels: Vec<f64>,
+    /// The number of links of every path, if it is the same for all.
+    length: Option<usize>,
     stopped: Stopped,
     tournament: Tournament,
     /// The level that has been reached.
@@ -71,30 +81,15 @@ impl Stopped {
     }
 }
 
-/// [R, W] of a link, each the sum of a high and a low part.
+/// [R, W] of a link, each the sum of a high and a low part, in half a line of the cache.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
 struct Link {
     high: [f64; 2],
     low: [f64; 2],
-    /// Full with this much left.
-    full: f64,
-    /// W is not to be trusted from here on.
-    lost: f64,
 }
 
 impl Link {
-    fn new(capacity: f64) -> Self {
-        Self { high: [capacity, 0.0], low: [0.0; 2], full: FULL * capacity, lost: 0.0 }
-    }
-
-    /// W ← W + w, and what that rounds off: Knuth's two-sum.
-    fn add(&mut self, weight: f64) {
-        let (old, sum) = (self.high[1], self.high[1] + weight);
-        let added = sum - old;
-        self.low[1] += (old - (sum - added)) + (weight - added);
-        self.high[1] = sum;
-    }
-
     /// [R, W] ← [R − x, W − w], and what that rounds off: Dekker's fast two-sum, as neither takes more than there is.
     fn take(&mut self, taken: [f64; 2]) {
         for ((high, low), taken) in self.high.iter_mut().zip(&mut self.low).zip(taken) {
@@ -108,18 +103,53 @@ impl Link {
         self.high[1] + self.low[1]
     }
 
-    /// W afresh, in both parts: what heavy paths leave later would be lost in the rounding of one.
-    fn set_weights(&mut self, weights: impl Iterator<Item = f64>) {
-        (self.high[1], self.low[1]) = (0.0, 0.0);
-        weights.for_each(|weight| self.add(weight));
-        self.lost = LOST * self.weight();
+    /// W afresh, in both parts: what heavy paths leave later would be lost in the rounding of one. Returns how little
+    /// of it is not to be trusted.
+    fn set_weight(&mut self, paths: &[u32], weights: &[f64]) -> f64 {
+        [self.high[1], self.low[1]] = sum(paths, weights);
+        LOST * self.weight()
     }
 
     /// The level at which it fills, or a bound of it; at least the present one.
-    fn level(&self, water: f64) -> f64 {
+    fn level(&self, Least { capacity, weight: least }: Least, water: f64) -> f64 {
         let (left, weight) = (self.high[0] + self.low[0], self.weight());
-        if weight <= self.lost || left - weight * water <= self.full { water } else { left / weight }
+        let is_water = (weight <= least) | (left - weight * water <= capacity);
+        select_unpredictable(is_water, water, left / weight)
     }
+}
+
+/// What counts as nothing on a link.
+#[derive(Debug, Clone, Copy)]
+struct Least {
+    /// It is full with this much left.
+    capacity: f64,
+    /// W is not to be trusted from here on.
+    weight: f64,
+}
+
+/// The sum of some paths' weights, and what that rounds off: Knuth's two-sum, in lanes that do not wait for each other.
+fn sum(paths: &[u32], weights: &[f64]) -> [f64; 2] {
+    const LANES: usize = 4;
+    let add = |high: &mut f64, low: &mut f64, weight: f64| {
+        let sum = *high + weight;
+        let added = sum - *high;
+        *low += (*high - (sum - added)) + (weight - added);
+        *high = sum;
+    };
+    let (mut high, mut low) = ([0.0; LANES], [0.0; LANES]);
+    let (chunks, rest) = paths.as_chunks::<LANES>();
+    for chunk in chunks {
+        let weights = chunk.map(|path| weights[path as usize]);
+        for i in 0..LANES {
+            add(&mut high[i], &mut low[i], weights[i]);
+        }
+    }
+    let mut total = [0.0; 2];
+    let [sum, rounded] = &mut total;
+    high.iter().for_each(|&high| add(sum, rounded, high));
+    rest.iter().for_each(|&path| add(sum, rounded, weights[path as usize]));
+    *rounded += low.iter().sum::<f64>();
+    total
 }
 
 impl<P: Borrow<Paths>> WaterFill<P> {
@@ -128,14 +158,19 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(crate) fn new(capacities: &[f64], paths: P) -> Result<Self> {
-        let unit = power_of_two(capacities.iter().copied().fold(0.0, f64::max));
+        let unit = power_of_two(largest(capacities));
+        let runs = runs(paths.borrow().indptr());
         let through = paths.borrow().transpose(capacities.len())?;
         let busiest = through.iter().map(<[u32]>::len).max().unwrap_or(0);
         Ok(Self {
             through,
             unit,
+            weight_unit: 1.0,
+            levels: Vec::new(),
             capacities: capacities.iter().map(|capacity| capacity / unit).collect(),
             links: Vec::with_capacity(capacities.len()),
+            least: Vec::with_capacity(capacities.len()),
+            length: if let [run] = &*runs { run.length } else { None },
             stopped: Stopped(vec![0; paths.borrow().len().div_ceil(64)]),
             paths,
             tournament: Tournament::new(capacities.len()),
@@ -171,19 +206,21 @@ impl<P: Borrow<Paths>> WaterFill<P> {
                 return false;
             }
             visited += 1;
-            let level = self.links[link].level(self.water);
+            let level = self.links[link].level(self.least[link], self.water);
             if level > bound {
-                self.tournament.set(link, level);
+                let Self { links, least, tournament, water, .. } = self;
+                tournament.set_around(link, |link| links[link].level(least[link], *water));
                 continue;
             }
             visited += self.through.links(link).len();
             let rising = self.rising(link);
             if rising == 0 {
                 self.tournament.set(link, f64::INFINITY);
-            } else if self.links[link].weight() <= self.links[link].lost {
-                self.links[link].set_weights(self.rising[..rising].iter().map(|&path| rates[path as usize]));
+            } else if self.links[link].weight() <= self.least[link].weight {
+                self.least[link].weight = self.links[link].set_weight(&self.rising[..rising], rates);
             } else if caps.is_empty() || !self.stop_at_caps(rising, level, caps, rates) {
                 self.stop(link, rising, level, rates);
+                self.levels[link] = level;
                 self.tournament.set(link, f64::INFINITY);
                 self.water = level;
             }
@@ -201,6 +238,11 @@ impl<P: Borrow<Paths>> WaterFill<P> {
         rates.iter().enumerate().map(rate).collect()
     }
 
+    /// The rate per weight at which every link has filled; ∞ where it has not.
+    pub(super) fn levels(&self) -> impl Iterator<Item = f64> {
+        self.levels.iter().map(|level| level * (self.unit / self.weight_unit))
+    }
+
     /// Leaves in `rates` the weight of every path as a part of the largest, which stays there until it stops.
     ///
     /// # Errors
@@ -208,25 +250,35 @@ impl<P: Borrow<Paths>> WaterFill<P> {
     pub(crate) fn start(&mut self, weights: &[f64], rates: &mut [f64]) -> Result<()> {
         self.water = 0.0;
         let mut pacer = Pacer::new();
-        let unit = power_of_two(weights.iter().copied().fold(0.0, f64::max));
-        self.stopped.0.fill(0);
-        for (path, (rate, &weight)) in rates.iter_mut().zip(weights).enumerate() {
-            pacer.did(1)?;
-            // A path without links would never stop.
-            let rises = weight > 0.0 && !self.paths.borrow().links(path).is_empty();
-            *rate = if rises { (weight / unit).clamp(LEAST, 2.0) } else { 0.0 };
-            if *rate == 0.0 {
-                self.stopped.insert(path);
+        let unit = power_of_two(largest(weights));
+        self.weight_unit = unit;
+        self.levels.clear();
+        self.levels.resize(self.capacities.len(), f64::INFINITY);
+        let words = self.stopped.0.iter_mut().zip(rates.chunks_mut(64)).zip(weights.chunks(64));
+        for (first, ((stopped, rates), weights)) in (0..).step_by(64).zip(words) {
+            pacer.did(64)?;
+            for (rate, &weight) in rates.iter_mut().zip(weights) {
+                *rate = if weight > 0.0 { (weight / unit).clamp(LEAST, 2.0) } else { 0.0 };
+            }
+            *stopped = 0;
+            for (place, rate) in rates.iter_mut().enumerate() {
+                // A path without links would never stop.
+                if self.length.is_none() && self.paths.borrow().links(first + place).is_empty() {
+                    *rate = 0.0;
+                }
+                *stopped |= u64::from(*rate == 0.0) << place;
             }
         }
         self.links.clear();
+        self.least.clear();
         for (&capacity, paths) in self.capacities.iter().zip(self.through.iter()) {
             pacer.did(paths.len())?;
-            let mut link = Link::new(capacity);
-            link.set_weights(paths.iter().map(|&path| rates[path as usize]));
+            let mut link = Link { high: [capacity, 0.0], low: [0.0; 2] };
+            let weight = link.set_weight(paths, rates);
             self.links.push(link);
+            self.least.push(Least { capacity: FULL * capacity, weight });
         }
-        self.tournament.set_all(self.links.iter().map(|link| link.level(0.0)));
+        self.tournament.set_all(self.links.iter().zip(&self.least).map(|(link, &least)| link.level(least, 0.0)));
         Ok(())
     }
 
@@ -261,6 +313,23 @@ impl<P: Borrow<Paths>> WaterFill<P> {
 
     /// Stops the listed paths of a link at a level.
     fn stop(&mut self, full: usize, rising: usize, level: f64, rates: &mut [f64]) {
+        with_length!(self.length, LENGTH => {
+            self.stop_each(full, rising, level, rates, |paths, path| &paths.indices().as_chunks::<LENGTH>().0[path]);
+        }, {
+            self.stop_each(full, rising, level, rates, Paths::links);
+        });
+    }
+
+    /// The same; the links of a path by a function that is compiled for their number.
+    #[inline(always)]
+    fn stop_each(
+        &mut self,
+        full: usize,
+        rising: usize,
+        level: f64,
+        rates: &mut [f64],
+        links: impl Fn(&Paths, usize) -> &[u32],
+    ) {
         for &path in &self.rising[..rising] {
             let path = path as usize;
             if self.stopped.contains(path) {
@@ -271,7 +340,7 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             let weight = rates[path];
             let rate = weight * level;
             rates[path] = rate * self.unit;
-            for &link in self.paths.borrow().links(path) {
+            for &link in links(self.paths.borrow(), path) {
                 // The full link is done; the others do not wait for it.
                 if link as usize != full {
                     self.links[link as usize].take([rate, weight]);
@@ -279,6 +348,14 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             }
         }
     }
+}
+
+/// The largest number, 0 without any: in lanes, so that the loop is vectorized.
+fn largest(values: &[f64]) -> f64 {
+    let larger = |one: f64, other: f64| if one > other { one } else { other };
+    let (chunks, rest) = values.as_chunks::<8>();
+    let lanes = chunks.iter().fold([0.0; 8], |lanes, chunk| from_fn(|i| larger(chunk[i], lanes[i])));
+    lanes.iter().chain(rest).copied().fold(0.0, larger)
 }
 
 /// The power of two at or below a number, 1 for 0.

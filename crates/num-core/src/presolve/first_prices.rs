@@ -35,10 +35,9 @@ impl Presolved {
             #[inline(always)]
             |path, links| {
                 let part = revenues[path] / links.len() as f64;
-                links.iter().for_each(|&link| prices[link as usize] += part);
+                links.iter().for_each(|&link| prices[link as usize] += part / self.capacities[link as usize]);
             },
         )?;
-        prices.iter_mut().zip(&self.capacities).for_each(|(price, capacity)| *price /= capacity);
         Ok(prices)
     }
 }

@@ -12,6 +12,9 @@ use crate::paths::Paths;
 use crate::utility::{Curvature, Utilities, Utility};
 pub(crate) use blocks::Block;
 
+/// Paths that are looked at before a loop may end.
+const PIECE: usize = 1024;
+
 /// A network utility maximization problem, checked.
 ///
 /// Invariants, each checked on construction:
@@ -284,9 +287,14 @@ impl Problem {
         Arc::clone(&self.group)
     }
 
-    /// Whether flow f owns path f and no other.
-    pub(crate) fn pairs_flows_with_paths(&self) -> bool {
-        self.is_single_path() && self.group.iter().enumerate().all(|(path, &flow)| flow as usize == path)
+    /// Whether flow f owns path f and no other, for every flow.
+    pub fn pairs_flows_with_paths(&self) -> bool {
+        // Piece by piece, as a loop that may end at any flow is not vectorized.
+        let is_paired = |(first, flows): (usize, &[u32])| {
+            let others = flows.iter().enumerate().map(|(place, &flow)| flow ^ (first + place) as u32);
+            others.fold(0, |any, other| any | other) == 0
+        };
+        self.is_single_path() && (0..).step_by(PIECE).zip(self.group.chunks(PIECE)).all(is_paired)
     }
 
     pub(crate) fn blocks(&self) -> &[Block] {

@@ -6,6 +6,7 @@
 //! 2000; in this form Nagaraj et al., *NUMFabric*, SIGCOMM 2016, §2. Mo and Walrand write s x^(1−α)/(1−α): s = w^α is
 //! the scale here.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::power::{LAWS, Logs, Power, Powers, as_power, laws, map, map_laws};
@@ -146,6 +147,13 @@ impl Utility for AlphaFair {
     /// B(f) = w f, whatever α.
     fn fair_share(&self, flow: usize) -> Option<FairShare<'_>> {
         Some(FairShare::weight(self.weight.of(flow)))
+    }
+    fn fair_weights_into(&self, flows: Range<usize>, out: &mut [f64]) -> bool {
+        match &self.weight {
+            Parameter::Same(weight) => out.fill(*weight),
+            Parameter::PerFlow(weights) => out.copy_from_slice(&weights[flows]),
+        }
+        true
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
         let (weight, alpha) = (Some(self.weight.of(flow)), self.alpha.of(flow));

@@ -141,6 +141,18 @@ pub trait Utility: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The weights of a block, `out[i]` of flow `flows.start + i`, and whether the
+    /// [fair share](Self::fair_share) of each is its rate per weight; if not, `out` is undefined.
+    fn fair_weights_into(&self, flows: Range<usize>, out: &mut [f64]) -> bool {
+        flows.zip(out).all(|(flow, out)| match self.fair_share(flow).and_then(|share| share.as_weight()) {
+            Some(weight) => {
+                *out = weight;
+                true
+            }
+            None => false,
+        })
+    }
+
     /// [`value`](Self::value) of a block: `out[i]` for flow `flows.start + i` at `rates[i]`.
     fn value_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {
         for ((flow, &rate), out) in flows.zip(rates).zip(out) {

@@ -13,8 +13,6 @@ use super::tables::Tables;
 /// Some of the flows.
 #[derive(Debug)]
 pub(crate) struct FlowBlock<R> {
-    /// [load, slope] that these flows put on every link *(derived)*.
-    sums: Vec<[R; 2]>,
     /// The pair tables that its flows ever used, in the order of their numbers.
     tables: Vec<u32>,
     uses: Vec<bool>,
@@ -40,7 +38,6 @@ pub(crate) struct Place {
 impl<R: Real> FlowBlock<R> {
     pub(crate) fn new(partition: &Partition) -> Self {
         Self {
-            sums: vec![[R::ZERO; 2]; partition.links()],
             tables: Vec::new(),
             uses: vec![false; partition.tables().len()],
             buckets: Vec::new(),
@@ -68,11 +65,6 @@ impl<R: Real> FlowBlock<R> {
 
     pub(crate) fn buckets_mut(&mut self) -> &mut [Bucket<R>] {
         &mut self.buckets
-    }
-
-    /// [load, slope] that its flows put on every link, after a response.
-    pub(crate) fn sums(&self) -> &[[R; 2]] {
-        &self.sums
     }
 
     /// Adds a flow over these entries.
@@ -136,7 +128,7 @@ impl<R: Real> FlowBlock<R> {
         moved
     }
 
-    /// The response of its flows to the prices that were read into the tables.
+    /// The response of its flows to the prices that were read into the tables, which then have what they put on links.
     pub(crate) fn respond(&mut self, partition: &Partition, tables: &mut Tables<R>) {
         tables.add_up(partition, &self.tables);
         let (view, counts_priced, sums) = tables.of_flows();
@@ -147,7 +139,7 @@ impl<R: Real> FlowBlock<R> {
                 false => bucket.respond::<false>(view, sums),
             }
         }
-        tables.take_sums(partition, &self.tables, &mut self.sums);
+        tables.gather(partition, &self.tables);
     }
 
     /// F-NORM: every flow gets the smallest fraction on its path of the rate that it demands, given those that were

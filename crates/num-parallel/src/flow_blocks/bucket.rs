@@ -26,17 +26,18 @@ const POWERS: usize = 64;
 const LEAST_EXPONENT: f64 = -690.0;
 const MOST_EXPONENT: f64 = 667.0;
 
-/// What is given of some flows, side by side in memory: a loop follows one pointer, and a flow that comes or goes is in
-/// one place. Rates are elsewhere: lines of memory that are only read need not be written back.
+/// What a response reads and writes of some flows, side by side in memory: a rate is stored in a line that was just
+/// read. A store to a line of its own waits for that line, and all later stores wait with it.
 #[derive(Debug, Clone, Copy)]
 struct Rows<R> {
     scales: [R; ABREAST],
-    floors: [R; ABREAST],
+    /// What they demanded last, 0 before that.
+    rates: [R; ABREAST],
 }
 
 impl<R: Real> Rows<R> {
     /// Padding: as logs these flows demand nothing, whatever entries they name.
-    const EMPTY: Self = Self { scales: [R::ZERO; ABREAST], floors: [R::ONE; ABREAST] };
+    const EMPTY: Self = Self { scales: [R::ZERO; ABREAST], rates: [R::ZERO; ABREAST] };
 }
 
 /// Flows that are alike.
@@ -50,8 +51,10 @@ pub(crate) struct Bucket<R> {
     ids: Vec<u16>,
     /// Flow i is number `i % ABREAST` of `rows[i / ABREAST]`; the last may have room.
     rows: Vec<Rows<R>>,
-    /// What they demanded last, 0 before that; as many as `rows` have room for.
-    rates: Vec<R>,
+    /// As many as `rows` have room for; 1 for padding. Seldom read: most path prices are above all of them.
+    floors: Vec<R>,
+    /// The highest floor of a flow, if it is known *(derived)*.
+    highest_floor: Option<R>,
     /// Of powers only.
     exponents: Vec<R>,
     /// What the last normalizer left; 0 for flows that came after it. As many as `rows` have room for, or none.
@@ -62,8 +65,17 @@ pub(crate) struct Bucket<R> {
 
 impl<R: Real> Bucket<R> {
     pub(crate) fn new(is_log: bool, windows: Vec<u32>) -> Self {
-        let (ids, rows, rates, exponents) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { windows, is_log, ids, rows, rates, exponents, feasible: Vec::new(), flows: Vec::new() }
+        Self {
+            windows,
+            is_log,
+            ids: Vec::new(),
+            rows: Vec::new(),
+            floors: Vec::new(),
+            highest_floor: None,
+            exponents: Vec::new(),
+            feasible: Vec::new(),
+            flows: Vec::new(),
+        }
     }
 
     pub(crate) fn is_log(&self) -> bool {
@@ -79,11 +91,11 @@ impl<R: Real> Bucket<R> {
     }
 
     pub(crate) fn rate(&self, place: usize) -> R {
-        self.rates[place]
+        self.rows[place / ABREAST].rates[place % ABREAST]
     }
 
     pub(crate) fn set_rate(&mut self, place: usize, rate: f64) {
-        self.rates[place] = R::of(rate);
+        self.rows[place / ABREAST].rates[place % ABREAST] = R::of(rate);
     }
 
     /// What the last normalizer left a flow; 0 if it came after that.
@@ -92,7 +104,7 @@ impl<R: Real> Bucket<R> {
     }
 
     pub(crate) fn set_feasible(&mut self, place: usize, rate: f64) {
-        self.feasible.resize(self.rates.len(), R::ZERO);
+        self.feasible.resize(self.floors.len(), R::ZERO);
         self.feasible[place] = R::of(rate);
     }
 
@@ -104,15 +116,36 @@ impl<R: Real> Bucket<R> {
     }
 
     pub(crate) fn set_floor(&mut self, place: usize, floor: f64) {
-        self.rows[place / ABREAST].floors[place % ABREAST] = R::of(floor);
+        let floor = R::of(floor);
+        let old = std::mem::replace(&mut self.floors[place], floor);
+        self.forget_floor(old);
+        self.note_floor(floor);
+    }
+
+    /// A flow has come whose floor is this.
+    fn note_floor(&mut self, floor: R) {
+        self.highest_floor = self.highest_floor.map(|highest| highest.at_least(floor));
+    }
+
+    /// A flow has gone whose floor was this.
+    fn forget_floor(&mut self, floor: R) {
+        self.highest_floor = self.highest_floor.filter(|&highest| floor < highest);
+    }
+
+    fn highest_floor(&mut self) -> R {
+        let floors = self.floors[..self.flows.len()].iter().copied();
+        *self.highest_floor.get_or_insert_with(|| floors.fold(R::ZERO, R::at_least))
     }
 
     /// Makes room for so many more flows.
     pub(super) fn reserve(&mut self, flows: usize) {
-        let rows = flows.div_ceil(ABREAST);
-        self.ids.reserve(rows * ABREAST * self.windows.len());
-        self.rows.reserve(rows);
-        self.rates.reserve(rows * ABREAST);
+        let room = (self.flows.len() + flows).next_multiple_of(ABREAST);
+        self.rows.resize(room / ABREAST, Rows::EMPTY);
+        self.floors.resize(room, R::ONE);
+        self.ids.resize(room * self.windows.len(), 0);
+        if !self.feasible.is_empty() {
+            self.feasible.resize(room, R::ZERO);
+        }
         self.flows.reserve(flows);
         if !self.is_log {
             self.exponents.reserve(flows);
@@ -122,21 +155,17 @@ impl<R: Real> Bucket<R> {
     /// Appends a flow; returns its place.
     pub(crate) fn push(&mut self, flow: u32, entries: impl Iterator<Item = u32>, demand: &PowerDemand) -> u32 {
         let (place, width) = (self.flows.len(), self.windows.len());
-        if place.is_multiple_of(ABREAST) {
-            self.rows.push(Rows::EMPTY);
-            self.rates.resize(self.rows.len() * ABREAST, R::ZERO);
-            self.ids.resize(self.rates.len() * width, 0);
-            if !self.feasible.is_empty() {
-                self.feasible.resize(self.rates.len(), R::ZERO);
-            }
+        if place == self.floors.len() {
+            self.reserve(1);
         }
         let ids = self.ids[place * width..].iter_mut();
         for (id, (entry, start)) in ids.zip(entries.zip(&self.windows)) {
             *id = (entry - start) as u16;
         }
         let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
-        (rows.scales[at], rows.floors[at]) = (R::of(demand.scale), R::of(demand.floor));
-        self.rates[place] = R::ZERO;
+        (rows.scales[at], rows.rates[at]) = (R::of(demand.scale), R::ZERO);
+        self.floors[place] = R::of(demand.floor);
+        self.note_floor(self.floors[place]);
         // Padding in this place may have one.
         if let Some(feasible) = self.feasible.get_mut(place) {
             *feasible = R::ZERO;
@@ -158,8 +187,9 @@ impl<R: Real> Bucket<R> {
         }
         let from = self.rows[last / ABREAST];
         let (to, one, other) = (&mut self.rows[place / ABREAST], place % ABREAST, last % ABREAST);
-        (to.scales[one], to.floors[one]) = (from.scales[other], from.floors[other]);
-        self.rates[place] = self.rates[last];
+        (to.scales[one], to.rates[one]) = (from.scales[other], from.rates[other]);
+        self.forget_floor(self.floors[place]);
+        self.floors[place] = self.floors[last];
         if !self.feasible.is_empty() {
             self.feasible[place] = self.feasible[last];
             self.feasible[last] = R::ZERO;
@@ -167,12 +197,12 @@ impl<R: Real> Bucket<R> {
         if last.is_multiple_of(ABREAST) {
             self.rows.pop();
             self.ids.truncate(last * width);
-            self.rates.truncate(last);
+            self.floors.truncate(last);
             self.feasible.truncate(last);
         } else {
             let rows = &mut self.rows[last / ABREAST];
-            (rows.scales[other], rows.floors[other]) = (R::ZERO, R::ONE);
-            self.rates[last] = R::ZERO;
+            (rows.scales[other], rows.rates[other]) = (R::ZERO, R::ZERO);
+            self.floors[last] = R::ONE;
         }
         if !self.is_log {
             self.exponents.swap_remove(place);
@@ -206,24 +236,33 @@ impl<R: Real> Bucket<R> {
     /// them, which is slower than four loads.
     #[inline(never)]
     fn logs<const WIDTH: usize, const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
-        let starts = self.starts();
+        let (starts, highest_floor) = (self.starts(), self.highest_floor());
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
-        let columns = self.rows.iter().zip(self.rates.as_chunks_mut::<ABREAST>().0);
-        for (paths, (rows, kept)) in paths.iter().zip(columns) {
+        let rows = self.rows.iter_mut().zip(self.floors.as_chunks::<ABREAST>().0);
+        for (paths, (rows, floors)) in paths.iter().zip(rows) {
             let paths = Abreast::new(paths);
             // Loops and not from_fn, which may stay a call: then nothing of this is in registers.
             let (mut prices, mut rates, mut slopes) = ([R::ZERO; ABREAST], [R::ZERO; ABREAST], [R::ZERO; ABREAST]);
             for (flow, price) in prices.iter_mut().enumerate() {
                 *price = view.price(|position| paths.id(flow, position));
             }
+            let mut is_low = false;
+            for price in prices {
+                is_low |= price < highest_floor;
+            }
+            if is_low {
+                for (price, &floor) in prices.iter_mut().zip(floors) {
+                    *price = price.at_least(floor);
+                }
+            }
             for flow in 0..ABREAST {
-                let inverse = R::ONE / prices[flow].at_least(rows.floors[flow]);
+                let inverse = R::ONE / prices[flow];
                 rates[flow] = rows.scales[flow] * inverse;
                 slopes[flow] = rates[flow] * inverse;
             }
-            *kept = rates;
+            rows.rates = rates;
             if WEIGH {
                 for (flow, slope) in slopes.iter_mut().enumerate() {
                     *slope = *slope * view.priced(|position| paths.id(flow, position));
@@ -244,8 +283,8 @@ impl<R: Real> Bucket<R> {
         let view = WindowView::<R, WIDTH, WEIGH>::new(view, starts);
         let sums = starts.map(|start| window(sums, start));
         let paths = self.ids.as_chunks::<WIDTH>().0[..self.flows.len()].chunks(POWERS);
-        let columns = self.rows.chunks(POWERS / ABREAST).zip(self.exponents.chunks(POWERS));
-        for ((paths, kept), (rows, given)) in paths.zip(self.rates.chunks_mut(POWERS)).zip(columns) {
+        let columns = self.floors.chunks(POWERS).zip(self.exponents.chunks(POWERS));
+        for ((paths, rows), (lowest, given)) in paths.zip(self.rows.chunks_mut(POWERS / ABREAST)).zip(columns) {
             let (mut prices, mut priced, mut exponents) = ([R::ONE; POWERS], [R::ONE; POWERS], [R::ONE; POWERS]);
             let mut slopes = [R::ZERO; POWERS];
             for ((path, price), priced) in paths.iter().zip(&mut prices).zip(&mut priced) {
@@ -254,8 +293,9 @@ impl<R: Real> Bucket<R> {
             }
             exponents[..given.len()].copy_from_slice(given);
             let (mut scales, mut floors, mut rates) = ([R::ZERO; POWERS], [R::ONE; POWERS], [R::ZERO; POWERS]);
-            for ((scales, floors), rows) in abreast(&mut scales).zip(abreast(&mut floors)).zip(rows) {
-                (*scales, *floors) = (rows.scales, rows.floors);
+            floors[..lowest.len()].copy_from_slice(lowest);
+            for (scales, rows) in abreast(&mut scales).zip(&*rows) {
+                *scales = rows.scales;
             }
             vectorized(
                 #[inline(always)]
@@ -271,7 +311,9 @@ impl<R: Real> Bucket<R> {
                     }
                 },
             );
-            kept.copy_from_slice(&rates[..kept.len()]);
+            for (rows, rates) in rows.iter_mut().zip(abreast(&mut rates)) {
+                rows.rates = *rates;
+            }
             for ((path, &rate), &slope) in paths.iter().zip(&rates).zip(&slopes) {
                 for (sums, &id) in sums.iter().zip(path) {
                     add_to(&sums[usize::from(id)], [rate, slope]);
@@ -284,14 +326,14 @@ impl<R: Real> Bucket<R> {
     fn respond_one_by_one<const WEIGH: bool>(&mut self, view: View<'_, R>, sums: &[Cell<[R; 2]>]) {
         let width = self.windows.len();
         for (place, ids) in self.ids.chunks_exact(width).take(self.flows.len()).enumerate() {
-            let (rows, at) = (&self.rows[place / ABREAST], place % ABREAST);
+            let (rows, at) = (&mut self.rows[place / ABREAST], place % ABREAST);
             let entries = || ids.iter().zip(&self.windows).map(|(&id, &start)| start as usize + usize::from(id));
             let total = |table: &[R]| {
                 let mut total = R::ZERO;
                 entries().for_each(|entry| total += table[entry]);
                 total
             };
-            let (price, scale) = (total(view.prices).at_least(rows.floors[at]), rows.scales[at]);
+            let (price, scale) = (total(view.prices).at_least(self.floors[place]), rows.scales[at]);
             let (rate, mut slope) = match self.is_log {
                 true => (scale / price, scale / price / price),
                 false => {
@@ -303,7 +345,7 @@ impl<R: Real> Bucket<R> {
             if WEIGH {
                 slope = slope * total(view.priced).at_least(R::ONE);
             }
-            self.rates[place] = rate;
+            rows.rates[at] = rate;
             for entry in entries() {
                 add_to(&sums[entry], [rate, slope]);
             }
@@ -312,7 +354,7 @@ impl<R: Real> Bucket<R> {
 
     /// F-NORM, given the fraction of the demanded rates that every entry can carry.
     pub(crate) fn normalize(&mut self, fractions: &[R]) {
-        self.feasible.resize(self.rates.len(), R::ZERO);
+        self.feasible.resize(self.floors.len(), R::ZERO);
         macro_rules! of_width {
             ($($width:literal)*) => {
                 match self.windows.len() {
@@ -328,18 +370,22 @@ impl<R: Real> Bucket<R> {
     fn normalize_in_windows<const WIDTH: usize>(&mut self, fractions: &[R]) {
         let fractions = self.starts::<WIDTH>().map(|start| window(fractions, start));
         let paths = self.ids.as_chunks::<WIDTH>().0.as_chunks::<ABREAST>().0;
-        let columns = self.rates.as_chunks::<ABREAST>().0.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
-        for (paths, (rates, feasible)) in paths.iter().zip(columns) {
-            let (paths, mut least) = (Abreast::new(paths), [R::ONE; ABREAST]);
-            for (flow, least) in least.iter_mut().enumerate() {
-                *least = fractions[0][paths.id(flow, 0)];
-                for (position, fractions) in fractions.iter().enumerate().skip(1) {
-                    *least = least.at_most(fractions[paths.id(flow, position)]);
+        let columns = self.rows.iter().zip(self.feasible.as_chunks_mut::<ABREAST>().0);
+        for (paths, (rows, feasible)) in paths.iter().zip(columns) {
+            let (paths, mut least, mut normalized) = (Abreast::new(paths), [R::ONE; ABREAST], rows.rates);
+            for (position, fractions) in fractions.iter().enumerate() {
+                let mut found = [R::ONE; ABREAST];
+                for (flow, found) in found.iter_mut().enumerate() {
+                    *found = fractions[paths.id(flow, position)];
+                }
+                for flow in 0..ABREAST {
+                    least[flow] = least[flow].at_most(found[flow]);
                 }
             }
             for flow in 0..ABREAST {
-                feasible[flow] = rates[flow] * least[flow];
+                normalized[flow] = normalized[flow] * least[flow];
             }
+            *feasible = normalized;
         }
     }
 

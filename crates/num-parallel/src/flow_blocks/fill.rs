@@ -82,23 +82,28 @@ impl<R: Real> FlowBlock<R> {
         let mut numbers = Vec::with_capacity(2 * flows.len());
         let (mut buckets, mut counts) = (Vec::with_capacity(flows.len()), Vec::new());
         let (mut finder, mut entries, mut pacer) = (Finder::new(), Vec::new(), Pacer::new());
-        for &flow in flows {
-            let path = paths.links(flow as usize);
-            let first = numbers.len();
-            partition.each_entry(path, |entry| {
-                numbers.push(entry.number);
-                entry.table.into_iter().for_each(|table| self.use_table(table));
-            });
-            let bucket = finder.find(&numbers[first..], || {
-                partition.entries_of(path, &mut entries);
-                self.bucket_of(demands.are_logs(), &entries)
-            });
-            if counts.len() <= bucket as usize {
-                counts.resize(bucket as usize + 1, 0);
+        for flows in flows.chunks(PIECE) {
+            let mut crossed = 0;
+            for &flow in flows {
+                let path = paths.links(flow as usize);
+                let mut key = Key::default();
+                partition.each_entry(path, |entry| {
+                    numbers.push(entry.number);
+                    key.add(entry.number);
+                    entry.table.into_iter().for_each(|table| self.use_table(table));
+                });
+                let bucket = finder.find(key, || {
+                    partition.entries_of(path, &mut entries);
+                    self.bucket_of(demands.are_logs(), &entries)
+                });
+                if counts.len() <= bucket as usize {
+                    counts.resize(bucket as usize + 1, 0);
+                }
+                counts[bucket as usize] += 1;
+                buckets.push(bucket);
+                crossed += path.len();
             }
-            counts[bucket as usize] += 1;
-            buckets.push(bucket);
-            pacer.did(path.len())?;
+            pacer.did(crossed)?;
         }
         self.buckets_mut().iter_mut().zip(counts).for_each(|(bucket, count)| bucket.reserve(count));
         let mut numbers = &*numbers;
@@ -113,7 +118,32 @@ impl<R: Real> FlowBlock<R> {
     }
 }
 
-/// Finds the buckets of many flows: those found last by the smallest windows of their entries.
+/// Flows between two checks whether to stop.
+const PIECE: usize = 1024;
+
+/// The smallest windows of the entries of a flow. No two flows of different buckets have the same.
+#[derive(Clone, Copy, Default)]
+struct Key {
+    windows: u64,
+    /// Whether a window does not fit in.
+    overflows: bool,
+}
+
+impl Key {
+    /// Numbers of each window, and bits for each: four entries fit in.
+    const WINDOW: u32 = 1 << 10;
+    const BITS: u32 = 16;
+
+    #[inline(always)]
+    fn add(&mut self, number: u32) {
+        // One more than the window, so that no key of fewer entries is the same.
+        let window = u64::from(number / Self::WINDOW) + 1;
+        self.overflows |= (self.windows >> (u64::BITS - Self::BITS) != 0) | (window >= (1 << Self::BITS) - 1);
+        self.windows = self.windows << Self::BITS | window;
+    }
+}
+
+/// Finds the buckets of many flows: those found last, by their keys.
 struct Finder {
     last: Vec<(u64, u32)>,
 }
@@ -121,31 +151,22 @@ struct Finder {
 impl Finder {
     /// How many are remembered.
     const SIZE: usize = 1 << 11;
-    /// Entries of a flow that are told apart, and how many numbers each window has.
-    const MOST_ENTRIES: usize = 4;
-    const WINDOW: u32 = 1 << 10;
-    /// The last one stands for no bucket.
-    const MOST_WINDOWS: u64 = 1 << 16;
 
     fn new() -> Self {
+        // No key that fits in has only ones.
         Self { last: vec![(u64::MAX, 0); Self::SIZE] }
     }
 
-    /// The bucket of flows over entries of these numbers, which are looked up where it was not the last of its kind.
-    #[inline]
-    fn find(&mut self, numbers: &[u32], look_up: impl FnOnce() -> u32) -> u32 {
-        // One more than the window, so that no key of fewer entries is the same.
-        let window = |&number: &u32| u64::from(number / Self::WINDOW) + 1;
-        let key =
-            numbers.iter().fold(0u64, |key, number| key.wrapping_mul(Self::MOST_WINDOWS).wrapping_add(window(number)));
-        let are_few = numbers.len() <= Self::MOST_ENTRIES;
-        if !are_few || !numbers.iter().all(|number| window(number) < Self::MOST_WINDOWS - 1) {
+    /// The bucket of flows with a key, which is looked up where it was not the last of its kind.
+    #[inline(always)]
+    fn find(&mut self, key: Key, look_up: impl FnOnce() -> u32) -> u32 {
+        if key.overflows {
             return look_up();
         }
-        let place = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize % Self::SIZE;
-        if self.last[place].0 != key {
-            self.last[place] = (key, look_up());
+        let last = &mut self.last[(key.windows.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize % Self::SIZE];
+        if last.0 != key.windows {
+            *last = (key.windows, look_up());
         }
-        self.last[place].1
+        last.1
     }
 }

@@ -66,7 +66,9 @@ struct Shared<R> {
     round: RwLock<Round<R>>,
     /// One per worker.
     tables: Vec<RwLock<Tables<R>>>,
-    /// [load, slope] of consecutive links *(derived)*.
+    /// [load, slope] of every link by the flows of a block, where several workers add them up *(derived)*.
+    of_blocks: Vec<RwLock<Vec<[R; 2]>>>,
+    /// [load, slope] of consecutive links, one list per worker *(derived)*.
     sums: Vec<RwLock<Vec<[f64; 2]>>>,
 }
 
@@ -100,13 +102,14 @@ impl<R: Real> FlowBlocks<R> {
         let team = Team::new(threads.min(partition.blocks()))?;
         let blocks = (0..partition.blocks().get()).map(|_| RwLock::new(FlowBlock::new(&partition))).collect();
         let (links, ranges) = (partition.links(), team.threads().get());
-        let sums = match ranges {
-            1 => Vec::new(),
-            _ => (0..ranges).map(|range| RwLock::new(vec![[0.0; 2]; part(links, range, ranges).len()])).collect(),
-        };
+        let (mut of_blocks, mut sums) = (Vec::new(), Vec::new());
+        if ranges > 1 {
+            of_blocks.resize_with(partition.blocks().get(), || RwLock::new(vec![[R::ZERO; 2]; links]));
+            sums.extend((0..ranges).map(|range| RwLock::new(vec![[0.0; 2]; part(links, range, ranges).len()])));
+        }
         let round = Round { task: Task::Normalize, blocks: Vec::new(), links: Vec::new(), priced: Vec::new() };
         let tables = (0..ranges).map(|_| RwLock::new(Tables::new(&partition))).collect();
-        let shared = Arc::new(Shared { partition, round: RwLock::new(round), tables, sums });
+        let shared = Arc::new(Shared { partition, round: RwLock::new(round), tables, of_blocks, sums });
         let of_team = Arc::clone(&shared);
         Ok(Self { shared, blocks, team, job: Arc::new(move |worker| of_team.round(worker)), scratch: Vec::new() })
     }
@@ -263,8 +266,13 @@ impl<R: Real> Respond for FlowBlocks<R> {
             let Shared { partition, tables, .. } = &*self.shared;
             let tables = &mut write(&tables[0]);
             tables.read_prices(prices, priced);
-            self.blocks.iter_mut().for_each(|block| own(block).respond(partition, tables));
-            add_up(&self.blocks, 0, sums);
+            for (number, block) in self.blocks.iter_mut().enumerate() {
+                own(block).respond(partition, tables);
+                match number {
+                    0 => tables.take(sums, put),
+                    _ => tables.take(sums, add),
+                }
+            }
             return Ok(());
         }
         self.run(Task::Respond { counts_priced: priced.is_some() }, prices, priced);
@@ -293,14 +301,45 @@ impl<R: Real> Shared<R> {
             }
             Task::Respond { counts_priced } => {
                 tables.read_prices(links, counts_priced.then_some(priced.as_slice()));
-                of_worker(blocks, worker).for_each(|(_, block)| write(block).respond(partition, tables));
+                for (number, block) in of_worker(blocks, worker) {
+                    write(block).respond(partition, tables);
+                    tables.take(&mut write(&self.of_blocks[number]), |sum, found| *sum = found);
+                }
                 worker.wait();
                 for (range, sums) in of_worker(&self.sums, worker) {
-                    add_up(blocks, part(links.len(), range, self.sums.len()).start, &mut write(sums));
+                    self.add_up(part(links.len(), range, self.sums.len()), &mut write(sums));
                 }
             }
         }
     }
+
+    /// Adds up what the blocks have found for some links.
+    fn add_up(&self, links: Range<usize>, sums: &mut [[f64; 2]]) {
+        for (number, found) in self.of_blocks.iter().enumerate() {
+            let found = read(found);
+            let sums = sums.iter_mut().zip(&found[links.clone()]);
+            vectorized(
+                #[inline(always)]
+                || match number {
+                    0 => sums.for_each(|(sum, &found)| put(sum, found)),
+                    _ => sums.for_each(|(sum, &found)| add(sum, found)),
+                },
+            );
+        }
+    }
+}
+
+/// A link's sum over the first block.
+#[inline(always)]
+fn put<R: Real>(sum: &mut [f64; 2], found: [R; 2]) {
+    *sum = found.map(R::wide);
+}
+
+/// The same over one more.
+#[inline(always)]
+fn add<R: Real>(sum: &mut [f64; 2], found: [R; 2]) {
+    sum[0] += found[0].wide();
+    sum[1] += found[1].wide();
 }
 
 /// One of some nearly equal parts of all links.
@@ -311,24 +350,6 @@ fn part(links: usize, part: usize, parts: usize) -> Range<usize> {
 /// A worker's part of a list.
 fn of_worker<'a, T>(list: &'a [T], worker: &Worker<'_>) -> impl Iterator<Item = (usize, &'a T)> {
     list.iter().enumerate().skip(worker.number()).step_by(worker.of())
-}
-
-/// Adds up what the blocks have found for the links from `first` on.
-fn add_up<R: Real>(blocks: &[RwLock<FlowBlock<R>>], first: usize, sums: &mut [[f64; 2]]) {
-    for (number, block) in blocks.iter().enumerate() {
-        let block = read(block);
-        let sums = sums.iter_mut().zip(&block.sums()[first..]);
-        vectorized(
-            #[inline(always)]
-            || match number {
-                0 => sums.for_each(|(sum, found)| *sum = found.map(R::wide)),
-                _ => sums.for_each(|(sum, found)| {
-                    sum[0] += found[0].wide();
-                    sum[1] += found[1].wide();
-                }),
-            },
-        );
-    }
 }
 
 /// For reading; what a panic left behind is plain numbers.

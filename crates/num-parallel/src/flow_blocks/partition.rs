@@ -36,6 +36,9 @@ pub(crate) struct PairTable {
     /// of row r and column c is entry `start + r * columns.len() + c`.
     pub(crate) rows: Vec<u32>,
     pub(crate) columns: Vec<u32>,
+    /// How much further every column's link is than the one before, if all are equally far, or 0: at 1 and 2 they are
+    /// copied by vectors. At 2 the links of a direction and those against it take turns.
+    pub(crate) step: u32,
     firsts_are_rows: bool,
 }
 
@@ -107,6 +110,9 @@ const WINDOWS: [(Windows, usize); 2] =
     [(Windows { first: 1 << 10, others: 1 << 10 }, 200), (Windows { first: 1 << 10, others: 1 << 13 }, 64)];
 const CROWD_OF_SAMPLE: usize = 8;
 const LOOKED_AT: usize = 8192;
+/// A table of so many pairs begins where a line of the caches does.
+const LARGE: usize = 64;
+const ENTRIES_OF_LINES: usize = 16;
 /// More threads than that have nothing to do.
 pub(crate) const MOST_BLOCKS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
@@ -229,7 +235,9 @@ impl Partition {
     }
 
     fn add_pair_table(&mut self, firsts: Vec<u32>, seconds: Vec<u32>) {
-        let (table, start, firsts_are_rows) = (self.tables.len() as u32, self.entries, firsts.len() < seconds.len());
+        let (table, firsts_are_rows) = (self.tables.len() as u32, firsts.len() < seconds.len());
+        let is_large = firsts.len() * seconds.len() >= LARGE;
+        let start = self.entries.next_multiple_of(if is_large { ENTRIES_OF_LINES } else { 1 });
         let (of_firsts, of_seconds) = if firsts_are_rows { (seconds.len(), 1) } else { (1, firsts.len()) };
         for (place, &link) in firsts.iter().enumerate() {
             self.as_first[link as usize] = Place { table, at: (start + place * of_firsts) as u32 };
@@ -239,7 +247,10 @@ impl Partition {
         }
         let first = firsts[0];
         let (rows, columns) = if firsts_are_rows { (firsts, seconds) } else { (seconds, firsts) };
-        self.tables.push(PairTable { start, first, rows, columns, firsts_are_rows });
+        let mut steps = columns.windows(2).map(|links| links[1] - links[0]);
+        let step = steps.next().unwrap_or(1);
+        let step = if steps.all(|other| other == step) { step } else { 0 };
+        self.tables.push(PairTable { start, first, rows, columns, step, firsts_are_rows });
         self.entries = self.tables[table as usize].entries().end;
     }
 

@@ -13,21 +13,21 @@ use netnum_core::numerics::vectorized;
 
 use super::partition::{PairTable, Partition};
 use super::real::Real;
-use super::windows::{View, WINDOW, add};
+use super::windows::{Lines, View, WINDOW, add};
 
 /// One entry per link, then one per link pair, then a window that is never used.
 #[derive(Debug)]
 pub(crate) struct Tables<R> {
     /// Price of every entry *(given, of links)*.
-    prices: Vec<R>,
+    prices: Lines<R>,
     /// Its priced links, 0 to 2, where a rule counts them *(given, of links)*.
-    priced: Vec<R>,
+    priced: Lines<R>,
     counts_priced: bool,
     /// [load, slope] that the flows of a block put there; 0 between blocks *(derived)*.
-    sums: Vec<[R; 2]>,
+    sums: Lines<[R; 2]>,
     /// The part of the demanded rates that an entry can carry, at most 1; empty before the first F-NORM *(given, of
     /// links)*.
-    fractions: Vec<R>,
+    fractions: Lines<R>,
     /// Whether the pairs of a table follow from the links that were read last.
     is_filled: Vec<bool>,
 }
@@ -36,11 +36,11 @@ impl<R: Real> Tables<R> {
     pub(crate) fn new(partition: &Partition) -> Self {
         let length = partition.entries() + WINDOW;
         Self {
-            prices: vec![R::ZERO; length],
-            priced: vec![R::ZERO; length],
+            prices: Lines::new(R::ZERO, length),
+            priced: Lines::new(R::ZERO, length),
             counts_priced: false,
-            sums: vec![[R::ZERO; 2]; length],
-            fractions: Vec::new(),
+            sums: Lines::new([R::ZERO; 2], length),
+            fractions: Lines::new(R::ZERO, 0),
             is_filled: vec![false; partition.tables().len()],
         }
     }
@@ -59,7 +59,9 @@ impl<R: Real> Tables<R> {
     /// Reads the fraction of its load that every link can carry.
     pub(crate) fn read_fractions(&mut self, fractions: &[f64]) {
         // The first time, and no more: allocated where it is used.
-        self.fractions.resize(self.prices.len(), R::ZERO);
+        if self.fractions.is_empty() {
+            self.fractions = Lines::new(R::ZERO, self.prices.len());
+        }
         copy(fractions, &mut self.fractions);
         self.is_filled.fill(false);
     }
@@ -85,20 +87,31 @@ impl<R: Real> Tables<R> {
         (View { prices: &self.prices, priced: &self.priced }, self.counts_priced, &mut self.sums)
     }
 
-    /// Moves what was put on links, and on the pairs of these tables, to the links.
-    pub(crate) fn take_sums(&mut self, partition: &Partition, tables: &[u32], links: &mut [[R; 2]]) {
+    /// Moves what was put on the pairs of these tables to their links.
+    pub(crate) fn gather(&mut self, partition: &Partition, tables: &[u32]) {
         let sums = &mut self.sums;
         vectorized(
             #[inline(always)]
             || {
                 for &table in tables {
-                    take(&partition.tables()[table as usize], sums);
+                    gather(&partition.tables()[table as usize], sums);
                 }
             },
         );
+    }
+
+    /// Takes what was put on every link.
+    pub(crate) fn take<T>(&mut self, links: &mut [T], put: impl Fn(&mut T, [R; 2])) {
         let sums = &mut self.sums[..links.len()];
-        links.copy_from_slice(sums);
-        sums.fill([R::ZERO; 2]);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (links, sums) in links.chunks_mut(TAKEN).zip(sums.chunks_mut(TAKEN)) {
+                    links.iter_mut().zip(&*sums).for_each(|(link, &sum)| put(link, sum));
+                    sums.fill([R::ZERO; 2]);
+                }
+            },
+        );
     }
 
     /// The fractions of all entries, with the pairs of these tables.
@@ -160,11 +173,14 @@ fn for_pairs<R: Real>(node: &PairTable, table: &mut [R], of: impl Fn(R, R) -> R 
     let (links, pairs) = table.split_at_mut(node.start);
     in_strips!(node.columns.len(), (first, WIDTH) => {
         let columns = strip::<_, WIDTH>(&node.columns, first);
-        let columns = match run(columns) {
-            Some(start) => *strip(links, start),
-            None => columns.map(|link| links[link as usize]),
+        let from = &links[columns[0] as usize..];
+        let columns = match (node.step, from.first_chunk::<{ 2 * WIDTH }>()) {
+            (1, _) => *strip(from, 0),
+            (2, Some(both)) => std::array::from_fn(|column| both[2 * column]),
+            _ => columns.map(|link| links[link as usize]),
         };
-        for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
+        for (row, &link) in node.rows.iter().enumerate() {
+            let row = &mut pairs[row * node.columns.len()..];
             let own = links[link as usize];
             for (pair, &column) in strip_mut::<_, WIDTH>(row, first).iter_mut().zip(&columns) {
                 *pair = of(own, column);
@@ -175,42 +191,42 @@ fn for_pairs<R: Real>(node: &PairTable, table: &mut [R], of: impl Fn(R, R) -> R 
 
 /// Adds the sums of a table's rows and columns to their links, and clears it.
 #[inline(always)]
-fn take<R: Real>(node: &PairTable, sums: &mut [[R; 2]]) {
+fn gather<R: Real>(node: &PairTable, sums: &mut [[R; 2]]) {
     let (links, pairs) = sums.split_at_mut(node.start);
     in_strips!(node.columns.len(), (first, WIDTH) => {
-        let mut totals = [[R::ZERO; 2]; WIDTH];
-        for (&link, row) in node.rows.iter().zip(pairs.chunks_exact_mut(node.columns.len())) {
-            let mut row = std::mem::replace(strip_mut::<_, WIDTH>(row, first), [[R::ZERO; 2]; WIDTH]);
-            for (total, &pair) in totals.iter_mut().zip(&row) {
-                add(total, pair);
+        // Flat, so that vectors are filled whichever kind of numbers it is.
+        let mut totals = [R::ZERO; 2 * WIDTH];
+        for (row, &link) in node.rows.iter().enumerate() {
+            let row = &mut pairs[row * node.columns.len()..];
+            let row = strip_mut::<_, { 2 * WIDTH }>(row.as_flattened_mut(), 2 * first);
+            let mut row = std::mem::replace(row, [R::ZERO; 2 * WIDTH]);
+            for (total, &sum) in totals.iter_mut().zip(&row) {
+                *total += sum;
             }
             // Halves onto each other, so that no addition waits for the one before.
-            let mut half = WIDTH;
-            while half > 1 {
+            let mut half = 2 * WIDTH;
+            while half > 2 {
                 half /= 2;
-                for pair in 0..half {
-                    let other = row[pair + half];
-                    add(&mut row[pair], other);
+                for place in 0..half {
+                    let other = row[place + half];
+                    row[place] += other;
                 }
             }
-            add(&mut links[link as usize], row[0]);
+            add(&mut links[link as usize], [row[0], row[1]]);
         }
+        let totals = totals.as_chunks().0.iter().copied();
         let columns = strip::<_, WIDTH>(&node.columns, first);
-        match run(columns) {
-            Some(start) => {
-                for (link, total) in strip_mut::<_, WIDTH>(links, start).iter_mut().zip(totals) {
-                    add(link, total);
-                }
+        match (node.step, links[columns[0] as usize..].first_chunk_mut::<{ 2 * WIDTH }>()) {
+            (1, _) => {
+                let links = strip_mut::<_, WIDTH>(links, columns[0] as usize);
+                links.iter_mut().zip(totals).for_each(|(link, total)| add(link, total));
             }
-            None => columns.iter().zip(totals).for_each(|(&link, total)| add(&mut links[link as usize], total)),
+            (2, Some(both)) => {
+                both.as_chunks_mut().0.iter_mut().zip(totals).for_each(|([link, _], total)| add(link, total));
+            }
+            _ => columns.iter().zip(totals).for_each(|(&link, total)| add(&mut links[link as usize], total)),
         }
     });
-}
-
-/// The first of some links that follow one another, or none: copied as they are, and not one by one.
-#[inline(always)]
-fn run<const WIDTH: usize>(links: &[u32; WIDTH]) -> Option<usize> {
-    (links[WIDTH - 1] - links[0] == WIDTH as u32 - 1).then_some(links[0] as usize)
 }
 
 /// Some entries of a row.
@@ -225,4 +241,6 @@ fn strip_mut<T, const WIDTH: usize>(row: &mut [T], first: usize) -> &mut [T; WID
     row[first..].first_chunk_mut().expect(WITHIN)
 }
 
+/// Links whose sums are taken, then cleared while they are in the first-level cache.
+const TAKEN: usize = 256;
 const WITHIN: &str = "strips are within the row";

@@ -1,6 +1,7 @@
 //! What flows read of tables and add to them, through windows in which an entry is 16 bits.
 
 use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
 
 use super::bucket::ABREAST;
 use super::real::Real;
@@ -8,6 +9,41 @@ use super::real::Real;
 /// Entries that 16 bits can number. Tables end with so many more than are used: a window that begins at any entry is
 /// whole, and no entry in it needs a check.
 pub(crate) const WINDOW: usize = 1 << 16;
+
+/// A table that begins with a cache line: a vector over two of them takes twice as long.
+#[derive(Debug)]
+pub(crate) struct Lines<T> {
+    numbers: Vec<T>,
+    first: usize,
+}
+
+impl<T: Copy> Lines<T> {
+    pub(crate) fn new(number: T, length: usize) -> Self {
+        let spare = LINE / size_of::<T>();
+        let numbers = vec![number; length + spare];
+        let first = numbers.as_ptr().align_offset(LINE).min(spare);
+        Self { numbers, first }
+    }
+}
+
+impl<T> Deref for Lines<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        let spare = LINE / size_of::<T>();
+        &self.numbers[self.first..][..self.numbers.len() - spare]
+    }
+}
+
+impl<T> DerefMut for Lines<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        let length = self.len();
+        &mut self.numbers[self.first..][..length]
+    }
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// What flows read of every entry: its price and, where a rule counts them, its priced links.
 #[derive(Debug, Clone, Copy)]

@@ -36,19 +36,16 @@ fn full_from(marking: Marking, capacity: f64) -> f64 {
 #[derive(Debug, Clone)]
 struct Link {
     capacity: f64,
-    /// The load from which on it is full.
+    /// The load from which on it is full, and that from which on its running load may be one of a full link.
     full_from: f64,
+    nearly_full_from: f64,
     of_switch: bool,
     /// The slots of the flows that cross it, with the fractions of them that do.
     through: Vec<(u32, f64)>,
     /// Their rates on it; ∞ if these are to be added up.
     load: f64,
-    /// The least rate of a flow whose bottleneck it may be: that of the fastest on it. ∞ unless it is full.
-    limits_from: f64,
     /// The number of flows whose first bottleneck it is.
     limited: u32,
-    /// m.
-    marks: f64,
     /// Whether flows have joined or left it, or its capacity has changed, since the last update.
     is_changed: bool,
     /// Whether it is listed, as touched or as one that may mark otherwise.
@@ -56,11 +53,17 @@ struct Link {
 }
 
 impl Link {
+    fn set_capacity(&mut self, marking: Marking, capacity: f64) {
+        self.capacity = capacity;
+        self.full_from = full_from(marking, capacity);
+        self.nearly_full_from = self.full_from - DRIFT * capacity;
+    }
+
     /// m.
-    fn marked_fraction(&self, marking: Marking) -> f64 {
+    fn marked_fraction(&self, marking: Marking, limits_from: f64) -> f64 {
         match marking {
             _ if !self.of_switch => 0.0,
-            Marking::Utilization(_) => f64::from(self.limits_from < f64::INFINITY),
+            Marking::Utilization(_) => f64::from(limits_from < f64::INFINITY),
             _ if self.limited == 0 => 0.0,
             Marking::Saturated => 1.0,
             Marking::Dctcp { rtt, threshold } => {
@@ -97,6 +100,23 @@ impl FlowMarks {
     }
 }
 
+/// Links, each listed once, in a list with room for all and one more.
+#[derive(Debug)]
+struct Touched {
+    list: Vec<u32>,
+    count: usize,
+}
+
+impl Touched {
+    /// Adds a link, if it is to be added and is not listed. Without a branch: whether cannot be predicted.
+    #[inline]
+    fn add_if(&mut self, is_so: bool, link: usize, listed: &mut bool) {
+        self.list[self.count] = link as u32;
+        self.count += usize::from(is_so & !*listed);
+        *listed |= is_so;
+    }
+}
+
 /// The marks of all links and flows.
 ///
 /// A change of some flows is followed over the links that they cross to the flows there, and from the links that mark
@@ -105,11 +125,15 @@ impl FlowMarks {
 pub(crate) struct CongestionMarks {
     marking: Marking,
     links: Vec<Link>,
+    /// By link, the least rate of a flow whose bottleneck it may be: that of the fastest on it. ∞ unless it is full.
+    limits_from: Vec<f64>,
+    /// By link, m.
+    marks: Vec<f64>,
     /// By slot.
     flow_marks: Vec<FlowMarks>,
-    /// Links that flows have joined or left, or on which one has another rate, and links that may mark otherwise than
-    /// before.
-    touched: Vec<u32>,
+    /// Links that flows have joined or left, or that are or may be full and on which one has another rate, and links
+    /// that may mark otherwise than before.
+    touched: Touched,
     remarked: Vec<u32>,
     /// Flows whose first bottleneck may be another one, and flows whose φ may be.
     limited: Vec<u32>,
@@ -119,35 +143,34 @@ pub(crate) struct CongestionMarks {
 impl CongestionMarks {
     pub(crate) fn new(net: &Topology, marking: Marking) -> Self {
         let all_are_ends = net.ends() == net.node_names().len();
-        let link = |link: &netnum_core::Link| Link {
-            capacity: link.capacity,
-            full_from: full_from(marking, link.capacity),
-            of_switch: link.from as usize >= net.ends() || all_are_ends,
-            through: Vec::new(),
-            load: 0.0,
-            limits_from: f64::INFINITY,
-            limited: 0,
-            marks: 0.0,
-            is_changed: false,
-            listed: false,
+        let link = |link: &netnum_core::Link| {
+            let mut made = Link {
+                capacity: 0.0,
+                full_from: 0.0,
+                nearly_full_from: 0.0,
+                of_switch: link.from as usize >= net.ends() || all_are_ends,
+                through: Vec::new(),
+                load: 0.0,
+                limited: 0,
+                is_changed: false,
+                listed: false,
+            };
+            made.set_capacity(marking, link.capacity);
+            made
         };
-        let links = net.links().iter().map(link).collect();
-        let (flow_marks, [touched, remarked, limited, affected]) = (Vec::new(), [const { Vec::new() }; 4]);
-        Self { marking, links, flow_marks, touched, remarked, limited, affected }
-    }
-
-    fn touch(&mut self, link: usize) {
-        if !std::mem::replace(&mut self.links[link].listed, true) {
-            self.touched.push(link as u32);
-        }
+        let links: Vec<Link> = net.links().iter().map(link).collect();
+        let (limits_from, marks) = (vec![f64::INFINITY; links.len()], vec![0.0; links.len()]);
+        let (flow_marks, [remarked, limited, affected]) = (Vec::new(), [const { Vec::new() }; 3]);
+        let touched = Touched { list: vec![0; links.len() + 1], count: 0 };
+        Self { marking, links, limits_from, marks, flow_marks, touched, remarked, limited, affected }
     }
 
     pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64) {
         let changed = &mut self.links[link];
-        (changed.capacity, changed.full_from) = (capacity, full_from(self.marking, capacity));
+        changed.set_capacity(self.marking, capacity);
         // To be added up.
         (changed.load, changed.is_changed) = (f64::INFINITY, true);
-        self.touch(link);
+        self.touched.add_if(true, link, &mut changed.listed);
     }
 
     /// A flow has arrived.
@@ -169,7 +192,7 @@ impl CongestionMarks {
             joins.through.push((slot, fraction));
             joins.load += fraction * rate;
             joins.is_changed = true;
-            self.touch(link);
+            self.touched.add_if(true, link, &mut joins.listed);
         }
         self.list(slot);
         self.affected.push(slot);
@@ -184,7 +207,7 @@ impl CongestionMarks {
             if let Some(place) = leaves.through.iter().position(|&(other, _)| other == slot) {
                 leaves.through.swap_remove(place);
             }
-            self.touch(link);
+            self.touched.add_if(true, link, &mut leaves.listed);
         }
         let flow = &mut self.flow_marks[slot as usize];
         flow.listed = false;
@@ -197,8 +220,10 @@ impl CongestionMarks {
     /// A flow on a route has another rate, by so much more.
     pub(crate) fn change(&mut self, slot: u32, route: &Route, more: f64) {
         for (link, fraction) in route.iter() {
-            self.links[link].load += fraction * more;
-            self.touch(link);
+            let changes = &mut self.links[link];
+            changes.load += fraction * more;
+            let may_be_full = (changes.load >= changes.nearly_full_from) | (self.limits_from[link] < f64::INFINITY);
+            self.touched.add_if(may_be_full, link, &mut changes.listed);
         }
         self.list(slot);
     }
@@ -213,12 +238,23 @@ impl CongestionMarks {
     /// Updates the marks to the rates and routes of this instant.
     /// O(links of the flows that changed · flows on them · hops).
     pub(crate) fn update(&mut self, flows: &Flows, now: f64) {
-        let Self { marking, links, flow_marks, touched, remarked, limited, affected } = self;
-        for number in touched.drain(..) {
+        let Self {
+            marking,
+            links,
+            limits_from: all_limits_from,
+            marks: all_marks,
+            flow_marks,
+            touched,
+            remarked,
+            limited,
+            affected,
+        } = self;
+        for &number in &touched.list[..std::mem::take(&mut touched.count)] {
             let link = &mut links[number as usize];
+            let before = all_limits_from[number as usize];
             let mut limits_from = f64::INFINITY;
             // The running load of a link that was full may have lost small rates to rounding.
-            if link.load >= link.full_from - DRIFT * link.capacity || link.limits_from < f64::INFINITY {
+            if link.load >= link.nearly_full_from || before < f64::INFINITY {
                 let (mut load, mut fastest) = (0.0, 0.0);
                 for &(slot, fraction) in &link.through {
                     let rate = flows.flow(slot).rate;
@@ -230,7 +266,7 @@ impl CongestionMarks {
                     limits_from = fastest * (1.0 - SAME);
                 }
             }
-            let before = std::mem::replace(&mut link.limits_from, limits_from);
+            all_limits_from[number as usize] = limits_from;
             link.listed = std::mem::take(&mut link.is_changed) || limits_from != before;
             if link.listed {
                 remarked.push(number);
@@ -251,8 +287,9 @@ impl CongestionMarks {
                 continue;
             }
             let rate = flows.flow(slot).rate;
-            let limits = |link: &&u32| rate >= links[**link as usize].limits_from;
-            let first = flows.route(slot).links().iter().find(limits).copied().unwrap_or(NONE);
+            // Without branches, from the last: which is the first cannot be predicted.
+            let earlier = |first, &link: &u32| if rate >= all_limits_from[link as usize] { link } else { first };
+            let first = flows.route(slot).links().iter().rev().fold(NONE, earlier);
             let before = std::mem::replace(&mut flow_marks[slot as usize].first, first);
             if before != first {
                 for (link, more) in [(before, false), (first, true)].into_iter().filter(|link| link.0 != NONE) {
@@ -264,19 +301,18 @@ impl CongestionMarks {
                 }
             }
         }
-        for link in remarked.drain(..) {
-            let link = &mut links[link as usize];
+        for number in remarked.drain(..) {
+            let link = &mut links[number as usize];
             link.listed = false;
-            let marks = link.marked_fraction(*marking);
-            if marks != link.marks {
-                link.marks = marks;
+            let marks = link.marked_fraction(*marking, all_limits_from[number as usize]);
+            if std::mem::replace(&mut all_marks[number as usize], marks) != marks {
                 affected.extend(link.through.iter().map(|&(slot, _)| slot));
             }
         }
         for slot in affected.drain(..) {
             let (mut clean, mut apart) = (1.0, 0.0);
             for (link, fraction) in flows.route(slot).iter() {
-                let marks = links[link].marks;
+                let marks = all_marks[link];
                 if fraction < 1.0 { apart += fraction * marks } else { clean *= 1.0 - marks }
             }
             let marked = 1.0 - clean * (1.0 - f64::min(1.0, apart));
@@ -299,108 +335,4 @@ impl CongestionMarks {
 }
 
 #[cfg(test)]
-mod tests {
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
-
-    use super::*;
-
-    /// The fraction of every active flow that is marked, from the definitions.
-    fn fractions(net: &Topology, marking: Marking, capacities: &[f64], flows: &Flows) -> Vec<f64> {
-        let on = |link: usize| {
-            let hop = move |slot: u32| flows.route(slot).iter().find(|hop| hop.0 == link);
-            flows.active().iter().filter_map(move |&slot| hop(slot).map(|hop| (slot, hop.1)))
-        };
-        let rate = |slot: u32| flows.flow(slot).rate;
-        let load = |link: usize| on(link).map(|(slot, fraction)| fraction * rate(slot)).sum::<f64>();
-        let full = |link: usize, fraction: f64| load(link) >= fraction * capacities[link] * (1.0 - SAME);
-        let fastest = |link: usize| on(link).map(|flow| rate(flow.0)).fold(0.0, f64::max);
-        let limited = |link: usize, slot| full(link, 1.0) && rate(slot) >= fastest(link) * (1.0 - SAME);
-        let first = |slot: u32| flows.route(slot).iter().map(|hop| hop.0).find(|&link| limited(link, slot));
-        let congested = |link: usize| on(link).any(|flow| first(flow.0) == Some(link));
-        let marks = |link: usize| match marking {
-            _ if (net.links()[link].from as usize) < net.ends() => 0.0,
-            Marking::Utilization(fraction) => f64::from(full(link, fraction)),
-            _ if !congested(link) => 0.0,
-            Marking::Saturated => 1.0,
-            Marking::Dctcp { rtt, threshold } => {
-                let packets = (capacities[link] * rtt / 8.0 + threshold) / 1500.0;
-                (2.0 * on(link).count() as f64 / packets).sqrt().min(1.0)
-            }
-        };
-        let all: Vec<f64> = (0..capacities.len()).map(marks).collect();
-        let marked = |&slot: &u32| {
-            let (whole, split): (Vec<_>, Vec<_>) = flows.route(slot).iter().partition(|hop| hop.1 >= 1.0);
-            let apart = split.iter().map(|&(link, fraction)| fraction * all[link]).sum::<f64>();
-            1.0 - whole.iter().map(|hop| 1.0 - all[hop.0]).product::<f64>() * (1.0 - apart.min(1.0))
-        };
-        flows.active().iter().map(marked).collect()
-    }
-
-    #[test]
-    fn marks_follow_every_change() {
-        let net = Topology::leaf_spine(3, 2, 3, 1.0, 1.0).unwrap();
-        let markings = [Marking::Saturated, Marking::Dctcp { rtt: 1e3, threshold: 1e4 }, Marking::Utilization(0.7)];
-        let mut checked = 0;
-        for seed in 0..30 {
-            let (mut rng, marking) = (ChaCha8Rng::seed_from_u64(seed), markings[seed as usize % 3]);
-            let (mut marked, mut flows, mut capacities) =
-                (CongestionMarks::new(&net, marking), Flows::default(), vec![1.0; 30]);
-            assert_eq!(net.links().len(), capacities.len());
-            let path = |rng: &mut ChaCha8Rng, route: &mut Route| {
-                let from = rng.random_range(0..6u32) as usize;
-                let paths = net.paths(from, (from + 1 + rng.random_range(0..5u32) as usize) % 6).unwrap();
-                let mut one = || paths.links(rng.random_range(0..paths.len() as u32) as usize);
-                let (one, other) = (one(), one());
-                if one == other { route.take(one) } else { route.spread([(one, 0.25), (other, 0.75)]) }
-            };
-            for number in 0..1500 {
-                for _ in 0..rng.random_range(1..5) {
-                    let some = flows.active().get(rng.random_range(0..20u32) as usize).copied();
-                    let does = rng.random_range(0..6u32);
-                    match some {
-                        None if does < 3 => {
-                            let (slot, route) = flows.insert(number, 1e9, 0.0);
-                            path(&mut rng, route);
-                            marked.arrive(slot, &flows);
-                        }
-                        Some(slot) if does == 0 => {
-                            marked.leave(slot, flows.route(slot), flows.flow(slot).rate);
-                            flows.remove(slot);
-                        }
-                        Some(slot) if does == 1 => {
-                            let (rate, old) = (flows.flow(slot).rate, flows.route(slot).clone());
-                            path(&mut rng, flows.route_mut(slot));
-                            marked.leave(slot, &old, rate);
-                            marked.join(slot, flows.route(slot), rate);
-                        }
-                        Some(slot) => {
-                            // Tenths, so that links are full at times; now and then a rate next to which the others
-                            // are lost to rounding.
-                            let tenths = f64::from(rng.random_range(0..6u32)) / 10.0;
-                            let rate = if rng.random_bool(0.01) { 1e26 } else { tenths };
-                            let more = rate - flows.flow(slot).rate;
-                            flows.flow_mut(slot).rate = rate;
-                            marked.change(slot, flows.route(slot), more);
-                            if rate > 1.0 {
-                                break;
-                            }
-                        }
-                        None => {
-                            let link = rng.random_range(0..30u32) as usize;
-                            capacities[link] = f64::from(rng.random_range(0..11u32)) / 10.0;
-                            marked.set_capacity(link, capacities[link]);
-                        }
-                    }
-                }
-                marked.update(&flows, 0.0);
-                for (&slot, fraction) in flows.active().iter().zip(fractions(&net, marking, &capacities, &flows)) {
-                    let found = marked.flow_marks[slot as usize].fraction;
-                    assert!((found - fraction).abs() < 1e-12, "seed {seed}, slot {slot}: {found} and {fraction}");
-                    checked += usize::from(fraction > 0.0);
-                }
-            }
-        }
-        assert!(checked > 10_000, "{checked} marked flows are too few for a conclusion");
-    }
-}
+mod tests;

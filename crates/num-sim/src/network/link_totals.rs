@@ -97,17 +97,14 @@ impl LinkTotals {
 }
 
 impl Link {
-    /// Adds the load over the time that has passed.
+    /// Adds the load over the time that has passed, if any. Without branches: whether another flow on the link has
+    /// changed at this instant cannot be predicted.
     #[inline]
     fn add_up(&mut self, load: f64, capacity: f64, now: f64) {
-        if now > self.since {
-            if load > self.peak {
-                self.peak = load;
-            }
-            if load > capacity {
-                self.excess += (load - capacity) * (now - self.since);
-            }
-            self.since = now;
-        }
+        let held = f64::from_bits(load.to_bits() & u64::from(now > self.since).wrapping_neg());
+        self.peak = if held > self.peak { held } else { self.peak };
+        let excess = load - capacity;
+        self.excess += if excess > 0.0 { excess } else { 0.0 } * (now - self.since);
+        self.since = now;
     }
 }

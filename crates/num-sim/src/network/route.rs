@@ -3,7 +3,7 @@
 //! On a single path every fraction a_l is 1. A flow that spreads over several paths with weights w_p, Σ w_p = 1, has
 //! a_l = Σ_{p ∋ l} w_p: 1 on the links that all paths have in common, less elsewhere.
 
-use netnum_core::Topology;
+use netnum_core::{Link, Topology};
 
 /// Links, each with the fraction of the flow's rate that it carries.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -67,6 +67,17 @@ impl Route {
         self.iter().map(|(link, fraction)| capacities[link] / fraction).fold(f64::INFINITY, f64::min)
     }
 
+    /// Whether it is one walk from one node to another, with all of the flow on each of its links, none of them twice.
+    fn is_walk(&self, links: &[Link], (from, to): (usize, usize)) -> bool {
+        let mut at = from;
+        let goes_on = |(place, (link, fraction)): (usize, (usize, f64))| {
+            let leaves =
+                links.get(link).is_some_and(|link| std::mem::replace(&mut at, link.to as usize) == link.from as usize);
+            leaves && fraction == 1.0 && !self.links[..place].contains(&(link as u32))
+        };
+        self.iter().enumerate().all(goes_on) && at == to && self.weight == 1.0
+    }
+
     /// Why it is no route of a flow from one node to another, or None if it is one: links that do not exist,
     /// fractions out of range, or a node whose inflow is not its outflow. `balance` is memory, a zero for every node
     /// before and after.
@@ -75,6 +86,9 @@ impl Route {
             return Some("got a route without links".into());
         }
         let links = net.links();
+        if self.is_walk(links, (from, to)) {
+            return None;
+        }
         for (place, (link, fraction)) in self.iter().enumerate() {
             if link >= links.len() {
                 return Some(format!("got a route over link {link}, expected a link below {}", links.len()));

@@ -13,10 +13,20 @@
 //! of what q has more, until nothing does: each move raises the lowest of what is free on the links it changes, and no
 //! link is ever overloaded. In a symmetric Clos nothing moves, and the split is that of spraying.
 //!
-//! Every arrival and end costs as much as `max_min` does, some pivots per flow: a reference, not for speed.
+//! Where no split allows higher rates than the even one, `max_min` is not called. A flow f proves that of its rate if,
+//! at some place k of its paths, all links there are full and carry no faster flow, and every flow g crosses as many of
+//! them, n_g, on each of its paths. Rates under any split then satisfy
+//!
+//! ```text
+//! Σ_g n_g x_g  ≤  Σ_{l in cut} c_l,      cut = the links at place k on the paths of f
+//! ```
+//!
+//! here with equality: f can only gain if some flow that is not faster loses. In a symmetric Clos all flows prove it.
+//! Elsewhere every arrival and end costs as much as `max_min` does, some pivots per flow: a reference, not for speed.
 //!
 //! Source: Zats et al., *DeTail: Reducing the Flow Completion Time Tail in Datacenter Networks*, SIGCOMM 2012, §4.1.
 
+use netnum_core::interrupt::Pacer;
 use netnum_core::{AlphaFair, Paths, Problem, Topology, max_min};
 
 use super::path_sets::PathSets;
@@ -24,6 +34,7 @@ use super::spray::evenly;
 use super::{Moves, Routing, RoutingEntry};
 use crate::error::Result;
 use crate::network::{Flows, NetworkState, Route};
+use crate::policy::fair_rates;
 use crate::registry::{Entry, Options};
 use crate::workload::Workload;
 
@@ -54,6 +65,8 @@ pub struct Adaptive {
 struct Split<'a> {
     slot: u32,
     paths: Vec<&'a [u32]>,
+    /// Its route if it is split evenly.
+    even: Route,
     rates: Vec<f64>,
     rate: f64,
 }
@@ -64,23 +77,37 @@ impl Adaptive {
         Self::default()
     }
 
-    /// The flows that have a path that works, in order of arrival, at the rates of `max_min`.
+    /// The flows that have a path that works, in order of arrival, at the highest rates of any split.
     fn fastest(&self, network: &NetworkState<'_>, flows: &Flows) -> Result<Vec<Split<'_>>> {
         let number = |slot: u32| flows.flow(slot).number as usize;
         let split = |&slot: &u32| {
             let paths: Vec<&[u32]> = self.paths.of(number(slot)).iter().filter(|path| network.works(path)).collect();
-            (!paths.is_empty()).then_some(Split { slot, paths, rates: Vec::new(), rate: 0.0 })
+            (!paths.is_empty()).then(|| {
+                let mut even = Route::default();
+                evenly(paths.clone(), &mut even);
+                Split { slot, paths, even, rates: Vec::new(), rate: 0.0 }
+            })
         };
         let mut splits: Vec<Split<'_>> = flows.active().iter().filter_map(split).collect();
         splits.sort_unstable_by_key(|split| number(split.slot));
         if splits.is_empty() {
             return Ok(splits);
         }
+        let cap = |split: &Split<'_>| flows.flow(split.slot).cap;
+        let even = splits.iter().map(|split| (split.even.clone(), cap(split)));
+        let rates = fair_rates(network.capacities, even)?;
+        for (split, rate) in splits.iter_mut().zip(rates) {
+            split.rate = rate;
+            split.rates = vec![rate / split.paths.len() as f64; split.paths.len()];
+        }
+        if no_split_is_faster(network.capacities, &splits, cap)? {
+            return Ok(splits);
+        }
         let (mut paths, mut group) = (Paths::from_lists([[0; 0]; 0]), Vec::new());
         let mut capacities = network.capacities.to_vec();
         for (split, flow) in splits.iter().zip(0..) {
             // A cap is one more link.
-            let cap = flows.flow(split.slot).cap;
+            let cap = cap(split);
             let own = (cap < f64::INFINITY).then_some(capacities.len() as u32);
             capacities.extend(own.map(|_| cap));
             for path in &split.paths {
@@ -110,6 +137,79 @@ fn free(capacities: &[f64], splits: &[Split<'_>], rate: impl Fn(&Split<'_>, usiz
     free
 }
 
+/// Whether flows that are split evenly prove that no other split allows higher rates.
+///
+/// # Errors
+/// [`netnum_core::Error::Stopped`] only.
+fn no_split_is_faster(capacities: &[f64], splits: &[Split<'_>], cap: impl Fn(&Split<'_>) -> f64) -> Result<bool> {
+    let left = free(capacities, splits, |split, place| split.rates[place]);
+    let links = capacities.len();
+    // By link, the rate of its fastest flow, and whether all paths of its flows cross it.
+    let (mut fastest, mut is_common) = (vec![0.0; links], vec![true; links]);
+    for split in splits {
+        for (link, fraction) in split.even.iter() {
+            fastest[link] = f64::max(fastest[link], split.rate);
+            is_common[link] &= fraction > 1.0 - ROUNDING;
+        }
+    }
+    let is_full = |link: usize| left[link] <= ROUNDING * capacities[link];
+    let crossings: usize = splits.iter().flat_map(|split| &split.paths).map(|path| path.len()).sum();
+    let mut pacer = Pacer::new();
+    // By link, the last cut that was tried with it, and the last that proved something; how many links those have.
+    let (mut tried, mut proved, mut sizes) = (vec![0; links], vec![0; links], vec![0]);
+    for split in splits {
+        let cuts = sizes.len();
+        let limits = |link: usize| is_full(link) && fastest[link] <= split.rate * (1.0 + ROUNDING);
+        let proves = |place: usize| {
+            let cut = || split.paths.iter().map(|path| path[place] as usize);
+            let first = split.paths[0][place] as usize;
+            if !cut().all(limits) {
+                return false;
+            }
+            if cut().all(|link| link == first) {
+                return is_common[first];
+            }
+            let (number, known) = (sizes.len(), proved[first]);
+            let mut size = 0;
+            for link in cut() {
+                size += usize::from(tried[link] != number);
+                tried[link] = number;
+            }
+            sizes.push(size);
+            if known > 0 && sizes[known] == size && cut().all(|link| proved[link] == known) {
+                return true;
+            }
+            let crossed = |path: &&[u32]| path.iter().filter(|&&link| tried[link as usize] == number).count();
+            let as_many = |other: &Split<'_>| {
+                let first = crossed(&other.paths[0]);
+                other.paths.iter().all(|path| crossed(path) == first)
+            };
+            let does = splits.iter().all(as_many);
+            if does {
+                cut().for_each(|link| proved[link] = number);
+            }
+            does
+        };
+        if split.rate < cap(split) * (1.0 - ROUNDING) && !(0..split.paths[0].len()).any(proves) {
+            return Ok(false);
+        }
+        // Every cut is looked for on all paths.
+        pacer.did(split.paths.len() + (sizes.len() - cuts) * crossings)?;
+    }
+    Ok(true)
+}
+
+/// Whether as much is free on all links at the same place of some shortest paths, which are as long as each other: none
+/// of them has more free than another one then. A link is at the same place of all shortest paths that cross it.
+fn are_alike(paths: &[&[u32]], free: &[f64], difference: f64) -> bool {
+    (0..paths[0].len()).all(|place| {
+        let first = free[paths[0][place] as usize];
+        let least = |least, path: &&[u32]| f64::min(least, free[path[place] as usize]);
+        let most = |most, path: &&[u32]| f64::max(most, free[path[place] as usize]);
+        paths.iter().fold(first, most) - paths.iter().fold(first, least) <= difference
+    })
+}
+
 /// Moves flows to paths on which more is free.
 fn even_out(capacities: &[f64], splits: &mut [Split<'_>]) {
     let evenly = |split: &Split<'_>, _| split.rate / split.paths.len() as f64;
@@ -121,6 +221,9 @@ fn even_out(capacities: &[f64], splits: &mut [Split<'_>]) {
     for _ in 0..ROUNDS {
         let mut moved = false;
         for Split { paths, rates, rate, .. } in &mut *splits {
+            if are_alike(paths, &free, NOTHING * *rate) {
+                continue;
+            }
             for from in 0..paths.len() {
                 for to in 0..paths.len() {
                     let apart = |one: usize, other: usize| {
@@ -169,13 +272,17 @@ impl Routing for Adaptive {
     fn balance(&mut self, network: &NetworkState<'_>, flows: &Flows, moves: &mut Moves) -> Result<()> {
         let mut splits = self.fastest(network, flows)?;
         even_out(network.capacities, &mut splits);
-        for Split { slot, paths, rates, rate } in &splits {
-            let used = || paths.iter().zip(rates).filter(|path| *path.1 > NOTHING * rate);
+        for Split { slot, paths, even, rates, rate } in splits {
+            if rate > 0.0 && rates.iter().all(|part| *part == rates[0]) {
+                moves.set(slot, even);
+                continue;
+            }
+            let used = || paths.iter().zip(&rates).filter(|path| *path.1 > NOTHING * rate);
             let whole: f64 = used().map(|path| path.1).sum();
             if whole > 0.0 {
                 let mut route = Route::default();
                 route.spread(used().map(|(path, rate)| (*path, rate / whole)));
-                moves.set(*slot, route);
+                moves.set(slot, route);
             }
         }
         Ok(())

@@ -84,7 +84,7 @@ struct Node {
 }
 
 /// Paths that are looked at per link, of many.
-const SAMPLE: usize = 8;
+const SAMPLE: usize = 64;
 /// Nodes with a larger τ are ground.
 const MOST_LEAKING: f64 = 1.0 / 64.0;
 /// With fewer nodes conjugate gradients over the links do as well.

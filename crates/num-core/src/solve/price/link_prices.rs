@@ -14,7 +14,6 @@ use super::respond::Respond;
 use super::rule::Sums;
 use super::rules::Rule;
 use crate::error::{Error, Result, check_capacity, check_price};
-use crate::numerics::vectorized;
 use crate::paths::Paths;
 
 /// Flat directions are taken after so many steps.
@@ -36,8 +35,6 @@ pub struct LinkPrices {
     pub(super) priced: Vec<f64>,
     /// y_l and H_l *(derived)*.
     pub(super) sums: Vec<[f64; 2]>,
-    /// G_l/H_l *(derived)*: a division, computed once for all uses.
-    newton_steps: Vec<f64>,
     pub(super) memories: Vec<Memory>,
     /// Present where there are many; looked for once.
     flat_directions: Option<FlatDirections>,
@@ -70,7 +67,6 @@ impl LinkPrices {
             prices: vec![1.0; links],
             priced: vec![1.0; links],
             sums: vec![[0.0; 2]; links],
-            newton_steps: vec![0.0; links],
             memories: vec![Memory::default(); links],
             flat_directions: None,
             has_looked: false,
@@ -239,17 +235,7 @@ impl LinkPrices {
     /// Those of [`Respond::respond`].
     pub fn respond_once(&mut self, flows: &mut dyn Respond) -> Result<()> {
         let counted = self.rule.get().counts_priced_links().then_some(&*self.priced);
-        flows.respond(&self.prices, counted, &mut self.sums)?;
-        let links = self.sums.iter().zip(&self.capacities).zip(&mut self.newton_steps);
-        vectorized(
-            #[inline(always)]
-            || {
-                for ((&[load, slope], &capacity), step) in links {
-                    *step = newton_step(load - capacity, slope);
-                }
-            },
-        );
-        Ok(())
+        flows.respond(&self.prices, counted, &mut self.sums)
     }
 
     /// One iteration, which ends with the response to the new prices. A rule that has not [started](Self::has_started)
@@ -300,9 +286,9 @@ impl LinkPrices {
             return f64::NAN;
         }
         let (mut mismatch, mut revenue) = (0.0, 0.0);
-        let links = self.sums.iter().zip(&self.capacities).zip(&self.prices).zip(&self.newton_steps);
-        for (((&[load, _], &capacity), &price), &step) in links {
-            mismatch += value_of_excess(load - capacity, price, step);
+        let links = self.sums.iter().zip(&self.capacities).zip(&self.prices);
+        for ((&[load, slope], &capacity), &price) in links {
+            mismatch += value_of_excess(load - capacity, price, newton_step(load - capacity, slope));
             revenue += capacity * price;
         }
         if mismatch == 0.0 { 0.0 } else { mismatch / revenue }
@@ -310,8 +296,8 @@ impl LinkPrices {
 
     /// The rule, and the links that it moves.
     fn split(&mut self) -> (&mut Rule, Links<'_>) {
-        let Self { rule, capacities, prices, priced, sums, newton_steps, memories, .. } = self;
-        (rule, Links { capacities, sums, newton_steps, prices, priced, memories })
+        let Self { rule, capacities, prices, priced, sums, memories, .. } = self;
+        (rule, Links { capacities, sums, prices, priced, memories })
     }
 }
 

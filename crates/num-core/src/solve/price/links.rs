@@ -24,6 +24,7 @@ pub struct LinkState {
 
 impl LinkState {
     /// A link and its Newton step.
+    #[inline(always)]
     pub fn new(capacity: f64, price: f64, load: f64, slope: f64) -> Self {
         Self { capacity, price, load, slope, newton_step: newton_step(load - capacity, slope) }
     }
@@ -75,8 +76,6 @@ pub struct Links<'a> {
     pub capacities: &'a [f64],
     /// y_l and H_l at the present prices *(derived)*.
     pub sums: &'a [[f64; 2]],
-    /// G_l/H_l *(derived)*.
-    pub newton_steps: &'a [f64],
     /// p_l, 0 to 1e200 *(iterate)*.
     pub prices: &'a mut [f64],
     /// 1 for a link that counts as priced, else 0 *(derived)*.
@@ -93,8 +92,7 @@ impl Links<'_> {
     #[inline(always)]
     pub fn state(&self, link: usize) -> LinkState {
         let [load, slope] = self.sums[link];
-        let (capacity, price, newton_step) = (self.capacities[link], self.prices[link], self.newton_steps[link]);
-        LinkState { capacity, price, load, slope, newton_step }
+        LinkState::new(self.capacities[link], self.prices[link], load, slope)
     }
 
     /// Moves every price to `next`, cut to 0 … [`LARGEST_PRICE`]; NaN becomes 0. A failed link keeps its price until it
@@ -106,10 +104,10 @@ impl Links<'_> {
         next: impl FnMut(&LinkState, &mut Memory) -> f64,
         counts: impl Fn(bool, f64) -> bool,
     ) -> bool {
-        let Self { capacities, sums, newton_steps, prices, priced, memories } = self;
+        let Self { capacities, sums, prices, priced, memories } = self;
         vectorized(
             #[inline(always)]
-            || move_each(capacities, sums, newton_steps, prices, priced, memories, next, counts),
+            || move_each(capacities, sums, prices, priced, memories, next, counts),
         )
     }
 }
@@ -117,22 +115,20 @@ impl Links<'_> {
 /// The loop of [`Links::move_prices`]. The columns are arguments, and so distinct for the compiler: otherwise the loop
 /// has no vectors.
 #[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "one per column")]
 fn move_each(
     capacities: &[f64],
     sums: &[[f64; 2]],
-    newton_steps: &[f64],
     prices: &mut [f64],
     priced: &mut [f64],
     memories: &mut [Memory],
     mut next: impl FnMut(&LinkState, &mut Memory) -> f64,
     counts: impl Fn(bool, f64) -> bool,
 ) -> bool {
-    let given = capacities.iter().zip(sums).zip(newton_steps);
+    let given = capacities.iter().zip(sums);
     let moved = prices.iter_mut().zip(priced).zip(memories);
     let mut numbers = true;
-    for (((&capacity, &[load, slope]), &newton_step), ((price, priced), memory)) in given.zip(moved) {
-        let link = LinkState { capacity, price: *price, load, slope, newton_step };
+    for ((&capacity, &[load, slope]), ((price, priced), memory)) in given.zip(moved) {
+        let link = LinkState::new(capacity, *price, load, slope);
         let next = next(&link, memory);
         numbers &= !next.is_nan() | (capacity == 0.0);
         let cut = if next > 0.0 { next } else { 0.0 };

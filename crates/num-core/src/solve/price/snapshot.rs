@@ -1,5 +1,5 @@
 //! The price iteration as plain data. The iteration that is restored has the same bits, where a step is a response and
-//! then an advance, as in an engine; the Newton steps and whether there is a response are not kept.
+//! then an advance, as in an engine; whether there is a response is not kept.
 
 use serde::{Deserialize, Serialize};
 

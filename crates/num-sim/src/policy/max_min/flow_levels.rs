@@ -82,12 +82,12 @@ impl FlowLevels {
     pub(super) fn find_lowest(&mut self, hops: &[Hop], levels: &[f64]) {
         (self.lowest, self.second, self.lowest_at) = (self.cap, f64::INFINITY, NONE);
         for hop in hops {
+            // Without branches: which is the lowest cannot be predicted.
             let level = levels[hop.link as usize];
-            if level < self.lowest {
-                (self.lowest, self.second, self.lowest_at) = (level, self.lowest, hop.link);
-            } else if level < self.second {
-                self.second = level;
-            }
+            self.lowest_at = if level < self.lowest { hop.link } else { self.lowest_at };
+            let higher = if level < self.lowest { self.lowest } else { level };
+            self.lowest = if level < self.lowest { level } else { self.lowest };
+            self.second = if higher < self.second { higher } else { self.second };
         }
     }
 }

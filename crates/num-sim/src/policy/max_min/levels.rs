@@ -323,11 +323,10 @@ impl Levels {
         let (mut first, mut lowest, mut others) = (0, self.waiting.first()?.from, f64::INFINITY);
         for (place, &Waiting { from, .. }) in self.waiting.iter().enumerate().skip(1) {
             // Without branches: which is the lowest cannot be predicted.
-            let lower = from < lowest;
-            let higher = if lower { lowest } else { from };
+            first = if from < lowest { place } else { first };
+            let higher = if from < lowest { lowest } else { from };
+            lowest = if from < lowest { from } else { lowest };
             others = if higher < others { higher } else { others };
-            first = if lower { place } else { first };
-            lowest = if lower { from } else { lowest };
         }
         Some((first, others))
     }
@@ -364,23 +363,28 @@ impl Levels {
     fn notify_links(&mut self, slot: u32, old: (f64, f64, u32)) {
         let Self { links, levels, members, hops, waiting, listed, .. } = self;
         let member = &mut members[slot as usize];
-        if member.lows() == old {
+        let now = member.lows();
+        if (now.0, now.2) == (old.0, old.2) {
+            // Only (1) of the link with the lowest level may change, and only above that level.
+            if let Some(link) = links.get_mut(now.2 as usize) {
+                link.next = f64::NAN;
+            }
             return;
         }
-        if member.lowest != old.0 {
+        if now.0 != old.0 {
             member.list(slot, listed);
         }
         for &Hop { link: other, share, .. } in hops.of(slot) {
             let before = if other == old.2 { old.1 } else { old.0 };
-            let after = member.without(other);
+            let after = if other == now.2 { now.1 } else { now.0 };
             if after == before {
                 continue;
             }
             let link = &mut links[other as usize];
             // Its next level is no longer valid.
             link.next = f64::NAN;
-            let own_level = levels[other as usize];
-            if link.still_spare(own_level, share * (after - before)) || f64::min(before, after) >= own_level {
+            let (own_level, lower) = (levels[other as usize], if before < after { before } else { after });
+            if (lower >= own_level) | link.still_spare(own_level, share * (after - before)) {
                 continue;
             }
             link.wait(other, if after > before { before } else { own_level }, waiting);
@@ -400,16 +404,19 @@ impl Levels {
             // The capacity taken by flows cut off elsewhere, and the shares of those cut off here; the highest level of
             // the former, and the lowest level elsewhere of the latter.
             let (mut taken, mut shares) = (0.0, 0.0);
-            let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
+            let (mut below, mut above) = (0.0, f64::INFINITY);
             for crossing in through {
+                // Without branches: where a flow is cut off cannot be predicted.
                 let elsewhere = members[crossing.slot as usize].without(link);
-                if elsewhere < guess {
-                    taken += crossing.share * elsewhere;
-                    below = if elsewhere > below { elsewhere } else { below };
-                } else {
-                    shares += crossing.share;
-                    above = if elsewhere < above { elsewhere } else { above };
-                }
+                let is_below = u64::from(elsewhere < guess).wrapping_neg();
+                let [lower, higher] = [is_below, !is_below].map(|mask| f64::from_bits(elsewhere.to_bits() & mask));
+                let share = f64::from_bits(crossing.share.to_bits() & !is_below);
+                taken += crossing.share * lower;
+                shares += share;
+                below = if lower > below { lower } else { below };
+                // Where the flow is cut off below: NaN, which is not lower.
+                let higher = f64::from_bits(higher.to_bits() | is_below);
+                above = if higher < above { higher } else { above };
             }
             if shares == 0.0 {
                 if taken <= capacity * (1.0 + FULL) {
@@ -425,7 +432,7 @@ impl Levels {
             if next == guess || (steps > 1 && next < guess) {
                 return guess;
             }
-            if below < next && next <= above {
+            if below <= next && next <= above {
                 // The same flows are cut off here.
                 return next;
             }

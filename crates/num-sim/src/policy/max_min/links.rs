@@ -55,9 +55,10 @@ impl Link {
     }
 
     /// The demand on a link changes by `more`. Whether the link limits no flow as before.
+    #[inline]
     pub(super) fn still_spare(&mut self, level: f64, more: f64) -> bool {
         self.spare -= more;
-        level == f64::INFINITY && (more <= 0.0 || self.spare > SPARE * self.capacity)
+        (level == f64::INFINITY) & ((more <= 0.0) | (self.spare > SPARE * self.capacity))
     }
 }
 
