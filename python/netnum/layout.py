@@ -45,6 +45,13 @@ def _laid_out(net: Topology) -> NDArray[np.float64]:
     return np.array([layout[node] for node in range(nodes)])
 
 
+def drawn_apart(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Places of many nodes, halfway between where they are and the same distances: what is west of another stays so."""
+    low, span = places.min(axis=0), np.maximum(np.ptp(places, axis=0), 1e-300)
+    ranks = np.argsort(np.argsort(places, axis=0, kind="stable"), axis=0) / max(len(places) - 1, 1)
+    return low + span * (0.5 * (places - low) / span + 0.5 * ranks)
+
+
 def joined(net: Topology) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The pairs of nodes that links join, each once, and the pair of every link."""
     if not len(net.links):
@@ -91,7 +98,7 @@ def names_beside(
         half = np.array([0.29 * size * len(names[node]), 0.6 * size])
         best: tuple[int, NDArray[np.float64]] | None = None
         for side in SIDES:
-            middle = points[node] + side * (half + (0.4 * room if side.all() else room))
+            middle = points[node] + side * (half + (0.6 * room if side.all() else room))
             low, high = middle - half, middle + half
             if _inside(points, low, high).any() or _overlaps(boxes, low, high):
                 continue

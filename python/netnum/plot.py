@@ -18,7 +18,7 @@ from ._core import NumError, Problem, ProblemError, Report, Solution, Topology
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from .failures import FailureStudy
     from .upgrades import UpgradeStudy
@@ -59,17 +59,23 @@ def solution(solution: Solution, problem: Problem, axes: Sequence[Axes] | None, 
     return np.array(axes, dtype=object)
 
 
+#: The utilization above which a link is full, as in `Solution.bottlenecks`.
+FULL = 0.99
+
+
 def _payments(solution: Solution, problem: Problem, ax: Axes, most: int) -> None:
-    """A bar per link: its part of what all flows pay, or its utilization where there are no prices."""
+    """A bar per link: its part of what all flows pay, or its utilization where no full link has a price."""
     net = problem.network if isinstance(problem.network, Topology) else None
     names = net.link_names if net is not None else [f"link {link}" for link in range(problem.links)]
-    paid = solution.prices * solution.loads
-    total = paid.sum()
     utilization = frames.ratio(solution.loads, problem.capacities)
+    is_full = utilization > FULL
+    # The price of another link is rounding.
+    paid = np.where(is_full, solution.prices * solution.loads, 0.0)
+    total = paid.sum()
     values = 100 * (paid / total if total > 0 else np.nan_to_num(utilization))
     order = np.argsort(-values, kind="stable")[:most]
     if total > 0:
-        order = order[values[order] > 0]
+        order = order[values[order] > 0.01]
     _rows(ax, [names[link] for link in order])
     rows = np.arange(len(order))
     ax.barh(rows, values[order], color=style.ORANGE if total > 0 else style.SKY)
@@ -77,23 +83,22 @@ def _payments(solution: Solution, problem: Problem, ax: Axes, most: int) -> None
         text = f" {solution.prices[link]:.3g} × {solution.loads[link]:.3g}" if total > 0 else f" {values[link]:.0f} %"
         ax.annotate(text, (values[link], row), va="center", fontsize=8, color=style.ink(ax))
     ax.set_xlim(0, 1.35 * max(values.max(initial=0.0), 1e-300))
-    full = int((utilization > 0.99).sum())
     ax.set_xlabel("price × load, in % of all links" if total > 0 else "utilization in %")
-    ax.set_title(f"{full} of {problem.links} links are full", loc="left")
+    ax.set_title(f"{is_full.sum()} of {problem.links} links are full", color=style.ink(ax), fontsize=10)
 
 
 def _rates(solution: Solution, problem: Problem, ax: Axes, most: int) -> None:
     """A bar per flow or, for many, the rates in their order."""
     rates, demands = solution.flow_rates, problem.flow_cap
     served = problem.flows - len(solution.failed_flows)
-    ax.set_title(f"{served} of {problem.flows} flows are served", loc="left")
+    ax.set_title(f"{served} of {problem.flows} flows are served", color=style.ink(ax), fontsize=10)
     if problem.flows <= most:
         _rows(ax, frames.flow_names(problem))
         ax.barh(np.arange(len(rates)), rates, color=style.BLUE)
         if demands is not None:
             known = np.flatnonzero(np.isfinite(demands))
             ax.plot(demands[known], known, "|", color=style.VERMILLION, markersize=10, label="demand")
-            style.legend(ax)
+            style.legend(ax, loc="lower right")
         ax.set_xlim(left=0)
         ax.set_xlabel("rate")
         return
@@ -231,7 +236,9 @@ def failures(study: FailureStudy, ax: Axes | None, of: str, most: int) -> Axes:
             # On the other side of the axis than the bar.
             side = "left" if values[scenario] <= 0 else "right"
             inside = values[scenario] if of == "worst_ratio" else 0.0
-            ax.annotate(text, (inside, row), ha=side if inside == 0 else "left", va="center", fontsize=8, color=style.ink(ax))
+            ax.annotate(
+                text, (inside, row), ha=side if inside == 0 else "left", va="center", fontsize=8, color=style.ink(ax)
+            )
     ax.set_xlabel(OF_FAILURES[of] + (" in %" if of == "throughput" else ""))
     return ax
 
@@ -261,7 +268,8 @@ def _bars(ax: Axes | None, names: list[str]) -> Axes:
 def _rows(ax: Axes, names: list[str]) -> None:
     """A row for every name, the first at the top."""
     ax.set_yticks(np.arange(len(names)), names)
-    ax.set_ylim(max(len(names), 1) - 0.4, -0.6)
+    # Few bars are not wider than many.
+    ax.set_ylim(max(len(names), 4) - 0.4, -0.6)
     ax.axvline(0, color=style.ink(ax), linewidth=0.8)
     style.grid(ax, "x")
 
@@ -279,30 +287,37 @@ def topology(net: Topology, ax: Axes | None = None, values: Any = None, label: s
     pairs, line = layout.joined(net)
     of_pairs, largest, label = _values(net, values, label, line, len(pairs))
     is_tiered = bool(net.tiers.max() > 0) and net.positions is None
+    if len(places) > CROWD and not is_tiered:
+        places = layout.drawn_apart(places)
     ax = style.axes(ax, (8, 4.2) if is_tiered else (7.5, 5))
     failed = np.bincount(line[net.capacities == 0], minlength=len(pairs))
-    _draw_links(ax, places[pairs], of_pairs, largest, label, failed, failed == np.bincount(line, minlength=len(pairs)))
+    # The links of a tier share its width; they come together at the next tier.
+    below = net.tiers[pairs].min(axis=1) if is_tiered else np.zeros(len(pairs), dtype=np.intp)
+    crowds = np.maximum(np.bincount(below, minlength=1), 1)[below]
+    widths = np.clip(60 / crowds, 0.4, 1.4) if is_tiered else np.clip(18 / np.sqrt(crowds), 0.7, 1.6)
+    is_cut = failed == np.bincount(line, minlength=len(pairs))
+    _draw_links(ax, places[pairs], of_pairs, largest, label, failed, is_cut, widths)
     crowd = np.bincount(net.tiers).max()
     for tier in np.unique(net.tiers):
         of_tier = net.tiers == tier
-        size = np.clip(6000 / crowd, 8, 60)
+        size = np.clip((300 / crowd) ** 2, 2, 60) if is_tiered else np.clip(1500 / crowd, 12, 60)
         # Of coloured links the nodes do not distract.
         colour = style.ink(ax) if of_pairs is not None else TIERS[min(int(tier), len(TIERS) - 1)]
-        size = size if tier == 0 else max(size, 40)
+        size = size if tier == 0 or not is_tiered else max(size, 40)
         ax.scatter(*places[of_tier].T, s=size, color=colour, zorder=2, linewidths=0)
     ax.set_title(f"{net!r}"[len("Topology(") : -1])
     ax.set_axis_off()
     ax.margins(0.08)
     if is_tiered:
         for node, name in layout.names_by_tier(net).items():
-            _write(ax, places[node], name, below=net.tiers[node] == 0)
+            _write(ax, places[node], name, int(net.tiers[node]), int(net.tiers.max()))
     elif len(places) <= NAMED:
         _write_beside(ax, net, places, pairs)
     return ax
 
 
-#: The most nodes of a drawing without tiers that has their names.
-NAMED = 300
+#: The most nodes of a drawing without tiers that keep their places, and the most that have their names.
+CROWD, NAMED = 40, 300
 
 
 def _values(
@@ -339,14 +354,14 @@ def _draw_links(
     label: str,
     failed: NDArray[np.intp],
     is_cut: NDArray[np.bool_],
+    widths: NDArray[np.float64],
 ) -> None:
     """Lines between joined nodes: wider and redder the larger their values; crossed out where a link has failed."""
     from matplotlib.collections import LineCollection
 
-    thin = float(np.clip(18 / np.sqrt(max(len(segments), 1)), 0.7, 1.6))
     styles: list[Any] = [(0, (2, 2)) if cut else "solid" for cut in is_cut]
     if values is None:
-        lines = LineCollection(list(segments), colors=style.ink(ax), alpha=0.6, linewidths=thin, linestyles=styles)
+        lines = LineCollection(list(segments), colors=style.ink(ax), alpha=0.6, linewidths=widths, linestyles=styles)
     else:
         # The largest on top, and those without a value below all.
         order = np.argsort(np.where(np.isnan(values), -np.inf, values), kind="stable")
@@ -359,7 +374,7 @@ def _draw_links(
             list(segments[order]),
             array=np.ma.masked_invalid(shown),
             cmap=style.colour_map(),
-            linewidths=thin * (0.8 + 1.7 * parts),
+            linewidths=widths[order] * (0.8 + 1.7 * parts),
             linestyles=[styles[place] for place in order],
         )
         lines.set_clim(lowest, largest)
@@ -369,18 +384,20 @@ def _draw_links(
         style.colour_bar(ax, lines, label)
     if failed.any():
         middles = segments[failed > 0].mean(axis=1)
-        cross = {"marker": "x", "markersize": 8, "markeredgewidth": 2, "linestyle": "none"}
-        ax.plot(*middles.T, color=style.ink(ax), zorder=3, label="failed", **cross)
-        style.legend(ax, loc="lower right")
+        cross = {"marker": "x", "markersize": 9, "markeredgewidth": 2.5, "linestyle": "none"}
+        ax.plot(*middles.T, color=style.BLUE, zorder=3, label="failed", **cross)
+        style.legend(ax, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0)
 
 
-def _write(ax: Axes, place: NDArray[np.float64], name: str, below: bool) -> None:
-    """Writes a name above its node, or below and upright."""
-    text: dict[str, Any] = {"ha": "center", "textcoords": "offset points", "fontsize": 8, "color": style.ink(ax)}
-    if below:
-        ax.annotate(name, place, (0, -7), va="top", rotation=90, **text)
+def _write(ax: Axes, place: NDArray[np.float64], name: str, tier: int, highest: int) -> None:
+    """Writes a name: upright below the lowest tier, above the highest, and beside a node of another."""
+    text: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "color": style.ink(ax)}
+    if tier == 0:
+        ax.annotate(name, place, (0, -7), ha="center", va="top", rotation=90, **text)
+    elif tier == highest:
+        ax.annotate(name, place, (0, 7), ha="center", va="bottom", **text)
     else:
-        ax.annotate(name, place, (0, 7), va="bottom", **text)
+        ax.annotate(name, place, (7, 0), ha="left", va="center", **text)
 
 
 def _write_beside(ax: Axes, net: Topology, places: NDArray[np.float64], pairs: NDArray[np.intp]) -> None:
@@ -389,8 +406,8 @@ def _write_beside(ax: Axes, net: Topology, places: NDArray[np.float64], pairs: N
     # What a colour bar takes away is known only when all is drawn.
     ax.figure.figure.draw_without_rendering()
     points = ax.transData.transform(places) * 72 / ax.figure.dpi
-    size = 8.0 if len(places) <= 40 else 6.5
-    for node, middle in layout.names_beside(points, pairs, net.node_names, size, room=5.0).items():
+    size, room = (8.0, 8.0) if len(places) <= CROWD else (6.5, 5.0)
+    for node, middle in layout.names_beside(points, pairs, net.node_names, size, room).items():
         offset = middle - points[node]
         text = {"ha": "center", "va": "center", "fontsize": size, "color": style.ink(ax)}
         ax.annotate(net.node_names[node], places[node], offset, textcoords="offset points", zorder=3, **text)

@@ -1,6 +1,6 @@
 """The look of all plots: legible on a light and on a dark ground, and to colour-blind readers.
 
-The ground is transparent. Text and axes are of a grey that has a contrast of 4:1 to white and to near-black; colours are
+The ground is transparent. Text and axes are of a grey with a contrast of 4:1 to white and to near-black. Colours are
 those of Okabe and Ito, *Color Universal Design*, 2008, without black and yellow, which vanish on one of the grounds.
 """
 

@@ -159,7 +159,7 @@ def test_a_solution_without_its_problem_asks_for_it(solved):
     for alone in (pickle.loads(pickle.dumps(solution)), of_many):
         assert alone.problem is None
         for make in (alone.to_pandas, alone.plot):
-            with pytest.raises(netnum.NumError, match="this solution is without its problem, .*: give problem="):
+            with pytest.raises(netnum.NumError, match=r"this solution is without its problem, .*: give problem="):
                 make()
         assert len(alone.to_pandas("links", problem=problem)) == problem.links
     with pytest.raises(netnum.ProblemError, match="the solution is of another problem"):

@@ -46,7 +46,9 @@ def test_a_notebook_shows_a_small_table():
 def rows_of(thing):
     html = thing._repr_html_()
     assert not re.search(r"#[0-9a-f]{3,6}|rgb|background", html), "the page has the colours of text and ground"
-    return {unescape(name): unescape(value) for name, value in re.findall(r"<tr><th>(.*?)</th><td>(.*?)</td></tr>", html)}
+    return {
+        unescape(name): unescape(value) for name, value in re.findall(r"<tr><th>(.*?)</th><td>(.*?)</td></tr>", html)
+    }
 
 
 def test_a_notebook_shows_what_a_problem_is_made_of():

@@ -176,7 +176,7 @@ impl Solution {
     ///
     /// A link is paid its price times its load, and a flow pays the price of its path times its rate, so that both sums
     /// are the same. The first bars are the links that are paid most, with price and load, or the fullest links where
-    /// there are no prices (max-min). Rates are a bar per flow or, for more than `most` flows, a line in their order.
+    /// no full link has a price. Rates are a bar per flow or, for more than `most` flows, a line in their order.
     ///
     /// Parameters
     /// ----------

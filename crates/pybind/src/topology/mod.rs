@@ -583,7 +583,8 @@ impl Topology {
 
     /// Draw the network, fabrics tier by tier, other graphs by their positions or networkx's layout.
     ///
-    /// Links that have failed (capacity 0) are dashed and crossed out. Names are left out where there is no room.
+    /// Links that have failed (capacity 0) are dashed and crossed out. More than 40
+    /// positions are drawn apart where they are close. Names are left out where there is no room.
     ///
     /// Parameters
     /// ----------
