@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ._core import Allocator, Problem, Report, Solution, Solutions
 
-BORDER = "border: 1px solid currentColor; border-collapse: collapse"
+STYLE = "border: 1px solid currentColor; border-collapse: collapse; color: inherit; text-align: left"
 
 
 def problem(problem: Problem, utility: str) -> str:
@@ -31,7 +31,10 @@ def problem(problem: Problem, utility: str) -> str:
         rows.append(("network", problem.network.name))
     rows += [("utility", utility), ("capacities", _span(problem.capacities))]
     if problem.flow_cap is not None:
-        rows.append(("demands", f"{_span(problem.flow_cap)}, {problem.flow_cap.sum():.4g} in sum"))
+        known = problem.flow_cap[np.isfinite(problem.flow_cap)]
+        without = problem.flows - len(known)
+        text = f"{_span(known)}, {known.sum():.4g} in sum" if len(known) else "none"
+        rows.append(("demands", f"{text}; {_counted(without, 'flow')} without" if without and len(known) else text))
     return _table("Problem", rows + _failed(problem.capacities))
 
 
@@ -117,7 +120,7 @@ def topology(net: Topology) -> str:
 def _table(title: str, rows: Sequence[tuple[str, str]]) -> str:
     body = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
     head = f'<thead><tr><th colspan="2">{escape(title)}</th></tr></thead>'
-    return f'<table style="{BORDER}">{head}<tbody>{body}</tbody></table>'
+    return f'<table cellpadding="4" style="{STYLE}">{head}<tbody>{body}</tbody></table>'
 
 
 def _failed(capacities: NDArray[np.float64]) -> list[tuple[str, str]]:
@@ -187,19 +190,22 @@ def _drawing(net: Topology) -> str:
     points = MARGIN + parts * (np.array([WIDTH, HEIGHT]) - 2 * MARGIN)
     points[:, 1] = HEIGHT - points[:, 1]
     failed = np.bincount(line[net.capacities == 0], minlength=len(pairs)) > 0
-    dot = float(np.clip(90 / np.sqrt(nodes), 2.5, 7))
+    width = f'stroke-width="{np.clip(90 / max(len(pairs), 1), 0.4, 1.2):.1f}"'
     shapes = [
-        _path(points, pairs[~failed], 'stroke-opacity="0.45"'),
-        _path(points, pairs[failed], 'stroke-dasharray="3 3"'),
-        f'<path d="{"".join(f"M{x:.1f} {y:.1f}h0" for x, y in points)}" stroke-width="{dot:.1f}"/>',
+        _lines(points, pairs[~failed], f'{width} stroke-opacity="0.6"'),
+        _lines(points, pairs[failed], 'stroke-dasharray="3 3"'),
     ]
+    for tier in np.unique(net.tiers):
+        dots = points[net.tiers == tier]
+        dot = np.clip((0.6 if net.positions is None and net.tiers.max() > 0 else 2.0) * WIDTH / len(dots), 0.8, 6.0)
+        shapes.append(f'<path d="{"".join(f"M{x:.1f} {y:.1f}h0" for x, y in dots)}" stroke-width="{dot:.1f}"/>')
     style = 'fill="none" stroke="currentColor" stroke-linecap="round"'
     frame = f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" height="{HEIGHT:g}"'
     label = f'role="img" aria-label="{escape(net.name)}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {frame} {label} {style}>{"".join(shapes)}</svg>'
 
 
-def _path(points: NDArray[np.float64], pairs: NDArray[np.intp], style: str) -> str:
+def _lines(points: NDArray[np.float64], pairs: NDArray[np.intp], style: str) -> str:
     if not len(pairs):
         return ""
     lines = (f"M{a[0]:.1f} {a[1]:.1f}L{b[0]:.1f} {b[1]:.1f}" for a, b in points[pairs])

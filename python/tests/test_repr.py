@@ -63,6 +63,8 @@ def test_a_notebook_shows_what_a_problem_is_made_of():
         "demands": "3, 3 in sum",
         "failed links": "1",
     }
+    two = netnum.Problem([1.0], [[0], [0]], netnum.Linear(1.0), flow_cap=[0.5, np.inf])
+    assert rows_of(two)["demands"] == "0.5, 0.5 in sum; 1 flow without"
     assert rows_of(netnum.Problem([1.0], [[0], [0]], netnum.Linear(1.0), group=[0, 0])) == {
         "size": "1 flow, 2 paths, 1 link",
         "utility": "Linear(weight=1.0)",
@@ -109,9 +111,9 @@ def test_a_notebook_shows_a_network_as_a_drawing(net, lines):
     assert f"Topology({net.name}, {rows['size']})" == repr(net)
     assert "failed links" not in rows
     drawing = ElementTree.fromstring(re.search("<svg.*</svg>", net._repr_html_())[0])
-    drawn, dots = [shape.get("d") for shape in drawing]
-    assert drawn.count("L") == lines
-    assert dots.count("M") == len(net.node_names)
+    shapes = "".join(shape.get("d") for shape in drawing)
+    assert shapes.count("L") == lines
+    assert shapes.count("h0") == len(net.node_names)
     failed = net.without([0])
     assert 'stroke-dasharray="3 3"' in failed._repr_html_()
     assert rows_of(failed)["failed links"] == "1"
