@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from ._core import Allocator, Problem, Report, Solution, Solutions
 
-STYLE = "border: 1px solid currentColor; border-collapse: collapse; color: inherit; text-align: left"
+BORDER = "border: 1px solid currentColor; border-collapse: collapse"
+STYLE = f"display: table; width: auto; margin: 0; {BORDER}; color: inherit; text-align: left"
 
 
 def problem(problem: Problem, utility: str) -> str:
@@ -78,7 +79,7 @@ def solutions(solutions: Solutions) -> str:
 def report(report: Report) -> str:
     """The table of a simulation."""
     rows = [("status", report.status), ("policy", f"{report.policy} over {report.routing}")]
-    rows.append(("flows", f"{report.ended} of {len(report.workload)} have ended"))
+    rows.append(("flows", f"{report.ended} of {len(report.completion_times)} have ended"))
     if report.ended:
         rows += [
             ("mean completion time", _seconds(report.mean_completion_time)),

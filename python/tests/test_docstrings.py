@@ -8,6 +8,7 @@ import pytest
 
 import netnum
 
+pytest.importorskip("matplotlib").use("Agg")
 pytest.importorskip("networkx")
 
 MODULES = [netnum, netnum.sim, netnum.topology, netnum.demands]
