@@ -48,8 +48,15 @@ def _laid_out(net: Topology) -> NDArray[np.float64]:
 def drawn_apart(places: NDArray[np.float64]) -> NDArray[np.float64]:
     """Places of many nodes, halfway between where they are and the same distances: what is west of another stays so."""
     low, span = places.min(axis=0), np.maximum(np.ptp(places, axis=0), 1e-300)
-    ranks = np.argsort(np.argsort(places, axis=0, kind="stable"), axis=0) / max(len(places) - 1, 1)
+    ranks = np.column_stack([_ranks(column) for column in places.T])
     return low + span * (0.5 * (places - low) / span + 0.5 * ranks)
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The places of values in their order, from 0 to 1; equal values share the middle of theirs."""
+    _, of, counts = np.unique(values, return_inverse=True, return_counts=True)
+    middles = np.cumsum(counts) - (counts + 1) / 2
+    return middles[of.reshape(-1)] / max(len(values) - 1, 1)
 
 
 def joined(net: Topology) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

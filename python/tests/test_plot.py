@@ -356,3 +356,14 @@ def test_text_and_ground_suit_a_light_and_a_dark_page(problem, reports):
         for text in (*texts, *(ax.get_legend().get_texts() if ax.get_legend() else ())):
             for ground in ((1, 1, 1), (0.07, 0.07, 0.07)):
                 assert contrast(matplotlib.colors.to_rgb(text.get_color()), ground) > 4
+
+
+def test_crowded_places_are_drawn_apart_in_the_same_order():
+    crowd = np.array([[0.0, 0.0], *np.random.default_rng(1).uniform(9, 10, (50, 2))])
+    apart = netnum.plot.layout.drawn_apart(crowd)
+    for before, after in zip(crowd.T, apart.T, strict=True):
+        np.testing.assert_array_equal(np.argsort(before), np.argsort(after))
+    assert np.median(apart) < 8 < np.median(crowd)
+    grid = np.array([(x, y) for x in range(7) for y in range(7)], dtype=float)
+    again = netnum.plot.layout.drawn_apart(grid)
+    assert [len(np.unique(column.round(9))) for column in again.T] == [7, 7]
