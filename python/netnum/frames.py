@@ -72,19 +72,9 @@ def to_pandas(
     0          A           C    20.0  10.0    0.5    True  B -> C, A -> C
     1          B           A     3.0   3.0    1.0    True
     """
-    for name, given, kind in (("problem", problem, Problem), ("solution", solution, Solution)):
-        if not isinstance(given, kind):
-            raise TypeError(f"{name} must be a {kind.__name__}, not {type(given).__name__}")
+    expect_solution_of(problem, solution)
     if of not in ("flows", "paths", "links"):
         raise NumError(f"of is {of!r}, expected 'flows', 'paths' or 'links'")
-    sizes = [
-        (len(solution.rates), len(problem.group), "path"),
-        (len(solution.flow_rates), problem.flows, "flow"),
-        (len(solution.prices), problem.links, "link"),
-    ]
-    for found, expected, what in sizes:
-        if found != expected:
-            raise ProblemError(f"the solution is of another problem: it has {found} {what}s, expected {expected}")
     tables = imported()
     net = problem.network if isinstance(problem.network, Topology) else None
     names = net.link_names if net is not None else [str(link) for link in range(problem.links)]
@@ -100,7 +90,7 @@ def to_pandas(
         columns |= {
             "capacity": problem.capacities,
             "load": solution.loads,
-            "utilization": _ratio(solution.loads, problem.capacities),
+            "utilization": ratio(solution.loads, problem.capacities),
             "price": solution.prices,
             "holds_back": np.nan if unnamed else np.bincount(pairs[:, 1], minlength=problem.links),
         }
@@ -110,7 +100,7 @@ def to_pandas(
             "flow": problem.group,
             "links": [", ".join(names[link] for link in path) for path in problem.paths],
             "rate": solution.rates,
-            "share": _ratio(solution.rates, solution.flow_rates[problem.group]),
+            "share": ratio(solution.rates, solution.flow_rates[problem.group]),
             "held_back_by": None if unnamed else [names[link] if link >= 0 else "" for link in held],
         }
         return tables.DataFrame(columns).rename_axis("path")
@@ -120,13 +110,28 @@ def to_pandas(
         columns["demand"] = problem.flow_cap
     columns["rate"] = solution.flow_rates
     if problem.flow_cap is not None:
-        columns["ratio"] = _ratio(solution.flow_rates, problem.flow_cap)
+        columns["ratio"] = ratio(solution.flow_rates, problem.flow_cap)
     served = np.ones(problem.flows, dtype=bool)
     served[solution.failed_flows] = False
     first = np.searchsorted(pairs[:, 0], np.arange(problem.flows + 1))
     of_flows = [", ".join(names[link] for link in pairs[a:b, 1]) for a, b in itertools.pairwise(first)]
     columns |= {"served": served, "held_back_by": None if unnamed else of_flows}
     return tables.DataFrame(columns).rename_axis("flow")
+
+
+def expect_solution_of(problem: Problem, solution: Solution) -> None:
+    """Raises where this is no solution, no problem, or the solution of a problem of another size."""
+    for name, given, kind in (("problem", problem, Problem), ("solution", solution, Solution)):
+        if not isinstance(given, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}, not {type(given).__name__}")
+    sizes = [
+        (len(solution.rates), len(problem.group), "path"),
+        (len(solution.flow_rates), problem.flows, "flow"),
+        (len(solution.prices), problem.links, "link"),
+    ]
+    for found, expected, what in sizes:
+        if found != expected:
+            raise ProblemError(f"the solution is of another problem: it has {found} {what}s, expected {expected}")
 
 
 def solutions(solutions: Solutions) -> pandas.DataFrame:
@@ -143,10 +148,20 @@ def solutions(solutions: Solutions) -> pandas.DataFrame:
     return imported().DataFrame(columns).rename_axis("scenario")
 
 
-def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """Part of the whole; nan where there is none or it is infinite."""
     known = (whole > 0) & np.isfinite(whole)
     return np.divide(part, whole, out=np.full(len(whole), np.nan), where=known)
+
+
+def flow_names(problem: Problem) -> list[str]:
+    """``A to B`` for every flow; its number where its ends have no names."""
+    net = problem.network if isinstance(problem.network, Topology) else None
+    numbers = [f"flow {flow}" for flow in range(problem.flows)]
+    if net is None:
+        return numbers
+    ends = zip(*_named(net, _ends(problem, net)), numbers, strict=True)
+    return [f"{source} to {destination}" if source else number for source, destination, number in ends]
 
 
 def _named(net: Topology, pairs: NDArray[np.int64]) -> list[list[str]]:

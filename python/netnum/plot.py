@@ -1,43 +1,35 @@
-"""Plots: `Solution.plot_convergence`, `Topology.plot`, `Report.plot_fct`, and those of studies.
+"""Plots: those of `Solution`, `Topology`, `Report` and studies, and of completion times over several reports.
 
 matplotlib is imported when a plot is drawn.
 """
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Sequence
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._core import NumError, ProblemError, Report, Solution, Topology
+from . import frames, layout, style
+from ._core import NumError, Problem, ProblemError, Report, Solution, Topology
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from .failures import FailureStudy
     from .upgrades import UpgradeStudy
 
-INSTALL = 'pip install "netnum[plot]"'
-
 #: One colour per tier, from servers to core.
-TIERS = ("#4c72b0", "#dd8452", "#55a868", "#8172b3")
-
-
-def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(f"plots need matplotlib: {INSTALL}") from error
-    return pyplot
+TIERS = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE)
 
 
 def convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     """Draws the gap over the iterations, on a logarithmic axis."""
-    pyplot = _pyplot()
-    if ax is None:
-        _, ax = pyplot.subplots(layout="constrained")
+    ax = style.axes(ax)
     trace = solution.trace
     assert trace is not None  # Solution.plot_convergence has checked
     # A gap of 0, or of -1e-16 by rounding, has no logarithm and is left out.
@@ -45,8 +37,87 @@ def convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     ax.semilogy(trace.iteration, gap, label=solution.method)
     ax.set_xlabel("iteration")
     ax.set_ylabel("relative gap")
-    ax.grid(True, which="major", alpha=0.3)
+    style.grid(ax)
+    if len(ax.get_lines()) > 1:
+        style.legend(ax)
     return ax
+
+
+def solution(solution: Solution, problem: Problem, axes: Sequence[Axes] | None, most: int) -> NDArray[Any]:
+    """Draws what the links are paid, and the rates of the flows."""
+    frames.expect_solution_of(problem, solution)
+    _at_least_1("most", most)
+    if axes is None:
+        bars = min(max(problem.links, min(problem.flows, most)), most)
+        figure, made = style.pyplot().subplots(1, 2, figsize=(9, 1.6 + 0.24 * max(bars, 6)), layout="constrained")
+        figure.patch.set_facecolor("none")
+        axes = [style.dressed(ax) for ax in made]
+    if len(axes) != 2:
+        raise NumError(f"axes are {len(axes)}, expected 2: for links and for rates")
+    _payments(solution, problem, axes[0], most)
+    _rates(solution, problem, axes[1], most)
+    return np.array(axes, dtype=object)
+
+
+#: The utilization above which a link is full, as in `Solution.bottlenecks`.
+FULL = 0.99
+
+
+def _payments(solution: Solution, problem: Problem, ax: Axes, most: int) -> None:
+    """A bar per link: its part of what all flows pay, or its utilization where no full link has a price."""
+    net = problem.network if isinstance(problem.network, Topology) else None
+    names = net.link_names if net is not None else [f"link {link}" for link in range(problem.links)]
+    utilization = frames.ratio(solution.loads, problem.capacities)
+    is_full = utilization > FULL
+    # The price of another link is rounding.
+    paid = np.where(is_full, solution.prices * solution.loads, 0.0)
+    total = paid.sum()
+    values = 100 * (paid / total if total > 0 else np.nan_to_num(utilization))
+    order = np.argsort(-values, kind="stable")[:most]
+    if total > 0:
+        order = order[values[order] > 0.01]
+    _rows(ax, [names[link] for link in order])
+    rows = np.arange(len(order))
+    ax.barh(rows, values[order], color=style.ORANGE if total > 0 else style.SKY)
+    for row, link in enumerate(order):
+        text = f" {solution.prices[link]:.3g} × {solution.loads[link]:.3g}" if total > 0 else f" {values[link]:.0f} %"
+        ax.annotate(text, (values[link], row), va="center", fontsize=8, color=style.ink(ax))
+    ax.set_xlim(0, 1.35 * max(values.max(initial=0.0), 1e-300))
+    ax.set_xlabel("price × load, in % of all links" if total > 0 else "utilization in %")
+    ax.set_title(f"{is_full.sum()} of {problem.links} links are full", color=style.ink(ax), fontsize=10)
+
+
+def _rates(solution: Solution, problem: Problem, ax: Axes, most: int) -> None:
+    """A bar per flow or, for many, the rates in their order."""
+    rates, demands = solution.flow_rates, problem.flow_cap
+    served = problem.flows - len(solution.failed_flows)
+    ax.set_title(f"{served} of {problem.flows} flows are served", color=style.ink(ax), fontsize=10)
+    if problem.flows <= most:
+        _rows(ax, frames.flow_names(problem))
+        ax.barh(np.arange(len(rates)), rates, color=style.BLUE)
+        if demands is not None:
+            known = np.flatnonzero(np.isfinite(demands))
+            ax.plot(demands[known], known, "|", color=style.VERMILLION, markersize=10, label="demand")
+            style.legend(ax, loc="lower right")
+        ax.set_xlim(left=0)
+        ax.set_xlabel("rate")
+        return
+    order = np.argsort(rates, kind="stable")
+    places = np.arange(1, len(rates) + 1)
+    if demands is not None:
+        shown = np.where(np.isfinite(demands), demands, np.nan)[order]
+        ax.plot(places, shown, ".", color=style.VERMILLION, markersize=2, alpha=0.6, label="demand", rasterized=True)
+    ax.plot(places, rates[order], color=style.BLUE, label="rate")
+    positive = rates[rates > 0]
+    if len(positive) and positive.max() > 100 * positive.min():
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(bottom=0)
+    ax.set_xlabel("flows, in the order of their rates")
+    ax.set_ylabel("rate")
+    style.grid(ax)
+    if demands is not None:
+        style.legend(ax)
 
 
 #: The least number of flows in a group of about the same size, in `slowdowns`.
@@ -55,27 +126,82 @@ GROUP_SIZE = 50
 GROUPS = 30
 
 
-def slowdowns(report: Report, ax: Axes | None = None, label: str | None = None) -> Axes:
-    """Draws the mean slowdown over the flow sizes, and the 99 % quantile in dots."""
-    pyplot = _pyplot()
-    if ax is None:
-        _, ax = pyplot.subplots(layout="constrained")
-    ended = ~np.isnan(report.slowdowns)
-    sizes, values = report.workload.sizes[ended], report.slowdowns[ended]
-    order = np.argsort(sizes, kind="stable")
-    groups = [group for group in np.array_split(order, max(1, min(GROUPS, len(order) // GROUP_SIZE))) if len(group)]
-    middle = [np.median(sizes[group]) for group in groups]
-    name = f"{report.policy} over {report.routing}" if label is None else label
-    (line,) = ax.plot(middle, [values[group].mean() for group in groups], label=f"{name}, mean")
-    tail = [np.quantile(values[group], 0.99) for group in groups]
-    ax.plot(middle, tail, ":", color=line.get_color(), label=f"{name}, 99 %")
+def slowdowns(
+    reports: Report | Sequence[Report], ax: Axes | None = None, label: str | None = None, confidence: float = 0.95
+) -> Axes:
+    """Draws the mean slowdown over the flow sizes, and the 99 % quantile in dots; of several reports with bands."""
+    reports = [reports] if isinstance(reports, Report) else list(reports)
+    if not reports:
+        raise NumError("there are no reports to draw")
+    if not 0.0 < confidence < 1.0:
+        raise NumError(f"confidence is {confidence}, expected a number between 0 and 1")
+    ax = style.axes(ax)
+    ended = [~np.isnan(report.slowdowns) for report in reports]
+    sizes = [report.workload.sizes[which] for report, which in zip(reports, ended, strict=True)]
+    values = [report.slowdowns[which] for report, which in zip(reports, ended, strict=True)]
+    # The groups are the same for all reports, so that their means can be averaged.
+    pooled = np.sort(np.concatenate(sizes))
+    fewest = min(map(len, sizes))
+    count = max(1, min(GROUPS, fewest // GROUP_SIZE))
+    edges = np.unique([group[-1] for group in np.array_split(pooled, count) if len(group)])
+    groups = np.split(pooled, np.searchsorted(pooled, edges, side="right"))[: len(edges)]
+    middle = [np.median(group) for group in groups]
+    name = f"{reports[0].policy} over {reports[0].routing}" if label is None else label
+    colour = None
+    for line, what, of in (("-", "mean", np.mean), (":", "99 %", lambda each: np.quantile(each, 0.99))):
+        table = np.full((len(reports), len(edges)), np.nan)
+        for row, (own, slowdown) in enumerate(zip(sizes, values, strict=True)):
+            place = np.searchsorted(edges, own, side="left")
+            for group in np.unique(place):
+                table[row, group] = of(slowdown[place == group])
+        mean, half = mean_and_half_width(table, confidence)
+        (drawn,) = ax.plot(middle, mean, line, color=colour, label=f"{name}, {what}")
+        colour = drawn.get_color()
+        if len(reports) > 1:
+            ax.fill_between(middle, np.maximum(mean - half, 1e-300), mean + half, color=colour, alpha=0.2, linewidth=0)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("flow size in bytes")
     ax.set_ylabel("slowdown")
-    ax.grid(True, which="major", alpha=0.3)
-    ax.legend()
+    style.grid(ax)
+    style.legend(ax)
     return ax
+
+
+def mean_and_half_width(
+    table: NDArray[np.float64], confidence: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Over the rows, nan left out: the mean of every column, and half the width of its interval by Student's t."""
+    known = ~np.isnan(table)
+    counts = known.sum(axis=0)
+    filled = np.where(known, table, 0.0)
+    mean = np.divide(filled.sum(axis=0), counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    squares = (np.where(known, table - mean, 0.0) ** 2).sum(axis=0)
+    free = np.maximum(counts - 1, 1)
+    t = np.array([student_t((1 + confidence) / 2, int(degrees)) for degrees in free])
+    half = np.where(counts > 1, t * np.sqrt(squares / free / np.maximum(counts, 1)), np.nan)
+    return mean, half
+
+
+def student_t(fraction: float, degrees: int) -> float:
+    """The quantile of Student's t; good to 0.3 % for fractions up to 0.99.
+
+    Exact for one and two degrees of freedom, else the expansion at the normal quantile: Abramowitz and Stegun,
+    *Handbook of Mathematical Functions*, 26.7.5.
+    """
+    if degrees == 1:
+        return math.tan(math.pi * (fraction - 0.5))
+    if degrees == 2:
+        return (2 * fraction - 1) / math.sqrt(2 * fraction * (1 - fraction))
+    z = NormalDist().inv_cdf(fraction)
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return sum(term / degrees**power for power, term in enumerate(terms))
 
 
 #: The label of the axis, by quantity of a failure study.
@@ -100,7 +226,7 @@ def failures(study: FailureStudy, ax: Axes | None, of: str, most: int) -> Axes:
     order = np.argsort(values, kind="stable")[: _at_least_1("most", most)]
     cut_off = np.array([len(flows) for flows in study.cut_off])
     ax = _bars(ax, [study.names[scenario] for scenario in order])
-    colours = np.where(cut_off[order] > 0, TIERS[1], TIERS[0])
+    colours = np.where(cut_off[order] > 0, style.ORANGE, style.BLUE)
     rows = np.arange(len(order))
     ax.barh(rows, values[order], color=colours)
     for row, scenario in enumerate(order):
@@ -110,7 +236,9 @@ def failures(study: FailureStudy, ax: Axes | None, of: str, most: int) -> Axes:
             # On the other side of the axis than the bar.
             side = "left" if values[scenario] <= 0 else "right"
             inside = values[scenario] if of == "worst_ratio" else 0.0
-            ax.annotate(text, (inside, row), ha=side if inside == 0 else "left", va="center", fontsize=8)
+            ax.annotate(
+                text, (inside, row), ha=side if inside == 0 else "left", va="center", fontsize=8, color=style.ink(ax)
+            )
     ax.set_xlabel(OF_FAILURES[of] + (" in %" if of == "throughput" else ""))
     return ax
 
@@ -122,25 +250,28 @@ def upgrades(study: UpgradeStudy, ax: Axes | None, most: int) -> Axes:
     rows = np.arange(len(order))
     predicted = np.where(np.isfinite(study.predicted), study.predicted, 0.0)[order]
     if predicted.any():
-        ax.barh(rows, predicted, color="0.85", label="price × added capacity, an upper bound")
-    ax.barh(rows, np.nan_to_num(study.gained[order]), height=0.5, color=TIERS[0], label="gained, solved again")
+        ax.barh(rows, predicted, color=style.ink(ax), alpha=0.3, label="price × added capacity, an upper bound")
+    ax.barh(rows, np.nan_to_num(study.gained[order]), height=0.5, color=style.BLUE, label="gained, solved again")
     max_min = study.before_upgrades.method == "max-min"
     ax.set_xlabel("gain of the smallest fair share" if max_min else "gain of utility")
-    ax.legend(loc="lower right")
+    style.legend(ax, loc="lower right")
     return ax
 
 
 def _bars(ax: Axes | None, names: list[str]) -> Axes:
-    """Axes for a bar per name, the first at the top; tall enough for them where they are new."""
-    pyplot = _pyplot()
-    if ax is None:
-        _, ax = pyplot.subplots(figsize=(8, 1 + 0.28 * max(len(names), 4)), layout="constrained")
-    ax.set_yticks(np.arange(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.axvline(0, color="0.3", linewidth=0.8)
-    ax.grid(True, axis="x", alpha=0.3)
-    ax.set_axisbelow(True)
+    """Axes for a bar per name, tall enough for them where they are new."""
+    ax = style.axes(ax, (8, 1 + 0.28 * max(len(names), 4)))
+    _rows(ax, names)
     return ax
+
+
+def _rows(ax: Axes, names: list[str]) -> None:
+    """A row for every name, the first at the top."""
+    ax.set_yticks(np.arange(len(names)), names)
+    # Few bars are not wider than many.
+    ax.set_ylim(max(len(names), 4) - 0.4, -0.6)
+    ax.axvline(0, color=style.ink(ax), linewidth=0.8)
+    style.grid(ax, "x")
 
 
 def _at_least_1(name: str, count: int) -> int:
@@ -149,113 +280,134 @@ def _at_least_1(name: str, count: int) -> int:
     return count
 
 
-def topology(net: Topology, ax: Axes | None = None, values: ArrayLike | None = None, label: str | None = None) -> Axes:
-    """Draws a network: every pair of joined nodes as a line, coloured by `values` of its links."""
-    pyplot = _pyplot()
-    from matplotlib.collections import LineCollection
-
-    places = _places(net)
-    joined, colours = _lines(net, values)
-    if ax is None:
-        _, ax = pyplot.subplots(layout="constrained")
-
-    style: dict[str, Any] = {"linewidths": 1.2, "zorder": 1}
-    if colours is None:
-        ax.add_collection(LineCollection(list(places[joined]), colors="0.75", **style))
-    else:
-        order = np.argsort(colours)  # the largest on top
-        lines = LineCollection(list(places[joined[order]]), array=colours[order], cmap="viridis_r", **style)
-        lines.set_clim(0, max(float(np.max(colours, initial=0.0)), 1e-300))
-        ax.add_collection(lines)
-        ax.figure.colorbar(lines, ax=ax, label=label or "", shrink=0.8)
-    largest = np.bincount(net.tiers).max()
+def topology(net: Topology, ax: Axes | None = None, values: Any = None, label: str | None = None) -> Axes:
+    """Draws a network: every pair of joined nodes as a line, coloured by the values of its links."""
+    style.pyplot()
+    places = layout.places(net)
+    pairs, line = layout.joined(net)
+    of_pairs, largest, label = _values(net, values, label, line, len(pairs))
+    is_tiered = bool(net.tiers.max() > 0) and net.positions is None
+    if len(places) > CROWD and not is_tiered:
+        places = layout.drawn_apart(places)
+    ax = style.axes(ax, (8, 4.2) if is_tiered else (7.5, 5))
+    failed = np.bincount(line[net.capacities == 0], minlength=len(pairs))
+    # The links of a tier share its width; they come together at the next tier.
+    below = net.tiers[pairs].min(axis=1) if is_tiered else np.zeros(len(pairs), dtype=np.intp)
+    crowds = np.maximum(np.bincount(below, minlength=1), 1)[below]
+    widths = np.clip(60 / crowds, 0.4, 1.4) if is_tiered else np.clip(18 / np.sqrt(crowds), 0.7, 1.6)
+    is_cut = failed == np.bincount(line, minlength=len(pairs))
+    _draw_links(ax, places[pairs], of_pairs, largest, label, failed, is_cut, widths)
+    crowd = np.bincount(net.tiers).max()
     for tier in np.unique(net.tiers):
         of_tier = net.tiers == tier
-        size = np.clip(6000 / largest, 6, 80)
-        colour = TIERS[min(int(tier), len(TIERS) - 1)]
-        ax.scatter(
-            places[of_tier, 0],
-            places[of_tier, 1],
-            s=size if tier == 0 else max(size, 40),
-            color=colour,
-            zorder=2,
-            linewidths=0,
-        )
-    for node, name in _names(net).items():
-        _write(ax, places[node], name, below=net.tiers[node] == 0 and net.tiers.max() > 0)
+        size = np.clip((300 / crowd) ** 2, 2, 60) if is_tiered else np.clip(1500 / crowd, 12, 60)
+        # Of coloured links the nodes do not distract.
+        colour = style.ink(ax) if of_pairs is not None else TIERS[min(int(tier), len(TIERS) - 1)]
+        size = size if tier == 0 or not is_tiered else max(size, 40)
+        ax.scatter(*places[of_tier].T, s=size, color=colour, zorder=2, linewidths=0)
     ax.set_title(f"{net!r}"[len("Topology(") : -1])
     ax.set_axis_off()
     ax.margins(0.08)
+    if is_tiered:
+        for node, name in layout.names_by_tier(net).items():
+            _write(ax, places[node], name, int(net.tiers[node]), int(net.tiers.max()))
+    elif len(places) <= NAMED:
+        _write_beside(ax, net, places, pairs)
     return ax
 
 
-def _lines(net: Topology, values: ArrayLike | None) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
-    """The pairs of joined nodes, each once, and the largest value of their links."""
-    pairs, line = np.unique(np.sort(net.links, axis=1), axis=0, return_inverse=True)
+#: The most nodes of a drawing without tiers that keep their places, and the most that have their names.
+CROWD, NAMED = 40, 300
+
+
+def _values(
+    net: Topology, values: Any, label: str | None, line: NDArray[np.intp], pairs: int
+) -> tuple[NDArray[np.float64] | None, float | None, str]:
+    """The largest value of every pair of joined nodes, what the largest colour stands for, and their name."""
     if values is None:
-        return pairs, None
-    of_links = np.asarray(values, dtype=float)
+        return None, None, label or ""
+    largest = None
+    if isinstance(values, (Solution, Report)):
+        label, largest = label or "utilization", 1.0
+        if isinstance(values, Solution):
+            if values.loads.shape == net.capacities.shape:
+                values = frames.ratio(values.loads, net.capacities)
+            else:
+                values = values.loads
+        else:
+            values = values.link_utilization
+    of_links: NDArray[np.float64] = np.asarray(values, dtype=float)
     if of_links.shape != (len(net.links),):
         found, expected = of_links.shape, (len(net.links),)
         raise ProblemError(f"values has shape {found}, expected {expected}: one per link")
-    largest = np.full(len(pairs), -np.inf)
-    np.maximum.at(largest, line.reshape(-1), of_links)
-    return pairs, largest
+    of_pairs = np.full(pairs, -np.inf)
+    np.fmax.at(of_pairs, line, of_links)
+    of_pairs[of_pairs == -np.inf] = np.nan
+    return of_pairs, largest, label or ""
 
 
-def _places(net: Topology) -> NDArray[np.float64]:
-    """Where to draw every node."""
-    if net.positions is not None:
-        return net.positions
-    tiers = net.tiers
-    if tiers.max() == 0:
-        return _layout(net)
-    places = np.empty((len(tiers), 2))
-    for tier in np.unique(tiers):
-        of_tier = np.flatnonzero(tiers == tier)
-        places[of_tier, 0] = (np.arange(len(of_tier)) + 0.5) / len(of_tier)
-        places[of_tier, 1] = tier
-    return places
+def _draw_links(
+    ax: Axes,
+    segments: NDArray[np.float64],
+    values: NDArray[np.float64] | None,
+    largest: float | None,
+    label: str,
+    failed: NDArray[np.intp],
+    is_cut: NDArray[np.bool_],
+    widths: NDArray[np.float64],
+) -> None:
+    """Lines between joined nodes: wider and redder the larger their values; crossed out where a link has failed."""
+    from matplotlib.collections import LineCollection
 
-
-def _layout(net: Topology) -> NDArray[np.float64]:
-    """A chain as a line, any other graph as networkx lays it out."""
-    nodes = len(net.node_names)
-    chain = np.column_stack([np.arange(nodes - 1), np.arange(1, nodes)])
-    if np.array_equal(net.links, chain):
-        return np.column_stack([np.arange(nodes), np.zeros(nodes)])
-    try:
-        import networkx
-    except ImportError as error:
-        raise ImportError(f"drawing a network without tiers or positions needs networkx: {INSTALL}") from error
-    graph = networkx.Graph(map(tuple, net.links.tolist()))
-    graph.add_nodes_from(range(nodes))
-    layout = networkx.kamada_kawai_layout(graph) if nodes <= 300 else networkx.spring_layout(graph, seed=1)
-    return np.array([layout[node] for node in range(nodes)])
-
-
-def _names(net: Topology) -> dict[int, str]:
-    """The label of every node: its name or, in a tier with too many nodes, its last word or none."""
-    names: dict[int, str] = {}
-    tiered = net.tiers.max() > 0
-    for tier in np.unique(net.tiers):
-        nodes = np.flatnonzero(net.tiers == tier)
-        full = {int(node): net.node_names[node] for node in nodes}
-        last = {node: (name.split() or [name])[-1] for node, name in full.items()}
-        for texts in (full, last):
-            # Names of servers are vertical, those of switches share one line, those of a graph have the whole page.
-            each = 2 if tiered and tier == 0 else max(map(len, texts.values())) + 1 if tiered else 2
-            if each * len(nodes) <= 100:
-                names |= texts
-                break
-    return names
-
-
-def _write(ax: Axes, place: NDArray[np.float64], name: str, below: bool) -> None:
-    """Writes a name above its node, or below and upright."""
-    style: dict[str, Any] = {"ha": "center", "textcoords": "offset points", "fontsize": 8}
-    if below:
-        ax.annotate(name, place, (0, -7), va="top", rotation=90, **style)
+    styles: list[Any] = [(0, (2, 2)) if cut else "solid" for cut in is_cut]
+    if values is None:
+        lines = LineCollection(list(segments), colors=style.ink(ax), alpha=0.6, linewidths=widths, linestyles=styles)
     else:
-        box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-        ax.annotate(name, place, (0, 7), va="bottom", bbox=box, zorder=3, **style)
+        # The largest on top, and those without a value below all.
+        order = np.argsort(np.where(np.isnan(values), -np.inf, values), kind="stable")
+        shown = values[order]
+        if largest is None:
+            largest = max(float(np.nanmax(shown, initial=0.0)), 1e-300)
+        lowest = min(float(np.nanmin(shown, initial=0.0)), 0.0)
+        parts = np.clip(np.nan_to_num((shown - lowest) / (largest - lowest)), 0.0, 1.0)
+        lines = LineCollection(
+            list(segments[order]),
+            array=np.ma.masked_invalid(shown),
+            cmap=style.colour_map(),
+            linewidths=widths[order] * (0.8 + 1.7 * parts),
+            linestyles=[styles[place] for place in order],
+        )
+        lines.set_clim(lowest, largest)
+    lines.set_zorder(1)
+    ax.add_collection(lines)
+    if values is not None:
+        style.colour_bar(ax, lines, label)
+    if failed.any():
+        middles = segments[failed > 0].mean(axis=1)
+        cross = {"marker": "x", "markersize": 9, "markeredgewidth": 2.5, "linestyle": "none"}
+        ax.plot(*middles.T, color=style.BLUE, zorder=3, label="failed", **cross)
+        style.legend(ax, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0)
+
+
+def _write(ax: Axes, place: NDArray[np.float64], name: str, tier: int, highest: int) -> None:
+    """Writes a name: upright below the lowest tier, above the highest, and beside a node of another."""
+    text: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "color": style.ink(ax)}
+    if tier == 0:
+        ax.annotate(name, place, (0, -7), ha="center", va="top", rotation=90, **text)
+    elif tier == highest:
+        ax.annotate(name, place, (0, 7), ha="center", va="bottom", **text)
+    else:
+        ax.annotate(name, place, (7, 0), ha="left", va="center", **text)
+
+
+def _write_beside(ax: Axes, net: Topology, places: NDArray[np.float64], pairs: NDArray[np.intp]) -> None:
+    """Writes the names that have room."""
+    ax.autoscale_view()
+    # What a colour bar takes away is known only when all is drawn.
+    ax.figure.figure.draw_without_rendering()
+    points = ax.transData.transform(places) * 72 / ax.figure.dpi
+    size, room = (8.0, 8.0) if len(places) <= CROWD else (6.5, 5.0)
+    for node, middle in layout.names_beside(points, pairs, net.node_names, size, room).items():
+        offset = middle - points[node]
+        text = {"ha": "center", "va": "center", "fontsize": size, "color": style.ink(ax)}
+        ax.annotate(net.node_names[node], places[node], offset, textcoords="offset points", zorder=3, **text)

@@ -13,6 +13,7 @@ import bisect
 import math
 import sys
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -180,7 +181,10 @@ def bar(name: str, size: tuple[Any, ...]) -> Bar:
     """The bar over a task: its name in `TASKS`, and the arguments of that."""
     task = TASKS[name](*size)
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # In a notebook without ipywidgets the bar is text, which needs no warning.
+            warnings.filterwarnings("ignore", message="IProgress not found")
+            from tqdm.auto import tqdm
     except ImportError:
         return Line(name, task)
     return Tqdm(name, task, tqdm)

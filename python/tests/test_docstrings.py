@@ -16,6 +16,7 @@ import pytest
 
 import netnum
 
+pytest.importorskip("matplotlib").use("Agg")
 pytest.importorskip("networkx")
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"

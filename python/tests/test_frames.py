@@ -1,5 +1,9 @@
 """Solutions as tables, with the names of their network."""
 
+import gc
+import pickle
+import weakref
+
 import numpy as np
 import pytest
 
@@ -125,3 +129,51 @@ def test_bottlenecks_that_are_not_named_are_not_shown_as_none_at_all():
     assert netnum.to_pandas(problem, solution, of="links")["holds_back"].isna().all()
     alone = netnum.Problem(net, [paths[0], paths[2]], netnum.AlphaFair(np.inf))
     assert netnum.to_pandas(alone, netnum.solve(alone))["held_back_by"].tolist() == ["A -> C", "B -> A"]
+
+
+@pytest.mark.parametrize("of", ["flows", "paths", "links"])
+def test_a_solution_makes_the_same_table_of_its_own_problem(solved, of):
+    import pandas
+
+    problem, solution = solved
+    assert solution.problem is problem
+    pandas.testing.assert_frame_equal(solution.to_pandas(of), netnum.to_pandas(problem, solution, of))
+    assert solution.to_pandas().index.name == "flow"
+
+
+def test_every_solve_knows_its_problem(solved):
+    problem, _ = solved
+    other = problem.with_flow_caps(2.0)
+    assert [solution.problem for solution in netnum.solve_many([problem, other])] == [problem, other]
+    solver = netnum.Solver(problem)
+    assert solver.solve().problem is problem
+    solver.update(flow_caps=[1.0, 1.0, 1.0, 1.0])
+    changed = solver.solve()
+    assert changed.problem is solver.problem and changed.problem is not problem
+    assert changed.to_pandas()["demand"].tolist() == [1.0] * 4
+
+
+def test_a_solution_without_its_problem_asks_for_it(solved):
+    problem, solution = solved
+    of_many = netnum.solve_many(problem, flow_caps=[[20.0, 3.0, 5.0, np.inf]])[0]
+    for alone in (pickle.loads(pickle.dumps(solution)), of_many):
+        assert alone.problem is None
+        for make in (alone.to_pandas, alone.plot):
+            with pytest.raises(netnum.NumError, match=r"this solution is without its problem, .*: give problem="):
+                make()
+        assert len(alone.to_pandas("links", problem=problem)) == problem.links
+    with pytest.raises(netnum.ProblemError, match="the solution is of another problem"):
+        solution.to_pandas(problem=netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0)))
+
+
+def test_a_cycle_through_a_solution_is_freed():
+    class Utility:
+        value = staticmethod(np.log)
+        marginal = staticmethod(np.reciprocal)
+
+    utility = Utility()
+    freed = weakref.ref(utility)
+    utility.solution = netnum.solve(netnum.Problem([1.0], [[0]], utility))
+    del utility
+    gc.collect()
+    assert freed() is None

@@ -1,4 +1,4 @@
-"""The two pictures, and that nothing is imported for them before they are drawn."""
+"""The pictures, and that nothing is imported for them before they are drawn."""
 
 import subprocess
 import sys
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import netnum
+import netnum.plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -221,3 +222,148 @@ def test_what_a_study_cannot_draw_is_named(backbone):
         netnum.upgrade_study(backbone, check=0).plot(most=0)
     netnum.failure_study(backbone, []).plot()
     netnum.upgrade_study(backbone, []).plot()
+
+
+def test_a_solution_draws_where_the_money_goes(backbone):
+    solution = netnum.solve(backbone, tol=1e-8)
+    links, rates = solution.plot(most=4)
+    paid = solution.prices * solution.loads
+    order = np.argsort(-paid, kind="stable")[:4]
+    assert bar_names(links) == [backbone.network.link_names[link] for link in order]
+    assert [bar.get_width() for bar in links.patches] == pytest.approx(
+        (100 * paid / paid.sum())[order].tolist(), rel=1e-3
+    )
+    (line,) = [line for line in rates.get_lines() if line.get_label() == "rate"]
+    np.testing.assert_array_equal(line.get_ydata(), np.sort(solution.flow_rates))
+    links.figure.canvas.draw()
+
+
+def test_a_few_flows_have_a_bar_each_with_their_demand():
+    net = netnum.topology.from_edges("A B 10\nB C 6")
+    problem = netnum.Problem(net, [["A", "B"], ["B", "C"]], netnum.AlphaFair(1.0), flow_cap=[3.0, np.inf])
+    _, given = pyplot.subplots(1, 2)
+    links, rates = netnum.solve(problem, tol=1e-9).plot(given)
+    assert (links, rates) == tuple(given)
+    assert bar_names(links) == ["B -> C"], "a link without a price is paid nothing"
+    assert bar_names(rates) == ["A to B", "B to C"]
+    assert [bar.get_width() for bar in rates.patches] == pytest.approx([3.0, 6.0])
+    (demand,) = [line for line in rates.get_lines() if line.get_label() == "demand"]
+    assert demand.get_xdata().tolist() == [3.0]
+    with pytest.raises(netnum.NumError, match="axes are 1, expected 2"):
+        netnum.solve(problem).plot([links])
+    with pytest.raises(netnum.NumError, match="most is 0, expected at least 1"):
+        netnum.solve(problem).plot(most=0)
+
+
+def test_without_prices_the_fullest_links_are_drawn():
+    solution = netnum.solve(netnum.Problem([1.0, 4.0], [[0, 1], [1]], netnum.AlphaFair(np.inf), flow_cap=[np.inf, 1.0]))
+    links, rates = solution.plot()
+    assert bar_names(links) == ["link 0", "link 1"]
+    assert [bar.get_width() for bar in links.patches] == pytest.approx([100.0, 50.0])
+    assert bar_names(rates) == ["flow 0", "flow 1"]
+    links.figure.canvas.draw()
+
+
+def test_a_network_is_coloured_by_the_use_of_its_links(problem):
+    net, solution = problem.network, netnum.solve(problem)
+    ax = net.plot(values=solution)
+    assert drawn_lines(ax).get_clim() == (0.0, 1.0)
+    assert drawn_lines(ax).get_array().max() == pytest.approx((solution.loads / net.capacities).max())
+    assert [other.get_ylabel() for other in ax.figure.axes if other is not ax] == ["utilization"]
+    workload = netnum.sim.Workload.poisson(net, netnum.sim.Sizes.fixed(1e6), 0.5, flows=50)
+    net.plot(values=netnum.sim.simulate(net, workload)).figure.canvas.draw()
+    with pytest.raises(netnum.ProblemError, match=r"values has shape \(60,\), expected \(8,\)"):
+        netnum.topology.star(4).plot(values=solution)
+
+
+def test_failed_links_are_dashed_and_crossed_out():
+    net = netnum.topology.backbone("abilene")
+    assert net.plot().get_legend() is None
+    one, both = net.without([0]), net.without([0, 1])
+    for failed, dashed in ((one, 0), (both, 1)):
+        for values in (None, np.where(failed.capacities > 0, 0.5, np.nan)):
+            ax = failed.plot(values=values)
+            (cross,) = [line for line in ax.get_lines() if line.get_label() == "failed"]
+            assert len(cross.get_xdata()) == 1
+            assert sum(pattern is not None for _, pattern in drawn_lines(ax).get_linestyles()) == dashed
+            ax.figure.canvas.draw()
+
+
+def test_names_beside_nodes_cover_no_other_name():
+    net = netnum.topology.backbone("b4")
+    ax = net.plot()
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) >= 10
+    assert not any(a.overlaps(b) for place, a in enumerate(boxes) for b in boxes[:place])
+
+
+@pytest.fixture(scope="module")
+def reports():
+    net = netnum.topology.star(8, capacity=10e9)
+    sizes = netnum.sim.Sizes.exponential(1e5)
+    workloads = [netnum.sim.Workload.poisson(net, sizes, 0.6, flows=200, seed=seed) for seed in range(4)]
+    return [netnum.sim.simulate(net, workload) for workload in workloads]
+
+
+def test_several_seeds_have_a_band_of_confidence(reports):
+    ax = netnum.sim.plot_fct(reports, label="fair")
+    assert [line.get_label() for line in ax.get_lines()] == ["fair, mean", "fair, 99 %"]
+    assert len(ax.collections) == 2
+    wide = netnum.sim.plot_fct(reports, confidence=0.99)
+    heights = [np.ptp(axes.collections[0].get_paths()[0].vertices[:, 1]) for axes in (ax, wide)]
+    assert heights[0] < heights[1]
+    ax.figure.canvas.draw()
+
+
+def test_one_report_has_no_band(reports):
+    ax = netnum.sim.plot_fct(reports[:1])
+    assert not ax.collections
+    other = reports[0].plot_fct()
+    for line, same in zip(ax.get_lines(), other.get_lines(), strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), same.get_ydata())
+    with pytest.raises(netnum.NumError, match="there are no reports to draw"):
+        netnum.sim.plot_fct([])
+    with pytest.raises(netnum.NumError, match=r"confidence is 95, expected a number between 0 and 1"):
+        netnum.sim.plot_fct(reports, confidence=95)
+
+
+def test_the_interval_is_that_of_students_t():
+    stats = pytest.importorskip("scipy.stats")
+    table = np.random.default_rng(1).normal(size=(6, 3))
+    table[2:, 1] = np.nan
+    table[:, 2] = np.nan
+    mean, half = netnum.plot.mean_and_half_width(table, 0.95)
+    for column, rows in ((0, 6), (1, 2)):
+        values = table[:rows, column]
+        assert mean[column] == pytest.approx(values.mean())
+        assert half[column] == pytest.approx(stats.t.ppf(0.975, rows - 1) * stats.sem(values), rel=3e-3)
+    assert np.isnan([mean[2], half[2]]).all()
+    for degrees in range(1, 40):
+        assert netnum.plot.student_t(0.975, degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=3e-3)
+
+
+def test_text_and_ground_suit_a_light_and_a_dark_page(problem, reports):
+    def contrast(colour, ground):
+        linear = [(each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4) for each in (*colour, *ground)]
+        light, dark = (np.dot([0.2126, 0.7152, 0.0722], part) + 0.05 for part in (linear[:3], linear[3:]))
+        return max(light, dark) / min(light, dark)
+
+    drawn = [problem.network.plot(), *netnum.solve(problem).plot(), netnum.sim.plot_fct(reports)]
+    for ax in drawn:
+        assert ax.figure.get_facecolor()[3] == 0.0 and ax.get_facecolor()[3] == 0.0
+        texts = [ax.title, ax.xaxis.label, *ax.texts, *ax.get_xticklabels()]
+        for text in (*texts, *(ax.get_legend().get_texts() if ax.get_legend() else ())):
+            for ground in ((1, 1, 1), (0.07, 0.07, 0.07)):
+                assert contrast(matplotlib.colors.to_rgb(text.get_color()), ground) > 4
+
+
+def test_crowded_places_are_drawn_apart_in_the_same_order():
+    crowd = np.array([[0.0, 0.0], *np.random.default_rng(1).uniform(9, 10, (50, 2))])
+    apart = netnum.plot.layout.drawn_apart(crowd)
+    for before, after in zip(crowd.T, apart.T, strict=True):
+        np.testing.assert_array_equal(np.argsort(before), np.argsort(after))
+    assert np.median(apart) < 8 < np.median(crowd)
+    grid = np.array([(x, y) for x in range(7) for y in range(7)], dtype=float)
+    again = netnum.plot.layout.drawn_apart(grid)
+    assert [len(np.unique(column.round(9))) for column in again.T] == [7, 7]

@@ -397,6 +397,11 @@ impl Allocator {
         Ok(format!("Allocator({}, {} flowlets, {} links)", self.method, core.flows(), core.capacities().len()))
     }
 
+    /// A small table, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.html")?.call_method1("allocator", (slf, &slf.get().topology))
+    }
+
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
         let others = PyDict::new(py);
         others.set_item("method", &self.method)?;

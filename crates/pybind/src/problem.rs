@@ -486,6 +486,13 @@ impl Problem {
         Ok(format!("Problem({}, {paths}{}, {utility})", counted(flows, "flow"), counted(links, "link")))
     }
 
+    /// A small table, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let utility = utility::repr(slf.get().utility(py)?.bind(py))?;
+        py.import("netnum.html")?.call_method1("problem", (slf, utility))
+    }
+
     /// The objects that a cycle of references may pass through: a user-defined utility may hold a problem. It
     /// need not be cut here, since a problem never changes: some other object of the cycle does.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -33,6 +33,7 @@ from .._core import (
     simulate,
 )
 from . import sizes
+from .plots import plot_fct
 
 __all__ = [
     "Flows",
@@ -48,6 +49,7 @@ __all__ = [
     "incast",
     "log_normal",
     "permutation",
+    "plot_fct",
     "policies",
     "routings",
     "simulate",

@@ -271,6 +271,11 @@ impl Report {
         self.core.to_string()
     }
 
+    /// A small table, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.html")?.call_method1("report", (slf,))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
         let state = PyDict::new(slf.py());
         for name in FIELDS {

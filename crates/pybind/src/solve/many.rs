@@ -137,8 +137,8 @@ pub(crate) fn solve_many(
         Batch { problems: &problems, warm_starts: starts.as_deref(), method, options: &options, settings: &settings };
     let answers = Answers::new(problems.len(), "problem", |solution| solution);
     let solutions = answers.collect(py, threads, progress, |answers| batch.solve(threads, answers))?;
-    let solutions: Vec<Solution> =
-        solutions.into_iter().map(|solution| Solution::new(py, solution, false)).collect::<PyResult<_>>()?;
+    let of = |(problem, solution)| Solution::new(problem, solution, false);
+    let solutions: Vec<Solution> = held.iter().zip(solutions).map(of).collect::<PyResult<_>>()?;
     Ok(solutions.into_pyobject(py)?.unbind())
 }
 

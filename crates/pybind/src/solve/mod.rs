@@ -115,8 +115,7 @@ pub(crate) use trace::Trace;
 )]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn solve(
-    py: Python<'_>,
-    problem: &Problem,
+    problem: &Bound<'_, Problem>,
     method: &str,
     tol: f64,
     stop: &str,
@@ -129,6 +128,7 @@ pub(crate) fn solve(
     threads: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Solution> {
+    let (py, core) = (problem.py(), &problem.get().core);
     let settings = settings_of(tol, stop, max_iterations, time_limit)?.with_trace(trace);
     let threads = threads_of(threads)?;
     let bar = solve_bar(py, progress, &settings)?;
@@ -136,10 +136,10 @@ pub(crate) fn solve(
     let options = options_of(options)?;
     let prices = warm_start.map(prices_of).transpose()?;
     let solution = detach::run(py, || {
-        let make = || netnum_parallel::solver(&problem.core, method, &options, threads, prices.as_deref());
-        solve_by(&problem.core, &settings, &mut observer, make)
+        let make = || netnum_parallel::solver(core, method, &options, threads, prices.as_deref());
+        solve_by(core, &settings, &mut observer, make)
     });
-    Solution::new(py, bar.close(py, solution, last_state)?, trace)
+    Solution::new(problem, bar.close(py, solution, last_state)?, trace)
 }
 
 /// List the methods.

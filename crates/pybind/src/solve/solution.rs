@@ -1,16 +1,16 @@
 //! `Solution`.
 
-use std::fmt::Write;
-
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyType};
+use pyo3::types::{PyDict, PyType};
+use pyo3::{PyTraverseError, PyVisit};
 
 use super::Trace;
 use crate::certificate::Certificate;
 use crate::error::NumError;
 use crate::numbers;
+use crate::problem::Problem;
 
 /// Rates, prices and their proof, in the units of the problem.
 ///
@@ -93,12 +93,16 @@ pub(crate) struct Solution {
     /// One row per iteration, with ``solve(..., trace=True)``: `Trace` or None.
     #[pyo3(get)]
     trace: Option<Py<Trace>>,
+    /// The problem that was solved: `Problem`. None for one of `Solutions` and for one from a pickle, which are without.
+    #[pyo3(get)]
+    problem: Option<Py<Problem>>,
     /// Its `repr`, made by the core.
     summary: String,
 }
 
 impl Solution {
-    pub(super) fn new(py: Python<'_>, core: netnum_core::Solution, traced: bool) -> PyResult<Self> {
+    pub(super) fn new(problem: &Bound<'_, Problem>, core: netnum_core::Solution, traced: bool) -> PyResult<Self> {
+        let py = problem.py();
         let summary = core.to_string();
         let trace = traced.then(|| Py::new(py, Trace::of(py, &core.trace))).transpose()?;
         let array = |values| numbers::read_only(py, values).unbind();
@@ -123,6 +127,7 @@ impl Solution {
             seconds: core.seconds,
             failed_flows: numbers::indices(py, &core.failed_flows).unbind(),
             trace,
+            problem: Some(problem.clone().unbind()),
             summary,
         })
     }
@@ -130,11 +135,15 @@ impl Solution {
     pub(super) fn price_list(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
         Ok(self.prices.bind(py).readonly().to_vec()?)
     }
+}
 
-    fn shape(&self, py: Python<'_>) -> PyResult<[usize; 4]> {
-        let length = |array: &Py<PyArray1<f64>>| array.bind(py).as_any().len();
-        let failed = self.failed_flows.bind(py).as_any().len()?;
-        Ok([length(&self.flow_rates)?, length(&self.rates)?, length(&self.prices)?, failed])
+impl Solution {
+    /// A problem that is given, or its own.
+    fn problem_or<'py>(slf: &Bound<'py, Self>, given: Option<&Bound<'py, Problem>>) -> PyResult<Bound<'py, Problem>> {
+        let own = || slf.get().problem.as_ref().map(|problem| problem.bind(slf.py()).clone());
+        given.cloned().or_else(own).ok_or_else(|| {
+            NumError::new_err("this solution is without its problem, as from a pickle or of Solutions: give problem=")
+        })
     }
 }
 
@@ -172,33 +181,103 @@ impl Solution {
         slf.py().import("netnum.plot")?.call_method1("convergence", (slf, ax))
     }
 
+    /// Draw what the links are paid, and the rates of the flows.
+    ///
+    /// A link is paid its price times its load, and a flow pays the price of its path times its rate, so that both sums
+    /// are the same. The first bars are the links that are paid most, with price and load, or the fullest links where
+    /// no full link has a price. Rates are a bar per flow or, for more than `most` flows, a line in their order.
+    ///
+    /// Parameters
+    /// ----------
+    /// axes : sequence of two matplotlib.axes.Axes, optional
+    ///     Where to draw links and rates; by default a new figure.
+    /// most : int
+    ///     The largest number of bars in each.
+    /// problem : Problem, optional
+    ///     By default `Solution.problem`.
+    ///
+    /// Returns
+    /// -------
+    /// array of two matplotlib.axes.Axes
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For a solution that is without its problem, when none is given; for a `most` below 1.
+    /// ImportError
+    ///     Without matplotlib: ``pip install "netnum[plot]"``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 6")
+    /// >>> problem = netnum.Problem(net, [["A", "B"], ["B", "C"], ["A", "B", "C"]], netnum.AlphaFair(1.0))
+    /// >>> links, rates = netnum.solve(problem).plot()
+    /// >>> [label.get_text() for label in links.get_yticklabels()]
+    /// ['B -> C', 'A -> B']
+    #[pyo3(signature = (axes=None, *, most=15, problem=None))]
+    fn plot<'py>(
+        slf: &Bound<'py, Self>,
+        axes: Option<&Bound<'py, PyAny>>,
+        most: i64,
+        problem: Option<&Bound<'py, Problem>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let problem = Self::problem_or(slf, problem)?;
+        slf.py().import("netnum.plot")?.call_method1("solution", (slf, problem, axes, most))
+    }
+
+    /// The solution as a table of flows, paths or links, with the names of its network.
+    ///
+    /// Parameters
+    /// ----------
+    /// of : {"flows", "paths", "links"}
+    ///     The items with a row each; the columns are those of `netnum.to_pandas`.
+    /// problem : Problem, optional
+    ///     By default `Solution.problem`.
+    ///
+    /// Returns
+    /// -------
+    /// pandas.DataFrame
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For another `of`; for a solution that is without its problem, when none is given.
+    /// ProblemError
+    ///     For a problem of another size.
+    /// ImportError
+    ///     Without pandas: ``pip install "netnum[frames]"``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 6")
+    /// >>> problem = netnum.Problem(net, [["A", "B"], ["B", "C"]], netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem, tol=1e-9).to_pandas().round(2)
+    ///      source destination  rate  served held_back_by
+    /// flow
+    /// 0         A           B  10.0    True       A -> B
+    /// 1         B           C   6.0    True       B -> C
+    #[pyo3(signature = (of="flows", *, problem=None))]
+    fn to_pandas<'py>(
+        slf: &Bound<'py, Self>,
+        of: &str,
+        problem: Option<&Bound<'py, Problem>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let problem = Self::problem_or(slf, problem)?;
+        slf.py().import("netnum.frames")?.call_method1("to_pandas", (problem, slf, of))
+    }
+
     fn __repr__(&self) -> &str {
         &self.summary
     }
 
     /// A small table, for notebooks.
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let [flows, paths, links, failed] = self.shape(py)?;
-        let paths = if paths == flows { String::new() } else { format!("{paths} paths, ") };
-        let time =
-            if self.seconds < 0.1 { format!("{:.1} ms", 1e3 * self.seconds) } else { format!("{:.1} s", self.seconds) };
-        let mut rows = vec![
-            ("status", self.status.clone()),
-            ("gap", format!("{:.1e}", self.gap)),
-            ("rates to", format!("{:.1e}", self.kkt_residual)),
-            ("objective", PyFloat::new(py, self.objective).call_method1("__format__", (".6g",))?.extract()?),
-            ("size", format!("{flows} flows, {paths}{links} links")),
-            ("iterations", format!("{} ({})", self.iterations, self.method)),
-            ("time", time),
-        ];
-        if failed > 0 {
-            rows.push(("failed flows", failed.to_string()));
-        }
-        let mut html = String::from("<table><thead><tr><th colspan=\"2\">Solution</th></tr></thead><tbody>");
-        for (name, value) in rows {
-            let _ = write!(html, "<tr><th>{name}</th><td>{value}</td></tr>");
-        }
-        Ok(html + "</tbody></table>")
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.html")?.call_method1("solution", (slf,))
+    }
+
+    /// As of `Problem`.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(self.problem.as_ref())
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
@@ -245,6 +324,7 @@ impl Solution {
             seconds: field("seconds")?.extract()?,
             failed_flows: integers("failed_flows")?,
             trace,
+            problem: None,
             summary: field("summary")?.extract()?,
         })
     }

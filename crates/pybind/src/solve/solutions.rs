@@ -1,7 +1,5 @@
 //! `Solutions`: the solutions of many scenarios of one problem, as arrays.
 
-use std::fmt::Write;
-
 use netnum_core::error::expected_below;
 use netnum_core::{Problem, Status, memory};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -355,22 +353,8 @@ impl Solutions {
     }
 
     /// A small table, for notebooks.
-    fn _repr_html_(&self) -> String {
-        let Summary { scenarios, optimal, gap, kkt_residual, iterations, .. } = self.summary;
-        let [flows, paths, links] = self.size;
-        let rows = [
-            ("scenarios", format!("{scenarios}, {optimal} optimal")),
-            ("largest gap", format!("{gap:.1e}")),
-            ("rates to", format!("{kkt_residual:.1e}")),
-            ("size", format!("{flows} flows, {paths} paths, {links} links")),
-            ("iterations each", format!("{iterations:.1}")),
-            ("time each", self.summary.time()),
-        ];
-        let mut html = String::from("<table><thead><tr><th colspan=\"2\">Solutions</th></tr></thead><tbody>");
-        for (name, value) in rows {
-            let _ = write!(html, "<tr><th>{name}</th><td>{value}</td></tr>");
-        }
-        html + "</tbody></table>"
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.html")?.call_method1("solutions", (slf,))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {

@@ -150,7 +150,9 @@ impl Solver {
         let core = &mut *guard;
         let solution = detach::run(py, || core.run(&settings, &mut observer));
         self.described().method = guard.method();
-        Solution::new(py, bar.close(py, solution, last_state)?, trace)
+        let solution = bar.close(py, solution, last_state)?;
+        let problem = self.problem(py);
+        Solution::new(problem.bind(py), solution, trace)
     }
 
     /// Change demands, capacities or utilities, and continue from the present state.

@@ -591,15 +591,18 @@ impl Topology {
 
     /// Draw the network, fabrics tier by tier, other graphs by their positions or networkx's layout.
     ///
+    /// Links that have failed (capacity 0) are dashed and crossed out. More than 40
+    /// positions are drawn apart where they are close. Names are left out where there is no room.
+    ///
     /// Parameters
     /// ----------
     /// ax : matplotlib.axes.Axes, optional
     ///     Where to draw; by default a new figure.
-    /// values : array of float, shape (links,), optional
-    ///     What colours the links: loads / capacities, prices, … Of the two links between two nodes the larger value
-    ///     shows.
+    /// values : Solution, Report, or array of float, shape (links,), optional
+    ///     What colours the links and makes them wider: the utilization of a solution or of a simulation, or any values,
+    ///     such as prices. Of the two links between two nodes the larger value shows.
     /// label : str, optional
-    ///     What the values are, for the colour bar.
+    ///     What the values are, for the colour bar; ``"utilization"`` for a solution or a simulation.
     ///
     /// Returns
     /// -------
@@ -607,8 +610,16 @@ impl Topology {
     ///
     /// Raises
     /// ------
+    /// ProblemError
+    ///     For values of another network.
     /// ImportError
     ///     Without matplotlib: ``pip install "netnum[plot]"``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.leaf_spine(racks=3, servers_per_rack=8, spines=2)
+    /// >>> problem = netnum.Problem(net, net.ecmp(*net.random_pairs(40)), netnum.AlphaFair(1.0))
+    /// >>> ax = net.plot(values=netnum.solve(problem))
     #[pyo3(signature = (ax=None, *, values=None, label=None))]
     fn plot<'py>(
         slf: &Bound<'py, Self>,
@@ -635,6 +646,11 @@ impl Topology {
 
     fn __repr__(&self) -> String {
         format!("Topology({})", self.core)
+    }
+
+    /// A small table and a drawing, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.html")?.call_method1("topology", (slf,))
     }
 }
 
