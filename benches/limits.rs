@@ -9,8 +9,8 @@
 //!
 //! Each row and its baseline are timed in turn, so that a disturbance meets both; times are medians. A row's *floor* is
 //! the larger of two times: of its bytes, at the rate at which this core reads as many again and again, and of its
-//! look-ups and additions, at the rate that it has for them in a table in the first-level cache. Both rates are measured
-//! in the same run. What counts is what no implementation can leave out, as the comments at [`Work`] say. The column
+//! look-ups and additions, at the rate that it has for them in a table in the first-level cache. Both rates are of the
+//! same run. What counts is what no implementation can leave out, as the comments at [`Work`] say. The column
 //! *prototype* has figures of experiments that preceded the library, on another machine (one core of 3.68 GHz, 22
 //! November 2026): they compare rows, and no machines. Memory is allocated as in the Python package.
 

@@ -93,7 +93,7 @@ pub(crate) struct Solution {
     /// One row per iteration, with ``solve(..., trace=True)``: `Trace` or None.
     #[pyo3(get)]
     trace: Option<Py<Trace>>,
-    /// The problem that was solved: `Problem`. None for one of `Solutions` and for one from a pickle, which are without.
+    /// The problem that was solved: `Problem`. None for one of `Solutions` and for one from a pickle.
     #[pyo3(get)]
     problem: Option<Py<Problem>>,
     /// Its `repr`, made by the core.

@@ -599,8 +599,8 @@ impl Topology {
     /// ax : matplotlib.axes.Axes, optional
     ///     Where to draw; by default a new figure.
     /// values : Solution, Report, or array of float, shape (links,), optional
-    ///     What colours the links and makes them wider: the utilization of a solution or of a simulation, or any values,
-    ///     such as prices. Of the two links between two nodes the larger value shows.
+    ///     What colours the links and makes them wider: the utilization of a solution or of a simulation, or any
+    ///     values, such as prices. Of the two links between two nodes the larger value shows.
     /// label : str, optional
     ///     What the values are, for the colour bar; ``"utilization"`` for a solution or a simulation.
     ///
