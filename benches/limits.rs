@@ -183,7 +183,8 @@ struct Line {
     /// And its name.
     baseline: Option<(f64, &'static str)>,
     prototype: Option<f64>,
-    floor: f64,
+    /// None where the work was not counted.
+    floor: Option<f64>,
 }
 
 /// Which rows are asked for, and those that were measured.
@@ -214,8 +215,9 @@ impl Line {
             None => ("–".into(), "–".into()),
         };
         let prototype = prototype.map_or("–".into(), duration);
-        let (time, least, above) = (duration(*ours), duration(*floor), ours / floor);
-        format!("| {what} | {time} | {least} | {above:.1} | {name} | {ratio} | {prototype} |")
+        let above = floor.map_or("–".into(), |floor| format!("{:.1}", ours / floor));
+        let (time, least) = (duration(*ours), floor.map_or("–".into(), duration));
+        format!("| {what} | {time} | {least} | {above} | {name} | {ratio} | {prototype} |")
     }
 }
 
@@ -264,8 +266,8 @@ fn iterations(table: &mut Table, instance: &Instance, size: &str, prototypes: [O
     let [wide, narrow] = [8.0, 4.0].map(|number| Work::iteration(weights.len(), 2.0, number));
     let works = [vec![(1.0, wide)], vec![(1.0, wide), (1.0, wide.normalizing())], vec![(1.0, narrow)]];
     for (((what, works), &ours), prototype) in names.into_iter().zip(works).zip(&times[1..]).zip(prototypes) {
-        let floor = Machine::floor(&works);
-        table.add(Line { what, ours, baseline: Some((times[0], "naive")), prototype, floor });
+        let (baseline, floor) = (Some((times[0], "naive")), Some(Machine::floor(&works)));
+        table.add(Line { what, ours, baseline, prototype, floor });
     }
 }
 
@@ -286,7 +288,7 @@ fn making(table: &mut Table) {
     if table.wants(what) {
         let problem = Instance::fabric(100_000).log();
         let ours = median(&mut [&mut || drop(black_box(make(&problem, "fast-ned", ONE)))])[0];
-        let floor = Machine::floor(&[(1.0, Work::making(&problem))]);
+        let floor = Some(Machine::floor(&[(1.0, Work::making(&problem))]));
         table.add(Line { what: what.into(), ours, baseline: None, prototype: Some(1.9e-3), floor });
     }
 }
@@ -311,13 +313,16 @@ fn certified(table: &mut Table, name: &str, instance: impl FnOnce() -> Instance,
         let works =
             [(1.0, Work::making(&problem)), (iterations as f64 + 1.0, iteration), (1.0, Work::proving(&problem))];
         let what = format!("{} ({iterations} iterations)", what(tol));
-        table.add(Line { what, ours, baseline: None, prototype, floor: Machine::floor(&works) });
+        table.add(Line { what, ours, baseline: None, prototype, floor: Some(Machine::floor(&works)) });
     }
 }
 
+/// What, by which method, to which tolerance, and the prototype's time.
+type Case = (&'static str, &'static str, f64, fn() -> Problem, Option<f64>);
+
 /// Other families and methods, whose work is not counted.
 fn others(table: &mut Table) {
-    let cases: [(&str, &str, f64, fn() -> Problem, Option<f64>); 2] = [
+    let cases: [Case; 2] = [
         ("mixed α, 100 000 flows, certified 1e-6", "fast-ned", 1e-6, || Instance::fabric(100_000).mixed(), Some(80e-3)),
         (
             "interior point, 100 000 flows, certified 1e-9",
@@ -331,8 +336,7 @@ fn others(table: &mut Table) {
         if table.wants(what) {
             let problem = problem();
             let ours = median(&mut [&mut || drop(black_box(solve(&problem, method, tol, ONE)))])[0];
-            let floor = Machine::floor(&[(1.0, Work::making(&problem)), (1.0, Work::proving(&problem))]);
-            table.add(Line { what: what.into(), ours, baseline: None, prototype, floor });
+            table.add(Line { what: what.into(), ours, baseline: None, prototype, floor: None });
         }
     }
 }
@@ -346,9 +350,8 @@ fn threads(table: &mut Table) {
         let times = median(&mut [&mut || drop(black_box(solve(&problem, "fast-ned", 1e-6, ONE))), &mut || {
             drop(black_box(solve(&problem, "fast-ned", 1e-6, two)))
         }]);
-        let floor = Machine::floor(&[(0.5, Work::making(&problem)), (0.5, Work::proving(&problem))]);
         let baseline = Some((times[0], "one thread"));
-        table.add(Line { what: what.into(), ours: times[1], baseline, prototype: None, floor });
+        table.add(Line { what: what.into(), ours: times[1], baseline, prototype: None, floor: None });
     }
 }
 
