@@ -36,3 +36,9 @@ impl LinkEnds {
         self.parents[one.max(next)] = one.min(next) as u32;
     }
 }
+
+/// Places of `sample` of `of` things, spread evenly over them and in no pattern of their order.
+pub fn spread(sample: usize, of: usize) -> impl Iterator<Item = usize> {
+    let place = move |i: usize| (((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize * of) >> 32;
+    (0..sample).map(move |i| if sample == of { i } else { place(i) })
+}

@@ -462,3 +462,46 @@ fn a_split_is_judged_by_a_flow_that_has_nothing_yet() {
         assert!(proof.kkt_residual >= 0.5, "{part}: {proof:?}");
     }
 }
+
+proptest! {
+    /// Flows without any bound are certified in columns, all others one by one: a flow with a cap, on a link of its own
+    /// and too small to count, makes the same flows go the other way.
+    #[test]
+    fn certificates_in_columns_are_those_flow_by_flow(
+        seed in 0u64..1000, alpha in 0.3f64..4.0, spread in 0.0f64..2.0, zero in 0usize..20,
+    ) {
+        let plain = leaf_spine(300, alpha, seed);
+        let solution = solve_with(&plain, "fast-ned", 1e-3);
+        let factor = |place: usize| (spread * (((place * 7919 + 13) % 101) as f64 / 50.0 - 1.0)).exp();
+        let mut rates: Vec<f64> = solution.rates.iter().enumerate().map(|(flow, rate)| rate * factor(flow)).collect();
+        let prices: Vec<f64> =
+            solution.prices.iter().enumerate().map(|(link, price)| price * factor(link + 50)).collect();
+        if zero < 3 {
+            rates[zero] = 0.0;
+        }
+        let links = plain.links();
+        let mut paths: Vec<Vec<u32>> = plain.paths().iter().map(<[u32]>::to_vec).collect();
+        paths.push(vec![links as u32]);
+        let mut capacities = plain.capacities().to_vec();
+        capacities.push(capacities[0]);
+        let cap = capacities[0] / 2.0;
+        let spec = |flow: usize| { let (utility, place) = plain.utility(flow); utility.spec(place).unwrap() };
+        let mut specs: Vec<_> = (0..plain.flows()).map(spec).collect();
+        specs.push(specs[0].clone());
+        specs[plain.flows()].weight = Some(1e-12);
+        let mut caps = vec![f64::INFINITY; plain.flows()];
+        caps.push(cap);
+        let capped = Problem::new(capacities, Paths::from_lists(paths), Utilities::Specs(specs))
+            .unwrap()
+            .with_rate_caps(caps)
+            .unwrap();
+        let one = certify(&plain, &rates, &prices).unwrap();
+        let extended = |values: &[f64], last: f64| values.iter().copied().chain([last]).collect::<Vec<_>>();
+        let other = certify(&capped, &extended(&rates, cap), &extended(&prices, 0.0)).unwrap();
+        // The flow with the cap adds its own revenue of 1e-12 or less.
+        // A rate of 0 is an infinite loss for α ≥ 1.
+        for (found, expected) in [(other.relative_gap, one.relative_gap), (other.kkt_residual, one.kkt_residual)] {
+            if expected.is_finite() { close(found, expected, 1e-6) } else { assert_eq!(found, expected) }
+        }
+    }
+}

@@ -102,3 +102,13 @@ fn bad_rates_are_named() {
     assert_eq!(message(&[f64::NAN, 1.0]), "path 0 has rate NaN, expected a finite number >= 0");
     assert_eq!(message(&[1.0]), "rates has 1 entries, expected 2, one per path");
 }
+
+#[test]
+fn a_path_without_links_gets_nothing() {
+    let mut rates = [5.0];
+    Fill.normalize(&[1.0], &Paths::from_lists([[0u32; 0]]), &mut rates);
+    assert_eq!(rates, [0.0]);
+    let mut rates = [5.0, 5.0];
+    Fill.normalize(&[1.0], &Paths::from_lists([vec![], vec![0]]), &mut rates);
+    assert_eq!(rates, [0.0, 1.0]);
+}

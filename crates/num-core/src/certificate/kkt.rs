@@ -208,7 +208,7 @@ impl Response {
         let whole = if over > least { over } else { least };
         let distance = if over > under { over - under } else { 0.0 };
         let in_rate = if over == f64::INFINITY { 1.0 } else { distance / whole };
-        // What there is to take away, or to add.
+        // What there is to take away, or to add; 0/0 where that underflows, and then nothing is proven.
         let part = rate / if is_too_much { whole } else { cap };
         let part = if is_too_much { part } else { 1.0 - part };
         let residual = if in_price < in_rate { in_price } else { in_rate };

@@ -170,7 +170,8 @@ impl<P: Borrow<Paths>> WaterFill<P> {
             capacities: capacities.iter().map(|capacity| capacity / unit).collect(),
             links: Vec::with_capacity(capacities.len()),
             least: Vec::with_capacity(capacities.len()),
-            length: if let [run] = &*runs { run.length } else { None },
+            // Paths without links are no loop: they would never stop.
+            length: if let [run] = &*runs { run.length.filter(|&length| length > 0) } else { None },
             stopped: Stopped(vec![0; paths.borrow().len().div_ceil(64)]),
             paths,
             tournament: Tournament::new(capacities.len()),

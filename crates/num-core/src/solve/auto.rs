@@ -42,7 +42,7 @@ const SLOW_ITERATIONS: f64 = 400.0;
 const MOST_STEPS: usize = 120;
 /// Returns to the interior point, at most.
 const MAX_RETURNS: usize = 2;
-/// Iterations between two estimates of the rate.
+/// Iterations between two estimates of the rate: certificates are due at 32, 64, 128, …
 const INTERVAL: usize = 32;
 /// A score has fallen when it is below this part of the least score before.
 const FALLS: f64 = 0.9;

@@ -53,7 +53,7 @@ pub(crate) struct Bucket<R> {
     rows: Vec<Rows<R>>,
     /// As many as `rows` have room for; 1 for padding. Seldom read: most path prices are above all of them.
     floors: Vec<R>,
-    /// The highest floor of a flow, if it is known *(derived)*.
+    /// A bound of all floors, if it is known: the highest, or that of a flow that has gone *(derived)*.
     highest_floor: Option<R>,
     /// Of powers only.
     exponents: Vec<R>,
@@ -188,7 +188,6 @@ impl<R: Real> Bucket<R> {
         let from = self.rows[last / ABREAST];
         let (to, one, other) = (&mut self.rows[place / ABREAST], place % ABREAST, last % ABREAST);
         (to.scales[one], to.rates[one]) = (from.scales[other], from.rates[other]);
-        self.forget_floor(self.floors[place]);
         self.floors[place] = self.floors[last];
         if !self.feasible.is_empty() {
             self.feasible[place] = self.feasible[last];

@@ -19,7 +19,7 @@ use std::hash::Hasher;
 use std::num::NonZeroUsize;
 
 use netnum_core::interrupt::Pacer;
-use netnum_core::link_ends::LinkEnds;
+use netnum_core::link_ends::{LinkEnds, spread};
 use netnum_core::{Paths, Result};
 use rustc_hash::{FxHashSet, FxHasher};
 
@@ -105,7 +105,7 @@ const SAMPLE: usize = 8;
 const FLOWS_PER_BLOCK: usize = 20_000;
 /// Flows stand together whose entries lie in the same windows, the smaller the better as long as there are so many of
 /// them for each combination, on average, and in a sample so many. 1024 entries are in the first-level cache with what
-/// is put there, 8192 in the second.
+/// is put there, 8192 in the second. All are multiples of the windows by which `fill.rs` tells flows apart.
 const WINDOWS: [(Windows, usize); 2] =
     [(Windows { first: 1 << 10, others: 1 << 10 }, 200), (Windows { first: 1 << 10, others: 1 << 13 }, 64)];
 const CROWD_OF_SAMPLE: usize = 8;
@@ -130,12 +130,9 @@ impl Sample {
     /// # Errors
     /// [`Error::Stopped`](netnum_core::Error::Stopped), as from all that takes long here.
     pub(crate) fn of<'a>(links: usize, paths: usize, path: impl Fn(usize) -> &'a [u32]) -> Result<Self> {
-        let sample = Self::size(links, paths);
-        // Numbers that are spread evenly and follow no pattern of the paths' order.
-        let spread = |i: usize| (((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize * paths) >> 32;
         let (mut sampled, mut pacer) = (Paths::from_lists([[0; 0]; 0]), Pacer::new());
-        for i in 0..sample {
-            let path = path(if sample == paths { i } else { spread(i) });
+        for number in spread(Self::size(links, paths), paths) {
+            let path = path(number);
             sampled.push(path);
             pacer.did(path.len())?;
         }

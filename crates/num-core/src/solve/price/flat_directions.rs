@@ -24,7 +24,7 @@
 
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
-use crate::link_ends::LinkEnds;
+use crate::link_ends::{LinkEnds, spread};
 use crate::paths::Paths;
 
 /// Moves of prices that leave path prices as they are.
@@ -118,7 +118,7 @@ impl FlatDirections {
             return Ok(None);
         }
         let (mut ends, mut pacer) = (LinkEnds::new(links), Pacer::new());
-        let sample = || paths.iter().step_by((paths.len() / (SAMPLE * links)).max(1));
+        let sample = || spread(paths.len().min(SAMPLE * links), paths.len()).map(|path| paths.links(path));
         for path in sample().filter(|path| path.len() > 2) {
             for pair in path.windows(2) {
                 ends.join(pair[0], pair[1]);
