@@ -91,8 +91,9 @@ class UpgradeStudy:
     def to_pandas(self) -> pandas.DataFrame:
         """A row per upgrade, the best first; its index is the place among the upgrades given.
 
-        Its columns: the name and the links, the capacity added, its price, what that predicts at most, what is gained,
-        and the sum of all rates and the worst ratio of rate to demand afterwards.
+        Its columns: the name and the links, the capacity added to all of them together (a fiber has two links), the
+        mean price of a unit of it, what that predicts at most, what is gained in utility, and the sum of all rates and
+        the worst ratio of rate to demand afterwards.
 
         Raises
         ------
