@@ -8,7 +8,8 @@
 //!
 //! A worker takes every n-th block and every n-th range of links, n being the threads: which it takes changes no bit. A
 //! block is written by one thread before the barrier, a range by one thread after it, so that no thread waits for a
-//! lock. One worker alone adds each block's sums to those of all in the same order, and keeps no copies. Blocks are lent to the team for a round and are here between rounds, so that flows come and go without a lock.
+//! lock. A worker that is alone adds each block's sums to those of all in the same order, and keeps no copies. Blocks
+//! are lent to the team for a round and are here between rounds, so that flows come and go without a lock.
 //!
 //! | file | what it does |
 //! |---|---|
