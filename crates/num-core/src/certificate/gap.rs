@@ -86,9 +86,7 @@ impl FeasiblePoint<'_> {
                             bound_value += then * (best.marginals[number] - price);
                         }
                     }
-                    let missing = best.scratch[number] - cost;
-                    // max would drop a NaN.
-                    let missing = if missing < 0.0 { 0.0 } else { missing };
+                    let missing = missing(best.scratch[number], cost);
                     let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
                     // The marginal of a power law is positive: 0 is an underflow.
                     if lost && block.utility.alpha(flow - block.flows.start).is_some() {
@@ -101,9 +99,8 @@ impl FeasiblePoint<'_> {
                     } else if bound_value > would_pay {
                         bound_limited.push(BoundLimited { flow, missing, value: bound_value });
                     } else {
-                        let rate = rates[number];
                         free.missing += missing;
-                        free.revenue += if rate == 0.0 { 0.0 } else { rate * marginals[number] };
+                        free.revenue += revenue(rates[number], marginals[number]);
                         free.paid += paid;
                     }
                 }
@@ -249,14 +246,25 @@ impl Free {
 
 /// Adds what up to so many flows miss, their revenue and what they pay.
 #[inline(always)]
-fn add_lanes([prices, rates, marginals, best, gains]: [&[f64]; 5], [missing, revenue, paid]: &mut [[f64; LANES]; 3]) {
+fn add_lanes([prices, rates, marginals, best, gains]: [&[f64]; 5], [lost, earned, paid]: &mut [[f64; LANES]; 3]) {
     let given = prices.iter().zip(rates).zip(marginals).zip(best).zip(gains);
-    let sums = missing.iter_mut().zip(revenue).zip(paid);
-    for (((((&price, &now), &marginal), &then), &gain), ((missing, revenue), paid)) in given.zip(sums) {
-        // max would drop a NaN.
-        let lost = gain - price * (then - now);
-        *missing += if lost < 0.0 { 0.0 } else { lost };
-        *revenue += if now == 0.0 { 0.0 } else { now * marginal };
+    let sums = lost.iter_mut().zip(earned).zip(paid);
+    for (((((&price, &now), &marginal), &then), &gain), ((lost, earned), paid)) in given.zip(sums) {
+        *lost += missing(gain, price * (then - now));
+        *earned += revenue(now, marginal);
         *paid += price * now;
     }
+}
+
+/// Δ without idle capacity: what a flow would gain by its best response, less what that costs more.
+#[inline(always)]
+fn missing(gain: f64, cost: f64) -> f64 {
+    // max would drop a NaN.
+    if gain - cost < 0.0 { 0.0 } else { gain - cost }
+}
+
+/// ŷ U'(ŷ), 0 at a rate of 0, where U' may be infinite.
+#[inline(always)]
+fn revenue(rate: f64, marginal: f64) -> f64 {
+    if rate == 0.0 { 0.0 } else { rate * marginal }
 }

@@ -38,7 +38,7 @@ use std::ops::Range;
 
 use super::numerical_saturation::numerical_saturation_of;
 use super::path_splits::PathSplits;
-use super::slackness::{Slackness, moving_rate};
+use super::slackness::{Slackness, moves_with_price, moving_rate};
 use super::{FLAT, FeasiblePoint, NONE, TINY, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
@@ -114,9 +114,8 @@ impl FeasiblePoint<'_> {
                         }
                         // The right derivative of U, unless the path is at a bound.
                         let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
-                        // A path of rate 0 counts if a slightly lower price would make its rate positive.
-                        let moves = self.rates[path] > 0.0 || price <= marginal * (1.0 + NONE);
-                        let moves = moves && !linear && !at_bound && !numerically_saturated;
+                        let moves =
+                            moves_with_price(rate, price, marginal) && !linear && !at_bound && !numerically_saturated;
                         links.count(path, worth, moves.then_some(flow_rates[flow]));
                     }
                 }
@@ -173,8 +172,11 @@ fn count_plain(
                 let (cap, flow_rate) = (f64::INFINITY, rate);
                 *demand = Response { price, rate, cap, ceiling, flow_rate, marginal, demand: *demand }.residual();
                 *worth = larger(price, marginal);
-                let moves = (rate > 0.0) | (price <= marginal * (1.0 + NONE));
-                *moving = if moves { moving_rate(rate, rate, ceiling) } else { f64::INFINITY };
+                *moving = if moves_with_price(rate, price, marginal) {
+                    moving_rate(rate, rate, ceiling)
+                } else {
+                    f64::INFINITY
+                };
             }
         },
     );

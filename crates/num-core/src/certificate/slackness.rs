@@ -116,3 +116,9 @@ pub(super) fn moving_rate(rate: f64, flow_rate: f64, ceiling: f64) -> f64 {
     let least = if rate > 0.0 { TINY } else { NONE } * ceiling;
     if flow_rate > least { flow_rate } else { least }
 }
+
+/// Whether a path counts: it carries something, or a slightly lower price would make it.
+#[inline(always)]
+pub(super) fn moves_with_price(rate: f64, price: f64, marginal: f64) -> bool {
+    (rate > 0.0) | (price <= marginal * (1.0 + NONE))
+}
