@@ -27,6 +27,16 @@ impl LinkEnds {
         side
     }
 
+    /// The nodes where links meet.
+    pub fn nodes(&mut self) -> impl Iterator<Item = usize> {
+        let mut joined = vec![false; self.parents.len()];
+        for side in 0..joined.len() {
+            let node = self.node(side);
+            joined[node] |= node != side;
+        }
+        joined.into_iter().enumerate().filter_map(|(side, is_joined)| is_joined.then_some(side))
+    }
+
     /// The head of one link is where the next one begins.
     ///
     /// # Panics

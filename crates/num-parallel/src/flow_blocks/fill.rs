@@ -1,15 +1,17 @@
-//! All flows of a problem into blocks at once: sorted by block, then bucket by bucket with room for all. Threads fill a
-//! block each, so that the bits do not depend on their number.
+//! All flows of a problem into blocks at once: a piece of the problem after the other, sorted by block, so that paths are
+//! read once; then bucket by bucket with room for all. Threads fill a block each, so that the bits do not depend on
+//! their number.
 
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::thread;
 
-use netnum_core::interrupt::{Pacer, Tokens};
+use netnum_core::interrupt::{Pacer, Tokens, check};
 use netnum_core::price::PowerDemands;
 use netnum_core::{Error, Paths, Result};
 
 use super::block::FlowBlock;
-use super::partition::Partition;
+use super::partition::{Entry, Partition, Windows};
 use super::real::Real;
 use super::{FlowBlocks, own};
 
@@ -20,23 +22,24 @@ impl<R: Real> FlowBlocks<R> {
     /// [`Error::Threads`], [`Error::Stopped`].
     pub(super) fn fill(&mut self, paths: &Paths, demands: &[PowerDemands<'_>]) -> Result<()> {
         let (partition, threads) = (&self.shared.partition, self.team.threads());
-        let (flows, ends) = by_block(partition, paths)?;
-        let mut shares: Vec<Vec<(&mut FlowBlock<R>, &[u32])>> = (0..threads.get()).map(|_| Vec::new()).collect();
-        let mut start = 0;
-        for (number, (block, end)) in self.blocks.iter_mut().zip(ends).enumerate() {
-            shares[number % threads].push((own(block), &flows[start..end]));
-            start = end;
+        let mut shares: Vec<Vec<Draft<'_, R>>> = (0..threads.get()).map(|_| Vec::new()).collect();
+        for (number, block) in self.blocks.iter_mut().enumerate() {
+            shares[number % threads].push(Draft::new(number, own(block)));
         }
-        let work = |share: Vec<(&mut FlowBlock<R>, &[u32])>| {
-            share.into_iter().try_for_each(|(block, mut rest)| {
-                for demands in demands {
-                    let count = rest.partition_point(|&flow| (flow as usize) < demands.flows.end);
-                    let (some, after) = rest.split_at(count);
-                    block.fill(partition, some, paths, demands)?;
-                    rest = after;
+        let work = |mut share: Vec<Draft<'_, R>>| {
+            let mut sorter = Sorter::new(partition, &share);
+            for demands in demands {
+                let mut finder = Finder::new(partition.windows());
+                for first in demands.flows.clone().step_by(PIECE) {
+                    let flows = first..demands.flows.end.min(first + PIECE);
+                    sorter.sort(partition, paths, flows)?;
+                    for (number, draft) in share.iter_mut().enumerate() {
+                        draft.add(partition, paths, sorter.flows_of(number), demands.are_logs(), &mut finder);
+                    }
                 }
-                Ok(())
-            })
+                share.iter_mut().try_for_each(|draft| draft.place(demands))?;
+            }
+            Ok(())
         };
         let (mut shares, tokens) = (shares.into_iter(), Tokens::in_force());
         let own = shares.next().expect("there is a thread");
@@ -55,106 +58,163 @@ impl<R: Real> FlowBlocks<R> {
     }
 }
 
-/// The flows of every block, in their order, and where those of each end.
-fn by_block(partition: &Partition, paths: &Paths) -> Result<(Vec<u32>, Vec<usize>)> {
-    let (mut next, mut pacer) = (vec![0; partition.blocks().get() + 1], Pacer::new());
-    for path in paths.iter() {
-        next[partition.block_of(path) + 1] += 1;
-        pacer.did(1)?;
-    }
-    for block in 1..next.len() {
-        next[block] += next[block - 1];
-    }
-    let mut flows = vec![0; paths.len()];
-    for (flow, path) in paths.iter().enumerate() {
-        let at = &mut next[partition.block_of(path)];
-        flows[*at] = flow as u32;
-        *at += 1;
-        pacer.did(1)?;
-    }
-    next.pop();
-    Ok((flows, next))
+/// Consecutive flows that are sorted by block at a time: their links stay in the second-level cache.
+const PIECE: usize = 1 << 14;
+
+/// Sorts consecutive flows by block, as far as the blocks are those of one thread.
+struct Sorter {
+    /// Per block of all its number among those of the thread, or one more than all where it is another's.
+    numbers: Vec<u32>,
+    /// The numbers of the flows' blocks.
+    of_flows: Vec<u32>,
+    flows: Vec<u32>,
+    /// Where the flows of every block end.
+    ends: Vec<u32>,
 }
 
-impl<R: Real> FlowBlock<R> {
-    /// Adds flows of one law, given in increasing order.
-    fn fill(&mut self, partition: &Partition, flows: &[u32], paths: &Paths, demands: &PowerDemands<'_>) -> Result<()> {
-        let mut numbers = Vec::with_capacity(2 * flows.len());
-        let (mut buckets, mut counts) = (Vec::with_capacity(flows.len()), Vec::new());
-        let (mut finder, mut entries, mut pacer) = (Finder::new(), Vec::new(), Pacer::new());
-        for flows in flows.chunks(PIECE) {
-            let mut crossed = 0;
-            for &flow in flows {
-                let path = paths.links(flow as usize);
-                let mut key = Key::default();
-                partition.each_entry(path, |entry| {
-                    numbers.push(entry.number);
-                    key.add(entry.number);
-                    entry.table.into_iter().for_each(|table| self.use_table(table));
-                });
-                let bucket = finder.find(key, || {
-                    partition.entries_of(path, &mut entries);
-                    self.bucket_of(demands.are_logs(), &entries)
-                });
-                if counts.len() <= bucket as usize {
-                    counts.resize(bucket as usize + 1, 0);
-                }
-                counts[bucket as usize] += 1;
-                buckets.push(bucket);
-                crossed += path.len();
-            }
-            pacer.did(crossed)?;
+impl Sorter {
+    fn new<R>(partition: &Partition, own: &[Draft<'_, R>]) -> Self {
+        let none = own.len() as u32;
+        let mut numbers = vec![none; partition.blocks().get()];
+        own.iter().enumerate().for_each(|(number, draft)| numbers[draft.number] = number as u32);
+        Self { numbers, of_flows: Vec::with_capacity(PIECE), flows: Vec::new(), ends: vec![0; own.len() + 1] }
+    }
+
+    /// # Errors
+    /// [`Error::Stopped`].
+    fn sort(&mut self, partition: &Partition, paths: &Paths, flows: Range<usize>) -> Result<()> {
+        check()?;
+        self.of_flows.clear();
+        self.of_flows.extend(flows.clone().map(|flow| self.numbers[partition.block_of(paths.links(flow))]));
+        self.ends.fill(0);
+        self.of_flows.iter().for_each(|&number| self.ends[number as usize] += 1);
+        let mut total = 0;
+        for end in &mut self.ends {
+            total += std::mem::replace(end, total);
         }
-        self.buckets_mut().iter_mut().zip(counts).for_each(|(bucket, count)| bucket.reserve(count));
-        let mut numbers = &*numbers;
-        for (&flow, bucket) in flows.iter().zip(buckets) {
-            let bucket = &mut self.buckets_mut()[bucket as usize];
+        self.flows.resize(flows.len(), 0);
+        for (flow, &number) in flows.zip(&self.of_flows) {
+            let end = &mut self.ends[number as usize];
+            self.flows[*end as usize] = flow as u32;
+            *end += 1;
+        }
+        Ok(())
+    }
+
+    /// Those of one of the thread's blocks, in increasing order.
+    fn flows_of(&self, number: usize) -> &[u32] {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.flows[start as usize..self.ends[number] as usize]
+    }
+}
+
+/// A block, and the flows of one law that it is to have: first all are counted, then each bucket has room for its own.
+struct Draft<'a, R> {
+    number: usize,
+    block: &'a mut FlowBlock<R>,
+    flows: Vec<u32>,
+    /// Their entries, one flow after the other.
+    entries: Vec<u32>,
+    /// The bucket of every flow.
+    buckets: Vec<u32>,
+    /// How many flows every bucket gets.
+    counts: Vec<usize>,
+    scratch: Vec<Entry>,
+}
+
+impl<'a, R: Real> Draft<'a, R> {
+    fn new(number: usize, block: &'a mut FlowBlock<R>) -> Self {
+        let (flows, entries, buckets) = (Vec::new(), Vec::new(), Vec::new());
+        Self { number, block, flows, entries, buckets, counts: Vec::new(), scratch: Vec::new() }
+    }
+
+    fn add(&mut self, partition: &Partition, paths: &Paths, flows: &[u32], are_logs: bool, finder: &mut Finder) {
+        let Self { number, block, entries, scratch, .. } = self;
+        self.flows.extend_from_slice(flows);
+        for &flow in flows {
+            let path = paths.links(flow as usize);
+            let mut key = Key::new(*number);
+            partition.each_entry(path, |entry| {
+                entries.push(entry.number);
+                finder.extend(&mut key, entry.number);
+                entry.table.into_iter().for_each(|table| block.use_table(table));
+            });
+            let bucket = finder.find(key, || {
+                partition.entries_of(path, scratch);
+                block.bucket_of(are_logs, scratch)
+            });
+            if self.counts.len() <= bucket as usize {
+                self.counts.resize(bucket as usize + 1, 0);
+            }
+            self.counts[bucket as usize] += 1;
+            self.buckets.push(bucket);
+        }
+    }
+
+    /// Puts the flows into the block.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    fn place(&mut self, demands: &PowerDemands<'_>) -> Result<()> {
+        let buckets = self.block.buckets_mut();
+        buckets.iter_mut().zip(self.counts.drain(..)).for_each(|(bucket, count)| bucket.reserve(count));
+        let (mut entries, mut pacer) = (&*self.entries, Pacer::new());
+        for (&flow, &bucket) in self.flows.iter().zip(&self.buckets) {
+            let bucket = &mut buckets[bucket as usize];
             let own;
-            (own, numbers) = numbers.split_at(bucket.windows().len());
+            (own, entries) = entries.split_at(bucket.windows().len());
             bucket.push(flow, own.iter().copied(), &demands.of(flow as usize));
             pacer.did(1)?;
         }
+        (self.flows, self.entries, self.buckets) = (Vec::new(), Vec::new(), Vec::new());
         Ok(())
     }
 }
 
-/// Flows between two checks whether to stop.
-const PIECE: usize = 1024;
-
-/// The smallest windows of the entries of a flow. No two flows of different buckets have the same.
-#[derive(Clone, Copy, Default)]
+/// The windows of the entries of a flow, by their numbers, and its block. No two flows of different buckets have the
+/// same.
+#[derive(Clone, Copy)]
 struct Key {
+    block: u32,
+    length: u32,
     windows: u64,
     /// Whether a window does not fit in.
     overflows: bool,
 }
 
 impl Key {
-    /// Numbers of each window, and bits for each: four entries fit in.
-    const WINDOW: u32 = 1 << 10;
+    /// Bits for each window: four entries fit in.
     const BITS: u32 = 16;
 
-    #[inline(always)]
-    fn add(&mut self, number: u32) {
-        // One more than the window, so that no key of fewer entries is the same.
-        let window = u64::from(number / Self::WINDOW) + 1;
-        self.overflows |= (self.windows >> (u64::BITS - Self::BITS) != 0) | (window >= (1 << Self::BITS) - 1);
-        self.windows = self.windows << Self::BITS | window;
+    fn new(block: usize) -> Self {
+        Self { block: block as u32, length: 0, windows: 0, overflows: false }
     }
 }
 
-/// Finds the buckets of many flows: those found last, by their keys.
+/// Finds the buckets of many flows of one law: those found last, by their keys.
 struct Finder {
-    last: Vec<(u64, u32)>,
+    /// How many bits tell entries of a window apart, at the beginning of paths and further on.
+    bits: [u32; 2],
+    last: Vec<(u64, u32, u32)>,
 }
 
 impl Finder {
     /// How many are remembered.
-    const SIZE: usize = 1 << 11;
+    const SIZE: usize = 1 << 12;
 
-    fn new() -> Self {
+    fn new(windows: Windows) -> Self {
         // No key that fits in has only ones.
-        Self { last: vec![(u64::MAX, 0); Self::SIZE] }
+        Self { bits: windows.bits(), last: vec![(u64::MAX, 0, 0); Self::SIZE] }
+    }
+
+    /// Notes an entry of a flow in its key.
+    #[inline(always)]
+    fn extend(&self, key: &mut Key, number: u32) {
+        // One more than the window, so that no key of fewer entries is the same.
+        let window = u64::from(number >> self.bits[usize::from(key.length > 0)]) + 1;
+        key.overflows |= (key.windows >> (u64::BITS - Key::BITS) != 0) | (window >= (1 << Key::BITS) - 1);
+        key.windows = key.windows << Key::BITS | window;
+        key.length += 1;
     }
 
     /// The bucket of flows with a key, which is looked up where it was not the last of its kind.
@@ -163,10 +223,11 @@ impl Finder {
         if key.overflows {
             return look_up();
         }
-        let last = &mut self.last[(key.windows.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize % Self::SIZE];
-        if last.0 != key.windows {
-            *last = (key.windows, look_up());
+        let mixed = (key.windows ^ u64::from(key.block) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let last = &mut self.last[(mixed >> 52) as usize % Self::SIZE];
+        if (last.0, last.1) != (key.windows, key.block) {
+            *last = (key.windows, key.block, look_up());
         }
-        last.1
+        last.2
     }
 }

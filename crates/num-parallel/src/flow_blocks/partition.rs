@@ -65,6 +65,11 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
+    /// How many bits tell the entries of a window apart.
+    pub(super) fn bits(self) -> [u32; 2] {
+        [self.first, self.others].map(usize::ilog2)
+    }
+
     /// Where the windows of a path's entries begin.
     pub(crate) fn of(self, entries: &[Entry]) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator {
         let length = move |position| if position == 0 { self.first } else { self.others };
@@ -105,7 +110,7 @@ const SAMPLE: usize = 8;
 const FLOWS_PER_BLOCK: usize = 20_000;
 /// Flows stand together whose entries lie in the same windows, the smaller the better as long as there are so many of
 /// them for each combination, on average, and in a sample so many. 1024 entries are in the first-level cache with what
-/// is put there, 8192 in the second. All are multiples of the windows by which `fill.rs` tells flows apart.
+/// is put there, 8192 in the second.
 const WINDOWS: [(Windows, usize); 2] =
     [(Windows { first: 1 << 10, others: 1 << 10 }, 200), (Windows { first: 1 << 10, others: 1 << 13 }, 64)];
 const CROWD_OF_SAMPLE: usize = 8;

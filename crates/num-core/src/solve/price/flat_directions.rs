@@ -83,7 +83,8 @@ struct Node {
     product: f64,
 }
 
-/// Paths that are looked at per link, of many.
+/// Paths that are looked at per link, of many: for the number of nodes, and for all of them.
+const FIRST_SAMPLE: usize = 4;
 const SAMPLE: usize = 64;
 /// Nodes with a larger τ are ground.
 const MOST_LEAKING: f64 = 1.0 / 64.0;
@@ -118,16 +119,16 @@ impl FlatDirections {
             return Ok(None);
         }
         let (mut ends, mut pacer) = (LinkEnds::new(links), Pacer::new());
-        let sample = || spread(paths.len().min(SAMPLE * links), paths.len()).map(|path| paths.links(path));
-        for path in sample().filter(|path| path.len() > 2) {
-            for pair in path.windows(2) {
-                ends.join(pair[0], pair[1]);
-            }
-            pacer.did(path.len())?;
+        let sample = |per_link| spread(paths.len().min(per_link * links), paths.len()).map(|path| paths.links(path));
+        // More paths join more nodes: few of them show already that there are few.
+        join_ends(&mut ends, sample(FIRST_SAMPLE))?;
+        if ends.nodes().count() < FEWEST_NODES {
+            return Ok(None);
         }
+        join_ends(&mut ends, sample(SAMPLE))?;
         // Crossings of every end, and those that begin or end there.
         let (mut crossings, mut leaks) = (vec![0usize; 2 * links], vec![0usize; 2 * links]);
-        for path in sample() {
+        for path in sample(SAMPLE) {
             for &link in path {
                 crossings[link as usize] += 1;
             }
@@ -342,6 +343,18 @@ fn multiply(springs: &[Spring], leaks: &[f64], nodes: &mut [Node]) {
         nodes[head as usize].product += force;
         nodes[tail as usize].product -= force;
     }
+}
+
+/// Joins the ends of links that paths cross one after the other.
+fn join_ends<'a>(ends: &mut LinkEnds, paths: impl Iterator<Item = &'a [u32]>) -> Result<()> {
+    let mut pacer = Pacer::new();
+    for path in paths.filter(|path| path.len() > 2) {
+        for pair in path.windows(2) {
+            ends.join(pair[0], pair[1]);
+        }
+        pacer.did(path.len())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
