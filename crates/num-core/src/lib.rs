@@ -52,6 +52,7 @@ pub mod memory;
 mod non_finite;
 mod normalize;
 pub mod numerics;
+pub mod parts;
 mod paths;
 mod power_law;
 mod presolve;

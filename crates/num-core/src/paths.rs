@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde::ser::{Error as _, Serialize, SerializeSeq, Serializer};
 
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::runs::{Run, each_path, runs, with_length};
+use crate::parts::{self, Parts};
+use crate::runs::{Run, clipped, each_path, runs, with_length};
 
 /// The links of every path, in compressed sparse rows.
 ///
@@ -145,40 +147,55 @@ impl Paths {
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub(crate) fn select(&self, paths: &[u32], numbers: Option<&[u32]>) -> Result<(Self, Vec<Run>)> {
+    pub(crate) fn select(&self, paths: &[u32], numbers: Option<&[u32]>, parts: &dyn Parts) -> Result<(Self, Vec<Run>)> {
         let (mut indptr, mut end) = (Vec::with_capacity(paths.len() + 1), 0);
         indptr.push(0);
         indptr.extend(paths.iter().map(|&path| {
             end += self.indptr[path as usize + 1] - self.indptr[path as usize];
             end
         }));
-        let (mut indices, mut pacer) = (vec![0; end], Pacer::new());
-        let runs = runs(&indptr);
-        for &Run { paths: ref run, length } in &runs {
-            for some in run.clone().step_by(Self::CHUNK).map(|first| first..run.end.min(first + Self::CHUNK)) {
-                let out = &mut indices[indptr[some.start]..indptr[some.end]];
+        let (mut indices, runs) = (vec![0; end], runs(&indptr));
+        let ranges = parts::ranges(paths.len(), parts::PATHS);
+        let of_ranges: Vec<Range<usize>> = ranges.iter().map(|range| indptr[range.start]..indptr[range.end]).collect();
+        let pieces = parts::split_mut(&mut indices, &of_ranges).zip(ranges);
+        parts::for_each(parts, pieces, |(piece, range)| self.copy(paths, numbers, &runs, range, piece))?;
+        Ok((Self { indptr, indices }, runs))
+    }
+
+    /// The links of consecutive ones of some paths, whose runs are given.
+    fn copy(
+        &self,
+        paths: &[u32],
+        numbers: Option<&[u32]>,
+        runs: &[Run],
+        range: Range<usize>,
+        mut rest: &mut [u32],
+    ) -> Result<()> {
+        let mut pacer = Pacer::new();
+        for Run { paths: run, length } in clipped(runs, range) {
+            for some in paths[run].chunks(Self::CHUNK) {
+                let crossed = some.iter().map(|&path| self.indptr[path as usize + 1] - self.indptr[path as usize]);
+                let (out, after) = rest.split_at_mut(length.map_or_else(|| crossed.sum(), |each| each * some.len()));
+                rest = after;
                 pacer.did(out.len())?;
                 with_length!(length, LENGTH => {
-                    for (out, &path) in out.as_chunks_mut::<LENGTH>().0.iter_mut().zip(&paths[some]) {
+                    for (out, &path) in out.as_chunks_mut::<LENGTH>().0.iter_mut().zip(some) {
                         *out = *self.indices[self.indptr[path as usize]..].first_chunk().expect("of this length");
                     }
                 }, {
-                    let mut rest = out;
-                    for &path in &paths[some] {
+                    let mut rest = &mut *out;
+                    for &path in some {
                         let (own, others) = rest.split_at_mut(self.links(path as usize).len());
                         own.copy_from_slice(self.links(path as usize));
                         rest = others;
                     }
                 });
+                if let Some(numbers) = numbers {
+                    out.iter_mut().for_each(|link| *link = numbers[*link as usize]);
+                }
             }
         }
-        if let Some(numbers) = numbers {
-            for some in indices.chunks_mut(Self::CHUNK) {
-                some.iter_mut().for_each(|link| *link = numbers[*link as usize]);
-                pacer.did(some.len())?;
-            }
-        }
-        Ok((Self { indptr, indices }, runs))
+        Ok(())
     }
 
     /// The same paths, some of which cross one more link.

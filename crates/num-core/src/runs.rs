@@ -66,14 +66,35 @@ pub(crate) fn runs(indptr: &[usize]) -> Vec<Run> {
     runs
 }
 
+/// The runs of consecutive paths.
+pub(crate) fn clipped(runs: &[Run], which: Range<usize>) -> impl Iterator<Item = Run> {
+    let first = runs.partition_point(|run| run.paths.end <= which.start);
+    let own = runs[first..].iter().take_while(move |run| run.paths.start < which.end);
+    own.map(move |run| Run { paths: run.paths.start.max(which.start)..run.paths.end.min(which.end), ..*run })
+}
+
 /// Calls a function with the number and the links of every path of some runs.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped).
 #[inline(always)]
-pub(crate) fn each_path(paths: &Paths, runs: &[Run], mut look: impl FnMut(usize, &[u32])) -> Result<()> {
+pub(crate) fn each_path(paths: &Paths, runs: &[Run], look: impl FnMut(usize, &[u32])) -> Result<()> {
+    each_path_of(paths, runs, 0..paths.len(), look)
+}
+
+/// The same for consecutive paths.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+#[inline(always)]
+pub(crate) fn each_path_of(
+    paths: &Paths,
+    runs: &[Run],
+    which: Range<usize>,
+    mut look: impl FnMut(usize, &[u32]),
+) -> Result<()> {
     let mut pacer = Pacer::new();
-    for run in runs {
+    for run in clipped(runs, which) {
         let (mut start, end) = (run.paths.start, run.paths.end);
         while start < end {
             let some = start..end.min(start + PIECE);

@@ -6,6 +6,7 @@
 //! | `engine/` | a price iteration over flows that come and go |
 //! | `allocator/` | flows that start and end, ticks, updates |
 //! | `solve.rs` | solves whose price methods use flow blocks |
+//! | `parts.rs` | passes over all flows, shared out to threads |
 //! | `team/` | threads that do one job together, with a barrier inside |
 //! | `many.rs` | many problems at once, a thread for each in turn |
 //! | `scenarios.rs` | one problem under many demands or capacities, each from the answer to the one before |
@@ -42,6 +43,7 @@ mod engine;
 mod flow_blocks;
 mod k_shortest;
 mod many;
+mod parts;
 mod scenarios;
 mod solve;
 mod team;

@@ -1,7 +1,8 @@
 //! Solves whose price methods run on many cores.
 //!
 //! The price methods of netnum-core find loads and slopes by one loop over the flows; here flow blocks do, on as many
-//! threads as are given. All else, rules and certificates included, is netnum-core's.
+//! threads as are given. All else, rules and certificates included, is netnum-core's; its passes over all flows are
+//! shared out to the same number of threads.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -11,6 +12,7 @@ use netnum_core::price::PowerDemands;
 use netnum_core::{Paths, Problem, Result, Solver};
 
 use crate::flow_blocks::of_problem;
+use crate::parts::OnThreads;
 
 /// A solver as [`Solver::new`] makes it, at the prices of a similar problem's solution where they are given. Its price
 /// methods use up to `threads` threads, and faster loops than one flow after the other also where that is one. The
@@ -29,7 +31,7 @@ pub fn solver(
     let respond = Arc::new(move |links: usize, paths: &Paths, demands: &[PowerDemands<'_>]| {
         of_problem(links, paths, demands, threads)
     });
-    let mut solver = Solver::with_respond(problem, method, options, Some(respond))?;
+    let mut solver = Solver::with_respond(problem, method, options, Some(respond), Arc::new(OnThreads(threads)))?;
     if let Some(prices) = prices {
         solver.warm_start(prices)?;
     }

@@ -124,13 +124,20 @@ fn whole_solves_end_with_the_same_proof() {
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
-    for (alphas, method) in [(Alphas::All(1.0), "auto"), (Alphas::Mixed, "fast-ned"), (Alphas::All(1.0), "gradient")] {
-        let problem = problem(&net, 45_000, alphas, false, 7);
+    for (alphas, capped, method) in [
+        (Alphas::All(1.0), false, "auto"),
+        (Alphas::Mixed, true, "fast-ned"),
+        (Alphas::All(1.0), false, "gradient"),
+        (Alphas::All(1.0), true, "interior-point"),
+    ] {
+        let problem = problem(&net, 45_000, alphas, capped, 7);
         let answer = |count| {
             let mut solver = solver(&problem, method, &BTreeMap::new(), threads(count), None).unwrap();
             let solution = solver.run(&Settings::default().with_max_iterations(40), &mut ()).unwrap();
-            let bits = solution.rates.iter().chain(&solution.prices).map(|value| value.to_bits());
-            (bits.collect::<Vec<_>>(), solution.iterations)
+            let Certificate { relative_gap, overload, kkt_residual, .. } = solution.certificate;
+            let numbers = [relative_gap, overload, kkt_residual, solution.objective];
+            let columns = solution.rates.iter().chain(&solution.prices).chain(&solution.loads).chain(&numbers);
+            (columns.map(|value| value.to_bits()).collect::<Vec<_>>(), solution.bottlenecks, solution.iterations)
         };
         let one = answer(1);
         for count in [2, 3, 7] {

@@ -1,12 +1,13 @@
 //! Rates made feasible, with their prices: the point that a certificate is about.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use super::Certificate;
 use super::numerical_saturation::NumericalSaturation;
 use crate::error::Result;
 use crate::interrupt::check;
 use crate::normalize::{FNorm, relative};
+use crate::parts::{self, split_mut};
 use crate::presolve::Presolved;
 
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
@@ -25,7 +26,7 @@ pub(crate) struct FeasiblePoint<'a> {
     pub(crate) loads: Vec<f64>,
     pub(crate) relative_loads: Vec<f64>,
     /// [`numerical_saturation`](Self::numerical_saturation), once it was found.
-    pub(super) numerical_saturation: OnceCell<Vec<NumericalSaturation>>,
+    pub(super) numerical_saturation: OnceLock<Vec<NumericalSaturation>>,
 }
 
 impl<'a> FeasiblePoint<'a> {
@@ -40,11 +41,19 @@ impl<'a> FeasiblePoint<'a> {
         }
         problem.cut_to_flow_caps(&mut rates);
         check()?;
-        let mut loads = vec![0.0; prices.len()];
-        problem.each_path(
-            #[inline(always)]
-            |path, links| links.iter().for_each(|&link| loads[link as usize] += rates[path]),
-        )?;
+        let (parts, ranges) = (&*problem.parts, problem.flow_ranges());
+        // Flows of several paths are one part.
+        let ranges: Vec<_> = ranges.iter().map(|flows| problem.paths_of_all(flows)).collect();
+        let of_ranges = parts::for_each(parts, ranges.clone(), |range| {
+            let mut loads = vec![0.0; prices.len()];
+            problem.each_path_of(
+                range,
+                #[inline(always)]
+                |path, links| links.iter().for_each(|&link| loads[link as usize] += rates[path]),
+            )?;
+            Ok(loads)
+        })?;
+        let mut loads = parts::add_up(of_ranges);
         let mut relative_loads = relative(loads.clone(), &problem.capacities);
         let overload = most_over_one(&relative_loads);
         // [price, load/c] of every link, side by side: every path reads both.
@@ -59,24 +68,34 @@ impl<'a> FeasiblePoint<'a> {
             (sum, fullest)
         };
         let mut path_prices = vec![0.0; rates.len()];
-        if overload > 0.0 {
-            loads.fill(0.0);
-            problem.each_path(
+        let pieces = split_mut(&mut path_prices, &ranges).zip(split_mut(&mut rates, &ranges)).zip(ranges.clone());
+        let of_ranges = parts::for_each(parts, pieces, |((path_prices, rates), range)| {
+            let mut loads = Vec::new();
+            if overload == 0.0 {
+                problem.each_path_of(
+                    range.clone(),
+                    #[inline(always)]
+                    |path, links| path_prices[path - range.start] = quote(links).0,
+                )?;
+                return Ok(loads);
+            }
+            loads.resize(prices.len(), 0.0);
+            problem.each_path_of(
+                range.clone(),
                 #[inline(always)]
                 |path, links| {
                     let (price, fullest) = quote(links);
-                    path_prices[path] = price;
-                    let rate = FNorm::default().divided(rates[path], fullest);
-                    rates[path] = rate;
+                    path_prices[path - range.start] = price;
+                    let rate = FNorm::default().divided(rates[path - range.start], fullest);
+                    rates[path - range.start] = rate;
                     links.iter().for_each(|&link| loads[link as usize] += rate);
                 },
             )?;
+            Ok(loads)
+        })?;
+        if overload > 0.0 {
+            loads = parts::add_up(of_ranges);
             relative_loads = relative(loads.clone(), &problem.capacities);
-        } else {
-            problem.each_path(
-                #[inline(always)]
-                |path, links| path_prices[path] = quote(links).0,
-            )?;
         }
         let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates).into_owned() };
         Ok(Self {
@@ -88,7 +107,7 @@ impl<'a> FeasiblePoint<'a> {
             totals,
             loads,
             relative_loads,
-            numerical_saturation: OnceCell::new(),
+            numerical_saturation: OnceLock::new(),
         })
     }
 

@@ -36,78 +36,96 @@
 //! A numerically saturated flow (`numerical_saturation.rs`) is bound-limited too, with R_f the revenue at the rate that
 //! saturates it.
 
+use std::ops::Range;
+
 use super::best_response::BestResponse;
-use super::numerical_saturation::numerical_saturation_of;
+use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::{FeasiblePoint, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::numerics::vectorized;
+use crate::parts;
 
 impl FeasiblePoint<'_> {
     /// The gap as defined above. One pass over the paths, a chunk at a time.
     pub(crate) fn relative_gap(&self) -> Result<f64> {
-        let problem = self.problem;
-        let (flow_rates, numerical_saturation) = (self.flow_rates(), self.numerical_saturation()?);
+        let (problem, numerical_saturation) = (self.problem, self.numerical_saturation()?);
+        let of_ranges = parts::for_each(&*problem.parts, problem.flow_ranges(), |flows| {
+            self.free_and_bound_limited(&flows, numerical_saturation)
+        })?;
+        let (mut free, mut bound_limited) = (Free::default(), Vec::new());
+        for found in of_ranges {
+            let Some((own, limited)) = found else { return Ok(f64::INFINITY) };
+            free.add(own);
+            bound_limited.extend(limited);
+        }
+        self.add_idle_revenue(&mut free, &mut bound_limited)?;
+        Ok(free.relative_gap(&bound_limited))
+    }
+
+    /// What consecutive flows miss; none where one of them would have what it cannot pay.
+    fn free_and_bound_limited(
+        &self,
+        range: &Range<usize>,
+        numerical_saturation: &[NumericalSaturation],
+    ) -> Result<Option<(Free, Vec<BoundLimited>)>> {
+        let (problem, flow_rates) = (self.problem, self.flow_rates());
         let (mut best, mut marginals) = (BestResponse::default(), Vec::new());
         let mut free = Free::default();
         let mut bound_limited: Vec<BoundLimited> = Vec::new();
         // One path per flow, and no bound but its links.
         let is_plain = problem.is_single_path() && problem.is_unbounded() && numerical_saturation.is_empty();
-        for block in &problem.blocks {
-            for flows in block.chunks() {
-                interrupt::check()?;
-                let (places, rates) = (block.places(&flows), &flow_rates[flows.clone()]);
-                let first = problem.paths_of_all(&flows).start;
-                let bounded = best.respond(problem, block, flows.clone(), &self.path_prices[first..]) || block.may_jump;
-                block.utility.gain_into(places.clone(), rates, &best.rates, &mut best.scratch);
-                marginals.resize(flows.len(), 0.0);
-                block.utility.marginal_into(places.clone(), rates, &mut marginals);
-                best.marginals.clear();
-                if bounded {
-                    best.marginals.resize(flows.len(), 0.0);
-                    block.utility.marginal_into(places, &best.rates, &mut best.marginals);
+        for (block, flows) in problem.chunks_of(range) {
+            interrupt::check()?;
+            let (places, rates) = (block.places(&flows), &flow_rates[flows.clone()]);
+            let first = problem.paths_of_all(&flows).start;
+            let bounded = best.respond(problem, block, flows.clone(), &self.path_prices[first..]) || block.may_jump;
+            block.utility.gain_into(places.clone(), rates, &best.rates, &mut best.scratch);
+            marginals.resize(flows.len(), 0.0);
+            block.utility.marginal_into(places.clone(), rates, &mut marginals);
+            best.marginals.clear();
+            if bounded {
+                best.marginals.resize(flows.len(), 0.0);
+                block.utility.marginal_into(places, &best.rates, &mut best.marginals);
+            }
+            if is_plain && !bounded {
+                let prices = &self.path_prices[flows.clone()];
+                if prices.iter().zip(&best.rates).all(|(price, then)| price * then > 0.0) {
+                    free.add_plain([prices, rates, &marginals, &best.rates, &best.scratch]);
+                    continue;
                 }
-                if is_plain && !bounded {
-                    let prices = &self.path_prices[flows.clone()];
-                    if prices.iter().zip(&best.rates).all(|(price, then)| price * then > 0.0) {
-                        free.add_plain([prices, rates, &marginals, &best.rates, &best.scratch]);
-                        continue;
+            }
+            for (number, flow) in flows.enumerate() {
+                let (mut cost, mut paid, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0);
+                for path in problem.paths_of(flow) {
+                    let (price, now, then) = (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
+                    cost += price * (then - now);
+                    paid += price * now;
+                    would_pay += price * then;
+                    if bounded && then > 0.0 && best.marginals[number] > price {
+                        bound_value += then * (best.marginals[number] - price);
                     }
                 }
-                for (number, flow) in flows.enumerate() {
-                    let (mut cost, mut paid, mut would_pay, mut bound_value) = (0.0, 0.0, 0.0, 0.0);
-                    for path in problem.paths_of(flow) {
-                        let (price, now, then) =
-                            (self.path_prices[path], self.rates[path], best.path_rates[path - first]);
-                        cost += price * (then - now);
-                        paid += price * now;
-                        would_pay += price * then;
-                        if bounded && then > 0.0 && best.marginals[number] > price {
-                            bound_value += then * (best.marginals[number] - price);
-                        }
-                    }
-                    let missing = missing(best.scratch[number], cost);
-                    let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
-                    // The marginal of a power law is positive: 0 is an underflow.
-                    if lost && block.utility.alpha(flow - block.flows.start).is_some() {
-                        return Ok(f64::INFINITY);
-                    }
-                    let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
-                    if numerical_saturation.is_at(marginals[number]) {
-                        let value = bound_value.max(numerical_saturation.revenue);
-                        bound_limited.push(BoundLimited { flow, missing, value });
-                    } else if bound_value > would_pay {
-                        bound_limited.push(BoundLimited { flow, missing, value: bound_value });
-                    } else {
-                        free.missing += missing;
-                        free.revenue += revenue(rates[number], marginals[number]);
-                        free.paid += paid;
-                    }
+                let missing = missing(best.scratch[number], cost);
+                let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
+                // The marginal of a power law is positive: 0 is an underflow.
+                if lost && block.utility.alpha(flow - block.flows.start).is_some() {
+                    return Ok(None);
+                }
+                let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
+                if numerical_saturation.is_at(marginals[number]) {
+                    let value = bound_value.max(numerical_saturation.revenue);
+                    bound_limited.push(BoundLimited { flow, missing, value });
+                } else if bound_value > would_pay {
+                    bound_limited.push(BoundLimited { flow, missing, value: bound_value });
+                } else {
+                    free.missing += missing;
+                    free.revenue += revenue(rates[number], marginals[number]);
+                    free.paid += paid;
                 }
             }
         }
-        self.add_idle_revenue(&mut free, &mut bound_limited)?;
-        Ok(free.relative_gap(&bound_limited))
+        Ok(Some((free, bound_limited)))
     }
 
     /// Adds the idle capacity of the links at their prices to what the flows miss and pay: all of it together where no
@@ -200,6 +218,13 @@ struct Free {
 const LANES: usize = 8;
 
 impl Free {
+    /// Adds other flows.
+    fn add(&mut self, Self { missing, revenue, paid }: Self) {
+        self.missing += missing;
+        self.revenue += revenue;
+        self.paid += paid;
+    }
+
     /// Adds flows with one path that pay and are not at a bound: prices, rates ŷ and marginals there, rates y and what
     /// is gained by them.
     fn add_plain(&mut self, columns: [&[f64]; 5]) {
@@ -216,9 +241,7 @@ impl Free {
             },
         );
         let [missing, revenue, paid] = sums.map(|lanes| lanes.iter().sum::<f64>());
-        self.missing += missing;
-        self.revenue += revenue;
-        self.paid += paid;
+        self.add(Self { missing, revenue, paid });
     }
 
     /// The gap, given the bound-limited flows.

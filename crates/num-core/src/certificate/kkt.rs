@@ -36,13 +36,14 @@
 //! decades), and rates that should be 0 to 10⁻³ of it.
 use std::ops::Range;
 
-use super::numerical_saturation::numerical_saturation_of;
+use super::numerical_saturation::{NumericalSaturation, numerical_saturation_of};
 use super::path_splits::PathSplits;
-use super::slackness::{Slackness, moves_with_price, moving_rate};
+use super::slackness::{Columns, Slackness, moves_with_price, moving_rate};
 use super::{FLAT, FeasiblePoint, NONE, TINY, larger};
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::numerics::vectorized;
+use crate::parts;
 use crate::presolve::NaturalBlock;
 use crate::utility::Curvature;
 
@@ -52,74 +53,18 @@ const OFFSET: f64 = 1e-9;
 impl FeasiblePoint<'_> {
     /// The KKT residual as defined above.
     pub(crate) fn kkt_residual(&self) -> Result<f64> {
-        let problem = self.problem;
+        let (problem, numerical_saturation) = (self.problem, self.numerical_saturation()?);
+        let mut splits = PathSplits::new(self, numerical_saturation)?;
+        let (mut links, ranges) = (Slackness::new(self), problem.flow_ranges());
+        let of_ranges =
+            parts::for_each(&*problem.parts, ranges.iter().zip(links.split(&ranges)), |(range, columns)| {
+                self.response_residual(range, columns, splits.as_ref(), numerical_saturation)
+            })?;
         let mut residual = 0.0f64;
         let mut count = |violation: f64| residual = larger(residual, violation);
-        let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (flow_rates, mut links) = (self.flow_rates(), Slackness::new(self));
-        let numerical_saturation = self.numerical_saturation()?;
-        let mut splits = PathSplits::new(self, numerical_saturation)?;
-        // One path per flow, and nothing that bounds a rate.
-        let is_plain = splits.is_none() && problem.is_unbounded() && numerical_saturation.is_empty();
-        for block in &problem.blocks {
-            let linear = block.utility.curvature() == Curvature::Linear;
-            let is_plain = is_plain && !block.may_jump && !linear;
-            for flows in block.chunks() {
-                interrupt::check()?;
-                let (places, rates) = (block.places(&flows), &flow_rates[flows.clone()]);
-                marginals.resize(flows.len(), 0.0);
-                match &splits {
-                    Some(splits) => marginals.copy_from_slice(&splits.marginals[flows.clone()]),
-                    None => self.marginals_into(block, flows.clone(), &mut below, &mut marginals),
-                }
-                above.clone_from(&marginals);
-                if block.may_jump {
-                    let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + OFFSET)).collect();
-                    block.utility.marginal_into(places.clone(), &beyond, &mut above);
-                }
-                let paths = problem.paths_of_all(&flows);
-                demands.resize(paths.len(), 0.0);
-                problem.path_demands_into(block, &flows, &self.path_prices[paths.clone()], &mut demands);
-                if is_plain && marginals.iter().all(|&marginal| marginal > 0.0) {
-                    let of_paths = [&self.path_prices[paths.clone()], rates, &problem.ceilings[paths.clone()]];
-                    count_plain(of_paths, &marginals, &mut demands, links.columns(paths));
-                    demands.iter().for_each(|&residual| count(residual));
-                    continue;
-                }
-                for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
-                    // The marginal of a power law is positive: 0 is an underflow.
-                    let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
-                    let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
-                    let (rounding, numerically_saturated) =
-                        (numerical_saturation.rounding, numerical_saturation.is_at(marginal));
-                    let saturated = problem.is_saturated(flow, flow_rates[flow]);
-                    for path in problem.paths_of(flow) {
-                        let at_bound = saturated || self.rates[path] >= problem.caps[path];
-                        // min would drop a NaN.
-                        let (demand, most) = (demands[path - paths.start], problem.saturations[flow]);
-                        let demand = if demand > most { most } else { demand };
-                        let price = self.path_prices[path];
-                        let (rate, cap, ceiling) = (self.rates[path], problem.caps[path], problem.ceilings[path]);
-                        let flow_rate = flow_rates[flow];
-                        let response = Response { price, rate, cap, ceiling, flow_rate, marginal, demand };
-                        let residual = match lost && price == 0.0 {
-                            true if at_bound => 0.0,
-                            true => 1.0,
-                            false => response.residual(),
-                        };
-                        match numerically_saturated && price <= rounding {
-                            true if marginal > price => {}
-                            true => links.surplus.push((path, residual)),
-                            false => count(residual),
-                        }
-                        // The right derivative of U, unless the path is at a bound.
-                        let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
-                        let moves =
-                            moves_with_price(rate, price, marginal) && !linear && !at_bound && !numerically_saturated;
-                        links.count(path, worth, moves.then_some(flow_rates[flow]));
-                    }
-                }
-            }
+        for (found, surplus) in of_ranges {
+            count(found);
+            links.surplus.extend(surplus);
         }
         links.add_up()?;
         let adjacent = links.adjacent_rates()?;
@@ -132,6 +77,82 @@ impl FeasiblePoint<'_> {
         }
         links.residuals(adjacent).for_each(count);
         Ok(residual)
+    }
+
+    /// By how much consecutive flows miss their best responses, at most, and the paths with a surplus. Writes worths
+    /// and moving rates of their paths.
+    fn response_residual(
+        &self,
+        range: &Range<usize>,
+        mut columns: Columns<'_>,
+        splits: Option<&PathSplits<'_>>,
+        numerical_saturation: &[NumericalSaturation],
+    ) -> Result<(f64, Vec<(usize, f64)>)> {
+        let (problem, flow_rates) = (self.problem, self.flow_rates());
+        let (mut residual, mut surplus) = (0.0f64, Vec::new());
+        let mut count = |violation: f64| residual = larger(residual, violation);
+        let (mut below, mut marginals, mut above, mut demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        // One path per flow, and nothing that bounds a rate.
+        let is_plain = splits.is_none() && problem.is_unbounded() && numerical_saturation.is_empty();
+        for (block, flows) in problem.chunks_of(range) {
+            let linear = block.utility.curvature() == Curvature::Linear;
+            let is_plain = is_plain && !block.may_jump && !linear;
+            interrupt::check()?;
+            let (places, rates) = (block.places(&flows), &flow_rates[flows.clone()]);
+            marginals.resize(flows.len(), 0.0);
+            match splits {
+                Some(splits) => marginals.copy_from_slice(&splits.marginals[flows.clone()]),
+                None => self.marginals_into(block, flows.clone(), &mut below, &mut marginals),
+            }
+            above.clone_from(&marginals);
+            if block.may_jump {
+                let beyond: Vec<f64> = rates.iter().map(|rate| rate * (1.0 + OFFSET)).collect();
+                block.utility.marginal_into(places.clone(), &beyond, &mut above);
+            }
+            let paths = problem.paths_of_all(&flows);
+            demands.resize(paths.len(), 0.0);
+            problem.path_demands_into(block, &flows, &self.path_prices[paths.clone()], &mut demands);
+            if is_plain && marginals.iter().all(|&marginal| marginal > 0.0) {
+                let of_paths = [&self.path_prices[paths.clone()], rates, &problem.ceilings[paths.clone()]];
+                count_plain(of_paths, &marginals, &mut demands, columns.of(paths));
+                demands.iter().for_each(|&residual| count(residual));
+                continue;
+            }
+            for ((flow, place), (&marginal, &above)) in flows.zip(places).zip(marginals.iter().zip(&above)) {
+                // The marginal of a power law is positive: 0 is an underflow.
+                let lost = marginal == 0.0 && block.utility.alpha(place).is_some();
+                let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
+                let (rounding, numerically_saturated) =
+                    (numerical_saturation.rounding, numerical_saturation.is_at(marginal));
+                let saturated = problem.is_saturated(flow, flow_rates[flow]);
+                for path in problem.paths_of(flow) {
+                    let at_bound = saturated || self.rates[path] >= problem.caps[path];
+                    // min would drop a NaN.
+                    let (demand, most) = (demands[path - paths.start], problem.saturations[flow]);
+                    let demand = if demand > most { most } else { demand };
+                    let price = self.path_prices[path];
+                    let (rate, cap, ceiling) = (self.rates[path], problem.caps[path], problem.ceilings[path]);
+                    let flow_rate = flow_rates[flow];
+                    let response = Response { price, rate, cap, ceiling, flow_rate, marginal, demand };
+                    let residual = match lost && price == 0.0 {
+                        true if at_bound => 0.0,
+                        true => 1.0,
+                        false => response.residual(),
+                    };
+                    match numerically_saturated && price <= rounding {
+                        true if marginal > price => {}
+                        true => surplus.push((path, residual)),
+                        false => count(residual),
+                    }
+                    // The right derivative of U, unless the path is at a bound.
+                    let worth = larger(larger(price, if at_bound { marginal } else { above }), rounding);
+                    let moves =
+                        moves_with_price(rate, price, marginal) && !linear && !at_bound && !numerically_saturated;
+                    columns.count(path, worth, moves.then(|| moving_rate(rate, flow_rate, ceiling)));
+                }
+            }
+        }
+        Ok((residual, surplus))
     }
 
     /// U' of some flows, just below its saturation where a flow is there.

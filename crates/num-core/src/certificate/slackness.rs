@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{FREE, FeasiblePoint, NONE, TINY};
 use crate::error::Result;
+use crate::parts::{self, split_mut};
 
 /// A link that idles by this part of its capacity or less is full: rounding of the sum of its rates.
 const FULL: f64 = 1e-13;
@@ -29,60 +30,72 @@ impl<'a> Slackness<'a> {
         Self { point, moving, worths, smallest: vec![[f64::INFINITY; 2]; links], surplus: Vec::new() }
     }
 
-    /// Counts a path, given its worth max(q_p, U'(y_f)), and its flow's rate if that changes with the price.
-    #[inline(always)]
-    pub(super) fn count(&mut self, path: usize, worth: f64, moving: Option<f64>) {
-        let FeasiblePoint { problem, rates, .. } = self.point;
-        let moving = moving.map(|rate| moving_rate(rates[path], rate, problem.ceilings[path]));
-        (self.worths[path], self.moving[path]) = (worth, moving.unwrap_or(f64::INFINITY));
-    }
-
-    /// Where the worth and the moving rate of some paths are kept.
-    pub(super) fn columns(&mut self, paths: Range<usize>) -> (&mut [f64], &mut [f64]) {
-        (&mut self.worths[paths.clone()], &mut self.moving[paths])
+    /// The columns of consecutive flows' paths.
+    pub(super) fn split(&mut self, flows: &[Range<usize>]) -> impl Iterator<Item = Columns<'_>> {
+        let problem = self.point.problem;
+        let paths: Vec<Range<usize>> = flows.iter().map(|flows| problem.paths_of_all(flows)).collect();
+        let columns = split_mut(&mut self.worths, &paths).zip(split_mut(&mut self.moving, &paths));
+        let columns = columns.collect::<Vec<_>>().into_iter();
+        columns.zip(paths).map(|((worths, moving), paths)| Columns { first: paths.start, worths, moving })
     }
 
     /// What all paths leave to their links.
     pub(super) fn add_up(&mut self) -> Result<()> {
-        let Self { point, moving, worths, smallest, .. } = self;
-        point.problem.each_path(
-            #[inline(always)]
-            |path, links| {
-                let own = [moving[path], worths[path]];
-                for &link in links {
-                    let [rate, worth] = &mut smallest[link as usize];
-                    // A number that is none does not count.
-                    *rate = if own[0] < *rate { own[0] } else { *rate };
-                    *worth = if own[1] < *worth { own[1] } else { *worth };
-                }
-            },
-        )
+        let Self { point, moving, worths, .. } = &*self;
+        let problem = point.problem;
+        let of_ranges = parts::for_each(&*problem.parts, problem.flow_ranges(), |flows| {
+            let mut smallest = vec![[f64::INFINITY; 2]; problem.capacities.len()];
+            problem.each_path_of(
+                problem.paths_of_all(&flows),
+                #[inline(always)]
+                |path, links| {
+                    let own = [moving[path], worths[path]];
+                    for &link in links {
+                        least(&mut smallest[link as usize], own);
+                    }
+                },
+            )?;
+            Ok(smallest)
+        })?;
+        for found in of_ranges {
+            self.smallest.iter_mut().zip(found).for_each(|(smallest, own)| least(smallest, own));
+        }
+        Ok(())
     }
 
     /// By link: its adjacent rate d_l (`kkt.rs`).
     pub(super) fn adjacent_rates(&self) -> Result<Vec<f64>> {
         let FeasiblePoint { problem, prices, path_prices, .. } = self.point;
-        let mut adjacent = problem.capacities.clone();
         // Price and smallest rate of every link, side by side: every path reads both.
         let of_links: Vec<[f64; 2]> =
             prices.iter().zip(&self.smallest).map(|(&price, &[rate, _])| [price, rate]).collect();
-        problem.each_path(
-            #[inline(always)]
-            |path, links| {
-                if self.moving[path] == f64::INFINITY {
-                    return;
-                }
-                let (free, mut smallest) = (FREE * path_prices[path], f64::INFINITY);
-                for &link in links {
-                    let [price, rate] = of_links[link as usize];
-                    smallest = if (price > free) & (rate < smallest) { rate } else { smallest };
-                }
-                for &link in links {
-                    let adjacent = &mut adjacent[link as usize];
-                    *adjacent = if smallest < *adjacent { smallest } else { *adjacent };
-                }
-            },
-        )?;
+        let of_ranges = parts::for_each(&*problem.parts, problem.flow_ranges(), |flows| {
+            let mut adjacent = problem.capacities.clone();
+            problem.each_path_of(
+                problem.paths_of_all(&flows),
+                #[inline(always)]
+                |path, links| {
+                    if self.moving[path] == f64::INFINITY {
+                        return;
+                    }
+                    let (free, mut smallest) = (FREE * path_prices[path], f64::INFINITY);
+                    for &link in links {
+                        let [price, rate] = of_links[link as usize];
+                        smallest = if (price > free) & (rate < smallest) { rate } else { smallest };
+                    }
+                    for &link in links {
+                        let adjacent = &mut adjacent[link as usize];
+                        *adjacent = if smallest < *adjacent { smallest } else { *adjacent };
+                    }
+                },
+            )?;
+            Ok(adjacent)
+        })?;
+        let mut adjacent = problem.capacities.clone();
+        for found in of_ranges {
+            let smaller = |(least, own): (&mut f64, f64)| *least = if own < *least { own } else { *least };
+            adjacent.iter_mut().zip(found).for_each(smaller);
+        }
         Ok(adjacent)
     }
 
@@ -107,6 +120,36 @@ impl<'a> Slackness<'a> {
         });
         idle.chain(surplus)
     }
+}
+
+/// Where worths and moving rates of consecutive paths are kept.
+pub(super) struct Columns<'a> {
+    /// The first of the paths.
+    first: usize,
+    worths: &'a mut [f64],
+    moving: &'a mut [f64],
+}
+
+impl Columns<'_> {
+    /// Counts a path, given its worth max(q_p, U'(y_f)), and its moving rate if its flow's changes with the price.
+    #[inline(always)]
+    pub(super) fn count(&mut self, path: usize, worth: f64, moving: Option<f64>) {
+        (self.worths[path - self.first], self.moving[path - self.first]) = (worth, moving.unwrap_or(f64::INFINITY));
+    }
+
+    /// Worths and moving rates of some of the paths.
+    pub(super) fn of(&mut self, paths: Range<usize>) -> (&mut [f64], &mut [f64]) {
+        let places = paths.start - self.first..paths.end - self.first;
+        (&mut self.worths[places.clone()], &mut self.moving[places])
+    }
+}
+
+/// The smaller of each of two numbers; one that is none does not count.
+#[inline(always)]
+fn least(smallest: &mut [f64; 2], own: [f64; 2]) {
+    let [rate, worth] = smallest;
+    *rate = if own[0] < *rate { own[0] } else { *rate };
+    *worth = if own[1] < *worth { own[1] } else { *worth };
 }
 
 /// What a link's idle capacity is compared with: the rate of a path's flow, or where that is tiny a part of what the

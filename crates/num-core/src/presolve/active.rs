@@ -4,6 +4,7 @@ use super::CHECKED;
 use super::order::FlowPaths;
 use crate::error::Result;
 use crate::interrupt::{Pacer, check};
+use crate::parts::{self, Parts};
 use crate::paths::Paths;
 use crate::problem::Problem;
 
@@ -49,22 +50,28 @@ pub(super) fn has_own_open_paths(problem: &Problem) -> bool {
 }
 
 /// How many of some paths cross every link of a problem.
-pub(super) fn uses(problem: &Problem, paths: &[u32]) -> Result<Vec<u32>> {
-    let mut uses = vec![0u32; problem.links()];
-    if paths.len() == problem.paths().len() {
-        for some in problem.paths().indices().chunks(CHECKED) {
-            some.iter().for_each(|&link| uses[link as usize] += 1);
+pub(super) fn uses(problem: &Problem, paths: &[u32], parts: &dyn Parts) -> Result<Vec<u32>> {
+    let ranges = parts::ranges(paths.len(), parts::PATHS.max(problem.links()));
+    let is_whole = paths.len() == problem.paths().len();
+    let of_ranges = parts::for_each(parts, ranges, |range| {
+        let mut uses = vec![0u32; problem.links()];
+        if is_whole {
+            let indptr = problem.paths().indptr();
+            for some in problem.paths().indices()[indptr[range.start]..indptr[range.end]].chunks(CHECKED) {
+                some.iter().for_each(|&link| uses[link as usize] += 1);
+                check()?;
+            }
+            return Ok(uses);
+        }
+        for some in paths[range].chunks(CHECKED) {
+            for &path in some {
+                problem.paths().links(path as usize).iter().for_each(|&link| uses[link as usize] += 1);
+            }
             check()?;
         }
-        return Ok(uses);
-    }
-    for some in paths.chunks(CHECKED) {
-        for &path in some {
-            problem.paths().links(path as usize).iter().for_each(|&link| uses[link as usize] += 1);
-        }
-        check()?;
-    }
-    Ok(uses)
+        Ok(uses)
+    })?;
+    Ok(parts::add_up(of_ranges))
 }
 
 /// The caps of flows with several paths that could carry more, in natural units; those of flows with one path become

@@ -22,8 +22,13 @@ pub(crate) struct NaturalBlock {
 impl NaturalBlock {
     /// Its flows, a chunk at a time.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (start, end) = (self.flows.start, self.flows.end);
-        let size = if self.is_user_defined { (end - start).max(1) } else { CHUNK };
+        self.chunks_of(&self.flows)
+    }
+
+    /// The same for those of its flows that are in a range.
+    pub(super) fn chunks_of(&self, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (start, end) = (self.flows.start.max(range.start), self.flows.end.min(range.end));
+        let size = if self.is_user_defined { end.saturating_sub(start).max(1) } else { CHUNK };
         (start..end).step_by(size).map(move |at| at..(at + size).min(end))
     }
 

@@ -10,6 +10,7 @@ use super::Presolved;
 use crate::error::Result;
 use crate::interrupt::check;
 use crate::numerics::{exp, vectorized};
+use crate::parts::{self, split_mut};
 
 impl Presolved {
     /// Prices in natural units from equal shares and log U' there in the caller's, O(crossings).
@@ -18,26 +19,40 @@ impl Presolved {
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub(super) fn revenue_split(&self, shares: &[f64], log_marginals: Vec<f64>) -> Result<Vec<f64>> {
         let (mut revenues, log_price) = (log_marginals, self.units.log_price);
-        vectorized(
-            #[inline(always)]
-            || revenues.iter_mut().for_each(|log| *log = exp((*log - log_price).min(600.0))),
-        );
-        check()?;
-        if self.is_single_path() {
-            revenues.iter_mut().zip(shares).for_each(|(revenue, share)| *revenue *= share);
-        } else {
+        let marginals_of = |logs: &mut [f64]| {
+            vectorized(
+                #[inline(always)]
+                || logs.iter_mut().for_each(|log| *log = exp((*log - log_price).min(600.0))),
+            );
+        };
+        let share_out = |revenue: f64, links: &[u32], prices: &mut [f64]| {
+            let part = revenue / links.len() as f64;
+            links.iter().for_each(|&link| prices[link as usize] += part / self.capacities[link as usize]);
+        };
+        if !self.is_single_path() {
+            marginals_of(&mut revenues);
+            check()?;
             let of_flow = |flow: usize| self.paths_of(flow).map(move |path| (flow, path));
             let of_paths = (0..self.flows()).flat_map(of_flow).map(|(flow, path)| revenues[flow] * shares[path]);
-            revenues = of_paths.collect();
+            let (revenues, mut prices): (Vec<f64>, _) = (of_paths.collect(), vec![0.0; self.capacities.len()]);
+            self.each_path(
+                #[inline(always)]
+                |path, links| share_out(revenues[path], links, &mut prices),
+            )?;
+            return Ok(prices);
         }
-        let mut prices = vec![0.0; self.capacities.len()];
-        self.each_path(
-            #[inline(always)]
-            |path, links| {
-                let part = revenues[path] / links.len() as f64;
-                links.iter().for_each(|&link| prices[link as usize] += part / self.capacities[link as usize]);
-            },
-        )?;
-        Ok(prices)
+        let ranges = self.flow_ranges();
+        let pieces = split_mut(&mut revenues, &ranges).zip(ranges.clone());
+        let of_ranges = parts::for_each(&*self.parts, pieces, |(revenues, range)| {
+            marginals_of(revenues);
+            let mut prices = vec![0.0; self.capacities.len()];
+            self.each_path_of(
+                range.clone(),
+                #[inline(always)]
+                |path, links| share_out(revenues[path - range.start] * shares[path], links, &mut prices),
+            )?;
+            Ok(prices)
+        })?;
+        Ok(parts::add_up(of_ranges))
     }
 }

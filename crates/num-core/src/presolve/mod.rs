@@ -24,13 +24,14 @@ use blocks::natural_blocks;
 pub(crate) use blocks::{CHUNK, NaturalBlock};
 pub(crate) use limits::Limits;
 use order::{FlowPaths, Order};
-use units::rate_unit;
+use units::{log_sum, rate_unit};
 
 use crate::error::{Error, Result};
 use crate::interrupt::{Pacer, StopToken, check};
+use crate::parts::{self, InTurn, Parts, split_mut};
 use crate::paths::Paths;
 use crate::problem::Problem;
-use crate::runs::{Run, each_path, runs};
+use crate::runs::{Run, each_path, each_path_of, runs};
 use crate::utility::{Curvature, Units};
 
 /// Paths, or links that they cross, between two checks whether to stop.
@@ -70,15 +71,25 @@ pub(crate) struct Presolved {
     pub(crate) failed_flows: Vec<u32>,
     total_links: usize,
     total_paths: usize,
+    /// Who does the parts of passes over all flows.
+    pub(crate) parts: Arc<dyn Parts>,
 }
 
 impl Presolved {
     /// # Errors
     /// [`Error::Utility`] when a utility's values cannot be used, [`Error::Stopped`].
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
+        Self::in_parts(problem, Arc::new(InTurn))
+    }
+
+    /// The same, its passes and those of its certificates in parts.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn in_parts(problem: &Problem, parts: Arc<dyn Parts>) -> Result<Self> {
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
             Order::of(problem)?;
-        let uses = uses(problem, &original_paths)?;
+        let uses = uses(problem, &original_paths, &*parts)?;
         let links: Vec<u32> = (0..problem.links() as u32).filter(|&link| uses[link as usize] > 0).collect();
         let in_order = original_paths.iter().enumerate().all(|(path, &original)| original as usize == path);
         let is_whole = original_paths.len() == problem.paths().len() && links.len() == problem.links();
@@ -86,7 +97,7 @@ impl Presolved {
             true => (problem.shared_paths(), runs(problem.paths().indptr())),
             false => {
                 let numbers = (links.len() < problem.links()).then(|| numbers(&links, problem.links()));
-                let (paths, runs) = problem.paths().select(&original_paths, numbers.as_deref())?;
+                let (paths, runs) = problem.paths().select(&original_paths, numbers.as_deref(), &*parts)?;
                 (Arc::new(paths), runs)
             }
         };
@@ -97,12 +108,23 @@ impl Presolved {
             .zip(&capacities)
             .map(|(&link, &capacity)| [capacity, capacity / f64::from(uses[link as usize])])
             .collect();
-        let (mut ceilings, mut equal_shares) = smallest_pairs(&paths, &runs, &of_links)?;
-        let rate = rate_unit(&ceilings);
-        check()?;
-        for values in [&mut capacities, &mut ceilings, &mut equal_shares] {
-            values.iter_mut().for_each(|value| *value /= rate);
-        }
+        let ranges = parts::ranges(paths.len(), parts::PATHS);
+        let (mut ceilings, mut equal_shares) = (vec![0.0; paths.len()], vec![0.0; paths.len()]);
+        let pieces = split_mut(&mut ceilings, &ranges).zip(split_mut(&mut equal_shares, &ranges)).zip(ranges.clone());
+        let logs = parts::for_each(&*parts, pieces, |((ceilings, shares), range)| {
+            smallest_pairs(&paths, &runs, &of_links, range, ceilings, shares)?;
+            Ok(log_sum(ceilings))
+        })?;
+        let rate = rate_unit(logs.into_iter().sum(), paths.len());
+        let scale = |values: &mut [f64]| values.iter_mut().for_each(|value| *value /= rate);
+        scale(&mut capacities);
+        let pieces = split_mut(&mut ceilings, &ranges).zip(split_mut(&mut equal_shares, &ranges));
+        parts::for_each(&*parts, pieces, |(ceilings, shares)| {
+            check()?;
+            scale(ceilings);
+            scale(shares);
+            Ok(())
+        })?;
         let (mut caps, mut capped_flows) = (Vec::new(), Vec::new());
         if problem.has_rate_caps() || problem.has_flow_caps() {
             caps.extend(original_paths.iter().map(|&path| problem.rate_cap(path as usize) / rate));
@@ -133,6 +155,7 @@ impl Presolved {
             failed_flows,
             total_links: problem.links(),
             total_paths: problem.paths().len(),
+            parts,
         };
         if problem.curvature() == Curvature::MaxMin {
             // No marginals, no prices: its methods use the problem itself.
@@ -141,7 +164,7 @@ impl Presolved {
         this.cut_to_flow_caps(&mut equal_shares);
         let flow_shares = this.flow_totals(&equal_shares);
         let log_marginals = this.caller_log_marginals(problem, &blocks, &flow_shares)?;
-        this.units.log_price = units::log_price(&flow_shares, &log_marginals);
+        this.units.log_price = this.log_price(&flow_shares, &log_marginals)?;
         if blocks.iter().any(|(number, _)| problem.blocks()[*number].utility.in_units(&[], this.units).is_none()) {
             // Utilities without unit conversion need a price unit within the range of floats.
             this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
@@ -185,6 +208,28 @@ impl Presolved {
     #[inline(always)]
     pub(crate) fn each_path(&self, look: impl FnMut(usize, &[u32])) -> Result<()> {
         each_path(&self.paths, &self.runs, look)
+    }
+
+    /// The same for consecutive paths.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    #[inline(always)]
+    pub(crate) fn each_path_of(&self, which: Range<usize>, look: impl FnMut(usize, &[u32])) -> Result<()> {
+        each_path_of(&self.paths, &self.runs, which, look)
+    }
+
+    /// Consecutive flows whose paths a pass may take at once, each part with a list of all links of its own: one part
+    /// where flows have several paths, or a user-defined utility, which is called with all its flows.
+    pub(crate) fn flow_ranges(&self) -> Vec<Range<usize>> {
+        let is_whole = !self.is_single_path() || self.blocks.iter().any(|block| block.is_user_defined);
+        let least = if is_whole { usize::MAX } else { parts::PATHS.max(2 * self.capacities.len()) };
+        parts::ranges(self.flows(), least)
+    }
+
+    /// The chunks of consecutive flows, and their blocks.
+    pub(crate) fn chunks_of(&self, flows: &Range<usize>) -> impl Iterator<Item = (&NaturalBlock, Range<usize>)> {
+        self.blocks.iter().flat_map(move |block| block.chunks_of(flows).map(move |flows| (block, flows)))
     }
 
     /// An equal share of every link for every path through it, at most its cap: per path the smallest c_l/n_l along it,
@@ -233,13 +278,16 @@ impl Presolved {
     /// # Errors
     /// [`Error::Stopped`].
     pub(crate) fn marginals(&self, flow_rates: &[f64]) -> Result<Vec<f64>> {
-        let mut out = vec![0.0; flow_rates.len()];
-        for block in &self.blocks {
-            for flows in block.chunks() {
+        let (mut out, ranges) = (vec![0.0; flow_rates.len()], self.flow_ranges());
+        let pieces = split_mut(&mut out, &ranges).zip(ranges.clone());
+        parts::for_each(&*self.parts, pieces, |(piece, range)| {
+            for (block, flows) in self.chunks_of(&range) {
                 check()?;
-                block.utility.marginal_into(block.places(&flows), &flow_rates[flows.clone()], &mut out[flows]);
+                let out = &mut piece[flows.start - range.start..flows.end - range.start];
+                block.utility.marginal_into(block.places(&flows), &flow_rates[flows], out);
             }
-        }
+            Ok(())
+        })?;
         Ok(out)
     }
 
@@ -336,12 +384,20 @@ fn numbers(used: &[u32], links: usize) -> Vec<u32> {
     numbers
 }
 
-/// Of two values of every link, each smallest along every path.
-fn smallest_pairs(paths: &Paths, runs: &[Run], values: &[[f64; 2]]) -> Result<(Vec<f64>, Vec<f64>)> {
-    let (mut ones, mut others) = (Vec::with_capacity(paths.len()), Vec::with_capacity(paths.len()));
-    each_path(
+/// Of two values of every link, each smallest along every one of consecutive paths.
+fn smallest_pairs(
+    paths: &Paths,
+    runs: &[Run],
+    values: &[[f64; 2]],
+    range: Range<usize>,
+    ones: &mut [f64],
+    others: &mut [f64],
+) -> Result<()> {
+    let mut out = ones.iter_mut().zip(others);
+    each_path_of(
         paths,
         runs,
+        range,
         #[inline(always)]
         |_, links| {
             let mut smallest = [f64::INFINITY; 2];
@@ -350,11 +406,11 @@ fn smallest_pairs(paths: &Paths, runs: &[Run], values: &[[f64; 2]]) -> Result<(V
                 smallest[0] = if one < smallest[0] { one } else { smallest[0] };
                 smallest[1] = if other < smallest[1] { other } else { smallest[1] };
             }
-            ones.push(smallest[0]);
-            others.push(smallest[1]);
+            if let Some((one, other)) = out.next() {
+                (*one, *other) = smallest.into();
+            }
         },
-    )?;
-    Ok((ones, others))
+    )
 }
 
 /// The smallest of a path's links' values.

@@ -4,11 +4,13 @@
 //! there and back is exact), prices in U₀, the revenue-weighted mean of U' at an equal share.
 
 use std::f64::consts::LN_2;
+use std::ops::Range;
 
 use super::{CHUNK, Presolved};
 use crate::error::{Error, Result};
 use crate::interrupt::check;
 use crate::numerics::{exp, ln, vectorized};
+use crate::parts::{self, split_mut};
 use crate::problem::{Block, Problem};
 
 /// The part of a path's price that may be lost where floats do not hold it.
@@ -61,22 +63,35 @@ impl Presolved {
         all
     }
 
-    /// None for all of the caller's paths, and those of a function, which is given the number of a path and its links:
-    /// a link by its number here.
+    /// None for all of the caller's paths, and those of a function, which is given the number of a path, its flow and
+    /// its links: a link by its number here.
     ///
     /// # Errors
     /// [`Error::Stopped`].
     #[inline(always)]
-    pub(crate) fn caller_links(&self, mut of: impl FnMut(usize, &[u32]) -> Option<u32>) -> Result<Vec<Option<u32>>> {
+    pub(crate) fn caller_links(
+        &self,
+        of: impl Fn(usize, usize, &[u32]) -> Option<u32> + Sync,
+    ) -> Result<Vec<Option<u32>>> {
+        let of_ranges = parts::for_each(&*self.parts, self.flow_ranges(), |flows| {
+            let (paths, mut flow) = (self.paths_of_all(&flows), flows.start);
+            let mut found = Vec::with_capacity(paths.len());
+            self.each_path_of(
+                paths,
+                #[inline(always)]
+                |path, links| {
+                    while self.paths_of(flow).end <= path {
+                        flow += 1;
+                    }
+                    found.push(of(path, flow, links));
+                },
+            )?;
+            Ok(found)
+        })?;
         let mut all = vec![None; self.total_paths];
-        self.each_path(
-            #[inline(always)]
-            |path, links| {
-                if let Some(link) = of(path, links) {
-                    all[self.original_paths[path] as usize] = Some(self.links[link as usize]);
-                }
-            },
-        )?;
+        for (&path, found) in self.original_paths.iter().zip(of_ranges.into_iter().flatten()) {
+            all[path as usize] = found.map(|link| self.links[link as usize]);
+        }
         Ok(all)
     }
 
@@ -101,62 +116,83 @@ impl Presolved {
         blocks: &[(usize, Vec<u32>)],
         shares: &[f64],
     ) -> Result<Vec<f64>> {
-        let (mut logs, mut start) = (Vec::with_capacity(shares.len()), 0);
+        let (mut all, mut start) = (vec![0.0; shares.len()], 0);
         for (number, places) in blocks {
             let Block { utility, flows } = &problem.blocks()[*number];
-            let mut rates = vec![self.units.rate; flows.len()];
-            for (&place, share) in places.iter().zip(&shares[start..]) {
-                rates[place as usize] *= share;
+            let own = start..start + places.len();
+            start = own.end;
+            let (shares, logs) = (&shares[own.clone()], &mut all[own]);
+            if utility.in_units(&[], self.units).is_some() {
+                let ranges = parts::ranges(places.len(), parts::PATHS);
+                let pieces = split_mut(logs, &ranges).zip(ranges.clone());
+                parts::for_each(&*self.parts, pieces, |(logs, range)| {
+                    check()?;
+                    let (mut rates, given) = ([0.0; CHUNK], places[range.clone()].chunks(CHUNK));
+                    for ((places, shares), logs) in given.zip(shares[range].chunks(CHUNK)).zip(logs.chunks_mut(CHUNK)) {
+                        rates.iter_mut().zip(shares).for_each(|(rate, share)| *rate = share * self.units.rate);
+                        utility.log_marginal_at(places, &rates[..places.len()], logs);
+                    }
+                    Ok(())
+                })?;
+            } else {
+                // A user-defined utility is called with all its flows, in its order.
+                let mut rates = vec![self.units.rate; flows.len()];
+                places.iter().zip(shares).for_each(|(&place, share)| rates[place as usize] *= share);
+                let mut in_order = vec![0.0; flows.len()];
+                check()?;
+                utility.log_marginal_into(0..flows.len(), &rates, &mut in_order);
+                check()?;
+                logs.iter_mut().zip(places).for_each(|(log, &place)| *log = in_order[place as usize]);
             }
-            start += places.len();
-            let mut all = vec![0.0; flows.len()];
-            check()?;
-            utility.log_marginal_into(0..flows.len(), &rates, &mut all);
-            check()?;
-            let own = logs.len();
-            logs.extend(places.iter().map(|&place| all[place as usize]));
             // The logarithm is −∞ where the marginal is 0, as beyond a saturation.
-            if let Some(wrong) = logs[own..].iter().position(|log| log.is_nan() || *log == f64::INFINITY) {
-                let place = places[wrong] as usize;
+            if let Some(wrong) = logs.iter().position(|log| log.is_nan() || *log == f64::INFINITY) {
+                let (place, rate) = (places[wrong] as usize, shares[wrong] * self.units.rate);
                 // A negative one has no logarithm.
-                let (rate, marginal) = (rates[place], utility.marginal(place, rates[place]));
+                let marginal = utility.marginal(place, rate);
                 let what = format!("its marginal at rate {rate} is {marginal}, expected a finite number >= 0");
                 return Err(Error::Utility { flow: flows[place] as usize, what });
             }
         }
-        Ok(logs)
+        Ok(all)
     }
-}
 
-/// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue.
-pub(super) fn log_price(shares: &[f64], log_marginals: &[f64]) -> f64 {
-    let largest = log_marginals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if !largest.is_finite() {
-        return 0.0;
-    }
-    let (mut squares, mut revenue) = (0.0, 0.0);
-    let mut relatives = [0.0; CHUNK];
-    for (shares, logs) in shares.chunks(CHUNK).zip(log_marginals.chunks(CHUNK)) {
-        vectorized(
-            #[inline(always)]
-            || {
-                for (relative, &log) in relatives.iter_mut().zip(logs) {
-                    *relative = exp(log - largest);
-                }
-            },
-        );
-        for (share, relative) in shares.iter().zip(&relatives) {
-            squares += share * relative * relative;
-            revenue += share * relative;
+    /// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue.
+    pub(super) fn log_price(&self, shares: &[f64], log_marginals: &[f64]) -> Result<f64> {
+        let (parts, ranges) = (&*self.parts, parts::ranges(shares.len(), parts::PATHS));
+        let largest_of =
+            |range: Range<usize>| Ok(log_marginals[range].iter().copied().fold(f64::NEG_INFINITY, f64::max));
+        let largest = parts::for_each(parts, ranges.clone(), largest_of)?.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        if !largest.is_finite() {
+            return Ok(0.0);
         }
+        let of_ranges = parts::for_each(parts, ranges, |range| {
+            check()?;
+            let (mut squares, mut revenue, mut relatives) = (0.0, 0.0, [0.0; CHUNK]);
+            for (shares, logs) in shares[range.clone()].chunks(CHUNK).zip(log_marginals[range].chunks(CHUNK)) {
+                vectorized(
+                    #[inline(always)]
+                    || {
+                        for (relative, &log) in relatives.iter_mut().zip(logs) {
+                            *relative = exp(log - largest);
+                        }
+                    },
+                );
+                for (share, relative) in shares.iter().zip(&relatives) {
+                    squares += share * relative * relative;
+                    revenue += share * relative;
+                }
+            }
+            Ok([squares, revenue])
+        })?;
+        let [squares, revenue] = [0, 1].map(|which| of_ranges.iter().map(|sums| sums[which]).sum::<f64>());
+        Ok(largest + (squares / revenue).ln())
     }
-    largest + (squares / revenue).ln()
 }
 
-/// The power of two nearest to the geometric mean of the paths' smallest capacities.
-pub(super) fn rate_unit(smallest: &[f64]) -> f64 {
+/// Σ log of some values.
+pub(super) fn log_sum(values: &[f64]) -> f64 {
     let (mut sum, mut logs) = (0.0, [0.0; CHUNK]);
-    for some in smallest.chunks(CHUNK) {
+    for some in values.chunks(CHUNK) {
         vectorized(
             #[inline(always)]
             || {
@@ -167,6 +203,11 @@ pub(super) fn rate_unit(smallest: &[f64]) -> f64 {
         );
         logs[..some.len()].iter().for_each(|log| sum += log);
     }
-    let mean = sum / (smallest.len() as f64 * LN_2);
-    if smallest.is_empty() { 1.0 } else { mean.round().clamp(-1000.0, 1000.0).exp2() }
+    sum
+}
+
+/// The power of two nearest to the geometric mean of the paths' smallest capacities, given Σ log of those.
+pub(super) fn rate_unit(sum: f64, paths: usize) -> f64 {
+    let mean = sum / (paths as f64 * LN_2);
+    if paths == 0 { 1.0 } else { mean.round().clamp(-1000.0, 1000.0).exp2() }
 }

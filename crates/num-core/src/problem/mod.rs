@@ -4,12 +4,14 @@ mod blocks;
 mod changes;
 mod json;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Result, check_capacity, check_price};
 use crate::interrupt;
+use crate::parts::{self, InTurn, Parts};
 use crate::paths::Paths;
-use crate::utility::{Curvature, Utilities, Utility};
+use crate::utility::{Curvature, Units, Utilities, Utility};
 pub(crate) use blocks::Block;
 
 /// Paths that are looked at before a loop may end.
@@ -191,6 +193,9 @@ impl Problem {
     /// [`Error::Length`] unless there is one rate per path.
     pub fn flow_rates(&self, rates: &[f64]) -> Result<Vec<f64>> {
         self.check_rates(rates)?;
+        if self.pairs_flows_with_paths() {
+            return Ok(rates.to_vec());
+        }
         let mut flow_rates = vec![0.0; self.flows];
         for (&flow, &rate) in self.group.iter().zip(rates) {
             flow_rates[flow as usize] += rate;
@@ -223,11 +228,23 @@ impl Problem {
         if found != expected {
             return Err(Error::Length { what: "flow_rates".into(), found, expected, per: "flow" });
         }
+        Ok(self.values_in_parts(flow_rates, &InTurn))
+    }
+
+    fn values_in_parts(&self, flow_rates: &[f64], parts: &dyn Parts) -> Vec<f64> {
         let mut all = vec![0.0; self.flows];
         let max_min = self.curvature() == Curvature::MaxMin;
         if let ([block], false) = (self.blocks(), max_min) {
-            block.utility.value_into(0..self.flows, flow_rates, &mut all);
-            return Ok(all);
+            // A user-defined utility is called with all its flows.
+            let least = if block.utility.in_units(&[], Units::NONE).is_some() { parts::PATHS } else { usize::MAX };
+            let ranges = parts::ranges(self.flows, least);
+            let pieces = parts::split_mut(&mut all, &ranges).zip(ranges.clone());
+            let value = |(values, range): (&mut [f64], Range<usize>)| {
+                block.utility.value_into(range.clone(), &flow_rates[range], values);
+                Ok(())
+            };
+            parts::for_each(parts, pieces, value).expect("nothing stops it");
+            return all;
         }
         for block in self.blocks() {
             let rates: Vec<f64> = block.flows.iter().map(|&flow| flow_rates[flow as usize]).collect();
@@ -241,12 +258,12 @@ impl Problem {
             }
             block.flows.iter().zip(values).for_each(|(&flow, value)| all[flow as usize] = value);
         }
-        Ok(all)
+        all
     }
 
     /// Σ U_f(y_f) over the flows that are not left out; the smallest fair share for max-min problems.
-    pub(crate) fn objective(&self, flow_rates: &[f64], failed_flows: &[u32]) -> f64 {
-        let values = self.values(flow_rates).expect("one rate per flow");
+    pub(crate) fn objective(&self, flow_rates: &[f64], failed_flows: &[u32], parts: &dyn Parts) -> f64 {
+        let values = self.values_in_parts(flow_rates, parts);
         let mut failed = failed_flows.iter().peekable();
         let served = |&(flow, _): &(usize, f64)| failed.next_if(|&&failed| failed as usize == flow).is_none();
         let counted = values.into_iter().enumerate().filter(served).map(|(_, value)| value);

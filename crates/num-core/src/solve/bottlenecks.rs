@@ -57,13 +57,9 @@ fn by_price(problem: &Presolved, point: &FeasiblePoint) -> Result<Vec<Option<u32
     // The price of every full link.
     let of_full = point.prices.iter().zip(&point.relative_loads);
     let of_full: Vec<f64> = of_full.map(|(&price, &load)| if load >= 1.0 - IDLE { price } else { 0.0 }).collect();
-    let mut flow = 0;
     problem.caller_links(
         #[inline(always)]
-        |path, links| {
-            while problem.paths_of(flow).end <= path {
-                flow += 1;
-            }
+        |path, flow, links| {
             let least = (IDLE_SHARE * flow_rates[flow]).max(IDLE_PATH * smallest(&problem.capacities, links));
             if rates[path] <= least || rates[path] >= problem.caps[path] * (1.0 - AT_LIMIT) {
                 return None;

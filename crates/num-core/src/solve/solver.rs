@@ -15,6 +15,7 @@ use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
 use crate::normalize;
+use crate::parts::{InTurn, Parts};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
@@ -26,6 +27,8 @@ pub struct Solver {
     method: Box<dyn Method>,
     /// Makes the response to prices in place of the built-in loop, where that is faster *(given)*.
     respond: Option<Arc<MakeRespond>>,
+    /// Who does the passes over all flows *(given)*.
+    parts: Arc<dyn Parts>,
     /// Present where the method is `auto`.
     auto: Option<Auto>,
     /// The method's own, by name. None for a user-defined rule *(given)*.
@@ -49,10 +52,11 @@ impl Solver {
     /// [`Error::UnknownMethod`], [`Error::UnknownOption`], [`Error::Setting`], [`Error::Unsupported`] when the method
     /// cannot take the problem, [`Error::Utility`] when a utility's answers cannot be used.
     pub fn new(problem: &Problem, method: &str, options: &BTreeMap<String, f64>) -> Result<Self> {
-        Self::with_respond(problem, method, options, None)
+        Self::with_respond(problem, method, options, None, Arc::new(InTurn))
     }
 
-    /// The same, and the response to prices is made by `respond` where it makes one.
+    /// The same, and the response to prices is made by `respond` where it makes one. The parts of passes over all flows,
+    /// from the problem to the solution, are done by `parts`.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -61,13 +65,14 @@ impl Solver {
         method: &str,
         options: &BTreeMap<String, f64>,
         respond: Option<Arc<MakeRespond>>,
+        parts: Arc<dyn Parts>,
     ) -> Result<Self> {
         let info = MethodInfo::of(method, problem)?;
         let make = |presolved: &_| {
             let made = info.make(options, &Setup { problem, presolved, respond: respond.as_deref() });
             if method == AUTO { made.map_err(Error::of_auto) } else { made }
         };
-        let mut this = Self::start(problem, info.name, make)?;
+        let mut this = Self::start(problem, info.name, parts, make)?;
         this.auto = (method == AUTO).then(Auto::new);
         (this.respond, this.options) = (respond, Some(options.clone()));
         Ok(this)
@@ -79,16 +84,18 @@ impl Solver {
     /// [`Error::Unsupported`] and [`Error::Utility`] as [`new`](Self::new).
     pub fn with_rule(problem: &Problem, name: &'static str, rule: impl Into<Rule>) -> Result<Self> {
         SMOOTH.check(name, problem)?;
-        Self::start(problem, name, |presolved| Ok(Box::new(PriceMethod::new(rule.into(), name, presolved, None)?)))
+        let make = |presolved: &_| Ok(Box::new(PriceMethod::new(rule.into(), name, presolved, None)?) as Box<_>);
+        Self::start(problem, name, Arc::new(InTurn), make)
     }
 
     fn start(
         problem: &Problem,
         method_name: &'static str,
+        parts: Arc<dyn Parts>,
         make: impl FnOnce(&Arc<Presolved>) -> Result<Box<dyn Method>>,
     ) -> Result<Self> {
         let began = Instant::now();
-        let presolved = Arc::new(Presolved::new(problem)?);
+        let presolved = Arc::new(Presolved::in_parts(problem, Arc::clone(&parts))?);
         let mut method = make(&presolved)?;
         let mut state = State { prices: presolved.first_prices.clone(), rates: vec![0.0; presolved.paths.len()] };
         let estimate = method.start(&presolved, &mut state)?;
@@ -100,6 +107,7 @@ impl Solver {
             method_name,
             method,
             respond: None,
+            parts,
             auto: None,
             options: None,
             state,
@@ -156,7 +164,7 @@ impl Solver {
             return Err(Error::Unsupported { method, what, instead: "make another solver" });
         };
         let method = if self.auto.is_some() { AUTO } else { self.method_name };
-        let mut next = Self::with_respond(problem, method, options, self.respond.clone())?;
+        let mut next = Self::with_respond(problem, method, options, self.respond.clone(), self.parts.clone())?;
         let (prices, rates) = (self.prices(), self.raw_rates());
         // If prices or rates are not finite, it starts cold.
         if prices.iter().chain(&rates).all(|value| value.is_finite()) {
@@ -499,7 +507,7 @@ impl Solver {
         let loads = presolved.caller_loads(&point.loads);
         let failed_flows = presolved.failed_flows.clone();
         interrupt::check()?;
-        let objective = self.problem.objective(&flow_rates, &failed_flows);
+        let objective = self.problem.objective(&flow_rates, &failed_flows, &*self.parts);
         if objective.is_nan() {
             return Err(self.not_numbers());
         }

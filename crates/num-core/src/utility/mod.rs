@@ -176,6 +176,13 @@ pub trait Utility: fmt::Debug + Send + Sync {
         }
     }
 
+    /// log U'(x) of flows in any order. Not asked of a utility without [units](Self::in_units).
+    fn log_marginal_at(&self, flows: &[u32], rates: &[f64], out: &mut [f64]) {
+        for ((&flow, rate), out) in flows.iter().zip(rates.chunks(1)).zip(out.chunks_mut(1)) {
+            self.log_marginal_into(flow as usize..flow as usize + 1, rate, out);
+        }
+    }
+
     /// −d log U'(x) / d log x of a block, the elasticity of U' at rates > 0: α for α-fair utilities, 0 for linear ones.
     /// By a difference of logarithms, which is right where a demand stays at 0 or a tail is all but flat, too.
     fn elasticity_into(&self, flows: Range<usize>, rates: &[f64], out: &mut [f64]) {

@@ -164,6 +164,15 @@ macro_rules! as_power {
         fn log_marginal_into(&self, flows: std::ops::Range<usize>, rates: &[f64], out: &mut [f64]) {
             map_laws!(self, flows, rates, out, log_marginal);
         }
+        fn log_marginal_at(&self, flows: &[u32], rates: &[f64], out: &mut [f64]) {
+            let mut powers = [Power::default(); LAWS];
+            let pieces = rates.chunks(LAWS).zip(out.chunks_mut(LAWS));
+            for (flows, (rates, out)) in flows.chunks(LAWS).zip(pieces) {
+                let powers = &mut powers[..rates.len()];
+                laws!(self, flows.iter().map(|&flow| flow as usize), powers);
+                map!(powers, rates, out, log_marginal);
+            }
+        }
         fn elasticity_into(&self, flows: std::ops::Range<usize>, _rates: &[f64], out: &mut [f64]) {
             for (flow, out) in flows.zip(out) {
                 *out = self.parameters(flow).alpha;

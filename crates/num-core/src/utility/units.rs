@@ -16,6 +16,9 @@ pub struct Units {
 }
 
 impl Units {
+    /// The caller's own.
+    pub(crate) const NONE: Self = Self { rate: 1.0, log_price: 0.0 };
+
     /// The price that counts as 1. Under- and overflows where [`log_price`](Self::log_price) does not.
     pub fn price(self) -> f64 {
         self.log_price.exp()

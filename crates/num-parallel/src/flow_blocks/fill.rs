@@ -3,30 +3,30 @@
 //! their number.
 
 use std::ops::Range;
-use std::panic::resume_unwind;
-use std::thread;
 
-use netnum_core::interrupt::{Pacer, Tokens, check};
+use netnum_core::interrupt::{Pacer, check};
+use netnum_core::parts::for_each;
 use netnum_core::price::PowerDemands;
-use netnum_core::{Error, Paths, Result};
+use netnum_core::{Paths, Result};
 
 use super::block::FlowBlock;
 use super::partition::{Entry, Partition, Windows};
 use super::real::Real;
 use super::{FlowBlocks, own};
+use crate::parts::OnThreads;
 
 impl<R: Real> FlowBlocks<R> {
     /// Adds all flows of a problem, by their numbers.
     ///
     /// # Errors
-    /// [`Error::Threads`], [`Error::Stopped`].
+    /// [`Error::Stopped`](netnum_core::Error::Stopped).
     pub(super) fn fill(&mut self, paths: &Paths, demands: &[PowerDemands<'_>]) -> Result<()> {
         let (partition, threads) = (&self.shared.partition, self.team.threads());
         let mut shares: Vec<Vec<Draft<'_, R>>> = (0..threads.get()).map(|_| Vec::new()).collect();
         for (number, block) in self.blocks.iter_mut().enumerate() {
             shares[number % threads].push(Draft::new(number, own(block)));
         }
-        let work = |mut share: Vec<Draft<'_, R>>| {
+        let work = |mut share: Vec<Draft<'_, R>>| -> Result<()> {
             let mut sorter = Sorter::new(partition, &share);
             for demands in demands {
                 let mut finder = Finder::new(partition.windows());
@@ -41,20 +41,7 @@ impl<R: Real> FlowBlocks<R> {
             }
             Ok(())
         };
-        let (mut shares, tokens) = (shares.into_iter(), Tokens::in_force());
-        let own = shares.next().expect("there is a thread");
-        thread::scope(|scope| {
-            let start = |share| {
-                let tokens = tokens.clone();
-                let started = thread::Builder::new().spawn_scoped(scope, move || tokens.scope(|| work(share)));
-                started.map_err(|refusal| Error::threads(threads, refusal))
-            };
-            let others: Vec<_> = shares.map(start).collect::<Result<_>>()?;
-            let done = work(own);
-            let join =
-                |other: thread::ScopedJoinHandle<'_, _>| other.join().unwrap_or_else(|panic| resume_unwind(panic));
-            others.into_iter().map(join).fold(done, Result::and)
-        })
+        for_each(&OnThreads(threads), shares, work).map(|_| ())
     }
 }
 
@@ -81,7 +68,7 @@ impl Sorter {
     }
 
     /// # Errors
-    /// [`Error::Stopped`].
+    /// [`Error::Stopped`](netnum_core::Error::Stopped).
     fn sort(&mut self, partition: &Partition, paths: &Paths, flows: Range<usize>) -> Result<()> {
         check()?;
         self.of_flows.clear();
@@ -154,7 +141,7 @@ impl<'a, R: Real> Draft<'a, R> {
     /// Puts the flows into the block.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
+    /// [`Error::Stopped`](netnum_core::Error::Stopped).
     fn place(&mut self, demands: &PowerDemands<'_>) -> Result<()> {
         let buckets = self.block.buckets_mut();
         buckets.iter_mut().zip(self.counts.drain(..)).for_each(|(bucket, count)| bucket.reserve(count));
