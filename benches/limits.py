@@ -136,6 +136,7 @@ def churn(rounds: int) -> None:
     ended = [rng.choice(flows, batch, replace=False) for _ in range(1000)]
     allocator = netnum.Allocator(net.capacities)
     ids = np.array(allocator.start(paths(0, flows)))
+    allocator.tick()  # before it, links that carry nothing yet get prices of their own from every start and end
     state = {"next": 0}
 
     def replace() -> None:

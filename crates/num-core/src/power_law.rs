@@ -99,7 +99,7 @@ impl PowerLaw {
     /// U'(x), without the cap.
     pub fn marginal(&self, rate: f64) -> f64 {
         let ratio = self.weight / rate;
-        if self.alpha == 1.0 { ratio } else { ratio.powf(self.alpha) }
+        if self.alpha == 1.0 { ratio } else { power(ratio, self.alpha) }
     }
 
     /// (U')⁻¹(q), at most the cap; without one, ∞ for what costs nothing.
@@ -135,4 +135,10 @@ impl PowerLaw {
         let scale = if is_log { self.weight } else { self.weight.ln() };
         PowerDemand { is_log, scale, exponent: self.alpha.recip(), floor: self.floor(smallest_capacity) }
     }
+}
+
+/// x^y. Not inlined: compilers would compute it for logs, too, and choose afterwards.
+#[inline(never)]
+fn power(base: f64, exponent: f64) -> f64 {
+    base.powf(exponent)
 }
