@@ -30,6 +30,9 @@ impl Parts for InTurn {
 ///
 /// # Errors
 /// That of the first item that has one.
+///
+/// # Panics
+/// If `parts` does a part twice or not at all, and where `work` does.
 pub fn for_each<I: Send, O: Send>(
     parts: &dyn Parts,
     items: impl IntoIterator<Item = I>,
@@ -58,6 +61,8 @@ const MOST: usize = 64;
 
 /// Paths or flows of a part, at least: beside them its start is no cost.
 pub(crate) const PATHS: usize = 1 << 14;
+/// The same for each link, where a part has a list of all links.
+pub(crate) const PER_LINK: usize = 4;
 
 /// Consecutive pieces of a list, of these lengths.
 pub(crate) fn split_mut<'a, T>(
@@ -69,6 +74,14 @@ pub(crate) fn split_mut<'a, T>(
         list = rest;
         piece
     })
+}
+
+/// The pieces of a list for these ranges, which cover it, and the ranges.
+pub(crate) fn pieces<'a, T>(
+    list: &'a mut [T],
+    ranges: &'a [Range<usize>],
+) -> impl ExactSizeIterator<Item = (&'a mut [T], Range<usize>)> {
+    split_mut(list, ranges).zip(ranges.iter().cloned())
 }
 
 /// Adds up lists of one number per link, in their order.
@@ -108,8 +121,7 @@ mod tests {
         }
         let mut squares = [0; 4];
         let ranges = ranges(4, 2);
-        let pieces = split_mut(&mut squares, &ranges).zip(ranges.clone());
-        let found = for_each(&Backwards, pieces, |(piece, range)| {
+        let found = for_each(&Backwards, pieces(&mut squares, &ranges), |(piece, range)| {
             piece.iter_mut().zip(range.clone()).for_each(|(square, i)| *square = i * i);
             Ok(range.start)
         });

@@ -36,3 +36,40 @@ impl Parts for OnThreads {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netnum_core::interrupt::check;
+    use netnum_core::parts::for_each;
+    use netnum_core::{Error, StopToken};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    const THREE: OnThreads = OnThreads(NonZeroUsize::new(3).unwrap());
+
+    #[test]
+    fn every_part_is_done_once_and_what_it_found_is_in_its_place() {
+        let found = for_each(&THREE, 0..1000, |part| Ok(part * part)).unwrap();
+        assert_eq!(found, (0..1000).map(|part| part * part).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_token_stops_parts_on_all_threads() {
+        let token = StopToken::new();
+        let stopped = token.scope(|| {
+            for_each(&THREE, 0..100, |part| {
+                if part == 10 {
+                    token.stop();
+                }
+                check()
+            })
+        });
+        assert_eq!(stopped, Err(Error::Stopped));
+    }
+
+    #[test]
+    fn a_panic_of_a_part_comes_out() {
+        let work = |part: usize| if part == 57 { panic!("on the way") } else { Ok(part) };
+        assert!(catch_unwind(AssertUnwindSafe(|| for_each(&THREE, 0..100, work))).is_err());
+    }
+}

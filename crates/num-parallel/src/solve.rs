@@ -14,9 +14,9 @@ use netnum_core::{Paths, Problem, Result, Solver};
 use crate::flow_blocks::of_problem;
 use crate::parts::OnThreads;
 
-/// A solver as [`Solver::new`] makes it, at the prices of a similar problem's solution where they are given. Its price
-/// methods use up to `threads` threads, and faster loops than one flow after the other also where that is one. The
-/// answer has the same bits for any number of threads.
+/// A solver as [`Solver::new`] makes it, at the prices of a similar problem's solution where they are given. It uses up
+/// to `threads` threads, and its price methods have faster loops than one flow after the other also where that is one.
+/// The answer has the same bits for any number of threads.
 ///
 /// # Errors
 /// Those of [`Solver::new`] and [`Solver::warm_start`], [`Error::Threads`](netnum_core::Error::Threads),

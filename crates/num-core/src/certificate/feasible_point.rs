@@ -7,7 +7,7 @@ use super::numerical_saturation::NumericalSaturation;
 use crate::error::Result;
 use crate::interrupt::check;
 use crate::normalize::{FNorm, relative};
-use crate::parts::{self, split_mut};
+use crate::parts::{self, pieces, split_mut};
 use crate::presolve::Presolved;
 
 /// Rates made feasible by F-NORM, with their prices, and what goes with them.
@@ -41,9 +41,7 @@ impl<'a> FeasiblePoint<'a> {
         }
         problem.cut_to_flow_caps(&mut rates);
         check()?;
-        let (parts, ranges) = (&*problem.parts, problem.flow_ranges());
-        // Flows of several paths are one part.
-        let ranges: Vec<_> = ranges.iter().map(|flows| problem.paths_of_all(flows)).collect();
+        let (parts, ranges) = (&*problem.parts, problem.path_ranges());
         let of_ranges = parts::for_each(parts, ranges.clone(), |range| {
             let mut loads = vec![0.0; prices.len()];
             problem.each_path_of(
@@ -68,8 +66,8 @@ impl<'a> FeasiblePoint<'a> {
             (sum, fullest)
         };
         let mut path_prices = vec![0.0; rates.len()];
-        let pieces = split_mut(&mut path_prices, &ranges).zip(split_mut(&mut rates, &ranges)).zip(ranges.clone());
-        let of_ranges = parts::for_each(parts, pieces, |((path_prices, rates), range)| {
+        let both = split_mut(&mut path_prices, &ranges).zip(pieces(&mut rates, &ranges));
+        let of_ranges = parts::for_each(parts, both, |(path_prices, (rates, range))| {
             let mut loads = Vec::new();
             if overload == 0.0 {
                 problem.each_path_of(

@@ -56,10 +56,9 @@ impl FeasiblePoint<'_> {
         let (problem, numerical_saturation) = (self.problem, self.numerical_saturation()?);
         let mut splits = PathSplits::new(self, numerical_saturation)?;
         let (mut links, ranges) = (Slackness::new(self), problem.flow_ranges());
-        let of_ranges =
-            parts::for_each(&*problem.parts, ranges.iter().zip(links.split(&ranges)), |(range, columns)| {
-                self.response_residual(range, columns, splits.as_ref(), numerical_saturation)
-            })?;
+        let of_ranges = parts::for_each(&*problem.parts, ranges.iter().zip(links.split()), |(range, columns)| {
+            self.response_residual(range, columns, splits.as_ref(), numerical_saturation)
+        })?;
         let mut residual = 0.0f64;
         let mut count = |violation: f64| residual = larger(residual, violation);
         for (found, surplus) in of_ranges {

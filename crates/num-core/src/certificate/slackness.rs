@@ -30,10 +30,9 @@ impl<'a> Slackness<'a> {
         Self { point, moving, worths, smallest: vec![[f64::INFINITY; 2]; links], surplus: Vec::new() }
     }
 
-    /// The columns of consecutive flows' paths.
-    pub(super) fn split(&mut self, flows: &[Range<usize>]) -> impl Iterator<Item = Columns<'_>> {
-        let problem = self.point.problem;
-        let paths: Vec<Range<usize>> = flows.iter().map(|flows| problem.paths_of_all(flows)).collect();
+    /// The columns of the paths of [`Presolved::flow_ranges`](crate::presolve::Presolved::flow_ranges).
+    pub(super) fn split(&mut self) -> impl Iterator<Item = Columns<'_>> {
+        let paths = self.point.problem.path_ranges();
         let columns = split_mut(&mut self.worths, &paths).zip(split_mut(&mut self.moving, &paths));
         let columns = columns.collect::<Vec<_>>().into_iter();
         columns.zip(paths).map(|((worths, moving), paths)| Columns { first: paths.start, worths, moving })
@@ -43,10 +42,10 @@ impl<'a> Slackness<'a> {
     pub(super) fn add_up(&mut self) -> Result<()> {
         let Self { point, moving, worths, .. } = &*self;
         let problem = point.problem;
-        let of_ranges = parts::for_each(&*problem.parts, problem.flow_ranges(), |flows| {
+        let of_ranges = parts::for_each(&*problem.parts, problem.path_ranges(), |paths| {
             let mut smallest = vec![[f64::INFINITY; 2]; problem.capacities.len()];
             problem.each_path_of(
-                problem.paths_of_all(&flows),
+                paths,
                 #[inline(always)]
                 |path, links| {
                     let own = [moving[path], worths[path]];
@@ -69,10 +68,10 @@ impl<'a> Slackness<'a> {
         // Price and smallest rate of every link, side by side: every path reads both.
         let of_links: Vec<[f64; 2]> =
             prices.iter().zip(&self.smallest).map(|(&price, &[rate, _])| [price, rate]).collect();
-        let of_ranges = parts::for_each(&*problem.parts, problem.flow_ranges(), |flows| {
+        let of_ranges = parts::for_each(&*problem.parts, problem.path_ranges(), |paths| {
             let mut adjacent = problem.capacities.clone();
             problem.each_path_of(
-                problem.paths_of_all(&flows),
+                paths,
                 #[inline(always)]
                 |path, links| {
                     if self.moving[path] == f64::INFINITY {

@@ -51,7 +51,7 @@ pub(super) fn has_own_open_paths(problem: &Problem) -> bool {
 
 /// How many of some paths cross every link of a problem.
 pub(super) fn uses(problem: &Problem, paths: &[u32], parts: &dyn Parts) -> Result<Vec<u32>> {
-    let ranges = parts::ranges(paths.len(), parts::PATHS.max(problem.links()));
+    let ranges = parts::ranges(paths.len(), parts::PATHS.max(parts::PER_LINK * problem.links()));
     let is_whole = paths.len() == problem.paths().len();
     let of_ranges = parts::for_each(parts, ranges, |range| {
         let mut uses = vec![0u32; problem.links()];

@@ -41,11 +41,10 @@ impl NaturalBlock {
 pub(super) fn natural_blocks(problem: &Problem, blocks: &[(usize, Vec<u32>)], units: Units) -> Vec<NaturalBlock> {
     let mut start = 0;
     let natural = |(number, places): &(usize, Vec<u32>)| {
-        let Block { utility, flows } = &problem.blocks()[*number];
+        let block @ Block { utility, flows } = &problem.blocks()[*number];
         let range = start..start + places.len();
         start = range.end;
-        let known = utility.in_units(places, units);
-        let is_user_defined = known.is_none();
+        let (is_user_defined, known) = (block.is_user_defined(), utility.in_units(places, units));
         let rescale = || Box::new(Rescaled::new(Arc::clone(utility), places.clone(), flows.len(), units)) as Box<_>;
         let utility = known.unwrap_or_else(rescale);
         let may_jump = is_user_defined || utility.has_jumps(0..range.len());

@@ -10,7 +10,7 @@ use super::Presolved;
 use crate::error::Result;
 use crate::interrupt::check;
 use crate::numerics::{exp, vectorized};
-use crate::parts::{self, split_mut};
+use crate::parts::{self, pieces};
 
 impl Presolved {
     /// Prices in natural units from equal shares and log U' there in the caller's, O(crossings).
@@ -42,8 +42,7 @@ impl Presolved {
             return Ok(prices);
         }
         let ranges = self.flow_ranges();
-        let pieces = split_mut(&mut revenues, &ranges).zip(ranges.clone());
-        let of_ranges = parts::for_each(&*self.parts, pieces, |(revenues, range)| {
+        let of_ranges = parts::for_each(&*self.parts, pieces(&mut revenues, &ranges), |(revenues, range)| {
             marginals_of(revenues);
             let mut prices = vec![0.0; self.capacities.len()];
             self.each_path_of(

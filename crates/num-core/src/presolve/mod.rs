@@ -28,7 +28,7 @@ use units::{log_sum, rate_unit};
 
 use crate::error::{Error, Result};
 use crate::interrupt::{Pacer, StopToken, check};
-use crate::parts::{self, InTurn, Parts, split_mut};
+use crate::parts::{self, InTurn, Parts, pieces, split_mut};
 use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::runs::{Run, each_path, each_path_of, runs};
@@ -59,6 +59,7 @@ pub(crate) struct Presolved {
     pub(crate) saturations: Limits,
     flow_paths: FlowPaths,
     pub(crate) blocks: Vec<NaturalBlock>,
+    has_user_defined: bool,
     /// Of every link, where a price method starts.
     pub(crate) first_prices: Vec<f64>,
     /// [`equal_shares`](Self::equal_shares), once a method has asked for them.
@@ -110,16 +111,16 @@ impl Presolved {
             .collect();
         let ranges = parts::ranges(paths.len(), parts::PATHS);
         let (mut ceilings, mut equal_shares) = (vec![0.0; paths.len()], vec![0.0; paths.len()]);
-        let pieces = split_mut(&mut ceilings, &ranges).zip(split_mut(&mut equal_shares, &ranges)).zip(ranges.clone());
-        let logs = parts::for_each(&*parts, pieces, |((ceilings, shares), range)| {
+        let both = split_mut(&mut ceilings, &ranges).zip(pieces(&mut equal_shares, &ranges));
+        let logs = parts::for_each(&*parts, both, |(ceilings, (shares, range))| {
             smallest_pairs(&paths, &runs, &of_links, range, ceilings, shares)?;
             Ok(log_sum(ceilings))
         })?;
         let rate = rate_unit(logs.into_iter().sum(), paths.len());
         let scale = |values: &mut [f64]| values.iter_mut().for_each(|value| *value /= rate);
         scale(&mut capacities);
-        let pieces = split_mut(&mut ceilings, &ranges).zip(split_mut(&mut equal_shares, &ranges));
-        parts::for_each(&*parts, pieces, |(ceilings, shares)| {
+        let both = split_mut(&mut ceilings, &ranges).zip(split_mut(&mut equal_shares, &ranges));
+        parts::for_each(&*parts, both, |(ceilings, shares)| {
             check()?;
             scale(ceilings);
             scale(shares);
@@ -147,6 +148,7 @@ impl Presolved {
             flow_caps: capped_flows,
             saturations: Limits::default(),
             flow_paths,
+            has_user_defined: blocks.iter().any(|(number, _)| problem.blocks()[*number].is_user_defined()),
             blocks: Vec::new(),
             equal_shares: OnceLock::new(),
             links,
@@ -165,7 +167,7 @@ impl Presolved {
         let flow_shares = this.flow_totals(&equal_shares);
         let log_marginals = this.caller_log_marginals(problem, &blocks, &flow_shares)?;
         this.units.log_price = this.log_price(&flow_shares, &log_marginals)?;
-        if blocks.iter().any(|(number, _)| problem.blocks()[*number].utility.in_units(&[], this.units).is_none()) {
+        if this.has_user_defined {
             // Utilities without unit conversion need a price unit within the range of floats.
             this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
         }
@@ -222,9 +224,14 @@ impl Presolved {
     /// Consecutive flows whose paths a pass may take at once, each part with a list of all links of its own: one part
     /// where flows have several paths, or a user-defined utility, which is called with all its flows.
     pub(crate) fn flow_ranges(&self) -> Vec<Range<usize>> {
-        let is_whole = !self.is_single_path() || self.blocks.iter().any(|block| block.is_user_defined);
-        let least = if is_whole { usize::MAX } else { parts::PATHS.max(2 * self.capacities.len()) };
+        let is_whole = self.has_user_defined || !self.is_single_path();
+        let least = if is_whole { usize::MAX } else { parts::PATHS.max(parts::PER_LINK * self.capacities.len()) };
         parts::ranges(self.flows(), least)
+    }
+
+    /// The paths of [these flows](Self::flow_ranges).
+    pub(crate) fn path_ranges(&self) -> Vec<Range<usize>> {
+        self.flow_ranges().iter().map(|flows| self.paths_of_all(flows)).collect()
     }
 
     /// The chunks of consecutive flows, and their blocks.
@@ -279,8 +286,7 @@ impl Presolved {
     /// [`Error::Stopped`].
     pub(crate) fn marginals(&self, flow_rates: &[f64]) -> Result<Vec<f64>> {
         let (mut out, ranges) = (vec![0.0; flow_rates.len()], self.flow_ranges());
-        let pieces = split_mut(&mut out, &ranges).zip(ranges.clone());
-        parts::for_each(&*self.parts, pieces, |(piece, range)| {
+        parts::for_each(&*self.parts, pieces(&mut out, &ranges), |(piece, range)| {
             for (block, flows) in self.chunks_of(&range) {
                 check()?;
                 let out = &mut piece[flows.start - range.start..flows.end - range.start];

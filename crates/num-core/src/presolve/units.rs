@@ -10,7 +10,7 @@ use super::{CHUNK, Presolved};
 use crate::error::{Error, Result};
 use crate::interrupt::check;
 use crate::numerics::{exp, ln, vectorized};
-use crate::parts::{self, split_mut};
+use crate::parts::{self, pieces};
 use crate::problem::{Block, Problem};
 
 /// The part of a path's price that may be lost where floats do not hold it.
@@ -118,14 +118,13 @@ impl Presolved {
     ) -> Result<Vec<f64>> {
         let (mut all, mut start) = (vec![0.0; shares.len()], 0);
         for (number, places) in blocks {
-            let Block { utility, flows } = &problem.blocks()[*number];
+            let block @ Block { utility, flows } = &problem.blocks()[*number];
             let own = start..start + places.len();
             start = own.end;
             let (shares, logs) = (&shares[own.clone()], &mut all[own]);
-            if utility.in_units(&[], self.units).is_some() {
+            if !block.is_user_defined() {
                 let ranges = parts::ranges(places.len(), parts::PATHS);
-                let pieces = split_mut(logs, &ranges).zip(ranges.clone());
-                parts::for_each(&*self.parts, pieces, |(logs, range)| {
+                parts::for_each(&*self.parts, pieces(logs, &ranges), |(logs, range)| {
                     check()?;
                     let (mut rates, given) = ([0.0; CHUNK], places[range.clone()].chunks(CHUNK));
                     for ((places, shares), logs) in given.zip(shares[range].chunks(CHUNK)).zip(logs.chunks_mut(CHUNK)) {

@@ -5,13 +5,20 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::utility::{Family, Spec, Utilities, Utility};
+use crate::utility::{Family, Spec, Units, Utilities, Utility};
 
 /// One utility object and the flows it serves: `flows[i]`, in increasing order, has its parameters number `i`.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) utility: Arc<dyn Utility>,
     pub(crate) flows: Vec<u32>,
+}
+
+impl Block {
+    /// Whether the utility is user-defined: without conversion of units, and called with all its flows at once.
+    pub(crate) fn is_user_defined(&self) -> bool {
+        self.utility.in_units(&[], Units::NONE).is_none()
+    }
 }
 
 /// The blocks of a problem's utilities: those of one kind merged, flows that share an object together.

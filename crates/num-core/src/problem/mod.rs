@@ -11,7 +11,7 @@ use crate::error::{Error, Result, check_capacity, check_price};
 use crate::interrupt;
 use crate::parts::{self, InTurn, Parts};
 use crate::paths::Paths;
-use crate::utility::{Curvature, Units, Utilities, Utility};
+use crate::utility::{Curvature, Utilities, Utility};
 pub(crate) use blocks::Block;
 
 /// Paths that are looked at before a loop may end.
@@ -235,15 +235,13 @@ impl Problem {
         let mut all = vec![0.0; self.flows];
         let max_min = self.curvature() == Curvature::MaxMin;
         if let ([block], false) = (self.blocks(), max_min) {
-            // A user-defined utility is called with all its flows.
-            let least = if block.utility.in_units(&[], Units::NONE).is_some() { parts::PATHS } else { usize::MAX };
+            let least = if block.is_user_defined() { usize::MAX } else { parts::PATHS };
             let ranges = parts::ranges(self.flows, least);
-            let pieces = parts::split_mut(&mut all, &ranges).zip(ranges.clone());
             let value = |(values, range): (&mut [f64], Range<usize>)| {
                 block.utility.value_into(range.clone(), &flow_rates[range], values);
                 Ok(())
             };
-            parts::for_each(parts, pieces, value).expect("nothing stops it");
+            parts::for_each(parts, parts::pieces(&mut all, &ranges), value).expect("nothing stops it");
             return all;
         }
         for block in self.blocks() {

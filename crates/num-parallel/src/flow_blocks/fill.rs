@@ -1,6 +1,6 @@
 //! All flows of a problem into blocks at once: a piece of the problem after the other, sorted by block, so that paths are
-//! read once; then bucket by bucket with room for all. Threads fill a block each, so that the bits do not depend on
-//! their number.
+//! read once; then bucket by bucket with room for all. A thread fills every n-th block, so that the bits do not depend
+//! on their number.
 
 use std::ops::Range;
 
@@ -29,7 +29,9 @@ impl<R: Real> FlowBlocks<R> {
         let work = |mut share: Vec<Draft<'_, R>>| -> Result<()> {
             let mut sorter = Sorter::new(partition, &share);
             for demands in demands {
-                let mut finder = Finder::new(partition.windows());
+                let flows = demands.flows.len() / partition.blocks();
+                share.iter_mut().for_each(|draft| draft.reserve(flows));
+                let mut finder = Finder::new(partition.windows(), share.len());
                 for first in demands.flows.clone().step_by(PIECE) {
                     let flows = first..demands.flows.end.min(first + PIECE);
                     sorter.sort(partition, paths, flows)?;
@@ -115,6 +117,13 @@ impl<'a, R: Real> Draft<'a, R> {
         Self { number, block, flows, entries, buckets, counts: Vec::new(), scratch: Vec::new() }
     }
 
+    /// Makes room for about so many flows.
+    fn reserve(&mut self, flows: usize) {
+        self.flows.reserve(flows);
+        self.entries.reserve(2 * flows);
+        self.buckets.reserve(flows);
+    }
+
     fn add(&mut self, partition: &Partition, paths: &Paths, flows: &[u32], are_logs: bool, finder: &mut Finder) {
         let Self { number, block, entries, scratch, .. } = self;
         self.flows.extend_from_slice(flows);
@@ -186,12 +195,13 @@ struct Finder {
 }
 
 impl Finder {
-    /// How many are remembered.
-    const SIZE: usize = 1 << 12;
+    /// How many are remembered for each block, about.
+    const PER_BLOCK: usize = 1 << 8;
 
-    fn new(windows: Windows) -> Self {
+    fn new(windows: Windows, blocks: usize) -> Self {
+        let size = (Self::PER_BLOCK * blocks).next_power_of_two();
         // No key that fits in has only ones.
-        Self { bits: windows.bits(), last: vec![(u64::MAX, 0, 0); Self::SIZE] }
+        Self { bits: windows.bits(), last: vec![(u64::MAX, 0, 0); size] }
     }
 
     /// Notes an entry of a flow in its key.
@@ -211,7 +221,8 @@ impl Finder {
             return look_up();
         }
         let mixed = (key.windows ^ u64::from(key.block) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let last = &mut self.last[(mixed >> 52) as usize % Self::SIZE];
+        let places = self.last.len();
+        let last = &mut self.last[(mixed >> 40) as usize & (places - 1)];
         if (last.0, last.1) != (key.windows, key.block) {
             *last = (key.windows, key.block, look_up());
         }

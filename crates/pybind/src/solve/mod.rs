@@ -66,8 +66,9 @@ pub(crate) use trace::Trace;
 /// trace : bool
 ///     Whether to keep a row per iteration in `Solution.trace`. Certifies every iteration too.
 /// threads : int
-///     How many threads price methods may use, >= 1. More than one are used from 40 000 flows on. The solution has the
-///     same bits for any number.
+///     How many threads may be used, >= 1. Price methods use more than one from 40 000 flows on; problems with one path
+///     per flow and no user-defined utility are also prepared and certified on them. The solution has the same bits for
+///     any number.
 /// **options : float
 ///     Options of the method, such as ``gamma``.
 ///

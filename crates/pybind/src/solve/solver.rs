@@ -25,7 +25,7 @@ use crate::problem::Problem;
 /// warm_start : Solution, or array of float of shape (links,), optional
 ///     Prices to start from, as in `solve`.
 /// threads : int
-///     How many threads price methods may use, as in `solve`.
+///     How many threads may be used, as in `solve`.
 /// **options : float
 ///     Options of the method, such as ``gamma``.
 ///

@@ -83,8 +83,8 @@ struct Node {
     product: f64,
 }
 
-/// Paths that are looked at per link, of many: for the number of nodes, and for all of them. With 16 for the nodes steps
-/// are refused more often on 1024 racks, which costs more than it saves.
+/// Paths that are looked at per link, of many: for the number of nodes, and for all of them. With 16 for all of
+/// them steps are refused more often on 1024 racks, which costs more than it saves.
 const FIRST_SAMPLE: usize = 4;
 const SAMPLE: usize = 64;
 /// Nodes with a larger τ are ground.
@@ -121,13 +121,13 @@ impl FlatDirections {
         }
         let (mut ends, mut pacer) = (LinkEnds::new(links), Pacer::new());
         let sample = |per_link| spread(paths.len().min(per_link * links), paths.len()).map(|path| paths.links(path));
-        // More paths join more nodes: few of them show already that there are few.
+        // On a fabric of few switches some of the paths show that. Where nearly all paths have two links, nodes may be
+        // missed that all paths would show: then the rule goes on without them.
         join_ends(&mut ends, sample(FIRST_SAMPLE))?;
-        if ends.nodes().count() < FEWEST_NODES {
+        if ends.nodes() < FEWEST_NODES {
             return Ok(None);
         }
         join_ends(&mut ends, sample(SAMPLE))?;
-
         // Crossings of every end, and those that begin or end there.
         let (mut crossings, mut leaks) = (vec![0usize; 2 * links], vec![0usize; 2 * links]);
         for path in sample(SAMPLE) {
