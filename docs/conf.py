@@ -7,8 +7,7 @@ from pathlib import Path
 import netnum
 
 HERE = Path(__file__).parent
-# Plots of all pages look alike.
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE))  # for notebook_files
 
 project = "netnum"
 author = "The netnum authors"
@@ -17,6 +16,7 @@ version = release = netnum.__version__
 
 extensions = [
     "myst_nb",
+    "notebook_files",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -91,4 +91,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
+    "article_header_end": ["notebook.html"],
 }

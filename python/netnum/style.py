@@ -20,7 +20,7 @@ BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = "#0072b2", "#d55e00", "#009e73", 
 #: Text and axes.
 INK = "#777777"
 
-#: The colours of lines, in their order.
+#: The colours of lines, in their order. Those after the last are dashed.
 COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
 
 
@@ -46,7 +46,7 @@ def axes(ax: Axes | None = None, figsize: tuple[float, float] | None = None) -> 
 def dressed(ax: Axes) -> Axes:
     """Axes of this look."""
     ax.set_facecolor("none")
-    ax.set_prop_cycle(color=COLOURS)
+    ax.set_prop_cycle(color=COLOURS * 2, linestyle=["-"] * len(COLOURS) + ["--"] * len(COLOURS))
     ax.tick_params(which="both", colors=INK)
     for name, spine in ax.spines.items():
         spine.set_color(INK)
