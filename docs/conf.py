@@ -1,7 +1,12 @@
 """The site: `make docs` builds it into target/site, with every notebook run and every warning an error."""
 
-import socket
+import atexit
+import http.client
+import shutil
 import sys
+import tempfile
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import netnum
@@ -54,27 +59,33 @@ numpydoc_xref_param_type = False
 default_role = "py:obj"
 
 
-def is_reachable(host: str) -> bool:
-    """Whether other sites can be linked: their inventories are fetched from them."""
-    try:
-        socket.create_connection((host, 443), timeout=2).close()
-    except OSError:
-        return False
-    return True
-
-
-intersphinx_mapping = {
-    name: (f"https://{site}/", None)
-    for name, site in {
-        "python": "docs.python.org/3",
-        "numpy": "numpy.org/doc/stable",
-        "scipy": "docs.scipy.org/doc/scipy",
-        "networkx": "networkx.org/documentation/stable",
-        "pandas": "pandas.pydata.org/docs",
-        "matplotlib": "matplotlib.org/stable",
-    }.items()
-    if is_reachable(site.split("/")[0])
+OTHER_SITES = {
+    "python": "https://docs.python.org/3/",
+    "numpy": "https://numpy.org/doc/stable/",
+    "scipy": "https://docs.scipy.org/doc/scipy/",
+    "networkx": "https://networkx.org/documentation/stable/",
+    "pandas": "https://pandas.pydata.org/docs/",
+    "matplotlib": "https://matplotlib.org/stable/",
 }
+INVENTORIES = Path(tempfile.mkdtemp(prefix="netnum-inventories-"))
+atexit.register(shutil.rmtree, INVENTORIES, ignore_errors=True)
+
+
+def has_inventory(name: str) -> bool:
+    """Whether another site can be linked. One that cannot be reached is no warning: the build needs no network."""
+    request = urllib.request.Request(f"{OTHER_SITES[name]}objects.inv", headers={"User-Agent": "Sphinx"})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            content = answer.read()
+    except (OSError, http.client.HTTPException):
+        return False
+    (INVENTORIES / name).write_bytes(content)
+    return content.startswith(b"# Sphinx inventory")
+
+
+with ThreadPoolExecutor() as pool:
+    found = [name for name, is_there in zip(OTHER_SITES, pool.map(has_inventory, OTHER_SITES), strict=True) if is_there]
+intersphinx_mapping = {name: (OTHER_SITES[name], str(INVENTORIES / name)) for name in found}
 
 # --- look ---
 

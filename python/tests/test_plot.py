@@ -372,7 +372,7 @@ def test_crowded_places_are_drawn_apart_in_the_same_order():
 
 def test_the_style_of_the_pages_is_that_of_all_plots():
     with pyplot.style.context("netnum.pages"):
-        figure, ax = pyplot.subplots()
+        _, ax = pyplot.subplots()
         given = [(line["linestyle"], line["color"]) for line in pyplot.rcParams["axes.prop_cycle"]]
     own = netnum.style.axes()
     for one in (ax, own):
