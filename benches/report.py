@@ -241,7 +241,6 @@ and one thread, unless a table has another number. "By" names what the rows diff
 12288 flows, 9 x 16 x 4 are racks, servers in each, and spines. The command above a table measures it again in a clone
 of [the repository](https://github.com/netnum/netnum), with Rust installed; `make bench` and `make peers` measure and
 write the whole page.
-
 """
 
 

@@ -14,7 +14,7 @@ REWRITTEN = [
     (r":::\{dropdown\} ([^\n]*)\n(.*?)\n:::", r"<details><summary>\1</summary>\n\n\2\n\n</details>"),
     (r"```\{literalinclude\}.*?```", "(The listing stands on the page of the site.)"),
     (r"```\{toctree\}.*?```\n?", ""),
-    (r"\{\w+\}`([^`]*)`", r"`\1`"),
+    (r"\{[\w:]+\}`([^`]*)`", r"`\1`"),
     # Links between pages lead nowhere from a single file.
     (r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1"),
 ]
@@ -28,8 +28,8 @@ def as_markdown(myst):
 
 
 def is_notebook(app, page):
-    """Whether a page has code that was run."""
-    return app.env.metadata.get(page, {}).get("file_format") == "mystnb"
+    """Whether a page has code that was run; the start page is none."""
+    return page != app.config.root_doc and app.env.metadata.get(page, {}).get("file_format") == "mystnb"
 
 
 def write_all(app, exception):
