@@ -68,6 +68,14 @@ def grid(ax: Axes, axis: Any = "both") -> None:
     ax.set_axisbelow(True)
 
 
+def plain_ticks(axis: Any) -> None:
+    """Numbers such as 2, 5 and 10 along a logarithmic axis over few decades, in place of powers."""
+    from matplotlib.ticker import LogFormatter
+
+    axis.set_major_formatter(LogFormatter())
+    axis.set_minor_formatter(LogFormatter())
+
+
 def legend(ax: Axes, **options: Any) -> None:
     """A legend without a ground."""
     ax.legend(frameon=False, labelcolor=ink(ax), **options)
