@@ -39,7 +39,7 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-# --- notebooks: run at every build; a cell that fails is a warning with its traceback, and warnings fail `make docs` ---
+# --- notebooks: run at every build; a cell that fails is a warning, with its traceback, and fails `make docs` ---
 
 nb_execution_mode = "force"
 nb_execution_timeout = 60
