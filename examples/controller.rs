@@ -1,7 +1,7 @@
 //! A controller that reallocates every 10 ms, and survives a link that fails.
 //!
-//! Events come from a channel: flows start and end, links change. Every interval takes those that have arrived, iterates
-//! some tens of times, and sends the rates that have moved by more than the threshold.
+//! Events come from a channel: flows start and end, links change. Every interval takes those that have arrived,
+//! iterates some tens of times, and sends the rates that have moved by more than the threshold.
 //!
 //! Run it with `cargo run -p netnum-examples --example controller`.
 
