@@ -145,7 +145,7 @@ docs: $(BUILT) $(DOCS)
 	$(call say,Rust reference)
 	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p netnum-core -p netnum-parallel -p netnum-sim
 	$(call say,Site: notebooks run$(,) links are checked)
-	rm -rf target/site
+	rm -rf target/site target/doctrees
 	PYDEVD_DISABLE_FILE_VALIDATION=1 $(PY) -m sphinx --fail-on-warning --keep-going --quiet \
 		-d target/doctrees docs target/site
 	cp -r target/doc target/site/rust

@@ -235,9 +235,13 @@ def of_machine() -> str:
 
 HEADER = """# Benchmarks
 
-Written by `make bench` and `make peers` (`benches/report.py`); not edited by hand. Default builds, one thread unless
-a table has another number. Times are medians as criterion estimates them, ratios are against the baseline in the same
-run. """
+How long netnum takes on one machine, beside the simplest program for the same thing, and beside other solvers at the
+end. Times are medians, and ratios compare with the baseline of the same run; above 1 netnum is faster. A default build
+and one thread, unless a table has another number. "By" names what the rows differ in: 1536x12288 has 1536 nodes and
+12288 flows, 9 x 16 x 4 are racks, servers in each, and spines. The command above a table measures it again in a clone
+of [the repository](https://github.com/netnum/netnum), with Rust installed; `make bench` and `make peers` measure and
+write the whole page.
+"""
 
 
 def report(groups: dict[str, Group], peers: dict[str, Any] | None) -> str:

@@ -205,12 +205,13 @@ def line(row: Row) -> str:
 
 HEADER = """# Wide-area networks
 
-Written by `make wide-area` (`benches/wide_area.py --write`), in one run; not edited by hand. Several paths per flow,
-demands, one thread each, medians, from arrays to rates and prices. `max-min W` is weighted, `B` capped by demands,
+How fast and how exact netnum and other solvers are on wide-area networks with several paths per flow and demands: one
+thread each, medians of one run, from arrays to rates and prices. `max-min W` is weighted, `B` capped by demands,
 `alpha 1` weighted, `alpha 2` and `4` weighted and capped, `throughput` capped. "Gap" is what `netnum.certify` proves of
 an answer; "fairness error" is that of single rates against the proven max-min rates, the mean and the largest;
-"× netnum" is the time beside netnum's in the same run, at the same proven gap. The docstring of the script has how
-networks are drawn and what every method does.
+"× netnum" is the time beside netnum's in the same run, at the same proven gap. The page is written by `make wide-area`
+in a clone of [the repository](https://github.com/netnum/netnum); the head of its script, `benches/wide_area.py`, says
+how networks are drawn and what every method does.
 """
 
 

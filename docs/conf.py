@@ -1,14 +1,18 @@
 """The site: `make docs` builds it into target/site, with every notebook run and every warning an error."""
 
-import socket
+import atexit
+import http.client
+import shutil
 import sys
+import tempfile
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import netnum
 
 HERE = Path(__file__).parent
-# Plots of all pages look alike.
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE))  # for notebook_files
 
 project = "netnum"
 author = "The netnum authors"
@@ -17,6 +21,7 @@ version = release = netnum.__version__
 
 extensions = [
     "myst_nb",
+    "notebook_files",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -34,11 +39,12 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-# --- notebooks: run at every build, and a cell that fails fails the build ---
+# --- notebooks: run at every build; a cell that fails is a warning, with its traceback, and fails `make docs` ---
 
 nb_execution_mode = "force"
 nb_execution_timeout = 60
-nb_execution_raise_on_error = True
+nb_execution_raise_on_error = False
+nb_execution_show_tb = True
 nb_merge_streams = True
 nb_render_markdown_format = "myst"
 
@@ -54,27 +60,33 @@ numpydoc_xref_param_type = False
 default_role = "py:obj"
 
 
-def is_reachable(host: str) -> bool:
-    """Whether other sites can be linked: their inventories are fetched from them."""
-    try:
-        socket.create_connection((host, 443), timeout=2).close()
-    except OSError:
-        return False
-    return True
-
-
-intersphinx_mapping = {
-    name: (f"https://{site}/", None)
-    for name, site in {
-        "python": "docs.python.org/3",
-        "numpy": "numpy.org/doc/stable",
-        "scipy": "docs.scipy.org/doc/scipy",
-        "networkx": "networkx.org/documentation/stable",
-        "pandas": "pandas.pydata.org/docs",
-        "matplotlib": "matplotlib.org/stable",
-    }.items()
-    if is_reachable(site.split("/")[0])
+OTHER_SITES = {
+    "python": "https://docs.python.org/3/",
+    "numpy": "https://numpy.org/doc/stable/",
+    "scipy": "https://docs.scipy.org/doc/scipy/",
+    "networkx": "https://networkx.org/documentation/stable/",
+    "pandas": "https://pandas.pydata.org/docs/",
+    "matplotlib": "https://matplotlib.org/stable/",
 }
+INVENTORIES = Path(tempfile.mkdtemp(prefix="netnum-inventories-"))
+atexit.register(shutil.rmtree, INVENTORIES, ignore_errors=True)
+
+
+def has_inventory(name: str) -> bool:
+    """Whether another site can be linked. One that cannot be reached is no warning: the build needs no network."""
+    request = urllib.request.Request(f"{OTHER_SITES[name]}objects.inv", headers={"User-Agent": "Sphinx"})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            content = answer.read()
+    except (OSError, http.client.HTTPException):
+        return False
+    (INVENTORIES / name).write_bytes(content)
+    return content.startswith(b"# Sphinx inventory")
+
+
+with ThreadPoolExecutor() as pool:
+    found = [name for name, is_there in zip(OTHER_SITES, pool.map(has_inventory, OTHER_SITES), strict=True) if is_there]
+intersphinx_mapping = {name: (OTHER_SITES[name], str(INVENTORIES / name)) for name in found}
 
 # --- look ---
 
@@ -91,4 +103,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
+    "article_header_end": ["notebook.html"],
 }

@@ -81,7 +81,7 @@ def busiest_links(net, solution, unit, name):
 
 def convergence_plot(problem, title, file):
     """Draws the proven gap of every method over its iterations."""
-    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(8, 4))
     for method in METHODS:
         solution = netnum.solve(problem, method, tol=1e-9, max_iterations=300, trace=True)
         solution.plot_convergence(ax=axes)
@@ -94,6 +94,7 @@ def convergence_plot(problem, title, file):
 
 def main():
     """Solves both networks for proportional fairness."""
+    plt.style.use("netnum.pages")
     plots = Path(os.environ.get("NETNUM_PLOTS", "plots"))
     networks = [
         ("Abilene, every pair of its 11 routers", abilene(), 1e3, "Gbit/s", "abilene.png"),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ._core import Allocator, Problem, Report, Solution, Solutions
 
-BORDER = "border: 1px solid currentColor; border-collapse: collapse"
+BORDER = "border: 1px solid color-mix(in lab, currentColor 40%, transparent); border-collapse: collapse"
 STYLE = f"display: table; width: auto; margin: 0; {BORDER}; color: inherit; text-align: left"
 
 

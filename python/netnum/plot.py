@@ -161,6 +161,7 @@ def slowdowns(
             ax.fill_between(middle, np.maximum(mean - half, 1e-300), mean + half, color=colour, alpha=0.2, linewidth=0)
     ax.set_xscale("log")
     ax.set_yscale("log")
+    style.plain_ticks(ax.yaxis)
     ax.set_xlabel("flow size in bytes")
     ax.set_ylabel("slowdown")
     style.grid(ax)

@@ -20,7 +20,7 @@ BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = "#0072b2", "#d55e00", "#009e73", 
 #: Text and axes.
 INK = "#777777"
 
-#: The colours of lines, in their order.
+#: The colours of lines, in their order. Those after the last are dashed.
 COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
 
 
@@ -46,7 +46,7 @@ def axes(ax: Axes | None = None, figsize: tuple[float, float] | None = None) -> 
 def dressed(ax: Axes) -> Axes:
     """Axes of this look."""
     ax.set_facecolor("none")
-    ax.set_prop_cycle(color=COLOURS)
+    ax.set_prop_cycle(color=COLOURS * 2, linestyle=["-"] * len(COLOURS) + ["--"] * len(COLOURS))
     ax.tick_params(which="both", colors=INK)
     for name, spine in ax.spines.items():
         spine.set_color(INK)
@@ -66,6 +66,14 @@ def grid(ax: Axes, axis: Any = "both") -> None:
     """Lines behind the data."""
     ax.grid(True, which="major", axis=axis, color=ink(ax), alpha=0.25, linewidth=0.6)
     ax.set_axisbelow(True)
+
+
+def plain_ticks(axis: Any) -> None:
+    """Numbers such as 2, 5 and 10 along a logarithmic axis over few decades, in place of powers."""
+    from matplotlib.ticker import LogFormatter
+
+    axis.set_major_formatter(LogFormatter())
+    axis.set_minor_formatter(LogFormatter())
 
 
 def legend(ax: Axes, **options: Any) -> None:

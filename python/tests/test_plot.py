@@ -8,6 +8,7 @@ import pytest
 
 import netnum
 import netnum.plot
+import netnum.style
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -367,3 +368,17 @@ def test_crowded_places_are_drawn_apart_in_the_same_order():
     grid = np.array([(x, y) for x in range(7) for y in range(7)], dtype=float)
     again = netnum.plot.layout.drawn_apart(grid)
     assert [len(np.unique(column.round(9))) for column in again.T] == [7, 7]
+
+
+def test_the_style_of_the_pages_is_that_of_all_plots():
+    with pyplot.style.context("netnum.pages"):
+        _, ax = pyplot.subplots()
+        given = [(line["linestyle"], line["color"]) for line in pyplot.rcParams["axes.prop_cycle"]]
+    own = netnum.style.axes()
+    for one in (ax, own):
+        assert matplotlib.colors.to_hex(one.xaxis.label.get_color()) == netnum.style.INK
+        assert one.get_facecolor()[3] == one.figure.get_facecolor()[3] == 0.0
+    assert [color for _, color in given] == list(netnum.style.COLOURS * 2)
+    for linestyle, color in given:
+        for (line,) in (ax.plot([0.0]), own.plot([0.0])):
+            assert (line.get_linestyle(), line.get_color()) == (linestyle, color)

@@ -41,6 +41,18 @@ def test_sizes_know_their_mean_and_points():
     assert len(sim.sizes.web_search.points) == 12
 
 
+def test_sizes_of_samples_are_those_samples():
+    samples = np.array([200.0, 100.0, 900.0, 200.0])
+    sizes = sim.sizes.from_samples(samples, "mine")
+    assert (sizes.name, sizes.mean) == ("mine", samples.mean())
+    assert [sizes.quantile(part) for part in (0.2, 0.3, 0.7, 0.8)] == [100.0, 200.0, 200.0, 900.0]
+    drawn = sim.Workload.poisson(netnum.topology.star(4, capacity=1e9), sizes, load=0.5, flows=500, seed=1).sizes
+    assert set(drawn) == set(samples)
+    for wrong, message in [([], "there are no samples"), ([1.0, -2.0], "point 0 of the sizes is at -2 bytes")]:
+        with pytest.raises(netnum.NumError, match=message):
+            sim.sizes.from_samples(wrong)
+
+
 @pytest.mark.parametrize(
     "sizes", [sim.sizes.data_mining, sim.sizes.exponential(2e4), sim.Sizes([(1, 0.5), (2, 1)], "mine")]
 )
@@ -419,7 +431,7 @@ def test_bad_runs_are_named(net, workload):
         sim.simulate(net, workload, routing="ospf")
     with pytest.raises(netnum.NumError, match="until is -1, expected a number >= 0"):
         sim.simulate(net, workload, until=-1)
-    with pytest.raises(netnum.ProblemError, match="flow 0 has destination 99, expected an end of the network"):
+    with pytest.raises(netnum.ProblemError, match="flow 0 has destination 99, expected an end from 0 to"):
         sim.simulate(net, sim.Workload([0], [0], [99], [1]))
 
 

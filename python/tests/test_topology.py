@@ -328,3 +328,17 @@ def test_a_walk_may_be_listed_in_any_order_and_come_as_a_matrix():
     )
     assert netnum.Problem(net, matrix, netnum.AlphaFair(1.0)).flows == 40
     assert netnum.Problem(net, [path[::-1] for path in paths], netnum.AlphaFair(1.0)).flows == 40
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: topology.parking_lot([1.0, 2.0]), "n must be an integer, the number of links, not list"),
+        (lambda: topology.parking_lot(2, [1.0, 2.0]), "capacity must be a number, that of every link, not list"),
+    ],
+)
+def test_a_chain_of_several_capacities_is_made_of_one_that_has_equal_ones(make, message):
+    with pytest.raises(TypeError) as error:
+        make()
+    assert str(error.value) == f"{message}: parking_lot(n).with_capacities(capacities) has a capacity for each link"
+    assert list(topology.parking_lot(2).with_capacities([1.0, 2.0]).capacities) == [1.0, 2.0]

@@ -20,7 +20,7 @@ pub enum Error {
         /// The number.
         value: f64,
         /// Its range.
-        expected: &'static str,
+        expected: String,
     },
     /// A trace that goes back in time.
     #[error(

@@ -73,6 +73,7 @@ fn traces_name_the_line() {
         ("arrival,source,destination,sizes", "without a column \"size\", did you mean \"sizes\"?"),
         ("arrival", "without a column \"source\""),
         ("size,arrival,source,destination,size", "with two columns \"size\""),
+        ("arrival;source;destination;size", "without a column \"arrival\": columns are separated by ',', not by ';'"),
     ] {
         let found = read(&format!("# x\n{header}\n0,0,1,5"));
         assert_eq!(found, format!("line 2 of the trace has the header {header:?} {wrong}"));
@@ -398,7 +399,7 @@ fn a_run_names_the_pair_without_a_route() {
     let backwards = Workload::new(vec![0.0, 0.0], vec![0, 1], vec![1, 0], vec![1.0, 1.0]).unwrap();
     assert!(message(run(&backwards, f64::INFINITY)).starts_with("pair 1 from "));
     let nowhere = Workload::new(vec![0.0], vec![0], vec![7], vec![1.0]).unwrap();
-    assert_eq!(message(run(&nowhere, f64::INFINITY)), "flow 0 has destination 7, expected an end of the network");
+    assert_eq!(message(run(&nowhere, f64::INFINITY)), "flow 0 has destination 7, expected an end from 0 to 1");
     assert_eq!(message(run(&two_flows(), -1.0)), "until is -1, expected a number >= 0");
     assert_eq!(message(run(&two_flows(), f64::NEG_INFINITY)), "until is -inf, expected a number >= 0");
     assert_eq!(message(run(&two_flows(), f64::NAN)), "until is NaN, expected a number >= 0");

@@ -1,9 +1,13 @@
 """Distributions of flow sizes: measured ones from papers, and others.
 
-Each is a `Sizes`. Other distributions are ``netnum.sim.Sizes([(bytes, fraction of flows that are no larger), ...])``.
+Each is a `Sizes`. Other distributions are ``netnum.sim.Sizes([(bytes, fraction of flows that are no larger), ...])``,
+and those of measured flows ``netnum.sim.sizes.from_samples(bytes)``.
 """
 
-from .._core import Sizes
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._core import NumError, Sizes
 
 __all__ = [
     "data_mining",
@@ -13,6 +17,7 @@ __all__ = [
     "facebook_hadoop",
     "facebook_web",
     "fixed",
+    "from_samples",
     "web_search",
 ]
 
@@ -31,3 +36,39 @@ facebook_hadoop = Sizes.named("facebook_hadoop")
 
 fixed = Sizes.fixed
 exponential = Sizes.exponential
+
+
+def from_samples(samples: ArrayLike, name: str = "samples") -> Sizes:
+    """The sizes that were measured, each as likely as the others.
+
+    Parameters
+    ----------
+    samples : array of float, shape (samples,)
+        Bytes, in any order.
+    name : str
+        Its name in reprs.
+
+    Returns
+    -------
+    Sizes
+        Of the same mean as the samples.
+
+    Raises
+    ------
+    NumError
+        Without samples.
+    ProblemError
+        Naming the point of a size that is not > 0; points are samples in increasing order, each of them twice.
+
+    Examples
+    --------
+    >>> sizes = netnum.sim.sizes.from_samples([200.0, 100.0, 900.0])
+    >>> sizes.mean, sizes.quantile(0.5)
+    (400.0, 200.0)
+    """
+    ordered = np.sort(np.asarray(samples, dtype=float).ravel())
+    if not len(ordered):
+        raise NumError("there are no samples")
+    # The fraction of flows rises at each sample, and nowhere else.
+    fractions = np.arange(len(ordered) + 1) / len(ordered)
+    return Sizes(np.column_stack([np.repeat(ordered, 2), np.repeat(fractions, 2)[1:-1]]), name)

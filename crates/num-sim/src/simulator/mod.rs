@@ -97,7 +97,8 @@ fn check_ends(net: &Topology, workload: &Workload) -> Result<()> {
     for (what, ends) in [("source", workload.sources()), ("destination", workload.destinations())] {
         for (flow, &end) in ends.iter().enumerate() {
             if end >= net.ends() {
-                return Err(Error::Flow { flow, what, value: end as f64, expected: "an end of the network" });
+                let expected = format!("an end from 0 to {}", net.ends() - 1);
+                return Err(Error::Flow { flow, what, value: end as f64, expected });
             }
             pacer.did(1)?;
         }

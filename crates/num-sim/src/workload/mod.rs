@@ -69,17 +69,27 @@ impl Workload {
         let (mut previous, mut pacer) = (0.0, Pacer::new());
         for (flow, (&time, &size)) in arrivals.iter().zip(&sizes).enumerate() {
             if !(time.is_finite() && time >= 0.0) {
-                return Err(Error::Flow { flow, what: "arrival", value: time, expected: "a finite number >= 0" });
+                return Err(Error::Flow {
+                    flow,
+                    what: "arrival",
+                    value: time,
+                    expected: "a finite number >= 0".into(),
+                });
             }
             if time < previous {
                 return Err(Error::Unsorted { flow, time, previous });
             }
             if !(size.is_finite() && size > 0.0) {
-                return Err(Error::Flow { flow, what: "size", value: size, expected: "a finite number > 0" });
+                return Err(Error::Flow { flow, what: "size", value: size, expected: "a finite number > 0".into() });
             }
             if sources[flow] == destinations[flow] {
                 let value = destinations[flow] as f64;
-                return Err(Error::Flow { flow, what: "destination", value, expected: "another end than its source" });
+                return Err(Error::Flow {
+                    flow,
+                    what: "destination",
+                    value,
+                    expected: "another end than its source".into(),
+                });
             }
             previous = time;
             pacer.did(1)?;

@@ -36,7 +36,7 @@ impl Production {
         for (flow, &value) in rates.iter().enumerate() {
             if !(value.is_finite() && value > 0.0) {
                 let (what, expected) = ("production rate", "a finite number > 0");
-                return Err(Error::Flow { flow, what, value, expected });
+                return Err(Error::Flow { flow, what, value, expected: expected.into() });
             }
             pacer.did(1)?;
         }

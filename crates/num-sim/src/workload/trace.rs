@@ -178,8 +178,11 @@ impl Layout {
             match (places.next(), places.next()) {
                 (_, Some(_)) => Err(format!("has the header {shown:?} with two columns {name:?}")),
                 (None, _) if column < 4 || columns.contains_key(COLUMNS[column]) => {
-                    let near = did_you_mean(name, fields);
-                    Err(format!("has the header {shown:?} without a column {name:?}{near}"))
+                    let hint = match shown.chars().find(|mark| fields.len() == 1 && ";\t|".contains(*mark)) {
+                        Some(mark) => format!(": columns are separated by ',', not by {mark:?}"),
+                        None => did_you_mean(name, fields),
+                    };
+                    Err(format!("has the header {shown:?} without a column {name:?}{hint}"))
                 }
                 (place, _) => Ok(place),
             }

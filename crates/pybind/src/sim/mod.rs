@@ -126,6 +126,9 @@ fn changes_of(net: &Topology, changes: &Bound<'_, PyAny>) -> PyResult<Vec<Capaci
 ///   is the time of the next call if there is no other event before. Each result replaces the one before: None, or
 ///   rates alone, means no such call.
 ///
+/// It is also called when the last present flow has ended, with 0 flows: an array without entries is right then, and
+/// a policy that takes a minimum or a mean over flows returns None first.
+///
 /// ``flows.max_min()`` are the max-min rates, as a start. A policy that computes rates otherwise must take into account
 /// that the application of a flow may be slow (`flows.caps`), and that a flow over several paths puts only a share of
 /// its rate on a link (`flows.shares`).

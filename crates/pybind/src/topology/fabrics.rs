@@ -1,6 +1,7 @@
 //! Ready-made networks: a function each, which `netnum.topology` has under the same name.
 
 use netnum_core::Topology as Core;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::Topology;
@@ -116,6 +117,20 @@ pub(crate) fn single_link(py: Python<'_>, capacity: f64) -> PyResult<Topology> {
     made(py, || Core::single_link(capacity))
 }
 
+/// One number. Chains of several capacities are common in exercises, so that a list is likely here.
+fn of_every_link(capacity: &Bound<'_, PyAny>) -> PyResult<f64> {
+    match capacity.extract() {
+        Ok(capacity) => Ok(capacity),
+        Err(_) => Err(one_expected("capacity must be a number, that of every link", capacity)?),
+    }
+}
+
+fn one_expected(expected: &str, given: &Bound<'_, PyAny>) -> PyResult<PyErr> {
+    let kind = given.get_type().name()?;
+    let instead = "parking_lot(n).with_capacities(capacities) has a capacity for each link";
+    Ok(PyTypeError::new_err(format!("{expected}, not {kind}: {instead}")))
+}
+
 /// n links in a chain: link i runs from node i to node i + 1.
 ///
 /// Parameters
@@ -136,7 +151,13 @@ pub(crate) fn single_link(py: Python<'_>, capacity: f64) -> PyResult<Topology> {
 /// (array([0, 1, 2]), array([10., 10., 10.]))
 #[pyfunction]
 #[pyo3(signature = (n, capacity=1.0))]
-pub(crate) fn parking_lot(n: &Bound<'_, PyAny>, capacity: f64) -> PyResult<Topology> {
+pub(crate) fn parking_lot(
+    n: &Bound<'_, PyAny>,
+    #[pyo3(from_py_with = of_every_link)] capacity: f64,
+) -> PyResult<Topology> {
+    if n.hasattr("__len__")? {
+        return Err(one_expected("n must be an integer, the number of links", n)?);
+    }
     let links = count("n", n, 1)?;
     made(n.py(), || Core::parking_lot(links, capacity))
 }
