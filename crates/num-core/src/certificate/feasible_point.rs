@@ -21,7 +21,7 @@ pub(crate) struct FeasiblePoint<'a> {
     pub(crate) rates: Vec<f64>,
     /// ŷ_f of every flow; empty where each has one path, whose rate it is.
     totals: Vec<f64>,
-    /// Load of every link under x̂, and load/c.
+    /// Load of every link under x̂, of all ranks, and load/c.
     pub(crate) loads: Vec<f64>,
     pub(crate) relative_loads: Vec<f64>,
     /// [`numerical_saturation`](Self::numerical_saturation), once it was found.
@@ -32,7 +32,8 @@ impl<'a> FeasiblePoint<'a> {
     /// Two passes over the paths. Rates and prices are as they were found; the caps are imposed here.
     ///
     /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped), as everything here that passes over all flows.
+    /// [`Error::Stopped`](crate::Error::Stopped) and those of [`Ranks`](crate::Ranks), as everything here that passes
+    /// over all flows.
     pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &[f64]) -> Result<Self> {
         let mut rates = raw_rates.to_vec();
         for (rate, &cap) in rates.iter_mut().zip(problem.caps.of(0..raw_rates.len())) {
@@ -45,6 +46,7 @@ impl<'a> FeasiblePoint<'a> {
             #[inline(always)]
             |path, links| links.iter().for_each(|&link| loads[link as usize] += rates[path]),
         )?;
+        problem.ranks.sum(&mut loads)?;
         let mut relative_loads = relative(loads.clone(), &problem.capacities);
         let overload = most_over_one(&relative_loads);
         // [price, load/c] of every link, side by side: every path reads both.
@@ -71,6 +73,7 @@ impl<'a> FeasiblePoint<'a> {
                     links.iter().for_each(|&link| loads[link as usize] += rate);
                 },
             )?;
+            problem.ranks.sum(&mut loads)?;
             relative_loads = relative(loads.clone(), &problem.capacities);
         } else {
             problem.each_path(

@@ -131,7 +131,9 @@ impl FeasiblePoint<'_> {
             }
         }
         links.residuals(adjacent).for_each(count);
-        Ok(residual)
+        let mut largest = [residual];
+        problem.ranks.max(&mut largest)?;
+        Ok(largest[0])
     }
 
     /// U' of some flows, just below its saturation where a flow is there.

@@ -42,7 +42,7 @@ impl<'a> Slackness<'a> {
         (&mut self.worths[paths.clone()], &mut self.moving[paths])
     }
 
-    /// What all paths leave to their links.
+    /// What all paths on all ranks leave to their links.
     pub(super) fn add_up(&mut self) -> Result<()> {
         let Self { point, moving, worths, smallest, .. } = self;
         point.problem.each_path(
@@ -56,7 +56,8 @@ impl<'a> Slackness<'a> {
                     *worth = if own[1] < *worth { own[1] } else { *worth };
                 }
             },
-        )
+        )?;
+        point.problem.ranks.min(smallest.as_flattened_mut())
     }
 
     /// By link: its adjacent rate d_l (`kkt.rs`).
@@ -83,6 +84,7 @@ impl<'a> Slackness<'a> {
                 }
             },
         )?;
+        problem.ranks.min(&mut adjacent)?;
         Ok(adjacent)
     }
 

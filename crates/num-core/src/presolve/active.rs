@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::interrupt::{Pacer, check};
 use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::ranks::Ranks;
 
 /// The open paths of every flow.
 ///
@@ -48,8 +49,14 @@ pub(super) fn has_own_open_paths(problem: &Problem) -> bool {
         && problem.pairs_flows_with_paths()
 }
 
-/// How many of some paths cross every link of a problem.
-pub(super) fn uses(problem: &Problem, paths: &[u32]) -> Result<Vec<u32>> {
+/// How many of some paths cross every link of a problem, over all ranks.
+pub(super) fn uses(problem: &Problem, paths: &[u32], ranks: &Ranks) -> Result<Vec<f64>> {
+    let mut uses: Vec<f64> = own_uses(problem, paths)?.into_iter().map(f64::from).collect();
+    ranks.sum(&mut uses)?;
+    Ok(uses)
+}
+
+fn own_uses(problem: &Problem, paths: &[u32]) -> Result<Vec<u32>> {
     let mut uses = vec![0u32; problem.links()];
     if paths.len() == problem.paths().len() {
         for some in problem.paths().indices().chunks(CHECKED) {

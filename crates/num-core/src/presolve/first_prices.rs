@@ -15,7 +15,7 @@ impl Presolved {
     /// Prices in natural units from equal shares and log U' there in the caller's, O(crossings).
     ///
     /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped).
+    /// [`Error::Stopped`](crate::Error::Stopped), and those of [`Ranks`](crate::Ranks).
     pub(super) fn revenue_split(&self, shares: &[f64], log_marginals: Vec<f64>) -> Result<Vec<f64>> {
         let (mut revenues, log_price) = (log_marginals, self.units.log_price);
         vectorized(
@@ -38,6 +38,7 @@ impl Presolved {
                 links.iter().for_each(|&link| prices[link as usize] += part / self.capacities[link as usize]);
             },
         )?;
+        self.ranks.sum(&mut prices)?;
         Ok(prices)
     }
 }

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::check;
 use crate::numerics::{exp, ln, vectorized};
 use crate::problem::{Block, Problem};
+use crate::ranks::Ranks;
 
 /// The part of a path's price that may be lost where floats do not hold it.
 const LOST: f64 = 1e-9;
@@ -128,11 +129,13 @@ impl Presolved {
     }
 }
 
-/// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue.
-pub(super) fn log_price(shares: &[f64], log_marginals: &[f64]) -> f64 {
-    let largest = log_marginals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+/// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue, over all ranks.
+pub(super) fn log_price(shares: &[f64], log_marginals: &[f64], ranks: &Ranks) -> Result<f64> {
+    let mut largest = [log_marginals.iter().copied().fold(f64::NEG_INFINITY, f64::max)];
+    ranks.max(&mut largest)?;
+    let [largest] = largest;
     if !largest.is_finite() {
-        return 0.0;
+        return Ok(0.0);
     }
     let (mut squares, mut revenue) = (0.0, 0.0);
     let mut relatives = [0.0; CHUNK];
@@ -150,11 +153,13 @@ pub(super) fn log_price(shares: &[f64], log_marginals: &[f64]) -> f64 {
             revenue += share * relative;
         }
     }
-    largest + (squares / revenue).ln()
+    let mut sums = [squares, revenue];
+    ranks.sum(&mut sums)?;
+    Ok(largest + (sums[0] / sums[1]).ln())
 }
 
-/// The power of two nearest to the geometric mean of the paths' smallest capacities.
-pub(super) fn rate_unit(smallest: &[f64]) -> f64 {
+/// The power of two nearest to the geometric mean of the smallest capacities of all paths on all ranks.
+pub(super) fn rate_unit(smallest: &[f64], ranks: &Ranks) -> Result<f64> {
     let (mut sum, mut logs) = (0.0, [0.0; CHUNK]);
     for some in smallest.chunks(CHUNK) {
         vectorized(
@@ -167,6 +172,9 @@ pub(super) fn rate_unit(smallest: &[f64]) -> f64 {
         );
         logs[..some.len()].iter().for_each(|log| sum += log);
     }
-    let mean = sum / (smallest.len() as f64 * LN_2);
-    if smallest.is_empty() { 1.0 } else { mean.round().clamp(-1000.0, 1000.0).exp2() }
+    let mut sums = [sum, smallest.len() as f64];
+    ranks.sum(&mut sums)?;
+    let [sum, count] = sums;
+    let mean = sum / (count * LN_2);
+    Ok(if count == 0.0 { 1.0 } else { mean.round().clamp(-1000.0, 1000.0).exp2() })
 }
