@@ -10,11 +10,11 @@ Each flow has a utility and one or more paths, each link a capacity; `solve` fin
     solution.rates, solution.prices, solution.gap
 
 Besides what stands here, `netnum.topology` has networks and files of them, `netnum.demands` the volumes between their
-nodes, and `netnum.sim` the simulation of flows that start and end. Continue with `help(netnum.solve)`,
+nodes, `netnum.sim` the simulation of flows that start and end, and `netnum.distributed` solves over many machines. Continue with `help(netnum.solve)`,
 `help(netnum.Problem)`, `help(netnum.Allocator)` and `help(netnum.topology)`.
 """
 
-from . import demands, sim, topology
+from . import demands, distributed, sim, topology
 from ._core import (
     Allocator,
     AlphaFair,
@@ -80,6 +80,7 @@ __all__ = [
     "certify",
     "check_utility",
     "demands",
+    "distributed",
     "f_norm",
     "failure_study",
     "fill",

@@ -28,6 +28,7 @@ __all__ = [
     "Problem",
     "ProblemError",
     "Progress",
+    "Ranks",
     "Report",
     "Routing",
     "Sizes",
@@ -62,6 +63,7 @@ __all__ = [
     "single_link",
     "solve",
     "solve_many",
+    "solve_part",
     "star",
     "u_norm",
 ]
@@ -270,6 +272,29 @@ def solve(
     progress: bool = False,
     trace: bool = False,
     threads: int = 1,
+    **options: float,
+) -> Solution: ...
+@final
+class Ranks:
+    def __new__(cls, comm: Any) -> Ranks: ...
+    @property
+    def rank(self) -> int: ...
+    def fail(self, message: str) -> None: ...
+
+def solve_part(
+    problem: Problem,
+    ranks: Ranks,
+    method: str = "auto",
+    *,
+    tol: float = 1e-6,
+    stop: Literal["rates", "gap", "kkt"] = "rates",
+    max_iterations: int | None = None,
+    time_limit: float | None = None,
+    warm_start: Solution | ArrayLike | None = None,
+    callback: Callable[[Progress], object] | None = None,
+    progress: bool = False,
+    trace: bool = False,
+    threads: int | None = None,
     **options: float,
 ) -> Solution: ...
 @overload

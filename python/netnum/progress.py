@@ -1,7 +1,7 @@
-"""The progress bar of ``progress=True``, over one of three tasks.
+"""The progress bar of ``progress=True``, over one of four tasks.
 
 ``solve`` shows how much of the way from the first gap to the tolerance is done, ``solve_many`` how many of the
-problems, ``simulate`` how many of the flows. The way of a solve is measured in decades: from a gap of 1 to a tolerance
+problems, ``sweep`` of its tasks, ``simulate`` how many of the flows. The way of a solve is measured in decades: from a gap of 1 to a tolerance
 of 1e-6 there are six, and each counts the same. The time that a simulation still takes is estimated from the speed of
 the last third of what is done: events become slower while flows accumulate, so that the estimate is too short then, and
 too long while many flows end. The bar is tqdm's where that is installed, else one line on stderr.
@@ -67,6 +67,16 @@ class Problems:
         return 100.0 * done / max(self.total, 1), f"{done} of {self.total} problems"
 
 
+class Tasks:
+    """The tasks of a sweep."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+
+    def progress(self, done: int) -> tuple[float, str]:
+        return 100.0 * done / self.total, f"{done} of {self.total} tasks"
+
+
 class Flows:
     """The flows of a simulation, or its simulated time where more of that is over."""
 
@@ -92,7 +102,7 @@ class Flows:
         return (1.0 - done) * (self._clock() - self._when[last]) / (done - self._done[last])
 
 
-TASKS: dict[str, Callable[..., Task]] = {"solve": Solve, "solve_many": Problems, "simulate": Flows}
+TASKS: dict[str, Callable[..., Task]] = {"solve": Solve, "solve_many": Problems, "simulate": Flows, "sweep": Tasks}
 """The tasks by the names of the functions that show them."""
 
 

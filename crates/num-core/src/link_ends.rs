@@ -42,8 +42,16 @@ impl LinkEnds {
     /// # Panics
     /// If there is no such link.
     pub fn join(&mut self, one: u32, next: u32) {
-        let (one, next) = (self.node(one as usize), self.node(self.links + next as usize));
-        self.parents[one.max(next)] = one.min(next) as u32;
+        self.unite(one as usize, self.links + next as usize);
+    }
+
+    /// Two sides are at one node.
+    ///
+    /// # Panics
+    /// If there is no such side.
+    pub fn unite(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.node(one), self.node(other));
+        self.parents[one.max(other)] = one.min(other) as u32;
     }
 }
 

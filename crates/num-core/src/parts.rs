@@ -18,7 +18,7 @@ pub trait Parts: fmt::Debug + Send + Sync {
 
 /// One part after the other.
 #[derive(Debug)]
-pub(crate) struct InTurn;
+pub struct InTurn;
 
 impl Parts for InTurn {
     fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {

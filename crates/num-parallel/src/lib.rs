@@ -54,4 +54,4 @@ pub use flow_blocks::Real;
 pub use k_shortest::k_shortest_paths;
 pub use many::{Batch, BatchObserver, solve_many};
 pub use scenarios::Scenarios;
-pub use solve::solver;
+pub use solve::{parts, respond, solver};

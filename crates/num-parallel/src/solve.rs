@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use netnum_core::price::PowerDemands;
+use netnum_core::parts::Parts;
+use netnum_core::price::{MakeRespond, PowerDemands};
 use netnum_core::{Paths, Problem, Result, Solver};
 
 use crate::flow_blocks::of_problem;
@@ -28,12 +29,22 @@ pub fn solver(
     threads: NonZeroUsize,
     prices: Option<&[f64]>,
 ) -> Result<Solver> {
-    let respond = Arc::new(move |links: usize, paths: &Paths, demands: &[PowerDemands<'_>]| {
-        of_problem(links, paths, demands, threads)
-    });
-    let mut solver = Solver::with_respond(problem, method, options, Some(respond), Arc::new(OnThreads(threads)))?;
+    let mut solver = Solver::with_respond(problem, method, options, Some(respond(threads)), parts(threads))?;
     if let Some(prices) = prices {
         solver.warm_start(prices)?;
     }
     Ok(solver)
+}
+
+/// Makes the response to prices by flow blocks, on up to so many threads, where these are faster than the loop over
+/// flows: what [`Solver::with_respond`] and [`PartSetup`](netnum_core::solve::PartSetup) take.
+pub fn respond(threads: NonZeroUsize) -> Arc<MakeRespond> {
+    Arc::new(move |links: usize, paths: &Paths, demands: &[PowerDemands<'_>]| {
+        of_problem(links, paths, demands, threads)
+    })
+}
+
+/// Does the parts of passes over all flows on up to so many threads: what the same two take.
+pub fn parts(threads: NonZeroUsize) -> Arc<dyn Parts> {
+    Arc::new(OnThreads(threads))
 }

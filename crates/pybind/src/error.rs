@@ -86,7 +86,11 @@ impl Raise for Error {
             | Self::BandwidthFunction { .. }
             | Self::MissingField { .. }
             | Self::Utility { .. } => UtilityError::new_err(message),
-            Self::Setting { .. } | Self::Threads { .. } | Self::Stopped => NumError::new_err(message),
+            Self::Setting { .. }
+            | Self::Threads { .. }
+            | Self::RankFailed { .. }
+            | Self::RanksDiffer { .. }
+            | Self::Stopped => NumError::new_err(message),
             Self::Memory { .. } => PyMemoryError::new_err(message),
             _ => ProblemError::new_err(message),
         }

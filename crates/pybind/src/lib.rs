@@ -7,6 +7,7 @@
 //! | `detach.rs` | long calls without the GIL, with Ctrl-C and the exceptions of callbacks |
 //! | `progress_bar.rs` | the bar of `progress=True` |
 //! | `paths.rs`, `problem.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the core's items of those names |
+//! | `ranks.rs` | solves over the ranks of a communicator |
 //! | `topology/` | `Topology`, its nodes and links by name, ready-made networks |
 //! | `allocator.rs` | the online allocator |
 //! | `utility/` | a class for each family; `user.rs` makes a utility of a Python object |
@@ -23,6 +24,7 @@ mod numbers;
 mod paths;
 mod problem;
 mod progress_bar;
+mod ranks;
 mod sim;
 mod solve;
 mod topology;
@@ -60,6 +62,8 @@ mod _core {
     use crate::paths::Paths;
     #[pymodule_export]
     use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::ranks::{Ranks, solve_part};
     #[pymodule_export]
     use crate::sim::{Flows, Network, Policy, Report, Routing, Sizes, Split, UpdateTraffic, Workload};
     #[pymodule_export]

@@ -34,6 +34,7 @@ from .._core import (
 )
 from . import sizes
 from .plots import plot_fct
+from .sweeps import Sweep, sweep
 
 __all__ = [
     "Flows",
@@ -43,6 +44,7 @@ __all__ = [
     "Routing",
     "Sizes",
     "Split",
+    "Sweep",
     "UpdateTraffic",
     "Workload",
     "all_to_all",
@@ -54,4 +56,5 @@ __all__ = [
     "routings",
     "simulate",
     "sizes",
+    "sweep",
 ]

@@ -22,7 +22,7 @@ pub(crate) struct FeasiblePoint<'a> {
     pub(crate) rates: Vec<f64>,
     /// ŷ_f of every flow; empty where each has one path, whose rate it is.
     totals: Vec<f64>,
-    /// Load of every link under x̂, and load/c.
+    /// Load of every link under x̂, of all ranks, and load/c.
     pub(crate) loads: Vec<f64>,
     pub(crate) relative_loads: Vec<f64>,
     /// [`numerical_saturation`](Self::numerical_saturation), once it was found.
@@ -33,7 +33,8 @@ impl<'a> FeasiblePoint<'a> {
     /// Two passes over the paths. Rates and prices are as they were found; the caps are imposed here.
     ///
     /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped), as everything here that passes over all flows.
+    /// [`Error::Stopped`](crate::Error::Stopped) and those of [`Ranks`](crate::Ranks), as everything here that passes
+    /// over all flows.
     pub(crate) fn new(problem: &'a Presolved, raw_rates: &[f64], prices: &[f64]) -> Result<Self> {
         let mut rates = raw_rates.to_vec();
         for (rate, &cap) in rates.iter_mut().zip(problem.caps.of(0..raw_rates.len())) {
@@ -52,6 +53,7 @@ impl<'a> FeasiblePoint<'a> {
             Ok(loads)
         })?;
         let mut loads = parts::add_up(of_ranges);
+        problem.ranks.sum(&mut loads)?;
         let mut relative_loads = relative(loads.clone(), &problem.capacities);
         let overload = most_over_one(&relative_loads);
         // [price, load/c] of every link, side by side: every path reads both.
@@ -93,6 +95,7 @@ impl<'a> FeasiblePoint<'a> {
         })?;
         if overload > 0.0 {
             loads = parts::add_up(of_ranges);
+            problem.ranks.sum(&mut loads)?;
             relative_loads = relative(loads.clone(), &problem.capacities);
         }
         let totals = if problem.is_single_path() { Vec::new() } else { problem.flow_totals(&rates).into_owned() };

@@ -45,6 +45,7 @@ use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::numerics::vectorized;
 use crate::parts;
+use crate::ranks::Ranks;
 
 impl FeasiblePoint<'_> {
     /// The gap as defined above. One pass over the paths, a chunk at a time.
@@ -54,21 +55,23 @@ impl FeasiblePoint<'_> {
             self.free_and_bound_limited(&flows, numerical_saturation)
         })?;
         let (mut free, mut bound_limited) = (Free::default(), Vec::new());
-        for found in of_ranges {
-            let Some((own, limited)) = found else { return Ok(f64::INFINITY) };
+        for (own, limited) in of_ranges {
             free.add(own);
             bound_limited.extend(limited);
         }
+        if problem.ranks.any(free.is_lost)? {
+            return Ok(f64::INFINITY);
+        }
         self.add_idle_revenue(&mut free, &mut bound_limited)?;
-        Ok(free.relative_gap(&bound_limited))
+        free.relative_gap(&bound_limited, &problem.ranks)
     }
 
-    /// What consecutive flows miss; none where one of them would have what it cannot pay.
+    /// What consecutive flows miss.
     fn free_and_bound_limited(
         &self,
         range: &Range<usize>,
         numerical_saturation: &[NumericalSaturation],
-    ) -> Result<Option<(Free, Vec<BoundLimited>)>> {
+    ) -> Result<(Free, Vec<BoundLimited>)> {
         let (problem, flow_rates) = (self.problem, self.flow_rates());
         let (mut best, mut marginals) = (BestResponse::default(), Vec::new());
         let mut free = Free::default();
@@ -109,9 +112,7 @@ impl FeasiblePoint<'_> {
                 let missing = missing(best.scratch[number], cost);
                 let lost = bound_value == 0.0 && would_pay == 0.0 && rates[number] < best.rates[number];
                 // The marginal of a power law is positive: 0 is an underflow.
-                if lost && block.utility.alpha(flow - block.flows.start).is_some() {
-                    return Ok(None);
-                }
+                free.is_lost |= lost && block.utility.alpha(flow - block.flows.start).is_some();
                 let numerical_saturation = numerical_saturation_of(numerical_saturation, flow);
                 if numerical_saturation.is_at(marginals[number]) {
                     let value = bound_value.max(numerical_saturation.revenue);
@@ -125,13 +126,15 @@ impl FeasiblePoint<'_> {
                 }
             }
         }
-        Ok(Some((free, bound_limited)))
+        Ok((free, bound_limited))
     }
 
-    /// Adds the idle capacity of the links at their prices to what the flows miss and pay: all of it together where no
-    /// flow is bound-limited, else to each flow its part.
+    /// Adds up the sums of all ranks, and the idle capacity of the links at their prices to what the flows miss and
+    /// pay: all of it together where no flow is bound-limited, else to each flow its part.
     fn add_idle_revenue(&self, free: &mut Free, bound_limited: &mut [BoundLimited]) -> Result<()> {
-        if bound_limited.is_empty() {
+        let ranks = &self.problem.ranks;
+        if !ranks.any(!bound_limited.is_empty())? {
+            free.add_up(ranks)?;
             let links = self.prices.iter().zip(&self.problem.capacities).zip(&self.loads);
             let idled: f64 = links.map(|((price, capacity), load)| price * (capacity - load).max(0.0)).sum();
             free.missing += idled;
@@ -155,7 +158,7 @@ impl FeasiblePoint<'_> {
                 }
             }
         }
-        Ok(())
+        free.add_up(ranks)
     }
 
     /// The idle capacity of the links, at their prices.
@@ -171,11 +174,7 @@ impl FeasiblePoint<'_> {
                 this.even[link] = price * capacity;
             }
         }
-        if !this.even.is_empty() {
-            let mut counts = vec![0.0; self.prices.len()];
-            problem.paths.indices().iter().for_each(|&link| counts[link as usize] += 1.0);
-            this.even.iter_mut().zip(counts).for_each(|(worth, count)| *worth /= f64::max(count, 1.0));
-        }
+        this.even.iter_mut().zip(&problem.uses).for_each(|(worth, uses)| *worth /= uses);
         this
     }
 }
@@ -212,6 +211,8 @@ struct Free {
     revenue: f64,
     /// Their payments, with their part of the idle capacity at its price.
     paid: f64,
+    /// Whether the marginal of a power law is lost: nothing is proven then.
+    is_lost: bool,
 }
 
 /// Sums that flows are added to in turn, so that an addition need not wait for the one before.
@@ -219,10 +220,19 @@ const LANES: usize = 8;
 
 impl Free {
     /// Adds other flows.
-    fn add(&mut self, Self { missing, revenue, paid }: Self) {
+    fn add(&mut self, Self { missing, revenue, paid, is_lost }: Self) {
         self.missing += missing;
         self.revenue += revenue;
         self.paid += paid;
+        self.is_lost |= is_lost;
+    }
+
+    /// The sums over the flows of all ranks.
+    fn add_up(&mut self, ranks: &Ranks) -> Result<()> {
+        let mut sums = [self.missing, self.revenue, self.paid];
+        ranks.sum(&mut sums)?;
+        [self.missing, self.revenue, self.paid] = sums;
+        Ok(())
     }
 
     /// Adds flows with one path that pay and are not at a bound: prices, rates ŷ and marginals there, rates y and what
@@ -241,16 +251,17 @@ impl Free {
             },
         );
         let [missing, revenue, paid] = sums.map(|lanes| lanes.iter().sum::<f64>());
-        self.add(Self { missing, revenue, paid });
+        self.add(Self { missing, revenue, paid, is_lost: false });
     }
 
-    /// The gap, given the bound-limited flows.
-    fn relative_gap(self, bound_limited: &[BoundLimited]) -> f64 {
+    /// The gap, given the sums of all ranks and the bound-limited flows of this one.
+    fn relative_gap(self, bound_limited: &[BoundLimited], ranks: &Ranks) -> Result<f64> {
         let scale = if self.paid > 0.0 { self.paid.min(self.revenue) } else { self.revenue };
-        let (mut missing, mut alone) = (self.missing, 0.0f64);
+        let (mut missing, mut alone) = (0.0, 0.0f64);
         for &BoundLimited { missing: own, value, .. } in bound_limited {
             if own == f64::INFINITY {
-                return own;
+                missing = own;
+                break;
             }
             if value > scale {
                 alone = larger(alone, if value.is_finite() { own / value } else { f64::NAN });
@@ -258,12 +269,19 @@ impl Free {
                 missing += own;
             }
         }
+        let (mut limited, mut most) = ([missing], [alone]);
+        ranks.sum(&mut limited)?;
+        ranks.max(&mut most)?;
+        let (missing, alone) = (self.missing + limited[0], most[0]);
+        if limited[0] == f64::INFINITY {
+            return Ok(f64::INFINITY);
+        }
         let together = match missing {
             0.0 | f64::INFINITY => missing,
             _ if scale.is_infinite() => f64::NAN,
             _ => missing / scale,
         };
-        larger(together, alone)
+        Ok(larger(together, alone))
     }
 }
 

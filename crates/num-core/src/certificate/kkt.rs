@@ -75,7 +75,9 @@ impl FeasiblePoint<'_> {
             }
         }
         links.residuals(adjacent).for_each(count);
-        Ok(residual)
+        let mut largest = [residual];
+        problem.ranks.max(&mut largest)?;
+        Ok(largest[0])
     }
 
     /// By how much consecutive flows miss their best responses, at most, and the paths with a surplus. Writes worths

@@ -23,13 +23,13 @@ pub(super) struct PathSplits<'a> {
 }
 
 impl<'a> PathSplits<'a> {
-    /// None where every flow has one path.
+    /// None where every flow on every rank has one path.
     pub(super) fn new(
         point: &'a FeasiblePoint<'a>,
         numerical_saturation: &'a [NumericalSaturation],
     ) -> Result<Option<Self>> {
         let FeasiblePoint { problem, prices, path_prices, .. } = point;
-        if problem.is_single_path() {
+        if !problem.has_several_paths {
             return Ok(None);
         }
         let (mut marginals, mut below) = (vec![0.0; problem.flows()], Vec::new());
@@ -52,6 +52,7 @@ impl<'a> PathSplits<'a> {
                 }
             }
         }
+        problem.ranks.min(&mut least_paid)?;
         Ok(Some(Self { point, marginals, numerical_saturation, least_paid, crossed: vec![0; prices.len()] }))
     }
 

@@ -38,7 +38,7 @@ impl<'a> Slackness<'a> {
         columns.zip(paths).map(|((worths, moving), paths)| Columns { first: paths.start, worths, moving })
     }
 
-    /// What all paths leave to their links.
+    /// What all paths on all ranks leave to their links.
     pub(super) fn add_up(&mut self) -> Result<()> {
         let Self { point, moving, worths, .. } = &*self;
         let problem = point.problem;
@@ -59,7 +59,7 @@ impl<'a> Slackness<'a> {
         for found in of_ranges {
             self.smallest.iter_mut().zip(found).for_each(|(smallest, own)| least(smallest, own));
         }
-        Ok(())
+        problem.ranks.min(self.smallest.as_flattened_mut())
     }
 
     /// By link: its adjacent rate d_l (`kkt.rs`).
@@ -95,6 +95,7 @@ impl<'a> Slackness<'a> {
             let smaller = |(least, own): (&mut f64, f64)| *least = if own < *least { own } else { *least };
             adjacent.iter_mut().zip(found).for_each(smaller);
         }
+        problem.ranks.min(&mut adjacent)?;
         Ok(adjacent)
     }
 

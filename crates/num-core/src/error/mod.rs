@@ -298,6 +298,20 @@ pub enum Error {
         /// What they would take.
         bytes: u128,
     },
+    /// A rank that could not go on with a call of all ranks.
+    #[error("rank {rank} has failed: {what}")]
+    RankFailed {
+        /// Its number.
+        rank: usize,
+        /// Its error.
+        what: String,
+    },
+    /// Ranks that were given different things where all need the same.
+    #[error("the ranks differ: {what}")]
+    RanksDiffer {
+        /// What differs.
+        what: String,
+    },
     /// Work that a [`StopToken`](crate::StopToken) stopped before it had anything to return.
     #[error("stopped before there was an answer")]
     Stopped,

@@ -7,6 +7,7 @@ use crate::interrupt::{Pacer, check};
 use crate::parts::{self, Parts};
 use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::ranks::Ranks;
 
 /// The open paths of every flow.
 ///
@@ -49,8 +50,14 @@ pub(super) fn has_own_open_paths(problem: &Problem) -> bool {
         && problem.pairs_flows_with_paths()
 }
 
-/// How many of some paths cross every link of a problem.
-pub(super) fn uses(problem: &Problem, paths: &[u32], parts: &dyn Parts) -> Result<Vec<u32>> {
+/// How many of some paths cross every link of a problem, over all ranks.
+pub(super) fn uses(problem: &Problem, paths: &[u32], parts: &dyn Parts, ranks: &Ranks) -> Result<Vec<f64>> {
+    let mut uses: Vec<f64> = own_uses(problem, paths, parts)?.into_iter().map(f64::from).collect();
+    ranks.sum(&mut uses)?;
+    Ok(uses)
+}
+
+fn own_uses(problem: &Problem, paths: &[u32], parts: &dyn Parts) -> Result<Vec<u32>> {
     let ranges = parts::ranges(paths.len(), parts::PATHS.max(parts::PER_LINK * problem.links()));
     let is_whole = paths.len() == problem.paths().len();
     let of_ranges = parts::for_each(parts, ranges, |range| {

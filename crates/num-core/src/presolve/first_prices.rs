@@ -16,7 +16,7 @@ impl Presolved {
     /// Prices in natural units from equal shares and log U' there in the caller's, O(crossings).
     ///
     /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped).
+    /// [`Error::Stopped`](crate::Error::Stopped), and those of [`Ranks`](crate::Ranks).
     pub(super) fn revenue_split(&self, shares: &[f64], log_marginals: Vec<f64>) -> Result<Vec<f64>> {
         let (mut revenues, log_price) = (log_marginals, self.units.log_price);
         let marginals_of = |logs: &mut [f64]| {
@@ -39,6 +39,7 @@ impl Presolved {
                 #[inline(always)]
                 |path, links| share_out(revenues[path], links, &mut prices),
             )?;
+            self.ranks.sum(&mut prices)?;
             return Ok(prices);
         }
         let ranges = self.flow_ranges();
@@ -52,6 +53,8 @@ impl Presolved {
             )?;
             Ok(prices)
         })?;
-        Ok(parts::add_up(of_ranges))
+        let mut prices = parts::add_up(of_ranges);
+        self.ranks.sum(&mut prices)?;
+        Ok(prices)
     }
 }

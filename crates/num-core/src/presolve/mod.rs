@@ -31,6 +31,7 @@ use crate::interrupt::{Pacer, StopToken, check};
 use crate::parts::{self, InTurn, Parts, pieces, split_mut};
 use crate::paths::Paths;
 use crate::problem::Problem;
+use crate::ranks::Ranks;
 use crate::runs::{Run, each_path, each_path_of, runs};
 use crate::utility::{Curvature, Units};
 
@@ -40,11 +41,17 @@ const CHECKED: usize = 1 << 16;
 /// What rounding leaves of a sum, relative.
 const ROUNDING: f64 = 1e-13;
 
-/// A problem in natural units. All fields are *(derived)* and never change.
+/// A problem in natural units, or one rank's part of it. All fields are *(derived)* and never change.
 pub(crate) struct Presolved {
     pub(crate) units: Units,
+    /// Who has the other flows.
+    pub(crate) ranks: Ranks,
+    /// Whether any flow on any rank has several paths.
+    pub(crate) has_several_paths: bool,
     /// Capacity of every link, > 0.
     pub(crate) capacities: Vec<f64>,
+    /// How many paths cross every link, on all ranks; > 0.
+    pub(crate) uses: Vec<f64>,
     /// The problem's own where nothing is removed or reordered.
     pub(crate) paths: Arc<Paths>,
     /// Consecutive paths of one length.
@@ -80,18 +87,22 @@ impl Presolved {
     /// # Errors
     /// [`Error::Utility`] when a utility's values cannot be used, [`Error::Stopped`].
     pub(crate) fn new(problem: &Problem) -> Result<Self> {
-        Self::in_parts(problem, Arc::new(InTurn))
+        Self::of_part(problem, &Ranks::alone(), Arc::new(InTurn))
     }
 
-    /// The same, its passes and those of its certificates in parts.
+    /// The same where the problem is one rank's part: links, units and first prices are those of the whole. Its passes
+    /// and those of its certificates are done by `parts`.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
-    pub(crate) fn in_parts(problem: &Problem, parts: Arc<dyn Parts>) -> Result<Self> {
+    /// Those of [`new`](Self::new) and of [`Ranks`].
+    pub(crate) fn of_part(problem: &Problem, ranks: &Ranks, parts: Arc<dyn Parts>) -> Result<Self> {
+        ranks.check_same(&[problem.links() as f64], |_, links| format!("there are {links} links"))?;
+        ranks.check_same(problem.capacities(), |link, capacity| format!("link {link} has capacity {capacity}"))?;
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
             Order::of(problem)?;
-        let uses = uses(problem, &original_paths, &*parts)?;
-        let links: Vec<u32> = (0..problem.links() as u32).filter(|&link| uses[link as usize] > 0).collect();
+        let mut uses = uses(problem, &original_paths, &*parts, ranks)?;
+        let links: Vec<u32> = (0..problem.links() as u32).filter(|&link| uses[link as usize] > 0.0).collect();
+        uses.retain(|&uses| uses > 0.0);
         let in_order = original_paths.iter().enumerate().all(|(path, &original)| original as usize == path);
         let is_whole = original_paths.len() == problem.paths().len() && links.len() == problem.links();
         let (paths, runs) = match in_order && is_whole {
@@ -104,11 +115,8 @@ impl Presolved {
         };
         check()?;
         let mut capacities: Vec<f64> = links.iter().map(|&link| problem.capacities()[link as usize]).collect();
-        let of_links: Vec<[f64; 2]> = links
-            .iter()
-            .zip(&capacities)
-            .map(|(&link, &capacity)| [capacity, capacity / f64::from(uses[link as usize])])
-            .collect();
+        let of_links: Vec<[f64; 2]> =
+            capacities.iter().zip(&uses).map(|(&capacity, &uses)| [capacity, capacity / uses]).collect();
         let ranges = parts::ranges(paths.len(), parts::PATHS);
         let (mut ceilings, mut equal_shares) = (vec![0.0; paths.len()], vec![0.0; paths.len()]);
         let both = split_mut(&mut ceilings, &ranges).zip(pieces(&mut equal_shares, &ranges));
@@ -116,7 +124,7 @@ impl Presolved {
             smallest_pairs(&paths, &runs, &of_links, range, ceilings, shares)?;
             Ok(log_sum(ceilings))
         })?;
-        let rate = rate_unit(logs.into_iter().sum(), paths.len());
+        let rate = rate_unit(logs.into_iter().sum(), paths.len(), ranks)?;
         let scale = |values: &mut [f64]| values.iter_mut().for_each(|value| *value /= rate);
         scale(&mut capacities);
         let both = split_mut(&mut ceilings, &ranges).zip(split_mut(&mut equal_shares, &ranges));
@@ -139,8 +147,11 @@ impl Presolved {
         }
         let mut this = Self {
             units: Units { rate, log_price: 0.0 },
+            ranks: ranks.clone(),
+            has_several_paths: ranks.any(!flow_paths.are_single())?,
             first_prices: vec![0.0; capacities.len()],
             capacities,
+            uses,
             paths,
             runs,
             caps: Limits::new(caps),
@@ -167,7 +178,7 @@ impl Presolved {
         let flow_shares = this.flow_totals(&equal_shares);
         let log_marginals = this.caller_log_marginals(problem, &blocks, &flow_shares)?;
         this.units.log_price = this.log_price(&flow_shares, &log_marginals)?;
-        if this.has_user_defined {
+        if ranks.any(this.has_user_defined)? {
             // Utilities without unit conversion need a price unit within the range of floats.
             this.units.log_price = this.units.log_price.clamp(-460.0, 460.0);
         }
@@ -243,11 +254,8 @@ impl Presolved {
     /// n_l being the number of paths through a link.
     pub(crate) fn equal_shares(&self) -> &[f64] {
         self.equal_shares.get_or_init(|| {
-            let mut counts = vec![0u32; self.capacities.len()];
-            self.paths.indices().iter().for_each(|&link| counts[link as usize] += 1);
-            let counts = counts.into_iter().map(f64::from);
             let of_links: Vec<f64> =
-                self.capacities.iter().zip(counts).map(|(capacity, count)| capacity / count).collect();
+                self.capacities.iter().zip(&self.uses).map(|(capacity, uses)| capacity / uses).collect();
             let mut shares = Vec::with_capacity(self.paths.len());
             let pass = || self.each_path(|path, links| shares.push(smallest(&of_links, links).min(self.caps[path])));
             StopToken::new().scope_alone(pass).expect("nothing stops it");

@@ -12,6 +12,7 @@ use crate::interrupt::check;
 use crate::numerics::{exp, ln, vectorized};
 use crate::parts::{self, pieces};
 use crate::problem::{Block, Problem};
+use crate::ranks::Ranks;
 
 /// The part of a path's price that may be lost where floats do not hold it.
 const LOST: f64 = 1e-9;
@@ -155,12 +156,15 @@ impl Presolved {
         Ok(all)
     }
 
-    /// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue.
+    /// log of Σ x U'² / Σ x U' at the equal share, the mean price of a unit of revenue, over all ranks.
     pub(super) fn log_price(&self, shares: &[f64], log_marginals: &[f64]) -> Result<f64> {
         let (parts, ranges) = (&*self.parts, parts::ranges(shares.len(), parts::PATHS));
         let largest_of =
             |range: Range<usize>| Ok(log_marginals[range].iter().copied().fold(f64::NEG_INFINITY, f64::max));
-        let largest = parts::for_each(parts, ranges.clone(), largest_of)?.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let of_ranges = parts::for_each(parts, ranges.clone(), largest_of)?;
+        let mut largest = [of_ranges.into_iter().fold(f64::NEG_INFINITY, f64::max)];
+        self.ranks.max(&mut largest)?;
+        let [largest] = largest;
         if !largest.is_finite() {
             return Ok(0.0);
         }
@@ -183,8 +187,9 @@ impl Presolved {
             }
             Ok([squares, revenue])
         })?;
-        let [squares, revenue] = [0, 1].map(|which| of_ranges.iter().map(|sums| sums[which]).sum::<f64>());
-        Ok(largest + (squares / revenue).ln())
+        let mut sums = [0, 1].map(|which| of_ranges.iter().map(|sums| sums[which]).sum::<f64>());
+        self.ranks.sum(&mut sums)?;
+        Ok(largest + (sums[0] / sums[1]).ln())
     }
 }
 
@@ -205,8 +210,12 @@ pub(super) fn log_sum(values: &[f64]) -> f64 {
     sum
 }
 
-/// The power of two nearest to the geometric mean of the paths' smallest capacities, given Σ log of those.
-pub(super) fn rate_unit(sum: f64, paths: usize) -> f64 {
-    let mean = sum / (paths as f64 * LN_2);
-    if paths == 0 { 1.0 } else { mean.round().clamp(-1000.0, 1000.0).exp2() }
+/// The power of two nearest to the geometric mean of the smallest capacities of all paths on all ranks, given Σ log of
+/// this one's.
+pub(super) fn rate_unit(sum: f64, paths: usize, ranks: &Ranks) -> Result<f64> {
+    let mut sums = [sum, paths as f64];
+    ranks.sum(&mut sums)?;
+    let [sum, paths] = sums;
+    let mean = sum / (paths * LN_2);
+    Ok(if paths == 0.0 { 1.0 } else { mean.round().clamp(-1000.0, 1000.0).exp2() })
 }

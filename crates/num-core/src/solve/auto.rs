@@ -23,7 +23,7 @@ use crate::utility::Curvature;
 pub(super) const AUTO: &str = "auto";
 
 const INTERIOR_POINT: &str = "interior-point";
-const FAST_NED: &str = "fast-ned";
+pub(super) const FAST_NED: &str = "fast-ned";
 const MAX_MIN: &str = "max-min";
 
 /// Links crossed by all paths together, up to which the interior point is used.

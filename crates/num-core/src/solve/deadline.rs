@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
+use crate::ranks::Ranks;
 
 /// The time limit of one run, and the measured times of its parts.
 pub(super) struct Deadline {
@@ -18,6 +19,7 @@ pub(super) struct Deadline {
     step: Duration,
     /// Whether the time of a certificate is an estimate, because none has been taken.
     is_estimate: bool,
+    ranks: Ranks,
 }
 
 impl Deadline {
@@ -26,15 +28,16 @@ impl Deadline {
     /// Time of making the solution, in certificates.
     const SOLUTION: u32 = 3;
 
-    /// `made`: the time of making the solver.
-    pub(super) fn new(at: Option<Instant>, made: Duration) -> Self {
+    /// `made`: the time of making the solver. Several ranks decide together and break nothing off.
+    pub(super) fn new(at: Option<Instant>, made: Duration, ranks: &Ranks) -> Self {
         let left = |at: Instant| at.saturating_duration_since(Instant::now()) + Self::GRACE;
         Self {
             at,
-            token: at.map(|at| StopToken::with_timeout(left(at))),
+            token: at.filter(|_| ranks.are_alone()).map(|at| StopToken::with_timeout(left(at))),
             certificate: made / 2,
             step: made / 4,
             is_estimate: true,
+            ranks: ranks.clone(),
         }
     }
 
@@ -66,22 +69,27 @@ impl Deadline {
         }
     }
 
-    /// Whether another step would leave too little time to finish.
-    pub(super) fn is_reached(&self) -> bool {
-        self.at.is_some_and(|at| {
-            let now = Instant::now();
-            now >= at || now + self.step + self.certificate + self.solution() > at + Self::GRACE
-        })
+    /// Whether another step would leave too little time to finish, on any rank.
+    ///
+    /// # Errors
+    /// Those of [`Ranks`]; so for the next two.
+    pub(super) fn is_reached(&self) -> Result<bool> {
+        let Some(at) = self.at else { return Ok(false) };
+        let now = Instant::now();
+        let needed = self.step + self.certificate + self.solution();
+        self.ranks.any(now >= at || now + needed > at + Self::GRACE)
     }
 
     /// The same, if it rests on an estimate and there is time for a certificate, which measures it.
-    pub(super) fn is_estimated_reached(&self) -> bool {
-        self.is_estimate && self.is_reached() && self.allows_certificate()
+    pub(super) fn is_estimated_reached(&self) -> Result<bool> {
+        Ok(self.is_estimate && self.is_reached()? && self.allows_certificate()?)
     }
 
-    /// Whether there is time for one more certificate.
-    pub(super) fn allows_certificate(&self) -> bool {
-        self.at.is_none_or(|at| Instant::now() + self.certificate + self.solution() <= at + Self::GRACE)
+    /// Whether there is time for one more certificate, on all ranks.
+    pub(super) fn allows_certificate(&self) -> Result<bool> {
+        let Some(at) = self.at else { return Ok(true) };
+        let is_late = Instant::now() + self.certificate + self.solution() > at + Self::GRACE;
+        Ok(!self.ranks.any(is_late)?)
     }
 
     fn solution(&self) -> Duration {
@@ -96,8 +104,8 @@ mod tests {
     #[test]
     fn work_beyond_the_limit_returns_none_and_a_stop_by_another_token_is_an_error() {
         let past = Instant::now().checked_sub(2 * Deadline::GRACE).unwrap();
-        let mut late = Deadline::new(Some(past), Duration::ZERO);
-        let mut free = Deadline::new(None, Duration::ZERO);
+        let mut late = Deadline::new(Some(past), Duration::ZERO, &Ranks::alone());
+        let mut free = Deadline::new(None, Duration::ZERO, &Ranks::alone());
         let look = || interrupt::check().map(|()| 1);
         assert_eq!(late.step(|| StopToken::with_timeout(Duration::from_secs(3600)).scope(|| Ok(1))), Ok(Some(1)));
         std::thread::sleep(2 * Deadline::GRACE);
@@ -111,11 +119,11 @@ mod tests {
     #[test]
     fn an_estimate_that_leaves_no_time_for_a_step_is_replaced_by_a_measurement() {
         let (limit, made) = (Duration::from_secs(1000), Duration::from_secs(460));
-        let mut deadline = Deadline::new(Some(Instant::now() + limit), made);
-        assert!(deadline.is_reached() && deadline.is_estimated_reached());
+        let mut deadline = Deadline::new(Some(Instant::now() + limit), made, &Ranks::alone());
+        assert!(deadline.is_reached().unwrap() && deadline.is_estimated_reached().unwrap());
         assert_eq!(deadline.certificate(|| Ok(1)), Ok(Some(1)));
-        assert!(!deadline.is_reached() && !deadline.is_estimated_reached());
-        let late = Deadline::new(Some(Instant::now() + limit), 2 * made);
-        assert!(late.is_reached() && !late.is_estimated_reached());
+        assert!(!deadline.is_reached().unwrap() && !deadline.is_estimated_reached().unwrap());
+        let late = Deadline::new(Some(Instant::now() + limit), 2 * made, &Ranks::alone());
+        assert!(late.is_reached().unwrap() && !late.is_estimated_reached().unwrap());
     }
 }

@@ -315,7 +315,7 @@ impl MethodInfo {
             Make::Method(make) => make(&values, setup),
             Make::Rule(make) => {
                 let units = setup.presolved.units;
-                let (alpha, price_per_rate) = (first_alpha(setup.presolved), units.rate / units.price());
+                let (alpha, price_per_rate) = (first_alpha(setup.presolved)?, units.rate / units.price());
                 let mut rule_setup = RuleSetup::for_alpha(alpha);
                 rule_setup.price_per_rate = price_per_rate;
                 let rule = make(&values, &rule_setup);

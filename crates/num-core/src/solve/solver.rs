@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::auto::{AUTO, Auto};
+use super::auto::{AUTO, Auto, FAST_NED};
 use super::method::{Method, MethodInfo, SMOOTH, Setup, State};
 use super::price::{MakeRespond, PriceMethod, Rule};
 use super::proof::Proof;
-use super::{Cadence, Deadline, Goal, Observer, Progress, Settings, Solution, Status, Stop, bottlenecks};
+use super::{Cadence, Deadline, Goal, Observer, PartSetup, Progress, Settings, Solution, Status, Stop, bottlenecks};
 use crate::certificate::{Certificate, FeasiblePoint};
 use crate::error::{Error, Result};
 use crate::interrupt::{self, StopToken};
@@ -18,6 +18,7 @@ use crate::normalize;
 use crate::parts::{InTurn, Parts};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
+use crate::ranks::Ranks;
 
 /// A method on a problem: one iteration at a time, or until a certificate meets the tolerance.
 pub struct Solver {
@@ -72,7 +73,7 @@ impl Solver {
             let made = info.make(options, &Setup { problem, presolved, respond: respond.as_deref() });
             if method == AUTO { made.map_err(Error::of_auto) } else { made }
         };
-        let mut this = Self::start(problem, info.name, parts, make)?;
+        let mut this = Self::start(problem, &Ranks::alone(), info.name, parts, make)?;
         this.auto = (method == AUTO).then(Auto::new);
         (this.respond, this.options) = (respond, Some(options.clone()));
         Ok(this)
@@ -85,17 +86,34 @@ impl Solver {
     pub fn with_rule(problem: &Problem, name: &'static str, rule: impl Into<Rule>) -> Result<Self> {
         SMOOTH.check(name, problem)?;
         let make = |presolved: &_| Ok(Box::new(PriceMethod::new(rule.into(), name, presolved, None)?) as Box<_>);
-        Self::start(problem, name, Arc::new(InTurn), make)
+        Self::start(problem, &Ranks::alone(), name, Arc::new(InTurn), make)
+    }
+
+    /// A solver for this rank's part of a problem.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new) and of [`Ranks`]; [`Error::Unsupported`] for a method that moves no prices by a rule.
+    pub(super) fn of_part(problem: &Problem, setup: &PartSetup<'_>) -> Result<Self> {
+        let method = if setup.method == AUTO { FAST_NED } else { setup.method };
+        let info = MethodInfo::of(method, problem)?;
+        if info.rule().is_none() {
+            let (method, what) = (method.into(), "a part of a problem".into());
+            return Err(Error::Unsupported { method, what, instead: "use \"fast-ned\", which moves prices by a rule" });
+        }
+        let respond = setup.respond.as_deref();
+        let make = |presolved: &_| info.make(setup.options, &Setup { problem, presolved, respond });
+        Self::start(problem, setup.ranks, info.name, Arc::clone(&setup.parts), make)
     }
 
     fn start(
         problem: &Problem,
+        ranks: &Ranks,
         method_name: &'static str,
         parts: Arc<dyn Parts>,
         make: impl FnOnce(&Arc<Presolved>) -> Result<Box<dyn Method>>,
     ) -> Result<Self> {
         let began = Instant::now();
-        let presolved = Arc::new(Presolved::in_parts(problem, Arc::clone(&parts))?);
+        let presolved = Arc::new(Presolved::of_part(problem, ranks, Arc::clone(&parts))?);
         let mut method = make(&presolved)?;
         let mut state = State { prices: presolved.first_prices.clone(), rates: vec![0.0; presolved.paths.len()] };
         let estimate = method.start(&presolved, &mut state)?;
@@ -294,7 +312,8 @@ impl Solver {
         observer: &mut dyn Observer,
     ) -> Result<Solution> {
         let at_once = |auto: &Auto| auto.replacement(self.method_name, &self.problem, settings.stop, settings.tol);
-        let mut deadline = Deadline::new(limit, self.made);
+        let ranks = &Arc::clone(&self.presolved).ranks;
+        let mut deadline = Deadline::new(limit, self.made, ranks);
         if let Some(method) = self.auto.as_ref().and_then(at_once) {
             deadline.within(|| self.switch_method(method, self.state.prices.clone()))?;
         }
@@ -303,7 +322,7 @@ impl Solver {
             auto.begin(first);
         }
         let goal = Goal::new(settings);
-        let every_iteration = settings.trace || observer.cadence() == Cadence::EveryIteration;
+        let every_iteration = ranks.any(settings.trace || observer.cadence() == Cadence::EveryIteration)?;
         let pause = if self.warm { 0 } else { CertificateSchedule::PAUSE };
         let mut schedule = CertificateSchedule { next: first + pause, calibration: 1.0 };
         let presolved = Arc::clone(&self.presolved);
@@ -336,7 +355,8 @@ impl Solver {
             } else {
                 ControlFlow::Continue(())
             };
-            if let Some(status) = self.final_status(&goal, best.as_ref()) {
+            let is_stopped = ranks.any(control.is_break())?;
+            if let Some(status) = self.final_status(&goal, best.as_ref())? {
                 break status;
             }
             let stalled = self.method.has_stalled() || self.auto.as_ref().is_some_and(Auto::has_stalled);
@@ -346,22 +366,22 @@ impl Solver {
                     continue;
                 }
             }
-            let certified = due || deadline.is_estimated_reached();
+            let certified = due || deadline.is_estimated_reached()?;
             if certified && !due {
                 deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
             }
-            let limit = match control {
-                ControlFlow::Break(()) => Some(Status::Stopped),
-                _ if stalled => Some(Status::Stalled),
-                _ if self.iteration - first >= settings.max_iterations => Some(Status::MaxIterations),
-                _ if deadline.is_reached() => Some(Status::TimeLimit),
-                _ => None,
+            let limit = match () {
+                () if is_stopped => Some(Status::Stopped),
+                () if stalled => Some(Status::Stalled),
+                () if self.iteration - first >= settings.max_iterations => Some(Status::MaxIterations),
+                () if deadline.is_reached()? => Some(Status::TimeLimit),
+                () => None,
             };
             if let Some(status) = limit {
-                if !certified && deadline.allows_certificate() {
+                if !certified && deadline.allows_certificate()? {
                     deadline.certificate(|| self.certify(&presolved, &goal, &mut progress, &mut best))?;
                 }
-                break self.final_status(&goal, best.as_ref()).unwrap_or(status);
+                break self.final_status(&goal, best.as_ref())?.unwrap_or(status);
             }
             deadline.step(|| self.advance())?;
         };
@@ -376,9 +396,13 @@ impl Solver {
     }
 
     /// The final status, if the best answer meets the goal.
-    fn final_status(&self, goal: &Goal, best: Option<&Best<'_>>) -> Option<Status> {
-        let best = best.filter(|best| goal.is_met(best.gap, best.kkt_residual))?;
-        Some(if self.presolved.holds_prices(&best.point.prices) { Status::Optimal } else { Status::Stalled })
+    ///
+    /// # Errors
+    /// Those of [`Ranks`].
+    fn final_status(&self, goal: &Goal, best: Option<&Best<'_>>) -> Result<Option<Status>> {
+        let Some(best) = best.filter(|best| goal.is_met(best.gap, best.kkt_residual)) else { return Ok(None) };
+        let is_lost = self.presolved.ranks.any(!self.presolved.holds_prices(&best.point.prices))?;
+        Ok(Some(if is_lost { Status::Stalled } else { Status::Optimal }))
     }
 
     /// The method that `auto` switches to, if any.
@@ -440,7 +464,7 @@ impl Solver {
         }
         let score = goal.score(gap, kkt_residual);
         let State { prices, rates, .. } = &self.state;
-        let usable = prices.iter().chain(rates).all(|value| value.is_finite());
+        let usable = !presolved.ranks.any(!prices.iter().chain(rates).all(|value| value.is_finite()))?;
         let rank = goal.rank(gap, kkt_residual);
         if usable && best.as_ref().is_none_or(|best| rank < best.rank) {
             *best = Some(Best { score, rank, gap, kkt_residual, point });
@@ -507,7 +531,9 @@ impl Solver {
         let loads = presolved.caller_loads(&point.loads);
         let failed_flows = presolved.failed_flows.clone();
         interrupt::check()?;
-        let objective = self.problem.objective(&flow_rates, &failed_flows, &*self.parts);
+        let mut objective = [self.problem.objective(&flow_rates, &failed_flows, &*self.parts)];
+        presolved.ranks.sum(&mut objective)?;
+        let [objective] = objective;
         if objective.is_nan() {
             return Err(self.not_numbers());
         }

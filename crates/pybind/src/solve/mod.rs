@@ -22,9 +22,9 @@ use crate::error::setting;
 use crate::numbers::{self, count};
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
-use observer::PythonObserver;
 
 pub(crate) use many::solve_many;
+pub(crate) use observer::PythonObserver;
 pub(crate) use progress::Progress;
 pub(crate) use solution::Solution;
 pub(crate) use solutions::Solutions;
@@ -179,18 +179,18 @@ pub(crate) fn methods(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// The bar of one solve.
-fn solve_bar(py: Python<'_>, wanted: bool, settings: &Settings) -> PyResult<ProgressBar> {
+pub(crate) fn solve_bar(py: Python<'_>, wanted: bool, settings: &Settings) -> PyResult<ProgressBar> {
     ProgressBar::new(py, wanted, "solve", (settings.tol, settings.stop.name()))
 }
 
 /// The last state that it shows.
-fn last_state(solution: &netnum_core::Solution) -> (usize, f64, f64) {
+pub(crate) fn last_state(solution: &netnum_core::Solution) -> (usize, f64, f64) {
     let netnum_core::Certificate { relative_gap, kkt_residual, .. } = solution.certificate;
     (solution.iterations, relative_gap, kkt_residual)
 }
 
 /// The settings that solves share.
-fn settings_of(
+pub(crate) fn settings_of(
     tol: f64,
     stop: &str,
     max_iterations: Option<&Bound<'_, PyAny>>,
@@ -239,7 +239,7 @@ pub(crate) fn threads_of(threads: Option<&Bound<'_, PyAny>>) -> PyResult<NonZero
 }
 
 /// The prices to start from.
-fn prices_of(warm_start: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+pub(crate) fn prices_of(warm_start: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     match warm_start.cast::<Solution>() {
         Ok(solution) => solution.get().price_list(warm_start.py()),
         Err(_) => numbers::floats("prices", warm_start),

@@ -11,14 +11,14 @@ use crate::detach::{self, PAUSE};
 use crate::progress_bar::ProgressBar;
 
 /// A user's callback and the progress bar.
-pub(super) struct PythonObserver<'a> {
+pub(crate) struct PythonObserver<'a> {
     callback: Option<Py<PyAny>>,
     bar: &'a ProgressBar,
     last_check: Instant,
 }
 
 impl<'a> PythonObserver<'a> {
-    pub(super) fn new(callback: Option<&Bound<'_, PyAny>>, bar: &'a ProgressBar) -> PyResult<Self> {
+    pub(crate) fn new(callback: Option<&Bound<'_, PyAny>>, bar: &'a ProgressBar) -> PyResult<Self> {
         if let Some(callback) = callback.filter(|callback| !callback.is_callable()) {
             let kind = callback.get_type().name()?;
             return Err(PyTypeError::new_err(format!("callback must be callable, not {kind}")));

@@ -26,6 +26,7 @@ use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::link_ends::{LinkEnds, spread};
 use crate::paths::Paths;
+use crate::ranks::Ranks;
 
 /// Moves of prices that leave path prices as they are.
 #[derive(Debug)]
@@ -109,12 +110,32 @@ const LEAST_TRUST: f64 = 1.0 / 32.0;
 /// At a gap far below 1e-6 the estimate may be too coarse for the rest of the error, and the rule is faster alone.
 const MOST_SHIFTS: usize = 64;
 
+/// Ends that meet on one rank meet on all. Every side learns the least side that it meets on any rank, until none
+/// learns anything new.
+///
+/// # Errors
+/// Those of [`Ranks`].
+fn join_over(ranks: &Ranks, ends: &mut LinkEnds, links: usize) -> Result<()> {
+    while !ranks.are_alone() {
+        let nodes: Vec<f64> = (0..2 * links).map(|side| ends.node(side) as f64).collect();
+        let mut least = nodes.clone();
+        ranks.min(&mut least)?;
+        for (side, &least) in least.iter().enumerate() {
+            ends.unite(side, least as usize);
+        }
+        if !ranks.any(least != nodes)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 impl FlatDirections {
-    /// Those of some paths, or none where there are few. O(links), times the length of paths.
+    /// Those of some paths on all ranks, or none where there are few. O(links), times the length of paths.
     ///
     /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn of(links: usize, paths: &Paths) -> Result<Option<Self>> {
+    /// [`Error::Stopped`](crate::Error::Stopped), and those of [`Ranks`].
+    pub(super) fn of(links: usize, paths: &Paths, ranks: &Ranks) -> Result<Option<Self>> {
         // Both sides of a link are numbered; a node has one at least.
         if 2 * links < FEWEST_NODES || links > (u32::MAX / 2) as usize {
             return Ok(None);
@@ -124,22 +145,26 @@ impl FlatDirections {
         // On a fabric of few switches some of the paths show that. Where nearly all paths have two links, nodes may be
         // missed that all paths would show: then the rule goes on without them.
         join_ends(&mut ends, sample(FIRST_SAMPLE))?;
+        join_over(ranks, &mut ends, links)?;
         if ends.nodes() < FEWEST_NODES {
             return Ok(None);
         }
         join_ends(&mut ends, sample(SAMPLE))?;
+        join_over(ranks, &mut ends, links)?;
         // Crossings of every end, and those that begin or end there.
-        let (mut crossings, mut leaks) = (vec![0usize; 2 * links], vec![0usize; 2 * links]);
+        let (mut crossings, mut leaks) = (vec![0.0; 2 * links], vec![0.0; 2 * links]);
         for path in sample(SAMPLE) {
             for &link in path {
-                crossings[link as usize] += 1;
+                crossings[link as usize] += 1.0;
             }
             let last = path.len() - 1;
             let (begins, stops) = if path.len() > 2 { (&path[..1], &path[last..]) } else { (path, path) };
-            begins.iter().for_each(|&link| leaks[links + link as usize] += 1);
-            stops.iter().for_each(|&link| leaks[link as usize] += 1);
+            begins.iter().for_each(|&link| leaks[links + link as usize] += 1.0);
+            stops.iter().for_each(|&link| leaks[link as usize] += 1.0);
             pacer.did(path.len())?;
         }
+        ranks.sum(&mut crossings[..links])?;
+        ranks.sum(&mut leaks)?;
         crossings.copy_within(..links, links);
         for side in 0..2 * links {
             let node = ends.node(side);
@@ -149,7 +174,7 @@ impl FlatDirections {
             }
         }
         // 0/0 where the sample crosses none.
-        let leak = |node: usize| leaks[node] as f64 / crossings[node] as f64;
+        let leak = |node: usize| leaks[node] / crossings[node];
         let (mut number, mut nodes) = (vec![u32::MAX; 2 * links], Vec::new());
         for (side, number) in number.iter_mut().enumerate() {
             if ends.node(side) == side && leak(side) <= MOST_LEAKING {
@@ -378,7 +403,7 @@ mod tests {
     fn prices_move_in_every_switch_and_no_path_between_racks_costs_more_or_less() {
         let (net, paths) = fabric(200_000);
         let links = net.capacities().len();
-        let mut flat = FlatDirections::of(links, &paths).unwrap().unwrap();
+        let mut flat = FlatDirections::of(links, &paths, &Ranks::alone()).unwrap().unwrap();
         assert_eq!(flat.leaks.len(), 2 * RACKS + SPINES);
         let uneven = |link: usize| 0.5 + (link * 7919 % 1000) as f64 / 1000.0;
         let prices: Vec<f64> = (0..links).map(uneven).collect();
@@ -397,15 +422,15 @@ mod tests {
         let net = Topology::leaf_spine(9, 16, 4, 10.0, 40.0).unwrap();
         let (sources, destinations) = net.random_pairs(5000, 7).unwrap();
         let paths = net.ecmp(&sources, &destinations, 7).unwrap();
-        assert!(FlatDirections::of(net.capacities().len(), &paths).unwrap().is_none());
+        assert!(FlatDirections::of(net.capacities().len(), &paths, &Ranks::alone()).unwrap().is_none());
         let shuffled = (0..5000u32).map(|flow| [0, 1, 2, 3].map(|k| (flow * 7919 + k * (k + 1) * 104_729) % 1000));
-        assert!(FlatDirections::of(1000, &Paths::from_lists(shuffled)).unwrap().is_none());
+        assert!(FlatDirections::of(1000, &Paths::from_lists(shuffled), &Ranks::alone()).unwrap().is_none());
     }
 
     #[test]
     fn after_refusals_in_a_row_no_more_is_tried() {
         let (net, paths) = fabric(20_000);
-        let mut flat = FlatDirections::of(net.capacities().len(), &paths).unwrap().unwrap();
+        let mut flat = FlatDirections::of(net.capacities().len(), &paths, &Ranks::alone()).unwrap().unwrap();
         let mut ends = |_: &i32| {
             flat.judge(true);
             !flat.goes_on()

@@ -15,6 +15,7 @@ use super::rule::Sums;
 use super::rules::Rule;
 use crate::error::{Error, Result, check_capacity, check_price};
 use crate::paths::Paths;
+use crate::ranks::Ranks;
 
 /// Flat directions are taken after so many steps.
 const FIRST_SHIFT: usize = 8;
@@ -259,10 +260,10 @@ impl LinkPrices {
     /// that takes shifts. O(links) then, O(1) else.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub(in crate::solve) fn find_flat_directions(&mut self, paths: &Paths) -> Result<()> {
+    /// [`Error::Stopped`], and those of [`Ranks`].
+    pub(in crate::solve) fn find_flat_directions(&mut self, paths: &Paths, ranks: &Ranks) -> Result<()> {
         if self.steps >= FIRST_SHIFT && !self.has_looked && self.rule.get().takes_shifts() {
-            self.flat_directions = FlatDirections::of(self.prices.len(), paths)?;
+            self.flat_directions = FlatDirections::of(self.prices.len(), paths, ranks)?;
             self.has_looked = true;
         }
         Ok(())

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::link_prices::LinkPrices;
 use super::links::cut;
+use super::reduced::Reduced;
 use super::respond::{MakeRespond, Respond};
 use super::rules::Rule;
 use super::serial::{Serial, bounds, power_demands};
@@ -41,6 +42,8 @@ impl PriceMethod {
             Some(flows) => flows,
             None => Box::new(Serial::new(problem.clone(), bounds)?),
         };
+        let ranks = &problem.ranks;
+        let flows = if ranks.are_alone() { flows } else { Box::new(Reduced::new(flows, ranks.clone())) };
         let shows_rates = problem.blocks.iter().any(|block| block.is_user_defined);
         Ok(Self { links: LinkPrices::new(rule, problem.capacities.clone())?, flows, shows_rates })
     }
@@ -60,7 +63,7 @@ impl Method for PriceMethod {
     }
 
     fn step(&mut self, problem: &Presolved, state: &mut State) -> Result<f64> {
-        self.links.find_flat_directions(&problem.paths)?;
+        self.links.find_flat_directions(&problem.paths, &problem.ranks)?;
         self.links.step(&mut *self.flows)?;
         state.prices.copy_from_slice(self.links.prices());
         if self.shows_rates {
@@ -70,9 +73,15 @@ impl Method for PriceMethod {
     }
 }
 
-/// α of the first flow; 1 without flows, where any would do.
-pub(in crate::solve) fn first_alpha(problem: &Presolved) -> f64 {
-    problem.blocks.first().and_then(|block| block.utility.alpha(0)).unwrap_or(1.0)
+/// α of the first flow, the smallest of the ranks'; 1 without flows, where any would do.
+///
+/// # Errors
+/// Those of [`Ranks`](crate::Ranks).
+pub(in crate::solve) fn first_alpha(problem: &Presolved) -> Result<f64> {
+    let first = problem.blocks.first().map_or(f64::INFINITY, |block| block.utility.alpha(0).unwrap_or(1.0));
+    let mut least = [first];
+    problem.ranks.min(&mut least)?;
+    Ok(if least[0] < f64::INFINITY { least[0] } else { 1.0 })
 }
 
 /// # Errors

@@ -17,6 +17,7 @@
 //! | `flat_directions.rs` | flat directions of large fabrics |
 //! | `respond.rs` | the interface to the flows |
 //! | `serial.rs`, `rows.rs`, `path_split.rs` | the loop over rows; flows that split over several paths |
+//! | `reduced.rs` | flows of several processes |
 //! | `rules.rs` | the list of rules, each in a file of its own |
 //! | `method.rs` | a rule as a method of the solver |
 
@@ -32,6 +33,7 @@ mod ned;
 mod newton_like;
 mod path_split;
 mod rcp;
+mod reduced;
 mod respond;
 mod rows;
 mod rule;
@@ -48,6 +50,7 @@ pub use links::{LARGEST_PRICE, LARGEST_SUM, LinkState, Links, Memory};
 pub use ned::Ned;
 pub use newton_like::NewtonLike;
 pub use rcp::Rcp;
+pub use reduced::Reduced;
 pub use respond::{MakeRespond, PowerDemand, PowerDemands, Respond};
 pub use rule::{PriceRule, Sums};
 pub use rules::{Rule, RuleSetup};

@@ -1,0 +1,275 @@
+//! Flows of one problem in several processes: each rank holds some of them, over the same links.
+//!
+//! A flow's response is its own; what is of all flows are sums over links and a few numbers. Wherever one is found, the
+//! ranks add up theirs ([`Ranks::sum`]) or take the largest ([`Ranks::max`]), so that all go on with the same number
+//! and decide alike. With one rank nothing is exchanged.
+//!
+//! **No rank waits for one that has failed.** Before the numbers of a reduction go the votes: whether a rank has
+//! failed, and which reduction it is at. A rank that fails says so in its next vote ([`Ranks::fail`]), every other rank
+//! learns of it in its own next one, and returns [`Error::RankFailed`] with the rank's number and its message. Ranks
+//! that are not at the same reduction return [`Error::RanksDiffer`].
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{Error, Result};
+
+/// Reductions over ranks: one process each, as a rule.
+///
+/// The reductions of one communicator follow on each other in the same order on all ranks, which call them with slices
+/// of the same length. Every rank is given the same result, bit by bit. After an error no more are called.
+///
+/// ```
+/// use netnum_core::{AllReduce, Result};
+///
+/// /// One rank, which has all flows.
+/// struct One;
+///
+/// impl AllReduce for One {
+///     fn rank(&self) -> usize { 0 }
+///     fn ranks(&self) -> usize { 1 }
+///     fn sum(&mut self, _values: &mut [f64]) -> Result<()> { Ok(()) }
+///     fn max(&mut self, _values: &mut [f64]) -> Result<()> { Ok(()) }
+/// }
+/// ```
+pub trait AllReduce: Send {
+    /// The number of this rank, from 0.
+    fn rank(&self) -> usize;
+
+    /// How many ranks there are.
+    fn ranks(&self) -> usize;
+
+    /// Replaces every value by its sum over all ranks.
+    ///
+    /// # Errors
+    /// What prevents it.
+    fn sum(&mut self, values: &mut [f64]) -> Result<()>;
+
+    /// Replaces every value, none of which is NaN, by the largest of all ranks.
+    ///
+    /// # Errors
+    /// What prevents it.
+    fn max(&mut self, values: &mut [f64]) -> Result<()>;
+}
+
+/// The ranks that hold the flows of a problem; or one process that holds them all. Clones are the same ranks.
+#[derive(Clone, Default)]
+pub struct Ranks(Option<Arc<Mutex<Group>>>);
+
+struct Group {
+    comm: Box<dyn AllReduce>,
+    /// Why there is no further reduction.
+    ended: Option<Error>,
+}
+
+/// What is reduced; the votes have it, so that ranks which differ do not mix their numbers.
+#[derive(Clone, Copy)]
+enum Step {
+    Sum(usize),
+    Max(usize),
+    Agree,
+}
+
+impl Step {
+    fn code(self) -> f64 {
+        match self {
+            Self::Agree => 0.0,
+            Self::Sum(length) => 1.0 + 2.0 * length as f64,
+            Self::Max(length) => 2.0 + 2.0 * length as f64,
+        }
+    }
+}
+
+impl Ranks {
+    /// One process that holds all flows: every reduction leaves its numbers as they are.
+    pub fn alone() -> Self {
+        Self(None)
+    }
+
+    /// The ranks of a communicator.
+    pub fn new(comm: impl AllReduce + 'static) -> Self {
+        Self(Some(Arc::new(Mutex::new(Group { comm: Box::new(comm), ended: None }))))
+    }
+
+    /// Whether there is no communicator.
+    pub fn are_alone(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The number of this rank; 0 without a communicator.
+    pub fn rank(&self) -> usize {
+        self.group().map_or(0, |group| group.comm.rank())
+    }
+
+    /// Replaces every value by its sum over the ranks.
+    ///
+    /// # Errors
+    /// [`Error::RankFailed`], [`Error::RanksDiffer`], and those of the communicator; so for all of these.
+    pub fn sum(&self, values: &mut [f64]) -> Result<()> {
+        let Some(mut group) = self.group() else { return Ok(()) };
+        group.vote(Step::Sum(values.len()))?;
+        group.reduce(|comm| comm.sum(values))
+    }
+
+    /// Replaces every value by the largest of the ranks, NaN if one is NaN.
+    ///
+    /// # Errors
+    /// As [`sum`](Self::sum).
+    pub fn max(&self, values: &mut [f64]) -> Result<()> {
+        let Some(mut group) = self.group() else { return Ok(()) };
+        group.vote(Step::Max(values.len()))?;
+        // Communicators may drop a NaN: the other half of the slice says where one is.
+        let of = |value: &f64| if value.is_nan() { f64::NEG_INFINITY } else { *value };
+        let mut all: Vec<f64> = values.iter().map(of).collect();
+        all.extend(values.iter().map(|value| f64::from(value.is_nan())));
+        group.reduce(|comm| comm.max(&mut all))?;
+        let (largest, are_nan) = all.split_at(values.len());
+        for ((value, &largest), &is_nan) in values.iter_mut().zip(largest).zip(are_nan) {
+            *value = if is_nan > 0.0 { f64::NAN } else { largest };
+        }
+        Ok(())
+    }
+
+    /// Replaces every value by the smallest of the ranks, NaN if one is NaN.
+    ///
+    /// # Errors
+    /// As [`sum`](Self::sum).
+    pub fn min(&self, values: &mut [f64]) -> Result<()> {
+        if self.are_alone() {
+            return Ok(());
+        }
+        values.iter_mut().for_each(|value| *value = -*value);
+        self.max(values)?;
+        values.iter_mut().for_each(|value| *value = -*value);
+        Ok(())
+    }
+
+    /// Whether it is so on any rank.
+    ///
+    /// # Errors
+    /// As [`sum`](Self::sum).
+    pub fn any(&self, here: bool) -> Result<bool> {
+        let mut flag = [f64::from(here)];
+        self.max(&mut flag)?;
+        Ok(flag[0] > 0.0)
+    }
+
+    /// Checks that all ranks have the same numbers, as many on each; `say` puts one in words, given its place and its
+    /// value.
+    ///
+    /// # Errors
+    /// [`Error::RanksDiffer`] about the first place at which they do not, with the smallest and the largest value;
+    /// and as [`sum`](Self::sum).
+    pub fn check_same(&self, values: &[f64], say: impl Fn(usize, f64) -> String) -> Result<()> {
+        if self.are_alone() {
+            return Ok(());
+        }
+        let (mut most, mut least) = (values.to_vec(), values.to_vec());
+        self.max(&mut most)?;
+        self.min(&mut least)?;
+        match most.iter().zip(&least).position(|(most, least)| most != least) {
+            None => Ok(()),
+            Some(place) => {
+                let (one, other) = (say(place, least[place]), say(place, most[place]));
+                Err(Error::RanksDiffer { what: format!("{one} on one, and {other} on another") })
+            }
+        }
+    }
+
+    /// Returns when all ranks have come this far.
+    ///
+    /// # Errors
+    /// As [`sum`](Self::sum).
+    pub fn agree(&self) -> Result<()> {
+        let Some(mut group) = self.group() else { return Ok(()) };
+        group.vote(Step::Agree)
+    }
+
+    /// Tells the other ranks, at their next reduction, that this one has failed. Does nothing when a rank has failed
+    /// before: all know of it.
+    pub fn fail(&self, message: &str) {
+        if let Some(mut group) = self.group() {
+            group.fail(message);
+        }
+    }
+
+    fn group(&self) -> Option<MutexGuard<'_, Group>> {
+        Some(self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl fmt::Debug for Ranks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.group() {
+            None => f.write_str("Ranks(alone)"),
+            Some(group) => write!(f, "Ranks(rank {} of {})", group.comm.rank(), group.comm.ranks()),
+        }
+    }
+}
+
+impl Group {
+    /// Calls the communicator, until it fails.
+    fn reduce(&mut self, reduce: impl FnOnce(&mut dyn AllReduce) -> Result<()>) -> Result<()> {
+        reduce(&mut *self.comm).inspect_err(|error| self.ended = Some(error.clone()))
+    }
+
+    /// # Errors
+    /// As [`Ranks::sum`].
+    fn vote(&mut self, step: Step) -> Result<()> {
+        if let Some(error) = &self.ended {
+            return Err(error.clone());
+        }
+        let code = step.code();
+        let mut votes = [0.0, code, -code];
+        self.reduce(|comm| comm.max(&mut votes))?;
+        let [failed, most, least] = votes;
+        let error = if failed > 0.0 {
+            let (rank, what) = self.failure(failed, "")?;
+            Error::RankFailed { rank, what }
+        } else if most != -least {
+            Error::RanksDiffer { what: "they are at different steps of a call, or in different calls".into() }
+        } else {
+            return Ok(());
+        };
+        self.ended = Some(error.clone());
+        Err(error)
+    }
+
+    fn fail(&mut self, message: &str) {
+        if self.ended.is_some() {
+            return;
+        }
+        let rank = self.comm.rank();
+        // Infinity of both signs: a vote that goes with every step.
+        let mut votes = [(self.comm.ranks() - rank) as f64, f64::NEG_INFINITY, f64::NEG_INFINITY];
+        self.ended = Some(Error::RankFailed { rank, what: message.into() });
+        if self.comm.max(&mut votes).is_ok() {
+            // The message is lost with its communicator.
+            let _ = self.failure(votes[0], message);
+        }
+    }
+
+    /// The number and the message of the first rank that has failed, given its vote.
+    fn failure(&mut self, vote: f64, own: &str) -> Result<(usize, String)> {
+        let rank = self.comm.ranks() - vote as usize;
+        let own = if rank == self.comm.rank() { own.as_bytes() } else { &[] };
+        let mut length = [own.len() as f64];
+        self.reduce(|comm| comm.max(&mut length))?;
+        let mut bytes = vec![0.0; length[0] as usize];
+        bytes.iter_mut().zip(own).for_each(|(value, &byte)| *value = f64::from(byte));
+        if !bytes.is_empty() {
+            self.reduce(|comm| comm.sum(&mut bytes))?;
+        }
+        let bytes: Vec<u8> = bytes.into_iter().map(|value| value as u8).collect();
+        Ok((rank, String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}
+
+/// A panic on the way is a failure too.
+impl Drop for Group {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.fail("a panic");
+        }
+    }
+}

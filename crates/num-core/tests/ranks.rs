@@ -1,0 +1,381 @@
+//! Problems whose flows several ranks hold: the same answer as of one process, and no rank that waits for another.
+
+mod common;
+#[path = "common/random.rs"]
+mod random;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+use common::read_case;
+use netnum_core::parts::InTurn;
+use netnum_core::solve::{PartSetup, solve_part};
+use netnum_core::*;
+use random::random_problem;
+use serde_json::{Value, json};
+
+/// Ranks as threads of this program: every one writes its numbers, and all combine them in the order of the ranks.
+struct Threads {
+    rank: usize,
+    slots: Arc<Vec<Mutex<Vec<f64>>>>,
+    barrier: Arc<Barrier>,
+}
+
+impl Threads {
+    fn of(ranks: usize) -> Vec<Self> {
+        let slots: Arc<Vec<Mutex<Vec<f64>>>> = Arc::new((0..ranks).map(|_| Mutex::default()).collect());
+        let barrier = Arc::new(Barrier::new(ranks));
+        (0..ranks).map(|rank| Self { rank, slots: slots.clone(), barrier: barrier.clone() }).collect()
+    }
+
+    fn reduce(&self, values: &mut [f64], combine: impl Fn(f64, f64) -> f64) {
+        *self.slots[self.rank].lock().unwrap() = values.to_vec();
+        self.barrier.wait();
+        for (place, value) in values.iter_mut().enumerate() {
+            let all = self.slots.iter().map(|slot| slot.lock().unwrap()[place]);
+            *value = all.reduce(&combine).unwrap();
+        }
+        self.barrier.wait();
+    }
+}
+
+impl AllReduce for Threads {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+    fn ranks(&self) -> usize {
+        self.slots.len()
+    }
+    fn sum(&mut self, values: &mut [f64]) -> Result<()> {
+        self.reduce(values, |one, other| one + other);
+        Ok(())
+    }
+    fn max(&mut self, values: &mut [f64]) -> Result<()> {
+        assert!(values.iter().all(|value| !value.is_nan()));
+        self.reduce(values, f64::max);
+        Ok(())
+    }
+}
+
+/// Does the work of every rank on a thread, and returns what each returned.
+fn on_ranks<T: Send>(ranks: usize, work: impl Fn(usize, &Ranks) -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let started: Vec<_> = Threads::of(ranks)
+            .into_iter()
+            .map(|comm| scope.spawn(|| (comm.rank, Ranks::new(comm))))
+            .map(|made| made.join().unwrap())
+            .collect();
+        let work = &work;
+        let threads: Vec<_> =
+            started.into_iter().map(|(rank, ranks)| scope.spawn(move || work(rank, &ranks))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// Every `ranks`-th flow of a problem, with all its paths; and the numbers of these paths.
+fn part(problem: &Problem, rank: usize, ranks: usize) -> (Problem, Vec<usize>) {
+    let mut file: Value = serde_json::from_str(&problem.to_json().unwrap()).unwrap();
+    let own = |flow: usize| flow % ranks == rank;
+    let paths: Vec<usize> = (0..problem.paths().len()).filter(|&path| own(problem.group()[path] as usize)).collect();
+    let lists: Vec<&[u32]> = paths.iter().map(|&path| problem.paths().links(path)).collect();
+    file["paths"] = json!(lists);
+    file["group"] = json!(paths.iter().map(|&path| problem.group()[path] as usize / ranks).collect::<Vec<_>>());
+    let keep = |column: &mut Value, kept: &dyn Fn(usize) -> bool| {
+        if let Some(values) = column.as_array_mut() {
+            let mut place = 0;
+            values.retain(|_| (kept(place), place += 1).0);
+        }
+    };
+    if let Some(cap) = file.get_mut("cap") {
+        keep(cap, &|path| own(problem.group()[path] as usize));
+    }
+    if let Some(cap) = file.get_mut("flow_cap") {
+        keep(cap, &own);
+    }
+    file["utility"].as_object_mut().unwrap().values_mut().for_each(|column| keep(column, &own));
+    (Problem::from_json(&file.to_string()).unwrap(), paths)
+}
+
+fn setup<'a>(ranks: &'a Ranks, method: &'a str, options: &'a BTreeMap<String, f64>) -> PartSetup<'a> {
+    PartSetup { ranks, method, options, prices: None, respond: None, parts: Arc::new(InTurn) }
+}
+
+/// The solution of the whole, put together from those of the ranks, which agree on all that is not of a flow.
+fn solve_on(problem: &Problem, ranks: usize, method: &str, settings: &Settings) -> Result<Solution> {
+    let parts: Vec<_> = (0..ranks).map(|rank| part(problem, rank, ranks)).collect();
+    let found = on_ranks(ranks, |rank, all| {
+        solve_part(&parts[rank].0, &setup(all, method, &BTreeMap::new()), settings, &mut ())
+    });
+    let found: Vec<Solution> = found.into_iter().collect::<Result<_>>()?;
+    let first = &found[0];
+    let mut rates = vec![f64::NAN; problem.paths().len()];
+    for (solution, (_, paths)) in found.iter().zip(&parts) {
+        assert_eq!((solution.status, solution.iterations), (first.status, first.iterations));
+        assert_eq!((&solution.prices, &solution.loads), (&first.prices, &first.loads));
+        assert_eq!(solution.certificate, first.certificate);
+        assert_eq!(solution.objective.to_bits(), first.objective.to_bits());
+        paths.iter().zip(&solution.rates).for_each(|(&path, &rate)| rates[path] = rate);
+    }
+    let mut whole = found.into_iter().next().unwrap();
+    whole.rates = rates;
+    Ok(whole)
+}
+
+fn alone(problem: &Problem, method: &str, settings: &Settings) -> Result<Solution> {
+    Solver::new(problem, method, &BTreeMap::new())?.run(settings, &mut ())
+}
+
+/// Compares rates relative to the larger of the rate and a part of the largest, and certifies the whole again.
+fn assert_same(name: &str, problem: &Problem, found: &Solution, expected: &Solution, tolerance: f64) {
+    assert_eq!(found.status, expected.status, "{name}: {found} and {expected}");
+    let again = certify(problem, &found.rates, &found.prices).unwrap();
+    assert!(again.overload <= 1e-9, "{name}: {again:?}");
+    if found.status == Status::Optimal {
+        let stated = found.certificate;
+        let gap = again.relative_gap - stated.relative_gap;
+        assert!(gap.abs() <= 1e-12 + 1e-3 * stated.relative_gap, "{name}: {again:?}, {stated:?}");
+        let residual = again.kkt_residual - stated.kkt_residual;
+        assert!(residual.abs() <= 1e-9 + 1e-3 * stated.kkt_residual, "{name}: {again:?}, {stated:?}");
+        for (path, (&rate, &then)) in found.rates.iter().zip(&expected.rates).enumerate() {
+            assert!((rate - then).abs() <= tolerance * then.max(rate), "{name}, path {path}: {rate} and {then}");
+        }
+    }
+}
+
+const CASES: &[&str] = &[
+    "abilene-a1",
+    "bits-per-second-a5",
+    "caps-all-binding",
+    "caps-random",
+    "fattree-k8-a2-weighted",
+    "incast",
+    "leafspine-mixed-alpha-weights",
+    "leafspine-n1500-a1-up10",
+    "leafspine-n500-a2-up40",
+    "parkinglot-n3-a1",
+    "leafspine-weights-6-decades",
+    "mixed-kinds",
+    "leafspine-fct",
+    "single-equal-4",
+];
+
+#[test]
+fn one_rank_has_the_bits_of_one_process() {
+    for method in ["fast-ned", "ned"] {
+        for name in ["abilene-a1", "caps-random", "leafspine-mixed-alpha-weights"] {
+            let (problem, _) = read_case(name);
+            let found = solve_on(&problem, 1, method, &Settings::default()).unwrap();
+            let expected = alone(&problem, method, &Settings::default()).unwrap();
+            let certificates = (found.certificate, expected.certificate);
+            assert_eq!((found.rates, found.prices), (expected.rates, expected.prices), "{method} {name}");
+            assert_eq!(certificates.0, certificates.1, "{method} {name}");
+        }
+    }
+}
+
+#[test]
+fn reference_cases_have_the_rates_of_one_process_on_two_to_four_ranks() {
+    let settings = Settings::default().with_stop(Stop::Kkt).with_tol(1e-8).with_max_iterations(4000);
+    for name in CASES {
+        let (problem, _) = read_case(name);
+        for ranks in [2, 3, 4] {
+            let found = solve_on(&problem, ranks, "fast-ned", &settings).unwrap();
+            let expected = alone(&problem, "fast-ned", &settings).unwrap();
+            assert_same(&format!("{name}, {ranks} ranks"), &problem, &found, &expected, 1e-6);
+        }
+    }
+}
+
+#[test]
+fn every_rule_runs_over_ranks() {
+    let (problem, _) = read_case("leafspine-n400-a0.5-up10");
+    let (equal, _) = read_case("leafspine-n100-a1-up10");
+    let settings = Settings::default().with_tol(1e-5).with_stop(Stop::Kkt).with_max_iterations(20_000);
+    for (method, problem) in [("ned", &problem), ("gradient", &equal), ("fgm", &equal), ("rcp", &equal)] {
+        let found = solve_on(problem, 3, method, &settings).unwrap();
+        let expected = alone(problem, method, &settings).unwrap();
+        assert_same(method, problem, &found, &expected, 1e-3);
+    }
+}
+
+#[test]
+fn random_problems_have_the_same_status_and_proof_as_in_one_process() {
+    let settings = Settings::default().with_max_iterations(300);
+    let (mut solved, mut refused) = (0, 0);
+    for seed in 0..60 {
+        let (name, problem) = random_problem(seed);
+        if problem.curvature() != Curvature::Strict {
+            refused += 1;
+            continue;
+        }
+        let expected = alone(&problem, "fast-ned", &settings).unwrap();
+        let found = solve_on(&problem, 1 + seed as usize % 4, "fast-ned", &settings).unwrap();
+        let again = certify(&problem, &found.rates, &found.prices).unwrap();
+        // Sums in another order: a solve that ends at the limit may just as well have ended before it.
+        if found.status == Status::Optimal {
+            assert!(again.relative_gap <= 1.01e-6 && again.kkt_residual <= 1.01e-3, "{name}: {again:?}");
+        }
+        solved += usize::from(found.status == Status::Optimal && expected.status == Status::Optimal);
+        assert!((found.iterations as f64 - expected.iterations as f64).abs() <= 100.0, "{name}: {found}, {expected}");
+    }
+    assert!(solved >= 25 && refused > 0, "{solved} solved, {refused} not concave");
+}
+
+#[test]
+fn the_same_ranks_give_the_same_bits_again() {
+    let (problem, _) = read_case("leafspine-n1500-a1-up10");
+    let solve = || solve_on(&problem, 3, "fast-ned", &Settings::default()).unwrap();
+    assert_eq!((solve().rates, solve().prices), (solve().rates, solve().prices));
+}
+
+#[test]
+fn flat_directions_are_those_of_all_flows() {
+    let net = Topology::leaf_spine(80, 4, 4, 10.0, 13.0).unwrap();
+    let (sources, destinations) = net.random_pairs(8000, 3).unwrap();
+    let paths = net.ecmp(&sources, &destinations, 3).unwrap();
+    let capacities: Vec<f64> =
+        net.capacities().iter().enumerate().map(|(link, c)| c * (1.0 + 0.1 * (link % 5) as f64)).collect();
+    let problem = Problem::new(capacities, paths, AlphaFair::proportional()).unwrap();
+    let expected = alone(&problem, "fast-ned", &Settings::default()).unwrap();
+    let found = solve_on(&problem, 3, "fast-ned", &Settings::default()).unwrap();
+    assert_eq!((found.status, found.iterations), (Status::Optimal, expected.iterations));
+}
+
+#[test]
+fn a_rank_may_have_no_flows() {
+    let (problem, _) = read_case("parkinglot-n3-a1");
+    let settings = Settings::default().with_tol(1e-9);
+    let many = problem.flows() + 2;
+    let found = solve_on(&problem, many, "fast-ned", &settings).unwrap();
+    assert_same("more ranks than flows", &problem, &found, &alone(&problem, "fast-ned", &settings).unwrap(), 1e-3);
+}
+
+/// The errors of two ranks that are given their own problem, method, options and settings.
+fn errors(
+    of: impl Fn(usize) -> (Problem, &'static str, BTreeMap<String, f64>, Settings) + Sync,
+    observer: impl Fn(usize) -> bool + Sync,
+) -> Vec<String> {
+    on_ranks(2, |rank, ranks| {
+        let (problem, method, options, settings) = of(rank);
+        let mut goes_on =
+            |_: &Progress| if observer(rank) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        match solve_part(&problem, &setup(ranks, method, &options), &settings, &mut goes_on) {
+            Ok(solution) => solution.status.to_string(),
+            Err(error) => error.to_string(),
+        }
+    })
+}
+
+fn one_link(capacity: f64) -> Problem {
+    Problem::new(vec![capacity, 1.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap()
+}
+
+#[test]
+fn what_differs_between_ranks_is_named_on_all() {
+    let plain = || (one_link(1.0), "fast-ned", BTreeMap::new(), Settings::default());
+    let both = |text: &str| vec![format!("the ranks differ: {text}"); 2];
+    let of = |rank| (one_link(1.0 + rank as f64), plain().1, plain().2, plain().3);
+    assert_eq!(errors(of, |_| true), both("link 0 has capacity 1 on one, and link 0 has capacity 2 on another"));
+    let of = |rank| (plain().0, ["ned", "fast-ned"][rank], plain().2, plain().3);
+    let text = "the method is \"fast-ned\" on one, and the method is \"ned\" on another";
+    assert_eq!(errors(of, |_| true), both(text));
+    let of = |rank| (plain().0, "ned", common::options(&[("gamma", [0.4, 0.5][rank])]), plain().3);
+    assert_eq!(errors(of, |_| true), both("option \"gamma\" is 0.4 on one, and option \"gamma\" is 0.5 on another"));
+    let of = |rank| (plain().0, plain().1, plain().2, Settings::default().with_tol([1e-6, 1e-8][rank]));
+    assert_eq!(errors(of, |_| true), both("tol is 1e-8 on one, and tol is 1e-6 on another"));
+    let of = |rank| {
+        let problem = Problem::new(vec![1.0; 1 + rank], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
+        (problem, plain().1, plain().2, plain().3)
+    };
+    assert_eq!(errors(of, |_| true), both("there are 1 links on one, and there are 2 links on another"));
+}
+
+#[test]
+fn a_rank_that_fails_is_named_on_the_others() {
+    let linear = |rank: usize| {
+        let paths = Paths::from_lists([[0], [0]]);
+        let utilities: Utilities =
+            if rank == 1 { Linear::new(1.0).unwrap().into() } else { AlphaFair::proportional().into() };
+        (Problem::new(vec![1.0, 1.0], paths, utilities).unwrap(), "fast-ned", BTreeMap::new(), Settings::default())
+    };
+    let found = errors(linear, |_| true);
+    assert_eq!(found[1], "method \"fast-ned\" cannot take linear utilities; use \"interior-point\"");
+    assert_eq!(found[0], format!("rank 1 has failed: {}", found[1]));
+    let newton = |_| (one_link(1.0), "newton", BTreeMap::new(), Settings::default());
+    let text = "method \"newton\" cannot take a part of a problem; use \"fast-ned\", which moves prices by a rule";
+    assert_eq!(errors(newton, |_| true), [text; 2]);
+}
+
+#[test]
+fn a_rank_that_is_stopped_stops_all() {
+    let (problem, _) = read_case("leafspine-n1500-a1-up10");
+    let found = on_ranks(3, |rank, ranks| {
+        let part = part(&problem, rank, 3).0;
+        let token = StopToken::new();
+        let mut observer = |progress: &Progress| {
+            if rank == 2 && progress.iteration == 3 {
+                token.stop();
+            }
+            ControlFlow::Continue(())
+        };
+        let options = BTreeMap::new();
+        let solve = || solve_part(&part, &setup(ranks, "fast-ned", &options), &Settings::default(), &mut observer);
+        token.scope(solve).unwrap_err().to_string()
+    });
+    let stopped = "stopped before there was an answer";
+    let failed = format!("rank 2 has failed: {stopped}");
+    assert_eq!(found, [&failed, &failed, stopped]);
+}
+
+#[test]
+fn an_observer_that_breaks_on_one_rank_ends_the_solve_on_all() {
+    let of = |_| (read_case("leafspine-n400-a0.5-up10").0, "gradient", BTreeMap::new(), Settings::default());
+    assert_eq!(errors(of, |rank| rank == 0), ["stopped"; 2]);
+}
+
+#[test]
+fn a_panic_of_a_rank_is_told_to_the_others() {
+    let found = thread::scope(|scope| {
+        let threads: Vec<_> = Threads::of(2)
+            .into_iter()
+            .map(|comm| {
+                scope.spawn(move || {
+                    let ranks = Ranks::new(comm);
+                    assert_ne!(ranks.rank(), 1, "on purpose");
+                    ranks.agree()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().map_err(drop)).collect::<Vec<_>>()
+    });
+    let expected = Error::RankFailed { rank: 1, what: "a panic".into() };
+    assert_eq!(found, [Ok(Err(expected)), Err(())]);
+}
+
+#[test]
+fn ranks_at_different_steps_do_not_mix_their_numbers() {
+    let found = on_ranks(2, |rank, ranks| if rank == 0 { ranks.sum(&mut [1.0]) } else { ranks.sum(&mut [1.0, 2.0]) });
+    let what = "they are at different steps of a call, or in different calls".to_string();
+    assert_eq!(found, vec![Err(Error::RanksDiffer { what }); 2]);
+}
+
+#[test]
+fn a_number_that_is_none_is_seen_by_all_ranks() {
+    let found = on_ranks(2, |rank, ranks| {
+        let mut values = [[f64::NAN, 1.0], [2.0, -3.0]][rank];
+        ranks.min(&mut values).unwrap();
+        values
+    });
+    assert!(found.iter().all(|[nan, least]| nan.is_nan() && *least == -3.0));
+}
+
+#[test]
+fn a_time_limit_ends_all_ranks_together() {
+    let (problem, _) = read_case("leafspine-n1500-a1-up10");
+    let limit = std::time::Duration::from_millis(50);
+    let settings = Settings::default().with_tol(1e-15).with_time_limit(limit).with_max_iterations(usize::MAX);
+    let found = solve_on(&problem, 2, "gradient", &settings).unwrap();
+    assert_eq!(found.status, Status::TimeLimit);
+}

@@ -1,0 +1,144 @@
+//! `Ranks` and `solve_part`: the communicator of Python, and a solve over its ranks.
+
+use std::ops::ControlFlow;
+
+use netnum_core::solve::{Cadence, Observer, PartSetup, solve_part as solve_core};
+use netnum_core::{AllReduce, Error};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::detach;
+use crate::problem::Problem;
+use crate::solve::{PythonObserver, Solution, last_state, options_of, prices_of, settings_of, solve_bar, threads_of};
+
+/// An mpi4py communicator. Its reductions are called without any Python code around them, so that a signal cannot come
+/// between two of them.
+struct PythonComm {
+    comm: Py<PyAny>,
+    in_place: Py<PyAny>,
+    sum: Py<PyAny>,
+    max: Py<PyAny>,
+    rank: usize,
+    ranks: usize,
+}
+
+impl PythonComm {
+    fn reduce(&self, values: &mut [f64], op: &Py<PyAny>) -> netnum_core::Result<()> {
+        let reduce = |py: Python<'_>| -> PyResult<()> {
+            let buffer = PyArray1::from_slice(py, values);
+            self.comm.call_method1(py, "Allreduce", (&self.in_place, &buffer, op))?;
+            values.copy_from_slice(buffer.readonly().as_slice()?);
+            Ok(())
+        };
+        Python::attach(reduce).map_err(|error| {
+            detach::keep(error);
+            Error::Stopped
+        })
+    }
+}
+
+impl AllReduce for PythonComm {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn sum(&mut self, values: &mut [f64]) -> netnum_core::Result<()> {
+        self.reduce(values, &self.sum)
+    }
+
+    fn max(&mut self, values: &mut [f64]) -> netnum_core::Result<()> {
+        self.reduce(values, &self.max)
+    }
+}
+
+/// The ranks of an mpi4py communicator, for `netnum.distributed`.
+#[pyclass(frozen, module = "netnum._core")]
+pub(crate) struct Ranks {
+    core: netnum_core::Ranks,
+    /// The number of this rank.
+    #[pyo3(get)]
+    rank: usize,
+}
+
+#[pymethods]
+impl Ranks {
+    #[new]
+    fn new(comm: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mpi = comm.py().import("mpi4py.MPI")?;
+        let constant = |name: &str| PyResult::Ok(mpi.getattr(name)?.unbind());
+        let rank = comm.call_method0("Get_rank")?.extract()?;
+        let ranks = comm.call_method0("Get_size")?.extract()?;
+        let (in_place, sum, max) = (constant("IN_PLACE")?, constant("SUM")?, constant("MAX")?);
+        let comm = PythonComm { comm: comm.clone().unbind(), in_place, sum, max, rank, ranks };
+        Ok(Self { core: netnum_core::Ranks::new(comm), rank })
+    }
+
+    /// Tell the other ranks that this one has failed, unless they know of a failure.
+    fn fail(&self, py: Python<'_>, message: &str) {
+        // Where the communicator fails too, the others learn of it from that.
+        let _ = detach::run(py, || -> netnum_core::Result<()> {
+            self.core.fail(message);
+            Ok(())
+        });
+    }
+}
+
+/// Tells the other ranks of an exception of the callback.
+struct ObserverOfPart<'a> {
+    observer: PythonObserver<'a>,
+    ranks: &'a netnum_core::Ranks,
+}
+
+impl Observer for ObserverOfPart<'_> {
+    fn cadence(&self) -> Cadence {
+        self.observer.cadence()
+    }
+
+    fn observe(&mut self, progress: &netnum_core::Progress) -> ControlFlow<()> {
+        let control = self.observer.observe(progress);
+        if detach::has_raised() {
+            self.ranks.fail("its callback has raised an exception, or a signal has interrupted it");
+        }
+        control
+    }
+}
+
+/// Solve a problem of which every rank holds a part: `netnum.distributed.solve`, given the ranks.
+#[pyfunction]
+#[pyo3(signature = (
+    problem, ranks, method="auto", *, tol=1e-6, stop="rates", max_iterations=None, time_limit=None, warm_start=None,
+    callback=None, progress=false, trace=false, threads=None, **options
+))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
+pub(crate) fn solve_part(
+    problem: &Bound<'_, Problem>,
+    ranks: &Bound<'_, Ranks>,
+    method: &str,
+    tol: f64,
+    stop: &str,
+    max_iterations: Option<&Bound<'_, PyAny>>,
+    time_limit: Option<f64>,
+    warm_start: Option<&Bound<'_, PyAny>>,
+    callback: Option<&Bound<'_, PyAny>>,
+    progress: bool,
+    trace: bool,
+    threads: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Solution> {
+    let (py, core, ranks) = (problem.py(), &problem.get().core, &ranks.get().core);
+    let settings = settings_of(tol, stop, max_iterations, time_limit)?.with_trace(trace);
+    let threads = threads_of(threads)?;
+    let bar = solve_bar(py, progress, &settings)?;
+    let mut observer = ObserverOfPart { observer: PythonObserver::new(callback, &bar)?, ranks };
+    let options = options_of(options)?;
+    let prices = warm_start.map(prices_of).transpose()?;
+    let (respond, parts) = (Some(netnum_parallel::respond(threads)), netnum_parallel::parts(threads));
+    let setup = PartSetup { ranks, method, options: &options, prices: prices.as_deref(), respond, parts };
+    let solution = detach::run(py, || solve_core(core, &setup, &settings, &mut observer));
+    Solution::new(problem, bar.close(py, solution, last_state)?, trace)
+}

@@ -1,0 +1,91 @@
+"""Solves over the ranks of an MPI communicator: every process holds some of the flows, over the same links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._core import Problem, Ranks, Solution, solve_part
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
+
+__all__ = ["solve"]
+
+
+def solve(
+    problem: Problem,
+    method: str = "auto",
+    *,
+    comm: Intracomm | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> Solution:
+    """Solve a problem of which every rank holds a part of the flows.
+
+    All ranks of the communicator call it. An iteration adds up two numbers per link over the ranks, and the certificate
+    is of the whole problem. The paths of one flow are on one rank; a rank may have no flows. The ranks run the same
+    version of netnum on processors of one kind.
+
+    Parameters
+    ----------
+    problem : Problem
+        All links, with the same capacities on all ranks, and the flows of this rank.
+    method : str
+        A method that moves prices by a rule: ``"fast-ned"``, which is also ``"auto"``, ``"ned"``, ``"gradient"``,
+        ``"fgm"``, ``"newton-like"`` or ``"rcp"``.
+    comm : mpi4py.MPI.Intracomm, optional
+        By default ``MPI.COMM_WORLD``.
+    progress : bool
+        Whether rank 0 shows a progress bar on stderr.
+    **settings
+        As of `netnum.solve`, the same on all ranks: ``tol``, ``stop``, ``max_iterations``, ``time_limit``,
+        ``warm_start``, ``trace`` and the options of the method. A ``callback`` and ``threads`` may differ: a callback
+        on any rank has all certify every iteration, and one that returns False stops all. A step is not broken off by
+        the time limit.
+
+    Returns
+    -------
+    Solution
+        Status, iterations, prices, loads, objective and certificate of the whole problem, the same on all ranks; rates,
+        bottlenecks and failed flows of this rank's part.
+
+    Raises
+    ------
+    TypeError
+        For a `comm` that is no intracommunicator of mpi4py.
+    ImportError
+        Without mpi4py: ``pip install "netnum[mpi]"``.
+    NumError
+        On all ranks, for what differs between ranks; and ``rank 3 has failed: …`` where another rank has raised an
+        exception or was interrupted. A rank whose process is killed ends the others by the launcher of MPI.
+    MethodError, ProblemError, UtilityError
+        As `netnum.solve` does, for the part of this rank.
+
+    Examples
+    --------
+    ``mpiexec -n 2 python shares.py``, where ``shares.py`` has these lines, prints 1.0 twice: four flows share a link.
+
+    >>> from mpi4py import MPI  # doctest: +SKIP
+    >>> part = netnum.Problem([4.0], [[0], [0]], netnum.AlphaFair(1.0))
+    >>> netnum.distributed.solve(part, comm=MPI.COMM_WORLD).rates[0].round(3)  # doctest: +SKIP
+    1.0
+    """
+    ranks = Ranks(_communicator(comm))
+    try:
+        return solve_part(problem, ranks, method, progress=progress and ranks.rank == 0, **settings)
+    except BaseException as error:
+        # The other ranks wait for this one at their next reduction.
+        ranks.fail(f"{type(error).__name__}: {error}")
+        raise
+
+
+def _communicator(comm: Any) -> Any:
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise ImportError('netnum.distributed needs mpi4py: pip install "netnum[mpi]"') from error
+    if comm is None:
+        return MPI.COMM_WORLD
+    if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
+        raise TypeError(f"comm must be an intracommunicator of mpi4py, not {comm!r}")
+    return comm

@@ -1,0 +1,362 @@
+"""Sweeps: a function at every point of a grid and for every seed, on any executor of `concurrent.futures`."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import pickle
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import frames
+from .._core import NumError
+from ..progress import bar
+
+if TYPE_CHECKING:
+    import pandas
+
+_PAUSE = 0.1
+"""Seconds between two looks at the tasks that run."""
+_OPEN = 64
+"""Tasks that are given to an executor at a time: few enough to take back, and more than most machines have cores."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Sweep:
+    """What the tasks of a sweep have returned, in the order of the grid.
+
+    Examples
+    --------
+    >>> def half(load, seed):
+    ...     return {"half": load / 2 + seed}
+    >>> sweep = netnum.sim.sweep(half, {"load": [0.2, 0.4]}, seeds=2)
+    >>> sweep.to_pandas()
+       load  seed  half error
+    0   0.2     0   0.1  None
+    1   0.2     1   1.1  None
+    2   0.4     0   0.2  None
+    3   0.4     1   1.2  None
+    """
+
+    parameters: tuple[str, ...]
+    """The names of the grid's parameters."""
+    rows: list[dict[str, Any]]
+    """Per task its parameters, its ``seed``, what it returned, and its ``error``: None or the text of its exception."""
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """The rows of the tasks that have failed."""
+        return [row for row in self.rows if row["error"] is not None]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row per task.
+
+        Raises
+        ------
+        ImportError
+            Without pandas: ``pip install "netnum[frames]"``.
+        """
+        return frames.imported().DataFrame(self.rows, columns=self._columns())
+
+    def means(self, level: float = 0.95) -> pandas.DataFrame:
+        """Means over the seeds, a row per point of the grid, with the half width of their confidence interval.
+
+        Parameters
+        ----------
+        level : float
+            Of confidence, between 0 and 1. The interval is Student's, with one degree of freedom less than seeds.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The parameters, ``seeds`` (tasks that have not failed), and for every number that the function returns its
+            mean and, as ``…_ci``, the half width: nan for a single seed.
+
+        Raises
+        ------
+        NumError
+            For a level that is not between 0 and 1.
+        ImportError
+            Without pandas: ``pip install "netnum[frames]"``.
+
+        Examples
+        --------
+        >>> sweep = netnum.sim.sweep(lambda load, seed: {"x": load + seed}, {"load": [1.0, 2.0]}, seeds=3)
+        >>> sweep.means().round(3)
+           load  seeds    x   x_ci
+        0   1.0      3  2.0  2.484
+        1   2.0      3  3.0  2.484
+        """
+        if not 0 < level < 1:
+            raise NumError(f"level is {level}, expected a number between 0 and 1")
+        values = [name for name in self._columns() if name not in (*self.parameters, "seed", "error")]
+        points: dict[str, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            points.setdefault(repr([row[name] for name in self.parameters]), []).append(row)
+        table = []
+        for rows in points.values():
+            good = [row for row in rows if row["error"] is None]
+            line = {name: rows[0][name] for name in self.parameters} | {"seeds": len(good)}
+            for name in values:
+                numbers = [row[name] for row in good if isinstance(row.get(name), (int, float))]
+                line[name] = statistics.fmean(numbers) if numbers else math.nan
+                line[f"{name}_ci"] = _half_width(numbers, level)
+            table.append(line)
+        return frames.imported().DataFrame(table)
+
+    def _columns(self) -> list[str]:
+        names = [*self.parameters, "seed"]
+        for row in self.rows:
+            names.extend(name for name in row if name not in names and name != "error")
+        return [*names, "error"]
+
+    def __repr__(self) -> str:
+        return f"Sweep({len(self.rows)} tasks, {len(self.failed)} failed, over {', '.join(self.parameters)})"
+
+
+def sweep(
+    function: Callable[..., Mapping[str, Any]],
+    grid: Mapping[str, Sequence[Any]],
+    *,
+    seeds: int | Sequence[int] = 1,
+    shared: Any = None,
+    executor: Executor | None = None,
+    checkpoint: str | Path | None = None,
+    progress: bool = False,
+) -> Sweep:
+    """Call a function at every point of a grid and for every seed, here or on an executor.
+
+    A task that raises is a row with an error, and the others go on. Ctrl-C takes back the tasks that have not begun and
+    raises KeyboardInterrupt; what is done by then is in the checkpoint.
+
+    Parameters
+    ----------
+    function : callable
+        Called as ``function(**point, seed=seed)``, or ``function(shared, **point, seed=seed)`` where `shared` is given.
+        Returns a mapping of names to numbers or other small things. Other processes import it, so that it stands at the
+        top of a module.
+    grid : mapping of str to sequence
+        The values of every parameter, such as ``{"policy": ["max-min", "srpt"], "load": [0.3, 0.6]}``.
+    seeds : int or sequence of int
+        How many, from 0, or which.
+    shared : object, optional
+        What all tasks need and is large: a topology, a workload, a problem. It is pickled once, and unpickled once in
+        every process, which keeps the last one.
+    executor : concurrent.futures.Executor, optional
+        A pool of processes, ``dask.distributed.Client.get_executor()``, ``mpi4py.futures.MPIPoolExecutor``, or any
+        other. It stays open. By default the tasks run here, one after the other.
+    checkpoint : path, optional
+        A file with a line of JSON for every task that is done. Tasks that it has are not done again, but for those that
+        failed. A line holds what JSON does.
+    progress : bool
+        Whether to show one bar over all tasks on stderr.
+
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    NumError
+        For an empty grid, a parameter named ``seed`` or ``error``, a function or a point that does not pickle, or a
+        checkpoint of another sweep.
+
+    Examples
+    --------
+    >>> net = netnum.topology.leaf_spine(racks=2, servers_per_rack=4, spines=2)
+    >>> def mean_fct(net, policy, load, seed):
+    ...     sizes = netnum.sim.sizes.web_search
+    ...     workload = netnum.sim.Workload.poisson(net, sizes=sizes, load=load, flows=200, seed=seed)
+    ...     return {"mean_fct": netnum.sim.simulate(net, workload, policy).fct.mean()}
+    >>> grid = {"policy": ["max-min", "srpt"], "load": [0.3, 0.6]}
+    >>> table = netnum.sim.sweep(mean_fct, grid, seeds=2, shared=net).to_pandas()
+    >>> table.shape, table.error.isna().all()
+    ((8, 5), np.True_)
+    """
+    tasks = _tasks(grid, seeds)
+    done = _Checkpoint(checkpoint, tasks)
+    left = [number for number in range(len(tasks)) if number not in done.results]
+    shown = bar("sweep", (len(tasks),)) if progress else None
+    rows = dict(done.results)
+
+    def finish(number: int, result: dict[str, Any]) -> None:
+        rows[number] = result
+        done.write(number, result)
+        if shown is not None:
+            shown.show(len(rows))
+
+    try:
+        if executor is None:
+            for number in left:
+                try:
+                    answer = _answer(function, shared, tasks[number])
+                except Exception as error:
+                    answer = _failure(error, tasks[number])
+                finish(number, answer)
+        else:
+            _run(executor, function, shared, tasks, left, finish)
+    finally:
+        done.close()
+        if shown is not None:
+            shown.close()
+    return Sweep(tuple(grid), [tasks[number] | rows[number] for number in range(len(tasks))])
+
+
+def _tasks(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> list[dict[str, Any]]:
+    every = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+    for name, values in grid.items():
+        if name in ("seed", "error"):
+            raise NumError(f"a parameter of the grid is named {name!r}, which a sweep uses itself")
+        if isinstance(values, str) or len(values) == 0:
+            raise NumError(f"the grid has {values!r} for {name!r}, expected one value at least, in a sequence")
+    if not every:
+        raise NumError("there are no seeds, expected one at least")
+    points = itertools.product(*grid.values())
+    return [dict(zip(grid, point, strict=True)) | {"seed": seed} for point in points for seed in every]
+
+
+def _run(
+    executor: Executor,
+    function: Callable[..., Any],
+    shared: Any,
+    tasks: list[dict[str, Any]],
+    left: list[int],
+    finish: Callable[[int, dict[str, Any]], None],
+) -> None:
+    try:
+        # Once for all tasks, of which each process unpickles it once.
+        common = pickle.dumps((function, shared))
+    except Exception as error:
+        raise NumError(f"the function of a sweep and what it shares must pickle: {error}") from error
+    for number in left:
+        try:
+            pickle.dumps(tasks[number])
+        except Exception as error:
+            raise NumError(f"task {tasks[number]!r} does not pickle: {error}") from error
+    digest = hashlib.sha256(common).hexdigest()
+    waiting, running = iter(left), dict[Future[dict[str, Any]], int]()
+    try:
+        while True:
+            for number in itertools.islice(waiting, _OPEN - len(running)):
+                try:
+                    running[executor.submit(_task, digest, common, tasks[number])] = number
+                except Exception as error:
+                    # A pool whose worker has died takes no more.
+                    finish(number, _failure(error, tasks[number]))
+            if not running:
+                break
+            # With a pause, so that Ctrl-C is seen wherever a wait hides it.
+            ended, _ = wait(running, timeout=_PAUSE, return_when=FIRST_COMPLETED)
+            for future in sorted(ended, key=running.__getitem__):
+                number = running.pop(future)
+                try:
+                    answer = future.result()
+                except Exception as error:
+                    answer = _failure(error, tasks[number])
+                finish(number, answer)
+    except BaseException:
+        for future in running:
+            future.cancel()
+        raise
+
+
+_LAST: tuple[str, Any] = ("", None)
+"""Digest and content of what the last task of this process shared."""
+
+
+def _task(digest: str, common: bytes, task: dict[str, Any]) -> dict[str, Any]:
+    global _LAST
+    if _LAST[0] != digest:
+        _LAST = (digest, pickle.loads(common))
+    function, shared = _LAST[1]
+    return _answer(function, shared, task)
+
+
+def _answer(function: Callable[..., Any], shared: Any, task: dict[str, Any]) -> dict[str, Any]:
+    answer = function(**task) if shared is None else function(shared, **task)
+    if not isinstance(answer, Mapping):
+        raise TypeError(f"the function must return a mapping of names to values, not {type(answer).__name__}")
+    plain = {name: value.item() if hasattr(value, "item") else value for name, value in answer.items()}
+    if again := [name for name in plain if name in task or name == "error"]:
+        raise TypeError(f"the function returns {again[0]!r}, which is a parameter")
+    return plain | {"error": None}
+
+
+def _failure(error: Exception, task: dict[str, Any]) -> dict[str, Any]:
+    point = ", ".join(f"{name}={value!r}" for name, value in task.items())
+    return {"error": f"{type(error).__name__}: {error} (at {point})"}
+
+
+class _Checkpoint:
+    """The results of earlier calls by task, and a line for every new one."""
+
+    def __init__(self, path: str | Path | None, tasks: list[dict[str, Any]]) -> None:
+        self.results: dict[int, dict[str, Any]] = {}
+        self._file = None
+        if path is None:
+            return
+        self._keys = [hashlib.sha256(repr(sorted(task.items())).encode()).hexdigest()[:16] for task in tasks]
+        numbers = {key: number for number, key in enumerate(self._keys)}
+        path = Path(path)
+        lines = path.read_text().splitlines() if path.exists() else []
+        for place, line in enumerate(lines):
+            try:
+                read = json.loads(line)
+                key, result = read["task"], read["result"]
+            except (ValueError, KeyError, TypeError):
+                if place == len(lines) - 1:
+                    continue  # It was being written when the sweep ended.
+                raise NumError(f"line {place + 1} of {path} is not one of a sweep's checkpoint") from None
+            if key not in numbers:
+                raise NumError(f"line {place + 1} of {path} is of a task that this sweep does not have")
+            if result["error"] is None:
+                self.results[numbers[key]] = result
+        self._file = path.open("a")
+        if lines and not path.read_bytes().endswith(b"\n"):
+            self._file.write("\n")
+
+    def write(self, number: int, result: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps({"task": self._keys[number], "result": result}) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def _half_width(numbers: list[float], level: float) -> float:
+    """Of Student's confidence interval for the mean."""
+    if len(numbers) < 2:
+        return math.nan
+    return _quantile(0.5 + level / 2, len(numbers) - 1) * statistics.stdev(numbers) / math.sqrt(len(numbers))
+
+
+def _quantile(part: float, degrees: int) -> float:
+    """Of Student's distribution, above 1/2: bisection on the finite sums of its distribution function."""
+    low, high = 0.0, 1.0
+    while _distribution(high, degrees) < part:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _distribution(middle, degrees) < part else (low, middle)
+    return high
+
+
+def _distribution(value: float, degrees: int) -> float:
+    """Of Student's, for an integer number of degrees of freedom (Abramowitz & Stegun 26.7.3, 26.7.4)."""
+    angle = math.atan2(value, math.sqrt(degrees))
+    cosine, sine = math.cos(angle), math.sin(angle)
+    term = cosine if degrees % 2 else 1.0
+    total = 0.0 if degrees == 1 else term
+    for place in range(3 if degrees % 2 else 2, degrees - 1, 2):
+        term *= cosine**2 * (place - 1) / place
+        total += term
+    both = 2 / math.pi * (angle + sine * total) if degrees % 2 else sine * total
+    return 0.5 + both / 2
