@@ -67,7 +67,8 @@ fn on_ranks<T: Send>(ranks: usize, work: impl Fn(usize, &Ranks) -> T + Sync) -> 
             .map(|made| made.join().unwrap())
             .collect();
         let work = &work;
-        let threads: Vec<_> = started.into_iter().map(|(rank, ranks)| scope.spawn(move || work(rank, &ranks))).collect();
+        let threads: Vec<_> =
+            started.into_iter().map(|(rank, ranks)| scope.spawn(move || work(rank, &ranks))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }
@@ -143,9 +144,20 @@ fn assert_same(name: &str, problem: &Problem, found: &Solution, expected: &Solut
 }
 
 const CASES: &[&str] = &[
-    "abilene-a1", "bits-per-second-a5", "caps-all-binding", "caps-random", "fattree-k8-a2-weighted", "incast",
-    "leafspine-mixed-alpha-weights", "leafspine-n1500-a1-up10", "leafspine-n500-a2-up40", "parkinglot-n3-a1",
-    "leafspine-weights-6-decades", "mixed-kinds", "leafspine-fct", "single-equal-4",
+    "abilene-a1",
+    "bits-per-second-a5",
+    "caps-all-binding",
+    "caps-random",
+    "fattree-k8-a2-weighted",
+    "incast",
+    "leafspine-mixed-alpha-weights",
+    "leafspine-n1500-a1-up10",
+    "leafspine-n500-a2-up40",
+    "parkinglot-n3-a1",
+    "leafspine-weights-6-decades",
+    "mixed-kinds",
+    "leafspine-fct",
+    "single-equal-4",
 ];
 
 #[test]
@@ -246,7 +258,8 @@ fn errors(
 ) -> Vec<String> {
     on_ranks(2, |rank, ranks| {
         let (problem, method, options, settings) = of(rank);
-        let mut goes_on = |_: &Progress| if observer(rank) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        let mut goes_on =
+            |_: &Progress| if observer(rank) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
         match solve_part(&problem, &setup(ranks, method, &options), &settings, &mut goes_on) {
             Ok(solution) => solution.status.to_string(),
             Err(error) => error.to_string(),
@@ -282,7 +295,8 @@ fn what_differs_between_ranks_is_named_on_all() {
 fn a_rank_that_fails_is_named_on_the_others() {
     let linear = |rank: usize| {
         let paths = Paths::from_lists([[0], [0]]);
-        let utilities: Utilities = if rank == 1 { Linear::new(1.0).unwrap().into() } else { AlphaFair::proportional().into() };
+        let utilities: Utilities =
+            if rank == 1 { Linear::new(1.0).unwrap().into() } else { AlphaFair::proportional().into() };
         (Problem::new(vec![1.0, 1.0], paths, utilities).unwrap(), "fast-ned", BTreeMap::new(), Settings::default())
     };
     let found = errors(linear, |_| true);

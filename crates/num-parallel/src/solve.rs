@@ -36,5 +36,7 @@ pub fn solver(
 /// Makes the response to prices by flow blocks, on up to so many threads, where these are faster than the loop over
 /// flows: what [`Solver::with_respond`] and [`PartSetup`](netnum_core::solve::PartSetup) take.
 pub fn respond(threads: NonZeroUsize) -> Arc<MakeRespond> {
-    Arc::new(move |links: usize, paths: &Paths, demands: &[PowerDemands<'_>]| of_problem(links, paths, demands, threads))
+    Arc::new(move |links: usize, paths: &Paths, demands: &[PowerDemands<'_>]| {
+        of_problem(links, paths, demands, threads)
+    })
 }

@@ -60,12 +60,7 @@ pub fn solve_part(
     }
 }
 
-fn run(
-    problem: &Problem,
-    setup: &PartSetup<'_>,
-    settings: &Settings,
-    observer: &mut dyn Observer,
-) -> Result<Solution> {
+fn run(problem: &Problem, setup: &PartSetup<'_>, settings: &Settings, observer: &mut dyn Observer) -> Result<Solution> {
     let began = Instant::now();
     settings.check()?;
     check_same(setup, settings)?;

@@ -101,7 +101,7 @@ pub(crate) struct Solution {
 }
 
 impl Solution {
-    pub(super) fn new(problem: &Bound<'_, Problem>, core: netnum_core::Solution, traced: bool) -> PyResult<Self> {
+    pub(crate) fn new(problem: &Bound<'_, Problem>, core: netnum_core::Solution, traced: bool) -> PyResult<Self> {
         let py = problem.py();
         let summary = core.to_string();
         let trace = traced.then(|| Py::new(py, Trace::of(py, &core.trace))).transpose()?;
