@@ -10,8 +10,8 @@ Each flow has a utility and one or more paths, each link a capacity; `solve` fin
     solution.rates, solution.prices, solution.gap
 
 Besides what stands here, `netnum.topology` has networks and files of them, `netnum.demands` the volumes between their
-nodes, `netnum.sim` the simulation of flows that start and end, and `netnum.distributed` solves over many machines. Continue with `help(netnum.solve)`,
-`help(netnum.Problem)`, `help(netnum.Allocator)` and `help(netnum.topology)`.
+nodes, `netnum.sim` the simulation of flows that start and end, and `netnum.distributed` solves over many machines.
+Continue with `help(netnum.solve)`, `help(netnum.Problem)`, `help(netnum.Allocator)` and `help(netnum.topology)`.
 """
 
 from . import demands, distributed, sim, topology

@@ -274,6 +274,7 @@ def solve(
     threads: int = 1,
     **options: float,
 ) -> Solution: ...
+
 @final
 class Ranks:
     def __new__(cls, comm: Any) -> Ranks: ...

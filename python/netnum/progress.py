@@ -1,10 +1,11 @@
 """The progress bar of ``progress=True``, over one of four tasks.
 
 ``solve`` shows how much of the way from the first gap to the tolerance is done, ``solve_many`` how many of the
-problems, ``sweep`` of its tasks, ``simulate`` how many of the flows. The way of a solve is measured in decades: from a gap of 1 to a tolerance
-of 1e-6 there are six, and each counts the same. The time that a simulation still takes is estimated from the speed of
-the last third of what is done: events become slower while flows accumulate, so that the estimate is too short then, and
-too long while many flows end. The bar is tqdm's where that is installed, else one line on stderr.
+problems, ``sweep`` of its tasks, ``simulate`` how many of the flows. The way of a solve is measured in decades: from a
+gap of 1 to a tolerance of 1e-6 there are six, and each counts the same. The time that a simulation still takes is
+estimated from the speed of the last third of what is done: events become slower while flows accumulate, so that the
+estimate is too short then, and too long while many flows end. The bar is tqdm's where that is installed, else one line
+on stderr.
 """
 
 from __future__ import annotations

@@ -61,20 +61,25 @@ def raised(work):
     return "nothing"
 
 
+def say(*words):
+    """A line in one piece: the launcher mixes the pieces of all ranks."""
+    os.write(1, (" ".join(map(str, (RANK, *words))) + "\n").encode())
+
+
 def refusals():
     problem = netnum.Problem([1.0 + RANK], [[0]], netnum.AlphaFair(1.0))
-    print(RANK, "capacity", raised(lambda: netnum.distributed.solve(problem)), flush=True)
+    say("capacity", raised(lambda: netnum.distributed.solve(problem)))
     problem = netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0))
-    print(RANK, "tol", raised(lambda: netnum.distributed.solve(problem, tol=10.0 ** (-4 - RANK))), flush=True)
+    say("tol", raised(lambda: netnum.distributed.solve(problem, tol=10.0 ** (-4 - RANK))))
     wrong = "much" if RANK == 1 else 1e-6
-    print(RANK, "type", raised(lambda: netnum.distributed.solve(problem, tol=wrong)), flush=True)
-    print(RANK, "comm", raised(lambda: netnum.distributed.solve(problem, comm=3)), flush=True)
+    say("type", raised(lambda: netnum.distributed.solve(problem, tol=wrong)))
+    say("comm", raised(lambda: netnum.distributed.solve(problem, comm=3)))
 
     def callback(progress):
         if RANK == 1:
             raise RuntimeError("on purpose")
 
-    print(RANK, "callback", raised(lambda: netnum.distributed.solve(problem, callback=callback)), flush=True)
+    say("callback", raised(lambda: netnum.distributed.solve(problem, callback=callback)))
     assert netnum.distributed.solve(problem).is_optimal
 
 
@@ -88,7 +93,7 @@ def interrupted():
     solve = lambda: netnum.distributed.solve(  # noqa: E731
         part(*given, np.arange(RANK, 300, RANKS)), callback=callback, **endless
     )
-    print(RANK, raised(solve), flush=True)
+    say(raised(solve))
 
 
 def killed():

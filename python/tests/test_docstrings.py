@@ -20,7 +20,7 @@ pytest.importorskip("matplotlib").use("Agg")
 pytest.importorskip("networkx")
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
-MODULES = [netnum, netnum.sim, netnum.topology, netnum.demands]
+MODULES = [netnum, netnum.sim, netnum.topology, netnum.demands, netnum.distributed]
 
 
 def public():

@@ -173,7 +173,7 @@ def sweep(
     >>> def mean_fct(net, policy, load, seed):
     ...     sizes = netnum.sim.sizes.web_search
     ...     workload = netnum.sim.Workload.poisson(net, sizes=sizes, load=load, flows=200, seed=seed)
-    ...     return {"mean_fct": netnum.sim.simulate(net, workload, policy).fct.mean()}
+    ...     return {"mean_fct": netnum.sim.simulate(net, workload, policy).mean_completion_time}
     >>> grid = {"policy": ["max-min", "srpt"], "load": [0.3, 0.6]}
     >>> table = netnum.sim.sweep(mean_fct, grid, seeds=2, shared=net).to_pandas()
     >>> table.shape, table.error.isna().all()

@@ -92,7 +92,8 @@ impl Solver {
     /// A solver for this rank's part of a problem.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new) and of [`Ranks`]; [`Error::Unsupported`] for a method that moves no prices by a rule.
+    /// Those of [`new`](Self::new) and of [`Ranks`]; [`Error::Unsupported`] for a method that moves no prices by a
+    /// rule.
     pub(super) fn of_part(problem: &Problem, setup: &PartSetup<'_>) -> Result<Self> {
         let method = if setup.method == AUTO { FAST_NED } else { setup.method };
         let info = MethodInfo::of(method, problem)?;
