@@ -57,6 +57,7 @@ mod power_law;
 mod presolve;
 mod problem;
 mod runs;
+pub mod sensitivity;
 pub mod solve;
 pub mod testing;
 pub mod topology;
@@ -71,10 +72,11 @@ pub use normalize::{FNorm, Fill, Normalization, Normalizer, UNorm, normalize};
 pub use paths::Paths;
 pub use power_law::PowerLaw;
 pub use problem::Problem;
+pub use sensitivity::Sensitivity;
 pub use solve::price::{self, PriceRule};
 pub use solve::{METHODS, Progress, Settings, Solution, Solver, Status, Stop, solve};
 pub use topology::{Found, KShortest, Link, Topology};
-pub use utility::{AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, Utilities, Utility};
+pub use utility::{AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, ParameterName, Utilities, Utility};
 
 /// The README's program runs as a documentation test.
 #[cfg(doctest)]
