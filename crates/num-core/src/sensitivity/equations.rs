@@ -6,7 +6,7 @@
 //! ```
 //!
 //! By the proximal method of multipliers, each round of which solves with H + Θ⁻¹ and −D in the diagonal for what is
-//! left of the right-hand side. Θ⁻¹ = 1e−7 σ_f only for flows with several paths, D is 1e−8 of the matrix's diagonal. Two
+//! left of the right-hand side. Θ⁻¹ = 1e−5 σ_f only for flows with several paths, D is 1e−8 of the matrix's diagonal. Two
 //! rounds are exact to rounding, as a rule. Where the equations have no solution (a right-hand side that asks for a
 //! part of the split or of the prices that is not unique), the rounds drift by a constant step, which is taken out:
 //! that is the solution for the projected right-hand side.
@@ -18,7 +18,7 @@ use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, Accuracy, EXACT, System};
 
 /// Θ⁻¹ per σ, and D per diagonal entry.
-const PROXIMAL: f64 = 1e-7;
+const PROXIMAL: f64 = 1e-5;
 const RAISED: f64 = 1e-8;
 /// Factor on the diagonal of a link that is not active, which takes it out of the system.
 const OUT: f64 = 1e16;
@@ -186,7 +186,8 @@ impl Equations {
     /// Links whose prices are not unique: they are full by the same flows.
     pub(super) fn tied(&mut self, problem: &Presolved) -> Vec<u32> {
         // Numbers without a pattern, so that no dependent links are changed in a way that suits all of them.
-        let targets: Vec<f64> = (1..=self.active.len()).map(|i| 0.5 + (i as f64 * 0.618_033_988_749_895).fract()).collect();
+        let targets: Vec<f64> =
+            (1..=self.active.len()).map(|i| 0.5 + (i as f64 * 0.618_033_988_749_895).fract()).collect();
         let paths = self.moves.len();
         self.solve(problem, &vec![0.0; paths], &targets, vec![0.0; paths]).drifting
     }

@@ -79,7 +79,7 @@ impl Sensitivity {
         let names: Vec<String> = all.iter().take(4).map(u32::to_string).collect();
         let more = if all.len() > 4 { format!(" and {} more", all.len() - 4) } else { String::new() };
         let what = format!(
-            "links {}{more} are full by the same flows, so that their prices are not unique",
+            "the prices of links {}{more} are not unique: they are full by the same flows, or by flows at caps",
             names.join(", ")
         );
         Error::NotDifferentiable { what }
@@ -141,7 +141,8 @@ impl Sensitivity {
     pub(super) fn is_held_by_cap(&self, flow: usize) -> bool {
         let caps = &self.presolved.flow_caps;
         let found = caps.binary_search_by_key(&flow, |&(flow, _)| flow);
-        self.point.active.flows[flow].is_finite() && found.is_ok_and(|place| caps[place].1 == self.point.active.flows[flow])
+        self.point.active.flows[flow].is_finite()
+            && found.is_ok_and(|place| caps[place].1 == self.point.active.flows[flow])
     }
 
     fn solve_for(&mut self, right: &Right, active: &ActiveSet) -> Solved {
@@ -168,17 +169,18 @@ impl Sensitivity {
         }
         let (presolved, point) = (&self.presolved, &self.point);
         let most = |values: &[f64]| values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-        let rates_most = most(&solved.rates).max(most(&right.capacities)).max(most(&right.caps)).max(most(&right.bounds));
+        let rates_most =
+            most(&solved.rates).max(most(&right.capacities)).max(most(&right.caps)).max(most(&right.bounds));
         let prices_most = most(&solved.prices).max(most(&right.forces));
         let (in_rates, in_prices) = (ROUNDING * rates_most, ROUNDING * prices_most);
-        let flow_of = |path: usize| (0..presolved.flows()).collect::<Vec<_>>().partition_point(|&f| presolved.paths_of(f).end <= path);
-        let price = |path: usize| -> f64 {
-            presolved.paths.links(path).iter().map(|&link| solved.prices[link as usize]).sum()
+        let flow_of = |path: usize| {
+            (0..presolved.flows()).collect::<Vec<_>>().partition_point(|&f| presolved.paths_of(f).end <= path)
         };
+        let price =
+            |path: usize| -> f64 { presolved.paths.links(path).iter().map(|&link| solved.prices[link as usize]).sum() };
         let total = |flow: usize| -> f64 { solved.rates[presolved.paths_of(flow)].iter().sum() };
-        let marginal = |flow: usize| {
-            right.forces[presolved.paths_of(flow).start] - point.curvatures[flow] * total(flow)
-        };
+        let marginal =
+            |flow: usize| right.forces[presolved.paths_of(flow).start] - point.curvatures[flow] * total(flow);
         // The change of what a flow pays per rate, as `Point::level`.
         let level = |flow: usize| {
             let own = presolved.paths_of(flow);

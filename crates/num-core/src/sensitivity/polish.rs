@@ -4,6 +4,8 @@
 //! becoming active, and active ones whose multiplier is negative becoming inactive, until nothing changes. Quadratic
 //! from rates that are right to a few digits: 4 to 6 steps.
 
+use std::collections::BTreeMap;
+
 use super::active_set::{ActiveSet, Place, Weak};
 use super::equations::Equations;
 use crate::certificate::FeasiblePoint;
@@ -54,24 +56,24 @@ impl Point {
             Self::guess(presolved, presolved.natural_rates(rates), presolved.natural_prices(prices))
         };
         let mut point = from(&solution.rates, &solution.prices)?;
-        if !point.refine(presolved, equations)? {
-            let settings = Settings { tol: TOLERANCE, stop: Stop::Kkt, ..Settings::default() };
-            let mut solver = Solver::new(problem, "interior-point", &std::collections::BTreeMap::new())?;
-            let again = solver.run(&settings, &mut ())?;
-            point = from(&again.rates, &again.prices)?;
-            if !point.refine(presolved, equations)? {
-                let what = "a solution that Newton's method does not refine".into();
-                let instead = "the optimum is degenerate or too badly scaled; change the capacities a little";
-                return Err(Error::NoSensitivity { what, instead });
-            }
-        }
-        let feasible = FeasiblePoint::new(presolved, &point.rates, &point.prices)?;
-        let residual = feasible.certificate(feasible.overload)?.kkt_residual;
-        if residual <= CERTIFIED {
+        if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
             return Ok(point);
         }
-        let what = format!("a solution whose refined point has a KKT residual of {residual:.1e}");
-        Err(Error::NoSensitivity { what, instead: "the optimum is degenerate or too badly scaled" })
+        let settings = Settings { tol: TOLERANCE, stop: Stop::Kkt, ..Settings::default() };
+        let again = Solver::new(problem, "interior-point", &BTreeMap::new())?.run(&settings, &mut ())?;
+        point = from(&again.rates, &again.prices)?;
+        if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
+            return Ok(point);
+        }
+        Err(Error::NoSensitivity {
+            what: "a solution that Newton's method does not refine".into(),
+            instead: "the optimum is degenerate or too badly scaled",
+        })
+    }
+
+    fn kkt_residual(&self, problem: &Presolved) -> Result<f64> {
+        let feasible = FeasiblePoint::new(problem, &self.rates, &self.prices)?;
+        Ok(feasible.certificate(feasible.overload)?.kkt_residual)
     }
 
     /// The active set that the numbers suggest: of slack and multiplier, the one that is smaller relatively is 0.
@@ -186,7 +188,8 @@ impl Point {
             interrupt::check()?;
             equations.set(problem, &self.active, &self.curvatures);
             let loads = self.loads(problem);
-            let targets: Vec<f64> = problem.capacities.iter().zip(&loads).map(|(capacity, load)| capacity - load).collect();
+            let targets: Vec<f64> =
+                problem.capacities.iter().zip(&loads).map(|(capacity, load)| capacity - load).collect();
             let mut forces: Vec<f64> = self.path_prices.iter().map(|price| -price).collect();
             for flow in 0..problem.flows() {
                 forces[problem.paths_of(flow)].iter_mut().for_each(|force| *force += self.marginals[flow]);
@@ -236,6 +239,18 @@ impl Point {
         for flow in 0..problem.flows() {
             let (own, marginal, rate) = (problem.paths_of(flow), self.marginals[flow], self.flow_rates[flow]);
             let level = self.level(problem, flow);
+            let any_free = own.clone().any(|path| self.active.paths[path] == Place::Free);
+            if self.active.holds(flow) && !any_free && own.len() > 1 {
+                // Its bound and those of its paths hold it twice: one of them is not active.
+                let most = self.active.flows[flow];
+                if rate < most * (1.0 - ROUNDING) {
+                    self.active.flows[flow] = f64::INFINITY;
+                } else {
+                    let places = &mut self.active.paths[own.clone()];
+                    places.iter_mut().filter(|place| **place == Place::Cap).for_each(|place| *place = Place::Free);
+                }
+                continue;
+            }
             if self.active.holds(flow) {
                 let falls = jumps(problem, flow).into_iter().find(|(at, _)| *at == self.active.flows[flow]);
                 let beyond = falls.map_or(0.0, |(_, fall)| marginal - fall);
@@ -246,7 +261,10 @@ impl Point {
             } else if let Some((at, _)) = jumps(problem, flow).into_iter().find(|&(at, fall)| {
                 // Just past the breakpoint although the price asks for less, or just before although it asks for more.
                 (rate > at && level > marginal + ROUNDING * marginal && level < marginal + fall)
-                    || (rate < at && level < marginal - ROUNDING * marginal && level > marginal - fall && rate > 0.9 * at)
+                    || (rate < at
+                        && level < marginal - ROUNDING * marginal
+                        && level > marginal - fall
+                        && rate > 0.9 * at)
             }) {
                 self.active.flows[flow] = at;
             }

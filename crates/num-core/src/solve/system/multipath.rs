@@ -68,13 +68,7 @@ impl Multipath {
 
     /// Replaces a_p of each path of a flow (without Q) by dx_p. Returns Σ dx_p, free of the rounding of that sum, and η
     /// (without Q).
-    pub(crate) fn respond(
-        &self,
-        flow: usize,
-        weights: &[f64],
-        common: f64,
-        forces: &mut [f64],
-    ) -> (f64, f64) {
+    pub(crate) fn respond(&self, flow: usize, weights: &[f64], common: f64, forces: &mut [f64]) -> (f64, f64) {
         self.split(flow, weights, self.forces[flow] + common, forces)
     }
 
