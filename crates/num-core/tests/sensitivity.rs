@@ -46,7 +46,8 @@ fn flows_on_one_link_share_what_is_added_by_weight() {
     }
 }
 
-/// Proportional fairness on two links of capacity c: the long flow has c/3. One link's capacity raised by dc gives, with
+/// Proportional fairness on two links of capacity c: the long flow has c/3. One link's capacity raised by dc gives,
+/// with
 /// prices p = 3/(2c), (dp_1, dp_2) from the 2 × 2 system.
 #[test]
 fn in_a_parking_lot_the_long_flow_gets_less_of_one_link_than_of_two() {

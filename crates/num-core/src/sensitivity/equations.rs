@@ -6,7 +6,8 @@
 //! ```
 //!
 //! By the proximal method of multipliers, each round of which solves with H + Θ⁻¹ and −D in the diagonal for what is
-//! left of the right-hand side. Θ⁻¹ = 1e−5 σ_f only for flows with several paths, D is 1e−8 of the matrix's diagonal. Two
+//! left of the right-hand side. Θ⁻¹ = 1e−5 σ_f only for flows with several paths, D is 1e−8 of the matrix's
+//! diagonal. Two
 //! rounds are exact to rounding, as a rule. Where the equations have no solution (a right-hand side that asks for a
 //! part of the split or of the prices that is not unique), the rounds drift by a constant step, which is taken out:
 //! that is the solution for the projected right-hand side.
@@ -72,8 +73,8 @@ impl Equations {
     /// Takes an active set, and σ of every flow.
     pub(super) fn set(&mut self, problem: &Presolved, active: &ActiveSet, curvatures: &[f64]) {
         self.active.copy_from_slice(&active.links);
-        for flow in 0..problem.flows() {
-            let (own, curvature, held) = (problem.paths_of(flow), curvatures[flow], active.holds(flow));
+        for (flow, &curvature) in curvatures.iter().enumerate() {
+            let (own, held) = (problem.paths_of(flow), active.holds(flow));
             (self.held[flow], self.stiffness[flow]) = (held, if held { 0.0 } else { curvature });
             let weight = if self.several[flow] == ABSENT { 1.0 } else { 1.0 / PROXIMAL } / curvature;
             for path in own {

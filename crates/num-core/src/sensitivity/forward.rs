@@ -137,7 +137,8 @@ impl Sensitivity {
         right
     }
 
-    /// Whether the rate of a flow with several paths is at its cap, and not at a saturation or breakpoint of its utility.
+    /// Whether the rate of a flow with several paths is at its cap, and not at a saturation or breakpoint of its
+    /// utility.
     pub(super) fn is_held_by_cap(&self, flow: usize) -> bool {
         let caps = &self.presolved.flow_caps;
         let found = caps.binary_search_by_key(&flow, |&(flow, _)| flow);

@@ -1,4 +1,5 @@
-//! Derivatives of the optimum: how rates, prices and objective change with capacities, caps and parameters of utilities.
+//! Derivatives of the optimum: how rates, prices and objective change with capacities, caps and parameters of
+//! utilities.
 //!
 //! ```text
 //! σ_f dy_f + dq_p + dη_f = U'_f Σ_θ (∂ log U'_f/∂θ) dθ      free paths p of flow f; σ = −U''
@@ -11,7 +12,8 @@
 //! The matrix is symmetric, so that Jᵀ w is a solve with the same one. It is that of Newton's method and the interior
 //! point, reduced to one unknown per link (`solve/system`).
 //!
-//! - **Where it is linearized** (`polish.rs`). A certified gap of 1e−6 leaves rates that are right to three digits, so the
+//! - **Where it is linearized** (`polish.rs`). A certified gap of 1e−6 leaves rates that are right to three digits,
+//!   so the
 //!   point is refined first: Newton's method on the conditions above, where constraints become active or inactive as
 //!   signs require, up to rounding. Where that does not converge, the interior point solves again. The refined point is
 //!   certified, and refused unless its KKT residual is 1e−6 at most.
@@ -23,12 +25,14 @@
 //!   dependent: their prices are not unique, and a change of their capacities is an error that names them.
 //! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ σ_f Σ_{p∈f} dx_p² is
 //!   taken; where prices are not, the one of least norm that is scaled by the diagonal of the matrix.
-//! - **Limits.** Where flows have several paths and caps on paths and flows at once, the point often is not refined: of the
+//! - **Limits.** Where flows have several paths and caps on paths and flows at once, the point often is not refined:
+//!   of the
 //!   random problems of `tests/sensitivity.rs`, most of those are refused. Breakpoints of utilities have no one-sided
 //!   derivative on their upper side.
 //! - **Cost.** One factorization, or none where conjugate gradients converge, and two to three solves per product.
 //!
-//! Sources: Fiacco, *Introduction to Sensitivity and Stability Analysis in Nonlinear Programming*, 1983; Murty, *Note on
+//! Sources: Fiacco, *Introduction to Sensitivity and Stability Analysis in Nonlinear Programming*, 1983; Murty,
+//!   *Note on
 //! a Bard-type scheme for solving the complementarity problem*, Opsearch 1974; the proximal method of multipliers that
 //! treats what is not unique: Rockafellar, Math. Oper. Res. 1976.
 
