@@ -59,6 +59,7 @@ mod presolve;
 mod problem;
 mod ranks;
 mod runs;
+pub mod sensitivity;
 pub mod solve;
 pub mod testing;
 pub mod topology;
@@ -74,10 +75,13 @@ pub use paths::Paths;
 pub use power_law::PowerLaw;
 pub use problem::Problem;
 pub use ranks::{AllReduce, Ranks};
+pub use sensitivity::Sensitivity;
 pub use solve::price::{self, PriceRule};
 pub use solve::{METHODS, Progress, Settings, Solution, Solver, Status, Stop, solve};
 pub use topology::{Found, KShortest, Link, Topology};
-pub use utility::{AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, Utilities, Utility};
+pub use utility::{
+    AlphaFair, BandwidthFunction, Curvature, FairShare, Linear, MinFct, Parameter, ParameterName, Utilities, Utility,
+};
 
 /// The README's program runs as a documentation test.
 #[cfg(doctest)]

@@ -242,6 +242,20 @@ pub enum Error {
         /// Which method can.
         instead: &'static str,
     },
+    /// A solution, a problem or a parameter without derivatives.
+    #[error("no sensitivity of {what}; {instead}")]
+    NoSensitivity {
+        /// What has no derivatives.
+        what: String,
+        /// What to use instead, or why.
+        instead: &'static str,
+    },
+    /// A derivative where the optimum has none.
+    #[error("the optimum is not differentiable here: {what}")]
+    NotDifferentiable {
+        /// The links, paths or flows, and why.
+        what: String,
+    },
     /// A problem, or a solution, of other paths than those of the problem that it is to change or to start.
     #[error("{name} does not fit the problem: {what}")]
     OtherPaths {

@@ -72,8 +72,8 @@ pub(crate) struct Presolved {
     /// [`equal_shares`](Self::equal_shares), once a method has asked for them.
     equal_shares: OnceLock<Vec<f64>>,
     /// Caller's number of every link, path and flow.
-    links: Vec<u32>,
-    original_paths: Arc<Vec<u32>>,
+    pub(crate) links: Vec<u32>,
+    pub(crate) original_paths: Arc<Vec<u32>>,
     pub(crate) original_flows: Arc<Vec<u32>>,
     /// Flows of the problem without an open path, in increasing order.
     pub(crate) failed_flows: Vec<u32>,

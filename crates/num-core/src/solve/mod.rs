@@ -13,11 +13,11 @@ mod part;
 pub mod price;
 mod progress;
 mod proof;
-mod routing_matrix;
+pub(crate) mod routing_matrix;
 mod settings;
 mod solution;
 mod solver;
-mod system;
+pub(crate) mod system;
 mod xwi;
 
 use std::collections::BTreeMap;

@@ -10,23 +10,23 @@ use crate::paths::Paths;
 use crate::runs::{Run, runs, with_length};
 
 /// The routing matrix of some paths, its columns cut into runs of equal length.
-pub(super) struct RoutingMatrix {
+pub(crate) struct RoutingMatrix {
     paths: Arc<Paths>,
     runs: Vec<Run>,
 }
 
 impl RoutingMatrix {
-    pub(super) fn new(paths: &Arc<Paths>) -> Self {
+    pub(crate) fn new(paths: &Arc<Paths>) -> Self {
         Self { paths: Arc::clone(paths), runs: runs(paths.indptr()) }
     }
 
     /// The links of every path.
-    pub(super) fn paths(&self) -> &Paths {
+    pub(crate) fn paths(&self) -> &Paths {
         &self.paths
     }
 
     /// Rᵀ v: per path of a range the sum of its links' values.
-    pub(super) fn gather(&self, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
+    pub(crate) fn gather(&self, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
         self.each(range.clone(), |run, links| {
             let sums = &mut sums[run.paths.start - range.start..run.paths.end - range.start];
             with_length!(run.length, LENGTH => gather(links.as_chunks::<LENGTH>().0, values, sums), {
@@ -38,7 +38,7 @@ impl RoutingMatrix {
     }
 
     /// R x over a range of paths, added to what is there: per link the sum of its paths' values.
-    pub(super) fn scatter(&self, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
+    pub(crate) fn scatter(&self, range: Range<usize>, values: &[f64], sums: &mut [f64]) {
         self.each(range.clone(), |run, links| {
             let values = &values[run.paths.start - range.start..run.paths.end - range.start];
             with_length!(run.length, LENGTH => scatter(links.as_chunks::<LENGTH>().0, values, sums), {
@@ -51,7 +51,7 @@ impl RoutingMatrix {
 
     /// R W Rᵀ v over a range of paths, added to what is there; `pairs` holds (v, sum) of every link side by side, so
     /// that reading and adding touch one line of the cache.
-    pub(super) fn multiply(&self, range: Range<usize>, weights: &[f64], pairs: &mut [[f64; 2]]) {
+    pub(crate) fn multiply(&self, range: Range<usize>, weights: &[f64], pairs: &mut [[f64; 2]]) {
         self.each(range, |run, links| {
             let weights = &weights[run.paths.clone()];
             with_length!(run.length, LENGTH => multiply(links.as_chunks::<LENGTH>().0, weights, pairs), {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::power::{LAWS, Logs, Power, Powers, as_power, laws, map, map_laws};
 use super::spec::column;
-use super::{Curvature, FairShare, Family, Parameter, Spec, Units, Utility};
+use super::{Curvature, FairShare, Family, Parameter, ParameterName, Spec, Units, Utility};
 use crate::error::{Error, Result};
 use crate::numerics::{ln, vectorized};
 
@@ -154,6 +154,24 @@ impl Utility for AlphaFair {
             Parameter::PerFlow(weights) => out.copy_from_slice(&weights[flows]),
         }
         true
+    }
+    fn parameter_slopes(&self, flow: usize, parameter: ParameterName, rate: f64) -> Option<[f64; 2]> {
+        let (alpha, value) = (self.alpha.of(flow), self.value(flow, rate));
+        match (parameter, &self.scale) {
+            (ParameterName::Weight, None) => {
+                let slope = alpha / self.weight.of(flow);
+                // w log x for α = 1.
+                Some([slope * value, slope])
+            }
+            (ParameterName::Scale, Some(scale)) => Some([value / scale.of(flow), scale.of(flow).recip()]),
+            (ParameterName::Alpha, scale) => {
+                let log_weight = if scale.is_some() { 0.0 } else { self.weight.of(flow).ln() };
+                let slope = log_weight - rate.ln();
+                let in_value = if alpha == 1.0 { f64::NAN } else { value * (slope + 1.0 / (1.0 - alpha)) };
+                Some([in_value, slope])
+            }
+            _ => None,
+        }
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
         let (weight, alpha) = (Some(self.weight.of(flow)), self.alpha.of(flow));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::power::{LAWS, Logs, Power, Powers, as_power, laws, map, map_laws};
 use super::spec::column;
-use super::{Family, Parameter, Spec, Units, Utility};
+use super::{Family, Parameter, ParameterName, Spec, Units, Utility};
 use crate::error::Result;
 use crate::numerics::{ln, vectorized};
 
@@ -69,6 +69,15 @@ impl Utility for MinFct {
 
     fn flows(&self) -> Option<usize> {
         self.size.flows().or(self.epsilon.flows())
+    }
+    fn parameter_slopes(&self, flow: usize, parameter: ParameterName, rate: f64) -> Option<[f64; 2]> {
+        let (size, epsilon, value) = (self.size.of(flow), self.epsilon.of(flow), self.value(flow, rate));
+        match parameter {
+            ParameterName::Size => Some([-value / size, -size.recip()]),
+            // value is x^(1−ε)/s, log U' is log(1−ε) − log s − ε log x.
+            ParameterName::Epsilon => Some([-rate.ln() * value, -(1.0 - epsilon).recip() - rate.ln()]),
+            _ => None,
+        }
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
         let (size, eps) = (Some(self.size.of(flow)), Some(self.epsilon.of(flow)));

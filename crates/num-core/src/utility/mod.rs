@@ -30,7 +30,7 @@ pub use bandwidth_function::BandwidthFunction;
 pub use fair_share::FairShare;
 pub use linear::Linear;
 pub use min_fct::MinFct;
-pub use parameter::Parameter;
+pub use parameter::{Parameter, ParameterName};
 pub use spec::{Family, Spec};
 pub(crate) use units::Rescaled;
 pub use units::Units;
@@ -116,6 +116,12 @@ pub trait Utility: fmt::Debug + Send + Sync {
         }
         let (before, after) = (self.value(flow, from), self.value(flow, to));
         if cancels(before, after) { self.marginal(flow, from) * (to - from) } else { after - before }
+    }
+
+    /// The derivatives of U(x) and of log U'(x) in one of the flow's parameters, for
+    /// [`Sensitivity`](crate::Sensitivity); `None` where it has no such parameter.
+    fn parameter_slopes(&self, _flow: usize, _parameter: ParameterName, _rate: f64) -> Option<[f64; 2]> {
+        None
     }
 
     /// One flow's utility as plain data, for files; `None` for utilities that only exist as code.

@@ -11,6 +11,37 @@ pub enum Parameter {
     PerFlow(Vec<f64>),
 }
 
+/// The name of a parameter in which the optimum has a derivative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ParameterName {
+    /// Weight w of α-fair utilities.
+    Weight,
+    /// Scale s of α-fair utilities, where it was given in place of the weight.
+    Scale,
+    /// Exponent α of α-fair utilities, with a fixed weight, or scale.
+    Alpha,
+    /// Size s of completion times.
+    Size,
+    /// Exponent ε of completion times.
+    Epsilon,
+}
+
+impl ParameterName {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Weight, Self::Scale, Self::Alpha, Self::Size, Self::Epsilon];
+
+    /// The name that Python uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Weight => "weight",
+            Self::Scale => "scale",
+            Self::Alpha => "alpha",
+            Self::Size => "size",
+            Self::Epsilon => "epsilon",
+        }
+    }
+}
+
 impl Parameter {
     /// The parameter of one flow.
     ///

@@ -39,29 +39,29 @@ const LARGEST_SLACK: f64 = 0.1;
 /// Conjugate-gradient steps after which they count as not converging.
 const MOST_STEPS: usize = 400;
 /// An accuracy at which prices that are small relative to the others have as many digits.
-pub(super) const EXACT: f64 = 1e-15;
+pub(crate) const EXACT: f64 = 1e-15;
 /// Steps that refine what a factorization gives, at most.
 const MOST_REFINEMENTS: usize = 60;
 /// The index of an absent item, such as the row of a link without one.
-pub(super) const ABSENT: u32 = u32::MAX;
+pub(crate) const ABSENT: u32 = u32::MAX;
 
 /// How exact a solution is to be, relative, in the norm of the preconditioner.
 #[derive(Clone, Copy)]
-pub(super) struct Accuracy {
+pub(crate) struct Accuracy {
     /// With the diagonal as preconditioner, and with a factor.
-    pub(super) without_factor: f64,
-    pub(super) with_factor: f64,
+    pub(crate) without_factor: f64,
+    pub(crate) with_factor: f64,
 }
 
 /// Newton's equations: their matrix, and a way of solving them.
-pub(super) struct System {
+pub(crate) struct System {
     /// *(given)*.
-    pub(super) routing: RoutingMatrix,
+    pub(crate) routing: RoutingMatrix,
     /// W and S/P *(derived)*.
-    pub(super) weights: Vec<f64>,
-    pub(super) diagonal: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) diagonal: Vec<f64>,
     /// The flows with several paths.
-    pub(super) multipath: Multipath,
+    pub(crate) multipath: Multipath,
     /// The whole diagonal of the matrix, inverted *(derived)*.
     preconditioner: Vec<f64>,
     factor: Option<Factor>,
@@ -90,7 +90,7 @@ struct Gradients {
 
 impl System {
     /// `several` are the paths of each flow that has several and holds them together.
-    pub(super) fn new(problem: &Presolved, several: Vec<Range<usize>>) -> Self {
+    pub(crate) fn new(problem: &Presolved, several: Vec<Range<usize>>) -> Self {
         let linear = |block: &NaturalBlock| block.utility.curvature() == Curvature::Linear;
         let most = match problem.blocks.iter().any(linear) {
             _ if !several.is_empty() => SEVERAL,
@@ -111,12 +111,12 @@ impl System {
     }
 
     /// From now on the matrix is factorized, if it is not too large.
-    pub(super) fn enable_factorization(&mut self) {
+    pub(crate) fn enable_factorization(&mut self) {
         self.dense = true;
     }
 
     /// Recomputes the preconditioner, or the factor, from `weights` and `diagonal`.
-    pub(super) fn update(&mut self) {
+    pub(crate) fn update(&mut self) {
         self.preconditioner.copy_from_slice(&self.diagonal);
         self.multipath.add_diagonal(&self.routing, &self.weights, &mut self.preconditioner);
         self.preconditioner.iter_mut().for_each(|value| *value = value.recip());
@@ -127,7 +127,7 @@ impl System {
     }
 
     /// Solves to the given accuracy, from a guess in `solution`. `right` is used up.
-    pub(super) fn solve(&mut self, right: &mut [f64], solution: &mut [f64], accuracy: Accuracy) {
+    pub(crate) fn solve(&mut self, right: &mut [f64], solution: &mut [f64], accuracy: Accuracy) {
         if self.factor.is_none() {
             if self.iterate(right, solution, accuracy.without_factor) {
                 return;

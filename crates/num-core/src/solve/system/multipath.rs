@@ -21,11 +21,11 @@ use crate::paths::Paths;
 use crate::presolve::Presolved;
 
 /// The flows with several paths that share something, in order of their paths.
-pub(in crate::solve) struct Multipath {
+pub(crate) struct Multipath {
     /// The paths of each *(given)*.
     paths: Vec<Range<usize>>,
     /// b of each.
-    pub(in crate::solve) forces: Vec<f64>,
+    pub(crate) forces: Vec<f64>,
     /// Θ of each *(derived)*.
     totals: Vec<f64>,
     /// 1/(1 + Θσ) of each *(derived)*.
@@ -58,7 +58,7 @@ impl Multipath {
     }
 
     /// Sets σ of a flow, and θ of its paths from `weights` of all paths.
-    pub(in crate::solve) fn set(&mut self, flow: usize, curvature: f64, weights: &[f64]) {
+    pub(crate) fn set(&mut self, flow: usize, curvature: f64, weights: &[f64]) {
         let total = weights[self.paths[flow].clone()].iter().sum::<f64>().max(f64::MIN_POSITIVE);
         self.totals[flow] = total;
         self.softness[flow] = (1.0 + total * curvature).recip();
@@ -68,18 +68,12 @@ impl Multipath {
 
     /// Replaces a_p of each path of a flow (without Q) by dx_p. Returns Σ dx_p, free of the rounding of that sum, and η
     /// (without Q).
-    pub(in crate::solve) fn respond(
-        &self,
-        flow: usize,
-        weights: &[f64],
-        common: f64,
-        forces: &mut [f64],
-    ) -> (f64, f64) {
+    pub(crate) fn respond(&self, flow: usize, weights: &[f64], common: f64, forces: &mut [f64]) -> (f64, f64) {
         self.split(flow, weights, self.forces[flow] + common, forces)
     }
 
     /// Σ of values over the common links of a flow (the result), and over the own links of each path (`sums`).
-    pub(in crate::solve) fn gather(&self, flow: usize, value: impl Fn(u32) -> f64, sums: &mut [f64]) -> f64 {
+    pub(crate) fn gather(&self, flow: usize, value: impl Fn(u32) -> f64, sums: &mut [f64]) -> f64 {
         for (sum, path) in sums.iter_mut().zip(self.paths[flow].clone()) {
             *sum = self.link_sets.own(path).iter().map(|&link| value(link)).sum();
         }
@@ -128,7 +122,7 @@ impl Multipath {
     }
 
     /// The diagonal of all that, added to what is there.
-    pub(super) fn add_diagonal(&mut self, routing: &RoutingMatrix, weights: &[f64], diagonal: &mut [f64]) {
+    pub(crate) fn add_diagonal(&mut self, routing: &RoutingMatrix, weights: &[f64], diagonal: &mut [f64]) {
         let mut sums = std::mem::take(&mut self.of_links);
         self.each(weights.len(), |range, flow| {
             let Some(flow) = flow else {

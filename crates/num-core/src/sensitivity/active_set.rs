@@ -1,0 +1,74 @@
+//! Which constraints are active.
+
+use crate::presolve::Presolved;
+
+/// Where the rate of a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Free,
+    Zero,
+    Cap,
+}
+
+/// The active constraints, in the numbering of the presolved problem.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ActiveSet {
+    pub(super) links: Vec<bool>,
+    pub(super) paths: Vec<Place>,
+    /// The rate at which a flow is held: its cap, its saturation or a breakpoint of U; ∞ where it is not.
+    pub(super) flows: Vec<f64>,
+}
+
+/// A constraint that may be active or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weak {
+    Link(usize),
+    /// A path at rate 0, and one at its cap.
+    Zero(usize),
+    Cap(usize),
+    /// A flow at the bound of its rate.
+    Flow(usize),
+}
+
+impl ActiveSet {
+    pub(super) fn new(problem: &Presolved) -> Self {
+        Self {
+            links: vec![false; problem.capacities.len()],
+            paths: vec![Place::Free; problem.paths.len()],
+            flows: vec![f64::INFINITY; problem.flows()],
+        }
+    }
+
+    pub(super) fn is_at_cap(&self, path: usize) -> bool {
+        self.paths[path] == Place::Cap
+    }
+
+    /// Whether the rate of a flow is held.
+    pub(super) fn holds(&self, flow: usize) -> bool {
+        self.flows[flow].is_finite()
+    }
+
+    /// Whether the rate of a path of a flow follows prices: it is inside its bounds, and no bound on the flow fixes it.
+    pub(super) fn moves(&self, problem: &Presolved, flow: usize, path: usize) -> bool {
+        self.paths[path] == Place::Free && !(self.holds(flow) && problem.paths_of(flow).len() == 1)
+    }
+
+    pub(super) fn is_active(&self, weak: Weak) -> bool {
+        match weak {
+            Weak::Link(link) => self.links[link],
+            Weak::Zero(path) => self.paths[path] == Place::Zero,
+            Weak::Cap(path) => self.paths[path] == Place::Cap,
+            Weak::Flow(flow) => self.holds(flow),
+        }
+    }
+
+    /// Makes a constraint active or inactive.
+    pub(super) fn set(&mut self, problem: &Presolved, weak: Weak, active: bool) {
+        match weak {
+            Weak::Link(link) => self.links[link] = active,
+            Weak::Zero(path) => self.paths[path] = if active { Place::Zero } else { Place::Free },
+            Weak::Cap(path) => self.paths[path] = if active { Place::Cap } else { Place::Free },
+            Weak::Flow(flow) => self.flows[flow] = if active { problem.saturations[flow] } else { f64::INFINITY },
+        }
+    }
+}

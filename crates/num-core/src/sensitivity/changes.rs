@@ -1,0 +1,118 @@
+//! Changes of parameters and of outcomes, in the caller's units and numbering.
+
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::utility::ParameterName;
+
+/// A change of the parameters of a problem, or the derivative in each; an empty list is a change of nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ParameterChange {
+    /// Per link.
+    pub capacities: Vec<f64>,
+    /// Per path.
+    pub rate_caps: Vec<f64>,
+    /// Per flow.
+    pub flow_caps: Vec<f64>,
+    /// Weight of every flow.
+    pub weight: Vec<f64>,
+    /// Scale of every flow.
+    pub scale: Vec<f64>,
+    /// α of every flow.
+    pub alpha: Vec<f64>,
+    /// Size of every flow.
+    pub size: Vec<f64>,
+    /// ε of every flow.
+    pub epsilon: Vec<f64>,
+}
+
+/// A change of rates, prices and objective, or the derivative of a function in each; an empty list is 0.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OutcomeChange {
+    /// Per path.
+    pub rates: Vec<f64>,
+    /// Per flow.
+    pub flow_rates: Vec<f64>,
+    /// Per link.
+    pub prices: Vec<f64>,
+    /// Of Σ U. NaN in `alpha` where a flow has α = 1: there U, as a function of α, has a pole.
+    pub objective: f64,
+}
+
+impl ParameterChange {
+    /// The values of a parameter of utilities.
+    pub fn of(&self, name: ParameterName) -> &Vec<f64> {
+        match name {
+            ParameterName::Weight => &self.weight,
+            ParameterName::Scale => &self.scale,
+            ParameterName::Alpha => &self.alpha,
+            ParameterName::Size => &self.size,
+            ParameterName::Epsilon => &self.epsilon,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn of_mut(&mut self, name: ParameterName) -> &mut Vec<f64> {
+        match name {
+            ParameterName::Weight => &mut self.weight,
+            ParameterName::Scale => &mut self.scale,
+            ParameterName::Alpha => &mut self.alpha,
+            ParameterName::Size => &mut self.size,
+            ParameterName::Epsilon => &mut self.epsilon,
+        }
+    }
+
+    pub(super) fn check(&self, problem: &Problem) -> Result<()> {
+        let (links, paths, flows) = (problem.links(), problem.paths().len(), problem.flows());
+        check_list("capacities", &self.capacities, links, "link")?;
+        check_list("rate_cap", &self.rate_caps, paths, "path")?;
+        check_list("flow_cap", &self.flow_caps, flows, "flow")?;
+        ParameterName::ALL.into_iter().try_for_each(|name| check_list(name.name(), self.of(name), flows, "flow"))?;
+        let failed = |(link, change): (usize, &f64)| *change != 0.0 && problem.capacities()[link] == 0.0;
+        if let Some(link) = self.capacities.iter().enumerate().position(failed) {
+            let what =
+                format!("link {link} has failed (capacity 0), and its flows come back at once with any capacity");
+            return Err(Error::NotDifferentiable { what });
+        }
+        for name in ParameterName::ALL {
+            let lacks = |flow: usize| {
+                let (utility, place) = problem.utility(flow);
+                utility.parameter_slopes(place, name, 1.0).is_none()
+            };
+            let changed = self.of(name).iter().enumerate().filter(|(_, change)| **change != 0.0);
+            if let Some(flow) = changed.map(|(flow, _)| flow).find(|&flow| lacks(flow)) {
+                let (what, instead) = (format!("the {} of flow {flow}", name.name()), "its utility has none");
+                return Err(Error::NoSensitivity { what, instead });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl OutcomeChange {
+    pub(super) fn check(&self, problem: &Problem) -> Result<()> {
+        check_list("rates", &self.rates, problem.paths().len(), "path")?;
+        check_list("flow_rates", &self.flow_rates, problem.flows(), "flow")?;
+        check_list("prices", &self.prices, problem.links(), "link")?;
+        check_list("objective", &[self.objective], 1, "problem")
+    }
+}
+
+/// The right number of finite entries, or none.
+fn check_list(what: &str, list: &[f64], expected: usize, per: &'static str) -> Result<()> {
+    if !list.is_empty() && list.len() != expected {
+        return Err(Error::Length { what: what.into(), found: list.len(), expected, per });
+    }
+    match list.iter().position(|value| !value.is_finite()) {
+        Some(place) => Err(Error::Setting {
+            name: format!("the change of {what} of {per} {place}"),
+            value: list[place].to_string(),
+            expected: "a finite number".into(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// An entry of a list that may be empty.
+pub(super) fn entry(list: &[f64], place: usize) -> f64 {
+    if list.is_empty() { 0.0 } else { list[place] }
+}

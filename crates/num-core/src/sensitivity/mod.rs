@@ -1,0 +1,158 @@
+//! Derivatives of the optimum: how rates, prices and objective change with capacities, caps and parameters of
+//! utilities.
+//!
+//! ```text
+//! σ_f dy_f + dq_p + dη_f = U'_f Σ_θ (∂ log U'_f/∂θ) dθ      free paths p of flow f; σ = −U''
+//! Σ_{p ∋ l} dx_p = dc_l                                     active links: full, with a price
+//! Σ_{p ∈ f} dx_p = dd_f                                     flows at their cap; dη = 0 for the others
+//! dx_p = dr_p or 0                                          paths at their cap, or without a rate
+//! dobjective = Σ p dc + Σ v dr + Σ t dd + Σ (∂U/∂θ) dθ      v, t: multipliers of the caps
+//! ```
+//!
+//! The matrix is symmetric, so that Jᵀ w is a solve with the same one. It is that of Newton's method and the interior
+//! point, reduced to one unknown per link (`solve/system`).
+//!
+//! - **Where it is linearized** (`polish.rs`). A certified gap of 1e−6 leaves rates that are right to three digits,
+//!   so the point is refined first: Newton's method on the conditions above, where constraints become active or
+//!   inactive as signs require, up to rounding. Where that does not converge, the interior point solves again. The refined point is
+//!   certified, and refused unless its KKT residual is 1e−6 at most.
+//! - **Where the optimum is not differentiable** ([`Kink`]). A constraint that holds with a multiplier of 0 (both to
+//!   1e−7, relative) is active for some changes and inactive for others. [`Sensitivity::forward`] is then the one-sided
+//!   derivative: it finds the constraints that stay active for each change (the least-index rule of principal
+//!   pivoting, Murty 1974, which ends where the active constraints are independent). [`Sensitivity::reverse`], which
+//!   knows no direction, refuses, or takes the side that [`AtKink`] names. Links that are full by the same flows are
+//!   dependent: their prices are not unique, and a change of their capacities is an error that names them.
+//! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ σ_f Σ_{p∈f} dx_p² is
+//!   taken; where prices are not, the one of least norm that is scaled by the diagonal of the matrix.
+//! - **Limits.** Where flows have several paths and caps on paths and flows at once, the point often is not refined:
+//!   of the random problems of `tests/sensitivity.rs`, most of those are refused. Breakpoints of utilities have no one-sided
+//!   derivative on their upper side.
+//! - **Cost.** One factorization, or none where conjugate gradients converge, and two to three solves per product.
+//!
+//! Sources: Fiacco, *Introduction to Sensitivity and Stability Analysis in Nonlinear Programming*, 1983; Murty,
+//! *Note on a Bard-type scheme for solving the complementarity problem*, Opsearch 1974; the proximal method of multipliers that
+//! treats what is not unique: Rockafellar, Math. Oper. Res. 1976.
+
+mod active_set;
+mod changes;
+mod equations;
+mod forward;
+mod kink;
+mod polish;
+mod reverse;
+
+use std::sync::Arc;
+
+pub use changes::{OutcomeChange, ParameterChange};
+pub use kink::{AtKink, Kink};
+
+use self::active_set::Weak;
+use self::equations::Equations;
+use self::polish::Point;
+use crate::error::{Error, Result};
+use crate::presolve::Presolved;
+use crate::problem::Problem;
+use crate::solve::{Solution, Status};
+use crate::utility::{Curvature, ParameterName};
+
+/// The derivatives of the optimum of one problem at one certified solution.
+///
+/// ```
+/// use netnum_core::sensitivity::{OutcomeChange, ParameterChange, Sensitivity};
+/// use netnum_core::{AlphaFair, Paths, Problem, Settings, solve};
+///
+/// // Two flows on a link of capacity 6: each gets half of what is added, whose value is the price 1/3.
+/// let problem = Problem::new(vec![6.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional())?;
+/// let mut sensitivity = Sensitivity::new(&problem, &solve(&problem, &Settings::default())?)?;
+/// let more = ParameterChange { capacities: vec![1.0], ..ParameterChange::default() };
+/// let change = &sensitivity.forward(&[more])?[0];
+/// assert!((change.flow_rates[0] - 0.5).abs() < 1e-12);
+/// assert!((change.objective - 1.0 / 3.0).abs() < 1e-12);
+///
+/// // The derivative of the first rate in all parameters at once.
+/// let of_first = OutcomeChange { flow_rates: vec![1.0, 0.0], ..OutcomeChange::default() };
+/// let gradient = &sensitivity.reverse(&[of_first], Default::default())?[0];
+/// assert!((gradient.capacities[0] - 0.5).abs() < 1e-12);
+/// assert!((gradient.weight[1] + 1.5).abs() < 1e-12);
+/// # Ok::<(), netnum_core::Error>(())
+/// ```
+pub struct Sensitivity {
+    problem: Problem,
+    presolved: Arc<Presolved>,
+    point: Point,
+    weak: Vec<Weak>,
+    kinks: Vec<Kink>,
+    equations: Equations,
+    /// Full links whose prices are not unique, once they were looked for; by their numbers here.
+    tied: Option<Vec<u32>>,
+}
+
+impl Sensitivity {
+    /// Refines a solution of the problem, and linearizes there.
+    ///
+    /// # Errors
+    /// [`Error::NoSensitivity`] for a solution that is not optimal or not of this problem, for max-min and linear
+    /// utilities, and where the point cannot be refined; [`Error::Stopped`].
+    pub fn new(problem: &Problem, solution: &Solution) -> Result<Self> {
+        let refuse = |what: String, instead| Err(Error::NoSensitivity { what, instead });
+        match problem.curvature() {
+            Curvature::MaxMin => {
+                return refuse("max-min rates".into(), "AlphaFair with a large alpha, such as 20, is smooth");
+            }
+            Curvature::Linear => {
+                return refuse("linear utilities".into(), "AlphaFair with a small alpha, such as 0.05, is smooth");
+            }
+            Curvature::Strict => {}
+        }
+        if solution.status != Status::Optimal {
+            let what = format!("a solution that is not certified (its status is {:?})", solution.status.name());
+            return refuse(what, "solve to \"optimal\" first: a larger tol or more iterations");
+        }
+        problem.check_rates(&solution.rates)?;
+        problem.check_prices(&solution.prices)?;
+        let presolved = Arc::new(Presolved::new(problem)?);
+        let mut equations = Equations::new(&presolved);
+        let point = Point::refined(problem, &presolved, solution, &mut equations)?;
+        let weak = point.weak(&presolved);
+        let kinks = kink::of(problem, &presolved, &point, &weak);
+        equations.set(&presolved, &point.active, &point.curvatures);
+        Ok(Self { problem: problem.clone(), presolved, point, weak, kinks, equations, tied: None })
+    }
+
+    /// Where the optimum is not differentiable: constraints that hold with a multiplier of 0.
+    pub fn kinks(&self) -> &[Kink] {
+        &self.kinks
+    }
+
+    /// The rate of every path at the refined point.
+    pub fn rates(&self) -> Vec<f64> {
+        self.presolved.caller_rates(&self.point.rates)
+    }
+
+    /// The price of every link at the refined point.
+    pub fn prices(&self) -> Vec<f64> {
+        self.presolved.caller_prices(&self.point.prices)
+    }
+
+    /// The problem that it is of.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Which parameters of utilities any flow has.
+    pub fn parameters(&self) -> Vec<ParameterName> {
+        let has = |name: &ParameterName| {
+            (0..self.problem.flows()).any(|flow| {
+                let (utility, place) = self.problem.utility(flow);
+                utility.parameter_slopes(place, *name, 1.0).is_some()
+            })
+        };
+        ParameterName::ALL.into_iter().filter(has).collect()
+    }
+
+    /// The derivatives of U and of log U' of a flow, by its number here, in a parameter; in the caller's units.
+    fn slopes(&self, flow: usize, name: ParameterName) -> Option<[f64; 2]> {
+        let (utility, place) = self.problem.utility(self.presolved.original_flows[flow] as usize);
+        utility.parameter_slopes(place, name, self.point.flow_rates[flow] * self.presolved.units.rate)
+    }
+}

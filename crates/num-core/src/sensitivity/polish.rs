@@ -1,0 +1,338 @@
+//! The point of linearization: a certified solution, refined to rounding.
+//!
+//! Newton's method on the optimality conditions of an active set. A step ends with constraints that were overstepped
+//! becoming active, and active ones whose multiplier is negative becoming inactive, until nothing changes. Quadratic
+//! from rates that are right to a few digits: 4 to 6 steps.
+
+use std::collections::BTreeMap;
+
+use super::active_set::{ActiveSet, Place, Weak};
+use super::equations::Equations;
+use crate::certificate::FeasiblePoint;
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::presolve::Presolved;
+use crate::problem::Problem;
+use crate::solve::{Settings, Solution, Solver, Stop};
+
+/// Newton steps at most.
+const STEPS: usize = 40;
+/// The refined point: the largest relative change of a rate in the last step.
+const EXACT: f64 = 1e-11;
+/// Rounding of a multiplier relative to U', and of a load relative to the capacity.
+const ROUNDING: f64 = 1e-12;
+/// A rate falls by no more than this part in a step.
+const FALL: f64 = 0.8;
+/// What a constraint lacks to be active, or its multiplier, where it counts as 0, relative.
+const WEAK: f64 = 1e-7;
+/// The largest KKT residual of the refined point.
+const CERTIFIED: f64 = 1e-6;
+/// Relative distance below a breakpoint at which U' is taken.
+const BELOW: f64 = 1e-9;
+/// The KKT residual to which the interior point solves where Newton's method does not converge.
+const TOLERANCE: f64 = 1e-9;
+
+/// Rates and prices in natural units, with their active set.
+pub(super) struct Point {
+    pub(super) rates: Vec<f64>,
+    pub(super) prices: Vec<f64>,
+    pub(super) flow_rates: Vec<f64>,
+    /// U' and σ = −U'' of every flow.
+    pub(super) marginals: Vec<f64>,
+    pub(super) curvatures: Vec<f64>,
+    /// q of every path.
+    pub(super) path_prices: Vec<f64>,
+    pub(super) active: ActiveSet,
+}
+
+impl Point {
+    pub(super) fn refined(
+        problem: &Problem,
+        presolved: &Presolved,
+        solution: &Solution,
+        equations: &mut Equations,
+    ) -> Result<Self> {
+        let from = |rates: &[f64], prices: &[f64]| {
+            Self::guess(presolved, presolved.natural_rates(rates), presolved.natural_prices(prices))
+        };
+        let mut point = from(&solution.rates, &solution.prices)?;
+        if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
+            return Ok(point);
+        }
+        let settings = Settings { tol: TOLERANCE, stop: Stop::Kkt, ..Settings::default() };
+        let again = Solver::new(problem, "interior-point", &BTreeMap::new())?.run(&settings, &mut ())?;
+        point = from(&again.rates, &again.prices)?;
+        if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
+            return Ok(point);
+        }
+        Err(Error::NoSensitivity {
+            what: "a solution that Newton's method does not refine".into(),
+            instead: "the optimum is degenerate or too badly scaled",
+        })
+    }
+
+    fn kkt_residual(&self, problem: &Presolved) -> Result<f64> {
+        let feasible = FeasiblePoint::new(problem, &self.rates, &self.prices)?;
+        Ok(feasible.certificate(feasible.overload)?.kkt_residual)
+    }
+
+    /// The active set that the numbers suggest: of slack and multiplier, the one that is smaller relatively is 0.
+    fn guess(problem: &Presolved, rates: Vec<f64>, prices: Vec<f64>) -> Result<Self> {
+        let mut point = Self {
+            flow_rates: Vec::new(),
+            marginals: vec![0.0; problem.flows()],
+            curvatures: vec![0.0; problem.flows()],
+            path_prices: vec![0.0; rates.len()],
+            active: ActiveSet::new(problem),
+            rates,
+            prices,
+        };
+        point.update(problem)?;
+        let scales = point.price_scales(problem);
+        let loads = point.loads(problem);
+        for (link, active) in point.active.links.iter_mut().enumerate() {
+            let slack = (1.0 - loads[link] / problem.capacities[link]).max(0.0);
+            *active = point.prices[link] > 0.0 && point.prices[link] / scales[link] > slack;
+        }
+        for flow in 0..problem.flows() {
+            let (marginal, rate) = (point.marginals[flow], point.flow_rates[flow]);
+            let own = problem.paths_of(flow);
+            let cheapest = own.clone().map(|path| point.path_prices[path]).fold(f64::INFINITY, f64::min);
+            let surplus = 1.0 - cheapest / marginal;
+            let bound = point.bound_near(problem, flow);
+            if surplus > 1.0 - rate / bound {
+                point.active.flows[flow] = bound;
+            }
+            let level = if point.active.holds(flow) { cheapest } else { marginal };
+            for path in own {
+                let (x, cap, price) = (point.rates[path], problem.caps[path], point.path_prices[path]);
+                if 1.0 - price / level > 1.0 - x / cap {
+                    point.active.paths[path] = Place::Cap;
+                } else if price / level - 1.0 > x / rate || x == 0.0 {
+                    point.active.paths[path] = Place::Zero;
+                }
+            }
+        }
+        Ok(point)
+    }
+
+    /// The bound of a flow's rate that is nearest: its saturation or cap, or a breakpoint of U.
+    fn bound_near(&self, problem: &Presolved, flow: usize) -> f64 {
+        let (rate, most) = (self.flow_rates[flow], problem.saturations[flow]);
+        let jumps = jumps(problem, flow).into_iter().map(|(rate, _)| rate).filter(|jump| *jump < most);
+        let nearer = |best: f64, other: f64| if (other - rate).abs() < (best - rate).abs() { other } else { best };
+        jumps.fold(most, nearer)
+    }
+
+    /// Puts the rates of constraints that are active where they are, and finds everything else that follows.
+    fn update(&mut self, problem: &Presolved) -> Result<()> {
+        for path in 0..self.rates.len() {
+            match self.active.paths[path] {
+                Place::Free => {}
+                Place::Zero => self.rates[path] = 0.0,
+                Place::Cap => self.rates[path] = problem.caps[path],
+            }
+        }
+        for flow in (0..problem.flows()).filter(|&flow| self.active.holds(flow)) {
+            let own = problem.paths_of(flow);
+            let movable: Vec<usize> = own.clone().filter(|&path| self.active.paths[path] == Place::Free).collect();
+            let lacking = self.active.flows[flow] - self.rates[own].iter().sum::<f64>();
+            movable.iter().for_each(|&path| self.rates[path] += lacking / movable.len() as f64);
+        }
+        self.flow_rates = problem.flow_totals(&self.rates).into_owned();
+        let mut below = vec![0.0; self.flow_rates.len()];
+        for (flow, below) in below.iter_mut().enumerate() {
+            *below = self.flow_rates[flow] * if self.active.holds(flow) { 1.0 - BELOW } else { 1.0 };
+        }
+        for block in &problem.blocks {
+            for flows in block.chunks() {
+                interrupt::check()?;
+                let (places, rates) = (block.places(&flows), &below[flows.clone()]);
+                block.utility.marginal_into(places.clone(), rates, &mut self.marginals[flows.clone()]);
+                block.utility.elasticity_into(places, rates, &mut self.curvatures[flows]);
+            }
+        }
+        for (curvature, (marginal, rate)) in self.curvatures.iter_mut().zip(self.marginals.iter().zip(&below)) {
+            let found = *curvature * marginal / rate;
+            *curvature = if found > 0.0 && found.is_finite() { found } else { f64::MIN_POSITIVE.sqrt() };
+        }
+        self.path_prices = self.sums_over_links(problem, &self.prices);
+        Ok(())
+    }
+
+    fn sums_over_links(&self, problem: &Presolved, values: &[f64]) -> Vec<f64> {
+        problem.paths.iter().map(|links| links.iter().map(|&link| values[link as usize]).sum()).collect()
+    }
+
+    pub(super) fn loads(&self, problem: &Presolved) -> Vec<f64> {
+        let mut loads = vec![0.0; problem.capacities.len()];
+        for (links, rate) in problem.paths.iter().zip(&self.rates) {
+            links.iter().for_each(|&link| loads[link as usize] += rate);
+        }
+        loads
+    }
+
+    /// Of every link the largest price of a path through it, with which its own is compared.
+    fn price_scales(&self, problem: &Presolved) -> Vec<f64> {
+        let mut scales = vec![f64::MIN_POSITIVE; problem.capacities.len()];
+        for (links, &price) in problem.paths.iter().zip(&self.path_prices) {
+            links.iter().for_each(|&link| scales[link as usize] = scales[link as usize].max(price));
+        }
+        scales
+    }
+
+    /// Newton's method. Returns whether it converged.
+    fn refine(&mut self, problem: &Presolved, equations: &mut Equations) -> Result<bool> {
+        self.update(problem)?;
+        for _ in 0..STEPS {
+            interrupt::check()?;
+            equations.set(problem, &self.active, &self.curvatures);
+            let loads = self.loads(problem);
+            let targets: Vec<f64> =
+                problem.capacities.iter().zip(&loads).map(|(capacity, load)| capacity - load).collect();
+            let mut forces: Vec<f64> = self.path_prices.iter().map(|price| -price).collect();
+            for flow in 0..problem.flows() {
+                forces[problem.paths_of(flow)].iter_mut().for_each(|force| *force += self.marginals[flow]);
+            }
+            let step = equations.solve(problem, &forces, &targets, vec![0.0; forces.len()]);
+            let (mut length, mut change) = (1.0f64, 0.0f64);
+            for flow in 0..problem.flows() {
+                let rise: f64 = step.rates[problem.paths_of(flow)].iter().sum();
+                let relative = rise / self.flow_rates[flow];
+                length = length.min(if relative < -FALL { -FALL / relative } else { 1.0 });
+                change = change.max(relative.abs());
+            }
+            if !change.is_finite() || step.prices.iter().any(|price| !price.is_finite()) {
+                return Ok(false);
+            }
+            for (price, (change, active)) in self.prices.iter_mut().zip(step.prices.iter().zip(&self.active.links)) {
+                *price = if *active { *price + length * change } else { 0.0 };
+            }
+            for (rate, change) in self.rates.iter_mut().zip(&step.rates) {
+                *rate += length * change;
+            }
+            self.update(problem)?;
+            let stays = self.correct(problem);
+            if !stays {
+                self.update(problem)?;
+            }
+            if stays && length == 1.0 && change <= EXACT {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Changes the active set as signs require. Returns whether it stayed as it was.
+    fn correct(&mut self, problem: &Presolved) -> bool {
+        let before = self.active.clone();
+        let (loads, scales) = (self.loads(problem), self.price_scales(problem));
+        for link in 0..loads.len() {
+            if self.active.links[link] && self.prices[link] < -ROUNDING * scales[link] {
+                self.active.links[link] = false;
+                self.prices[link] = 0.0;
+            } else if loads[link] > problem.capacities[link] * (1.0 + ROUNDING) {
+                self.active.links[link] = true;
+            }
+            self.prices[link] = self.prices[link].max(0.0);
+        }
+        for flow in 0..problem.flows() {
+            let (own, marginal, rate) = (problem.paths_of(flow), self.marginals[flow], self.flow_rates[flow]);
+            let level = self.level(problem, flow);
+            let any_free = own.clone().any(|path| self.active.paths[path] == Place::Free);
+            if self.active.holds(flow) && !any_free && own.len() > 1 {
+                // Its bound and those of its paths hold it twice: one of them is not active.
+                let most = self.active.flows[flow];
+                if rate < most * (1.0 - ROUNDING) {
+                    self.active.flows[flow] = f64::INFINITY;
+                } else {
+                    let places = &mut self.active.paths[own.clone()];
+                    places.iter_mut().filter(|place| **place == Place::Cap).for_each(|place| *place = Place::Free);
+                }
+                continue;
+            }
+            if self.active.holds(flow) {
+                let falls = jumps(problem, flow).into_iter().find(|(at, _)| *at == self.active.flows[flow]);
+                let beyond = falls.map_or(0.0, |(_, fall)| marginal - fall);
+                let stays = marginal - level >= -ROUNDING * marginal && level - beyond >= -ROUNDING * marginal;
+                self.active.flows[flow] = if stays { self.active.flows[flow] } else { f64::INFINITY };
+            } else if rate > problem.saturations[flow] * (1.0 + ROUNDING) {
+                self.active.flows[flow] = problem.saturations[flow];
+            } else if let Some((at, _)) = jumps(problem, flow).into_iter().find(|&(at, fall)| {
+                // Just past the breakpoint although the price asks for less, or just before although it asks for more.
+                (rate > at && level > marginal + ROUNDING * marginal && level < marginal + fall)
+                    || (rate < at
+                        && level < marginal - ROUNDING * marginal
+                        && level > marginal - fall
+                        && rate > 0.9 * at)
+            }) {
+                self.active.flows[flow] = at;
+            }
+            for path in own.clone() {
+                let (x, excess) = (self.rates[path], self.path_prices[path] - level);
+                let place = &mut self.active.paths[path];
+                *place = match *place {
+                    Place::Free if x > problem.caps[path] * (1.0 + ROUNDING) => Place::Cap,
+                    Place::Free if x < 0.0 && own.len() > 1 => Place::Zero,
+                    Place::Cap if excess > ROUNDING * marginal => Place::Free,
+                    Place::Zero if excess < -ROUNDING * marginal => Place::Free,
+                    place => place,
+                };
+            }
+        }
+        self.active == before
+    }
+
+    /// What a flow pays per rate on the paths that it uses: U', or where its rate is held the price of those that move,
+    /// the cheapest where none does.
+    pub(super) fn level(&self, problem: &Presolved, flow: usize) -> f64 {
+        if !self.active.holds(flow) {
+            return self.marginals[flow];
+        }
+        let own = problem.paths_of(flow);
+        let moving: Vec<f64> = own
+            .clone()
+            .filter(|&path| self.active.paths[path] == Place::Free)
+            .map(|path| self.path_prices[path])
+            .collect();
+        match moving.len() {
+            0 => own.map(|path| self.path_prices[path]).fold(f64::INFINITY, f64::min),
+            count => moving.iter().sum::<f64>() / count as f64,
+        }
+    }
+
+    /// The constraints that hold with a multiplier of 0.
+    pub(super) fn weak(&self, problem: &Presolved) -> Vec<Weak> {
+        let (loads, scales) = (self.loads(problem), self.price_scales(problem));
+        let mut weak = Vec::new();
+        for link in 0..loads.len() {
+            let (capacity, price) = (problem.capacities[link], self.prices[link]);
+            if loads[link] >= capacity * (1.0 - WEAK) && price <= WEAK * scales[link] {
+                weak.push(Weak::Link(link));
+            }
+        }
+        for flow in 0..problem.flows() {
+            let (own, marginal, rate) = (problem.paths_of(flow), self.marginals[flow], self.flow_rates[flow]);
+            let level = self.level(problem, flow);
+            let bound = self.bound_near(problem, flow);
+            if (rate - bound).abs() <= WEAK * rate && marginal - level <= WEAK * marginal {
+                weak.push(Weak::Flow(flow));
+            }
+            for path in own.clone() {
+                let (x, excess) = (self.rates[path], self.path_prices[path] - level);
+                if own.len() > 1 && x <= WEAK * rate && excess <= WEAK * marginal {
+                    weak.push(Weak::Zero(path));
+                } else if x >= problem.caps[path] * (1.0 - WEAK) && -excess <= WEAK * marginal {
+                    weak.push(Weak::Cap(path));
+                }
+            }
+        }
+        weak
+    }
+}
+
+/// The breakpoints of U of a flow, each with the fall of U'.
+fn jumps(problem: &Presolved, flow: usize) -> Vec<(f64, f64)> {
+    let block = &problem.blocks[problem.blocks.partition_point(|block| block.flows.end <= flow)];
+    if block.may_jump { block.utility.jumps(flow - block.flows.start) } else { Vec::new() }
+}

@@ -1,0 +1,113 @@
+//! Jᵀ w: the derivative of a function of the optimum in every parameter.
+
+use super::active_set::Place;
+use super::changes::entry;
+use super::{AtKink, OutcomeChange, ParameterChange, Sensitivity, kink};
+use crate::error::{Error, Result};
+use crate::interrupt;
+
+impl Sensitivity {
+    /// The derivative in every parameter of functions of rates, prices and objective, each given by its own derivatives
+    /// in those. Lists of caps and of parameters that the problem does not have stay empty.
+    ///
+    /// # Errors
+    /// [`Error::Length`] and [`Error::Setting`] for lists of another length or with numbers that are not finite;
+    /// [`Error::NotDifferentiable`] at a [`Kink`](super::Kink), unless `at_kink` names a side, and where prices of full
+    /// links are not unique; [`Error::Stopped`].
+    pub fn reverse(&mut self, outcomes: &[OutcomeChange], at_kink: AtKink) -> Result<Vec<ParameterChange>> {
+        outcomes.iter().try_for_each(|outcome| outcome.check(&self.problem))?;
+        if at_kink == AtKink::Refuse {
+            if !self.kinks.is_empty() {
+                return Err(Error::NotDifferentiable { what: kink::describe(&self.kinks) });
+            }
+            let tied = self.tied.take().unwrap_or_else(|| self.equations.tied(&self.presolved));
+            let tied = self.tied.insert(tied).clone();
+            if !tied.is_empty() {
+                return Err(self.tie(&tied));
+            }
+        }
+        let before = self.point.active.clone();
+        if at_kink != AtKink::Refuse && !self.weak.is_empty() {
+            for &weak in &self.weak {
+                self.point.active.set(&self.presolved, weak, at_kink == AtKink::Hold);
+            }
+            self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
+        }
+        let found = outcomes.iter().map(|outcome| self.reverse_one(outcome)).collect();
+        if self.point.active != before {
+            self.point.active = before;
+            self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
+        }
+        found
+    }
+
+    fn reverse_one(&mut self, outcome: &OutcomeChange) -> Result<ParameterChange> {
+        interrupt::check()?;
+        let (unit, price_unit) = (self.presolved.units.rate, self.presolved.units.price());
+        let (problem, presolved, point) = (&self.problem, &self.presolved, &self.point);
+        // In natural units: of rates times their unit, of prices times theirs.
+        let forces: Vec<f64> = presolved
+            .original_paths
+            .iter()
+            .map(|&path| {
+                let flow = problem.group()[path as usize] as usize;
+                (entry(&outcome.rates, path as usize) + entry(&outcome.flow_rates, flow)) * unit
+            })
+            .collect();
+        let targets: Vec<f64> =
+            presolved.links.iter().map(|&link| entry(&outcome.prices, link as usize) * price_unit).collect();
+        let solved = self.equations.solve(presolved, &forces, &targets, vec![0.0; forces.len()]);
+        let mut found = ParameterChange {
+            capacities: vec![0.0; problem.links()],
+            rate_caps: vec![0.0; if problem.has_rate_caps() { problem.paths().len() } else { 0 }],
+            flow_caps: vec![0.0; if problem.has_flow_caps() { problem.flows() } else { 0 }],
+            ..ParameterChange::default()
+        };
+        for (place, &link) in presolved.links.iter().enumerate() {
+            let price = if outcome.objective == 0.0 { 0.0 } else { point.prices[place] * price_unit };
+            found.capacities[link as usize] = solved.prices[place] / unit + outcome.objective * price;
+        }
+        let names = self.parameters();
+        for &name in &names {
+            *found.of_mut(name) = vec![0.0; problem.flows()];
+        }
+        for flow in 0..presolved.flows() {
+            let caller = presolved.original_flows[flow] as usize;
+            let own = presolved.paths_of(flow);
+            let price = |path: usize| -> f64 {
+                presolved.paths.links(path).iter().map(|&link| solved.prices[link as usize]).sum()
+            };
+            let moving: Vec<usize> = own.clone().filter(|&path| point.active.moves(presolved, flow, path)).collect();
+            let moved: f64 = moving.iter().map(|&path| solved.rates[path]).sum();
+            // 0 where the flow is held.
+            let moved = if point.active.holds(flow) { 0.0 } else { moved };
+            for &name in &names {
+                if let Some([value, slope]) = self.slopes(flow, name) {
+                    let objective = if outcome.objective == 0.0 { 0.0 } else { outcome.objective * value };
+                    found.of_mut(name)[caller] = point.marginals[flow] * moved * slope + objective;
+                }
+            }
+            let level = point.level(presolved, flow);
+            // The multiplier of what holds the flow, in these equations.
+            let mut held = 0.0;
+            if point.active.holds(flow) && !moving.is_empty() {
+                held = moving.iter().map(|&path| forces[path] - price(path)).sum::<f64>() / moving.len() as f64;
+                if self.is_held_by_cap(flow) {
+                    let multiplier = (point.marginals[flow] - level) * price_unit;
+                    found.flow_caps[caller] = held / unit + outcome.objective * multiplier;
+                }
+            }
+            let resisted = if point.active.holds(flow) { held } else { point.curvatures[flow] * moved };
+            for path in own.clone().filter(|&path| point.active.paths[path] == Place::Cap) {
+                let caller_path = presolved.original_paths[path] as usize;
+                let multiplier = (level - point.path_prices[path]) * price_unit;
+                let slope = (forces[path] - price(path) - resisted) / unit + outcome.objective * multiplier;
+                match own.len() == 1 && problem.flow_cap(caller) < problem.rate_cap(caller_path) {
+                    true => found.flow_caps[caller] = slope,
+                    false => found.rate_caps[caller_path] = slope,
+                }
+            }
+        }
+        Ok(found)
+    }
+}

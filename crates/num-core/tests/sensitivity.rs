@@ -1,0 +1,336 @@
+//! Derivatives of the optimum: closed forms, central differences of problems that are solved again, and both sides of
+//! kinks.
+
+use netnum_core::sensitivity::{AtKink, Kink, OutcomeChange, ParameterChange, Sensitivity};
+use netnum_core::{AlphaFair, Linear, MinFct, Paths, Problem, Settings, Stop, solve};
+
+fn settings() -> Settings {
+    Settings::default().with_tol(1e-8).with_stop(Stop::Kkt)
+}
+
+fn of(problem: &Problem) -> Sensitivity {
+    Sensitivity::new(problem, &solve(problem, &settings()).unwrap()).unwrap()
+}
+
+#[track_caller]
+fn assert_near(found: &[f64], expected: &[f64], tolerance: f64) {
+    let most = expected.iter().fold(1e-300f64, |most, value| most.max(value.abs()));
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() <= tolerance * most, "{found} for {expected}, the largest {most}");
+    }
+}
+
+fn capacity(link: usize, links: usize) -> ParameterChange {
+    let mut capacities = vec![0.0; links];
+    capacities[link] = 1.0;
+    ParameterChange { capacities, ..ParameterChange::default() }
+}
+
+/// x = w c/Σw, p = (Σw/c)^α.
+#[test]
+fn flows_on_one_link_share_what_is_added_by_weight() {
+    for (alpha, unit) in [(0.5, 1.0), (1.0, 1e9), (2.0, 1e-9), (5.0, 1.0)] {
+        let (w, c) = ([1.0, 2.0, 5.0], 4.0 * unit);
+        let utility = AlphaFair::new(alpha, w.to_vec()).unwrap();
+        let problem = Problem::new(vec![c], Paths::from_lists([[0], [0], [0]]), utility).unwrap();
+        let mut sensitivity = of(&problem);
+        let weight = ParameterChange { weight: vec![1.0, 0.0, 0.0], ..ParameterChange::default() };
+        let changes = sensitivity.forward(&[capacity(0, 1), weight]).unwrap();
+        assert_near(&changes[0].flow_rates, &[1.0 / 8.0, 2.0 / 8.0, 5.0 / 8.0], 1e-10);
+        let price = (8.0 / c).powf(alpha);
+        assert_near(&changes[0].prices, &[-alpha * price / c], 1e-10);
+        assert_near(&[changes[0].objective], &[price], 1e-10);
+        assert_near(&changes[1].flow_rates, &[7.0 * c / 64.0, -2.0 * c / 64.0, -5.0 * c / 64.0], 1e-10);
+        assert_near(&changes[1].prices, &[alpha * price / 8.0], 1e-10);
+    }
+}
+
+/// Proportional fairness on two links of capacity c: the long flow has c/3. One link's capacity raised by dc gives,
+/// with
+/// prices p = 3/(2c), (dp_1, dp_2) from the 2 × 2 system.
+#[test]
+fn in_a_parking_lot_the_long_flow_gets_less_of_one_link_than_of_two() {
+    let paths = Paths::from_lists([vec![0, 1], vec![0], vec![1]]);
+    let problem = Problem::new(vec![3.0, 3.0], paths, AlphaFair::proportional()).unwrap();
+    let changes = of(&problem).forward(&[capacity(0, 2)]).unwrap();
+    // D = x²: 1, 4, 4. [[5, 1], [1, 5]] dp = −(1, 0): dp = (−5/24, 1/24), dx_0 = 4/24.
+    assert_near(&changes[0].prices, &[-5.0 / 24.0, 1.0 / 24.0], 1e-10);
+    assert_near(&changes[0].flow_rates, &[1.0 / 6.0, 5.0 / 6.0, -1.0 / 6.0], 1e-10);
+}
+
+#[test]
+fn a_link_that_is_full_by_a_capped_flow_is_named() {
+    let problem = Problem::new(vec![2.0], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
+    let mut sensitivity = of(&problem.with_rate_caps(vec![2.0]).unwrap());
+    let error = sensitivity.forward(&[capacity(0, 1)]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the optimum is not differentiable here: the prices of links 0 are not unique"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_link_that_just_suffices_is_a_kink() {
+    // Link 0 shares 2 among two flows, link 1 has the 1 that flow 1 gets.
+    let paths = Paths::from_lists([vec![0], vec![0, 1]]);
+    let problem = Problem::new(vec![2.0, 1.0], paths, AlphaFair::proportional()).unwrap();
+    let mut sensitivity = of(&problem);
+    assert_eq!(sensitivity.kinks(), [Kink::Link(1)]);
+    let down = ParameterChange { capacities: vec![0.0, -1.0], ..ParameterChange::default() };
+    let changes = sensitivity.forward(&[capacity(1, 2), down, capacity(0, 2)]).unwrap();
+    assert_near(&changes[0].rates, &[0.0, 0.0], 1e-9);
+    assert_near(&changes[1].rates, &[1.0, -1.0], 1e-9);
+    assert_near(&changes[2].rates, &[1.0, 0.0], 1e-9);
+    let rate = OutcomeChange { rates: vec![0.0, 1.0], ..OutcomeChange::default() };
+    let rates = [rate];
+    assert_near(&sensitivity.reverse(&rates, AtKink::Hold).unwrap()[0].capacities, &[0.0, 1.0], 1e-9);
+    assert_near(&sensitivity.reverse(&rates, AtKink::Release).unwrap()[0].capacities, &[0.5, 0.0], 1e-9);
+}
+
+#[test]
+fn links_that_are_full_by_the_same_flows_are_named() {
+    let problem = Problem::new(vec![2.0, 2.0, 9.0], Paths::from_lists([[0, 1], [0, 1]]), AlphaFair::proportional());
+    let problem = problem.unwrap();
+    let mut sensitivity = of(&problem);
+    let expected = "the optimum is not differentiable here: \
+                    the prices of links 0, 1 are not unique: they are full by the same flows, or by flows at caps";
+    assert_eq!(sensitivity.forward(&[capacity(0, 3)]).unwrap_err().to_string(), expected);
+    // Both together, and the weights, change rates in one way only.
+    let both = ParameterChange { capacities: vec![1.0, 1.0, 0.0], ..ParameterChange::default() };
+    assert_near(&sensitivity.forward(&[both]).unwrap()[0].rates, &[0.5, 0.5], 1e-6);
+}
+
+/// Numbers in 0..1 without a pattern.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+    fn below(&mut self, count: usize) -> usize {
+        (self.next() * count as f64) as usize
+    }
+}
+
+/// The parameters of a random problem, so that it can be made again with others.
+#[derive(Clone)]
+struct Case {
+    paths: Paths,
+    group: Vec<u32>,
+    family: usize,
+    parameters: ParameterChange,
+}
+
+impl Case {
+    fn random(seed: u64) -> Self {
+        let mut random = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
+        let (links, flows, several) = (4 + random.below(6), 4 + random.below(10), seed % 2 == 1);
+        let (mut lists, mut group) = (Vec::new(), Vec::new());
+        for flow in 0..flows {
+            for _ in 0..if several { 1 + random.below(3) } else { 1 } {
+                let mut links: Vec<u32> = (0..links as u32).collect();
+                for i in 0..links.len() {
+                    let j = i + random.below(links.len() - i);
+                    links.swap(i, j);
+                }
+                links.truncate(1 + random.below(3));
+                lists.push(links);
+                group.push(flow as u32);
+            }
+        }
+        let mut list = |count: usize, low: f64, high: f64| -> Vec<f64> {
+            (0..count).map(|_| low + (high - low) * random.next()).collect()
+        };
+        let mut parameters = ParameterChange {
+            capacities: list(links, 1.0, 5.0),
+            weight: list(flows, 0.5, 3.0),
+            alpha: list(flows, 0.5, 3.0),
+            ..ParameterChange::default()
+        };
+        parameters.scale = parameters.weight.clone();
+        (parameters.size, parameters.epsilon) = (list(flows, 0.5, 3.0), list(flows, 0.3, 0.8));
+        if seed % 4 >= 2 {
+            parameters.flow_caps = list(flows, 0.2, 2.5);
+            parameters.rate_caps = list(group.len(), 0.2, 2.5);
+        }
+        Self { paths: Paths::from_lists(lists), group, family: (seed / 4 % 4) as usize, parameters }
+    }
+
+    fn problem(&self) -> Problem {
+        let Self { paths, group, family, parameters: p } = self;
+        let make = |utilities: netnum_core::Utilities| {
+            Problem::grouped(p.capacities.clone(), paths.clone(), group.clone(), utilities).unwrap()
+        };
+        let problem = make(match family {
+            0 => AlphaFair::new(1.0, p.weight.clone()).unwrap().into(),
+            1 => AlphaFair::new(p.alpha.clone(), p.weight.clone()).unwrap().into(),
+            2 => AlphaFair::with_scale(p.alpha.clone(), p.scale.clone()).unwrap().into(),
+            _ => MinFct::new(p.size.clone(), p.epsilon.clone()).unwrap().into(),
+        });
+        if p.flow_caps.is_empty() {
+            return problem;
+        }
+        problem.with_rate_caps(p.rate_caps.clone()).unwrap().with_flow_caps(p.flow_caps.clone()).unwrap()
+    }
+
+    /// A random direction in all parameters that the problem has.
+    fn direction(&self, seed: u64) -> ParameterChange {
+        let mut random = Numbers(seed + 77);
+        let mut list = |like: &[f64], has: bool| -> Vec<f64> {
+            if has { like.iter().map(|value| (random.next() - 0.5) * value).collect() } else { Vec::new() }
+        };
+        let (p, family) = (&self.parameters, self.family);
+        ParameterChange {
+            capacities: list(&p.capacities, true),
+            rate_caps: list(&p.rate_caps, true),
+            flow_caps: list(&p.flow_caps, true),
+            weight: list(&p.weight, family < 2),
+            alpha: list(&p.alpha, family == 1 || family == 2),
+            scale: list(&p.scale, family == 2),
+            size: list(&p.size, family == 3),
+            epsilon: list(&p.epsilon, family == 3),
+        }
+    }
+
+    fn moved(&self, by: &ParameterChange, step: f64) -> Self {
+        let mut moved = self.clone();
+        let add = |to: &mut Vec<f64>, by: &[f64]| to.iter_mut().zip(by).for_each(|(to, by)| *to += step * by);
+        let p = &mut moved.parameters;
+        add(&mut p.capacities, &by.capacities);
+        add(&mut p.rate_caps, &by.rate_caps);
+        add(&mut p.flow_caps, &by.flow_caps);
+        add(&mut p.weight, &by.weight);
+        add(&mut p.scale, &by.scale);
+        add(&mut p.alpha, &by.alpha);
+        add(&mut p.size, &by.size);
+        add(&mut p.epsilon, &by.epsilon);
+        moved
+    }
+}
+
+fn product(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
+}
+
+/// Every problem with derivatives is compared with those that are solved a little to either side of it.
+#[test]
+fn derivatives_are_those_of_problems_that_are_solved_again() {
+    let (mut compared, mut worst) = (0, 0.0f64);
+    for seed in 0..200 {
+        let case = Case::random(seed);
+        let problem = case.problem();
+        let solution = solve(&problem, &settings()).unwrap();
+        let mut sensitivity = match Sensitivity::new(&problem, &solution) {
+            Ok(sensitivity) => sensitivity,
+            Err(error) => {
+                println!("seed {seed}, {:?}: {error}", solution.status);
+                continue;
+            }
+        };
+        if !sensitivity.kinks().is_empty() {
+            continue;
+        }
+        let by = case.direction(seed);
+        let Ok(changes) = sensitivity.forward(std::slice::from_ref(&by)) else { continue };
+        let outcome = |step: f64| {
+            let problem = case.moved(&by, step).problem();
+            let again = Sensitivity::new(&problem, &solve(&problem, &settings()).unwrap()).ok()?;
+            Some((problem.flow_rates(&again.rates()).unwrap(), again.prices()))
+        };
+        let step = 1e-5;
+        let (Some(after), Some(before)) = (outcome(step), outcome(-step)) else { continue };
+        let difference = |after: Vec<f64>, before: Vec<f64>| -> Vec<f64> {
+            after.iter().zip(before).map(|(after, before)| (after - before) / (2.0 * step)).collect()
+        };
+        let (rates, prices) = (difference(after.0, before.0), difference(after.1, before.1));
+        let error = |found: &[f64], expected: &[f64]| {
+            let most = expected.iter().fold(1e-9f64, |most, value| most.max(value.abs()));
+            found
+                .iter()
+                .zip(expected)
+                .fold(0.0f64, |worst, (found, expected)| worst.max((found - expected).abs() / most))
+        };
+        let error = error(&changes[0].flow_rates, &rates).max(error(&changes[0].prices, &prices));
+        if error > 1e-5 {
+            println!("seed {seed}: {error:.1e}");
+        }
+        (compared, worst) = (compared + 1, worst.max(error));
+    }
+    println!("{compared} compared, worst {worst:.1e}");
+    assert!(compared >= 140 && worst <= 1e-5, "{compared} compared, {worst}");
+}
+
+#[test]
+fn reverse_is_the_adjoint_of_forward() {
+    let mut compared = 0;
+    for seed in 0..200 {
+        let case = Case::random(seed);
+        let problem = case.problem();
+        let solution = solve(&problem, &settings()).unwrap();
+        let Ok(mut sensitivity) = Sensitivity::new(&problem, &solution) else { continue };
+        let mut random = Numbers(seed + 5);
+        let mut list = |count: usize| -> Vec<f64> { (0..count).map(|_| random.next() - 0.5).collect() };
+        let outcome = OutcomeChange {
+            rates: list(case.group.len()),
+            flow_rates: list(case.parameters.weight.len()),
+            prices: list(case.parameters.capacities.len()),
+            objective: 0.3,
+        };
+        let mut by = case.direction(seed);
+        if case.family == 0 {
+            by.alpha.clear();
+        }
+        let Ok(found) = sensitivity.reverse(std::slice::from_ref(&outcome), AtKink::Refuse) else { continue };
+        let change = &sensitivity.forward(std::slice::from_ref(&by)).unwrap()[0];
+        let one = product(&change.rates, &outcome.rates)
+            + product(&change.flow_rates, &outcome.flow_rates)
+            + product(&change.prices, &outcome.prices)
+            + 0.3 * change.objective;
+        let f = &found[0];
+        let pairs = [
+            (&f.capacities, &by.capacities),
+            (&f.rate_caps, &by.rate_caps),
+            (&f.flow_caps, &by.flow_caps),
+            (&f.weight, &by.weight),
+            (&f.scale, &by.scale),
+            (&f.alpha, &by.alpha),
+            (&f.size, &by.size),
+            (&f.epsilon, &by.epsilon),
+        ];
+        let other: f64 = pairs.iter().map(|(found, by)| product(found, by)).sum();
+        let size: f64 = pairs.iter().map(|(found, by)| product(found, by).abs()).sum();
+        assert!((one - other).abs() <= 1e-7 * size, "seed {seed}: {one} and {other}");
+        compared += 1;
+    }
+    assert!(compared >= 140, "{compared} compared");
+}
+
+#[test]
+fn what_has_no_derivatives_is_refused() {
+    let refused = |utility: netnum_core::Utilities, settings: &Settings| {
+        let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), utility).unwrap();
+        let solution = solve(&problem, settings).unwrap();
+        Sensitivity::new(&problem, &solution).err().unwrap().to_string()
+    };
+    let error = refused(Linear::new(1.0).unwrap().into(), &Settings::default());
+    assert_eq!(error, "no sensitivity of linear utilities; AlphaFair with a small alpha, such as 0.05, is smooth");
+    let error = refused(AlphaFair::new(f64::INFINITY, 1.0).unwrap().into(), &Settings::default());
+    assert_eq!(error, "no sensitivity of max-min rates; AlphaFair with a large alpha, such as 20, is smooth");
+    let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
+    let mut sensitivity = of(&problem);
+    let error = |change: ParameterChange, sensitivity: &mut Sensitivity| {
+        sensitivity.forward(&[change]).unwrap_err().to_string()
+    };
+    let change = ParameterChange { capacities: vec![1.0, 2.0], ..ParameterChange::default() };
+    assert_eq!(error(change, &mut sensitivity), "capacities has 2 entries, expected 1, one per link");
+    let change = ParameterChange { size: vec![0.0, 1.0], ..ParameterChange::default() };
+    assert_eq!(error(change, &mut sensitivity), "no sensitivity of the size of flow 1; its utility has none");
+    let change = ParameterChange { weight: vec![0.0, f64::NAN], ..ParameterChange::default() };
+    assert_eq!(error(change, &mut sensitivity), "the change of weight of flow 1 is NaN, expected a finite number");
+    let mut solution = solve(&problem, &Settings::default()).unwrap();
+    solution.status = netnum_core::Status::MaxIterations;
+    let error = Sensitivity::new(&problem, &solution).err().unwrap().to_string();
+    assert!(error.contains("a solution that is not certified (its status is \"max_iterations\")"), "{error}");
+}
