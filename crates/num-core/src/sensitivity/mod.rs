@@ -14,8 +14,8 @@
 //!
 //! - **Where it is linearized** (`polish.rs`). A certified gap of 1e−6 leaves rates that are right to three digits,
 //!   so the point is refined first: Newton's method on the conditions above, where constraints become active or
-//!   inactive as signs require, up to rounding. Where that does not converge, the interior point solves again. The refined point is
-//!   certified, and refused unless its KKT residual is 1e−6 at most.
+//!   inactive as signs require, up to rounding. Where that does not converge, the interior point solves again. The
+//!   refined point is certified, and refused unless its KKT residual is 1e−6 at most.
 //! - **Where the optimum is not differentiable** ([`Kink`]). A constraint that holds with a multiplier of 0 (both to
 //!   1e−7, relative) is active for some changes and inactive for others. [`Sensitivity::forward`] is then the one-sided
 //!   derivative: it finds the constraints that stay active for each change (the least-index rule of principal
@@ -25,13 +25,13 @@
 //! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ σ_f Σ_{p∈f} dx_p² is
 //!   taken; where prices are not, the one of least norm that is scaled by the diagonal of the matrix.
 //! - **Limits.** Where flows have several paths and caps on paths and flows at once, the point often is not refined:
-//!   of the random problems of `tests/sensitivity.rs`, most of those are refused. Breakpoints of utilities have no one-sided
-//!   derivative on their upper side.
+//!   of the random problems of `tests/sensitivity.rs`, most of those are refused. Breakpoints of utilities have no
+//!   one-sided derivative on their upper side.
 //! - **Cost.** One factorization, or none where conjugate gradients converge, and two to three solves per product.
 //!
 //! Sources: Fiacco, *Introduction to Sensitivity and Stability Analysis in Nonlinear Programming*, 1983; Murty,
-//! *Note on a Bard-type scheme for solving the complementarity problem*, Opsearch 1974; the proximal method of multipliers that
-//! treats what is not unique: Rockafellar, Math. Oper. Res. 1976.
+//! *Note on a Bard-type scheme for solving the complementarity problem*, Opsearch 1974; the proximal method of
+//! multipliers that treats what is not unique: Rockafellar, Math. Oper. Res. 1976.
 
 mod active_set;
 mod changes;

@@ -56,8 +56,8 @@ impl Solver {
         Self::with_respond(problem, method, options, None, Arc::new(InTurn))
     }
 
-    /// The same, and the response to prices is made by `respond` where it makes one. The parts of passes over all flows,
-    /// from the problem to the solution, are done by `parts`.
+    /// The same, and the response to prices is made by `respond` where it makes one. The parts of passes over all
+    /// flows, from the problem to the solution, are done by `parts`.
     ///
     /// # Errors
     /// As [`new`](Self::new).

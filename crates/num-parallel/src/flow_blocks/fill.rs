@@ -1,6 +1,6 @@
-//! All flows of a problem into blocks at once: a piece of the problem after the other, sorted by block, so that paths are
-//! read once; then bucket by bucket with room for all. A thread fills every n-th block, so that the bits do not depend
-//! on their number.
+//! All flows of a problem into blocks at once: a piece of the problem after the other, sorted by block, so that paths
+//! are read once; then bucket by bucket with room for all. A thread fills every n-th block, so that the bits do not
+//! depend on their number.
 
 use std::ops::Range;
 
