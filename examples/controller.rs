@@ -1,7 +1,7 @@
 //! A controller that reallocates every 10 ms, and survives a link that fails.
 //!
 //! Events come from a channel: flows start and end, links change. Every interval takes those that have arrived,
-//! iterates some tens of times, and sends the rates that have moved by more than the threshold.
+//! iterates some tens of times, and sends the rates that have moved by more than the threshold, and paths that changed.
 //!
 //! Run it with `cargo run -p netnum-examples --example controller`.
 
@@ -25,26 +25,38 @@ enum Event {
     LinkChanged { link: u32, capacity: f64 },
 }
 
+/// What senders must hear of, by name.
+#[derive(Debug, Default)]
+struct Updates {
+    rates: Vec<(u64, f64)>,
+    paths: Vec<(u64, Vec<u32>)>,
+}
+
 struct Controller {
     net: Topology,
     allocator: Allocator,
     /// By name: the id in the allocator, and the ends.
     flows: HashMap<u64, (FlowId, usize, usize)>,
     names: HashMap<FlowId, u64>,
+    /// Of the interval so far. The allocator's updates are rates only.
+    moved: Vec<(u64, Vec<u32>)>,
 }
 
 impl Controller {
     fn new(net: Topology) -> Result<Self> {
         let settings = AllocatorSettings::default().with_update_threshold(0.05);
         let allocator = Allocator::new(net.capacities().to_vec(), Ned::new(0.4), settings, NonZeroUsize::MIN)?;
-        Ok(Self { net, allocator, flows: HashMap::new(), names: HashMap::new() })
+        Ok(Self { net, allocator, flows: HashMap::new(), names: HashMap::new(), moved: Vec::new() })
     }
 
-    /// A shortest path without a failed link; if there is none, one that waits for its link with rate 0.
+    fn is_whole(&self, path: &[u32]) -> bool {
+        path.iter().all(|&link| self.allocator.capacities()[link as usize] > 0.0)
+    }
+
+    /// A shortest path without a failed link; if there is none, one that waits for a link with rate 0.
     fn route(&self, flow: u64, source: usize, destination: usize) -> Result<Vec<u32>> {
         let paths = self.net.paths(source, destination)?;
-        let works = |path: &&[u32]| path.iter().all(|&link| self.allocator.capacities()[link as usize] > 0.0);
-        let whole: Vec<&[u32]> = paths.iter().filter(works).collect();
+        let whole: Vec<&[u32]> = paths.iter().filter(|path| self.is_whole(path)).collect();
         Ok(match whole.len() {
             0 => paths.links(0).to_vec(),
             several => whole[flow as usize % several].to_vec(),
@@ -66,10 +78,12 @@ impl Controller {
             }
             Event::LinkChanged { link, capacity } => {
                 self.allocator.set_capacity(link, capacity)?;
+                // Those that lose their path now, and those that have waited for one.
                 for (&flow, &(id, source, destination)) in &self.flows {
-                    if capacity == 0.0 && self.allocator.path(id)?.contains(&link) {
+                    if !self.is_whole(&self.allocator.path(id)?) {
                         let path = self.route(flow, source, destination)?;
                         self.allocator.change(id, Some(&path), None)?;
+                        self.moved.push((flow, path));
                     }
                 }
             }
@@ -77,22 +91,20 @@ impl Controller {
         Ok(())
     }
 
-    /// One interval: events until its end, then the iterations. The rates to be sent, by name.
-    fn interval(&mut self, events: &Receiver<Event>, end: Instant) -> Result<Vec<(u64, f64)>> {
-        loop {
-            match events.recv_timeout(end.saturating_duration_since(Instant::now())) {
+    /// One interval: events until its end, however many there are, then the iterations.
+    fn interval(&mut self, events: &Receiver<Event>, end: Instant) -> Result<Updates> {
+        while let Some(left) = end.checked_duration_since(Instant::now()) {
+            match events.recv_timeout(left) {
                 Ok(event) => self.handle(event)?,
                 Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => {
-                    thread::sleep(end.saturating_duration_since(Instant::now()));
-                    break;
-                }
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(left),
             }
         }
         for _ in 0..TICKS {
             self.allocator.tick()?;
         }
-        Ok(self.allocator.updates().into_iter().map(|(id, rate)| (self.names[&id], rate)).collect())
+        let rates = self.allocator.updates().into_iter().map(|(id, rate)| (self.names[&id], rate)).collect();
+        Ok(Updates { rates, paths: std::mem::take(&mut self.moved) })
     }
 }
 
@@ -115,8 +127,8 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let mut controller = Controller::new(net)?;
     let began = Instant::now();
     for number in 1..=10 {
-        let updates = controller.interval(&events, began + number * INTERVAL)?;
-        println!("{number:>3}  {:>3} flows  send {updates:.2?}", controller.flows.len());
+        let Updates { rates, paths } = controller.interval(&events, began + number * INTERVAL)?;
+        println!("{number:>3}  {:>3} flows  send rates {rates:.2?}, paths {paths:?}", controller.flows.len());
     }
     network.join().map_err(|_| "the network's thread panicked")??;
 

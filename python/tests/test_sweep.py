@@ -47,6 +47,14 @@ def dies_once(folder, x, seed):
     return {"y": x}
 
 
+def total(base, x, seed):
+    return {"y": base + x}
+
+
+def difference(base, x, seed):
+    return {"y": base - x}
+
+
 def slow(x, seed):
     time.sleep(0.3)
     return {"y": x}
@@ -111,7 +119,23 @@ def test_a_checkpoint_is_resumed(tmp_path):
     assert [row["y"] for row in sweep.rows] == [1, 2]
     assert sorted(path.name[0] for path in folder.iterdir()) == ["1", "2", "2"]
     with pytest.raises(netnum.NumError, match=r"line 1 of .* is of a task that this sweep does not have"):
-        netnum.sim.sweep(square, {"x": [7]}, checkpoint=file)
+        netnum.sim.sweep(counting, {"x": [7]}, shared=str(folder), checkpoint=file)
+
+
+def test_a_checkpoint_knows_the_function_and_what_was_shared(tmp_path):
+    file, grid = tmp_path / "sweep.jsonl", {"x": [1, 2]}
+    netnum.sim.sweep(total, grid, shared=10, checkpoint=file)
+    assert [row["y"] for row in netnum.sim.sweep(total, grid, shared=10, checkpoint=file).rows] == [11, 12]
+    for function, shared in ((total, 20), (difference, 10)):
+        with pytest.raises(netnum.NumError, match="another function, or another shared object"):
+            netnum.sim.sweep(function, grid, shared=shared, checkpoint=file)
+    with pytest.raises(netnum.NumError, match="with a checkpoint, what a sweep shares must pickle"):
+        netnum.sim.sweep(total, grid, shared=lambda: 1, checkpoint=file)
+
+
+def test_an_array_in_the_place_of_a_number_is_named():
+    (row,) = netnum.sim.sweep(lambda x, seed: {"rates": np.zeros(2)}, {"x": [1]}).rows
+    assert row["error"].startswith("TypeError: the function returns an array as 'rates'")
 
 
 def test_a_worker_that_dies_is_reported_and_the_sweep_resumes(tmp_path):

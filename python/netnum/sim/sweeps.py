@@ -139,7 +139,7 @@ def sweep(
     ----------
     function : callable
         Called as ``function(**point, seed=seed)``, or ``function(shared, **point, seed=seed)`` where `shared` is given.
-        Returns a mapping of names to numbers or other small things. Other processes import it, so that it stands at the
+        Returns a mapping of names to numbers, strings or lists of them. Other processes import it, so that it stands at the
         top of a module.
     grid : mapping of str to sequence
         The values of every parameter, such as ``{"policy": ["max-min", "srpt"], "load": [0.3, 0.6]}``.
@@ -153,7 +153,8 @@ def sweep(
         other. It stays open. By default the tasks run here, one after the other.
     checkpoint : path, optional
         A file with a line of JSON for every task that is done. Tasks that it has are not done again, but for those that
-        failed. A line holds what JSON does.
+        failed. A line holds what JSON does. A task is known by its parameters and seed, the name of the function and
+        what is shared: after a change inside the function, take another file.
     progress : bool
         Whether to show one bar over all tasks on stderr.
 
@@ -164,8 +165,8 @@ def sweep(
     Raises
     ------
     NumError
-        For an empty grid, a parameter named ``seed`` or ``error``, a function or a point that does not pickle, or a
-        checkpoint of another sweep.
+        For an empty grid, a parameter named ``seed`` or ``error``, a function, a point or a shared object that does not
+        pickle, or a checkpoint of another sweep.
 
     Examples
     --------
@@ -180,7 +181,7 @@ def sweep(
     ((8, 5), np.True_)
     """
     tasks = _tasks(grid, seeds)
-    done = _Checkpoint(checkpoint, tasks)
+    done = _Checkpoint(checkpoint, tasks, function, shared)
     left = [number for number in range(len(tasks)) if number not in done.results]
     shown = bar("sweep", (len(tasks),)) if progress else None
     rows = dict(done.results)
@@ -282,10 +283,16 @@ def _answer(function: Callable[..., Any], shared: Any, task: dict[str, Any]) -> 
     answer = function(**task) if shared is None else function(shared, **task)
     if not isinstance(answer, Mapping):
         raise TypeError(f"the function must return a mapping of names to values, not {type(answer).__name__}")
-    plain = {name: value.item() if hasattr(value, "item") else value for name, value in answer.items()}
+    plain = {name: _plain(name, value) for name, value in answer.items()}
     if again := [name for name in plain if name in task or name == "error"]:
         raise TypeError(f"the function returns {again[0]!r}, which is a parameter")
     return plain | {"error": None}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if getattr(value, "size", 1) != 1:
+        raise TypeError(f"the function returns an array as {name!r}, expected a number, or a list of numbers")
+    return value.item() if hasattr(value, "item") else value
 
 
 def _failure(error: Exception, task: dict[str, Any]) -> dict[str, Any]:
@@ -296,12 +303,20 @@ def _failure(error: Exception, task: dict[str, Any]) -> dict[str, Any]:
 class _Checkpoint:
     """The results of earlier calls by task, and a line for every new one."""
 
-    def __init__(self, path: str | Path | None, tasks: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, path: str | Path | None, tasks: list[dict[str, Any]], function: Callable[..., Any], shared: Any
+    ) -> None:
         self.results: dict[int, dict[str, Any]] = {}
         self._file = None
         if path is None:
             return
-        self._keys = [hashlib.sha256(repr(sorted(task.items())).encode()).hexdigest()[:16] for task in tasks]
+        name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
+        try:
+            common = hashlib.sha256(pickle.dumps(shared)).hexdigest()
+        except Exception as error:
+            raise NumError(f"with a checkpoint, what a sweep shares must pickle: {error}") from error
+        keys = (repr((name, common, sorted(task.items()))).encode() for task in tasks)
+        self._keys = [hashlib.sha256(key).hexdigest()[:16] for key in keys]
         numbers = {key: number for number, key in enumerate(self._keys)}
         path = Path(path)
         lines = path.read_text().splitlines() if path.exists() else []
@@ -314,7 +329,10 @@ class _Checkpoint:
                     continue  # It was being written when the sweep ended.
                 raise NumError(f"line {place + 1} of {path} is not one of a sweep's checkpoint") from None
             if key not in numbers:
-                raise NumError(f"line {place + 1} of {path} is of a task that this sweep does not have")
+                raise NumError(
+                    f"line {place + 1} of {path} is of a task that this sweep does not have: other parameters, another "
+                    "function, or another shared object"
+                )
             if result["error"] is None:
                 self.results[numbers[key]] = result
         self._file = path.open("a")

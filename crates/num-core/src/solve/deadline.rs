@@ -85,10 +85,12 @@ impl Deadline {
         Ok(self.is_estimate && self.is_reached()? && self.allows_certificate()?)
     }
 
-    /// Whether there is time for one more certificate, on all ranks.
+    /// Whether there is time for one more certificate, on all ranks. An estimate is no reason to have none at all: a
+    /// first one is broken off where it takes too long.
     pub(super) fn allows_certificate(&self) -> Result<bool> {
         let Some(at) = self.at else { return Ok(true) };
-        let is_late = Instant::now() + self.certificate + self.solution() > at + Self::GRACE;
+        let needed = if self.is_estimate { Duration::ZERO } else { self.certificate + self.solution() };
+        let is_late = Instant::now() + needed > at + Self::GRACE;
         Ok(!self.ranks.any(is_late)?)
     }
 
@@ -123,7 +125,11 @@ mod tests {
         assert!(deadline.is_reached().unwrap() && deadline.is_estimated_reached().unwrap());
         assert_eq!(deadline.certificate(|| Ok(1)), Ok(Some(1)));
         assert!(!deadline.is_reached().unwrap() && !deadline.is_estimated_reached().unwrap());
-        let late = Deadline::new(Some(Instant::now() + limit), 2 * made, &Ranks::alone());
+        // However long it seems to take, a first one is taken while there is time, and none afterwards.
+        let slow = Deadline::new(Some(Instant::now() + limit), 2 * made, &Ranks::alone());
+        assert!(slow.is_reached().unwrap() && slow.is_estimated_reached().unwrap());
+        let past = Instant::now().checked_sub(2 * Deadline::GRACE).unwrap();
+        let late = Deadline::new(Some(past), made, &Ranks::alone());
         assert!(late.is_reached().unwrap() && !late.is_estimated_reached().unwrap());
     }
 }
