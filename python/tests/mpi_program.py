@@ -37,7 +37,8 @@ def agrees():
         given = random_problem(seed)
         whole, own = part(*given, np.arange(300)), np.arange(RANK, 300, RANKS)
         for method in ("fast-ned", "ned", "gradient", "fgm") if seed < 2 else ("fast-ned",):
-            settings = {"tol": 1e-8, "stop": "kkt"} if method == "fast-ned" else {"tol": 1e-6}
+            # Near a degenerate link a KKT residual may stay above any tolerance, in one order of sums or the other.
+            settings = {"tol": 1e-13 if method == "fast-ned" else 1e-6, "stop": "gap"}
             found = netnum.distributed.solve(part(*given, own), method, comm=COMM, max_iterations=20_000, **settings)
             expected = netnum.solve(whole, method, max_iterations=20_000, **settings)
             assert found.status == expected.status, (seed, method, found, expected)

@@ -66,8 +66,9 @@ def test_a_killed_rank_ends_all_within_five_seconds_and_leaves_no_process():
     assert done.returncode != 0
     _, *pids, when = next(line for line in done.stdout.splitlines() if line.startswith("pids")).split()
     assert ended - float(when) < 5
-    # The launcher names the process.
-    assert pids[1] in (done.stdout + done.stderr).split("BAD TERMINATION")[1]
+    # The launcher names a process: the first that it has missed, which may be one that it ended itself.
+    named = (done.stdout + done.stderr).split("BAD TERMINATION")[1]
+    assert any(pid in named for pid in pids)
     for pid in map(int, pids):
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
