@@ -139,8 +139,8 @@ def sweep(
     ----------
     function : callable
         Called as ``function(**point, seed=seed)``, or ``function(shared, **point, seed=seed)`` where `shared` is given.
-        Returns a mapping of names to numbers, strings or lists of them. Other processes import it, so that it stands at the
-        top of a module.
+        Returns a mapping of names to numbers, strings or lists of them. Other processes import it, so that it stands at
+        the top of a module.
     grid : mapping of str to sequence
         The values of every parameter, such as ``{"policy": ["max-min", "srpt"], "load": [0.3, 0.6]}``.
     seeds : int or sequence of int
