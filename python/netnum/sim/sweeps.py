@@ -181,7 +181,16 @@ def sweep(
     ((8, 5), np.True_)
     """
     tasks = _tasks(grid, seeds)
-    done = _Checkpoint(checkpoint, tasks, function, shared)
+    packed = b""
+    if executor is not None or checkpoint is not None:
+        try:
+            # Once for all tasks, of which each process unpickles it once.
+            packed = pickle.dumps(shared)
+        except Exception as error:
+            why = "with a checkpoint, " if executor is None else ""
+            raise NumError(f"{why}what a sweep shares must pickle: {error}") from error
+    digest = hashlib.sha256(packed).hexdigest()
+    done = _Checkpoint(checkpoint, tasks, function, digest)
     left = [number for number in range(len(tasks)) if number not in done.results]
     shown = bar("sweep", (len(tasks),)) if progress else None
     rows = dict(done.results)
@@ -201,7 +210,7 @@ def sweep(
                     answer = _failure(error, tasks[number])
                 finish(number, answer)
         else:
-            _run(executor, function, shared, tasks, left, finish)
+            _run(executor, function, (digest, packed), tasks, left, finish)
     finally:
         done.close()
         if shown is not None:
@@ -225,28 +234,26 @@ def _tasks(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> lis
 def _run(
     executor: Executor,
     function: Callable[..., Any],
-    shared: Any,
+    shared: tuple[str, bytes],
     tasks: list[dict[str, Any]],
     left: list[int],
     finish: Callable[[int, dict[str, Any]], None],
 ) -> None:
     try:
-        # Once for all tasks, of which each process unpickles it once.
-        common = pickle.dumps((function, shared))
+        pickle.dumps(function)
     except Exception as error:
-        raise NumError(f"the function of a sweep and what it shares must pickle: {error}") from error
+        raise NumError(f"the function of a sweep must pickle: {error}") from error
     for number in left:
         try:
             pickle.dumps(tasks[number])
         except Exception as error:
             raise NumError(f"task {tasks[number]!r} does not pickle: {error}") from error
-    digest = hashlib.sha256(common).hexdigest()
     waiting, running = iter(left), dict[Future[dict[str, Any]], int]()
     try:
         while True:
             for number in itertools.islice(waiting, _OPEN - len(running)):
                 try:
-                    running[executor.submit(_task, digest, common, tasks[number])] = number
+                    running[executor.submit(_task, function, *shared, tasks[number])] = number
                 except Exception as error:
                     # A pool whose worker has died takes no more.
                     finish(number, _failure(error, tasks[number]))
@@ -271,12 +278,11 @@ _LAST: tuple[str, Any] = ("", None)
 """Digest and content of what the last task of this process shared."""
 
 
-def _task(digest: str, common: bytes, task: dict[str, Any]) -> dict[str, Any]:
+def _task(function: Callable[..., Any], digest: str, packed: bytes, task: dict[str, Any]) -> dict[str, Any]:
     global _LAST
     if _LAST[0] != digest:
-        _LAST = (digest, pickle.loads(common))
-    function, shared = _LAST[1]
-    return _answer(function, shared, task)
+        _LAST = (digest, pickle.loads(packed))
+    return _answer(function, _LAST[1], task)
 
 
 def _answer(function: Callable[..., Any], shared: Any, task: dict[str, Any]) -> dict[str, Any]:
@@ -304,18 +310,14 @@ class _Checkpoint:
     """The results of earlier calls by task, and a line for every new one."""
 
     def __init__(
-        self, path: str | Path | None, tasks: list[dict[str, Any]], function: Callable[..., Any], shared: Any
+        self, path: str | Path | None, tasks: list[dict[str, Any]], function: Callable[..., Any], digest: str
     ) -> None:
         self.results: dict[int, dict[str, Any]] = {}
         self._file = None
         if path is None:
             return
         name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
-        try:
-            common = hashlib.sha256(pickle.dumps(shared)).hexdigest()
-        except Exception as error:
-            raise NumError(f"with a checkpoint, what a sweep shares must pickle: {error}") from error
-        keys = (repr((name, common, sorted(task.items()))).encode() for task in tasks)
+        keys = (repr((name, digest, sorted(task.items()))).encode() for task in tasks)
         self._keys = [hashlib.sha256(key).hexdigest()[:16] for key in keys]
         numbers = {key: number for number, key in enumerate(self._keys)}
         path = Path(path)

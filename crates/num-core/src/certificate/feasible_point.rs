@@ -68,10 +68,11 @@ impl<'a> FeasiblePoint<'a> {
             (sum, fullest)
         };
         let mut path_prices = vec![0.0; rates.len()];
+        let is_over = overload > 0.0;
         let both = split_mut(&mut path_prices, &ranges).zip(pieces(&mut rates, &ranges));
         let of_ranges = parts::for_each(parts, both, |(path_prices, (rates, range))| {
             let mut loads = Vec::new();
-            if overload == 0.0 {
+            if !is_over {
                 problem.each_path_of(
                     range.clone(),
                     #[inline(always)]
@@ -93,7 +94,7 @@ impl<'a> FeasiblePoint<'a> {
             )?;
             Ok(loads)
         })?;
-        if overload > 0.0 {
+        if is_over {
             loads = parts::add_up(of_ranges);
             problem.ranks.sum(&mut loads)?;
             relative_loads = relative(loads.clone(), &problem.capacities);

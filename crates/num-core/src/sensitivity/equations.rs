@@ -37,7 +37,6 @@ pub(super) struct Equations {
     several: Vec<u32>,
     /// σ of every flow, 0 where it is held; whether a path moves; whether a link is active *(given)*.
     stiffness: Vec<f64>,
-    held: Vec<bool>,
     moves: Vec<bool>,
     active: Vec<bool>,
 }
@@ -64,7 +63,6 @@ impl Equations {
             system: System::new(problem, ranges),
             several,
             stiffness: vec![0.0; problem.flows()],
-            held: vec![false; problem.flows()],
             moves: vec![false; problem.paths.len()],
             active: vec![false; problem.capacities.len()],
         }
@@ -75,7 +73,7 @@ impl Equations {
         self.active.copy_from_slice(&active.links);
         for (flow, &curvature) in curvatures.iter().enumerate() {
             let (own, held) = (problem.paths_of(flow), active.holds(flow));
-            (self.held[flow], self.stiffness[flow]) = (held, if held { 0.0 } else { curvature });
+            self.stiffness[flow] = if held { 0.0 } else { curvature };
             let weight = if self.several[flow] == ABSENT { 1.0 } else { 1.0 / PROXIMAL } / curvature;
             for path in own {
                 self.moves[path] = active.moves(problem, flow, path);

@@ -156,12 +156,9 @@ impl Point {
             let found = *curvature * marginal / rate;
             *curvature = if found > 0.0 && found.is_finite() { found } else { f64::MIN_POSITIVE.sqrt() };
         }
-        self.path_prices = self.sums_over_links(problem, &self.prices);
+        let price_of = |links: &[u32]| links.iter().map(|&link| self.prices[link as usize]).sum();
+        self.path_prices = problem.paths.iter().map(price_of).collect();
         Ok(())
-    }
-
-    fn sums_over_links(&self, problem: &Presolved, values: &[f64]) -> Vec<f64> {
-        problem.paths.iter().map(|links| links.iter().map(|&link| values[link as usize]).sum()).collect()
     }
 
     pub(super) fn loads(&self, problem: &Presolved) -> Vec<f64> {

@@ -28,8 +28,6 @@ pub struct Solver {
     method: Box<dyn Method>,
     /// Makes the response to prices in place of the built-in loop, where that is faster *(given)*.
     respond: Option<Arc<MakeRespond>>,
-    /// Who does the passes over all flows *(given)*.
-    parts: Arc<dyn Parts>,
     /// Present where the method is `auto`.
     auto: Option<Auto>,
     /// The method's own, by name. None for a user-defined rule *(given)*.
@@ -114,7 +112,7 @@ impl Solver {
         make: impl FnOnce(&Arc<Presolved>) -> Result<Box<dyn Method>>,
     ) -> Result<Self> {
         let began = Instant::now();
-        let presolved = Arc::new(Presolved::of_part(problem, ranks, Arc::clone(&parts))?);
+        let presolved = Arc::new(Presolved::of_part(problem, ranks, parts)?);
         let mut method = make(&presolved)?;
         let mut state = State { prices: presolved.first_prices.clone(), rates: vec![0.0; presolved.paths.len()] };
         let estimate = method.start(&presolved, &mut state)?;
@@ -126,7 +124,6 @@ impl Solver {
             method_name,
             method,
             respond: None,
-            parts,
             auto: None,
             options: None,
             state,
@@ -183,7 +180,8 @@ impl Solver {
             return Err(Error::Unsupported { method, what, instead: "make another solver" });
         };
         let method = if self.auto.is_some() { AUTO } else { self.method_name };
-        let mut next = Self::with_respond(problem, method, options, self.respond.clone(), self.parts.clone())?;
+        let mut next =
+            Self::with_respond(problem, method, options, self.respond.clone(), self.presolved.parts.clone())?;
         let (prices, rates) = (self.prices(), self.raw_rates());
         // If prices or rates are not finite, it starts cold.
         if prices.iter().chain(&rates).all(|value| value.is_finite()) {
@@ -532,7 +530,7 @@ impl Solver {
         let loads = presolved.caller_loads(&point.loads);
         let failed_flows = presolved.failed_flows.clone();
         interrupt::check()?;
-        let mut objective = [self.problem.objective(&flow_rates, &failed_flows, &*self.parts)];
+        let mut objective = [self.problem.objective(&flow_rates, &failed_flows, &*presolved.parts)];
         presolved.ranks.sum(&mut objective)?;
         let [objective] = objective;
         if objective.is_nan() {
