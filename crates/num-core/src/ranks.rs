@@ -185,6 +185,24 @@ impl Ranks {
         group.vote(Step::Agree)
     }
 
+    /// Does work of all ranks. If it fails or panics on this one, the others learn of it at their next reduction.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn together<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        /// Tells the others of a panic.
+        struct Watch<'a>(&'a Ranks);
+        impl Drop for Watch<'_> {
+            fn drop(&mut self) {
+                if std::thread::panicking() {
+                    self.0.fail("a panic");
+                }
+            }
+        }
+        let _watch = Watch(self);
+        work().inspect_err(|error| self.fail(&error.to_string()))
+    }
+
     /// Tells the other ranks, at their next reduction, that this one has failed. Does nothing when a rank has failed
     /// before: all know of it.
     pub fn fail(&self, message: &str) {

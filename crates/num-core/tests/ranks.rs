@@ -6,73 +6,16 @@ mod random;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::Arc;
 use std::thread;
 
 use common::read_case;
 use netnum_core::parts::InTurn;
 use netnum_core::solve::{PartSetup, solve_part};
+use netnum_core::testing::{on_ranks, thread_ranks};
 use netnum_core::*;
 use random::random_problem;
 use serde_json::{Value, json};
-
-/// Ranks as threads of this program: every one writes its numbers, and all combine them in the order of the ranks.
-struct Threads {
-    rank: usize,
-    slots: Arc<Vec<Mutex<Vec<f64>>>>,
-    barrier: Arc<Barrier>,
-}
-
-impl Threads {
-    fn of(ranks: usize) -> Vec<Self> {
-        let slots: Arc<Vec<Mutex<Vec<f64>>>> = Arc::new((0..ranks).map(|_| Mutex::default()).collect());
-        let barrier = Arc::new(Barrier::new(ranks));
-        (0..ranks).map(|rank| Self { rank, slots: slots.clone(), barrier: barrier.clone() }).collect()
-    }
-
-    fn reduce(&self, values: &mut [f64], combine: impl Fn(f64, f64) -> f64) {
-        *self.slots[self.rank].lock().unwrap() = values.to_vec();
-        self.barrier.wait();
-        for (place, value) in values.iter_mut().enumerate() {
-            let all = self.slots.iter().map(|slot| slot.lock().unwrap()[place]);
-            *value = all.reduce(&combine).unwrap();
-        }
-        self.barrier.wait();
-    }
-}
-
-impl AllReduce for Threads {
-    fn rank(&self) -> usize {
-        self.rank
-    }
-    fn ranks(&self) -> usize {
-        self.slots.len()
-    }
-    fn sum(&mut self, values: &mut [f64]) -> Result<()> {
-        self.reduce(values, |one, other| one + other);
-        Ok(())
-    }
-    fn max(&mut self, values: &mut [f64]) -> Result<()> {
-        assert!(values.iter().all(|value| !value.is_nan()));
-        self.reduce(values, f64::max);
-        Ok(())
-    }
-}
-
-/// Does the work of every rank on a thread, and returns what each returned.
-fn on_ranks<T: Send>(ranks: usize, work: impl Fn(usize, &Ranks) -> T + Sync) -> Vec<T> {
-    thread::scope(|scope| {
-        let started: Vec<_> = Threads::of(ranks)
-            .into_iter()
-            .map(|comm| scope.spawn(|| (comm.rank, Ranks::new(comm))))
-            .map(|made| made.join().unwrap())
-            .collect();
-        let work = &work;
-        let threads: Vec<_> =
-            started.into_iter().map(|(rank, ranks)| scope.spawn(move || work(rank, &ranks))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    })
-}
 
 /// Every `ranks`-th flow of a problem, with all its paths; and the numbers of these paths.
 fn part(problem: &Problem, rank: usize, ranks: usize) -> (Problem, Vec<usize>) {
@@ -338,11 +281,10 @@ fn an_observer_that_breaks_on_one_rank_ends_the_solve_on_all() {
 #[test]
 fn a_panic_of_a_rank_is_told_to_the_others() {
     let found = thread::scope(|scope| {
-        let threads: Vec<_> = Threads::of(2)
+        let threads: Vec<_> = thread_ranks(2)
             .into_iter()
-            .map(|comm| {
+            .map(|ranks| {
                 scope.spawn(move || {
-                    let ranks = Ranks::new(comm);
                     assert_ne!(ranks.rank(), 1, "on purpose");
                     ranks.agree()
                 })

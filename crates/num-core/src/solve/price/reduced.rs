@@ -6,6 +6,8 @@
 //!
 //! Prices, capacities and the rule are the same on all ranks, and so are the sums: every rank moves the same prices.
 
+use std::ops::DerefMut;
+
 use super::respond::Respond;
 use crate::error::Result;
 use crate::ranks::Ranks;
@@ -43,7 +45,8 @@ impl<R: Respond> Respond for Reduced<R> {
     }
 }
 
-impl Respond for Box<dyn Respond> {
+/// Flows behind a pointer.
+impl<P: DerefMut<Target: Respond> + Send> Respond for P {
     fn respond(&mut self, prices: &[f64], priced: Option<&[f64]>, sums: &mut [[f64; 2]]) -> Result<()> {
         (**self).respond(prices, priced, sums)
     }

@@ -1,4 +1,4 @@
-//! Checks of user-defined utilities.
+//! Laws of utilities.
 
 use crate::error::{Error, Result};
 use crate::utility::{Curvature, Utility};
