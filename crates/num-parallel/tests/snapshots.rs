@@ -232,7 +232,7 @@ fn what_is_wrong_is_named() {
         ("{", "[", ""),
         ("\"format\":\"netnum-allocator\"", "\"format\":\"x\"", "its format is \"x\", expected \"netnum-allocator\""),
         ("\"format\":\"netnum-allocator\",", "", "no format and version: it is of an earlier netnum"),
-        ("\"version\":2", "\"version\":1", "its version is 1, and this netnum reads version 2"),
+        ("\"version\":3", "\"version\":2", "its version is 2, and this netnum reads version 3"),
         ("\"rule\":{\"ned\":", "\"rule\":{\"newton\":", "unknown variant `newton`"),
         ("\"rule\":{\"ned\":", "\"rule\":{\"fgm\":", "missing field"),
         ("\"bits\":64", "\"bits\":16", "its numbers have 16 bits, expected 64 or 32"),
@@ -251,7 +251,8 @@ fn what_is_wrong_is_named() {
         ("\"sent\":[0.0]", "\"sent\":[-1.0]", "sent: slot 0 has -1"),
         ("\"sampled_of\":0", "\"sampled_of\":40000", "laid_out is 0, of a layout of 40000 flows"),
         ("\"laid_out\":0", "\"laid_out\":5", "laid_out is 5"),
-        ("\"fresh\":[]", "\"fresh\":[1,0]", "fresh: "),
+        ("\"fresh\":[]", "\"fresh\":[[1,0.0],[0,0.0]]", "fresh: its links are not there"),
+        ("\"fresh\":[]", "\"fresh\":[[1,-1e300]]", "fresh: link 1 has price -1e300"),
         ("\"nominal\":[9.9", "\"nominal\":[3.0", "nominal: link 0 has capacity 9.9 and nominal 3"),
     ] {
         let refused = broken(from, to);

@@ -13,6 +13,7 @@
 //! Balakrishnan, Shah, *Flowtune*, NSDI 2017, §2 to §4 and §6.
 
 mod by_name;
+mod over_ranks;
 mod snapshot;
 
 use std::fmt;
@@ -21,13 +22,14 @@ use std::num::NonZeroUsize;
 use netnum_core::error::check_capacity;
 use netnum_core::interrupt::{self, Pacer};
 use netnum_core::price::Rule;
-use netnum_core::{Error, Normalization, Paths, PowerLaw, Result};
+use netnum_core::{Error, Normalization, Paths, PowerLaw, Ranks, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, FlowId};
 use crate::flow_blocks::Real;
 pub use by_name::{allocator, restore_allocator};
+use over_ranks::Call;
 pub use snapshot::AllocatorSnapshot;
 
 /// Settings of an allocator.
@@ -36,8 +38,8 @@ pub use snapshot::AllocatorSnapshot;
 #[non_exhaustive]
 #[must_use]
 pub struct AllocatorSettings {
-    /// What makes the rates of a tick feasible: F-NORM in O(flows), any other in O(crossings) and on one thread. With
-    /// `None` rates are what the flows demand, and links may be too full.
+    /// What makes the rates of a tick feasible: F-NORM and U-NORM in O(flows), FILL in O(crossings) and on one thread.
+    /// With `None` rates are what the flows demand, and links may be too full.
     pub normalizer: Option<Normalization>,
     /// θ: a rate is sent again when it has moved by more than this part of itself; 0 ≤ θ < 1.
     pub update_threshold: f64,
@@ -111,12 +113,15 @@ pub struct Allocator<R: Real = f64> {
     settings: AllocatorSettings,
     /// Of every link, as given.
     capacities: Vec<f64>,
-    /// Links that carried nothing at the last tick, and have been priced since.
-    fresh: FxHashSet<u32>,
+    /// Links that carried nothing at the last tick, and what the flows that have come since pay there; below 0 where
+    /// the capacity has changed before a flow ended.
+    fresh: FxHashMap<u32, f64>,
     /// By slot, the last rate sent to the flow's endpoint; 0 before the first.
     sent: Vec<f64>,
     /// Flows that the layout was made for.
     laid_out: usize,
+    /// Whether all ranks are known to have these capacities.
+    agreed: bool,
 }
 
 /// What an allocator does, whatever its rule and its numbers.
@@ -194,6 +199,21 @@ pub trait Allocate: Send + Sync {
     /// Those of [`Engine::set_capacities`]; nothing has changed then.
     fn set_capacities(&mut self, links: &[u32], capacities: &[f64]) -> Result<()>;
 
+    /// From now on the flows of other ranks are on these links too: every rank has an allocator of its own flows, and
+    /// calls this, each tick and each response as often and in the same order. Prices are then the same on all ranks,
+    /// and rates are those of one allocator of all flows, but for the order of sums. Starts, ends, changes, rates and
+    /// updates are of the rank's own flows; capacities change on all ranks before the same tick or response, which
+    /// checks them. A tick adds up two numbers per link over the ranks; the first after an idle link has been taken
+    /// again, once more, and the first after a capacity has changed compares them all. O(links).
+    ///
+    /// After an error of a tick or a response the allocators of all ranks have ended: each further tick returns it.
+    ///
+    /// # Errors
+    /// [`Error::RanksDiffer`] about what is not the same on all ranks: links, capacities, prices, method and options,
+    /// settings, numbers; [`Error::Setting`] for [`Normalization::Fill`], which takes all flows at once; those of
+    /// [`Ranks`].
+    fn over(&mut self, ranks: Ranks) -> Result<()>;
+
     /// One iteration on the flows of this moment, and feasible rates for them. O(flows + links) with F-NORM.
     ///
     /// No link is then over its capacity by more than rounding: the loads, added up flow by flow, are at most
@@ -201,7 +221,8 @@ pub trait Allocate: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Threads`] when the system does not give those that more flows could use, and [`Error::Stopped`], both
-    /// before the iteration, which is never done by half.
+    /// before the iteration, which is never done by half. Over ranks those of [`Ranks`], and [`Error::RanksDiffer`] for
+    /// capacities that are not the same.
     fn tick(&mut self) -> Result<()>;
 
     /// Keeps each worker thread on a core of its own: see [`Engine::pin`].
@@ -212,7 +233,7 @@ pub trait Allocate: Send + Sync {
     /// O(flows + links) with F-NORM.
     ///
     /// # Errors
-    /// Those of [`Engine::respond`].
+    /// Over ranks as [`tick`](Self::tick).
     fn respond(&mut self) -> Result<()>;
 
     /// What the last tick or response gave a flow; 0 if it started after that.
@@ -243,7 +264,8 @@ pub trait Allocate: Send + Sync {
     /// Width of the numbers that it keeps of flows: 64 or 32 bits.
     fn bits(&self) -> u32;
 
-    /// The whole state as JSON, for [`restore_allocator`]. O(links + crossings).
+    /// The whole state as JSON, for [`restore_allocator`]; of an allocator over ranks that of its own flows, to be put
+    /// [over](Self::over) such ranks again. O(links + crossings).
     ///
     /// # Errors
     /// [`Error::Unsupported`] with a user-defined rule, [`Error::Stopped`].
@@ -271,7 +293,8 @@ impl<R: Real> Allocator<R> {
         let none = Paths::from_lists([[0; 0]; 0]);
         let mut engine = Engine::new(used, &none, rule, threads)?;
         engine.set_prices(&vec![0.0; capacities.len()])?;
-        Ok(Self { engine, settings, capacities, fresh: FxHashSet::default(), sent: Vec::new(), laid_out: 0 })
+        let (fresh, sent, agreed) = (FxHashMap::default(), Vec::new(), false);
+        Ok(Self { engine, settings, capacities, fresh, sent, laid_out: 0, agreed })
     }
 
     /// Adds to these prices (or takes off again) what a flow alone pays for the links of its path that carry nothing as
@@ -288,21 +311,11 @@ impl<R: Real> Allocator<R> {
         }
         let pays = sign * utility.revenue(smallest) / path.len() as f64;
         for &link in path.iter().filter(is_empty) {
-            let was = prices.get(&link).copied().unwrap_or_else(|| match self.fresh.contains(&link) {
-                true => self.engine.price(link).unwrap_or(0.0),
-                false => 0.0,
-            });
-            let price = (was + pays / used(&link)).max(0.0);
+            let was = prices.get(&link).or_else(|| self.fresh.get(&link)).copied().unwrap_or(0.0);
+            let price = was + pays / used(&link);
             if price.is_finite() {
                 prices.insert(link, price);
             }
-        }
-    }
-
-    fn set_fresh(&mut self, prices: FxHashMap<u32, f64>) {
-        for (link, price) in prices {
-            self.fresh.insert(link);
-            self.engine.set_price(link, price).expect("a price of a known link");
         }
     }
 
@@ -343,7 +356,7 @@ impl<R: Real> Allocator<R> {
         }
         self.sent.resize(self.engine.slots(), 0.0);
         ids.iter().for_each(|id| self.sent[id.slot()] = 0.0);
-        self.set_fresh(prices);
+        self.fresh.extend(prices);
         Ok(ids)
     }
 
@@ -365,6 +378,7 @@ impl<R: Real> Allocator<R> {
         match self.settings.normalizer {
             None => {}
             Some(Normalization::FNorm) => self.engine.normalize(),
+            Some(Normalization::UNorm) => self.engine.normalize_uniformly(),
             Some(other) => self.engine.normalize_by(&other),
         }
     }
@@ -406,7 +420,7 @@ impl<R: Real> Allocate for Allocator<R> {
                 pacer.did(4 * path.len())?;
             }
         }
-        self.set_fresh(prices);
+        self.fresh.extend(prices);
         ids.iter().try_for_each(|&id| self.engine.remove(id))
     }
 
@@ -432,7 +446,7 @@ impl<R: Real> Allocate for Allocator<R> {
             self.price_fresh(&mut prices, path.unwrap_or(&old_path), &utility.unwrap_or(old_utility), 1.0);
             pacer.did(8 + 4 * old_path.len())?;
         }
-        self.set_fresh(prices);
+        self.fresh.extend(prices);
         for (place, &id) in ids.iter().enumerate() {
             self.engine.change_checked(id, path(place), utility(place));
         }
@@ -472,7 +486,8 @@ impl<R: Real> Allocate for Allocator<R> {
         match self.price_returned(flows, &returned) {
             Ok(prices) => {
                 self.engine.commit_capacities(change)?;
-                self.set_fresh(prices);
+                self.fresh.extend(prices);
+                self.agreed = false;
                 Ok(())
             }
             Err(stopped) => {
@@ -482,17 +497,25 @@ impl<R: Real> Allocate for Allocator<R> {
         }
     }
 
-    fn tick(&mut self) -> Result<()> {
-        interrupt::check()?;
-        let flows = self.engine.flows();
-        if flows.max(self.laid_out) >= FEW && (flows >= 2 * self.laid_out || 8 * flows <= self.laid_out) {
-            self.engine.lay_out()?;
-            self.laid_out = flows;
-        }
-        self.engine.step()?;
-        self.normalize();
-        self.fresh.clear();
+    fn over(&mut self, ranks: Ranks) -> Result<()> {
+        ranks.together(|| self.check_ranks(&ranks))?;
+        self.engine.set_ranks(ranks);
         Ok(())
+    }
+
+    fn tick(&mut self) -> Result<()> {
+        self.engine.ranks().clone().together(|| {
+            interrupt::check()?;
+            let flows = self.engine.flows();
+            if flows.max(self.laid_out) >= FEW && (flows >= 2 * self.laid_out || 8 * flows <= self.laid_out) {
+                self.engine.lay_out()?;
+                self.laid_out = flows;
+            }
+            self.meet(Call::Tick)?;
+            self.engine.step()?;
+            self.normalize();
+            Ok(())
+        })
     }
 
     fn pin(&mut self) {
@@ -500,13 +523,15 @@ impl<R: Real> Allocate for Allocator<R> {
     }
 
     fn respond(&mut self) -> Result<()> {
-        self.engine.respond()?;
-        match self.settings.normalizer {
-            Some(Normalization::Fill) => self.engine.fill_by_demand(),
-            _ => self.normalize(),
-        }
-        self.fresh.clear();
-        Ok(())
+        self.engine.ranks().clone().together(|| {
+            self.meet(Call::Respond)?;
+            self.engine.respond()?;
+            match self.settings.normalizer {
+                Some(Normalization::Fill) => self.engine.fill_by_demand(),
+                _ => self.normalize(),
+            }
+            Ok(())
+        })
     }
 
     fn rate(&self, id: FlowId) -> Result<f64> {

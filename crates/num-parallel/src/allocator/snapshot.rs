@@ -1,7 +1,7 @@
 //! An allocator as plain data and as text, and back.
 //!
 //! ```text
-//! {"format": "netnum-allocator", "version": 2, "bits": 64, "settings": …, "engine": {"prices": {"rule": …}, …}, …}
+//! {"format": "netnum-allocator", "version": 3, "bits": 64, "settings": …, "engine": {"prices": {"rule": …}, …}, …}
 //! ```
 //!
 //! Text that was damaged, or written by hand, is refused with the name of the part that is wrong, or gives an allocator
@@ -12,6 +12,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 use netnum_core::error::check_capacity;
+use netnum_core::price::LARGEST_SUM;
 use netnum_core::{Error, Result, interrupt, interruptible_list};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ use crate::flow_blocks::Real;
 /// The value of the first field of the text.
 const FORMAT: &str = "netnum-allocator";
 /// Raised whenever a field changes.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// An allocator's state.
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,7 +38,7 @@ pub struct AllocatorSnapshot {
     #[serde(with = "interruptible_list")]
     capacities: Vec<f64>,
     #[serde(with = "interruptible_list")]
-    fresh: Vec<u32>,
+    fresh: Vec<(u32, f64)>,
     #[serde(with = "interruptible_list")]
     sent: Vec<f64>,
     laid_out: usize,
@@ -131,8 +132,8 @@ impl<R: Real> Allocator<R> {
     /// # Errors
     /// [`Error::Unsupported`] for a user-defined rule, [`Error::Stopped`].
     pub fn snapshot(&self) -> Result<AllocatorSnapshot> {
-        let mut fresh: Vec<u32> = self.fresh.iter().copied().collect();
-        fresh.sort_unstable();
+        let mut fresh: Vec<(u32, f64)> = self.fresh.iter().map(|(&link, &price)| (link, price)).collect();
+        fresh.sort_unstable_by_key(|&(link, _)| link);
         Ok(AllocatorSnapshot {
             format: FORMAT.into(),
             version: VERSION,
@@ -160,7 +161,7 @@ impl<R: Real> Allocator<R> {
             return Err(Error::Snapshot(what));
         }
         let fresh = fresh.into_iter().collect();
-        Ok(Self { engine, settings, capacities, fresh, sent, laid_out })
+        Ok(Self { engine, settings, capacities, fresh, sent, laid_out, agreed: false })
     }
 }
 
@@ -183,9 +184,12 @@ impl AllocatorSnapshot {
                 return wrong(format!("capacities: link {link} has {capacity}, and its settings do not leave {used}"));
             }
         }
-        let is_sorted = fresh.windows(2).all(|pair| pair[0] < pair[1]);
-        if !is_sorted || fresh.last().is_some_and(|&link| link as usize >= capacities.len()) {
+        let is_sorted = fresh.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if !is_sorted || fresh.last().is_some_and(|&(link, _)| link as usize >= capacities.len()) {
             return wrong("fresh: its links are not there, or not in increasing order".into());
+        }
+        if let Some((link, price)) = fresh.iter().find(|(_, price)| price.abs() > LARGEST_SUM || price.is_nan()) {
+            return wrong(format!("fresh: link {link} has price {price:e}, expected a number within 1e250"));
         }
         if let Some(slot) = sent.iter().position(|sent| !(sent.is_finite() && *sent >= 0.0)) {
             return wrong(format!("sent: slot {slot} has {}, expected a finite number >= 0", sent[slot]));

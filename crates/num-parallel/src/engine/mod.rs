@@ -20,8 +20,8 @@ use std::num::NonZeroUsize;
 
 use netnum_core::interrupt::Pacer;
 use netnum_core::numerics::vectorized;
-use netnum_core::price::{LinkPrices, Rule};
-use netnum_core::{Error, Fill, Normalizer, Paths, PowerLaw, Result};
+use netnum_core::price::{LinkPrices, Reduced, Rule};
+use netnum_core::{Error, Fill, Normalizer, Paths, PowerLaw, Ranks, Result};
 
 use crate::flow_blocks::{FlowBlocks, Real, Sample, Spot};
 pub use flow_table::FlowId;
@@ -94,8 +94,10 @@ pub struct Engine<R: Real = f64> {
     link_flows: Option<LinkFlows>,
     /// Whether workers have a core each.
     pinned: bool,
-    /// min(1, c_l/y_l) of every link *(derived)*.
+    /// What normalization multiplies by, for every link *(derived)*.
     fractions: Vec<f64>,
+    /// Who has the other flows over these links.
+    ranks: Ranks,
 }
 
 impl<R: Real> Engine<R> {
@@ -120,8 +122,8 @@ impl<R: Real> Engine<R> {
 
     fn laid_out(links: LinkPrices, nominal: Vec<f64>, sample: Sample, threads: NonZeroUsize) -> Result<Self> {
         let flows = FlowBlocks::new(links.capacities().len(), &sample, threads)?;
-        let (table, fractions) = (FlowTable::default(), Vec::new());
-        Ok(Self { links, flows, table, nominal, sample, threads, link_flows: None, pinned: false, fractions })
+        let (table, fractions, ranks) = (FlowTable::default(), Vec::new(), Ranks::alone());
+        Ok(Self { links, flows, table, nominal, sample, threads, link_flows: None, pinned: false, fractions, ranks })
     }
 
     /// Keeps each worker thread on a core of its own from now on, so that its part of the data stays in that core's
@@ -312,11 +314,12 @@ impl<R: Real> Engine<R> {
     /// One iteration. O(flows + links), and once more for every time that the rule refuses its last step.
     ///
     /// # Errors
-    /// Those of [`Respond::respond`](netnum_core::price::Respond::respond); flow blocks return none.
+    /// Those of [`Ranks`], where an [`Allocator`](crate::Allocator) is over several.
     pub fn step(&mut self) -> Result<()> {
+        let flows = &mut Reduced::new(&mut self.flows, self.ranks.clone());
         match self.links.has_started() {
-            true => self.links.respond(&mut self.flows)?,
-            false => self.links.start(&mut self.flows)?,
+            true => self.links.respond(flows)?,
+            false => self.links.start(flows)?,
         }
         self.links.advance();
         Ok(())
@@ -327,12 +330,21 @@ impl<R: Real> Engine<R> {
     /// # Errors
     /// Those of [`step`](Self::step).
     pub fn respond(&mut self) -> Result<()> {
-        self.links.respond_once(&mut self.flows)
+        self.links.respond_once(&mut Reduced::new(&mut self.flows, self.ranks.clone()))
     }
 
     /// Price of every link.
     pub fn prices(&self) -> &[f64] {
         self.links.prices()
+    }
+
+    pub(crate) fn ranks(&self) -> &Ranks {
+        &self.ranks
+    }
+
+    /// From now on sums are over the flows of these ranks.
+    pub(crate) fn set_ranks(&mut self, ranks: Ranks) {
+        self.ranks = ranks;
     }
 
     /// Load of every link, as demanded in the last step or response.
@@ -351,6 +363,25 @@ impl<R: Real> Engine<R> {
     /// Makes these rates feasible by F-NORM: a rate is divided by the largest load per capacity on its
     /// path, where that is above 1. O(flows + links), about half a step.
     pub fn normalize(&mut self) {
+        self.find_fractions();
+        self.flows.normalize(&self.fractions);
+    }
+
+    /// The same by U-NORM: every rate is divided by the largest load per capacity of all links, where that is above 1.
+    /// Flows over a failed link get nothing, and do not count. O(flows + links).
+    pub fn normalize_uniformly(&mut self) {
+        self.find_fractions();
+        let links = self.fractions.iter().zip(self.links.capacities());
+        let smallest =
+            links.filter(|(_, capacity)| **capacity > 0.0).map(|(fraction, _)| *fraction).fold(1.0, f64::min);
+        for (fraction, &capacity) in self.fractions.iter_mut().zip(self.links.capacities()) {
+            *fraction = if capacity > 0.0 { smallest } else { 0.0 };
+        }
+        self.flows.normalize(&self.fractions);
+    }
+
+    /// min(1, c_l/y_l) of every link.
+    fn find_fractions(&mut self) {
         let links = self.links.sums().iter().zip(self.links.capacities());
         self.fractions.resize(self.links.capacities().len(), 1.0);
         let fractions = self.fractions.iter_mut().zip(links);
@@ -362,7 +393,6 @@ impl<R: Real> Engine<R> {
                 }
             },
         );
-        self.flows.normalize(&self.fractions);
     }
 
     /// The same by any normalizer, on one thread. Flows over a failed link get nothing. O(crossings), and what the
