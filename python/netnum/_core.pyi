@@ -509,8 +509,13 @@ class Allocator:
         headroom: float = 0.0,
         dtype: Literal["float64", "float32"] = "float64",
         threads: int = 1,
+        comm: Any | None = None,
         **options: float,
     ) -> Allocator: ...
+    def __enter__(self) -> Allocator: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, exception: BaseException | None, traceback: Any, /
+    ) -> None: ...
     def start(
         self,
         paths: _PathsLike,

@@ -21,10 +21,10 @@ def mpi():
         pytest.skip("there is no mpiexec: nothing of netnum.distributed is tested")
 
 
-def run(ranks, *arguments):
+def run(ranks, *arguments, program="mpi_program.py", timeout=240):
     mpi()
-    command = [LAUNCHER, "-n", str(ranks), sys.executable, str(HERE / "mpi_program.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240)
+    command = [LAUNCHER, "-n", str(ranks), sys.executable, str(HERE / program), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])

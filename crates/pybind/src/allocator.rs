@@ -5,9 +5,10 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use netnum_core::PowerLaw;
-use netnum_core::{Error, Normalization, Parameter, Paths};
+use netnum_core::{Error, Normalization, Parameter, Paths, Ranks};
 use netnum_parallel::{Allocate, AllocatorSettings, FlowId, allocator, restore_allocator};
 use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
@@ -15,6 +16,7 @@ use crate::detach;
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
 use crate::paths;
+use crate::ranks::{fail, ranks_of};
 use crate::solve::{options_of, threads_of};
 use crate::topology::Topology;
 
@@ -44,6 +46,12 @@ use crate::topology::Topology;
 ///     ``headroom`` for it.
 /// threads : int
 ///     How many threads a tick may use. More than one are used from 40 000 flowlets on; the rates have the same bits.
+/// comm : mpi4py.MPI.Intracomm, optional
+///     Every rank of it makes an allocator, with the same arguments (`threads` may differ), and starts the flowlets of
+///     its own. `tick` and `respond` are calls of all ranks, which make the same ones in the same order, and add up two
+///     numbers per link; the prices are the same on all ranks, and the rates are those of one allocator of all
+///     flowlets, but for the order of sums. Ids, rates and updates are of the rank's own flowlets. `set_capacity` is
+///     called on all ranks before the next tick, which checks it. Not with ``"fill"``.
 /// **options : float
 ///     Options of the method, such as ``gamma=0.4``; `methods` lists them.
 ///
@@ -54,7 +62,12 @@ use crate::topology::Topology;
 /// MethodError
 ///     For a method or an option that does not exist, with the nearest one.
 /// NumError
-///     For an option or a setting out of its range, or a method without a price rule.
+///     For an option or a setting out of its range, or a method without a price rule. On all ranks of `comm`, for what
+///     differs between them.
+/// TypeError
+///     For a `comm` that is no intracommunicator of mpi4py.
+/// ImportError
+///     For a `comm` without mpi4py.
 ///
 /// Examples
 /// --------
@@ -69,6 +82,13 @@ use crate::topology::Topology;
 /// >>> rates.round(3)
 /// array([10., 10.])
 ///
+/// Over ranks, in a program for ``mpiexec``; an exception that leaves the block on one rank ends it on all:
+///
+/// >>> from mpi4py import MPI  # doctest: +SKIP
+/// >>> with netnum.Allocator([10.0, 10.0], comm=MPI.COMM_WORLD) as allocator:  # doctest: +SKIP
+/// ...     ids = allocator.start([[0, 1]])
+/// ...     allocator.tick(100)
+///
 /// Notes
 /// -----
 /// Source: Perry, Balakrishnan, Shah, *Flowtune*, NSDI 2017.
@@ -80,6 +100,7 @@ pub(crate) struct Allocator {
     method: String,
     single: bool,
     threads: usize,
+    ranks: Ranks,
 }
 
 /// Ids and rates, in the same order.
@@ -90,10 +111,10 @@ impl Allocator {
     #[new]
     #[pyo3(signature = (
         network, *, method="ned", normalizer=Some("f-norm"), update_threshold=0.01, headroom=0.0, dtype="float64",
-        threads=None, **options
+        threads=None, comm=None, **options
     ))]
     #[pyo3(text_signature = "(network, *, method=\"ned\", normalizer=\"f-norm\", update_threshold=0.01, \
-                             headroom=0.0, dtype=\"float64\", threads=1, **options)")]
+                             headroom=0.0, dtype=\"float64\", threads=1, comm=None, **options)")]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn new(
         network: &Bound<'_, PyAny>,
@@ -103,27 +124,17 @@ impl Allocator {
         headroom: f64,
         dtype: &str,
         threads: Option<&Bound<'_, PyAny>>,
+        comm: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let topology = network.cast::<Topology>().ok();
-        let capacities = match topology {
-            Some(topology) => topology.get().core.capacities().to_vec(),
-            None => numbers::floats("capacities", network)?,
+        let py = network.py();
+        let ranks = match comm {
+            Some(comm) => ranks_of(&py.import("netnum.distributed")?.call_method1("_communicator", (comm,))?)?,
+            None => Ranks::alone(),
         };
-        let normalizer = normalizer.map(Normalization::by_name).transpose().map_err(raise)?;
-        let single = match dtype {
-            "float64" => false,
-            "float32" => true,
-            _ => return Err(setting("dtype", format!("{dtype:?}"), "\"float64\" or \"float32\"")),
-        };
-        let (options, threads) = (options_of(options)?, threads_of(threads)?);
-        let settings = AllocatorSettings::default()
-            .with_normalizer(normalizer)
-            .with_update_threshold(update_threshold)
-            .with_headroom(headroom);
-        let core = allocator(capacities, method, &options, settings, single, threads).map_err(raise)?;
-        let topology = topology.map(|topology| topology.clone().unbind());
-        Ok(Self { core: Mutex::new(core), topology, method: method.into(), single, threads: threads.get() })
+        let settings = AllocatorSettings::default().with_update_threshold(update_threshold).with_headroom(headroom);
+        Self::made(network, method, normalizer, settings, dtype, threads, options, ranks.clone())
+            .inspect_err(|error| fail(py, &ranks, &error.to_string()))
     }
 
     /// Start flowlets, which get a rate at the next tick. If one is invalid, none starts.
@@ -303,23 +314,33 @@ impl Allocator {
         detach::run(py, || core.set_capacities(&links, &capacities))
     }
 
-    /// Do n iterations on the current flowlets, and make the rates feasible. Ctrl-C stops between two iterations.
+    /// Do n iterations on the current flowlets, and make the rates feasible. Ctrl-C stops between two iterations. Over
+    /// ranks (`comm`) it is a call of all ranks, as often on each.
     ///
     /// Parameters
     /// ----------
     /// n : int
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     Over ranks: for capacities that are not the same on all, or another call on another rank; ``rank 3 has
+    ///     failed: …`` where that rank has raised an exception or was interrupted. The allocators of all ranks have
+    ///     then ended: each further tick raises it again.
     #[pyo3(signature = (n=None))]
     #[pyo3(text_signature = "($self, n=1)")]
     fn tick(&self, py: Python<'_>, n: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let ticks = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
         let mut guard = self.core()?;
         let core = &mut *guard;
-        detach::repeat(py, ticks, || core.tick())
+        // After the last tick nothing is checked: the other ranks would not learn of it.
+        detach::run(py, || (0..ticks).try_for_each(|_| core.tick()))
     }
 
     /// Make feasible rates for the current flowlets at the prices after the last tick, which do not change: for
     /// flowlets that cannot wait for the next tick. With ``"fill"``, the weight of a flowlet is its demand without the
-    /// bound by its path, so that a weight acts before prices have followed.
+    /// bound by its path, so that a weight acts before prices have followed. Over ranks (`comm`) it is a call of all
+    /// ranks, and raises what `tick` does.
     fn respond(&self, py: Python<'_>) -> PyResult<()> {
         let mut guard = self.core()?;
         let core = &mut *guard;
@@ -394,7 +415,27 @@ impl Allocator {
 
     fn __repr__(&self) -> PyResult<String> {
         let core = self.core()?;
-        Ok(format!("Allocator({}, {} flowlets, {} links)", self.method, core.flows(), core.capacities().len()))
+        let rank = if self.ranks.are_alone() { String::new() } else { format!(", rank {}", self.ranks.rank()) };
+        Ok(format!("Allocator({}, {} flowlets, {} links{rank})", self.method, core.flows(), core.capacities().len()))
+    }
+
+    /// For a ``with`` block, which all ranks leave together: an exception on one is told to the others.
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        _kind: &Bound<'_, PyAny>,
+        exception: Option<&Bound<'_, PyAny>>,
+        _traceback: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        match exception {
+            Some(exception) => fail(py, &self.ranks, &PyErr::from_value(exception.clone()).to_string()),
+            None => detach::run(py, || self.ranks.agree())?,
+        }
+        Ok(())
     }
 
     /// A small table, for notebooks.
@@ -403,6 +444,10 @@ impl Allocator {
     }
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        if !self.ranks.are_alone() {
+            let message = "an allocator over the ranks of a communicator does not pickle: make it anew on all ranks";
+            return Err(PyTypeError::new_err(message));
+        }
         let others = PyDict::new(py);
         others.set_item("method", &self.method)?;
         others.set_item("dtype", if self.single { "float32" } else { "float64" })?;
@@ -435,6 +480,39 @@ impl Allocator {
 }
 
 impl Allocator {
+    /// An allocator over these ranks, which are told by the caller where it cannot be made.
+    #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
+    fn made(
+        network: &Bound<'_, PyAny>,
+        method: &str,
+        normalizer: Option<&str>,
+        settings: AllocatorSettings,
+        dtype: &str,
+        threads: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+        ranks: Ranks,
+    ) -> PyResult<Self> {
+        let topology = network.cast::<Topology>().ok();
+        let capacities = match topology {
+            Some(topology) => topology.get().core.capacities().to_vec(),
+            None => numbers::floats("capacities", network)?,
+        };
+        let normalizer = normalizer.map(Normalization::by_name).transpose().map_err(raise)?;
+        let single = match dtype {
+            "float64" => false,
+            "float32" => true,
+            _ => return Err(setting("dtype", format!("{dtype:?}"), "\"float64\" or \"float32\"")),
+        };
+        let (options, threads) = (options_of(options)?, threads_of(threads)?);
+        let settings = settings.with_normalizer(normalizer);
+        let mut core = allocator(capacities, method, &options, settings, single, threads).map_err(raise)?;
+        if !ranks.are_alone() {
+            detach::run(network.py(), || core.over(ranks.clone()))?;
+        }
+        let topology = topology.map(|topology| topology.clone().unbind());
+        Ok(Self { core: Mutex::new(core), topology, method: method.into(), single, threads: threads.get(), ranks })
+    }
+
     /// The allocator, unless it is in use in another thread.
     fn core(&self) -> PyResult<MutexGuard<'_, Box<dyn Allocate>>> {
         detach::lock(&self.core, "allocator")

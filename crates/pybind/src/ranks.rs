@@ -1,4 +1,4 @@
-//! `Ranks` and `solve_part`: the communicator of Python, and a solve over its ranks.
+//! `Ranks` and `solve_part`: communicators of Python, and a solve over their ranks.
 
 use std::ops::ControlFlow;
 
@@ -69,23 +69,34 @@ pub(crate) struct Ranks {
 impl Ranks {
     #[new]
     fn new(comm: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mpi = comm.py().import("mpi4py.MPI")?;
-        let constant = |name: &str| PyResult::Ok(mpi.getattr(name)?.unbind());
-        let rank = comm.call_method0("Get_rank")?.extract()?;
-        let ranks = comm.call_method0("Get_size")?.extract()?;
-        let (in_place, sum, max) = (constant("IN_PLACE")?, constant("SUM")?, constant("MAX")?);
-        let comm = PythonComm { comm: comm.clone().unbind(), in_place, sum, max, rank, ranks };
-        Ok(Self { core: netnum_core::Ranks::new(comm), rank })
+        let core = ranks_of(comm)?;
+        Ok(Self { rank: core.rank(), core })
     }
 
     /// Tell the other ranks that this one has failed, unless they know of a failure.
     fn fail(&self, py: Python<'_>, message: &str) {
-        // Where the communicator fails too, the others learn of it from that.
-        let _ = detach::run(py, || -> netnum_core::Result<()> {
-            self.core.fail(message);
-            Ok(())
-        });
+        fail(py, &self.core, message);
     }
+}
+
+/// The ranks of an intracommunicator of mpi4py.
+pub(crate) fn ranks_of(comm: &Bound<'_, PyAny>) -> PyResult<netnum_core::Ranks> {
+    let mpi = comm.py().import("mpi4py.MPI")?;
+    let constant = |name: &str| PyResult::Ok(mpi.getattr(name)?.unbind());
+    let rank = comm.call_method0("Get_rank")?.extract()?;
+    let ranks = comm.call_method0("Get_size")?.extract()?;
+    let (in_place, sum, max) = (constant("IN_PLACE")?, constant("SUM")?, constant("MAX")?);
+    let comm = PythonComm { comm: comm.clone().unbind(), in_place, sum, max, rank, ranks };
+    Ok(netnum_core::Ranks::new(comm))
+}
+
+/// Tells the other ranks that this one has failed, unless they know of a failure.
+pub(crate) fn fail(py: Python<'_>, ranks: &netnum_core::Ranks, message: &str) {
+    // Where the communicator fails too, the others learn of it from that.
+    let _ = detach::run(py, || -> netnum_core::Result<()> {
+        ranks.fail(message);
+        Ok(())
+    });
 }
 
 /// Tells the other ranks of an exception of the callback.

@@ -73,7 +73,7 @@ impl<R: Real> Allocator<R> {
     /// As [`Allocate::over`](super::Allocate::over).
     pub(super) fn check_ranks(&self, ranks: &Ranks) -> Result<()> {
         let (settings, rule) = (&self.settings, self.engine.rule());
-        if settings.normalizer == Some(Normalization::Fill) {
+        if settings.normalizer == Some(Normalization::Fill) && !ranks.are_alone() {
             let (name, value) = ("normalizer".into(), format!("{:?}", Normalization::Fill.name()));
             let expected =
                 "\"f-norm\", \"u-norm\" or None over several ranks: a max-min takes all flows at once".into();

@@ -1,0 +1,73 @@
+"""`netnum.Allocator(..., comm=)`, by `mpiexec`: the rates of one allocator that has all flows, and errors of all ranks."""
+
+import sys
+from functools import partial
+
+import pytest
+from test_distributed import run
+
+import netnum
+
+run = partial(run, program="mpi_allocator.py", timeout=1800)
+
+
+def churn(ranks, events, owners, seed, **settings):
+    done = run(ranks, "churn", *map(str, (events, owners, seed)), *(f"{name}={to}" for name, to in settings.items()))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout.split()[1]) >= events
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_rates_are_those_of_one_allocator_that_has_all_flows(ranks, request):
+    churn(ranks, 1_000_000 if request.config.getoption("--slow") else 20_000, owners=ranks, seed=ranks)
+
+
+@pytest.mark.parametrize("settings", [{"normalizer": "u-norm", "method": "fast-ned"}, {"dtype": "float32"}])
+def test_a_rank_may_have_no_flows(settings):
+    churn(3, 5000, owners=2, seed=5, **settings)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_errors_come_on_all_ranks_and_name_what_differs(ranks):
+    done = run(ranks, "refusals")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    for rank in range(ranks):
+        of = {line.split()[1]: line for line in lines if line.startswith(f"{rank} ")}
+        assert "TypeError: comm must be an intracommunicator of mpi4py, not 3" in of["comm"]
+        assert "the ranks differ: link 1 has capacity 2 on one, and link 1 has capacity" in of["capacities"]
+        assert "the ranks differ: there are 1 links on one" in of["links"]
+        assert 'option "gamma" is 0.4 on one' in of["gamma"]
+        assert 'the method is "' in of["method"]
+        assert "headroom is 0 on one, and headroom is 0." in of["headroom"]
+        assert 'there is no normalizer on one, and the normalizer is "u-norm" on another' in of["normalizer"]
+        assert "numbers have 32 bits on one, and numbers have 64 bits on another" in of["dtype"]
+        assert '"f-norm", "u-norm" or None over several ranks' in of["fill"]
+        own = "ProblemError: link 0 has capacity -1"
+        assert (own if rank == 1 else "rank 1 has failed: ProblemError: link 0 has capacity -1") in of["one"]
+        assert of["repr"].endswith(f"Allocator(ned, 0 flowlets, 2 links, rank {rank})")
+        assert "TypeError: an allocator over the ranks of a communicator does not pickle" in of["pickle"]
+        assert "the ranks differ: link 1 has capacity 0.5 on one" in of["set_capacity"]
+        assert "the ranks differ: link 1 has capacity 0.5 on one" in of["again"]
+        assert "one makes a tick, and another a response" in of["respond"]
+        assert ("RuntimeError: on purpose" if rank == 1 else "rank 1 has failed: RuntimeError: on") in of["block"]
+
+
+def test_an_interrupted_rank_ends_the_ticks_of_all():
+    done = run(3, "interrupted")
+    lines = sorted(done.stdout.splitlines())
+    assert done.returncode == 0 and len(lines) == 3, done.stdout + done.stderr
+    assert "KeyboardInterrupt" in lines[1]
+    assert all("rank 1 has failed" in line for line in (lines[0], lines[2]))
+
+
+def test_without_mpi4py_an_allocator_has_no_ranks(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(ImportError, match=r'pip install "netnum\[mpi\]"'):
+        netnum.Allocator([1.0], comm=3)
+
+
+def test_a_block_of_one_process_passes_its_exception_on():
+    with pytest.raises(RuntimeError, match="on purpose"), netnum.Allocator([1.0]) as allocator:
+        allocator.tick()
+        raise RuntimeError("on purpose")
