@@ -73,7 +73,8 @@ class Allocators:
                 found[flows] = rates
             expected = self.whole.rates(self.ids[1, self.alive])
             np.testing.assert_allclose(found[self.alive], expected, rtol=tolerance, atol=0)
-            np.testing.assert_allclose(self.part.prices, self.whole.prices, rtol=tolerance, atol=1e-300)
+            # What came to an idle link and ended before the tick leaves the rounding of its price there.
+            np.testing.assert_allclose(self.part.prices, self.whole.prices, rtol=tolerance, atol=1e-12)
 
 
 def churn():
@@ -145,7 +146,7 @@ def refusals():
 
 
 def interrupted():
-    allocator = netnum.Allocator(netnum.topology.leaf_spine(), comm=COMM)
+    allocator = netnum.Allocator([1.0], comm=COMM)
     if RANK == 1:
         signal.setitimer(signal.ITIMER_REAL, 0.5)
         signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))

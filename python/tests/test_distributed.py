@@ -23,7 +23,8 @@ def mpi():
 
 def run(ranks, *arguments, program="mpi_program.py", timeout=240):
     mpi()
-    command = [LAUNCHER, "-n", str(ranks), sys.executable, str(HERE / program), *arguments]
+    # By mpi4py, an exception that nothing catches ends all ranks.
+    command = [LAUNCHER, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(HERE / program), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 
 
