@@ -53,9 +53,9 @@ class Allocators:
         for of, allocator, own in self.each(flows):
             allocator.change(self.ids[of, flows[own]], weight[own])
 
-    def call(self, work):
+    def call(self, name, *arguments):
         for _, allocator, _ in self.each(self.alive):
-            work(allocator)
+            getattr(allocator, name)(*arguments)
 
     def check(self, overload, tolerance):
         """No link is too full of the flows of all ranks; rates and prices are those of the one allocator."""
@@ -98,9 +98,9 @@ def churn():
         both.change(changes, 1e9 * 10 ** rng.uniform(-1, 1, len(changes)))
         links = rng.choice(len(net.capacities), int(rng.integers(4)), replace=False)
         capacity = np.asarray(net.capacities)[links] * rng.choice([0.0, 0.3, 1.0, 1.0], len(links))
-        both.call(lambda allocator: allocator.set_capacity(links, capacity))
+        both.call("set_capacity", links, capacity)
         done, rounds = done + starts + max(ends, 0) + len(changes) + len(links), rounds + 1
-        both.call(lambda allocator: allocator.respond() if rounds % 7 == 0 else allocator.tick(1 + rounds % 3))
+        both.call(*(["respond"] if rounds % 7 == 0 else ["tick", 1 + rounds % 3]))
         both.check(1e-5 if single else 1e-12, 1e-4 if single else 1e-9)
     if RANK == 0:
         say(done, "events", rounds, "rounds")

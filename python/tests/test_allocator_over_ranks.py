@@ -1,4 +1,4 @@
-"""`netnum.Allocator(..., comm=)`, by `mpiexec`: the rates of one allocator that has all flows, and errors of all ranks."""
+"""`netnum.Allocator(..., comm=)`, by `mpiexec`: the rates of one allocator of all flows, and errors of all ranks."""
 
 import sys
 from functools import partial

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use common::rules;
-use netnum_core::testing::on_ranks;
+use netnum_core::price::{FastNed, Ned, Rule};
+use netnum_core::testing::{on_ranks, thread_ranks};
 use netnum_core::*;
-use netnum_parallel::{Allocate, AllocatorSettings, FlowId, allocator};
+use netnum_parallel::{Allocate, Allocator, AllocatorSettings, FlowId, allocator, restore_allocator};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -175,4 +176,158 @@ fn rates_are_those_of_one_allocator_that_has_all_flows() {
             }
         }
     }
+}
+
+#[test]
+fn rates_in_single_precision_are_feasible_over_all_ranks() {
+    let (events, made) = (events(20, 1500, &[1.0, 2.0]), || made("ned", Some(Normalization::FNorm), true));
+    let (found, expected) = (play_on(2, &events, |flow| flow % 2, made), play(&mut *made(), &events, |_| true));
+    found.iter().for_each(|seen| assert_feasible("f32", seen, 1e-5));
+    let most = differ(&found, &expected);
+    assert!(most <= 1e-3, "{most:e}");
+}
+
+#[test]
+fn the_same_ranks_give_the_same_bits_again() {
+    let events = events(21, 800, &[1.0, 2.0]);
+    let play = || play_on(3, &events, |flow| flow % 3, || made("fast-ned", Some(Normalization::FNorm), false));
+    assert!(play() == play());
+}
+
+/// Every rank's part is saved in the middle, between a start and its tick, and goes on over other threads.
+#[test]
+fn parts_that_were_saved_go_on_over_ranks_to_the_last_bit() {
+    let made = || made("ned", Some(Normalization::FNorm), false);
+    let start = |allocator: &mut dyn Allocate, rank: usize| {
+        let path = network().ecmp(&[rank], &[9], 1).unwrap();
+        allocator.start(path.links(0), PowerLaw::log(1e9)).unwrap();
+    };
+    let ticks = |allocator: &mut dyn Allocate| (0..3).for_each(|_| allocator.tick().unwrap());
+    let expected = on_ranks(2, |rank, ranks| {
+        let mut allocator = made();
+        allocator.over(ranks.clone()).unwrap();
+        start(&mut *allocator, rank);
+        ticks(&mut *allocator);
+        start(&mut *allocator, 2 + rank);
+        let saved = allocator.to_json().unwrap();
+        ticks(&mut *allocator);
+        (saved, allocator.to_json().unwrap())
+    });
+    let found = on_ranks(2, |rank, ranks| {
+        let mut allocator = restore_allocator(&expected[rank].0, NonZeroUsize::MIN).unwrap();
+        allocator.over(ranks.clone()).unwrap();
+        ticks(&mut *allocator);
+        allocator.to_json().unwrap()
+    });
+    assert!(found.iter().eq(expected.iter().map(|(_, after)| after)));
+}
+
+/// The errors of two ranks, given what each makes of its number.
+fn refused(made: impl Fn(usize) -> Result<Allocator> + Sync) -> Vec<String> {
+    on_ranks(2, |rank, ranks| {
+        let over = || made(rank).and_then(|mut allocator| allocator.over(ranks.clone()));
+        ranks.together(over).unwrap_err().to_string()
+    })
+}
+
+#[test]
+fn what_differs_between_ranks_is_named_on_all() {
+    let one = NonZeroUsize::MIN;
+    let both = |text: &str| vec![format!("the ranks differ: {text}"); 2];
+    let ned = |gamma: f64| Rule::from(Ned::new(gamma));
+    let of =
+        |capacities: Vec<f64>, rule: Rule, settings: AllocatorSettings| Allocator::new(capacities, rule, settings, one);
+    let plain = AllocatorSettings::default;
+    let links = |rank: usize| of(vec![1.0; 1 + rank], ned(0.4), plain());
+    assert_eq!(refused(links), both("there are 1 links on one, and there are 2 links on another"));
+    let capacities = |rank: usize| of(vec![1.0, 2.0 + rank as f64], ned(0.4), plain());
+    assert_eq!(refused(capacities), both("link 1 has capacity 2 on one, and link 1 has capacity 3 on another"));
+    let gammas = |rank: usize| of(vec![1.0], ned([0.4, 0.5][rank]), plain());
+    assert_eq!(refused(gammas), both("option \"gamma\" is 0.4 on one, and option \"gamma\" is 0.5 on another"));
+    let rules = |rank| of(vec![1.0], if rank == 0 { ned(0.4) } else { FastNed::new(1.0).into() }, plain());
+    let text = "the method is \"fast-ned\" on one, and the method is \"ned\" on another";
+    assert_eq!(refused(rules), both(text));
+    let thresholds = |rank| of(vec![1.0], ned(0.4), plain().with_update_threshold([0.0, 0.01][rank]));
+    assert_eq!(refused(thresholds), both("update_threshold is 0 on one, and update_threshold is 0.01 on another"));
+    let headrooms = |rank| of(vec![1.0], ned(0.4), plain().with_headroom([0.0, 0.5][rank]));
+    assert_eq!(refused(headrooms), both("headroom is 0 on one, and headroom is 0.5 on another"));
+    let kinds = [Some(Normalization::FNorm), Some(Normalization::UNorm)];
+    let normalizers = |rank: usize| of(vec![1.0], ned(0.4), plain().with_normalizer(kinds[rank]));
+    let text = "the normalizer is \"f-norm\" on one, and the normalizer is \"u-norm\" on another";
+    assert_eq!(refused(normalizers), both(text));
+    let fill = |_| of(vec![1.0], ned(0.4), plain().with_normalizer(Some(Normalization::Fill)));
+    let text = "normalizer is \"fill\", expected \"f-norm\", \"u-norm\" or None over several ranks: a max-min takes all \
+                flows at once";
+    assert_eq!(refused(fill), vec![text; 2]);
+    let bad = |rank| of(vec![[1.0, -1.0][rank]], ned(0.4), plain());
+    let text = "link 0 has capacity -1, expected a finite number >= 0";
+    assert_eq!(refused(bad), [format!("rank 1 has failed: {text}"), text.into()]);
+}
+
+/// What ranks get that each do their own work on an allocator that all have ticked once.
+fn ticked(work: impl Fn(usize, &mut dyn Allocate) -> Result<()> + Sync) -> Vec<[String; 2]> {
+    on_ranks(2, |rank, ranks| {
+        let mut allocator = made("ned", Some(Normalization::FNorm), false);
+        allocator.over(ranks.clone()).unwrap();
+        allocator.tick().unwrap();
+        let first = work(rank, &mut *allocator).unwrap_err().to_string();
+        [first, allocator.tick().unwrap_err().to_string()]
+    })
+}
+
+#[test]
+fn ranks_that_do_not_do_the_same_end_together() {
+    let found = ticked(|rank, allocator| {
+        if rank == 1 {
+            allocator.set_capacity(3, 5e9)?;
+        }
+        allocator.tick()
+    });
+    let text =
+        "the ranks differ: link 3 has capacity 5000000000 on one, and link 3 has capacity 10000000000 on another";
+    assert!(found.iter().all(|[first, again]| first == text && again.ends_with(text)), "{found:?}");
+    let found = ticked(|rank, allocator| if rank == 0 { allocator.tick() } else { allocator.respond() });
+    let text = "the ranks differ: one makes a tick, and another a response";
+    assert!(found.iter().all(|[first, again]| first == text && again.ends_with(text)), "{found:?}");
+    let found = ticked(|rank, allocator| {
+        let token = StopToken::new();
+        if rank == 1 {
+            token.stop();
+        }
+        token.scope(|| allocator.tick())
+    });
+    let (stopped, failed) =
+        ("stopped before there was an answer", "rank 1 has failed: stopped before there was an answer");
+    assert_eq!(found, [[failed, failed], [stopped, failed]]);
+}
+
+/// A rule that panics, on one rank.
+struct Panics(bool);
+
+impl netnum_core::price::PriceRule for Panics {
+    fn advance(&self, link: &netnum_core::price::LinkState, _memory: &mut netnum_core::price::Memory) -> f64 {
+        assert!(!self.0, "on purpose");
+        link.price
+    }
+}
+
+#[test]
+fn a_panic_on_one_rank_is_an_error_of_the_others_next_tick() {
+    let allocators = thread_ranks(2).into_iter().map(|ranks| {
+        let rule = Rule::user(Panics(ranks.rank() == 1));
+        (Allocator::<f64>::new(vec![1.0], rule, AllocatorSettings::default(), NonZeroUsize::MIN).unwrap(), ranks)
+    });
+    let ended: Vec<_> = std::thread::scope(|scope| {
+        let work = |(mut allocator, ranks): (Allocator, Ranks)| {
+            move || {
+                allocator.over(ranks).unwrap();
+                // Kept beyond the panic, as a caller may keep it.
+                let tick = std::panic::AssertUnwindSafe(|| allocator.tick().and_then(|()| allocator.tick()));
+                std::panic::catch_unwind(tick).map_err(drop)
+            }
+        };
+        let threads: Vec<_> = allocators.map(|one| scope.spawn(work(one))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(ended, [Ok(Err(Error::RankFailed { rank: 1, what: "a panic".into() })), Err(())]);
 }
