@@ -1,14 +1,16 @@
 """`netnum.Allocator(..., comm=)`, by `mpiexec`: the rates of one allocator of all flows, and errors of all ranks."""
 
+import re
 import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 from test_distributed import run
 
 import netnum
 
-run = partial(run, program="mpi_allocator.py", timeout=1800)
+run = partial(run, program="mpi_allocator.py", timeout=900)
 
 
 def churn(ranks, events, owners, seed, **settings):
@@ -59,6 +61,16 @@ def test_an_interrupted_rank_ends_the_ticks_of_all():
     assert done.returncode == 0 and len(lines) == 3, done.stdout + done.stderr
     assert "KeyboardInterrupt" in lines[1]
     assert all("rank 1 has failed" in line for line in (lines[0], lines[2]))
+
+
+def test_the_program_of_the_page_prints_what_the_page_says(tmp_path):
+    page = Path(__file__).parents[2] / "docs" / "how_to" / "many_machines.md"
+    blocks = re.findall(r"^```text\n(.*?)^```\n", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    place = next(place for place, block in enumerate(blocks) if block.startswith("# controller.py"))
+    program = tmp_path / "controller.py"
+    program.write_text(blocks[place], "utf-8")
+    done = run(2, program=program)
+    assert (done.stdout, done.returncode) == (blocks[place + 2], 0), done.stderr
 
 
 def test_without_mpi4py_an_allocator_has_no_ranks(monkeypatch):

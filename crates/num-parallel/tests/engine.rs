@@ -75,6 +75,9 @@ fn takes_the_steps_of(method: &str, instance: &Instance, rule: impl Into<Rule>) 
         engine.normalize();
         let feasible: Vec<f64> = ids.iter().map(|&id| engine.feasible_rate(id).unwrap()).collect();
         assert_close(&what, &feasible, &solver.rates(), 1e-9);
+        engine.normalize_uniformly();
+        let uniform: Vec<f64> = ids.iter().map(|&id| engine.feasible_rate(id).unwrap()).collect();
+        assert_close(&what, &uniform, &normalize(solver.problem(), &rates, &UNorm::default()).unwrap(), 1e-9);
         assert_close(&what, &engine.loads(), &solver.problem().loads(&rates).unwrap(), 1e-9);
         solver.step(1).unwrap();
         // Fast NED tests a step at the beginning of the next, and may refuse it.

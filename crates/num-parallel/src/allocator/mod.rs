@@ -208,6 +208,29 @@ pub trait Allocate: Send + Sync {
     ///
     /// After an error of a tick or a response the allocators of all ranks have ended: each further tick returns it.
     ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    ///
+    /// use netnum_core::PowerLaw;
+    /// use netnum_core::price::Ned;
+    /// use netnum_core::testing::on_ranks;
+    /// use netnum_parallel::{Allocate, Allocator, AllocatorSettings};
+    ///
+    /// // Two ranks, each with a flow on the same link.
+    /// let settings = AllocatorSettings::default().with_update_threshold(0.0);
+    /// let rates = on_ranks(2, |_, ranks| {
+    ///     let mut allocator: Allocator = Allocator::new(vec![10.0], Ned::new(0.4), settings, NonZeroUsize::MIN)?;
+    ///     allocator.over(ranks.clone())?;
+    ///     let id = allocator.start(&[0], PowerLaw::log(1.0))?;
+    ///     (0..50).try_for_each(|_| allocator.tick())?;
+    ///     allocator.rate(id)
+    /// });
+    /// for rate in rates {
+    ///     assert!((rate? - 5.0).abs() < 1e-9);
+    /// }
+    /// # Ok::<(), netnum_core::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::RanksDiffer`] about what is not the same on all ranks: links, capacities, prices, method and options,
     /// settings, numbers; [`Error::Setting`] for [`Normalization::Fill`], which takes all flows at once; those of
