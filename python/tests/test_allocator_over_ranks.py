@@ -55,14 +55,6 @@ def test_errors_come_on_all_ranks_and_name_what_differs(ranks):
         assert ("RuntimeError: on purpose" if rank == 1 else "rank 1 has failed: RuntimeError: on") in of["block"]
 
 
-def test_an_interrupted_rank_ends_the_ticks_of_all():
-    done = run(3, "interrupted")
-    lines = sorted(done.stdout.splitlines())
-    assert done.returncode == 0 and len(lines) == 3, done.stdout + done.stderr
-    assert "KeyboardInterrupt" in lines[1]
-    assert all("rank 1 has failed" in line for line in (lines[0], lines[2]))
-
-
 def test_the_program_of_the_page_prints_what_the_page_says(tmp_path):
     page = Path(__file__).parents[2] / "docs" / "how_to" / "many_machines.md"
     blocks = re.findall(r"^```text\n(.*?)^```\n", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)

@@ -53,8 +53,9 @@ def test_errors_come_on_all_ranks_and_name_the_rank(ranks):
         assert ("RuntimeError: on purpose" if rank == 1 else "rank 1 has failed: its callback") in of["callback"]
 
 
-def test_an_interrupted_rank_ends_all():
-    done = run(3, "interrupted")
+@pytest.mark.parametrize("program", ["mpi_program.py", "mpi_allocator.py"])
+def test_an_interrupted_rank_ends_all(program):
+    done = run(3, "interrupted", program=program)
     lines = sorted(done.stdout.splitlines())
     assert done.returncode == 0 and len(lines) == 3, done.stdout + done.stderr
     assert "KeyboardInterrupt" in lines[1]

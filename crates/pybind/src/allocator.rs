@@ -132,9 +132,38 @@ impl Allocator {
             Some(comm) => ranks_of(&py.import("netnum.distributed")?.call_method1("_communicator", (comm,))?)?,
             None => Ranks::alone(),
         };
-        let settings = AllocatorSettings::default().with_update_threshold(update_threshold).with_headroom(headroom);
-        Self::made(network, method, normalizer, settings, dtype, threads, options, ranks.clone())
-            .inspect_err(|error| fail(py, &ranks, &error.to_string()))
+        let made = || {
+            let topology = network.cast::<Topology>().ok();
+            let capacities = match topology {
+                Some(topology) => topology.get().core.capacities().to_vec(),
+                None => numbers::floats("capacities", network)?,
+            };
+            let normalizer = normalizer.map(Normalization::by_name).transpose().map_err(raise)?;
+            let single = match dtype {
+                "float64" => false,
+                "float32" => true,
+                _ => return Err(setting("dtype", format!("{dtype:?}"), "\"float64\" or \"float32\"")),
+            };
+            let (options, threads) = (options_of(options)?, threads_of(threads)?);
+            let settings = AllocatorSettings::default()
+                .with_normalizer(normalizer)
+                .with_update_threshold(update_threshold)
+                .with_headroom(headroom);
+            let mut core = allocator(capacities, method, &options, settings, single, threads).map_err(raise)?;
+            if !ranks.are_alone() {
+                detach::run(py, || core.over(ranks.clone()))?;
+            }
+            let topology = topology.map(|topology| topology.clone().unbind());
+            Ok(Self {
+                core: Mutex::new(core),
+                topology,
+                method: method.into(),
+                single,
+                threads: threads.get(),
+                ranks: ranks.clone(),
+            })
+        };
+        made().inspect_err(|error: &PyErr| fail(py, &ranks, &error.to_string()))
     }
 
     /// Start flowlets, which get a rate at the next tick. If one is invalid, none starts.
@@ -480,39 +509,6 @@ impl Allocator {
 }
 
 impl Allocator {
-    /// An allocator over these ranks, which are told by the caller where it cannot be made.
-    #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
-    fn made(
-        network: &Bound<'_, PyAny>,
-        method: &str,
-        normalizer: Option<&str>,
-        settings: AllocatorSettings,
-        dtype: &str,
-        threads: Option<&Bound<'_, PyAny>>,
-        options: Option<&Bound<'_, PyDict>>,
-        ranks: Ranks,
-    ) -> PyResult<Self> {
-        let topology = network.cast::<Topology>().ok();
-        let capacities = match topology {
-            Some(topology) => topology.get().core.capacities().to_vec(),
-            None => numbers::floats("capacities", network)?,
-        };
-        let normalizer = normalizer.map(Normalization::by_name).transpose().map_err(raise)?;
-        let single = match dtype {
-            "float64" => false,
-            "float32" => true,
-            _ => return Err(setting("dtype", format!("{dtype:?}"), "\"float64\" or \"float32\"")),
-        };
-        let (options, threads) = (options_of(options)?, threads_of(threads)?);
-        let settings = settings.with_normalizer(normalizer);
-        let mut core = allocator(capacities, method, &options, settings, single, threads).map_err(raise)?;
-        if !ranks.are_alone() {
-            detach::run(network.py(), || core.over(ranks.clone()))?;
-        }
-        let topology = topology.map(|topology| topology.clone().unbind());
-        Ok(Self { core: Mutex::new(core), topology, method: method.into(), single, threads: threads.get(), ranks })
-    }
-
     /// The allocator, unless it is in use in another thread.
     fn core(&self) -> PyResult<MutexGuard<'_, Box<dyn Allocate>>> {
         detach::lock(&self.core, "allocator")
