@@ -16,7 +16,7 @@ use crate::detach;
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
 use crate::paths;
-use crate::ranks::{fail, ranks_of};
+use crate::ranks::{self, fail};
 use crate::solve::{options_of, threads_of};
 use crate::topology::Topology;
 
@@ -129,7 +129,10 @@ impl Allocator {
     ) -> PyResult<Self> {
         let py = network.py();
         let ranks = match comm {
-            Some(comm) => ranks_of(&py.import("netnum.distributed")?.call_method1("_communicator", (comm,))?)?,
+            Some(comm) => {
+                let comm = py.import("netnum.distributed")?.call_method1("_communicator", (comm,))?;
+                ranks::Ranks::new(&comm)?.core
+            }
             None => Ranks::alone(),
         };
         let made = || {

@@ -1,4 +1,4 @@
-//! `Ranks` and `solve_part`: communicators of Python, and a solve over their ranks.
+//! `Ranks` and `solve_part`: the communicator of Python, and a solve over its ranks.
 
 use std::ops::ControlFlow;
 
@@ -56,10 +56,10 @@ impl AllReduce for PythonComm {
     }
 }
 
-/// The ranks of an mpi4py communicator, for `netnum.distributed`.
+/// The ranks of an mpi4py communicator, for `netnum.distributed` and allocators.
 #[pyclass(frozen, module = "netnum._core")]
 pub(crate) struct Ranks {
-    core: netnum_core::Ranks,
+    pub(crate) core: netnum_core::Ranks,
     /// The number of this rank.
     #[pyo3(get)]
     rank: usize,
@@ -68,26 +68,20 @@ pub(crate) struct Ranks {
 #[pymethods]
 impl Ranks {
     #[new]
-    fn new(comm: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let core = ranks_of(comm)?;
-        Ok(Self { rank: core.rank(), core })
+    pub(crate) fn new(comm: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mpi = comm.py().import("mpi4py.MPI")?;
+        let constant = |name: &str| PyResult::Ok(mpi.getattr(name)?.unbind());
+        let rank = comm.call_method0("Get_rank")?.extract()?;
+        let ranks = comm.call_method0("Get_size")?.extract()?;
+        let (in_place, sum, max) = (constant("IN_PLACE")?, constant("SUM")?, constant("MAX")?);
+        let comm = PythonComm { comm: comm.clone().unbind(), in_place, sum, max, rank, ranks };
+        Ok(Self { core: netnum_core::Ranks::new(comm), rank })
     }
 
     /// Tell the other ranks that this one has failed, unless they know of a failure.
     fn fail(&self, py: Python<'_>, message: &str) {
         fail(py, &self.core, message);
     }
-}
-
-/// The ranks of an intracommunicator of mpi4py.
-pub(crate) fn ranks_of(comm: &Bound<'_, PyAny>) -> PyResult<netnum_core::Ranks> {
-    let mpi = comm.py().import("mpi4py.MPI")?;
-    let constant = |name: &str| PyResult::Ok(mpi.getattr(name)?.unbind());
-    let rank = comm.call_method0("Get_rank")?.extract()?;
-    let ranks = comm.call_method0("Get_size")?.extract()?;
-    let (in_place, sum, max) = (constant("IN_PLACE")?, constant("SUM")?, constant("MAX")?);
-    let comm = PythonComm { comm: comm.clone().unbind(), in_place, sum, max, rank, ranks };
-    Ok(netnum_core::Ranks::new(comm))
 }
 
 /// Tells the other ranks that this one has failed, unless they know of a failure.
