@@ -55,6 +55,11 @@ def difference(base, x, seed):
     return {"y": base - x}
 
 
+def arrays(x, seed):
+    rates = np.arange(x, dtype=float)
+    return {"rates": rates, "last": rates[-1]}
+
+
 def slow(x, seed):
     time.sleep(0.3)
     return {"y": x}
@@ -133,9 +138,13 @@ def test_a_checkpoint_knows_the_function_and_what_was_shared(tmp_path):
         netnum.sim.sweep(total, grid, shared=lambda: 1, checkpoint=file)
 
 
-def test_an_array_in_the_place_of_a_number_is_named():
-    (row,) = netnum.sim.sweep(lambda x, seed: {"rates": np.zeros(2)}, {"x": [1]}).rows
-    assert row["error"].startswith("TypeError: the function returns an array as 'rates'")
+def test_arrays_come_as_lists_before_and_after_a_checkpoint(tmp_path):
+    file = tmp_path / "sweep.jsonl"
+    fresh = netnum.sim.sweep(arrays, {"x": [1, 2]}, checkpoint=file).to_pandas()
+    pd.testing.assert_frame_equal(fresh, netnum.sim.sweep(arrays, {"x": [1, 2]}, checkpoint=file).to_pandas())
+    assert fresh.rates.tolist() == [[0.0], [0.0, 1.0]] and fresh["last"].tolist() == [0.0, 1.0]
+    assert fresh.explode("rates").rates.tolist() == [0.0, 0.0, 1.0]
+    assert "rates" not in netnum.sim.sweep(arrays, {"x": [1, 2]}).means()
 
 
 def test_a_worker_that_dies_is_reported_and_the_sweep_resumes(tmp_path):

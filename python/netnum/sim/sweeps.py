@@ -9,22 +9,19 @@ import math
 import pickle
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import frames
+from .. import executors, frames
 from .._core import NumError
 from ..progress import bar
 
 if TYPE_CHECKING:
     import pandas
-
-_PAUSE = 0.1
-"""Seconds between two looks at the tasks that run."""
-_OPEN = 64
-"""Tasks that are given to an executor at a time: few enough to take back, and more than most machines have cores."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -95,7 +92,7 @@ class Sweep:
         """
         if not 0 < level < 1:
             raise NumError(f"level is {level}, expected a number between 0 and 1")
-        values = [name for name in self._columns() if name not in (*self.parameters, "seed", "error")]
+        values = [name for name in self._columns() if self._is_number(name)]
         points: dict[str, list[dict[str, Any]]] = {}
         for row in self.rows:
             points.setdefault(repr([row[name] for name in self.parameters]), []).append(row)
@@ -109,6 +106,11 @@ class Sweep:
                 line[f"{name}_ci"] = _half_width(numbers, level)
             table.append(line)
         return frames.imported().DataFrame(table)
+
+    def _is_number(self, name: str) -> bool:
+        """Whether the function returns numbers under this name."""
+        values = (row[name] for row in self.rows if name in row)
+        return name not in (*self.parameters, "seed", "error") and any(isinstance(v, (int, float)) for v in values)
 
     def _columns(self) -> list[str]:
         names = [*self.parameters, "seed"]
@@ -180,42 +182,44 @@ def sweep(
     >>> table.shape, table.error.isna().all()
     ((8, 5), np.True_)
     """
+    if not callable(function):
+        raise TypeError(f"the function of a sweep must be callable, not {function!r}")
     tasks = _tasks(grid, seeds)
-    packed = b""
+    if executor is not None:
+        executors.expect_executor(executor)
+        _expect_pickles(function, tasks)
+    packed = executors.Shared(shared, b"", "")
     if executor is not None or checkpoint is not None:
         try:
-            # Once for all tasks, of which each process unpickles it once.
-            packed = pickle.dumps(shared)
+            packed = executors.Shared.of(shared)
         except Exception as error:
             why = "with a checkpoint, " if executor is None else ""
             raise NumError(f"{why}what a sweep shares must pickle: {error}") from error
-    digest = hashlib.sha256(packed).hexdigest()
-    done = _Checkpoint(checkpoint, tasks, function, digest)
-    left = [number for number in range(len(tasks)) if number not in done.results]
-    shown = bar("sweep", (len(tasks),)) if progress else None
+    done = _Checkpoint(checkpoint, tasks, function, packed.digest)
     rows = dict(done.results)
-
-    def finish(number: int, result: dict[str, Any]) -> None:
-        rows[number] = result
-        done.write(number, result)
-        if shown is not None:
-            shown.show(len(rows))
-
+    places = [place for place in range(len(tasks)) if place not in rows]
+    left = [tasks[place] for place in places]
+    answer = partial(_answer, function)
+    calls = executors.here(answer, shared, left)
+    if executor is not None:
+        calls = executors.outcomes(executor, answer, packed, left)
+    shown = bar("sweep", (len(tasks),)) if progress else None
     try:
-        if executor is None:
-            for number in left:
+        with closing(calls):
+            for number, future in calls:
+                place = places[number]
                 try:
-                    answer = _answer(function, shared, tasks[number])
+                    rows[place] = future.result()
                 except Exception as error:
-                    answer = _failure(error, tasks[number])
-                finish(number, answer)
-        else:
-            _run(executor, function, (digest, packed), tasks, left, finish)
+                    rows[place] = _failure(error, tasks[place])
+                done.write(place, rows[place])
+                if shown is not None:
+                    shown.show(len(rows))
     finally:
         done.close()
         if shown is not None:
             shown.close()
-    return Sweep(tuple(grid), [tasks[number] | rows[number] for number in range(len(tasks))])
+    return Sweep(tuple(grid), [task | rows[place] for place, task in enumerate(tasks)])
 
 
 def _tasks(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> list[dict[str, Any]]:
@@ -231,74 +235,27 @@ def _tasks(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> lis
     return [dict(zip(grid, point, strict=True)) | {"seed": seed} for point in points for seed in every]
 
 
-def _run(
-    executor: Executor,
-    function: Callable[..., Any],
-    shared: tuple[str, bytes],
-    tasks: list[dict[str, Any]],
-    left: list[int],
-    finish: Callable[[int, dict[str, Any]], None],
-) -> None:
+def _expect_pickles(function: Callable[..., Any], tasks: list[dict[str, Any]]) -> None:
     try:
         pickle.dumps(function)
     except Exception as error:
         raise NumError(f"the function of a sweep must pickle: {error}") from error
-    for number in left:
+    for task in tasks:
         try:
-            pickle.dumps(tasks[number])
+            pickle.dumps(task)
         except Exception as error:
-            raise NumError(f"task {tasks[number]!r} does not pickle: {error}") from error
-    waiting, running = iter(left), dict[Future[dict[str, Any]], int]()
-    try:
-        while True:
-            for number in itertools.islice(waiting, _OPEN - len(running)):
-                try:
-                    running[executor.submit(_task, function, *shared, tasks[number])] = number
-                except Exception as error:
-                    # A pool whose worker has died takes no more.
-                    finish(number, _failure(error, tasks[number]))
-            if not running:
-                break
-            # With a pause, so that Ctrl-C is seen wherever a wait hides it.
-            ended, _ = wait(running, timeout=_PAUSE, return_when=FIRST_COMPLETED)
-            for future in sorted(ended, key=running.__getitem__):
-                number = running.pop(future)
-                try:
-                    answer = future.result()
-                except Exception as error:
-                    answer = _failure(error, tasks[number])
-                finish(number, answer)
-    except BaseException:
-        for future in running:
-            future.cancel()
-        raise
-
-
-_LAST: tuple[str, Any] = ("", None)
-"""Digest and content of what the last task of this process shared."""
-
-
-def _task(function: Callable[..., Any], digest: str, packed: bytes, task: dict[str, Any]) -> dict[str, Any]:
-    global _LAST
-    if _LAST[0] != digest:
-        _LAST = (digest, pickle.loads(packed))
-    return _answer(function, _LAST[1], task)
+            raise NumError(f"task {task!r} does not pickle: {error}") from error
 
 
 def _answer(function: Callable[..., Any], shared: Any, task: dict[str, Any]) -> dict[str, Any]:
     answer = function(**task) if shared is None else function(shared, **task)
     if not isinstance(answer, Mapping):
         raise TypeError(f"the function must return a mapping of names to values, not {type(answer).__name__}")
-    plain = {name: _plain(name, value) for name, value in answer.items()}
+    # Arrays are lists, as in a checkpoint, and NumPy's numbers are Python's.
+    plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in answer.items()}
     if again := [name for name in plain if name in task or name == "error"]:
         raise TypeError(f"the function returns {again[0]!r}, which is a parameter")
     return plain | {"error": None}
-
-
-def _plain(name: str, value: Any) -> Any:
-    if getattr(value, "size", 1) != 1:
-        raise TypeError(f"the function returns an array as {name!r}, expected a number, or a list of numbers")
-    return value.item() if hasattr(value, "item") else value
 
 
 def _failure(error: Exception, task: dict[str, Any]) -> dict[str, Any]:
