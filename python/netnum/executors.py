@@ -11,6 +11,7 @@ import hashlib
 import os
 import pickle
 import platform
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
@@ -118,7 +119,10 @@ def outcomes(
             if has_answer and isinstance(lacking := future.result(), _Lacking):
                 held.append(place)
                 if lacking.process not in sending.values():
-                    sending[submit(_receive, digest, shared.packed)] = lacking.process
+                    with warnings.catch_warnings():
+                        # Dask advises to send large things once, which is what this does.
+                        warnings.filterwarnings("ignore", message="Sending large graph")
+                        sending[submit(_receive, digest, shared.packed)] = lacking.process
             else:
                 yield place, future
     finally:
