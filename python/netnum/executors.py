@@ -95,9 +95,10 @@ def outcomes(
         future.add_done_callback(ended.put)
         return future
 
-    # For the threads of this process, and for those that are forked from it.
-    _KEPT[digest] = shared
     try:
+        # For the threads of this process, and for those that are forked from it. It stands in the `try`: Python 3.11
+        # skips `finally` for a KeyboardInterrupt at the jump to a loop that is the first statement there.
+        _KEPT[digest] = shared
         while waiting or running or sending:
             while waiting and len(running) < _OPEN:
                 place = waiting.popleft()
