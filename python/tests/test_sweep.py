@@ -2,7 +2,8 @@
 
 import os
 import signal
-import threading
+import subprocess
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_distributed import LAUNCHER, mpi
 
 import netnum
 from netnum.sim.sweeps import _quantile
@@ -47,6 +49,12 @@ def dies_once(folder, x, seed):
     return {"y": x}
 
 
+def kills(x, seed):
+    if x == 3:
+        os._exit(1)
+    return {"y": x}
+
+
 def total(base, x, seed):
     return {"y": base + x}
 
@@ -69,22 +77,51 @@ def processes(workers=2):
     return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
 
 
-def test_every_executor_gives_the_same_frame():
-    net = netnum.topology.leaf_spine(racks=2, servers_per_rack=4, spines=2)
-    here = netnum.sim.sweep(study, GRID, seeds=5, shared=net).to_pandas()
-    assert len(here) == 3 * 8 * 5 and here.error.isna().all()
-    assert list(here.columns) == ["policy", "load", "seed", "fct", "error"]
-    for pool in (processes(), ThreadPoolExecutor(3)):
-        with pool:
-            there = netnum.sim.sweep(study, GRID, seeds=5, shared=net, executor=pool).to_pandas()
-        pd.testing.assert_frame_equal(here, there)
+@pytest.fixture(scope="module")
+def net():
+    return netnum.topology.leaf_spine(racks=2, servers_per_rack=4, spines=2)
 
 
-def test_dask_gives_the_same_frame():
+@pytest.fixture(scope="module")
+def frame(net):
+    frame = netnum.sim.sweep(study, GRID, seeds=5, shared=net).to_pandas()
+    assert len(frame) == 3 * 8 * 5 and frame.error.isna().all()
+    assert list(frame.columns) == ["policy", "load", "seed", "fct", "error"]
+    return frame
+
+
+@pytest.fixture(scope="module")
+def dask():
     distributed = pytest.importorskip("distributed")
-    with distributed.Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as client:
-        there = netnum.sim.sweep(square, {"x": [1, 2, 3]}, seeds=2, executor=client.get_executor()).to_pandas()
-    pd.testing.assert_frame_equal(netnum.sim.sweep(square, {"x": [1, 2, 3]}, seeds=2).to_pandas(), there)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("start", ["spawn", "fork", "threads"])
+def test_every_executor_gives_the_same_frame(frame, net, start):
+    with ThreadPoolExecutor(3) if start == "threads" else ProcessPoolExecutor(2, mp_context=get_context(start)) as pool:
+        there = netnum.sim.sweep(study, GRID, seeds=5, shared=net, executor=pool).to_pandas()
+    pd.testing.assert_frame_equal(frame, there)
+
+
+def test_a_dask_cluster_of_two_workers_gives_the_same_frame(frame, net, dask):
+    there = netnum.sim.sweep(study, GRID, seeds=5, shared=net, executor=dask.get_executor()).to_pandas()
+    pd.testing.assert_frame_equal(frame, there)
+    with pytest.raises(TypeError, match=r"not <Client: .*: give its get_executor\(\)"):
+        netnum.sim.sweep(study, GRID, shared=net, executor=dask)
+
+
+def test_the_ranks_of_mpi_give_the_same_frame(frame, tmp_path):
+    mpi()
+    file = tmp_path / "frame.pickle"
+    program = [str(Path(__file__).with_name("sweep_program.py")), "frame", str(file)]
+    command = [LAUNCHER, "-n", "3", sys.executable, "-m", "mpi4py.futures", *program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pd.testing.assert_frame_equal(frame, pd.read_pickle(file))
 
 
 def test_means_and_confidence_intervals_are_over_the_seeds():
@@ -157,13 +194,28 @@ def test_a_worker_that_dies_is_reported_and_the_sweep_resumes(tmp_path):
     assert [row["y"] for row in sweep.rows] == grid["x"] and not sweep.failed
 
 
-def test_ctrl_c_ends_it_within_a_second():
-    with ThreadPoolExecutor(2) as pool:
-        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        began = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            netnum.sim.sweep(slow, {"x": list(range(200))}, executor=pool)
-        assert time.monotonic() - began < 1.5
+def test_dask_starts_a_worker_again_and_names_a_task_that_kills_every_one(dask):
+    sweep = netnum.sim.sweep(kills, {"x": [1, 2, 3, 4]}, executor=dask.get_executor())
+    assert [row["error"] is None for row in sweep.rows] == [True, True, False, True]
+    assert "KilledWorker" in sweep.rows[2]["error"] and "(at x=3, seed=0)" in sweep.rows[2]["error"]
+
+
+@pytest.mark.parametrize("reaches", ["parent", "group"])
+@pytest.mark.parametrize("executor", ["threads", "spawn", "fork", "dask"])
+def test_ctrl_c_ends_it_within_a_second(executor, reaches):
+    """A terminal interrupts the whole group of processes, ``kill -INT`` and a notebook the parent alone."""
+    if executor == "dask":
+        pytest.importorskip("distributed")
+    command = [sys.executable, str(Path(__file__).with_name("sweep_program.py")), "interrupted", executor]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as program:
+        assert program.stdout.readline() == "runs\n"
+        time.sleep(0.5)
+        pressed = time.time()
+        (os.kill if reaches == "parent" else os.killpg)(program.pid, signal.SIGINT)
+        word, when = program.stdout.readline().split()
+        assert word == "interrupted" and float(when) - pressed < 1
+        program.communicate(timeout=60)
 
 
 def test_bad_input_is_named():
