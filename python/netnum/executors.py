@@ -1,8 +1,8 @@
 """Calls of one function on any executor of `concurrent.futures`, with what they share sent once to every process.
 
-A call travels with the digest of what is shared. A process that lacks it says so and is sent the bytes, by a call of
-their own; what it has sent back waits until they have arrived somewhere. So nothing is assumed of an executor: not how
-many processes it has, nor which of them takes a call, nor that they have files in common.
+A call travels with the digest of what is shared. A process that lacks it says so, and the bytes are sent by a call of
+their own; what the process has sent back waits until they have arrived somewhere. So nothing is assumed of an executor:
+not how many processes it has, nor which of them takes a call, nor that they have files in common.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import pickle
 import platform
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Shared:
     @classmethod
     def of(cls, content: Any) -> Shared:
         """Raises what pickle does."""
-        packed = pickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL)
+        packed = pickle.dumps(content)
         return cls(content, packed, hashlib.sha256(packed).hexdigest())
 
 
@@ -80,7 +80,7 @@ def outcomes(
     along = None if is_kept and len(shared.packed) > _SMALL else shared.packed
     waiting, held = deque(range(len(tasks))), list[int]()
     running, sending = dict[Future[Any], int](), dict[Future[Any], str]()
-    is_first = True
+    astray, is_first = Counter[str](), True
 
     def submit(call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         nonlocal is_first
@@ -94,6 +94,12 @@ def outcomes(
         is_first = False
         future.add_done_callback(ended.put)
         return future
+
+    def send() -> Future[Any]:
+        with warnings.catch_warnings():
+            # Dask advises to send large things once, which is what this does.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return submit(_receive, digest, shared.packed)
 
     try:
         # For the threads of this process, and for those that are forked from it. It stands in the `try`: Python 3.11
@@ -109,8 +115,9 @@ def outcomes(
                 continue
             has_answer = not future.cancelled() and future.exception() is None
             if future in sending:
-                del sending[future]
+                process = sending.pop(future)
                 if has_answer:
+                    astray[process] += future.result() != process
                     waiting.extendleft(reversed(held))
                 else:
                     yield from ((place, future) for place in held)
@@ -120,10 +127,9 @@ def outcomes(
             if has_answer and isinstance(lacking := future.result(), _Lacking):
                 held.append(place)
                 if lacking.process not in sending.values():
-                    with warnings.catch_warnings():
-                        # Dask advises to send large things once, which is what this does.
-                        warnings.filterwarnings("ignore", message="Sending large graph")
-                        sending[submit(_receive, digest, shared.packed)] = lacking.process
+                    # An executor that prefers another process for one call takes more of them for several at a time.
+                    for _ in range(2 ** astray[lacking.process]):
+                        sending[send()] = lacking.process
             else:
                 yield place, future
     finally:
@@ -147,13 +153,18 @@ def _call(function: Callable[[Any, Any], Any], digest: str, packed: bytes | None
     shared = _KEPT.get(digest)
     if shared is None:
         if packed is None:
-            return _Lacking(f"{platform.node()} {os.getpid()}")
+            return _Lacking(_process())
         shared = _unpacked(digest, packed)
     return function(shared.content, task)
 
 
-def _receive(digest: str, packed: bytes) -> None:
+def _receive(digest: str, packed: bytes) -> str:
     _unpacked(digest, packed)
+    return _process()
+
+
+def _process() -> str:
+    return f"{platform.node()} {os.getpid()}"
 
 
 def _unpacked(digest: str, packed: bytes) -> Shared:

@@ -1,6 +1,7 @@
 """What goes to an executor: what is shared once per process, calls that are taken back, calls that cannot be made."""
 
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -22,10 +23,6 @@ def entry(shared, place):
     return float(shared[place]), os.getpid()
 
 
-def pid(shared, place):
-    return os.getpid()
-
-
 def refused(shared, place):
     raise AssertionError("not called")
 
@@ -37,23 +34,19 @@ class Refuses:
         return int, ("not a number" + " " * 100_000,)
 
 
-class Counting:
-    """Any executor, and the bytes that go to it."""
+class Counting(Executor):
+    """Another executor, and the bytes that go to it."""
 
-    def __init_subclass__(cls):
-        def submit(self, call, /, *arguments):
-            self.sent = getattr(self, "sent", 0) + sum(len(each) for each in arguments if isinstance(each, bytes))
-            return super(cls, self).submit(call, *arguments)
+    def __init__(self, executor):
+        self.executor, self.sent = executor, 0
 
-        cls.submit = submit
-
-
-class Processes(Counting, ProcessPoolExecutor):
-    pass
+    def submit(self, call, /, *arguments):
+        self.sent += sum(len(each) for each in arguments if isinstance(each, bytes))
+        return self.executor.submit(call, *arguments)
 
 
-class Threads(Counting, ThreadPoolExecutor):
-    pass
+def processes(count, start="spawn"):
+    return ProcessPoolExecutor(count, mp_context=get_context(start))
 
 
 def answers(executor, function, content, tasks=TASKS):
@@ -61,30 +54,36 @@ def answers(executor, function, content, tasks=TASKS):
     return [found[place].result() for place in range(len(tasks))]
 
 
-@pytest.mark.parametrize("start", ["spawn", "forkserver"])
-def test_what_is_shared_goes_once_to_every_process(start):
-    with Processes(2, mp_context=get_context(start)) as pool:
+def dask():
+    return pytest.importorskip("distributed").Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
+
+
+@pytest.mark.parametrize("kind", ["spawn", "dask"])
+def test_what_is_shared_goes_once_to_every_process(kind):
+    with dask() if kind == "dask" else processes(2, kind) as workers:
+        pool = Counting(workers.get_executor() if kind == "dask" else workers)
         values, pids = zip(*answers(pool, entry, BIG), strict=True)
         assert values == tuple(BIG[:120])
-        # A process that already has it may take the bytes that another one needs.
-        assert len(set(pids)) <= round(pool.sent / BIG.nbytes) <= 4
-        # All have it now, unless a second one has come too late for the first sweep.
+        # A process that already has it may take the bytes that another one lacks.
+        assert len(set(pids)) <= round(pool.sent / BIG.nbytes) <= 6
+        # All have it now, but for a process that came too late for the first calls.
         before = pool.sent
         answers(pool, entry, BIG)
-        assert pool.sent - before < 1.01 * BIG.nbytes
+        assert round((pool.sent - before) / BIG.nbytes) <= 3
 
 
-@pytest.mark.parametrize("pool", [Threads(2), Processes(2, mp_context=get_context("fork"))], ids=["threads", "fork"])
-def test_nothing_is_sent_to_where_it_is(pool):
-    with pool:
+@pytest.mark.parametrize("start", ["threads", "fork"])
+def test_nothing_is_sent_to_where_it_is(start):
+    with ThreadPoolExecutor(2) if start == "threads" else processes(2, start) as workers:
+        pool = Counting(workers)
         assert [value for value, _ in answers(pool, entry, BIG)] == BIG[:120].tolist()
         assert pool.sent == 0
     assert not executors._KEPT
 
 
-@pytest.mark.skipif(not hasattr(ProcessPoolExecutor(1), "_max_tasks_per_child"), reason="from Python 3.11 on")
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="max_tasks_per_child is of Python 3.11")
 def test_processes_that_end_after_every_call_are_sent_it_with_every_call():
-    with Processes(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
         values, pids = zip(*answers(pool, entry, BIG, TASKS[:3]), strict=True)
         assert values == tuple(BIG[:3]) and len(set(pids)) == 3
 
@@ -93,7 +92,7 @@ class LastFirst(Executor):
     """One process, which takes the last call first."""
 
     def __init__(self):
-        self.pool, self.calls, self.has_calls = processes(1), deque(), threading.Semaphore(0)
+        self.pool, self.calls, self.has_calls = Counting(processes(1)), deque(), threading.Semaphore(0)
         threading.Thread(target=self.serve, daemon=True).start()
 
     def submit(self, call, /, *arguments):
@@ -106,10 +105,6 @@ class LastFirst(Executor):
         while self.has_calls.acquire():
             future, call, arguments = self.calls.pop()
             future.set_result(self.pool.submit(call, *arguments).result())
-
-
-def processes(count):
-    return Processes(count, mp_context=get_context("spawn"))
 
 
 def test_the_order_in_which_an_executor_takes_calls_is_its_own():

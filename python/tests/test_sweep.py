@@ -68,6 +68,11 @@ def arrays(x, seed):
     return {"rates": rates, "last": rates[-1]}
 
 
+class UserPolicy:
+    def __init__(self):
+        self.allocate = lambda now, flows: None
+
+
 def slow(x, seed):
     time.sleep(0.3)
     return {"y": x}
@@ -218,18 +223,92 @@ def test_ctrl_c_ends_it_within_a_second(executor, reaches):
         program.communicate(timeout=60)
 
 
+def delay(policy, load, seed):
+    return {"delay": {"max-min": 2.0, "srpt": 1.0}[policy] * load * 10.0**seed * (1 + seed) ** (policy == "srpt")}
+
+
+def test_ratios_are_within_a_seed():
+    grid = {"policy": ["max-min", "srpt"], "load": [0.25, 0.5]}
+    sweep = netnum.sim.sweep(delay, grid, seeds=3)
+    # The ratios are 2, 1 and 2/3. Student's t of 2 degrees of freedom at 97.5 % is 4.303.
+    logs = np.log([2, 1, 2 / 3])
+    half = 4.302653 * logs.std(ddof=1) / np.sqrt(3)
+    ratios = sweep.ratios(to={"policy": "srpt"})
+    assert list(ratios.columns) == ["policy", "load", "seeds", "delay", "delay_low", "delay_high"]
+    assert ratios.policy.tolist() == ["max-min"] * 2 and ratios.load.tolist() == [0.25, 0.5]
+    np.testing.assert_allclose(ratios.delay, np.exp(logs.mean()), rtol=1e-12)
+    np.testing.assert_allclose(ratios.delay_low, np.exp(logs.mean() - half), rtol=1e-6)
+    np.testing.assert_allclose(ratios.delay_high, np.exp(logs.mean() + half), rtol=1e-6)
+    inverse = sweep.ratios(to={"policy": "max-min"})
+    np.testing.assert_allclose(inverse.delay * ratios.delay, 1.0)
+    np.testing.assert_allclose(inverse.delay_low * ratios.delay_high, 1.0)
+    to_one = sweep.ratios(to={"policy": "srpt", "load": 0.25})
+    assert to_one[["policy", "load"]].values.tolist() == [["max-min", 0.25], ["max-min", 0.5], ["srpt", 0.5]]
+    np.testing.assert_allclose(to_one.delay / np.exp(logs.mean()), [1, 2, 2 / np.exp(logs.mean())])
+    # Equal ratios of all seeds leave no interval, however much the seeds differ.
+    np.testing.assert_allclose(to_one[["delay_low", "delay_high"]].iloc[2], 2.0)
+
+
+def test_ratios_leave_out_seeds_that_have_failed_and_know_no_sign():
+    def task(kind, seed):
+        if (kind, seed) == ("a", 1):
+            raise ValueError
+        return {"y": 1.0 + seed + (kind == "a"), "zero": 0, "name": kind}
+
+    (row,) = netnum.sim.sweep(task, {"kind": ["a", "b"]}, seeds=2).ratios(to={"kind": "b"}).to_dict("records")
+    assert row["seeds"] == 1 and row["y"] == pytest.approx(2.0)
+    assert np.isnan([row["y_low"], row["y_high"], row["zero"]]).all() and "name_low" not in row
+
+
+def test_bad_ratios_are_named():
+    sweep = netnum.sim.sweep(delay, {"policy": ["max-min", "srpt"], "load": [0.5]}, seeds=2)
+    with pytest.raises(netnum.NumError, match=r"the grid has no parameter 'polcy', did you mean 'policy'\?"):
+        sweep.ratios(to={"polcy": "srpt"})
+    with pytest.raises(netnum.NumError, match="no point of the grid has 'pias' for 'policy'"):
+        sweep.ratios(to={"policy": "pias"})
+    with pytest.raises(netnum.NumError, match="level is 0"):
+        sweep.ratios(to={"policy": "srpt"}, level=0)
+    with pytest.raises(TypeError, match="to must be a mapping of names to values, not 'srpt'"):
+        sweep.ratios(to="srpt")
+
+
+def test_a_result_that_a_checkpoint_cannot_hold_is_that_tasks_error(tmp_path):
+    def task(x, seed):
+        return {"y": {1} if x == 2 else x}
+
+    sweep = netnum.sim.sweep(task, {"x": [1, 2, 3]}, checkpoint=tmp_path / "sweep.jsonl")
+    assert [row["error"] for row in sweep.rows][::2] == [None, None]
+    assert sweep.rows[1]["error"] == "TypeError: Object of type set is not JSON serializable (at x=2, seed=0)"
+
+
 def test_bad_input_is_named():
     sweep = netnum.sim.sweep
     with pytest.raises(netnum.NumError, match="named 'seed'"):
         sweep(square, {"seed": [1]})
     with pytest.raises(netnum.NumError, match=r"the grid has \[\] for 'x'"):
         sweep(square, {"x": []})
+    with pytest.raises(netnum.NumError, match="the grid has 3 for 'x'"):
+        sweep(square, {"x": 3})
+    with pytest.raises(TypeError, match="grid must be a mapping of names to sequences of values, not list"):
+        sweep(square, ["x"])
     with pytest.raises(netnum.NumError, match="no seeds"):
         sweep(square, {"x": [1]}, seeds=0)
+    with pytest.raises(TypeError, match=r"seeds must be a number or a sequence of them, not 2\.0"):
+        sweep(square, {"x": [1]}, seeds=2.0)
+    with pytest.raises(TypeError, match="the function of a sweep must be callable, not 'square'"):
+        sweep("square", {"x": [1]})
+    with pytest.raises(TypeError, match=r"executor must be an Executor of concurrent\.futures, not <class"):
+        sweep(square, {"x": [1]}, executor=ProcessPoolExecutor)
     with ThreadPoolExecutor(1) as pool:
         with pytest.raises(netnum.NumError, match="must pickle"):
             sweep(lambda x, seed: {}, {"x": [1]}, executor=pool)
         with pytest.raises(netnum.NumError, match="does not pickle"):
             sweep(square, {"x": [lambda: 1]}, executor=pool)
+        with pytest.raises(netnum.NumError, match="what a sweep shares must pickle"):
+            sweep(total, {"x": [1]}, shared=lambda: 1, executor=pool)
+        with pytest.raises(netnum.NumError, match=r"^task {.*} does not pickle"):
+            sweep(square, {"x": [UserPolicy()]}, executor=pool)
+    with pytest.raises(netnum.NumError, match="the executor takes no calls: RuntimeError: cannot schedule"):
+        sweep(square, {"x": [1]}, executor=pool)
     assert "mapping" in sweep(lambda x, seed: 1, {"x": [1]}).rows[0]["error"]
     assert "'x', which is a parameter" in sweep(lambda x, seed: {"x": 1}, {"x": [1]}).rows[0]["error"]

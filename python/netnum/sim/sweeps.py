@@ -95,13 +95,13 @@ class Sweep:
         """
         if not 0 < level < 1:
             raise NumError(f"level is {level}, expected a number between 0 and 1")
-        table = []
+        table, numbers = [], self._numbers()
         for rows in self._points(self.rows, self.parameters).values():
             good = [row for row in rows if row["error"] is None]
             line = {name: rows[0][name] for name in self.parameters} | {"seeds": len(good)}
-            for name in self._numbers():
-                numbers = [row[name] for row in good if isinstance(row.get(name), (int, float))]
-                line[name], line[f"{name}_ci"] = _mean(numbers, level)
+            for name in numbers:
+                values = [row[name] for row in good if isinstance(row.get(name), (int, float))]
+                line[name], line[f"{name}_ci"] = _mean(values, level)
             table.append(line)
         return frames.imported().DataFrame(table)
 
@@ -128,6 +128,8 @@ class Sweep:
         ------
         NumError
             For a parameter or a value that the grid does not have, and for a level that is not between 0 and 1.
+        TypeError
+            For a `to` that is no mapping.
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
 
@@ -148,6 +150,8 @@ class Sweep:
         """
         if not 0 < level < 1:
             raise NumError(f"level is {level}, expected a number between 0 and 1")
+        if not isinstance(to, Mapping):
+            raise TypeError(f"to must be a mapping of names to values, not {to!r}")
         for name, value in to.items():
             if name not in self.parameters:
                 hint = did_you_mean(name, self.parameters) or f"expected one of {', '.join(self.parameters)}"
@@ -159,13 +163,13 @@ class Sweep:
         for row in self.rows:
             (divisors if all(row[name] == to[name] for name in to) else rest).append(row)
         by_point = self._points(divisors, others)
-        table = []
+        table, numbers = [], self._numbers()
         for rows in self._points(rest, self.parameters).values():
             of_seed = {row["seed"]: row for row in by_point[_key(rows[0], others)]}
             pairs = [(row, of_seed[row["seed"]]) for row in rows]
             pairs = [pair for pair in pairs if all(row["error"] is None for row in pair)]
             line = {name: rows[0][name] for name in self.parameters} | {"seeds": len(pairs)}
-            for name in self._numbers():
+            for name in numbers:
                 mean, half = _mean([_log_ratio(row.get(name), by.get(name)) for row, by in pairs], level)
                 with np.errstate(over="ignore"):
                     ends = np.exp([mean, mean - half, mean + half]).tolist()
@@ -223,9 +227,9 @@ def sweep(
     seeds : int or sequence of int
         How many, from 0, or which.
     shared : object, optional
-        What all tasks need and is large: a topology, a workload, a problem. It is pickled once, and sent once to every
-        process, which keeps the last one; less than 64 kB travel with every task, and anything does in a pool with
-        ``max_tasks_per_child``.
+        What all tasks need and is large: a topology, a workload, a problem. It is pickled once, sent to a process that
+        lacks it, and kept there until another one comes. Less than 64 kB travel with every task, as anything does in a
+        pool with ``max_tasks_per_child``.
     executor : concurrent.futures.Executor, optional
         A pool of processes, ``dask.distributed.Client.get_executor()``, ``mpi4py.futures.MPIPoolExecutor``, or any
         other. It stays open. By default the tasks run here, one after the other.

@@ -27,8 +27,8 @@ use crate::progress_bar::ProgressBar;
 /// Solve many problems at once, each on one thread of several: any problems, or one under many demands and capacities.
 ///
 /// The solutions have the same bits for any number of threads and on any executor; those of a sequence of problems are
-/// those of `solve`. Runs without the GIL; Ctrl-C raises KeyboardInterrupt at once. Utilities written in Python run one at a time, since
-/// only one thread can hold the GIL.
+/// those of `solve`. Runs without the GIL; Ctrl-C raises KeyboardInterrupt at once. Utilities written in Python run one
+/// at a time in threads, since only one thread can hold the GIL.
 ///
 /// Parameters
 /// ----------
@@ -72,7 +72,7 @@ use crate::progress_bar::ProgressBar;
 ///     one counts, and those after it are left out. Exceptions of a user-defined utility are raised unchanged, with
 ///     that number as a note (from Python 3.11 on).
 /// NumError
-///     With an executor: for a problem that does not pickle, for problems whose worker has died, with their numbers,
+///     With an executor: for a problem that does not pickle and for problems whose worker has died, with their numbers,
 ///     and for an executor that was shut down.
 /// TypeError
 ///     For an `executor` that is none.
