@@ -11,6 +11,7 @@ import hashlib
 import os
 import pickle
 import platform
+import uuid
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -85,7 +86,8 @@ def outcomes(
     def submit(call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         nonlocal is_first
         try:
-            future = executor.submit(call, *arguments)
+            # With a name of its own: Dask does not repeat a call whose arguments it has seen.
+            future = executor.submit(call, uuid.uuid4().hex, *arguments)
         except Exception as error:
             if is_first and isinstance(error, RuntimeError):
                 raise NumError(f"the executor takes no calls: {type(error).__name__}: {error}") from error
@@ -149,7 +151,7 @@ class _Lacking:
     process: str
 
 
-def _call(function: Callable[[Any, Any], Any], digest: str, packed: bytes | None, task: Any) -> Any:
+def _call(_name: str, function: Callable[[Any, Any], Any], digest: str, packed: bytes | None, task: Any) -> Any:
     shared = _KEPT.get(digest)
     if shared is None:
         if packed is None:
@@ -158,7 +160,7 @@ def _call(function: Callable[[Any, Any], Any], digest: str, packed: bytes | None
     return function(shared.content, task)
 
 
-def _receive(digest: str, packed: bytes) -> str:
+def _receive(_name: str, digest: str, packed: bytes) -> str:
     _unpacked(digest, packed)
     return _process()
 
