@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypedDict, final, overload
 
 import numpy as np
@@ -62,6 +63,7 @@ __all__ = [
     "simulate",
     "single_link",
     "solve",
+    "solve_chunk",
     "solve_many",
     "solve_part",
     "star",
@@ -312,6 +314,7 @@ def solve_many(
     warm_start: None = None,
     progress: bool = False,
     threads: int | None = None,
+    executor: Executor | None = None,
     **options: float,
 ) -> Solutions: ...
 @overload
@@ -328,8 +331,24 @@ def solve_many(
     warm_start: Solution | ArrayLike | Sequence[Solution | ArrayLike | None] | None = None,
     progress: bool = False,
     threads: int | None = None,
+    executor: Executor | None = None,
     **options: float,
 ) -> list[Solution]: ...
+def solve_chunk(
+    problems: Problem | Sequence[Problem],
+    method: str,
+    first: int,
+    *,
+    tol: float,
+    stop: Literal["rates", "gap", "kkt"],
+    max_iterations: int | None,
+    time_limit: float | None,
+    threads: int,
+    flow_caps: ArrayLike | None = None,
+    capacities: ArrayLike | None = None,
+    warm_start: Sequence[ArrayLike | None] | None = None,
+    **options: float,
+) -> list[Solution] | Solutions: ...
 
 @final
 class Progress:

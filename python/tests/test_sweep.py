@@ -2,7 +2,8 @@
 
 import os
 import signal
-import threading
+import subprocess
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_distributed import LAUNCHER, mpi
 
 import netnum
 from netnum.sim.sweeps import _quantile
@@ -47,12 +49,28 @@ def dies_once(folder, x, seed):
     return {"y": x}
 
 
+def kills(x, seed):
+    if x == 3:
+        os._exit(1)
+    return {"y": x}
+
+
 def total(base, x, seed):
     return {"y": base + x}
 
 
 def difference(base, x, seed):
     return {"y": base - x}
+
+
+def arrays(x, seed):
+    rates = np.arange(x, dtype=float)
+    return {"rates": rates, "last": rates[-1]}
+
+
+class UserPolicy:
+    def __init__(self):
+        self.allocate = lambda now, flows: None
 
 
 def slow(x, seed):
@@ -64,22 +82,51 @@ def processes(workers=2):
     return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
 
 
-def test_every_executor_gives_the_same_frame():
-    net = netnum.topology.leaf_spine(racks=2, servers_per_rack=4, spines=2)
-    here = netnum.sim.sweep(study, GRID, seeds=5, shared=net).to_pandas()
-    assert len(here) == 3 * 8 * 5 and here.error.isna().all()
-    assert list(here.columns) == ["policy", "load", "seed", "fct", "error"]
-    for pool in (processes(), ThreadPoolExecutor(3)):
-        with pool:
-            there = netnum.sim.sweep(study, GRID, seeds=5, shared=net, executor=pool).to_pandas()
-        pd.testing.assert_frame_equal(here, there)
+@pytest.fixture(scope="module")
+def net():
+    return netnum.topology.leaf_spine(racks=2, servers_per_rack=4, spines=2)
 
 
-def test_dask_gives_the_same_frame():
+@pytest.fixture(scope="module")
+def frame(net):
+    frame = netnum.sim.sweep(study, GRID, seeds=5, shared=net).to_pandas()
+    assert len(frame) == 3 * 8 * 5 and frame.error.isna().all()
+    assert list(frame.columns) == ["policy", "load", "seed", "fct", "error"]
+    return frame
+
+
+@pytest.fixture(scope="module")
+def dask():
     distributed = pytest.importorskip("distributed")
-    with distributed.Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as client:
-        there = netnum.sim.sweep(square, {"x": [1, 2, 3]}, seeds=2, executor=client.get_executor()).to_pandas()
-    pd.testing.assert_frame_equal(netnum.sim.sweep(square, {"x": [1, 2, 3]}, seeds=2).to_pandas(), there)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("start", ["spawn", "fork", "threads"])
+def test_every_executor_gives_the_same_frame(frame, net, start):
+    with ThreadPoolExecutor(3) if start == "threads" else ProcessPoolExecutor(2, mp_context=get_context(start)) as pool:
+        there = netnum.sim.sweep(study, GRID, seeds=5, shared=net, executor=pool).to_pandas()
+    pd.testing.assert_frame_equal(frame, there)
+
+
+def test_a_dask_cluster_of_two_workers_gives_the_same_frame(frame, net, dask):
+    there = netnum.sim.sweep(study, GRID, seeds=5, shared=net, executor=dask.get_executor()).to_pandas()
+    pd.testing.assert_frame_equal(frame, there)
+    with pytest.raises(TypeError, match=r"not <Client: .*: give its get_executor\(\)"):
+        netnum.sim.sweep(study, GRID, shared=net, executor=dask)
+
+
+def test_the_ranks_of_mpi_give_the_same_frame(frame, tmp_path):
+    mpi()
+    file = tmp_path / "frame.pickle"
+    program = [str(Path(__file__).with_name("sweep_program.py")), "frame", str(file)]
+    command = [LAUNCHER, "-n", "3", sys.executable, "-m", "mpi4py.futures", *program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pd.testing.assert_frame_equal(frame, pd.read_pickle(file))
 
 
 def test_means_and_confidence_intervals_are_over_the_seeds():
@@ -133,9 +180,13 @@ def test_a_checkpoint_knows_the_function_and_what_was_shared(tmp_path):
         netnum.sim.sweep(total, grid, shared=lambda: 1, checkpoint=file)
 
 
-def test_an_array_in_the_place_of_a_number_is_named():
-    (row,) = netnum.sim.sweep(lambda x, seed: {"rates": np.zeros(2)}, {"x": [1]}).rows
-    assert row["error"].startswith("TypeError: the function returns an array as 'rates'")
+def test_arrays_come_as_lists_before_and_after_a_checkpoint(tmp_path):
+    file = tmp_path / "sweep.jsonl"
+    fresh = netnum.sim.sweep(arrays, {"x": [1, 2]}, checkpoint=file).to_pandas()
+    pd.testing.assert_frame_equal(fresh, netnum.sim.sweep(arrays, {"x": [1, 2]}, checkpoint=file).to_pandas())
+    assert fresh.rates.tolist() == [[0.0], [0.0, 1.0]] and fresh["last"].tolist() == [0.0, 1.0]
+    assert fresh.explode("rates").rates.tolist() == [0.0, 0.0, 1.0]
+    assert "rates" not in netnum.sim.sweep(arrays, {"x": [1, 2]}).means()
 
 
 def test_a_worker_that_dies_is_reported_and_the_sweep_resumes(tmp_path):
@@ -148,13 +199,86 @@ def test_a_worker_that_dies_is_reported_and_the_sweep_resumes(tmp_path):
     assert [row["y"] for row in sweep.rows] == grid["x"] and not sweep.failed
 
 
-def test_ctrl_c_ends_it_within_a_second():
-    with ThreadPoolExecutor(2) as pool:
-        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        began = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            netnum.sim.sweep(slow, {"x": list(range(200))}, executor=pool)
-        assert time.monotonic() - began < 1.5
+def test_dask_starts_a_worker_again_and_names_a_task_that_kills_every_one(dask):
+    sweep = netnum.sim.sweep(kills, {"x": [1, 2, 3, 4]}, executor=dask.get_executor())
+    assert [row["error"] is None for row in sweep.rows] == [True, True, False, True]
+    assert "KilledWorker" in sweep.rows[2]["error"] and "(at x=3, seed=0)" in sweep.rows[2]["error"]
+
+
+@pytest.mark.parametrize("reaches", ["parent", "group"])
+@pytest.mark.parametrize("executor", ["threads", "spawn", "fork", "dask"])
+def test_ctrl_c_ends_it_within_a_second(executor, reaches):
+    """A terminal interrupts the whole group of processes, ``kill -INT`` and a notebook the parent alone."""
+    if executor == "dask":
+        pytest.importorskip("distributed")
+    command = [sys.executable, str(Path(__file__).with_name("sweep_program.py")), "interrupted", executor]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as program:
+        assert program.stdout.readline() == "runs\n"
+        time.sleep(0.5)
+        pressed = time.time()
+        (os.kill if reaches == "parent" else os.killpg)(program.pid, signal.SIGINT)
+        word, when = program.stdout.readline().split()
+        assert word == "interrupted" and float(when) - pressed < 1
+        program.communicate(timeout=60)
+
+
+def delay(policy, load, seed):
+    return {"delay": {"max-min": 2.0, "srpt": 1.0}[policy] * load * 10.0**seed * (1 + seed) ** (policy == "srpt")}
+
+
+def test_ratios_are_within_a_seed():
+    grid = {"policy": ["max-min", "srpt"], "load": [0.25, 0.5]}
+    sweep = netnum.sim.sweep(delay, grid, seeds=3)
+    # The ratios are 2, 1 and 2/3. Student's t of 2 degrees of freedom at 97.5 % is 4.303.
+    logs = np.log([2, 1, 2 / 3])
+    half = 4.302653 * logs.std(ddof=1) / np.sqrt(3)
+    ratios = sweep.ratios(to={"policy": "srpt"})
+    assert list(ratios.columns) == ["policy", "load", "seeds", "delay", "delay_low", "delay_high"]
+    assert ratios.policy.tolist() == ["max-min"] * 2 and ratios.load.tolist() == [0.25, 0.5]
+    np.testing.assert_allclose(ratios.delay, np.exp(logs.mean()), rtol=1e-12)
+    np.testing.assert_allclose(ratios.delay_low, np.exp(logs.mean() - half), rtol=1e-6)
+    np.testing.assert_allclose(ratios.delay_high, np.exp(logs.mean() + half), rtol=1e-6)
+    inverse = sweep.ratios(to={"policy": "max-min"})
+    np.testing.assert_allclose(inverse.delay * ratios.delay, 1.0)
+    np.testing.assert_allclose(inverse.delay_low * ratios.delay_high, 1.0)
+    to_one = sweep.ratios(to={"policy": "srpt", "load": 0.25})
+    assert to_one[["policy", "load"]].values.tolist() == [["max-min", 0.25], ["max-min", 0.5], ["srpt", 0.5]]
+    np.testing.assert_allclose(to_one.delay / np.exp(logs.mean()), [1, 2, 2 / np.exp(logs.mean())])
+    # Equal ratios of all seeds leave no interval, however much the seeds differ.
+    np.testing.assert_allclose(to_one[["delay_low", "delay_high"]].iloc[2], 2.0)
+
+
+def test_ratios_leave_out_seeds_that_have_failed_and_know_no_sign():
+    def task(kind, seed):
+        if (kind, seed) == ("a", 1):
+            raise ValueError
+        return {"y": 1.0 + seed + (kind == "a"), "zero": 0, "name": kind}
+
+    (row,) = netnum.sim.sweep(task, {"kind": ["a", "b"]}, seeds=2).ratios(to={"kind": "b"}).to_dict("records")
+    assert row["seeds"] == 1 and row["y"] == pytest.approx(2.0)
+    assert np.isnan([row["y_low"], row["y_high"], row["zero"]]).all() and "name_low" not in row
+
+
+def test_bad_ratios_are_named():
+    sweep = netnum.sim.sweep(delay, {"policy": ["max-min", "srpt"], "load": [0.5]}, seeds=2)
+    with pytest.raises(netnum.NumError, match=r"the grid has no parameter 'polcy', did you mean 'policy'\?"):
+        sweep.ratios(to={"polcy": "srpt"})
+    with pytest.raises(netnum.NumError, match="no point of the grid has 'pias' for 'policy'"):
+        sweep.ratios(to={"policy": "pias"})
+    with pytest.raises(netnum.NumError, match="level is 0"):
+        sweep.ratios(to={"policy": "srpt"}, level=0)
+    with pytest.raises(TypeError, match="to must be a mapping of names to values, not 'srpt'"):
+        sweep.ratios(to="srpt")
+
+
+def test_a_result_that_a_checkpoint_cannot_hold_is_that_tasks_error(tmp_path):
+    def task(x, seed):
+        return {"y": {1} if x == 2 else x}
+
+    sweep = netnum.sim.sweep(task, {"x": [1, 2, 3]}, checkpoint=tmp_path / "sweep.jsonl")
+    assert [row["error"] for row in sweep.rows][::2] == [None, None]
+    assert sweep.rows[1]["error"] == "TypeError: Object of type set is not JSON serializable (at x=2, seed=0)"
 
 
 def test_bad_input_is_named():
@@ -163,12 +287,28 @@ def test_bad_input_is_named():
         sweep(square, {"seed": [1]})
     with pytest.raises(netnum.NumError, match=r"the grid has \[\] for 'x'"):
         sweep(square, {"x": []})
+    with pytest.raises(netnum.NumError, match="the grid has 3 for 'x'"):
+        sweep(square, {"x": 3})
+    with pytest.raises(TypeError, match="grid must be a mapping of names to sequences of values, not list"):
+        sweep(square, ["x"])
     with pytest.raises(netnum.NumError, match="no seeds"):
         sweep(square, {"x": [1]}, seeds=0)
+    with pytest.raises(TypeError, match=r"seeds must be a number or a sequence of them, not 2\.0"):
+        sweep(square, {"x": [1]}, seeds=2.0)
+    with pytest.raises(TypeError, match="the function of a sweep must be callable, not 'square'"):
+        sweep("square", {"x": [1]})
+    with pytest.raises(TypeError, match=r"executor must be an Executor of concurrent\.futures, not <class"):
+        sweep(square, {"x": [1]}, executor=ProcessPoolExecutor)
     with ThreadPoolExecutor(1) as pool:
         with pytest.raises(netnum.NumError, match="must pickle"):
             sweep(lambda x, seed: {}, {"x": [1]}, executor=pool)
         with pytest.raises(netnum.NumError, match="does not pickle"):
             sweep(square, {"x": [lambda: 1]}, executor=pool)
+        with pytest.raises(netnum.NumError, match="what a sweep shares must pickle"):
+            sweep(total, {"x": [1]}, shared=lambda: 1, executor=pool)
+        with pytest.raises(netnum.NumError, match=r"^task {.*} does not pickle"):
+            sweep(square, {"x": [UserPolicy()]}, executor=pool)
+    with pytest.raises(netnum.NumError, match="the executor takes no calls: RuntimeError: cannot schedule"):
+        sweep(square, {"x": [1]}, executor=pool)
     assert "mapping" in sweep(lambda x, seed: 1, {"x": [1]}).rows[0]["error"]
     assert "'x', which is a parameter" in sweep(lambda x, seed: {"x": 1}, {"x": [1]}).rows[0]["error"]

@@ -99,7 +99,7 @@ impl Scenarios<'_> {
     /// is in its own result.
     pub fn solve(&self, threads: NonZeroUsize, observer: &impl BatchObserver) -> Result<()> {
         let count = self.count()?;
-        let together = count.div_ceil(LEAST_GROUPS).clamp(1, MOST_TOGETHER);
+        let together = Self::together(count);
         let (groups, tokens) = (count.div_ceil(together), Tokens::in_force());
         pool(threads, groups)?.install(|| {
             (0..groups).into_par_iter().with_max_len(1).for_each(|group| {
@@ -107,6 +107,22 @@ impl Scenarios<'_> {
                 tokens.clone().scope(|| self.solve_group(first..count.min(first + together), observer));
             });
         });
+        Ok(())
+    }
+
+    /// How many of so many scenarios one solver goes through, one after the other: the first of them are a group, and
+    /// so on.
+    pub fn together(count: usize) -> usize {
+        count.div_ceil(LEAST_GROUPS).clamp(1, MOST_TOGETHER)
+    }
+
+    /// Solves all of them as one group, on this thread: `solve` does the same with every group of
+    /// [`together`](Self::together).
+    ///
+    /// # Errors
+    /// Those of [`count`](Self::count).
+    pub fn solve_in_turn(&self, observer: &impl BatchObserver) -> Result<()> {
+        self.solve_group(0..self.count()?, observer);
         Ok(())
     }
 

@@ -92,6 +92,35 @@ fn the_bits_do_not_depend_on_the_threads() {
 }
 
 #[test]
+fn groups_by_themselves_have_the_bits_of_all_scenarios() {
+    let (options, settings) = (BTreeMap::new(), Settings::default());
+    for count in [7, 50] {
+        let (problem, caps) = network(count);
+        let of = |caps| Scenarios {
+            problem: &problem,
+            flow_caps: Some(caps),
+            capacities: None,
+            method: "fast-ned",
+            options: &options,
+            settings: &settings,
+        };
+        let mut in_groups = Vec::new();
+        for rows in caps.chunks(Scenarios::together(count) * problem.flows()) {
+            let group = of(rows);
+            let answers: Answers = Mutex::new((0..group.count().unwrap()).map(|_| None).collect());
+            group.solve_in_turn(&answers).unwrap();
+            in_groups.extend(answers.into_inner().unwrap().into_iter().map(Option::unwrap));
+        }
+        let together = answers(&of(&caps), 2);
+        assert_eq!(in_groups.len(), together.len());
+        for (one, other) in in_groups.into_iter().zip(together) {
+            let (one, other) = (one.unwrap(), other.unwrap());
+            assert_eq!((one.iterations, one.rates, one.prices), (other.iterations, other.rates, other.prices));
+        }
+    }
+}
+
+#[test]
 fn matrices_that_do_not_fit_and_bad_entries_are_named() {
     let paths = Paths::from_lists([[0], [0]]);
     let problem = Problem::new(vec![1.0], paths, AlphaFair::proportional()).unwrap();

@@ -8,23 +8,23 @@ import json
 import math
 import pickle
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import frames
+import numpy as np
+
+from .. import executors, frames
 from .._core import NumError
+from .._messages import did_you_mean
 from ..progress import bar
 
 if TYPE_CHECKING:
     import pandas
-
-_PAUSE = 0.1
-"""Seconds between two looks at the tasks that run."""
-_OPEN = 64
-"""Tasks that are given to an executor at a time: few enough to take back, and more than most machines have cores."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -95,20 +95,100 @@ class Sweep:
         """
         if not 0 < level < 1:
             raise NumError(f"level is {level}, expected a number between 0 and 1")
-        values = [name for name in self._columns() if name not in (*self.parameters, "seed", "error")]
-        points: dict[str, list[dict[str, Any]]] = {}
-        for row in self.rows:
-            points.setdefault(repr([row[name] for name in self.parameters]), []).append(row)
-        table = []
-        for rows in points.values():
+        table, numbers = [], self._numbers()
+        for rows in self._points(self.rows, self.parameters).values():
             good = [row for row in rows if row["error"] is None]
             line = {name: rows[0][name] for name in self.parameters} | {"seeds": len(good)}
-            for name in values:
-                numbers = [row[name] for row in good if isinstance(row.get(name), (int, float))]
-                line[name] = statistics.fmean(numbers) if numbers else math.nan
-                line[f"{name}_ci"] = _half_width(numbers, level)
+            for name in numbers:
+                values = [row[name] for row in good if isinstance(row.get(name), (int, float))]
+                line[name], line[f"{name}_ci"] = _mean(values, level)
             table.append(line)
         return frames.imported().DataFrame(table)
+
+    def ratios(self, to: Mapping[str, Any], level: float = 0.95) -> pandas.DataFrame:
+        """Ratios to other points of the grid within a seed, such as of every policy to one, under the same workloads.
+
+        Parameters
+        ----------
+        to : mapping of str to value
+            Of the points that the others are divided by, such as ``{"policy": "srpt"}``: each point by the one that
+            has these values in the place of its own.
+        level : float
+            As of `means`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per point that is not divided by: the parameters, ``seeds`` (in which neither task has failed), and
+            for every number that the function returns the geometric mean of its ratios over the seeds, with the ends of
+            the confidence interval as ``…_low`` and ``…_high``. These are nan for a single seed, and all are where a
+            number is not above 0.
+
+        Raises
+        ------
+        NumError
+            For a parameter or a value that the grid does not have, and for a level that is not between 0 and 1.
+        TypeError
+            For a `to` that is no mapping.
+        ImportError
+            Without pandas: ``pip install "netnum[frames]"``.
+
+        Notes
+        -----
+        Mean and interval are those of the logarithms of the ratios, by Student's distribution, and their exponentials.
+        The reciprocals have the reciprocal mean, which is not so for a mean of ratios. Where the seeds vary more than
+        the policies within a seed, the interval is far narrower than those of `means` suggest.
+
+        Examples
+        --------
+        >>> def delay(policy, seed):
+        ...     return {"delay": {"fair": 2.0, "srpt": 1.0}[policy] * 10.0**seed}
+        >>> sweep = netnum.sim.sweep(delay, {"policy": ["fair", "srpt"]}, seeds=3)
+        >>> sweep.ratios(to={"policy": "srpt"}).round(3)
+          policy  seeds  delay  delay_low  delay_high
+        0   fair      3    2.0        2.0         2.0
+        """
+        if not 0 < level < 1:
+            raise NumError(f"level is {level}, expected a number between 0 and 1")
+        if not isinstance(to, Mapping):
+            raise TypeError(f"to must be a mapping of names to values, not {to!r}")
+        for name, value in to.items():
+            if name not in self.parameters:
+                hint = did_you_mean(name, self.parameters) or f"expected one of {', '.join(self.parameters)}"
+                raise NumError(f"the grid has no parameter {name!r}, {hint}")
+            if not any(row[name] == value for row in self.rows):
+                raise NumError(f"no point of the grid has {value!r} for {name!r}")
+        others = [name for name in self.parameters if name not in to]
+        divisors, rest = list[dict[str, Any]](), list[dict[str, Any]]()
+        for row in self.rows:
+            (divisors if all(row[name] == to[name] for name in to) else rest).append(row)
+        by_point = self._points(divisors, others)
+        table, numbers = [], self._numbers()
+        for rows in self._points(rest, self.parameters).values():
+            of_seed = {row["seed"]: row for row in by_point[_key(rows[0], others)]}
+            pairs = [(row, of_seed[row["seed"]]) for row in rows]
+            pairs = [pair for pair in pairs if all(row["error"] is None for row in pair)]
+            line = {name: rows[0][name] for name in self.parameters} | {"seeds": len(pairs)}
+            for name in numbers:
+                mean, half = _mean([_log_ratio(row.get(name), by.get(name)) for row, by in pairs], level)
+                with np.errstate(over="ignore"):
+                    ends = np.exp([mean, mean - half, mean + half]).tolist()
+                line[name], line[f"{name}_low"], line[f"{name}_high"] = ends
+            table.append(line)
+        return frames.imported().DataFrame(table)
+
+    @staticmethod
+    def _points(rows: list[dict[str, Any]], parameters: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """The rows of every point of some parameters, in order."""
+        points: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            points.setdefault(_key(row, parameters), []).append(row)
+        return points
+
+    def _numbers(self) -> list[str]:
+        """The names under which the function returns numbers."""
+        values = [name for name in self._columns() if name not in (*self.parameters, "seed", "error")]
+        return [name for name in values if any(isinstance(row.get(name), (int, float)) for row in self.rows)]
 
     def _columns(self) -> list[str]:
         names = [*self.parameters, "seed"]
@@ -133,21 +213,23 @@ def sweep(
     """Call a function at every point of a grid and for every seed, here or on an executor.
 
     A task that raises is a row with an error, and the others go on. Ctrl-C takes back the tasks that have not begun and
-    raises KeyboardInterrupt; what is done by then is in the checkpoint.
+    raises KeyboardInterrupt; what is done by then is in the checkpoint. An executor cannot end a task that runs.
 
     Parameters
     ----------
     function : callable
         Called as ``function(**point, seed=seed)``, or ``function(shared, **point, seed=seed)`` where `shared` is given.
-        Returns a mapping of names to numbers, strings or lists of them. Other processes import it, so that it stands at
-        the top of a module.
+        Returns a mapping of names to numbers, strings, or lists or arrays of them; arrays come as lists
+        (``to_pandas().explode("rates")`` has a row per entry) and have no mean. Other processes import it, so that it
+        stands at the top of a module.
     grid : mapping of str to sequence
         The values of every parameter, such as ``{"policy": ["max-min", "srpt"], "load": [0.3, 0.6]}``.
     seeds : int or sequence of int
         How many, from 0, or which.
     shared : object, optional
-        What all tasks need and is large: a topology, a workload, a problem. It is pickled once, and unpickled once in
-        every process, which keeps the last one.
+        What all tasks need and is large: a topology, a workload, a problem. It is pickled once, sent to a process that
+        lacks it, and kept there until another one comes. Less than 64 kB travel with every task, as anything does in a
+        pool with ``max_tasks_per_child``.
     executor : concurrent.futures.Executor, optional
         A pool of processes, ``dask.distributed.Client.get_executor()``, ``mpi4py.futures.MPIPoolExecutor``, or any
         other. It stays open. By default the tasks run here, one after the other.
@@ -166,7 +248,10 @@ def sweep(
     ------
     NumError
         For an empty grid, a parameter named ``seed`` or ``error``, a function, a point or a shared object that does not
-        pickle, or a checkpoint of another sweep.
+        pickle, a checkpoint of another sweep, or an executor that was shut down.
+    TypeError
+        For a function that cannot be called, a `grid` that is no mapping, `seeds` that are no numbers, and an
+        `executor` that is none.
 
     Examples
     --------
@@ -180,125 +265,86 @@ def sweep(
     >>> table.shape, table.error.isna().all()
     ((8, 5), np.True_)
     """
+    if not callable(function):
+        raise TypeError(f"the function of a sweep must be callable, not {function!r}")
     tasks = _tasks(grid, seeds)
-    packed = b""
+    if executor is not None:
+        executors.expect_executor(executor)
+        _expect_pickles(function, tasks)
+    packed = executors.Shared(shared, b"", "")
     if executor is not None or checkpoint is not None:
         try:
-            # Once for all tasks, of which each process unpickles it once.
-            packed = pickle.dumps(shared)
+            packed = executors.Shared.of(shared)
         except Exception as error:
             why = "with a checkpoint, " if executor is None else ""
             raise NumError(f"{why}what a sweep shares must pickle: {error}") from error
-    digest = hashlib.sha256(packed).hexdigest()
-    done = _Checkpoint(checkpoint, tasks, function, digest)
-    left = [number for number in range(len(tasks)) if number not in done.results]
-    shown = bar("sweep", (len(tasks),)) if progress else None
+    done = _Checkpoint(checkpoint, tasks, function, packed.digest)
     rows = dict(done.results)
-
-    def finish(number: int, result: dict[str, Any]) -> None:
-        rows[number] = result
-        done.write(number, result)
-        if shown is not None:
-            shown.show(len(rows))
-
+    places = [place for place in range(len(tasks)) if place not in rows]
+    left = [tasks[place] for place in places]
+    answer = partial(_answer, function)
+    calls = executors.here(answer, shared, left)
+    if executor is not None:
+        calls = executors.outcomes(executor, answer, packed, left)
+    shown = bar("sweep", (len(tasks),)) if progress else None
     try:
-        if executor is None:
-            for number in left:
+        with closing(calls):
+            for number, future in calls:
+                place = places[number]
                 try:
-                    answer = _answer(function, shared, tasks[number])
+                    rows[place] = future.result()
+                    done.write(place, rows[place])
                 except Exception as error:
-                    answer = _failure(error, tasks[number])
-                finish(number, answer)
-        else:
-            _run(executor, function, (digest, packed), tasks, left, finish)
+                    rows[place] = _failure(error, tasks[place])
+                    done.write(place, rows[place])
+                if shown is not None:
+                    shown.show(len(rows))
     finally:
         done.close()
         if shown is not None:
             shown.close()
-    return Sweep(tuple(grid), [tasks[number] | rows[number] for number in range(len(tasks))])
+    return Sweep(tuple(grid), [task | rows[place] for place, task in enumerate(tasks)])
 
 
 def _tasks(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> list[dict[str, Any]]:
-    every = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+    if not isinstance(grid, Mapping):
+        raise TypeError(f"grid must be a mapping of names to sequences of values, not {type(grid).__name__}")
     for name, values in grid.items():
         if name in ("seed", "error"):
             raise NumError(f"a parameter of the grid is named {name!r}, which a sweep uses itself")
-        if isinstance(values, str) or len(values) == 0:
+        if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
             raise NumError(f"the grid has {values!r} for {name!r}, expected one value at least, in a sequence")
+    try:
+        every = list(seeds if isinstance(seeds, Iterable) else range(seeds))
+    except TypeError:
+        raise TypeError(f"seeds must be a number or a sequence of them, not {seeds!r}") from None
     if not every:
         raise NumError("there are no seeds, expected one at least")
     points = itertools.product(*grid.values())
     return [dict(zip(grid, point, strict=True)) | {"seed": seed} for point in points for seed in every]
 
 
-def _run(
-    executor: Executor,
-    function: Callable[..., Any],
-    shared: tuple[str, bytes],
-    tasks: list[dict[str, Any]],
-    left: list[int],
-    finish: Callable[[int, dict[str, Any]], None],
-) -> None:
+def _expect_pickles(function: Callable[..., Any], tasks: list[dict[str, Any]]) -> None:
     try:
         pickle.dumps(function)
     except Exception as error:
         raise NumError(f"the function of a sweep must pickle: {error}") from error
-    for number in left:
+    for task in tasks:
         try:
-            pickle.dumps(tasks[number])
+            pickle.dumps(task)
         except Exception as error:
-            raise NumError(f"task {tasks[number]!r} does not pickle: {error}") from error
-    waiting, running = iter(left), dict[Future[dict[str, Any]], int]()
-    try:
-        while True:
-            for number in itertools.islice(waiting, _OPEN - len(running)):
-                try:
-                    running[executor.submit(_task, function, *shared, tasks[number])] = number
-                except Exception as error:
-                    # A pool whose worker has died takes no more.
-                    finish(number, _failure(error, tasks[number]))
-            if not running:
-                break
-            # With a pause, so that Ctrl-C is seen wherever a wait hides it.
-            ended, _ = wait(running, timeout=_PAUSE, return_when=FIRST_COMPLETED)
-            for future in sorted(ended, key=running.__getitem__):
-                number = running.pop(future)
-                try:
-                    answer = future.result()
-                except Exception as error:
-                    answer = _failure(error, tasks[number])
-                finish(number, answer)
-    except BaseException:
-        for future in running:
-            future.cancel()
-        raise
-
-
-_LAST: tuple[str, Any] = ("", None)
-"""Digest and content of what the last task of this process shared."""
-
-
-def _task(function: Callable[..., Any], digest: str, packed: bytes, task: dict[str, Any]) -> dict[str, Any]:
-    global _LAST
-    if _LAST[0] != digest:
-        _LAST = (digest, pickle.loads(packed))
-    return _answer(function, _LAST[1], task)
+            raise NumError(f"task {task!r} does not pickle: {error}") from error
 
 
 def _answer(function: Callable[..., Any], shared: Any, task: dict[str, Any]) -> dict[str, Any]:
     answer = function(**task) if shared is None else function(shared, **task)
     if not isinstance(answer, Mapping):
         raise TypeError(f"the function must return a mapping of names to values, not {type(answer).__name__}")
-    plain = {name: _plain(name, value) for name, value in answer.items()}
+    # Arrays are lists, as in a checkpoint, and NumPy's numbers are Python's.
+    plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in answer.items()}
     if again := [name for name in plain if name in task or name == "error"]:
         raise TypeError(f"the function returns {again[0]!r}, which is a parameter")
     return plain | {"error": None}
-
-
-def _plain(name: str, value: Any) -> Any:
-    if getattr(value, "size", 1) != 1:
-        raise TypeError(f"the function returns an array as {name!r}, expected a number, or a list of numbers")
-    return value.item() if hasattr(value, "item") else value
 
 
 def _failure(error: Exception, task: dict[str, Any]) -> dict[str, Any]:
@@ -351,11 +397,21 @@ class _Checkpoint:
             self._file.close()
 
 
-def _half_width(numbers: list[float], level: float) -> float:
-    """Of Student's confidence interval for the mean."""
-    if len(numbers) < 2:
-        return math.nan
-    return _quantile(0.5 + level / 2, len(numbers) - 1) * statistics.stdev(numbers) / math.sqrt(len(numbers))
+def _key(row: dict[str, Any], parameters: Sequence[str]) -> str:
+    return repr([row[name] for name in parameters])
+
+
+def _log_ratio(number: Any, divisor: Any) -> float:
+    are_positive = all(isinstance(each, (int, float)) and each > 0 for each in (number, divisor))
+    return math.log(number) - math.log(divisor) if are_positive else math.nan
+
+
+def _mean(numbers: list[float], level: float) -> tuple[float, float]:
+    """And the half width of its confidence interval, Student's."""
+    mean = statistics.fmean(numbers) if numbers else math.nan
+    if len(numbers) < 2 or not math.isfinite(mean):
+        return mean, math.nan
+    return mean, _quantile(0.5 + level / 2, len(numbers) - 1) * statistics.stdev(numbers) / math.sqrt(len(numbers))
 
 
 def _quantile(part: float, degrees: int) -> float:

@@ -1,5 +1,7 @@
-//! `solve_many`: a pool of threads; only the calling thread can check for signals.
+//! `solve_many`: a pool of threads, of which only the calling thread can check for signals, or an executor, whose
+//! processes call `solve_chunk`.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -7,14 +9,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use netnum_core::interrupt::{self, StopToken, Tokens};
-use netnum_core::{Error, Problem as Core, Result, Solution as Found};
+use netnum_core::{Error, Problem as Core, Result, Settings, Solution as Found};
 use netnum_parallel::{Batch, BatchObserver, Scenarios};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::solutions::{self, Row, Solutions};
-use super::{Solution, options_of, prices_of, settings_of};
+use super::{Solution, options_of, prices_of, settings_of, threads_of};
 use crate::detach::{self, PAUSE};
 use crate::error::{about, raise, setting};
 use crate::numbers;
@@ -23,9 +26,9 @@ use crate::progress_bar::ProgressBar;
 
 /// Solve many problems at once, each on one thread of several: any problems, or one under many demands and capacities.
 ///
-/// The solutions have the same bits for any number of threads; those of a sequence of problems are those of `solve`.
-/// Runs without the GIL; Ctrl-C raises KeyboardInterrupt at once. Utilities written in Python run one at a time, since
-/// only one thread can hold the GIL.
+/// The solutions have the same bits for any number of threads and on any executor; those of a sequence of problems are
+/// those of `solve`. Runs without the GIL; Ctrl-C raises KeyboardInterrupt at once. Utilities written in Python run one
+/// at a time in threads, since only one thread can hold the GIL.
 ///
 /// Parameters
 /// ----------
@@ -46,7 +49,12 @@ use crate::progress_bar::ProgressBar;
 /// progress : bool
 ///     Whether to show one bar over all the problems on stderr.
 /// threads : int, optional
-///     By default as many as the machine has cores.
+///     By default as many as the machine has cores, with an executor 1 in each of its workers.
+/// executor : concurrent.futures.Executor, optional
+///     Where to solve, as in `sim.sweep`: a pool of processes, ``dask.distributed.Client.get_executor()``,
+///     ``mpi4py.futures.MPIPoolExecutor``, or any other. It stays open. Scenarios go out in the groups that start from
+///     each other, and their problem once to every process; other problems in chunks of up to 32. Ctrl-C takes back
+///     what no worker has begun.
 /// **options : float
 ///     Options of the method, such as ``gamma``.
 ///
@@ -63,6 +71,11 @@ use crate::progress_bar::ProgressBar;
 ///     As `solve` does, with the number of the problem or the scenario in front: ``problem 3: …``. The first failing
 ///     one counts, and those after it are left out. Exceptions of a user-defined utility are raised unchanged, with
 ///     that number as a note (from Python 3.11 on).
+/// NumError
+///     With an executor: for a problem that does not pickle and for problems whose worker has died, with their numbers,
+///     and for an executor that was shut down.
+/// TypeError
+///     For an `executor` that is none.
 ///
 /// Examples
 /// --------
@@ -74,14 +87,21 @@ use crate::progress_bar::ProgressBar;
 /// array([[ 1., 11.],
 ///        [ 2., 10.],
 ///        [ 6.,  6.]])
+///
+/// The same on any executor:
+///
+/// >>> from concurrent.futures import ThreadPoolExecutor
+/// >>> with ThreadPoolExecutor(2) as pool:
+/// ...     [float(solution.rates[0].round(3)) for solution in netnum.solve_many(problems, executor=pool)]
+/// [12.0, 6.0, 4.0]
 #[pyfunction]
 #[pyo3(signature = (
     problems, method="auto", *, flow_caps=None, capacities=None, tol=1e-6, stop="rates", max_iterations=None,
-    time_limit=None, warm_start=None, progress=false, threads=None, **options
+    time_limit=None, warm_start=None, progress=false, threads=None, executor=None, **options
 ))]
 #[pyo3(text_signature = "(problems, method=\"auto\", *, flow_caps=None, capacities=None, tol=1e-06, stop=\"rates\", \
                          max_iterations=20000, time_limit=None, warm_start=None, progress=False, threads=None, \
-                         **options)")]
+                         executor=None, **options)")]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python sets settings")]
 pub(crate) fn solve_many(
     py: Python<'_>,
@@ -96,59 +116,192 @@ pub(crate) fn solve_many(
     warm_start: Option<&Bound<'_, PyAny>>,
     progress: bool,
     threads: Option<&Bound<'_, PyAny>>,
+    executor: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Py<PyAny>> {
+    let how = How {
+        method,
+        settings: settings_of(tol, stop, max_iterations, time_limit)?,
+        threads: match (threads, executor) {
+            (None, None) => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            _ => threads_of(threads)?,
+        },
+        options: options_of(options)?,
+    };
+    let work = Work::of(problems, flow_caps, capacities, warm_start)?;
+    let Some(executor) = executor else { return how.solve(py, &work, progress, None) };
+    let settings = options.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
+    settings.set_item("tol", tol)?;
+    settings.set_item("stop", stop)?;
+    settings.set_item("max_iterations", max_iterations)?;
+    settings.set_item("time_limit", time_limit)?;
+    settings.set_item("threads", how.threads)?;
+    how.solve_on(executor, &work, &settings, progress)
+}
+
+/// Some of the problems of `solve_many`, from number `first` on, which messages count from; or, of a single problem,
+/// scenarios that one solver goes through.
+#[pyfunction]
+#[pyo3(signature = (
+    problems, method, first, *, tol, stop, max_iterations, time_limit, threads, flow_caps=None, capacities=None,
+    warm_start=None, **options
+))]
+#[expect(clippy::too_many_arguments, reason = "those of solve_many")]
+pub(crate) fn solve_chunk(
+    py: Python<'_>,
+    problems: &Bound<'_, PyAny>,
+    method: &str,
+    first: usize,
+    tol: f64,
+    stop: &str,
+    max_iterations: Option<&Bound<'_, PyAny>>,
+    time_limit: Option<f64>,
+    threads: NonZeroUsize,
+    flow_caps: Option<&Bound<'_, PyAny>>,
+    capacities: Option<&Bound<'_, PyAny>>,
+    warm_start: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
     let settings = settings_of(tol, stop, max_iterations, time_limit)?;
-    let threads = match threads {
-        Some(threads) => NonZeroUsize::new(numbers::count("threads", threads, 1)?),
-        None => thread::available_parallelism().ok(),
-    };
-    let threads = threads.unwrap_or(NonZeroUsize::MIN);
-    let options = options_of(options)?;
-    if let Ok(problem) = problems.cast::<Problem>() {
-        if flow_caps.is_none() && capacities.is_none() {
-            let message =
-                "problems is a Problem, which is not iterable: give several, or flow_caps or capacities beside it";
-            return Err(PyTypeError::new_err(message));
-        }
-        if warm_start.is_some() {
-            return Err(setting("warm_start", "given", "none beside scenarios, which start from each other's answers"));
-        }
-        let problem = &problem.get().core;
-        let [flow_caps, capacities] =
-            [("flow_caps", flow_caps, problem.flows(), "flow"), ("capacities", capacities, problem.links(), "link")]
-                .map(|(name, matrix, columns, per)| matrix.map(|matrix| numbers::rows(name, matrix, columns, per)));
-        let (flow_caps, capacities) = (flow_caps.transpose()?, capacities.transpose()?);
-        let (flow_caps, capacities) = (flow_caps.as_deref(), capacities.as_deref());
-        let scenarios = Scenarios { problem, flow_caps, capacities, method, options: &options, settings: &settings };
-        return Ok(Py::new(py, solve_scenarios(py, &scenarios, threads, progress)?)?.into_any());
-    }
-    if flow_caps.is_some() || capacities.is_some() {
-        return Err(PyTypeError::new_err(
-            "flow_caps and capacities are for a single Problem, not for a sequence of them",
-        ));
-    }
-    let held = problems.try_iter()?.enumerate().map(problem).collect::<PyResult<Vec<_>>>()?;
-    let problems: Vec<&Core> = held.iter().map(|problem| &problem.get().core).collect();
-    let starts = warm_start.map(Starts::of).transpose()?;
-    let starts = starts.as_ref().map(|starts| starts.per_problem(problems.len()));
-
-    let batch =
-        Batch { problems: &problems, warm_starts: starts.as_deref(), method, options: &options, settings: &settings };
-    let answers = Answers::new(problems.len(), "problem", |solution| solution);
-    let solutions = answers.collect(py, threads, progress, |answers| batch.solve(threads, answers))?;
-    let of = |(problem, solution)| Solution::new(problem, solution, false);
-    let solutions: Vec<Solution> = held.iter().zip(solutions).map(of).collect::<PyResult<_>>()?;
-    Ok(solutions.into_pyobject(py)?.unbind())
+    let how = How { method, settings, threads, options: options_of(options)? };
+    how.solve(py, &Work::of(problems, flow_caps, capacities, warm_start)?, false, Some(first))
 }
 
-/// The scenarios of one problem. All are checked before the first begins.
-fn solve_scenarios(
-    py: Python<'_>,
-    scenarios: &Scenarios<'_>,
+/// What is to be solved.
+enum Work<'py> {
+    Problems(Vec<Bound<'py, Problem>>, Option<Starts>),
+    /// Of one problem, with their flow caps and capacities.
+    Scenarios(Bound<'py, Problem>, [Option<Vec<f64>>; 2]),
+}
+
+impl<'py> Work<'py> {
+    fn of(
+        problems: &Bound<'py, PyAny>,
+        flow_caps: Option<&Bound<'_, PyAny>>,
+        capacities: Option<&Bound<'_, PyAny>>,
+        warm_start: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        if let Ok(problem) = problems.cast::<Problem>() {
+            if flow_caps.is_none() && capacities.is_none() {
+                let message =
+                    "problems is a Problem, which is not iterable: give several, or flow_caps or capacities beside it";
+                return Err(PyTypeError::new_err(message));
+            }
+            if warm_start.is_some() {
+                let expected = "none beside scenarios, which start from each other's answers";
+                return Err(setting("warm_start", "given", expected));
+            }
+            let core = &problem.get().core;
+            let [flow_caps, capacities] =
+                [("flow_caps", flow_caps, core.flows(), "flow"), ("capacities", capacities, core.links(), "link")]
+                    .map(|(name, matrix, columns, per)| matrix.map(|matrix| numbers::rows(name, matrix, columns, per)));
+            return Ok(Self::Scenarios(problem.clone(), [flow_caps.transpose()?, capacities.transpose()?]));
+        }
+        if flow_caps.is_some() || capacities.is_some() {
+            return Err(PyTypeError::new_err(
+                "flow_caps and capacities are for a single Problem, not for a sequence of them",
+            ));
+        }
+        let held = problems.try_iter()?.enumerate().map(problem).collect::<PyResult<_>>()?;
+        Ok(Self::Problems(held, warm_start.map(Starts::of).transpose()?))
+    }
+}
+
+/// How all of them are solved.
+struct How<'a> {
+    method: &'a str,
+    settings: Settings,
     threads: NonZeroUsize,
-    progress: bool,
-) -> PyResult<Solutions> {
+    options: BTreeMap<String, f64>,
+}
+
+impl How<'_> {
+    /// All, or the chunk that begins with a problem.
+    fn solve(&self, py: Python<'_>, work: &Work<'_>, progress: bool, chunk: Option<usize>) -> PyResult<Py<PyAny>> {
+        let (threads, first) = (self.threads, chunk.unwrap_or(0));
+        match work {
+            Work::Problems(held, starts) => {
+                let problems: Vec<&Core> = held.iter().map(|problem| &problem.get().core).collect();
+                let starts = starts.as_ref().map(|starts| starts.per_problem(problems.len()));
+                let Self { method, settings, options, .. } = self;
+                let batch = Batch { problems: &problems, warm_starts: starts.as_deref(), method, options, settings };
+                let answers = Answers::new(problems.len(), "problem", first, |solution| solution);
+                let solutions = answers.collect(py, threads, progress, |answers| batch.solve(threads, answers))?;
+                let of = |(problem, solution)| Solution::new(problem, solution, false);
+                let solutions: Vec<Solution> = held.iter().zip(solutions).map(of).collect::<PyResult<_>>()?;
+                Ok(solutions.into_pyobject(py)?.unbind())
+            }
+            Work::Scenarios(problem, matrices) => {
+                let scenarios = self.scenarios(problem, matrices);
+                let count = check(py, &scenarios, first)?;
+                let answers = Answers::new(count, "scenario", first, Row::from);
+                let rows = answers.collect(py, threads, progress, |answers| match chunk {
+                    None => scenarios.solve(threads, answers),
+                    Some(_) => scenarios.solve_in_turn(answers),
+                })?;
+                Ok(Py::new(py, Solutions::new(py, scenarios.problem, rows)?)?.into_any())
+            }
+        }
+    }
+
+    /// On an executor, in chunks, by `netnum.batches`.
+    fn solve_on(
+        &self,
+        executor: &Bound<'_, PyAny>,
+        work: &Work<'_>,
+        settings: &Bound<'_, PyDict>,
+        progress: bool,
+    ) -> PyResult<Py<PyAny>> {
+        let py = executor.py();
+        let batch = (executor, self.method, settings, progress);
+        let batch = py.import("netnum.batches")?.getattr("Batch")?.call1(batch)?;
+        let solutions = match work {
+            Work::Problems(problems, starts) => {
+                let array = |prices: &Vec<f64>| PyArray1::from_slice(py, prices);
+                let starts = starts.as_ref().map(|starts| match starts {
+                    Starts::Same(prices) => vec![Some(array(prices)); problems.len()],
+                    Starts::Each(starts) => starts.iter().map(|start| start.as_ref().map(array)).collect(),
+                });
+                if let Some(found) = starts.as_ref().map(Vec::len).filter(|&found| found != problems.len()) {
+                    let (what, expected) = ("warm_start".into(), problems.len());
+                    return Err(raise(Error::Length { what, found, expected, per: "problem" }));
+                }
+                batch.call_method1("problems", (problems, starts))
+            }
+            Work::Scenarios(problem, matrices) => {
+                let scenarios = self.scenarios(problem, matrices);
+                let count = check(py, &scenarios, 0)?;
+                if count == 0 {
+                    return self.solve(py, work, progress, None);
+                }
+                let rows = |matrix: &Option<Vec<f64>>| {
+                    let rows =
+                        |matrix: &Vec<f64>| PyArray1::from_slice(py, matrix).reshape([count, matrix.len() / count]);
+                    matrix.as_ref().map(rows).transpose()
+                };
+                let [flow_caps, capacities] = matrices;
+                batch.call_method1(
+                    "scenarios",
+                    (problem, rows(flow_caps)?, rows(capacities)?, Scenarios::together(count)),
+                )
+            }
+        };
+        Ok(solutions?.unbind())
+    }
+
+    fn scenarios<'a>(
+        &'a self,
+        problem: &'a Bound<'_, Problem>,
+        [flow_caps, capacities]: &'a [Option<Vec<f64>>; 2],
+    ) -> Scenarios<'a> {
+        let (flow_caps, capacities) = (flow_caps.as_deref(), capacities.as_deref());
+        let Self { method, settings, options, .. } = self;
+        Scenarios { problem: &problem.get().core, flow_caps, capacities, method, options, settings }
+    }
+}
+
+/// How many scenarios there are. All are checked before the first begins.
+fn check(py: Python<'_>, scenarios: &Scenarios<'_>, first: usize) -> PyResult<usize> {
     let count = scenarios.count().map_err(raise)?;
     solutions::check_memory(scenarios.problem, count)?;
     let wrong = detach::run(py, || -> Result<_> {
@@ -160,19 +313,18 @@ fn solve_scenarios(
         }
         Ok(None)
     })?;
-    if let Some((scenario, error)) = wrong {
-        return Err(about(py, "scenario", scenario, raise(error)));
+    match wrong {
+        Some((scenario, error)) => Err(about(py, "scenario", first + scenario, raise(error))),
+        None => Ok(count),
     }
-    let answers = Answers::new(count, "scenario", Row::from);
-    let rows = answers.collect(py, threads, progress, |answers| scenarios.solve(threads, answers))?;
-    Solutions::new(py, scenarios.problem, rows)
 }
 
 /// What is kept of the solutions of many problems. The problems after the first that fails are left out.
 struct Answers<T> {
     all: Mutex<Vec<Option<PyResult<T>>>>,
-    /// The word for a problem in messages.
+    /// The word for a problem in messages, and the number of the first.
     noun: &'static str,
+    first: usize,
     keep: fn(Found) -> T,
     done: AtomicUsize,
     /// The first problem that has failed so far. Those before it go on, so that the same one counts every time.
@@ -181,10 +333,10 @@ struct Answers<T> {
 }
 
 impl<T: Send> Answers<T> {
-    fn new(problems: usize, noun: &'static str, keep: fn(Found) -> T) -> Self {
+    fn new(problems: usize, noun: &'static str, first: usize, keep: fn(Found) -> T) -> Self {
         let all = Mutex::new((0..problems).map(|_| None).collect());
         let (done, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Self { all, noun, keep, done, failed, is_stopped: AtomicBool::new(false) }
+        Self { all, noun, first, keep, done, failed, is_stopped: AtomicBool::new(false) }
     }
 
     /// Does the work without the GIL, with a bar over the problems. Returns all of them, or the first error among them.
@@ -251,7 +403,7 @@ impl<T: Send> BatchObserver for Answers<T> {
             matches!(answer, Err(UnknownMethod { .. } | UnknownOption { .. } | OptionOfAuto { .. } | Setting { .. }));
         let answer = detach::outcome(answer).map_err(|error| match concerns_all {
             true => error,
-            false => Python::attach(|py| about(py, self.noun, problem, error)),
+            false => Python::attach(|py| about(py, self.noun, self.first + problem, error)),
         });
         let answer = answer.map(self.keep);
         if answer.is_err() {

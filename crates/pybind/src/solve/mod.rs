@@ -23,7 +23,7 @@ use crate::numbers::{self, count};
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
 
-pub(crate) use many::solve_many;
+pub(crate) use many::{solve_chunk, solve_many};
 pub(crate) use observer::PythonObserver;
 pub(crate) use progress::Progress;
 pub(crate) use solution::Solution;

@@ -324,7 +324,7 @@ impl Solution {
             seconds: field("seconds")?.extract()?,
             failed_flows: integers("failed_flows")?,
             trace,
-            problem: None,
+            problem: state.get_item("problem")?.map(|problem| problem.cast_into()).transpose()?.map(Bound::unbind),
             summary: field("summary")?.extract()?,
         })
     }

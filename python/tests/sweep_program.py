@@ -1,0 +1,45 @@
+"""Programs of `test_sweep.py` that need processes of their own: ``python sweep_program.py NAME ARGUMENTS``."""
+
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+from test_sweep import GRID, slow, study
+
+import netnum
+
+
+def frame(path):
+    """Writes the frame of a sweep on the ranks of MPI, and says how often it sent what the tasks share."""
+    from mpi4py.futures import MPIPoolExecutor
+
+    net = netnum.topology.leaf_spine(racks=2, servers_per_rack=4, spines=2)
+    problem = netnum.Problem(net, net.ecmp([0, 1, 2], [4, 5, 3]), netnum.AlphaFair(1.0))
+    caps = np.linspace(1e8, 1e10, 60).reshape(20, 3)
+    with MPIPoolExecutor() as pool:
+        netnum.sim.sweep(study, GRID, seeds=5, shared=net, executor=pool).to_pandas().to_pickle(path)
+        here, there = (netnum.solve_many(problem, flow_caps=caps, executor=each) for each in (None, pool))
+    assert (here.rates == there.rates).all()
+
+
+def interrupted(executor):
+    """Prints a line when the tasks run, and one when Ctrl-C has come through."""
+    if executor == "dask":
+        from distributed import Client
+
+        pool = Client(n_workers=2, threads_per_worker=1, dashboard_address=None).get_executor()
+    else:
+        start = {"spawn": get_context("spawn"), "fork": get_context("fork"), "threads": None}[executor]
+        pool = ProcessPoolExecutor(2, mp_context=start) if start else ThreadPoolExecutor(2)
+    netnum.sim.sweep(slow, {"x": list(range(8))}, executor=pool)
+    print("runs", flush=True)
+    try:
+        netnum.sim.sweep(slow, {"x": list(range(400))}, executor=pool)
+    except KeyboardInterrupt:
+        print("interrupted", time.time(), flush=True)
+
+
+if __name__ == "__main__":
+    {"frame": frame, "interrupted": interrupted}[sys.argv[1]](*sys.argv[2:])

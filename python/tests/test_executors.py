@@ -1,0 +1,136 @@
+"""What goes to an executor: what is shared once per process, calls that are taken back, calls that cannot be made."""
+
+import os
+import sys
+import threading
+import time
+from collections import deque
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+from netnum import executors
+from netnum.executors import Shared, outcomes
+
+BIG = np.arange(1_000_000.0)
+TASKS = list(range(120))
+
+
+def entry(shared, place):
+    time.sleep(0.002)
+    return float(shared[place]), os.getpid()
+
+
+def refused(shared, place):
+    raise AssertionError("not called")
+
+
+class Refuses:
+    """Pickles, but does not come out of it."""
+
+    def __reduce__(self):
+        return int, ("not a number" + " " * 100_000,)
+
+
+class Counting(Executor):
+    """Another executor, and the bytes that go to it."""
+
+    def __init__(self, executor):
+        self.executor, self.sent = executor, 0
+
+    def submit(self, call, /, *arguments):
+        self.sent += sum(len(each) for each in arguments if isinstance(each, bytes))
+        return self.executor.submit(call, *arguments)
+
+
+def processes(count, start="spawn"):
+    return ProcessPoolExecutor(count, mp_context=get_context(start))
+
+
+def answers(executor, function, content, tasks=TASKS):
+    found = dict(outcomes(executor, function, Shared.of(content), tasks))
+    return [found[place].result() for place in range(len(tasks))]
+
+
+def dask():
+    return pytest.importorskip("distributed").Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
+
+
+@pytest.mark.parametrize("kind", ["spawn", "dask"])
+def test_what_is_shared_goes_once_to_every_process(kind):
+    with dask() if kind == "dask" else processes(2, kind) as workers:
+        pool = Counting(workers.get_executor() if kind == "dask" else workers)
+        values, pids = zip(*answers(pool, entry, BIG), strict=True)
+        assert values == tuple(BIG[:120])
+        # A process that already has it may take the bytes that another one lacks.
+        assert len(set(pids)) <= round(pool.sent / BIG.nbytes) <= 6
+        # All have it now, but for a process that came too late for the first calls.
+        before = pool.sent
+        answers(pool, entry, BIG)
+        assert round((pool.sent - before) / BIG.nbytes) <= 3
+
+
+@pytest.mark.parametrize("start", ["threads", "fork"])
+def test_nothing_is_sent_to_where_it_is(start):
+    with ThreadPoolExecutor(2) if start == "threads" else processes(2, start) as workers:
+        pool = Counting(workers)
+        assert [value for value, _ in answers(pool, entry, BIG)] == BIG[:120].tolist()
+        assert pool.sent == 0
+    assert not executors._KEPT
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="max_tasks_per_child is of Python 3.11")
+def test_processes_that_end_after_every_call_are_sent_it_with_every_call():
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+        values, pids = zip(*answers(pool, entry, BIG, TASKS[:3]), strict=True)
+        assert values == tuple(BIG[:3]) and len(set(pids)) == 3
+
+
+class LastFirst(Executor):
+    """One process, which takes the last call first."""
+
+    def __init__(self):
+        self.pool, self.calls, self.has_calls = Counting(processes(1)), deque(), threading.Semaphore(0)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def submit(self, call, /, *arguments):
+        future = Future()
+        self.calls.append((future, call, arguments))
+        self.has_calls.release()
+        return future
+
+    def serve(self):
+        while self.has_calls.acquire():
+            future, call, arguments = self.calls.pop()
+            future.set_result(self.pool.submit(call, *arguments).result())
+
+
+def test_the_order_in_which_an_executor_takes_calls_is_its_own():
+    pool = LastFirst()
+    assert [value for value, _ in answers(pool, entry, BIG)] == BIG[:120].tolist()
+    assert pool.pool.sent <= 3 * BIG.nbytes
+
+
+def test_what_does_not_come_out_of_a_pickle_fails_the_calls():
+    with processes(1) as pool:
+        for _, future in outcomes(pool, refused, Shared.of(Refuses()), TASKS[:5]):
+            with pytest.raises(ValueError, match="invalid literal for int"):
+                future.result()
+
+
+def test_what_is_not_wanted_any_more_is_taken_back():
+    done = []
+
+    def call(shared, place):
+        time.sleep(0.01)
+        done.append(place)
+
+    with ThreadPoolExecutor(1) as pool:
+        calls = outcomes(pool, call, Shared.of(None), list(range(1000)))
+        for place, _ in calls:
+            if place == 3:
+                break
+        calls.close()
+    assert len(done) < 10
