@@ -256,8 +256,8 @@ fn what_differs_between_ranks_is_named_on_all() {
     let text = "the normalizer is \"f-norm\" on one, and the normalizer is \"u-norm\" on another";
     assert_eq!(refused(normalizers), both(text));
     let fill = |_| of(vec![1.0], ned(0.4), plain().with_normalizer(Some(Normalization::Fill)));
-    let text = "normalizer is \"fill\", expected \"f-norm\", \"u-norm\" or None over several ranks: a max-min takes all \
-                flows at once";
+    let text = "normalizer is \"fill\", expected \"f-norm\", \"u-norm\" or None over several ranks: a max-min takes \
+                all flows at once";
     assert_eq!(refused(fill), vec![text; 2]);
     let bad = |rank| of(vec![[1.0, -1.0][rank]], ned(0.4), plain());
     let text = "link 0 has capacity -1, expected a finite number >= 0";
