@@ -67,13 +67,14 @@ def run_rank(flows: int, racks: int, spines: int, iterations: int) -> None:
 
     class Timed(MPI.Intracomm):
         """Notes every reduction: how many numbers, and seconds of local work before it, of its processor time, of
-        waiting and of the reduction."""
+        waiting and of the reduction.
+        """
 
         def __init__(self, comm: MPI.Intracomm) -> None:
             self.calls: list[tuple[int, float, float, float, float]] = []
             self.ended, self.cpu = time.perf_counter(), time.process_time()
 
-        def Allreduce(self, *args):  # noqa: N802
+        def Allreduce(self, *args):
             began, cpu = time.perf_counter(), time.process_time()
             self.Barrier()
             reducing = time.perf_counter()
