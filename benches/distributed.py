@@ -15,6 +15,7 @@ is the most that a rank had (`rss`), and the same less what Python, NumPy and MP
 """
 
 import argparse
+import itertools
 import json
 import resource
 import shutil
@@ -91,18 +92,18 @@ def run_rank(flows: int, racks: int, spines: int, iterations: int) -> None:
     problem = problem_of(net, racks, spines, flows, own)
     netnum.distributed.solve(problem, "fast-ned", comm=comm, max_iterations=iterations, tol=1e-300)
     sums = 2 * len(net.capacities)
-    row = dict(ranks=ranks, flows=flows, links=len(net.capacities)) | of_iterations(comm.calls, sums)
+    row = {"ranks": ranks, "flows": flows, "links": len(net.capacities)} | of_iterations(comm.calls, sums)
     row |= {"rss": peak_memory(), "data": peak_memory() - bare}
-    worst = {name: max(values) for name, values in zip(row, zip(*comm.allgather(list(row.values()))), strict=True)}
+    rows = comm.allgather(row)
     if rank == 0:
-        print(json.dumps(worst))
+        print(json.dumps({name: max(row[name] for row in rows) for name in row}))
 
 
 def of_iterations(calls: list[tuple[int, float, float, float, float]], sums: int) -> dict[str, float]:
     """Medians in ms, from one reduction of loads and slopes to the next."""
     ends = [place for place, (count, *_) in enumerate(calls) if count >= sums]
     rows = []
-    for before, end in zip(ends, ends[1:], strict=False):
+    for before, end in itertools.pairwise(ends):
         _, local, cpu, waiting, reducing = np.array(calls[before + 1 : end + 1]).T
         rows.append([local.sum(), cpu.sum(), waiting.sum(), reducing[:-1].sum(), reducing[-1]])
     times = 1e3 * np.array(rows)
@@ -156,7 +157,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.of_launcher:
         run = run_alone if arguments.alone else run_rank
-        return run(int(arguments.flows[0]), arguments.racks, arguments.spines, arguments.iterations)
+        run(int(arguments.flows[0]), arguments.racks, arguments.spines, arguments.iterations)
+        return
     names = ("total", "local", "cpu", "wait", "small", "reduce", "rss", "data")
     print(
         "| flows | links | ranks |",

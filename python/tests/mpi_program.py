@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,7 @@ def is_single_path(problem):
     return len(problem.paths) == problem.flows and (problem.group == np.arange(problem.flows)).all()
 
 
+METHODS = ("fast-ned", "ned", "gradient", "fgm")
 #: To the optimum, where the method gets there; and so few iterations that differences of rounding do not grow to 1e-6.
 SETTINGS = {
     "to the end": {"stop": "kkt", "tol": 1e-8, "max_iterations": 2000},
@@ -116,12 +118,7 @@ def agrees():
     files = sorted(CASES.glob("*.json"))[::every]
     cases = [(file.stem, netnum.Problem.from_json(file.read_text(encoding="utf-8"))) for file in files]
     problems = [case for case in cases if is_single_path(case[1])] + [(seed, drawn(seed)) for seed in range(count)]
-    tasks = [
-        (*problem, method, length)
-        for problem in problems
-        for method in ("fast-ned", "ned", "gradient", "fgm")
-        for length in SETTINGS
-    ]
+    tasks = [(*problem, *how) for problem in problems for how in product(METHODS, SETTINGS)]
     # Every rank solves some of them without the others; then all solve all together.
     alone = {place: solve_alone(*tasks[place][1:]) for place in range(RANK, len(tasks), RANKS)}
     alone = {place: found for some in COMM.allgather(alone) for place, found in some.items()}

@@ -61,7 +61,10 @@ def fails(error, told=None):
 
 
 NOT_ONE = "TypeError: comm must be an intracommunicator of mpi4py, not "
-NO_MAX_MIN = 'MethodError: method "fast-ned" cannot take max-min utilities; solve the whole problem in one process'
+NO_MAX_MIN, NO_LINEAR = (
+    f'MethodError: method "fast-ned" cannot take {kind} utilities; solve the whole problem in one process'
+    for kind in ("max-min", "linear")
+)
 NO_PRICE = "link 0 has price NaN, expected a finite number >= 0"
 #: What ranks 0 and 1 raise, or how it begins.
 REFUSALS = {
