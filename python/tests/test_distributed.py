@@ -37,7 +37,7 @@ def check_rates(ranks, problems, every):
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_rates_are_those_of_one_process(ranks):
-    check_rates(ranks, problems=6, every=12)
+    check_rates(ranks, problems=2, every=16)
 
 
 @pytest.mark.slow
