@@ -1,7 +1,7 @@
 """An iteration over several ranks: its time, what of it is exchange, and the memory of a rank. A table, in Markdown.
 
     python benches/distributed.py                       # 1e7 flows on 65 536 servers, 1 and 2 ranks: a minute
-    python benches/distributed.py --ranks 1 2 4 --flows 1e6 3e6 1e7 --fit
+    python benches/distributed.py --ranks 1 2 4 --flows 3e6 1e7 --fit       # the constants of docs/scale.md
     mpiexec -n 2 python benches/distributed.py --of-launcher --flows 1e7     # one row, as JSON
 
 Leaf-spine of 32 servers per rack, log utility, fast NED. Every rank has the flows that begin in its racks, and the
@@ -152,6 +152,7 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, nargs="+", default=[0, 1, 2], help="0 is netnum.solve, without ranks")
     parser.add_argument("--iterations", type=int, default=ITERATIONS)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--fit", action="store_true", help="with the constants of the model")
     parser.add_argument("--of-launcher", action="store_true", help="this process is one rank")
     parser.add_argument("--alone", action="store_true", help="this process is netnum.solve")
     arguments = parser.parse_args()
@@ -166,12 +167,31 @@ def main() -> None:
         "|",
     )
     print("|---:" * (3 + len(names)) + "|")
+    found = []
     for flows in arguments.flows:
         runs = [[start(arguments, ranks, int(flows)) for ranks in arguments.ranks] for _ in range(arguments.rounds)]
         for rows in zip(*runs, strict=True):
             of = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
+            found.append(of)
             cells = [f"{of[name]:.{0 if name in names[-2:] else 2}f}" if name in of else "–" for name in names]
             print(f"| {int(flows)} | {int(of['links'])} | {int(of['ranks']) or 'none'} |", " | ".join(cells), "|")
+    if arguments.fit:
+        print(fit([of for of in found if of["ranks"]]))
+
+
+def fit(rows: list[dict[str, float]]) -> str:
+    """Constants of the model: local = s n/P + c L by least squares, and medians of bandwidth and of small reductions.
+
+    Local work is processor time, which others on the machine disturb least.
+    """
+    sizes = np.array([[row["flows"] / row["ranks"], row["links"]] for row in rows])
+    (s, c), *_ = np.linalg.lstsq(sizes, np.array([row["cpu"] for row in rows]), rcond=None)
+    several = [row for row in rows if row["ranks"] > 1]
+    bandwidth = statistics.median(
+        16 * row["links"] * 2 * (row["ranks"] - 1) / row["ranks"] / (1e-3 * row["reduce"]) for row in several
+    )
+    small = statistics.median(row["small"] for row in several)
+    return f"s = {1e6 * s:.2f} ns, c = {1e6 * c:.1f} ns, B = {bandwidth / 1e9:.1f} GB/s, small = {1e3 * small:.0f} us"
 
 
 if __name__ == "__main__":
