@@ -57,7 +57,8 @@ def solve(
         Without mpi4py: ``pip install "netnum[mpi]"``.
     NumError
         On all ranks, for what differs between ranks; and ``rank 3 has failed: …`` where another rank has raised an
-        exception or was interrupted. A rank whose process is killed ends the others by the launcher of MPI.
+        exception or was interrupted. Where a process is killed, the launcher of MPI ends the others; which one it was
+        is for the launcher to say.
     MethodError, ProblemError, UtilityError
         As `netnum.solve` does, for the part of this rank.
 

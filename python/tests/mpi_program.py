@@ -1,9 +1,12 @@
 """What every rank of `test_distributed.py` runs: the function of this file that the first argument names."""
 
+import json
 import os
 import signal
 import sys
 import time
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -32,20 +35,100 @@ def part(net, paths, utility, caps, own):
     return netnum.Problem(net, [paths[path] for path in own], utility, rate_cap=caps[own])
 
 
+def drawn(seed):
+    """A random problem of flows with one path each: power laws of one or several alpha, weights, half with caps."""
+    rng = np.random.default_rng(seed)
+    links, flows = int(rng.integers(3, 40)), int(rng.integers(3, 150))
+    longest = min(links, 5)
+    paths = [rng.choice(links, rng.integers(1, longest + 1), replace=False) for _ in range(flows)]
+    alpha = [1.0, float(rng.choice([0.5, 2.0, 3.0])), rng.choice([0.5, 1.0, 2.0, 4.0], flows)][seed % 3]
+    weight = 1.0 if seed % 5 == 0 else rng.uniform(0.5, 2.0, flows)
+    caps = np.where(rng.random(flows) < 0.3, rng.uniform(0.01, 2.0, flows), np.inf) if seed % 2 else None
+    return netnum.Problem(rng.uniform(1.0, 10.0, links), paths, netnum.AlphaFair(alpha, weight=weight), rate_cap=caps)
+
+
+def part_of(problem, own):
+    """Some of the flows of a problem, which have one path each."""
+    fields = json.loads(problem.to_json())
+    paths = fields["paths"]
+    for of, names in ((fields, ("paths", "group", "cap", "flow_cap")), (fields["utility"], tuple(fields["utility"]))):
+        for name in names:
+            if isinstance(of.get(name), list):
+                of[name] = [of[name][flow] for flow in own]
+    assert len(paths) == problem.flows
+    fields["group"] = list(range(len(own)))
+    return netnum.Problem.from_json(json.dumps(fields))
+
+
+def is_single_path(problem):
+    return len(problem.paths) == problem.flows and (problem.group == np.arange(problem.flows)).all()
+
+
+METHODS = ("fast-ned", "ned", "gradient", "fgm")
+#: To the optimum, where the method gets there; and so few iterations that differences of rounding do not grow to 1e-6.
+SETTINGS = {
+    "to the end": {"stop": "kkt", "tol": 1e-8, "max_iterations": 2000},
+    "20 iterations": {"tol": 1e-300, "max_iterations": 20},
+}
+
+
+def solve_alone(problem, method, length):
+    """What the ranks are to find: status and rates, or the kind of error."""
+    try:
+        solution = netnum.solve(problem, method, **SETTINGS[length])
+    except netnum.NumError as error:
+        return type(error).__name__, None
+    return solution.status, solution.rates
+
+
+def compare(name, problem, method, length, expected):
+    """What became of a problem on the ranks; its answer is the same as in one process, or this raises."""
+    own = np.arange(RANK, problem.flows, RANKS)
+    status, rates = expected
+    try:
+        found = netnum.distributed.solve(part_of(problem, own), method, comm=COMM, **SETTINGS[length])
+    except netnum.NumError as error:
+        # The error of the whole where this rank has the flow, or that of the rank that has it.
+        assert rates is None and ("rank" in str(error) or type(error).__name__ == status), (name, method, error)
+        return "refused"
+    certificates = COMM.allgather((found.status, found.certificate.relative_gap, found.certificate.kkt_residual))
+    assert len(set(certificates)) == 1, (name, method, certificates)
+    assert rates is not None, (name, method, status, found)
+    whole = np.empty(problem.flows)
+    for rank, some in enumerate(COMM.allgather(found.rates)):
+        whole[rank::RANKS] = some
+    certificate = netnum.certify(problem, whole, found.prices)
+    assert certificate.overload <= 1e-9, (name, method, certificate)
+    if found.is_optimal and length == "to the end":
+        # Not its KKT residual, in which a link counts as idle or as full by 1e-13 of its load.
+        assert found.certificate.kkt_residual <= 1e-8, (name, method, found)
+        assert certificate.relative_gap <= 1e-7, (name, method, certificate)
+    if length == "to the end":
+        assert found.status == status, (name, method, found.status, status)
+        if not found.is_optimal:
+            # Where a method does not converge, two thousand iterations later its rates are anything.
+            return f"{status}, in one process too"
+    carries = np.array([problem.capacities[links].min() for links in problem.paths])
+    errors = np.abs(whole - rates) / np.maximum(np.maximum(whole, rates), 1e-6 * carries)
+    assert errors.max(initial=0.0) <= 1e-6, (name, method, length, errors.max())
+    return f"the same, {found.status}"
+
+
 def agrees():
-    for seed in range(int(sys.argv[2])):
-        given = random_problem(seed)
-        whole, own = part(*given, np.arange(300)), np.arange(RANK, 300, RANKS)
-        for method in ("fast-ned", "ned", "gradient", "fgm") if seed < 2 else ("fast-ned",):
-            # Near a degenerate link a KKT residual may stay above any tolerance, in one order of sums or the other.
-            settings = {"tol": 1e-13 if method == "fast-ned" else 1e-6, "stop": "gap"}
-            found = netnum.distributed.solve(part(*given, own), method, comm=COMM, max_iterations=20_000, **settings)
-            expected = netnum.solve(whole, method, max_iterations=20_000, **settings)
-            assert found.status == expected.status, (seed, method, found, expected)
-            assert COMM.allgather(found.certificate.relative_gap) == [found.certificate.relative_gap] * RANKS
-            tolerance = 1e-6 if method == "fast-ned" else 1e-2
-            if found.is_optimal:
-                np.testing.assert_allclose(found.rates, expected.rates[own], rtol=tolerance, err_msg=f"{seed} {method}")
+    """Reference cases (all, or every so many) and so many random problems, by every method that moves prices."""
+    count, every = int(sys.argv[2]), int(sys.argv[3])
+    files = sorted(CASES.glob("*.json"))[::every]
+    cases = [(file.stem, netnum.Problem.from_json(file.read_text(encoding="utf-8"))) for file in files]
+    problems = [case for case in cases if is_single_path(case[1])] + [(seed, drawn(seed)) for seed in range(count)]
+    tasks = [(*problem, *how) for problem in problems for how in product(METHODS, SETTINGS)]
+    # Every rank solves some of them without the others; then all solve all together.
+    alone = {place: solve_alone(*tasks[place][1:]) for place in range(RANK, len(tasks), RANKS)}
+    alone = {place: found for some in COMM.allgather(alone) for place, found in some.items()}
+    found = Counter((*task[2:], compare(*task, alone[place])) for place, task in enumerate(tasks))
+    if RANK == 0:
+        print(f"{len(problems)} problems, {len(cases) - len(problems) + count} cases of several paths left out")
+        for (method, length, what), times in sorted(found.items()):
+            print(f"{method}, {length}: {times} {what}")
 
 
 def again():
@@ -67,21 +150,60 @@ def say(*words):
     os.write(1, (" ".join(map(str, (RANK, *words))) + "\n").encode())
 
 
+def one_link(capacity=1.0, links=1, utility=None):
+    return netnum.Problem([capacity] * links, [[0]], utility or netnum.AlphaFair(1.0))
+
+
 def refusals():
-    problem = netnum.Problem([1.0 + RANK], [[0]], netnum.AlphaFair(1.0))
-    say("capacity", raised(lambda: netnum.distributed.solve(problem)))
-    problem = netnum.Problem([1.0], [[0]], netnum.AlphaFair(1.0))
-    say("tol", raised(lambda: netnum.distributed.solve(problem, tol=10.0 ** (-4 - RANK))))
-    wrong = "much" if RANK == 1 else 1e-6
-    say("type", raised(lambda: netnum.distributed.solve(problem, tol=wrong)))
-    say("comm", raised(lambda: netnum.distributed.solve(problem, comm=3)))
+    """One line for each bad input: what this rank raises. Between two of them all ranks solve a problem."""
+    solve = netnum.distributed.solve
+    good, other = one_link(), RANK == 1
 
     def callback(progress):
-        if RANK == 1:
+        if other:
             raise RuntimeError("on purpose")
 
-    say("callback", raised(lambda: netnum.distributed.solve(problem, callback=callback)))
-    assert netnum.distributed.solve(problem).is_optimal
+    alone = MPI.COMM_WORLD.Split(RANK)
+    between = alone.Create_intercomm(0, COMM, 1 - RANK) if RANKS == 2 else None
+    two_paths = netnum.Problem([1.0, 1.0], [[0], [1]], netnum.AlphaFair(np.inf), group=[0, 0])
+    tries = {
+        "comm": lambda: solve(good, comm=3),
+        "null": lambda: solve(good, comm=MPI.COMM_NULL),
+        "intercomm": lambda: solve(good, comm=between or MPI.COMM_NULL),
+        "problem": lambda: solve([[0]] if other else good),
+        "capacity": lambda: solve(one_link(1.0 + RANK)),
+        "links": lambda: solve(one_link(links=1 + other)),
+        "method": lambda: solve(good, "ned" if other else "gradient"),
+        "option": lambda: solve(good, "ned", gamma=0.5 if other else 0.4),
+        "options": lambda: solve(good, "ned", **({"gamma": 0.5} if other else {})),
+        "no-option": lambda: solve(good, "ned", delta=1.0),
+        "tol": lambda: solve(good, tol=1e-5 if other else 1e-4),
+        "stop": lambda: solve(good, stop="gap" if other else "kkt"),
+        "limit": lambda: solve(good, **({"time_limit": 9.0} if other else {})),
+        "iterations": lambda: solve(good, max_iterations=10 + other),
+        "start": lambda: solve(good, warm_start=[1.0 + other]),
+        "start-here": lambda: solve(good, warm_start=[1.0] if other else None),
+        "start-length": lambda: solve(good, warm_start=[1.0, 2.0]),
+        "start-nan": lambda: solve(good, warm_start=[np.nan if other else 1.0]),
+        "type": lambda: solve(good, tol="much" if other else 1e-6),
+        "threads": lambda: solve(good, threads=0 if other else 1),
+        "unknown": lambda: solve(good, "magic"),
+        "interior-point": lambda: solve(good, "interior-point"),
+        "max-min": lambda: solve(one_link(utility=netnum.AlphaFair(np.inf))),
+        "max-min-here": lambda: solve(one_link(utility=netnum.AlphaFair(np.inf if other else 1.0))),
+        "linear": lambda: solve(one_link(utility=netnum.Linear(1.0))),
+        "several": lambda: solve(two_paths),
+        "callback": lambda: solve(good, callback=callback),
+    }
+    for name, work in tries.items():
+        say(name, raised(work))
+        COMM.Barrier()
+        assert solve(good).is_optimal, name
+    empty = netnum.Problem([1.0], [], netnum.AlphaFair(1.0))
+    found = solve(empty if other else good, comm=COMM)
+    assert found.is_optimal and len(found.rates) == 1 - other
+    spread = np.repeat(good.capacities, 2)[::2]
+    assert solve(good, warm_start=spread).is_optimal
 
 
 def interrupted():

@@ -28,10 +28,23 @@ def run(ranks, *arguments, program="mpi_program.py", timeout=240):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_rates_are_those_of_one_process(ranks, request):
-    done = run(ranks, "agrees", "100" if request.config.getoption("--slow") else "6")
+def check_rates(ranks, problems, every):
+    done = run(ranks, "agrees", str(problems), str(every))
     assert done.returncode == 0, done.stdout + done.stderr
+    print(done.stdout)
+    for method in ("fast-ned", "ned", "gradient", "fgm"):
+        assert f"{method}, to the end: " in done.stdout and "the same, optimal" in done.stdout
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_rates_are_those_of_one_process(ranks):
+    check_rates(ranks, problems=2, every=16)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_rates_of_all_cases_and_of_500_random_problems_are_those_of_one_process(ranks):
+    check_rates(ranks, problems=500, every=1)
 
 
 def test_the_same_ranks_give_the_same_bits_again():
@@ -39,18 +52,63 @@ def test_the_same_ranks_give_the_same_bits_again():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_errors_come_on_all_ranks_and_name_the_rank(ranks):
-    done = run(ranks, "refusals")
+def differ(one, other):
+    return 2 * [f"NumError: the ranks differ: {one} on one, and {other} on another"]
+
+
+def fails(error, told=None):
+    """Rank 1 raises it, and rank 0 says so: the message of netnum, or kind and message where it raised in Python."""
+    return [f"NumError: rank 1 has failed: {told or error}", error]
+
+
+NOT_ONE = "TypeError: comm must be an intracommunicator of mpi4py, not "
+NO_MAX_MIN, NO_LINEAR = (
+    f'MethodError: method "fast-ned" cannot take {kind} utilities; solve the whole problem in one process'
+    for kind in ("max-min", "linear")
+)
+NO_PRICE = "link 0 has price NaN, expected a finite number >= 0"
+#: What ranks 0 and 1 raise, or how it begins.
+REFUSALS = {
+    "comm": 2 * [NOT_ONE + "3"],
+    "null": 2 * [NOT_ONE + "<mpi4py.MPI.Comm object"],
+    "intercomm": 2 * [NOT_ONE + "<mpi4py.MPI.Intercomm object"],
+    "problem": fails("TypeError: 'list' object is not an instance of 'Problem'"),
+    "capacity": differ("link 0 has capacity 1", "link 0 has capacity 2"),
+    "links": differ("there are 1 links", "there are 2 links"),
+    "method": differ('the method is "ned"', 'the method is "gradient"'),
+    "option": differ('option "gamma" is 0.4', 'option "gamma" is 0.5'),
+    "options": differ("0 options of the method are given", "1 options of the method are given"),
+    "no-option": 2 * ['MethodError: method "ned" has no option "delta"; known options: gamma'],
+    "tol": differ("tol is 1e-5", "tol is 1e-4"),
+    "stop": differ('stop is "gap"', 'stop is "kkt"'),
+    "limit": differ("the time limit is 9 s", "there is no time limit"),
+    "iterations": differ("max_iterations is 10", "max_iterations is 11"),
+    "start": differ("link 0 starts at price 1", "link 0 starts at price 2"),
+    "start-here": differ("0 prices are given to start from", "1 prices are given to start from"),
+    "start-length": 2 * ["ProblemError: prices has 2 entries, expected 1, one per link"],
+    "start-nan": fails(f"ProblemError: {NO_PRICE}", told=NO_PRICE),
+    "type": fails("TypeError: must be real number, not str"),
+    "threads": fails("NumError: threads is 0, expected at least 1"),
+    "unknown": 2 * ['MethodError: unknown method "magic"; known methods: auto, fast-ned'],
+    "interior-point": 2 * ['MethodError: method "interior-point" cannot take a part of a problem; use "fast-ned"'],
+    "max-min": 2 * [NO_MAX_MIN],
+    "max-min-here": fails(NO_MAX_MIN, told=NO_MAX_MIN.removeprefix("MethodError: ")),
+    "linear": 2
+    * ['MethodError: method "fast-ned" cannot take linear utilities; solve the whole problem in one process'],
+    "several": 2 * [NO_MAX_MIN],
+    "callback": fails("RuntimeError: on purpose", told="its callback has raised an exception"),
+}
+
+
+def test_bad_input_is_refused_on_all_ranks_and_the_next_solve_works():
+    done = run(2, "refusals")
     assert done.returncode == 0, done.stdout + done.stderr
-    lines = done.stdout.splitlines()
-    for rank in range(ranks):
-        of = {line.split()[1]: line for line in lines if line.startswith(f"{rank} ")}
-        assert "link 0 has capacity 1 on one, and link 0 has capacity" in of["capacity"]
-        assert "tol is " in of["tol"] and "the ranks differ" in of["tol"]
-        assert "comm must be an intracommunicator of mpi4py, not 3" in of["comm"]
-        assert ("TypeError" if rank == 1 else "rank 1 has failed: TypeError") in of["type"]
-        assert ("RuntimeError: on purpose" if rank == 1 else "rank 1 has failed: its callback") in of["callback"]
+    lines = [line.split(" ", 2) for line in done.stdout.splitlines()]
+    found = {(int(rank), name): error for rank, name, error in lines}
+    assert {name for _, name in found} == set(REFUSALS)
+    for name, expected in REFUSALS.items():
+        for rank in (0, 1):
+            assert found[rank, name].startswith(expected[rank]), (name, rank)
 
 
 @pytest.mark.parametrize("program", ["mpi_program.py", "mpi_allocator.py"])

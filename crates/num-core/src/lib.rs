@@ -49,6 +49,8 @@ pub mod link_ends;
 mod matrix;
 mod max_min;
 pub mod memory;
+#[cfg(feature = "mpi")]
+mod mpi_world;
 mod non_finite;
 mod normalize;
 pub mod numerics;
@@ -70,6 +72,8 @@ pub use certify::certify;
 pub use error::{Error, Result};
 pub use interrupt::StopToken;
 pub use max_min::{MaxMin, MaxMinBasis, max_min};
+#[cfg(feature = "mpi")]
+pub use mpi_world::MpiWorld;
 pub use normalize::{FNorm, Fill, Normalization, Normalizer, UNorm, normalize};
 pub use paths::Paths;
 pub use power_law::PowerLaw;

@@ -7,7 +7,9 @@
 //! **No rank waits for one that has failed.** Before the numbers of a reduction go the votes: whether a rank has
 //! failed, and which reduction it is at. A rank that fails says so in its next vote ([`Ranks::fail`]), every other rank
 //! learns of it in its own next one, and returns [`Error::RankFailed`] with the rank's number and its message. Ranks
-//! that are not at the same reduction return [`Error::RanksDiffer`].
+//! that are not at the same reduction return [`Error::RanksDiffer`]. Votes are reduced on their own, because a rank
+//! that fails does not know how many numbers the others are about to add up. The largest of a few numbers travels with
+//! them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -62,6 +64,17 @@ struct Group {
     ended: Option<Error>,
 }
 
+const VOTES: usize = 3;
+/// So many numbers at most travel with the votes.
+const WITH_VOTES: usize = 4;
+
+/// Who has failed, and the step at which this rank is, of both signs.
+fn votes(failed: f64, code: f64, negative: f64) -> [f64; VOTES + WITH_VOTES] {
+    let mut votes = [f64::NEG_INFINITY; VOTES + WITH_VOTES];
+    [votes[0], votes[1], votes[2]] = [failed, code, negative];
+    votes
+}
+
 /// What is reduced; the votes have it, so that ranks which differ do not mix their numbers.
 #[derive(Clone, Copy)]
 enum Step {
@@ -107,7 +120,7 @@ impl Ranks {
     /// [`Error::RankFailed`], [`Error::RanksDiffer`], and those of the communicator; so for all of these.
     pub fn sum(&self, values: &mut [f64]) -> Result<()> {
         let Some(mut group) = self.group() else { return Ok(()) };
-        group.vote(Step::Sum(values.len()))?;
+        group.vote(Step::Sum(values.len()), &mut [])?;
         group.reduce(|comm| comm.sum(values))
     }
 
@@ -117,12 +130,16 @@ impl Ranks {
     /// As [`sum`](Self::sum).
     pub fn max(&self, values: &mut [f64]) -> Result<()> {
         let Some(mut group) = self.group() else { return Ok(()) };
-        group.vote(Step::Max(values.len()))?;
         // Communicators may drop a NaN: the other half of the slice says where one is.
         let of = |value: &f64| if value.is_nan() { f64::NEG_INFINITY } else { *value };
         let mut all: Vec<f64> = values.iter().map(of).collect();
         all.extend(values.iter().map(|value| f64::from(value.is_nan())));
-        group.reduce(|comm| comm.max(&mut all))?;
+        if all.len() <= WITH_VOTES {
+            group.vote(Step::Max(values.len()), &mut all)?;
+        } else {
+            group.vote(Step::Max(values.len()), &mut [])?;
+            group.reduce(|comm| comm.max(&mut all))?;
+        }
         let (largest, are_nan) = all.split_at(values.len());
         for ((value, &largest), &is_nan) in values.iter_mut().zip(largest).zip(are_nan) {
             *value = if is_nan > 0.0 { f64::NAN } else { largest };
@@ -155,7 +172,7 @@ impl Ranks {
     }
 
     /// Checks that all ranks have the same numbers, as many on each; `say` puts one in words, given its place and its
-    /// value.
+    /// value. A NaN is not compared.
     ///
     /// # Errors
     /// [`Error::RanksDiffer`] about the first place at which they do not, with the smallest and the largest value;
@@ -164,13 +181,13 @@ impl Ranks {
         if self.are_alone() {
             return Ok(());
         }
-        let (mut most, mut least) = (values.to_vec(), values.to_vec());
+        let mut most: Vec<f64> = values.iter().copied().chain(values.iter().map(|value| -value)).collect();
         self.max(&mut most)?;
-        self.min(&mut least)?;
-        match most.iter().zip(&least).position(|(most, least)| most != least) {
+        let (most, least) = most.split_at(values.len());
+        match most.iter().zip(least).position(|(&most, &least)| most > -least) {
             None => Ok(()),
             Some(place) => {
-                let (one, other) = (say(place, least[place]), say(place, most[place]));
+                let (one, other) = (say(place, -least[place]), say(place, most[place]));
                 Err(Error::RanksDiffer { what: format!("{one} on one, and {other} on another") })
             }
         }
@@ -182,7 +199,7 @@ impl Ranks {
     /// As [`sum`](Self::sum).
     pub fn agree(&self) -> Result<()> {
         let Some(mut group) = self.group() else { return Ok(()) };
-        group.vote(Step::Agree)
+        group.vote(Step::Agree, &mut [])
     }
 
     /// Does work of all ranks. If it fails or panics on this one, the others learn of it at their next reduction.
@@ -231,16 +248,20 @@ impl Group {
         reduce(&mut *self.comm).inspect_err(|error| self.ended = Some(error.clone()))
     }
 
+    /// Votes, and replaces each of a few values by the largest of the ranks.
+    ///
     /// # Errors
     /// As [`Ranks::sum`].
-    fn vote(&mut self, step: Step) -> Result<()> {
+    fn vote(&mut self, step: Step, values: &mut [f64]) -> Result<()> {
         if let Some(error) = &self.ended {
             return Err(error.clone());
         }
         let code = step.code();
-        let mut votes = [0.0, code, -code];
+        let mut votes = votes(0.0, code, -code);
+        votes[VOTES..][..values.len()].copy_from_slice(values);
         self.reduce(|comm| comm.max(&mut votes))?;
-        let [failed, most, least] = votes;
+        values.copy_from_slice(&votes[VOTES..][..values.len()]);
+        let [failed, most, least, ..] = votes;
         let error = if failed > 0.0 {
             let (rank, what) = self.failure(failed, "")?;
             Error::RankFailed { rank, what }
@@ -259,7 +280,7 @@ impl Group {
         }
         let rank = self.comm.rank();
         // Infinity of both signs: a vote that goes with every step.
-        let mut votes = [(self.comm.ranks() - rank) as f64, f64::NEG_INFINITY, f64::NEG_INFINITY];
+        let mut votes = votes((self.comm.ranks() - rank) as f64, f64::NEG_INFINITY, f64::NEG_INFINITY);
         self.ended = Some(Error::RankFailed { rank, what: message.into() });
         if self.comm.max(&mut votes).is_ok() {
             // The message is lost with its communicator.

@@ -244,7 +244,8 @@ fn a_rank_that_fails_is_named_on_the_others() {
         (Problem::new(vec![1.0, 1.0], paths, utilities).unwrap(), "fast-ned", BTreeMap::new(), Settings::default())
     };
     let found = errors(linear, |_| true);
-    assert_eq!(found[1], "method \"fast-ned\" cannot take linear utilities; use \"interior-point\"");
+    let text = "method \"fast-ned\" cannot take linear utilities; solve the whole problem in one process";
+    assert_eq!(found[1], text);
     assert_eq!(found[0], format!("rank 1 has failed: {}", found[1]));
     let newton = |_| (one_link(1.0), "newton", BTreeMap::new(), Settings::default());
     let text = "method \"newton\" cannot take a part of a problem; use \"fast-ned\", which moves prices by a rule";

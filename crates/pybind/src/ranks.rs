@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use netnum_core::solve::{Cadence, Observer, PartSetup, solve_part as solve_core};
 use netnum_core::{AllReduce, Error};
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PySlice};
 
 use crate::detach;
 use crate::problem::Problem;
@@ -21,20 +21,33 @@ struct PythonComm {
     max: Py<PyAny>,
     rank: usize,
     ranks: usize,
+    /// As many numbers as the longest reduction had: memory that is new costs more than the copies.
+    buffer: Py<PyArray1<f64>>,
 }
 
 impl PythonComm {
-    fn reduce(&self, values: &mut [f64], op: &Py<PyAny>) -> netnum_core::Result<()> {
-        let reduce = |py: Python<'_>| -> PyResult<()> {
-            let buffer = PyArray1::from_slice(py, values);
-            self.comm.call_method1(py, "Allreduce", (&self.in_place, &buffer, op))?;
-            values.copy_from_slice(buffer.readonly().as_slice()?);
-            Ok(())
-        };
-        Python::attach(reduce).map_err(|error| {
+    fn reduce(&mut self, values: &mut [f64], op: impl Fn(&Self) -> &Py<PyAny>) -> netnum_core::Result<()> {
+        Python::attach(|py| self.reduce_attached(py, values, op)).map_err(|error| {
             detach::keep(error);
             Error::Stopped
         })
+    }
+
+    fn reduce_attached(
+        &mut self,
+        py: Python<'_>,
+        values: &mut [f64],
+        op: impl Fn(&Self) -> &Py<PyAny>,
+    ) -> PyResult<()> {
+        if self.buffer.bind(py).len() < values.len() {
+            self.buffer = PyArray1::zeros(py, values.len(), false).unbind();
+        }
+        let part = self.buffer.bind(py).get_item(PySlice::new(py, 0, values.len() as isize, 1))?;
+        let part = part.cast::<PyArray1<f64>>()?;
+        part.readwrite().as_slice_mut()?.copy_from_slice(values);
+        self.comm.call_method1(py, "Allreduce", (&self.in_place, part, op(self)))?;
+        values.copy_from_slice(part.readonly().as_slice()?);
+        Ok(())
     }
 }
 
@@ -48,11 +61,11 @@ impl AllReduce for PythonComm {
     }
 
     fn sum(&mut self, values: &mut [f64]) -> netnum_core::Result<()> {
-        self.reduce(values, &self.sum)
+        self.reduce(values, |comm| &comm.sum)
     }
 
     fn max(&mut self, values: &mut [f64]) -> netnum_core::Result<()> {
-        self.reduce(values, &self.max)
+        self.reduce(values, |comm| &comm.max)
     }
 }
 
@@ -74,7 +87,8 @@ impl Ranks {
         let rank = comm.call_method0("Get_rank")?.extract()?;
         let ranks = comm.call_method0("Get_size")?.extract()?;
         let (in_place, sum, max) = (constant("IN_PLACE")?, constant("SUM")?, constant("MAX")?);
-        let comm = PythonComm { comm: comm.clone().unbind(), in_place, sum, max, rank, ranks };
+        let buffer = PyArray1::zeros(comm.py(), 0, false).unbind();
+        let comm = PythonComm { comm: comm.clone().unbind(), in_place, sum, max, rank, ranks, buffer };
         Ok(Self { core: netnum_core::Ranks::new(comm), rank })
     }
 

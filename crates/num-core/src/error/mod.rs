@@ -385,6 +385,16 @@ impl Error {
         }
     }
 
+    /// The same error, where only methods that move prices by a rule are there: no other one takes the problem.
+    pub(crate) fn of_part(self) -> Self {
+        match self {
+            Self::Unsupported { method, what, .. } => {
+                Self::Unsupported { method, what, instead: "solve the whole problem in one process" }
+            }
+            error => error,
+        }
+    }
+
     /// The same error about flow `flows[i]`, where it spoke of the `i`-th flow of one utility.
     pub(crate) fn at_flows(mut self, flows: &[u32]) -> Self {
         if let Self::Parameter { flow, .. } | Self::BandwidthFunction { flow, .. } | Self::MissingField { flow, .. } =

@@ -94,7 +94,7 @@ impl Solver {
     /// rule.
     pub(super) fn of_part(problem: &Problem, setup: &PartSetup<'_>) -> Result<Self> {
         let method = if setup.method == AUTO { FAST_NED } else { setup.method };
-        let info = MethodInfo::of(method, problem)?;
+        let info = MethodInfo::of(method, problem).map_err(Error::of_part)?;
         if info.rule().is_none() {
             let (method, what) = (method.into(), "a part of a problem".into());
             return Err(Error::Unsupported { method, what, instead: "use \"fast-ned\", which moves prices by a rule" });
