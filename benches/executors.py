@@ -57,7 +57,7 @@ def workers(kind: str) -> Iterator[Executor]:
         from distributed import Client
 
         with Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
-            yield client.get_executor()
+            yield client.get_executor(pure=False)
     elif kind == "threads":
         with ThreadPoolExecutor(2) as pool:
             yield pool
