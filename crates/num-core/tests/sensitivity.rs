@@ -259,7 +259,7 @@ fn derivatives_are_those_of_problems_that_are_solved_again() {
         (compared, worst) = (compared + 1, worst.max(error));
     }
     println!("{compared} compared, worst {worst:.1e}");
-    assert!(compared >= 140 && worst <= 1e-5, "{compared} compared, {worst}");
+    assert!(compared == 200 && worst <= 1e-5, "{compared} compared, {worst}");
 }
 
 #[test]
@@ -301,10 +301,10 @@ fn reverse_is_the_adjoint_of_forward() {
         ];
         let other: f64 = pairs.iter().map(|(found, by)| product(found, by)).sum();
         let size: f64 = pairs.iter().map(|(found, by)| product(found, by).abs()).sum();
-        assert!((one - other).abs() <= 1e-7 * size, "seed {seed}: {one} and {other}");
+        assert!((one - other).abs() <= 1e-8 * size, "seed {seed}: {one} and {other}");
         compared += 1;
     }
-    assert!(compared >= 140, "{compared} compared");
+    assert!(compared >= 190, "{compared} compared");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! By the proximal method of multipliers, each round of which solves with H + Θ⁻¹ and −D in the diagonal for what is
-//! left of the right-hand side. Θ⁻¹ = 1e−5 σ_f only for flows with several paths, D is 1e−8 of the matrix's
+//! left of the right-hand side. Θ⁻¹ = 1e−3 σ_f only for flows with several paths, D is 1e−8 of the matrix's
 //! diagonal. Two
 //! rounds are exact to rounding, as a rule. Where the equations have no solution (a right-hand side that asks for a
 //! part of the split or of the prices that is not unique), the rounds drift by a constant step, which is taken out:
@@ -19,7 +19,7 @@ use crate::presolve::Presolved;
 use crate::solve::system::{ABSENT, Accuracy, EXACT, System};
 
 /// Θ⁻¹ per σ, and D per diagonal entry.
-const PROXIMAL: f64 = 1e-5;
+const PROXIMAL: f64 = 1e-3;
 const RAISED: f64 = 1e-8;
 /// Factor on the diagonal of a link that is not active, which takes it out of the system.
 const OUT: f64 = 1e16;

@@ -24,9 +24,7 @@
 //!   dependent: their prices are not unique, and a change of their capacities is an error that names them.
 //! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ σ_f Σ_{p∈f} dx_p² is
 //!   taken; where prices are not, the one of least norm that is scaled by the diagonal of the matrix.
-//! - **Limits.** Where flows have several paths and caps on paths and flows at once, the point often is not refined:
-//!   of the random problems of `tests/sensitivity.rs`, most of those are refused. Breakpoints of utilities have no
-//!   one-sided derivative on their upper side.
+//! - **Limits.** Breakpoints of utilities have no one-sided derivative on their upper side.
 //! - **Cost.** One factorization, or none where conjugate gradients converge, and two to three solves per product.
 //!
 //! Sources: Fiacco, *Introduction to Sensitivity and Stability Analysis in Nonlinear Programming*, 1983; Murty,

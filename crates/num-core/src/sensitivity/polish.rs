@@ -94,21 +94,29 @@ impl Point {
             let slack = (1.0 - loads[link] / problem.capacities[link]).max(0.0);
             *active = point.prices[link] > 0.0 && point.prices[link] / scales[link] > slack;
         }
+        for (price, active) in point.prices.iter_mut().zip(&point.active.links) {
+            *price = if *active { *price } else { 0.0 };
+        }
+        point.update(problem)?;
         for flow in 0..problem.flows() {
             let (marginal, rate) = (point.marginals[flow], point.flow_rates[flow]);
             let own = problem.paths_of(flow);
-            let cheapest = own.clone().map(|path| point.path_prices[path]).fold(f64::INFINITY, f64::min);
-            let surplus = 1.0 - cheapest / marginal;
+            // The path that is furthest from its bounds has the price that the flow pays.
+            let room = |path: usize| point.rates[path].min(problem.caps[path] - point.rates[path]);
+            let inner = own.clone().fold(own.start, |best, path| if room(path) > room(best) { path } else { best });
             let bound = point.bound_near(problem, flow);
-            if surplus > 1.0 - rate / bound {
+            let (surplus, slack) = (1.0 - point.path_prices[inner] / marginal, 1.0 - rate / bound);
+            if surplus > slack && room(inner) / rate > slack {
                 point.active.flows[flow] = bound;
             }
-            let level = if point.active.holds(flow) { cheapest } else { marginal };
+            let level = if point.active.holds(flow) { point.path_prices[inner] } else { marginal };
             for path in own {
                 let (x, cap, price) = (point.rates[path], problem.caps[path], point.path_prices[path]);
-                if 1.0 - price / level > 1.0 - x / cap {
+                // Relative to U': the level is 0 where the cap of a flow is all that holds it.
+                let excess = (price - level) / marginal;
+                if -excess > 1.0 - x / cap {
                     point.active.paths[path] = Place::Cap;
-                } else if price / level - 1.0 > x / rate || x == 0.0 {
+                } else if excess > x / rate || x == 0.0 {
                     point.active.paths[path] = Place::Zero;
                 }
             }
@@ -169,11 +177,15 @@ impl Point {
         loads
     }
 
-    /// Of every link the largest price of a path through it, with which its own is compared.
+    /// With what the price of a link is compared: the least of max(q_p, U') over the paths through it.
     fn price_scales(&self, problem: &Presolved) -> Vec<f64> {
-        let mut scales = vec![f64::MIN_POSITIVE; problem.capacities.len()];
-        for (links, &price) in problem.paths.iter().zip(&self.path_prices) {
-            links.iter().for_each(|&link| scales[link as usize] = scales[link as usize].max(price));
+        let mut scales = vec![f64::INFINITY; problem.capacities.len()];
+        for flow in 0..problem.flows() {
+            for path in problem.paths_of(flow) {
+                let worth = self.path_prices[path].max(self.marginals[flow]);
+                let least = |&link: &u32| scales[link as usize] = scales[link as usize].min(worth);
+                problem.paths.links(path).iter().for_each(least);
+            }
         }
         scales
     }
