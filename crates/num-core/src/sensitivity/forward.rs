@@ -68,8 +68,8 @@ impl Sensitivity {
         if active != self.point.active {
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         }
-        if !solved.drifting.is_empty() {
-            return Err(self.tie(&solved.drifting));
+        if !solved.drift.is_empty() {
+            return Err(self.tie(&solved.drifting()));
         }
         Ok(self.outcome(change, &right, &solved))
     }

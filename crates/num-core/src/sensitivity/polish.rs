@@ -7,18 +7,21 @@
 use std::collections::BTreeMap;
 
 use super::active_set::{ActiveSet, Place, Weak};
-use super::equations::Equations;
+use super::equations::{Equations, PROXIMAL};
 use crate::certificate::FeasiblePoint;
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::presolve::Presolved;
 use crate::problem::Problem;
+use crate::solve::routing_matrix::RoutingMatrix;
 use crate::solve::{Settings, Solution, Solver, Stop};
 
 /// Newton steps at most.
 const STEPS: usize = 40;
-/// The refined point: the largest relative change of a rate in the last step.
-const EXACT: f64 = 1e-11;
+/// The refined point: the largest change of a rate, as a part of its flow's, that another step would make.
+const EXACT: f64 = 1e-13;
+/// The matrix is factorized again when rates have changed by more than this part since.
+const STALE: f64 = 1e-2;
 /// Rounding of a multiplier relative to U', and of a load relative to the capacity.
 const ROUNDING: f64 = 1e-12;
 /// A rate falls by no more than this part in a step.
@@ -37,6 +40,8 @@ pub(super) struct Point {
     pub(super) rates: Vec<f64>,
     pub(super) prices: Vec<f64>,
     pub(super) flow_rates: Vec<f64>,
+    /// Of every link.
+    pub(super) loads: Vec<f64>,
     /// U' and σ = −U'' of every flow.
     pub(super) marginals: Vec<f64>,
     pub(super) curvatures: Vec<f64>,
@@ -52,16 +57,17 @@ impl Point {
         solution: &Solution,
         equations: &mut Equations,
     ) -> Result<Self> {
-        let from = |rates: &[f64], prices: &[f64]| {
-            Self::guess(presolved, presolved.natural_rates(rates), presolved.natural_prices(prices))
+        let from = |solution: &Solution, equations: &Equations| {
+            let rates = presolved.natural_rates(&solution.rates);
+            Self::guess(presolved, equations.routing(), rates, presolved.natural_prices(&solution.prices))
         };
-        let mut point = from(&solution.rates, &solution.prices)?;
+        let mut point = from(solution, equations)?;
         if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
             return Ok(point);
         }
         let settings = Settings { tol: TOLERANCE, stop: Stop::Kkt, ..Settings::default() };
         let again = Solver::new(problem, "interior-point", &BTreeMap::new())?.run(&settings, &mut ())?;
-        point = from(&again.rates, &again.prices)?;
+        point = from(&again, equations)?;
         if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
             return Ok(point);
         }
@@ -77,8 +83,9 @@ impl Point {
     }
 
     /// The active set that the numbers suggest: of slack and multiplier, the one that is smaller relatively is 0.
-    fn guess(problem: &Presolved, rates: Vec<f64>, prices: Vec<f64>) -> Result<Self> {
+    fn guess(problem: &Presolved, routing: &RoutingMatrix, rates: Vec<f64>, prices: Vec<f64>) -> Result<Self> {
         let mut point = Self {
+            loads: vec![0.0; prices.len()],
             flow_rates: Vec::new(),
             marginals: vec![0.0; problem.flows()],
             curvatures: vec![0.0; problem.flows()],
@@ -87,17 +94,16 @@ impl Point {
             rates,
             prices,
         };
-        point.update(problem)?;
+        point.update(problem, routing)?;
         let scales = point.price_scales(problem);
-        let loads = point.loads(problem);
         for (link, active) in point.active.links.iter_mut().enumerate() {
-            let slack = (1.0 - loads[link] / problem.capacities[link]).max(0.0);
+            let slack = (1.0 - point.loads[link] / problem.capacities[link]).max(0.0);
             *active = point.prices[link] > 0.0 && point.prices[link] / scales[link] > slack;
         }
         for (price, active) in point.prices.iter_mut().zip(&point.active.links) {
             *price = if *active { *price } else { 0.0 };
         }
-        point.update(problem)?;
+        point.update(problem, routing)?;
         for flow in 0..problem.flows() {
             let (marginal, rate) = (point.marginals[flow], point.flow_rates[flow]);
             let own = problem.paths_of(flow);
@@ -133,7 +139,7 @@ impl Point {
     }
 
     /// Puts the rates of constraints that are active where they are, and finds everything else that follows.
-    fn update(&mut self, problem: &Presolved) -> Result<()> {
+    fn update(&mut self, problem: &Presolved, routing: &RoutingMatrix) -> Result<()> {
         for path in 0..self.rates.len() {
             match self.active.paths[path] {
                 Place::Free => {}
@@ -164,17 +170,10 @@ impl Point {
             let found = *curvature * marginal / rate;
             *curvature = if found > 0.0 && found.is_finite() { found } else { f64::MIN_POSITIVE.sqrt() };
         }
-        let price_of = |links: &[u32]| links.iter().map(|&link| self.prices[link as usize]).sum();
-        self.path_prices = problem.paths.iter().map(price_of).collect();
+        routing.gather(0..self.rates.len(), &self.prices, &mut self.path_prices);
+        self.loads.fill(0.0);
+        routing.scatter(0..self.rates.len(), &self.rates, &mut self.loads);
         Ok(())
-    }
-
-    pub(super) fn loads(&self, problem: &Presolved) -> Vec<f64> {
-        let mut loads = vec![0.0; problem.capacities.len()];
-        for (links, rate) in problem.paths.iter().zip(&self.rates) {
-            links.iter().for_each(|&link| loads[link as usize] += rate);
-        }
-        loads
     }
 
     /// With what the price of a link is compared: the least of max(q_p, U') over the paths through it.
@@ -192,42 +191,50 @@ impl Point {
 
     /// Newton's method. Returns whether it converged.
     fn refine(&mut self, problem: &Presolved, equations: &mut Equations) -> Result<bool> {
-        self.update(problem)?;
+        self.update(problem, equations.routing())?;
+        // By what part rates have changed since the matrix was factorized.
+        let mut stale = f64::INFINITY;
         for _ in 0..STEPS {
             interrupt::check()?;
-            equations.set(problem, &self.active, &self.curvatures);
-            let loads = self.loads(problem);
-            let targets: Vec<f64> =
-                problem.capacities.iter().zip(&loads).map(|(capacity, load)| capacity - load).collect();
+            if stale > STALE {
+                equations.set(problem, &self.active, &self.curvatures);
+                stale = 0.0;
+            } else {
+                equations.set_weights(problem, &self.active, &self.curvatures);
+            }
             let mut forces: Vec<f64> = self.path_prices.iter().map(|price| -price).collect();
-            for flow in 0..problem.flows() {
-                forces[problem.paths_of(flow)].iter_mut().for_each(|force| *force += self.marginals[flow]);
+            for (flow, marginal) in self.marginals.iter().enumerate() {
+                forces[problem.paths_of(flow)].iter_mut().for_each(|force| *force += marginal);
             }
-            let step = equations.solve(problem, &forces, &targets, vec![0.0; forces.len()]);
+            let targets: Vec<f64> =
+                problem.capacities.iter().zip(&self.loads).map(|(capacity, load)| capacity - load).collect();
+            let (rates, prices) = equations.step(problem, &forces, &targets);
             let (mut length, mut change) = (1.0f64, 0.0f64);
-            for flow in 0..problem.flows() {
-                let rise: f64 = step.rates[problem.paths_of(flow)].iter().sum();
-                let relative = rise / self.flow_rates[flow];
+            for (flow, rate) in self.flow_rates.iter().enumerate() {
+                let steps = &rates[problem.paths_of(flow)];
+                let relative = steps.iter().sum::<f64>() / rate;
                 length = length.min(if relative < -FALL { -FALL / relative } else { 1.0 });
-                change = change.max(relative.abs());
+                change = steps.iter().fold(change, |change, step| change.max((step / rate).abs()));
             }
-            if !change.is_finite() || step.prices.iter().any(|price| !price.is_finite()) {
+            if !change.is_finite() || prices.iter().any(|price| !price.is_finite()) {
                 return Ok(false);
             }
-            for (price, (change, active)) in self.prices.iter_mut().zip(step.prices.iter().zip(&self.active.links)) {
-                *price = if *active { *price + length * change } else { 0.0 };
+            for (price, (step, active)) in self.prices.iter_mut().zip(prices.iter().zip(&self.active.links)) {
+                *price = if *active { *price + length * step } else { 0.0 };
             }
-            for (rate, change) in self.rates.iter_mut().zip(&step.rates) {
-                *rate += length * change;
+            for (rate, step) in self.rates.iter_mut().zip(rates) {
+                *rate += length * step;
             }
-            self.update(problem)?;
+            self.update(problem, equations.routing())?;
             let stays = self.correct(problem);
             if !stays {
-                self.update(problem)?;
+                self.update(problem, equations.routing())?;
             }
-            if stays && length == 1.0 && change <= EXACT {
+            let left = (stale + change + if problem.is_single_path() { 0.0 } else { PROXIMAL }) * change;
+            if stays && length == 1.0 && left <= EXACT {
                 return Ok(true);
             }
+            stale = if stays { stale + change } else { f64::INFINITY };
         }
         Ok(false)
     }
@@ -235,12 +242,12 @@ impl Point {
     /// Changes the active set as signs require. Returns whether it stayed as it was.
     fn correct(&mut self, problem: &Presolved) -> bool {
         let before = self.active.clone();
-        let (loads, scales) = (self.loads(problem), self.price_scales(problem));
-        for link in 0..loads.len() {
+        let scales = self.price_scales(problem);
+        for link in 0..self.loads.len() {
             if self.active.links[link] && self.prices[link] < -ROUNDING * scales[link] {
                 self.active.links[link] = false;
                 self.prices[link] = 0.0;
-            } else if loads[link] > problem.capacities[link] * (1.0 + ROUNDING) {
+            } else if self.loads[link] > problem.capacities[link] * (1.0 + ROUNDING) {
                 self.active.links[link] = true;
             }
             self.prices[link] = self.prices[link].max(0.0);
@@ -312,11 +319,11 @@ impl Point {
 
     /// The constraints that hold with a multiplier of 0.
     pub(super) fn weak(&self, problem: &Presolved) -> Vec<Weak> {
-        let (loads, scales) = (self.loads(problem), self.price_scales(problem));
+        let scales = self.price_scales(problem);
         let mut weak = Vec::new();
-        for link in 0..loads.len() {
+        for link in 0..self.loads.len() {
             let (capacity, price) = (problem.capacities[link], self.prices[link]);
-            if loads[link] >= capacity * (1.0 - WEAK) && price <= WEAK * scales[link] {
+            if self.loads[link] >= capacity * (1.0 - WEAK) && price <= WEAK * scales[link] {
                 weak.push(Weak::Link(link));
             }
         }

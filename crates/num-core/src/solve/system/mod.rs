@@ -126,6 +126,14 @@ impl System {
         }
     }
 
+    /// Replaces a right-hand side by the solution with the last factor, which may be of earlier weights. Returns whether
+    /// there is one.
+    pub(crate) fn solve_by_factor(&mut self, right: &mut [f64]) -> bool {
+        let Some(factor) = &mut self.factor else { return false };
+        factor.solve(right);
+        true
+    }
+
     /// Solves to the given accuracy, from a guess in `solution`. `right` is used up.
     pub(crate) fn solve(&mut self, right: &mut [f64], solution: &mut [f64], accuracy: Accuracy) {
         if self.factor.is_none() {
