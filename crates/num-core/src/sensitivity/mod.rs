@@ -49,7 +49,7 @@ use self::equations::Equations;
 use self::polish::Point;
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
-use crate::problem::Problem;
+use crate::problem::{Block, Problem};
 use crate::solve::{Solution, Status};
 use crate::utility::{Curvature, ParameterName};
 
@@ -76,6 +76,7 @@ use crate::utility::{Curvature, ParameterName};
 /// ```
 pub struct Sensitivity {
     problem: Problem,
+    parameters: Vec<ParameterName>,
     presolved: Arc<Presolved>,
     point: Point,
     weak: Vec<Weak>,
@@ -114,7 +115,13 @@ impl Sensitivity {
         let weak = point.weak(&presolved);
         let kinks = kink::of(problem, &presolved, &point, &weak);
         equations.set(&presolved, &point.active, &point.curvatures);
-        Ok(Self { problem: problem.clone(), presolved, point, weak, kinks, equations, tied: None })
+        // Flows of one block differ in the values of their parameters only.
+        let has = |name: &ParameterName| {
+            let of_first = |block: &Block| block.utility.parameter_slopes(0, *name, 1.0);
+            problem.blocks().iter().any(|block| !block.flows.is_empty() && of_first(block).is_some())
+        };
+        let parameters = ParameterName::ALL.into_iter().filter(has).collect();
+        Ok(Self { problem: problem.clone(), parameters, presolved, point, weak, kinks, equations, tied: None })
     }
 
     /// Where the optimum is not differentiable: constraints that hold with a multiplier of 0.
@@ -139,13 +146,7 @@ impl Sensitivity {
 
     /// Which parameters of utilities any flow has.
     pub fn parameters(&self) -> Vec<ParameterName> {
-        let has = |name: &ParameterName| {
-            (0..self.problem.flows()).any(|flow| {
-                let (utility, place) = self.problem.utility(flow);
-                utility.parameter_slopes(place, *name, 1.0).is_some()
-            })
-        };
-        ParameterName::ALL.into_iter().filter(has).collect()
+        self.parameters.clone()
     }
 
     /// The derivatives of U and of log U' of a flow, by its number here, in a parameter; in the caller's units.
