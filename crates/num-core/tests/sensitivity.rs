@@ -63,6 +63,9 @@ fn in_a_parking_lot_the_long_flow_gets_less_of_one_link_than_of_two() {
 fn a_link_that_is_full_by_a_capped_flow_is_named() {
     let problem = Problem::new(vec![2.0], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
     let mut sensitivity = of(&problem.with_rate_caps(vec![2.0]).unwrap());
+    let rate = OutcomeChange { rates: vec![1.0], ..OutcomeChange::default() };
+    let error = sensitivity.reverse(&[rate], AtKink::Refuse).unwrap_err().to_string();
+    assert!(error.contains("the prices of links 0 are not unique"), "{error}");
     let error = sensitivity.forward(&[capacity(0, 1)]).unwrap_err().to_string();
     assert!(
         error.starts_with("the optimum is not differentiable here: the prices of links 0 are not unique"),

@@ -39,6 +39,9 @@ const DRIFT: f64 = 1e-7;
 /// as much as the conjugate gradients of one right-hand side.
 const CUBED_PER_CROSSING: f64 = 1e4;
 
+/// Active links are independent where no pivot is smaller.
+const INDEPENDENT: f64 = 1e3 * RAISED;
+
 pub(super) struct Equations {
     system: System,
     /// The number of a flow with several paths, or [`ABSENT`].
@@ -47,6 +50,8 @@ pub(super) struct Equations {
     stiffness: Vec<f64>,
     moves: Vec<bool>,
     active: Vec<bool>,
+    /// Whether an active link has no path that moves *(derived)*.
+    any_free_price: bool,
     scratch: Scratch,
 }
 
@@ -95,6 +100,7 @@ impl Equations {
             stiffness: vec![0.0; problem.flows()],
             moves: vec![false; paths],
             active: vec![false; links],
+            any_free_price: false,
             scratch: Scratch {
                 left: vec![0.0; paths],
                 step: vec![0.0; paths],
@@ -116,8 +122,10 @@ impl Equations {
         let System { routing, weights, diagonal, multipath, .. } = &mut self.system;
         diagonal.fill(0.0);
         multipath.add_diagonal(routing, weights, diagonal);
+        self.any_free_price = false;
         for (value, active) in diagonal.iter_mut().zip(&self.active) {
             // A link without moving paths has no entry: its price is free.
+            self.any_free_price |= *active && *value == 0.0;
             *value = if *value > 0.0 { *value } else { 1.0 } * if *active { RAISED } else { OUT };
         }
         let links = self.active.iter().filter(|active| **active).count() as f64;
@@ -242,6 +250,11 @@ impl Equations {
 
     /// Links whose prices are not unique: they are full by the same flows.
     pub(super) fn tied(&mut self, problem: &Presolved) -> Vec<u32> {
+        // A null vector v leaves a pivot of at most D |v|²/v_i².
+        let independent = self.system.smallest_pivot().is_some_and(|pivot| pivot > INDEPENDENT);
+        if independent && !self.any_free_price {
+            return Vec::new();
+        }
         // Numbers without a pattern, so that no dependent links are changed in a way that suits all of them.
         let targets: Vec<f64> =
             (1..=self.active.len()).map(|i| 0.5 + (i as f64 * 0.618_033_988_749_895).fract()).collect();

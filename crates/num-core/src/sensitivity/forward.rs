@@ -6,7 +6,6 @@ use super::equations::Solved;
 use super::{OutcomeChange, ParameterChange, Sensitivity, kink};
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::utility::ParameterName;
 
 /// Active sets that are tried with all violated constraints changed at once; afterwards one at a time.
 const AT_ONCE: usize = 10;
@@ -99,13 +98,12 @@ impl Sensitivity {
         for flow in 0..presolved.flows() {
             let caller = presolved.original_flows[flow] as usize;
             let mut log_marginal = 0.0;
-            for name in ParameterName::ALL {
+            for &name in &self.parameters {
                 let by = entry(change.of(name), caller);
-                if by != 0.0
-                    && let Some([value, slope]) = self.slopes(flow, name)
-                {
-                    log_marginal += slope * by;
-                    right.objective += value * by;
+                if by != 0.0 {
+                    let (utility, place, rate) = self.utility(flow);
+                    log_marginal += utility.log_marginal_slope(place, name, rate).unwrap_or(0.0) * by;
+                    right.objective += utility.value_slope(place, name, rate).unwrap_or(0.0) * by;
                 }
             }
             let own = presolved.paths_of(flow);

@@ -51,7 +51,7 @@ use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 use crate::problem::{Block, Problem};
 use crate::solve::{Solution, Status};
-use crate::utility::{Curvature, ParameterName};
+use crate::utility::{Curvature, ParameterName, Utility};
 
 /// The derivatives of the optimum of one problem at one certified solution.
 ///
@@ -114,10 +114,9 @@ impl Sensitivity {
         let point = Point::refined(problem, &presolved, solution, &mut equations)?;
         let weak = point.weak(&presolved);
         let kinks = kink::of(problem, &presolved, &point, &weak);
-        equations.set(&presolved, &point.active, &point.curvatures);
         // Flows of one block differ in the values of their parameters only.
         let has = |name: &ParameterName| {
-            let of_first = |block: &Block| block.utility.parameter_slopes(0, *name, 1.0);
+            let of_first = |block: &Block| block.utility.log_marginal_slope(0, *name, 1.0);
             problem.blocks().iter().any(|block| !block.flows.is_empty() && of_first(block).is_some())
         };
         let parameters = ParameterName::ALL.into_iter().filter(has).collect();
@@ -149,9 +148,9 @@ impl Sensitivity {
         self.parameters.clone()
     }
 
-    /// The derivatives of U and of log U' of a flow, by its number here, in a parameter; in the caller's units.
-    fn slopes(&self, flow: usize, name: ParameterName) -> Option<[f64; 2]> {
+    /// The caller's utility of a flow by its number here, its place in it, and its rate.
+    fn utility(&self, flow: usize) -> (&dyn Utility, usize, f64) {
         let (utility, place) = self.problem.utility(self.presolved.original_flows[flow] as usize);
-        utility.parameter_slopes(place, name, self.point.flow_rates[flow] * self.presolved.units.rate)
+        (utility, place, self.point.flow_rates[flow] * self.presolved.units.rate)
     }
 }

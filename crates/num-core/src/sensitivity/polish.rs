@@ -19,7 +19,7 @@ use crate::solve::{Settings, Solution, Solver, Stop};
 /// Newton steps at most.
 const STEPS: usize = 40;
 /// The refined point: the largest change of a rate, as a part of its flow's, that another step would make.
-const EXACT: f64 = 1e-13;
+const EXACT: f64 = 1e-12;
 /// The matrix is factorized again when rates have changed by more than this part since.
 const STALE: f64 = 1e-2;
 /// Rounding of a multiplier relative to U', and of a load relative to the capacity.
@@ -103,7 +103,7 @@ impl Point {
         for (price, active) in point.prices.iter_mut().zip(&point.active.links) {
             *price = if *active { *price } else { 0.0 };
         }
-        point.update(problem, routing)?;
+        routing.gather(0..point.rates.len(), &point.prices, &mut point.path_prices);
         for flow in 0..problem.flows() {
             let (marginal, rate) = (point.marginals[flow], point.flow_rates[flow]);
             let own = problem.paths_of(flow);
@@ -189,7 +189,7 @@ impl Point {
         scales
     }
 
-    /// Newton's method. Returns whether it converged.
+    /// Newton's method. Returns whether it converged; the equations are then those of the point.
     fn refine(&mut self, problem: &Presolved, equations: &mut Equations) -> Result<bool> {
         self.update(problem, equations.routing())?;
         // By what part rates have changed since the matrix was factorized.
@@ -232,6 +232,7 @@ impl Point {
             }
             let left = (stale + change + if problem.is_single_path() { 0.0 } else { PROXIMAL }) * change;
             if stays && length == 1.0 && left <= EXACT {
+                equations.set_weights(problem, &self.active, &self.curvatures);
                 return Ok(true);
             }
             stale = if stays { stale + change } else { f64::INFINITY };

@@ -77,11 +77,14 @@ impl Sensitivity {
             let moving = own.clone().filter(|&path| point.active.moves(presolved, flow, path));
             let is_held = point.active.holds(flow);
             let moved: f64 = if is_held { 0.0 } else { moving.clone().map(|path| solved.rates[path]).sum() };
+            let (utility, place, rate) = self.utility(flow);
             for &name in names {
-                if let Some([value, slope]) = self.slopes(flow, name) {
-                    let objective = if outcome.objective == 0.0 { 0.0 } else { outcome.objective * value };
-                    found.of_mut(name)[caller] = point.marginals[flow] * moved * slope + objective;
-                }
+                let slope = utility.log_marginal_slope(place, name, rate).unwrap_or(0.0);
+                let of_value = match outcome.objective == 0.0 {
+                    true => 0.0,
+                    false => outcome.objective * utility.value_slope(place, name, rate).unwrap_or(0.0),
+                };
+                found.of_mut(name)[caller] = point.marginals[flow] * moved * slope + of_value;
             }
             // The multiplier of what holds the flow, in these equations; what its curvature resists elsewhere.
             let mut resisted = point.curvatures[flow] * moved;
