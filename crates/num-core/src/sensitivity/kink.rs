@@ -45,8 +45,8 @@ impl fmt::Display for Kink {
 pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: &[Weak]) -> Vec<Kink> {
     let by_caller = |weak: &Weak| match *weak {
         Weak::Link(link) => Kink::Link(presolved.links[link] as usize),
-        Weak::Zero(path) | Weak::Cap(path) => Kink::Path(presolved.original_paths[path] as usize),
-        Weak::Flow(flow) => Kink::Flow(presolved.original_flows[flow] as usize),
+        Weak::Zero { path, .. } | Weak::Cap { path, .. } => Kink::Path(presolved.original_paths[path] as usize),
+        Weak::Flow { flow, .. } => Kink::Flow(presolved.original_flows[flow] as usize),
     };
     let mut kinks: Vec<Kink> = weak.iter().map(by_caller).collect();
     for flow in 0..presolved.flows() {

@@ -300,22 +300,10 @@ impl Point {
         self.active == before
     }
 
-    /// What a flow pays per rate on the paths that it uses: U', or where its rate is held the price of those that move,
-    /// the cheapest where none does.
+    /// What a flow pays per rate on the paths that it uses.
     pub(super) fn level(&self, problem: &Presolved, flow: usize) -> f64 {
-        if !self.active.holds(flow) {
-            return self.marginals[flow];
-        }
-        let own = problem.paths_of(flow);
-        let moving: Vec<f64> = own
-            .clone()
-            .filter(|&path| self.active.paths[path] == Place::Free)
-            .map(|path| self.path_prices[path])
-            .collect();
-        match moving.len() {
-            0 => own.map(|path| self.path_prices[path]).fold(f64::INFINITY, f64::min),
-            count => moving.iter().sum::<f64>() / count as f64,
-        }
+        let moving = level(problem, &self.active, flow, &self.path_prices);
+        moving.unwrap_or(self.marginals[flow])
     }
 
     /// The constraints that hold with a multiplier of 0.
@@ -333,19 +321,31 @@ impl Point {
             let level = self.level(problem, flow);
             let bound = self.bound_near(problem, flow);
             if (rate - bound).abs() <= WEAK * rate && marginal - level <= WEAK * marginal {
-                weak.push(Weak::Flow(flow));
+                weak.push(Weak::Flow { flow, bound });
             }
             for path in own.clone() {
                 let (x, excess) = (self.rates[path], self.path_prices[path] - level);
                 if own.len() > 1 && x <= WEAK * rate && excess <= WEAK * marginal {
-                    weak.push(Weak::Zero(path));
+                    weak.push(Weak::Zero { flow, path });
                 } else if x >= problem.caps[path] * (1.0 - WEAK) && -excess <= WEAK * marginal {
-                    weak.push(Weak::Cap(path));
+                    weak.push(Weak::Cap { flow, path });
                 }
             }
         }
         weak
     }
+}
+
+/// What a flow whose rate is held pays per rate: the price of the paths that move, the cheapest where none does. `None`
+/// for other flows, which pay U'.
+pub(super) fn level(problem: &Presolved, active: &ActiveSet, flow: usize, path_prices: &[f64]) -> Option<f64> {
+    if !active.holds(flow) {
+        return None;
+    }
+    let own = problem.paths_of(flow);
+    let free = own.clone().filter(|&path| active.paths[path] == Place::Free);
+    let (count, sum) = free.fold((0.0, 0.0), |(count, sum), path| (count + 1.0, sum + path_prices[path]));
+    Some(if count > 0.0 { sum / count } else { path_prices[own].iter().copied().fold(f64::INFINITY, f64::min) })
 }
 
 /// The breakpoints of U of a flow, each with the fall of U'.

@@ -28,7 +28,7 @@ impl Sensitivity {
         let before = self.point.active.clone();
         if at_kink != AtKink::Refuse && !self.weak.is_empty() {
             for &weak in &self.weak {
-                self.point.active.set(&self.presolved, weak, at_kink == AtKink::Hold);
+                self.point.active.set(weak, at_kink == AtKink::Hold);
             }
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         }
@@ -92,7 +92,7 @@ impl Sensitivity {
                 let (count, sum) =
                     moving.fold((0, 0.0), |(count, sum), path| (count + 1, sum + forces[path] - prices[path]));
                 resisted = if count > 0 { sum / f64::from(count) } else { 0.0 };
-                if count > 0 && self.is_held_by_cap(flow) {
+                if count > 0 && self.is_cap(flow, point.active.flows[flow]) {
                     let multiplier = (point.marginals[flow] - point.level(presolved, flow)) * price_unit;
                     found.flow_caps[caller] = resisted / unit + outcome.objective * multiplier;
                 }
