@@ -37,6 +37,11 @@ pub(super) enum Weak {
         flow: usize,
         bound: f64,
     },
+    /// A flow at a breakpoint of its utility, above which it would rise.
+    Above {
+        flow: usize,
+        bound: f64,
+    },
 }
 
 impl ActiveSet {
@@ -67,7 +72,7 @@ impl ActiveSet {
             Weak::Link(link) => self.links[link],
             Weak::Zero { path, .. } => self.paths[path] == Place::Zero,
             Weak::Cap { path, .. } => self.paths[path] == Place::Cap,
-            Weak::Flow { flow, .. } => self.holds(flow),
+            Weak::Flow { flow, .. } | Weak::Above { flow, .. } => self.holds(flow),
         }
     }
 
@@ -77,7 +82,9 @@ impl ActiveSet {
             Weak::Link(link) => self.links[link] = active,
             Weak::Zero { path, .. } => self.paths[path] = if active { Place::Zero } else { Place::Free },
             Weak::Cap { path, .. } => self.paths[path] = if active { Place::Cap } else { Place::Free },
-            Weak::Flow { flow, bound } => self.flows[flow] = if active { bound } else { f64::INFINITY },
+            Weak::Flow { flow, bound } | Weak::Above { flow, bound } => {
+                self.flows[flow] = if active { bound } else { f64::INFINITY }
+            }
         }
     }
 }

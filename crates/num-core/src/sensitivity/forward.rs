@@ -68,6 +68,7 @@ impl Multipliers {
             let level_by = polish::level(presolved, active, flow, &by).unwrap_or(0.0);
             if bound.is_finite() {
                 look(Weak::Flow { flow, bound }, marginal - level, -level_by);
+                look(Weak::Above { flow, bound }, level - point.marginal_beyond(presolved, flow), level_by);
             }
             for path in presolved.paths_of(flow) {
                 let (excess, change) = (self.path_prices[path] - level, by[path] - level_by);
@@ -305,6 +306,8 @@ impl Sensitivity {
             (Weak::Cap { path, .. }, false) => solved.rates[path] > right.caps[path] + in_rates,
             (Weak::Flow { flow, .. }, true) => marginal(flow) - level(flow) < -in_prices,
             (Weak::Flow { flow, .. }, false) => total(flow) > right.bounds[flow] + in_rates,
+            (Weak::Above { flow, .. }, true) => level(flow) - marginal(flow) < -in_prices,
+            (Weak::Above { flow, .. }, false) => total(flow) < -in_rates,
         };
         weak.iter().filter(|weak| breaks(weak)).copied().collect()
     }

@@ -46,7 +46,7 @@ pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: 
     let by_caller = |weak: &Weak| match *weak {
         Weak::Link(link) => Kink::Link(presolved.links[link] as usize),
         Weak::Zero { path, .. } | Weak::Cap { path, .. } => Kink::Path(presolved.original_paths[path] as usize),
-        Weak::Flow { flow, .. } => Kink::Flow(presolved.original_flows[flow] as usize),
+        Weak::Flow { flow, .. } | Weak::Above { flow, .. } => Kink::Flow(presolved.original_flows[flow] as usize),
     };
     let mut kinks: Vec<Kink> = weak.iter().map(by_caller).collect();
     for flow in 0..presolved.flows() {

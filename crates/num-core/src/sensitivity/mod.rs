@@ -111,7 +111,7 @@ impl Sensitivity {
         problem.check_prices(&solution.prices)?;
         let presolved = Arc::new(Presolved::new(problem)?);
         let mut equations = Equations::new(&presolved);
-        let point = Point::refined(problem, &presolved, solution, &mut equations)?;
+        let mut point = Point::refined(problem, &presolved, solution, &mut equations)?;
         let weak = point.weak(&presolved);
         let kinks = kink::of(problem, &presolved, &point, &weak);
         // Flows of one block differ in the values of their parameters only.

@@ -11,7 +11,7 @@ use super::equations::{Equations, PROXIMAL};
 use crate::certificate::FeasiblePoint;
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::presolve::Presolved;
+use crate::presolve::{NaturalBlock, Presolved};
 use crate::problem::Problem;
 use crate::solve::routing_matrix::RoutingMatrix;
 use crate::solve::{Settings, Solution, Solver, Stop};
@@ -110,11 +110,18 @@ impl Point {
             // The path that is furthest from its bounds has the price that the flow pays.
             let room = |path: usize| point.rates[path].min(problem.caps[path] - point.rates[path]);
             let inner = own.clone().fold(own.start, |best, path| if room(path) > room(best) { path } else { best });
-            let bound = point.bound_near(problem, flow);
-            let (surplus, slack) = (1.0 - point.path_prices[inner] / marginal, 1.0 - rate / bound);
-            if surplus > slack && room(inner) / rate > slack {
+            let (bound, price) = (problem.saturations[flow], point.path_prices[inner]);
+            let slack = 1.0 - rate / bound;
+            if 1.0 - price / marginal > slack && room(inner) / rate > slack {
                 point.active.flows[flow] = bound;
             }
+            for (at, fall) in jumps(problem, flow) {
+                let below = marginal_below(problem, flow, at);
+                if (below - price).min(price - (below - fall)) / below > (1.0 - rate / at).abs() {
+                    (point.active.flows[flow], point.marginals[flow]) = (at, below);
+                }
+            }
+            let marginal = point.marginals[flow];
             let level = if point.active.holds(flow) { point.path_prices[inner] } else { marginal };
             for path in own {
                 let (x, cap, price) = (point.rates[path], problem.caps[path], point.path_prices[path]);
@@ -225,8 +232,9 @@ impl Point {
             for (rate, step) in self.rates.iter_mut().zip(rates) {
                 *rate += length * step;
             }
+            let before = std::mem::take(&mut self.flow_rates);
             self.update(problem, equations.routing())?;
-            let stays = self.correct(problem);
+            let stays = self.correct(problem, &before);
             if !stays {
                 self.update(problem, equations.routing())?;
             }
@@ -241,7 +249,7 @@ impl Point {
     }
 
     /// Changes the active set as signs require. Returns whether it stayed as it was.
-    fn correct(&mut self, problem: &Presolved) -> bool {
+    fn correct(&mut self, problem: &Presolved, rates_before: &[f64]) -> bool {
         let before = self.active.clone();
         let scales = self.price_scales(problem);
         for link in 0..self.loads.len() {
@@ -269,20 +277,20 @@ impl Point {
                 continue;
             }
             if self.active.holds(flow) {
-                let falls = jumps(problem, flow).into_iter().find(|(at, _)| *at == self.active.flows[flow]);
-                let beyond = falls.map_or(0.0, |(_, fall)| marginal - fall);
-                let stays = marginal - level >= -ROUNDING * marginal && level - beyond >= -ROUNDING * marginal;
-                self.active.flows[flow] = if stays { self.active.flows[flow] } else { f64::INFINITY };
+                let (low, high) = (self.marginal_beyond(problem, flow), marginal);
+                if level > high + ROUNDING * marginal || level < low - ROUNDING * marginal {
+                    self.active.flows[flow] = f64::INFINITY;
+                    // To the side where it goes: U' is another on either.
+                    let side = if level > high { 1.0 - 2.0 * BELOW } else { 1.0 + 2.0 * BELOW };
+                    self.rates[own.clone()].iter_mut().for_each(|rate| *rate *= side);
+                }
             } else if rate > problem.saturations[flow] * (1.0 + ROUNDING) {
                 self.active.flows[flow] = problem.saturations[flow];
-            } else if let Some((at, _)) = jumps(problem, flow).into_iter().find(|&(at, fall)| {
-                // Just past the breakpoint although the price asks for less, or just before although it asks for more.
-                (rate > at && level > marginal + ROUNDING * marginal && level < marginal + fall)
-                    || (rate < at
-                        && level < marginal - ROUNDING * marginal
-                        && level > marginal - fall
-                        && rate > 0.9 * at)
-            }) {
+            } else if let Some((at, _)) = jumps(problem, flow)
+                .into_iter()
+                .find(|&(at, _)| rates_before[flow] != at && (rates_before[flow] < at) != (rate < at))
+            {
+                // It has crossed a breakpoint, where it may have to stay.
                 self.active.flows[flow] = at;
             }
             for path in own.clone() {
@@ -300,6 +308,12 @@ impl Point {
         self.active == before
     }
 
+    /// U' of a held flow just above the bound; −∞ at a cap, which nothing passes.
+    pub(super) fn marginal_beyond(&self, problem: &Presolved, flow: usize) -> f64 {
+        let fall = jumps(problem, flow).into_iter().find(|(at, _)| *at == self.active.flows[flow]);
+        fall.map_or(f64::NEG_INFINITY, |(_, fall)| self.marginals[flow] - fall)
+    }
+
     /// What a flow pays per rate on the paths that it uses.
     pub(super) fn level(&self, problem: &Presolved, flow: usize) -> f64 {
         let moving = level(problem, &self.active, flow, &self.path_prices);
@@ -307,7 +321,7 @@ impl Point {
     }
 
     /// The constraints that hold with a multiplier of 0.
-    pub(super) fn weak(&self, problem: &Presolved) -> Vec<Weak> {
+    pub(super) fn weak(&mut self, problem: &Presolved) -> Vec<Weak> {
         let scales = self.price_scales(problem);
         let mut weak = Vec::new();
         for link in 0..self.loads.len() {
@@ -322,6 +336,15 @@ impl Point {
             let bound = self.bound_near(problem, flow);
             if (rate - bound).abs() <= WEAK * rate && marginal - level <= WEAK * marginal {
                 weak.push(Weak::Flow { flow, bound });
+            } else if self.active.holds(flow) && level - self.marginal_beyond(problem, flow) <= WEAK * marginal {
+                let bound = self.active.flows[flow];
+                weak.push(Weak::Above { flow, bound });
+                // If it leaves, it rises.
+                let (block, rate) = (block_of(problem, flow), rate * (1.0 + BELOW));
+                let place = flow - block.flows.start;
+                let mut elasticity = [0.0];
+                block.utility.elasticity_into(place..place + 1, &[rate], &mut elasticity);
+                self.curvatures[flow] = elasticity[0] * block.utility.marginal(place, rate) / rate;
             }
             for path in own.clone() {
                 let (x, excess) = (self.rates[path], self.path_prices[path] - level);
@@ -348,8 +371,18 @@ pub(super) fn level(problem: &Presolved, active: &ActiveSet, flow: usize, path_p
     Some(if count > 0.0 { sum / count } else { path_prices[own].iter().copied().fold(f64::INFINITY, f64::min) })
 }
 
+/// U' of a flow just below a rate.
+fn marginal_below(problem: &Presolved, flow: usize, rate: f64) -> f64 {
+    let block = block_of(problem, flow);
+    block.utility.marginal(flow - block.flows.start, rate * (1.0 - BELOW))
+}
+
+fn block_of(problem: &Presolved, flow: usize) -> &NaturalBlock {
+    &problem.blocks[problem.blocks.partition_point(|block| block.flows.end <= flow)]
+}
+
 /// The breakpoints of U of a flow, each with the fall of U'.
 fn jumps(problem: &Presolved, flow: usize) -> Vec<(f64, f64)> {
-    let block = &problem.blocks[problem.blocks.partition_point(|block| block.flows.end <= flow)];
+    let block = block_of(problem, flow);
     if block.may_jump { block.utility.jumps(flow - block.flows.start) } else { Vec::new() }
 }
