@@ -263,7 +263,7 @@ fn error(found: &[f64], expected: &[f64]) -> f64 {
 #[test]
 fn derivatives_are_those_of_problems_that_are_solved_again() {
     let (mut held, mut worst) = (0, 0.0f64);
-    for seed in (0..200).filter(|s| *s != 119) {
+    for seed in 0..200 {
         let case = Case::random(seed);
         let mut sensitivity = of(&case.problem());
         assert_eq!(sensitivity.kinks(), [], "seed {seed}");
@@ -289,7 +289,7 @@ fn derivatives_are_those_of_problems_that_are_solved_again() {
 #[test]
 fn reverse_is_the_adjoint_of_forward() {
     let mut compared = 0;
-    for seed in (0..200).filter(|s| *s != 119) {
+    for seed in 0..200 {
         let case = Case::random(seed);
         let problem = case.problem();
         let solution = solve(&problem, &settings()).unwrap();
@@ -328,7 +328,7 @@ fn reverse_is_the_adjoint_of_forward() {
         assert!((one - other).abs() <= 1e-8 * size, "seed {seed}: {one} and {other}");
         compared += 1;
     }
-    assert!(compared >= 190, "{compared} compared");
+    assert!(compared == 200, "{compared} compared");
 }
 
 #[test]

@@ -26,6 +26,8 @@ const STALE: f64 = 1e-2;
 const ROUNDING: f64 = 1e-12;
 /// A rate falls by no more than this part in a step.
 const FALL: f64 = 0.8;
+/// The relative distance from a breakpoint at which a flow of a certified solution may be there.
+const NEAR: f64 = 1e-2;
 /// What a constraint lacks to be active, or its multiplier, where it counts as 0, relative.
 const WEAK: f64 = 1e-7;
 /// The largest KKT residual of the refined point.
@@ -116,8 +118,9 @@ impl Point {
                 point.active.flows[flow] = bound;
             }
             for (at, fall) in jumps(problem, flow) {
-                let below = marginal_below(problem, flow, at);
-                if (below - price).min(price - (below - fall)) / below > (1.0 - rate / at).abs() {
+                let (below, distance) = (marginal_below(problem, flow, at), (1.0 - rate / at).abs());
+                let inside = (below - price).min(price - (below - fall)) / below;
+                if at < bound && distance < NEAR && distance < inside {
                     (point.active.flows[flow], point.marginals[flow]) = (at, below);
                 }
             }
