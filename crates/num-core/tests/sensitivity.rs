@@ -200,11 +200,11 @@ impl Case {
         problem.with_rate_caps(p.rate_caps.clone()).unwrap().with_flow_caps(p.flow_caps.clone()).unwrap()
     }
 
-    /// A random direction in all parameters that the problem has.
-    fn direction(&self, seed: u64) -> ParameterChange {
+    /// A random direction in all parameters that the problem has, or its opposite.
+    fn direction(&self, seed: u64, side: f64) -> ParameterChange {
         let mut random = Numbers(seed + 77);
         let mut list = |like: &[f64], has: bool| -> Vec<f64> {
-            if has { like.iter().map(|value| (random.next() - 0.5) * value).collect() } else { Vec::new() }
+            if has { like.iter().map(|value| side * (random.next() - 0.5) * value).collect() } else { Vec::new() }
         };
         let (p, family) = (&self.parameters, self.family);
         ParameterChange {
@@ -268,7 +268,7 @@ fn derivatives_are_those_of_problems_that_are_solved_again() {
         let mut sensitivity = of(&case.problem());
         assert_eq!(sensitivity.kinks(), [], "seed {seed}");
         held += usize::from(case.family == 4 && sensitivity.problem().is_single_path());
-        let by = case.direction(seed);
+        let by = case.direction(seed, 1.0);
         let change = &sensitivity.forward(std::slice::from_ref(&by)).unwrap()[0];
         let step = 1e-5;
         let [after, before] = [step, -step].map(|step| solved(&case.moved(&by, step).problem()));
@@ -284,6 +284,67 @@ fn derivatives_are_those_of_problems_that_are_solved_again() {
         }
     }
     assert!(held >= 10 && worst <= 1e-5, "{held}, {worst}");
+}
+
+/// The same refined to rounding: at a kink the interior point stalls at 1e−9.
+fn refined(problem: &Problem) -> [Vec<f64>; 3] {
+    let sensitivity = of(problem);
+    let flow_rates = problem.flow_rates(&sensitivity.rates()).unwrap();
+    let objective = problem.values(&flow_rates).unwrap().iter().sum();
+    [flow_rates, sensitivity.prices(), vec![objective]]
+}
+
+/// The change to one side, by Richardson's rule: right to the square of the step.
+fn one_sided(case: &Case, by: &ParameterChange, step: f64) -> [Vec<f64>; 3] {
+    let [here, near, far] = [0.0, step / 2.0, step].map(|step| refined(&case.moved(by, step).problem()));
+    let mut here = here.into_iter().zip(near).zip(far);
+    std::array::from_fn(|_| {
+        let ((here, near), far) = here.next().unwrap();
+        let rate = |((here, near), far): ((f64, f64), f64)| (4.0 * near - far - 3.0 * here) / step;
+        here.into_iter().zip(near).zip(far).map(rate).collect()
+    })
+}
+
+/// A slack link becomes exactly as large as its load, and a full link gets a
+/// second one of its capacity behind it.
+#[test]
+fn at_kinks_and_ties_the_derivative_to_a_side_is_that_of_problems_to_that_side() {
+    let (mut kinks, mut ties, mut worst) = (0, 0, 0.0f64);
+    for seed in (0..200).filter(|seed| seed % 4 < 2) {
+        let mut case = Case::random(seed);
+        let sensitivity = of(&case.problem());
+        let (rates, problem) = (sensitivity.rates(), sensitivity.problem().clone());
+        let (loads, p) = (problem.loads(&rates).unwrap(), &mut case.parameters);
+        let slack = (0..loads.len()).find(|&link| loads[link] > 0.0 && loads[link] < 0.99 * p.capacities[link]);
+        if let Some(link) = slack {
+            p.capacities[link] = loads[link];
+        }
+        if let Some(full) = sensitivity.prices().iter().position(|price| *price > 0.0).filter(|_| seed % 3 == 0) {
+            let twin = p.capacities.len() as u32;
+            p.capacities.push(p.capacities[full]);
+            let with_twin = |links: &[u32]| -> Vec<u32> {
+                let has = links.contains(&(full as u32));
+                links.iter().copied().chain(has.then_some(twin)).collect()
+            };
+            case.paths = Paths::from_lists(case.paths.iter().map(with_twin).collect::<Vec<_>>());
+        }
+        let mut sensitivity = of(&case.problem());
+        kinks += usize::from(!sensitivity.kinks().is_empty());
+        for side in [1.0, -1.0] {
+            let by = case.direction(seed, side);
+            let change = &sensitivity.forward(std::slice::from_ref(&by)).unwrap()[0];
+            let tied = change.prices.iter().any(|price| price.is_nan());
+            ties += usize::from(tied);
+            let [rates, prices, objective] = one_sided(&case, &by, 1e-4);
+            let mut error = error(&change.flow_rates, &rates).max(self::error(&[change.objective], &objective));
+            if !tied {
+                error = error.max(self::error(&change.prices, &prices));
+            }
+            worst = worst.max(error);
+        }
+    }
+    println!("{kinks} kinks, {ties} ties, {worst:.1e}");
+    assert!(kinks >= 20 && ties >= 20 && worst <= 1e-4, "{kinks} kinks, {ties} ties, {worst}");
 }
 
 #[test]
@@ -302,7 +363,7 @@ fn reverse_is_the_adjoint_of_forward() {
             prices: list(case.parameters.capacities.len()),
             objective: 0.3,
         };
-        let mut by = case.direction(seed);
+        let mut by = case.direction(seed, 1.0);
         if case.family == 0 {
             by.alpha.clear();
         }

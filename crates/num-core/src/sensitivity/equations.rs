@@ -35,6 +35,8 @@ const SAME: f64 = 1e-12;
 const NEARLY_SAME: f64 = 1e-4;
 /// A last step that is no more than this part of the solution is rounding and no drift.
 const DRIFT: f64 = 1e-7;
+/// The same of a drift, as a part of its largest entry: D over rounding.
+pub(super) const NOISE: f64 = 1e-6;
 /// The matrix is factorized where active links, cubed, are no more than this per crossing: about where O(links³) costs
 /// as much as the conjugate gradients of one right-hand side.
 const CUBED_PER_CROSSING: f64 = 1e4;
@@ -197,6 +199,7 @@ impl Equations {
                 rates.iter_mut().zip(&*step).for_each(|(rate, step)| *rate -= count * step);
                 prices.iter_mut().zip(&*price_step).for_each(|(price, step)| *price -= count * step);
                 let least = DRIFT * given.max(largest(&prices)).max(largest(&rates));
+                let least = least.max(NOISE * largest(price_step));
                 if price_step.iter().any(|step| step.abs() > least) {
                     drift = price_step.iter().map(|step| if step.abs() > least { *step } else { 0.0 }).collect();
                 }

@@ -1,10 +1,11 @@
 //! J v: the change of the optimum with a change of parameters.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::active_set::{ActiveSet, Place, Weak};
 use super::changes::entry;
-use super::equations::Solved;
+use super::equations::{NOISE, Solved};
 use super::polish::Point;
 use super::{OutcomeChange, ParameterChange, Sensitivity, kink, polish};
 use crate::error::{Error, Result};
@@ -51,7 +52,7 @@ impl Multipliers {
         of.equations.routing().gather(0..by.len(), drift, &mut by);
         let (mut nearest, mut leaves, mut rising) = (f64::INFINITY, None, Vec::new());
         // Prices of paths that move stay equal: a difference is rounding.
-        let least = ROUNDING * drift.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let least = NOISE * drift.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         let mut look = |weak: Weak, multiplier: f64, change: f64| {
             if change > least {
                 rising.push(weak);
@@ -173,6 +174,10 @@ impl Sensitivity {
         if let Some(error) = failure {
             return Err(error);
         }
+        if !multipliers.jumps.is_empty() && self.problem.has_rate_caps() && self.problem.has_flow_caps() {
+            let links: Vec<u32> = multipliers.jumps.iter().map(|&link| link as u32).collect();
+            return Err(self.tie(&links));
+        }
         let mut outcome = self.outcome(change, &right, &solved);
         for &link in &multipliers.jumps {
             outcome.prices[self.presolved.links[link] as usize] = f64::NAN;
@@ -227,11 +232,10 @@ impl Sensitivity {
                 right.caps[path] = if own.len() > 1 {
                     own_cap
                 } else {
-                    let caps = (problem.rate_cap(caller_path), problem.flow_cap(caller));
-                    match caps.0.partial_cmp(&caps.1) {
-                        Some(std::cmp::Ordering::Less) => own_cap,
-                        Some(std::cmp::Ordering::Greater) => flow_cap,
-                        _ => own_cap.min(flow_cap),
+                    match kink::smaller_cap(problem.rate_cap(caller_path), problem.flow_cap(caller)) {
+                        Ordering::Less => own_cap,
+                        Ordering::Greater => flow_cap,
+                        Ordering::Equal => own_cap.min(flow_cap),
                     }
                 };
                 if point.active.is_at_cap(path) {

@@ -1,9 +1,10 @@
 //! Where the optimum is not differentiable.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use super::active_set::Weak;
-use super::polish::Point;
+use super::polish::{Point, WEAK};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
@@ -53,11 +54,19 @@ pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: 
         let (own, caller) = (presolved.paths_of(flow), presolved.original_flows[flow] as usize);
         let path = presolved.original_paths[own.start] as usize;
         let caps = (problem.rate_cap(path), problem.flow_cap(caller));
-        if own.len() == 1 && point.active.is_at_cap(own.start) && caps.0 == caps.1 {
+        if own.len() == 1 && point.active.is_at_cap(own.start) && smaller_cap(caps.0, caps.1) == Ordering::Equal {
             kinks.push(Kink::Flow(caller));
         }
     }
     kinks
+}
+
+/// Whether the cap of a path is less than the cap of its flow, or greater.
+pub(super) fn smaller_cap(of_path: f64, of_flow: f64) -> Ordering {
+    match (of_path - of_flow).abs() <= WEAK * of_flow {
+        true if of_flow.is_finite() => Ordering::Equal,
+        _ => of_path.total_cmp(&of_flow),
+    }
 }
 
 /// What an error says of them: the first three.

@@ -20,12 +20,17 @@
 //!   1e−7, relative) is active for some changes and inactive for others. [`Sensitivity::forward`] is then the one-sided
 //!   derivative: it finds the constraints that stay active for each change (the least-index rule of principal
 //!   pivoting, Murty 1974, which ends where the active constraints are independent). [`Sensitivity::reverse`], which
-//!   knows no direction, refuses, or takes the side that [`AtKink`] names. Links that are full by the same flows are
-//!   dependent: their prices are not unique, and a change of their capacities is an error that names them.
+//!   knows no direction, refuses, or takes the side that [`AtKink`] names.
+//! - **Ties.** Links that are full by the same flows, or by flows at caps, have prices that are not unique. A change of
+//!   their capacities chooses those of least Σ p dc + Σ v dr + Σ t dd, to which the dual simplex method goes; rates
+//!   follow one-sided, and prices that jump are NaN. `reverse` refuses, or counts such links alike.
 //! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ σ_f Σ_{p∈f} dx_p² is
 //!   taken; where prices are not, the one of least norm that is scaled by the diagonal of the matrix.
-//! - **Limits.** Breakpoints of utilities have no one-sided derivative on their upper side.
-//! - **Cost.** One factorization, or none where conjugate gradients converge, and two to three solves per product.
+//! - **Limits.** Ties are refused where paths and flows have caps. There, kinks of flows with several paths may get no
+//!   side, or a wrong one. Where the rate is at a point at which a bandwidth function bends without a flat piece, the
+//!   derivative is that to one side.
+//! - **Cost.** Two to three Newton steps with one factorization, or none where active links are many; two to three
+//!   rounds per product, each a scatter, a gather and a solve with the factor.
 //!
 //! Sources: Fiacco, *Introduction to Sensitivity and Stability Analysis in Nonlinear Programming*, 1983; Murty,
 //! *Note on a Bard-type scheme for solving the complementarity problem*, Opsearch 1974; the proximal method of

@@ -29,7 +29,7 @@ const FALL: f64 = 0.8;
 /// The relative distance from a breakpoint at which a flow of a certified solution may be there.
 const NEAR: f64 = 1e-2;
 /// What a constraint lacks to be active, or its multiplier, where it counts as 0, relative.
-const WEAK: f64 = 1e-7;
+pub(super) const WEAK: f64 = 1e-7;
 /// The largest KKT residual of the refined point.
 const CERTIFIED: f64 = 1e-6;
 /// Relative distance below a breakpoint at which U' is taken.
