@@ -2,7 +2,11 @@
 //! kinks.
 
 use netnum_core::sensitivity::{AtKink, Kink, OutcomeChange, ParameterChange, Sensitivity};
-use netnum_core::{AlphaFair, Linear, MinFct, Paths, Problem, Settings, Stop, solve};
+use std::sync::Arc;
+
+use netnum_core::{
+    AlphaFair, BandwidthFunction, Linear, MinFct, Paths, Problem, Settings, Status, Stop, Utilities, Utility, solve,
+};
 
 fn settings() -> Settings {
     Settings::default().with_tol(1e-8).with_stop(Stop::Kkt)
@@ -59,15 +63,22 @@ fn in_a_parking_lot_the_long_flow_gets_less_of_one_link_than_of_two() {
     assert_near(&changes[0].flow_rates, &[1.0 / 6.0, 5.0 / 6.0, -1.0 / 6.0], 1e-10);
 }
 
+/// min(c, cap), with one multiplier to be shared.
 #[test]
-fn a_link_that_is_full_by_a_capped_flow_is_named() {
+fn a_link_that_is_full_by_a_capped_flow_has_derivatives_to_each_side() {
     let problem = Problem::new(vec![2.0], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
     let mut sensitivity = of(&problem.with_rate_caps(vec![2.0]).unwrap());
-    let error = sensitivity.forward(&[capacity(0, 1)]).unwrap_err().to_string();
-    assert!(
-        error.starts_with("the optimum is not differentiable here: the prices of links 0 are not unique"),
-        "{error}"
-    );
+    for (dc, dcap, change) in [(1.0, 0.0, 0.0), (-1.0, 0.0, -1.0), (0.0, 1.0, 0.0), (0.0, -1.0, -1.0), (3.0, 2.0, 2.0)]
+    {
+        let by = ParameterChange { capacities: vec![dc], rate_caps: vec![dcap], ..ParameterChange::default() };
+        let found = &sensitivity.forward(&[by]).unwrap()[0];
+        assert_near(&found.rates, &[change], 1e-9);
+        // U' = 1/2.
+        assert_near(&[found.objective], &[change / 2.0], 1e-9);
+    }
+    let rate = OutcomeChange { rates: vec![1.0], ..OutcomeChange::default() };
+    let error = sensitivity.reverse(&[rate], AtKink::Refuse).unwrap_err().to_string();
+    assert!(error.starts_with("the optimum is not differentiable here: "), "{error}");
 }
 
 #[test]
@@ -89,16 +100,29 @@ fn a_link_that_just_suffices_is_a_kink() {
 }
 
 #[test]
-fn links_that_are_full_by_the_same_flows_are_named() {
+fn links_that_are_full_by_the_same_flows_have_derivatives_to_each_side() {
     let problem = Problem::new(vec![2.0, 2.0, 9.0], Paths::from_lists([[0, 1], [0, 1]]), AlphaFair::proportional());
     let problem = problem.unwrap();
     let mut sensitivity = of(&problem);
+    // The rates share min(c_0, c_1), which is worth the sum of both prices, 1.
+    for (by, change) in [([1.0, 0.0], 0.0), ([-1.0, 0.0], -1.0), ([0.0, -3.0], -3.0), ([1.0, 2.0], 1.0)] {
+        let more = ParameterChange { capacities: vec![by[0], by[1], 0.0], ..ParameterChange::default() };
+        let found = &sensitivity.forward(&[more]).unwrap()[0];
+        assert_near(&found.rates, &[change / 2.0, change / 2.0], 1e-8);
+        assert_near(&[found.objective], &[change], 1e-8);
+        assert!(found.prices[0].is_nan() && found.prices[1].is_nan(), "{found:?}");
+    }
+    // Both together change rates in one way only.
+    let both = ParameterChange { capacities: vec![1.0, 1.0, 0.0], ..ParameterChange::default() };
+    let found = &sensitivity.forward(&[both]).unwrap()[0];
+    assert_near(&found.rates, &[0.5, 0.5], 1e-8);
+    assert_near(&[found.prices[0] + found.prices[1]], &[-0.5], 1e-8);
+    // In the mean of both sides each link counts half.
+    let rates = [OutcomeChange { rates: vec![1.0, 1.0], ..OutcomeChange::default() }];
     let expected = "the optimum is not differentiable here: \
                     the prices of links 0, 1 are not unique: they are full by the same flows, or by flows at caps";
-    assert_eq!(sensitivity.forward(&[capacity(0, 3)]).unwrap_err().to_string(), expected);
-    // Both together, and the weights, change rates in one way only.
-    let both = ParameterChange { capacities: vec![1.0, 1.0, 0.0], ..ParameterChange::default() };
-    assert_near(&sensitivity.forward(&[both]).unwrap()[0].rates, &[0.5, 0.5], 1e-6);
+    assert_eq!(sensitivity.reverse(&rates, AtKink::Refuse).unwrap_err().to_string(), expected);
+    assert_near(&sensitivity.reverse(&rates, AtKink::Hold).unwrap()[0].capacities, &[0.5, 0.5, 0.0], 1e-6);
 }
 
 /// Numbers in 0..1 without a pattern.
@@ -155,7 +179,7 @@ impl Case {
             parameters.flow_caps = list(flows, 0.2, 2.5);
             parameters.rate_caps = list(group.len(), 0.2, 2.5);
         }
-        Self { paths: Paths::from_lists(lists), group, family: (seed / 4 % 4) as usize, parameters }
+        Self { paths: Paths::from_lists(lists), group, family: (seed / 4 % 5) as usize, parameters }
     }
 
     fn problem(&self) -> Problem {
@@ -167,7 +191,8 @@ impl Case {
             0 => AlphaFair::new(1.0, p.weight.clone()).unwrap().into(),
             1 => AlphaFair::new(p.alpha.clone(), p.weight.clone()).unwrap().into(),
             2 => AlphaFair::with_scale(p.alpha.clone(), p.scale.clone()).unwrap().into(),
-            _ => MinFct::new(p.size.clone(), p.epsilon.clone()).unwrap().into(),
+            3 => MinFct::new(p.size.clone(), p.epsilon.clone()).unwrap().into(),
+            _ => Utilities::from(p.weight.iter().zip(&p.alpha).map(curve).collect::<Vec<_>>()),
         });
         if p.flow_caps.is_empty() {
             return problem;
@@ -175,11 +200,11 @@ impl Case {
         problem.with_rate_caps(p.rate_caps.clone()).unwrap().with_flow_caps(p.flow_caps.clone()).unwrap()
     }
 
-    /// A random direction in all parameters that the problem has.
-    fn direction(&self, seed: u64) -> ParameterChange {
+    /// A random direction in all parameters that the problem has, or its opposite.
+    fn direction(&self, seed: u64, side: f64) -> ParameterChange {
         let mut random = Numbers(seed + 77);
         let mut list = |like: &[f64], has: bool| -> Vec<f64> {
-            if has { like.iter().map(|value| (random.next() - 0.5) * value).collect() } else { Vec::new() }
+            if has { like.iter().map(|value| side * (random.next() - 0.5) * value).collect() } else { Vec::new() }
         };
         let (p, family) = (&self.parameters, self.family);
         ParameterChange {
@@ -210,56 +235,116 @@ impl Case {
     }
 }
 
+/// A curve that bends at 0.2 w, and has a flat piece at 0.6 w: flows that are there stay there.
+fn curve((&w, &alpha): (&f64, &f64)) -> Arc<dyn Utility> {
+    let (fair_share, bandwidth) = ([0.0, 0.5, 1.0, 1.3], [0.0, 0.2 * w, 0.6 * w, 0.6 * w]);
+    Arc::new(BandwidthFunction::new(&fair_share, &bandwidth, alpha, 0.7 * w).unwrap())
+}
+
 fn product(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
-/// Every problem with derivatives is compared with those that are solved a little to either side of it.
+/// Rates of flows, prices and objective of a problem, solved to 1e−12.
+fn solved(problem: &Problem) -> [Vec<f64>; 3] {
+    let solution = solve(problem, &settings().with_tol(1e-12)).unwrap();
+    assert_eq!(solution.status, Status::Optimal, "{solution}");
+    [solution.flow_rates, solution.prices, vec![solution.objective]]
+}
+
+/// The largest difference, as a part of the largest entry; entries that are NaN are not compared.
+fn error(found: &[f64], expected: &[f64]) -> f64 {
+    let most = expected.iter().fold(1e-4f64, |most, value| most.max(value.abs()));
+    let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs() / most);
+    differences.fold(0.0, f64::max)
+}
+
+/// Every problem is compared with those that are solved a little to either side of it.
 #[test]
 fn derivatives_are_those_of_problems_that_are_solved_again() {
-    let (mut compared, mut worst) = (0, 0.0f64);
+    let (mut held, mut worst) = (0, 0.0f64);
     for seed in 0..200 {
         let case = Case::random(seed);
-        let problem = case.problem();
-        let solution = solve(&problem, &settings()).unwrap();
-        let mut sensitivity = match Sensitivity::new(&problem, &solution) {
-            Ok(sensitivity) => sensitivity,
-            Err(error) => {
-                println!("seed {seed}, {:?}: {error}", solution.status);
-                continue;
-            }
-        };
-        if !sensitivity.kinks().is_empty() {
-            continue;
-        }
-        let by = case.direction(seed);
-        let Ok(changes) = sensitivity.forward(std::slice::from_ref(&by)) else { continue };
-        let outcome = |step: f64| {
-            let problem = case.moved(&by, step).problem();
-            let again = Sensitivity::new(&problem, &solve(&problem, &settings()).unwrap()).ok()?;
-            Some((problem.flow_rates(&again.rates()).unwrap(), again.prices()))
-        };
+        let mut sensitivity = of(&case.problem());
+        assert_eq!(sensitivity.kinks(), [], "seed {seed}");
+        held += usize::from(case.family == 4 && sensitivity.problem().is_single_path());
+        let by = case.direction(seed, 1.0);
+        let change = &sensitivity.forward(std::slice::from_ref(&by)).unwrap()[0];
         let step = 1e-5;
-        let (Some(after), Some(before)) = (outcome(step), outcome(-step)) else { continue };
-        let difference = |after: Vec<f64>, before: Vec<f64>| -> Vec<f64> {
-            after.iter().zip(before).map(|(after, before)| (after - before) / (2.0 * step)).collect()
-        };
-        let (rates, prices) = (difference(after.0, before.0), difference(after.1, before.1));
-        let error = |found: &[f64], expected: &[f64]| {
-            let most = expected.iter().fold(1e-9f64, |most, value| most.max(value.abs()));
-            found
-                .iter()
-                .zip(expected)
-                .fold(0.0f64, |worst, (found, expected)| worst.max((found - expected).abs() / most))
-        };
-        let error = error(&changes[0].flow_rates, &rates).max(error(&changes[0].prices, &prices));
-        if error > 1e-5 {
-            println!("seed {seed}: {error:.1e}");
+        let [after, before] = [step, -step].map(|step| solved(&case.moved(&by, step).problem()));
+        let found = [&change.flow_rates, &change.prices, &vec![change.objective]];
+        for ((found, after), before) in found.into_iter().zip(after).zip(before) {
+            let expected: Vec<f64> =
+                after.iter().zip(before).map(|(after, before)| (after - before) / (2.0 * step)).collect();
+            let error = error(found, &expected);
+            if error > 1e-5 {
+                println!("seed {seed}, family {}: {error:.1e}\n{found:.6?}\n{expected:.6?}", case.family);
+            }
+            worst = worst.max(error);
         }
-        (compared, worst) = (compared + 1, worst.max(error));
     }
-    println!("{compared} compared, worst {worst:.1e}");
-    assert!(compared >= 140 && worst <= 1e-5, "{compared} compared, {worst}");
+    assert!(held >= 10 && worst <= 1e-5, "{held}, {worst}");
+}
+
+/// The same refined to rounding: at a kink the interior point stalls at 1e−9.
+fn refined(problem: &Problem) -> [Vec<f64>; 3] {
+    let sensitivity = of(problem);
+    let flow_rates = problem.flow_rates(&sensitivity.rates()).unwrap();
+    let objective = problem.values(&flow_rates).unwrap().iter().sum();
+    [flow_rates, sensitivity.prices(), vec![objective]]
+}
+
+/// The change to one side, by Richardson's rule: right to the square of the step.
+fn one_sided(case: &Case, by: &ParameterChange, step: f64) -> [Vec<f64>; 3] {
+    let [here, near, far] = [0.0, step / 2.0, step].map(|step| refined(&case.moved(by, step).problem()));
+    let mut here = here.into_iter().zip(near).zip(far);
+    std::array::from_fn(|_| {
+        let ((here, near), far) = here.next().unwrap();
+        let rate = |((here, near), far): ((f64, f64), f64)| (4.0 * near - far - 3.0 * here) / step;
+        here.into_iter().zip(near).zip(far).map(rate).collect()
+    })
+}
+
+/// A slack link becomes exactly as large as its load, and a full link gets a
+/// second one of its capacity behind it.
+#[test]
+fn at_kinks_and_ties_the_derivative_to_a_side_is_that_of_problems_to_that_side() {
+    let (mut kinks, mut ties, mut worst) = (0, 0, 0.0f64);
+    for seed in (0..200).filter(|seed| seed % 4 < 2) {
+        let mut case = Case::random(seed);
+        let sensitivity = of(&case.problem());
+        let (rates, problem) = (sensitivity.rates(), sensitivity.problem().clone());
+        let (loads, p) = (problem.loads(&rates).unwrap(), &mut case.parameters);
+        let slack = (0..loads.len()).find(|&link| loads[link] > 0.0 && loads[link] < 0.99 * p.capacities[link]);
+        if let Some(link) = slack {
+            p.capacities[link] = loads[link];
+        }
+        if let Some(full) = sensitivity.prices().iter().position(|price| *price > 0.0).filter(|_| seed % 3 == 0) {
+            let twin = p.capacities.len() as u32;
+            p.capacities.push(p.capacities[full]);
+            let with_twin = |links: &[u32]| -> Vec<u32> {
+                let has = links.contains(&(full as u32));
+                links.iter().copied().chain(has.then_some(twin)).collect()
+            };
+            case.paths = Paths::from_lists(case.paths.iter().map(with_twin).collect::<Vec<_>>());
+        }
+        let mut sensitivity = of(&case.problem());
+        kinks += usize::from(!sensitivity.kinks().is_empty());
+        for side in [1.0, -1.0] {
+            let by = case.direction(seed, side);
+            let change = &sensitivity.forward(std::slice::from_ref(&by)).unwrap()[0];
+            let tied = change.prices.iter().any(|price| price.is_nan());
+            ties += usize::from(tied);
+            let [rates, prices, objective] = one_sided(&case, &by, 1e-4);
+            let mut error = error(&change.flow_rates, &rates).max(self::error(&[change.objective], &objective));
+            if !tied {
+                error = error.max(self::error(&change.prices, &prices));
+            }
+            worst = worst.max(error);
+        }
+    }
+    println!("{kinks} kinks, {ties} ties, {worst:.1e}");
+    assert!(kinks >= 20 && ties >= 20 && worst <= 1e-4, "{kinks} kinks, {ties} ties, {worst}");
 }
 
 #[test]
@@ -278,7 +363,7 @@ fn reverse_is_the_adjoint_of_forward() {
             prices: list(case.parameters.capacities.len()),
             objective: 0.3,
         };
-        let mut by = case.direction(seed);
+        let mut by = case.direction(seed, 1.0);
         if case.family == 0 {
             by.alpha.clear();
         }
@@ -301,10 +386,10 @@ fn reverse_is_the_adjoint_of_forward() {
         ];
         let other: f64 = pairs.iter().map(|(found, by)| product(found, by)).sum();
         let size: f64 = pairs.iter().map(|(found, by)| product(found, by).abs()).sum();
-        assert!((one - other).abs() <= 1e-7 * size, "seed {seed}: {one} and {other}");
+        assert!((one - other).abs() <= 1e-8 * size, "seed {seed}: {one} and {other}");
         compared += 1;
     }
-    assert!(compared >= 140, "{compared} compared");
+    assert!(compared == 200, "{compared} compared");
 }
 
 #[test]

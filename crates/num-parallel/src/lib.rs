@@ -10,6 +10,7 @@
 //! | `team/` | threads that do one job together, with a barrier inside |
 //! | `many.rs` | many problems at once, a thread for each in turn |
 //! | `scenarios.rs` | one problem under many demands or capacities, each from the answer to the one before |
+//! | `sensitivity.rs` | derivatives of many optima at once, a thread for each in turn |
 //! | `k_shortest.rs` | several short paths for many pairs, a thread for some of them in turn |
 //!
 //! `netnum-core` has the mathematics; this crate assigns it to threads. The number of threads is an argument, and a
@@ -45,6 +46,7 @@ mod k_shortest;
 mod many;
 mod parts;
 mod scenarios;
+mod sensitivity;
 mod solve;
 mod team;
 
@@ -54,4 +56,5 @@ pub use flow_blocks::Real;
 pub use k_shortest::k_shortest_paths;
 pub use many::{Batch, BatchObserver, solve_many};
 pub use scenarios::Scenarios;
+pub use sensitivity::reverse_many;
 pub use solve::{parts, respond, solver};

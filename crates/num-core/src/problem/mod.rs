@@ -179,8 +179,13 @@ impl Problem {
     /// # Panics
     /// If there is no such flow.
     pub fn utility(&self, flow: usize) -> (&dyn Utility, usize) {
+        let number = flow as u32;
         for block in self.blocks() {
-            if let Ok(place) = block.flows.binary_search(&(flow as u32)) {
+            // A block of all flows has each at its own number.
+            if block.flows.get(flow) == Some(&number) {
+                return (&*block.utility, flow);
+            }
+            if let Ok(place) = block.flows.binary_search(&number) {
                 return (&*block.utility, place);
             }
         }

@@ -19,15 +19,29 @@ pub(super) struct ActiveSet {
     pub(super) flows: Vec<f64>,
 }
 
-/// A constraint that may be active or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A constraint that may be active or not, and of a path its flow.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Weak {
     Link(usize),
     /// A path at rate 0, and one at its cap.
-    Zero(usize),
-    Cap(usize),
-    /// A flow at the bound of its rate.
-    Flow(usize),
+    Zero {
+        flow: usize,
+        path: usize,
+    },
+    Cap {
+        flow: usize,
+        path: usize,
+    },
+    /// A flow at a bound of its rate.
+    Flow {
+        flow: usize,
+        bound: f64,
+    },
+    /// A flow at a breakpoint of its utility, above which it would rise.
+    Above {
+        flow: usize,
+        bound: f64,
+    },
 }
 
 impl ActiveSet {
@@ -56,19 +70,21 @@ impl ActiveSet {
     pub(super) fn is_active(&self, weak: Weak) -> bool {
         match weak {
             Weak::Link(link) => self.links[link],
-            Weak::Zero(path) => self.paths[path] == Place::Zero,
-            Weak::Cap(path) => self.paths[path] == Place::Cap,
-            Weak::Flow(flow) => self.holds(flow),
+            Weak::Zero { path, .. } => self.paths[path] == Place::Zero,
+            Weak::Cap { path, .. } => self.paths[path] == Place::Cap,
+            Weak::Flow { flow, .. } | Weak::Above { flow, .. } => self.holds(flow),
         }
     }
 
     /// Makes a constraint active or inactive.
-    pub(super) fn set(&mut self, problem: &Presolved, weak: Weak, active: bool) {
+    pub(super) fn set(&mut self, weak: Weak, active: bool) {
         match weak {
             Weak::Link(link) => self.links[link] = active,
-            Weak::Zero(path) => self.paths[path] = if active { Place::Zero } else { Place::Free },
-            Weak::Cap(path) => self.paths[path] = if active { Place::Cap } else { Place::Free },
-            Weak::Flow(flow) => self.flows[flow] = if active { problem.saturations[flow] } else { f64::INFINITY },
+            Weak::Zero { path, .. } => self.paths[path] = if active { Place::Zero } else { Place::Free },
+            Weak::Cap { path, .. } => self.paths[path] = if active { Place::Cap } else { Place::Free },
+            Weak::Flow { flow, bound } | Weak::Above { flow, bound } => {
+                self.flows[flow] = if active { bound } else { f64::INFINITY }
+            }
         }
     }
 }

@@ -76,7 +76,7 @@ impl ParameterChange {
         for name in ParameterName::ALL {
             let lacks = |flow: usize| {
                 let (utility, place) = problem.utility(flow);
-                utility.parameter_slopes(place, name, 1.0).is_none()
+                utility.log_marginal_slope(place, name, 1.0).is_none()
             };
             let changed = self.of(name).iter().enumerate().filter(|(_, change)| **change != 0.0);
             if let Some(flow) = changed.map(|(flow, _)| flow).find(|&flow| lacks(flow)) {

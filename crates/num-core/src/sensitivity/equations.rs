@@ -6,30 +6,43 @@
 //! ```
 //!
 //! By the proximal method of multipliers, each round of which solves with H + Θ⁻¹ and −D in the diagonal for what is
-//! left of the right-hand side. Θ⁻¹ = 1e−5 σ_f only for flows with several paths, D is 1e−8 of the matrix's
-//! diagonal. Two
-//! rounds are exact to rounding, as a rule. Where the equations have no solution (a right-hand side that asks for a
-//! part of the split or of the prices that is not unique), the rounds drift by a constant step, which is taken out:
-//! that is the solution for the projected right-hand side.
+//! left of the right-hand side. Θ⁻¹ = 1e−3 σ_f only for flows with several paths, D is 1e−8 of the matrix's diagonal.
+//! Two rounds are exact to rounding, as a rule; a factor of earlier weights costs a few more. Where the equations have
+//! no solution (a right-hand side that asks for a part of the split or of the prices that is not unique), the rounds
+//! drift by a constant step, which is taken out: that is the solution for the projected right-hand side.
 
 use std::ops::Range;
 
 use super::active_set::ActiveSet;
 use crate::presolve::Presolved;
-use crate::solve::system::{ABSENT, Accuracy, EXACT, System};
+use crate::solve::routing_matrix::RoutingMatrix;
+use crate::solve::system::{ABSENT, Accuracy, System};
 
 /// Θ⁻¹ per σ, and D per diagonal entry.
-const PROXIMAL: f64 = 1e-5;
+pub(super) const PROXIMAL: f64 = 1e-3;
 const RAISED: f64 = 1e-8;
 /// Factor on the diagonal of a link that is not active, which takes it out of the system.
 const OUT: f64 = 1e16;
-/// Relative accuracy of one solve without a factor.
-const ACCURACY: f64 = 1e-12;
-const ROUNDS: usize = 8;
-/// Rounds end when their steps change by no more than this part of the solution.
+/// Relative accuracy of a round without a factor, and of one with a factor that it computed itself.
+const ACCURACY: Accuracy = Accuracy { without_factor: 1e-9, with_factor: 1e-9 };
+const ROUNDS: usize = 12;
+/// Rounds end when the next one would change no more than this part of the solution.
 const CHANGE: f64 = 1e-14;
+/// Steps that shrink by no more than this factor, and differ by no more than this part of them, drift.
+const CONSTANT: f64 = 0.1;
+const SAME: f64 = 1e-12;
+/// The same after the last round.
+const NEARLY_SAME: f64 = 1e-4;
 /// A last step that is no more than this part of the solution is rounding and no drift.
 const DRIFT: f64 = 1e-7;
+/// The same of a drift, as a part of its largest entry: D over rounding.
+pub(super) const NOISE: f64 = 1e-6;
+/// The matrix is factorized where active links, cubed, are no more than this per crossing: about where O(links³) costs
+/// as much as the conjugate gradients of one right-hand side.
+const CUBED_PER_CROSSING: f64 = 1e4;
+
+/// Active links are independent where no pivot is smaller.
+const INDEPENDENT: f64 = 1e3 * RAISED;
 
 pub(super) struct Equations {
     system: System,
@@ -39,14 +52,37 @@ pub(super) struct Equations {
     stiffness: Vec<f64>,
     moves: Vec<bool>,
     active: Vec<bool>,
+    /// Whether an active link has no path that moves *(derived)*.
+    any_free_price: bool,
+    scratch: Scratch,
+}
+
+/// Room for one solve.
+struct Scratch {
+    /// Per path: what is left of the right-hand side, and the step.
+    left: Vec<f64>,
+    step: Vec<f64>,
+    /// Per link.
+    excess: Vec<f64>,
+    price_step: Vec<f64>,
+    /// The steps of the round before.
+    last: (Vec<f64>, Vec<f64>),
 }
 
 /// A solution, and by how much a round changes the prices where it drifts.
 pub(super) struct Solved {
     pub(super) rates: Vec<f64>,
     pub(super) prices: Vec<f64>,
-    /// Links whose prices drift: their capacities cannot change in this way while they all stay full.
-    pub(super) drifting: Vec<u32>,
+    /// The direction in which prices drift, empty where they do not: the capacities of its links cannot change in this
+    /// way while they all stay full.
+    pub(super) drift: Vec<f64>,
+}
+
+impl Solved {
+    /// The links whose prices drift.
+    pub(super) fn drifting(&self) -> Vec<u32> {
+        (0..self.drift.len() as u32).filter(|&link| self.drift[link as usize] != 0.0).collect()
+    }
 }
 
 impl Equations {
@@ -59,136 +95,193 @@ impl Equations {
                 ranges.push(own);
             }
         }
+        let (paths, links) = (problem.paths.len(), problem.capacities.len());
         Self {
             system: System::new(problem, ranges),
             several,
             stiffness: vec![0.0; problem.flows()],
-            moves: vec![false; problem.paths.len()],
-            active: vec![false; problem.capacities.len()],
+            moves: vec![false; paths],
+            active: vec![false; links],
+            any_free_price: false,
+            scratch: Scratch {
+                left: vec![0.0; paths],
+                step: vec![0.0; paths],
+                excess: vec![0.0; links],
+                price_step: vec![0.0; links],
+                last: (vec![0.0; paths], vec![0.0; links]),
+            },
         }
+    }
+
+    pub(super) fn routing(&self) -> &RoutingMatrix {
+        &self.system.routing
     }
 
     /// Takes an active set, and σ of every flow.
     pub(super) fn set(&mut self, problem: &Presolved, active: &ActiveSet, curvatures: &[f64]) {
+        self.set_weights(problem, active, curvatures);
         self.active.copy_from_slice(&active.links);
-        for (flow, &curvature) in curvatures.iter().enumerate() {
-            let (own, held) = (problem.paths_of(flow), active.holds(flow));
-            self.stiffness[flow] = if held { 0.0 } else { curvature };
-            let weight = if self.several[flow] == ABSENT { 1.0 } else { 1.0 / PROXIMAL } / curvature;
-            for path in own {
-                self.moves[path] = active.moves(problem, flow, path);
-                self.system.weights[path] = if self.moves[path] { weight } else { 0.0 };
-            }
-            if self.several[flow] != ABSENT {
-                let stiffness = if held { f64::INFINITY } else { curvature };
-                self.system.multipath.set(self.several[flow] as usize, stiffness, &self.system.weights);
-            }
-        }
         let System { routing, weights, diagonal, multipath, .. } = &mut self.system;
         diagonal.fill(0.0);
         multipath.add_diagonal(routing, weights, diagonal);
+        self.any_free_price = false;
         for (value, active) in diagonal.iter_mut().zip(&self.active) {
             // A link without moving paths has no entry: its price is free.
+            self.any_free_price |= *active && *value == 0.0;
             *value = if *value > 0.0 { *value } else { 1.0 } * if *active { RAISED } else { OUT };
+        }
+        let links = self.active.iter().filter(|active| **active).count() as f64;
+        if links.powi(3) <= CUBED_PER_CROSSING * problem.paths.indices().len() as f64 {
+            self.system.enable_factorization();
         }
         self.system.update();
     }
 
-    /// Replaces forces on paths by the changes of their rates. Returns nothing of flows that are held but their split.
-    fn respond(&self, problem: &Presolved, forces: &mut [f64]) {
-        if problem.is_single_path() {
-            return forces.iter_mut().zip(&self.system.weights).for_each(|(force, weight)| *force *= weight);
-        }
-        for flow in 0..problem.flows() {
-            let own = problem.paths_of(flow);
-            match self.several[flow] {
-                ABSENT => forces[own.clone()]
-                    .iter_mut()
-                    .zip(&self.system.weights[own])
-                    .for_each(|(force, weight)| *force *= weight),
-                number => {
-                    self.system.multipath.respond(number as usize, &self.system.weights, 0.0, &mut forces[own]);
-                }
+    /// Takes σ of every flow, of an active set that is taken already: the factor stays that of the earlier σ.
+    pub(super) fn set_weights(&mut self, problem: &Presolved, active: &ActiveSet, curvatures: &[f64]) {
+        let System { weights, multipath, .. } = &mut self.system;
+        for (flow, &curvature) in curvatures.iter().enumerate() {
+            let (own, held, number) = (problem.paths_of(flow), active.holds(flow), self.several[flow]);
+            self.stiffness[flow] = if held { 0.0 } else { curvature };
+            let weight = if number == ABSENT { 1.0 } else { 1.0 / PROXIMAL } / curvature;
+            for path in own {
+                self.moves[path] = active.moves(problem, flow, path);
+                weights[path] = if self.moves[path] { weight } else { 0.0 };
+            }
+            if number != ABSENT {
+                multipath.set(number as usize, if held { f64::INFINITY } else { curvature }, weights);
             }
         }
     }
 
-    /// What is left of a_p − σ dy − dq_p of paths that move; 0 of others.
-    fn forces_left(&self, problem: &Presolved, forces: &[f64], rates: &[f64], prices: &[f64], left: &mut [f64]) {
-        self.system.routing.gather(0..left.len(), prices, left);
-        for flow in 0..problem.flows() {
-            let own = problem.paths_of(flow);
-            let resisted = self.stiffness[flow] * rates[own.clone()].iter().sum::<f64>();
-            for path in own {
-                left[path] = if self.moves[path] { forces[path] - resisted - left[path] } else { 0.0 };
-            }
+    /// The changes of rates and prices in one round, for a_p and the changes of loads. Returns them in these lists.
+    pub(super) fn step(&mut self, problem: &Presolved, forces: &[f64], targets: &[f64]) -> (&[f64], &[f64]) {
+        let left = &mut self.scratch.left;
+        for (path, (left, force)) in left.iter_mut().zip(forces).enumerate() {
+            *left = if self.moves[path] { *force } else { 0.0 };
         }
+        self.scratch.excess.iter_mut().zip(targets).for_each(|(excess, target)| *excess = -target);
+        self.round(problem);
+        (&self.scratch.step, &self.scratch.price_step)
     }
 
     /// Solves for a and g, from rates of paths that do not move (and of held flows in all) as they are to be.
     pub(super) fn solve(&mut self, problem: &Presolved, forces: &[f64], targets: &[f64], start: Vec<f64>) -> Solved {
-        let (paths, links) = (forces.len(), targets.len());
-        let (mut rates, mut prices) = (start, vec![0.0; links]);
-        let (mut step, mut price_step) = (vec![0.0; paths], vec![0.0; links]);
-        let (mut left, mut excess) = (vec![0.0; paths], vec![0.0; links]);
-        let mut sums = vec![0.0; paths];
-        let mut rounds = 0.0;
-        for _ in 0..ROUNDS {
-            rounds += 1.0;
-            self.forces_left(problem, forces, &rates, &prices, &mut left);
-            sums.copy_from_slice(&left);
-            self.respond(problem, &mut sums);
-            for (sum, rate) in sums.iter_mut().zip(&rates) {
-                *sum += rate;
+        let links = targets.len();
+        let (mut rates, mut prices, mut drift) = (start, vec![0.0; links], Vec::new());
+        for flow in 0..problem.flows() {
+            let own = problem.paths_of(flow);
+            let resisted = self.stiffness[flow] * rates[own.clone()].iter().sum::<f64>();
+            for path in own {
+                self.scratch.left[path] = if self.moves[path] { forces[path] - resisted } else { 0.0 };
             }
-            excess.fill(0.0);
-            self.system.routing.scatter(0..paths, &sums, &mut excess);
-            for ((excess, target), active) in excess.iter_mut().zip(targets).zip(&self.active) {
-                *excess = if *active { *excess - target } else { 0.0 };
-            }
-            let mut correction = vec![0.0; links];
-            let accuracy = Accuracy { without_factor: ACCURACY, with_factor: EXACT };
-            self.system.solve(&mut excess, &mut correction, accuracy);
-            for (value, active) in correction.iter_mut().zip(&self.active) {
-                *value = if *active { *value } else { 0.0 };
-            }
-            self.system.routing.gather(0..paths, &correction, &mut sums);
-            for ((sum, left), moves) in sums.iter_mut().zip(&left).zip(&self.moves) {
-                *sum = if *moves { left - *sum } else { 0.0 };
-            }
-            self.respond(problem, &mut sums);
-            let changed = distance(&step, &sums).max(distance(&price_step, &correction));
-            for (rate, step) in rates.iter_mut().zip(&sums) {
-                *rate += step;
-            }
-            for (price, step) in prices.iter_mut().zip(&correction) {
-                *price += step;
-            }
-            step.copy_from_slice(&sums);
-            price_step = correction;
+        }
+        let given = largest(targets).max(largest(forces));
+        let mut before = f64::INFINITY;
+        for round in 1..=ROUNDS {
+            let Scratch { excess, .. } = &mut self.scratch;
+            excess.iter_mut().zip(targets).for_each(|(excess, target)| *excess = -target);
+            self.system.routing.scatter(0..rates.len(), &rates, excess);
+            self.round(problem);
+            let Scratch { step, price_step, last, .. } = &mut self.scratch;
+            rates.iter_mut().zip(&*step).for_each(|(rate, step)| *rate += step);
+            prices.iter_mut().zip(&*price_step).for_each(|(price, step)| *price += step);
             let size = largest(&rates).max(largest(&prices));
-            if changed <= CHANGE * size {
+            let changed = largest(step).max(largest(price_step));
+            // What the next round would change, where steps shrink by a constant factor.
+            if changed == 0.0 || round > 1 && changed * (changed / before).min(1.0) <= CHANGE * size {
                 break;
             }
+            let differs = distance(step, &last.0).max(distance(price_step, &last.1));
+            let same = if round < ROUNDS { SAME } else { NEARLY_SAME };
+            if changed > CONSTANT * before && differs <= same * changed {
+                let count = round as f64;
+                rates.iter_mut().zip(&*step).for_each(|(rate, step)| *rate -= count * step);
+                prices.iter_mut().zip(&*price_step).for_each(|(price, step)| *price -= count * step);
+                let least = DRIFT * given.max(largest(&prices)).max(largest(&rates));
+                let least = least.max(NOISE * largest(price_step));
+                if price_step.iter().any(|step| step.abs() > least) {
+                    drift = price_step.iter().map(|step| if step.abs() > least { *step } else { 0.0 }).collect();
+                }
+                break;
+            }
+            before = changed;
+            last.0.copy_from_slice(step);
+            last.1.copy_from_slice(price_step);
         }
-        for (rate, step) in rates.iter_mut().zip(&step) {
-            *rate -= rounds * step;
+        Solved { rates, prices, drift }
+    }
+
+    /// One round: from what is left of the forces, and the excess of the loads, to the step, and what is left then.
+    fn round(&mut self, problem: &Presolved) {
+        let Scratch { left, step, excess, price_step, .. } = &mut self.scratch;
+        let paths = left.len();
+        step.copy_from_slice(left);
+        respond(problem, &self.several, &self.system, step);
+        self.system.routing.scatter(0..paths, step, excess);
+        for (excess, active) in excess.iter_mut().zip(&self.active) {
+            *excess = if *active { *excess } else { 0.0 };
         }
-        for (price, step) in prices.iter_mut().zip(&price_step) {
-            *price -= rounds * step;
+        price_step.copy_from_slice(excess);
+        if !self.system.solve_by_factor(price_step) {
+            price_step.fill(0.0);
+            self.system.solve(excess, price_step, ACCURACY);
         }
-        let size = largest(&prices).max(largest(targets)).max(largest(forces)).max(largest(&rates));
-        let drifts = |link: &u32| price_step[*link as usize].abs() > DRIFT * size;
-        Solved { rates, prices, drifting: (0..links as u32).filter(drifts).collect() }
+        for (value, active) in price_step.iter_mut().zip(&self.active) {
+            *value = if *active { *value } else { 0.0 };
+        }
+        self.system.routing.gather(0..paths, price_step, step);
+        for ((step, left), moves) in step.iter_mut().zip(&mut *left).zip(&self.moves) {
+            *left = if *moves { *left - *step } else { 0.0 };
+            *step = *left;
+        }
+        respond(problem, &self.several, &self.system, step);
+        if problem.is_single_path() {
+            // What does not move has no step, and what moves nothing left.
+            return left.iter_mut().zip(&*step).zip(&self.stiffness).for_each(|((left, step), stiffness)| {
+                *left -= stiffness * step;
+            });
+        }
+        for flow in 0..problem.flows() {
+            let own = problem.paths_of(flow);
+            let resisted = self.stiffness[flow] * step[own.clone()].iter().sum::<f64>();
+            for path in own.filter(|&path| self.moves[path]) {
+                left[path] -= resisted;
+            }
+        }
     }
 
     /// Links whose prices are not unique: they are full by the same flows.
     pub(super) fn tied(&mut self, problem: &Presolved) -> Vec<u32> {
+        // A null vector v leaves a pivot of at most D |v|²/v_i².
+        let independent = self.system.smallest_pivot().is_some_and(|pivot| pivot > INDEPENDENT);
+        if independent && !self.any_free_price {
+            return Vec::new();
+        }
         // Numbers without a pattern, so that no dependent links are changed in a way that suits all of them.
         let targets: Vec<f64> =
             (1..=self.active.len()).map(|i| 0.5 + (i as f64 * 0.618_033_988_749_895).fract()).collect();
         let paths = self.moves.len();
-        self.solve(problem, &vec![0.0; paths], &targets, vec![0.0; paths]).drifting
+        self.solve(problem, &vec![0.0; paths], &targets, vec![0.0; paths]).drifting()
+    }
+}
+
+/// Replaces forces on paths by the changes of their rates: of a held flow those of its split.
+fn respond(problem: &Presolved, several: &[u32], system: &System, forces: &mut [f64]) {
+    let weigh = |forces: &mut [f64], weights: &[f64]| {
+        forces.iter_mut().zip(weights).for_each(|(force, weight)| *force *= weight);
+    };
+    if problem.is_single_path() {
+        return weigh(forces, &system.weights);
+    }
+    for (flow, &number) in several.iter().enumerate() {
+        let own = problem.paths_of(flow);
+        match number {
+            ABSENT => weigh(&mut forces[own.clone()], &system.weights[own]),
+            number => {
+                system.multipath.respond(number as usize, &system.weights, 0.0, &mut forces[own]);
+            }
+        }
     }
 }
 

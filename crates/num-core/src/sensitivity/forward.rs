@@ -1,12 +1,15 @@
 //! J v: the change of the optimum with a change of parameters.
 
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
 use super::active_set::{ActiveSet, Place, Weak};
 use super::changes::entry;
-use super::equations::Solved;
-use super::{OutcomeChange, ParameterChange, Sensitivity, kink};
+use super::equations::{NOISE, Solved};
+use super::polish::Point;
+use super::{OutcomeChange, ParameterChange, Sensitivity, kink, polish};
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::utility::ParameterName;
 
 /// Active sets that are tried with all violated constraints changed at once; afterwards one at a time.
 const AT_ONCE: usize = 10;
@@ -14,6 +17,92 @@ const AT_ONCE: usize = 10;
 const TRIES: usize = 50;
 /// A violation of the one-sided conditions below this, relative, is rounding.
 const ROUNDING: f64 = 1e-9;
+
+/// Prices while constraints leave that are full by the same flows.
+///
+/// Such constraints have many multipliers, of which a change of the capacities chooses those of least value Σ p dc + …,
+/// by the dual simplex method: along the drift of the prices until a multiplier is 0, whose constraint leaves.
+struct Multipliers {
+    prices: Vec<f64>,
+    path_prices: Vec<f64>,
+    /// Links whose prices have changed: at once, whatever the size of the change of parameters.
+    jumps: BTreeSet<usize>,
+    /// What the last change of them was worth, in the caller's units.
+    gain: f64,
+}
+
+impl Multipliers {
+    fn new(point: &Point) -> Self {
+        let (prices, path_prices) = (point.prices.clone(), point.path_prices.clone());
+        Self { prices, path_prices, jumps: BTreeSet::new(), gain: 0.0 }
+    }
+
+    /// Follows the drift of the prices to the first multiplier that is 0 there, which is then weakly active; those that
+    /// have become positive are not any more. `None` where there is none.
+    fn follow(
+        &mut self,
+        of: &Sensitivity,
+        right: &Right,
+        active: &ActiveSet,
+        solved: &Solved,
+        weak: &mut Vec<Weak>,
+    ) -> Option<Weak> {
+        let (presolved, point, drift) = (&of.presolved, &of.point, &solved.drift);
+        let mut by = vec![0.0; self.path_prices.len()];
+        of.equations.routing().gather(0..by.len(), drift, &mut by);
+        let (mut nearest, mut leaves, mut rising) = (f64::INFINITY, None, Vec::new());
+        // Prices of paths that move stay equal: a difference is rounding.
+        let least = NOISE * drift.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let mut look = |weak: Weak, multiplier: f64, change: f64| {
+            if change > least {
+                rising.push(weak);
+            } else if change < -least && multiplier.max(0.0) / -change < nearest {
+                (nearest, leaves) = (multiplier.max(0.0) / -change, Some(weak));
+            }
+        };
+        for (link, &change) in drift.iter().enumerate().filter(|(link, _)| active.links[*link]) {
+            look(Weak::Link(link), self.prices[link], change);
+        }
+        for flow in 0..presolved.flows() {
+            let (bound, marginal) = (active.flows[flow], point.marginals[flow]);
+            let level = polish::level(presolved, active, flow, &self.path_prices).unwrap_or(marginal);
+            let level_by = polish::level(presolved, active, flow, &by).unwrap_or(0.0);
+            if bound.is_finite() {
+                look(Weak::Flow { flow, bound }, marginal - level, -level_by);
+                look(Weak::Above { flow, bound }, level - point.marginal_beyond(presolved, flow), level_by);
+            }
+            for path in presolved.paths_of(flow) {
+                let (excess, change) = (self.path_prices[path] - level, by[path] - level_by);
+                match active.paths[path] {
+                    Place::Free => {}
+                    Place::Zero => look(Weak::Zero { flow, path }, excess, change),
+                    Place::Cap => look(Weak::Cap { flow, path }, -excess, -change),
+                }
+            }
+        }
+        if leaves.is_some() && nearest > 0.0 {
+            let mut loads = vec![0.0; drift.len()];
+            of.equations.routing().scatter(0..by.len(), &solved.rates, &mut loads);
+            let lacking = right.capacities.iter().zip(&loads).zip(drift);
+            let value: f64 = lacking.map(|((capacity, load), drift)| (capacity - load) * drift).sum();
+            self.gain = nearest * value * presolved.units.rate * presolved.units.price();
+            for (link, drift) in drift.iter().enumerate().filter(|(_, drift)| **drift != 0.0) {
+                self.prices[link] += nearest * drift;
+                self.jumps.insert(link);
+            }
+            self.path_prices.iter_mut().zip(&by).for_each(|(price, by)| *price += nearest * by);
+            weak.retain(|weak| !rising.contains(weak));
+        } else {
+            self.gain = 0.0;
+        }
+        if let Some(leaves) = leaves
+            && !weak.contains(&leaves)
+        {
+            weak.push(leaves);
+        }
+        leaves
+    }
+}
 
 /// A change of parameters, in natural units and the presolved numbering.
 struct Right {
@@ -43,23 +132,37 @@ impl Sensitivity {
 
     fn forward_one(&mut self, change: &ParameterChange) -> Result<OutcomeChange> {
         interrupt::check()?;
-        let right = self.right(change);
-        let mut active = self.point.active.clone();
+        let mut right = self.right(change);
+        let (mut active, mut weak) = (self.point.active.clone(), self.weak.clone());
+        let mut multipliers = Multipliers::new(&self.point);
         let mut solved = self.solve_for(&right, &active);
-        let tries = AT_ONCE + TRIES * (1 + self.weak.len());
-        for number in 0..tries {
-            let mut violated = self.violated(&right, &active, &solved);
-            if violated.is_empty() {
+        let mut failure = None;
+        for number in 0.. {
+            let mut breaks = if solved.drift.is_empty() {
+                self.violated(&right, &active, &weak, &solved)
+            } else {
+                let leaves = multipliers.follow(self, &right, &active, &solved, &mut weak);
+                right.objective += multipliers.gain;
+                match leaves {
+                    Some(leaves) => vec![leaves],
+                    None => {
+                        failure = Some(self.tie(&solved.drifting()));
+                        break;
+                    }
+                }
+            };
+            if breaks.is_empty() {
                 break;
             }
-            if number + 1 == tries {
+            if number >= AT_ONCE + TRIES * (1 + weak.len()) {
                 let what = format!("no side of it was found where {}", kink::describe(&self.kinks));
-                return Err(Error::NotDifferentiable { what });
+                failure = Some(Error::NotDifferentiable { what });
+                break;
             }
-            violated.truncate(if number < AT_ONCE { violated.len() } else { 1 });
-            for weak in violated {
+            breaks.truncate(if number < AT_ONCE { breaks.len() } else { 1 });
+            for weak in breaks {
                 let flip = !active.is_active(weak);
-                active.set(&self.presolved, weak, flip);
+                active.set(weak, flip);
             }
             interrupt::check()?;
             self.equations.set(&self.presolved, &active, &self.point.curvatures);
@@ -68,10 +171,18 @@ impl Sensitivity {
         if active != self.point.active {
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         }
-        if !solved.drifting.is_empty() {
-            return Err(self.tie(&solved.drifting));
+        if let Some(error) = failure {
+            return Err(error);
         }
-        Ok(self.outcome(change, &right, &solved))
+        if !multipliers.jumps.is_empty() && self.problem.has_rate_caps() && self.problem.has_flow_caps() {
+            let links: Vec<u32> = multipliers.jumps.iter().map(|&link| link as u32).collect();
+            return Err(self.tie(&links));
+        }
+        let mut outcome = self.outcome(change, &right, &solved);
+        for &link in &multipliers.jumps {
+            outcome.prices[self.presolved.links[link] as usize] = f64::NAN;
+        }
+        Ok(outcome)
     }
 
     pub(super) fn tie(&self, links: &[u32]) -> Error {
@@ -99,20 +210,19 @@ impl Sensitivity {
         for flow in 0..presolved.flows() {
             let caller = presolved.original_flows[flow] as usize;
             let mut log_marginal = 0.0;
-            for name in ParameterName::ALL {
+            for &name in &self.parameters {
                 let by = entry(change.of(name), caller);
-                if by != 0.0
-                    && let Some([value, slope]) = self.slopes(flow, name)
-                {
-                    log_marginal += slope * by;
-                    right.objective += value * by;
+                if by != 0.0 {
+                    let (utility, place, rate) = self.utility(flow);
+                    log_marginal += utility.log_marginal_slope(place, name, rate).unwrap_or(0.0) * by;
+                    right.objective += utility.value_slope(place, name, rate).unwrap_or(0.0) * by;
                 }
             }
             let own = presolved.paths_of(flow);
             right.forces[own.clone()].fill(point.marginals[flow] * log_marginal);
             let flow_cap = entry(&change.flow_caps, caller) / unit;
             let level = point.level(presolved, flow);
-            if self.is_held_by_cap(flow) {
+            if self.is_cap(flow, point.active.flows[flow]) {
                 right.bounds[flow] = flow_cap;
                 right.objective += (point.marginals[flow] - level) * price_unit * flow_cap * unit;
             }
@@ -122,11 +232,10 @@ impl Sensitivity {
                 right.caps[path] = if own.len() > 1 {
                     own_cap
                 } else {
-                    let caps = (problem.rate_cap(caller_path), problem.flow_cap(caller));
-                    match caps.0.partial_cmp(&caps.1) {
-                        Some(std::cmp::Ordering::Less) => own_cap,
-                        Some(std::cmp::Ordering::Greater) => flow_cap,
-                        _ => own_cap.min(flow_cap),
+                    match kink::smaller_cap(problem.rate_cap(caller_path), problem.flow_cap(caller)) {
+                        Ordering::Less => own_cap,
+                        Ordering::Greater => flow_cap,
+                        Ordering::Equal => own_cap.min(flow_cap),
                     }
                 };
                 if point.active.is_at_cap(path) {
@@ -134,16 +243,22 @@ impl Sensitivity {
                 }
             }
         }
+        for weak in &self.weak {
+            if let Weak::Flow { flow, bound } = *weak
+                && self.is_cap(flow, bound)
+            {
+                right.bounds[flow] = entry(&change.flow_caps, presolved.original_flows[flow] as usize) / unit;
+            }
+        }
         right
     }
 
-    /// Whether the rate of a flow with several paths is at its cap, and not at a saturation or breakpoint of its
+    /// Whether a bound of the rate of a flow with several paths is its cap, and no saturation or breakpoint of its
     /// utility.
-    pub(super) fn is_held_by_cap(&self, flow: usize) -> bool {
+    pub(super) fn is_cap(&self, flow: usize, bound: f64) -> bool {
         let caps = &self.presolved.flow_caps;
-        let found = caps.binary_search_by_key(&flow, |&(flow, _)| flow);
-        self.point.active.flows[flow].is_finite()
-            && found.is_ok_and(|place| caps[place].1 == self.point.active.flows[flow])
+        bound.is_finite()
+            && caps.binary_search_by_key(&flow, |&(flow, _)| flow).is_ok_and(|place| caps[place].1 == bound)
     }
 
     fn solve_for(&mut self, right: &Right, active: &ActiveSet) -> Solved {
@@ -164,48 +279,41 @@ impl Sensitivity {
     }
 
     /// The weakly active constraints that this change would break on the side that was tried.
-    fn violated(&self, right: &Right, active: &ActiveSet, solved: &Solved) -> Vec<Weak> {
-        if self.weak.is_empty() {
+    fn violated(&self, right: &Right, active: &ActiveSet, weak: &[Weak], solved: &Solved) -> Vec<Weak> {
+        if weak.is_empty() {
             return Vec::new();
         }
-        let (presolved, point) = (&self.presolved, &self.point);
+        let (presolved, point, routing) = (&self.presolved, &self.point, self.equations.routing());
         let most = |values: &[f64]| values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         let rates_most =
             most(&solved.rates).max(most(&right.capacities)).max(most(&right.caps)).max(most(&right.bounds));
         let prices_most = most(&solved.prices).max(most(&right.forces));
         let (in_rates, in_prices) = (ROUNDING * rates_most, ROUNDING * prices_most);
-        let flow_of = |path: usize| {
-            (0..presolved.flows()).collect::<Vec<_>>().partition_point(|&f| presolved.paths_of(f).end <= path)
-        };
-        let price =
-            |path: usize| -> f64 { presolved.paths.links(path).iter().map(|&link| solved.prices[link as usize]).sum() };
+        let (mut loads, mut prices) = (vec![0.0; presolved.capacities.len()], vec![0.0; solved.rates.len()]);
+        routing.scatter(0..prices.len(), &solved.rates, &mut loads);
+        routing.gather(0..prices.len(), &solved.prices, &mut prices);
         let total = |flow: usize| -> f64 { solved.rates[presolved.paths_of(flow)].iter().sum() };
         let marginal =
             |flow: usize| right.forces[presolved.paths_of(flow).start] - point.curvatures[flow] * total(flow);
-        // The change of what a flow pays per rate, as `Point::level`.
+        // The change of what a flow pays per rate: U' where no path that moves has a price.
         let level = |flow: usize| {
-            let own = presolved.paths_of(flow);
-            let moving = own.clone().filter(|&path| active.paths[path] == Place::Free);
-            match (active.holds(flow), moving.clone().count()) {
-                (false, _) | (true, 0) => marginal(flow),
-                (true, count) => moving.map(price).sum::<f64>() / count as f64,
-            }
+            let moves = presolved.paths_of(flow).any(|path| active.paths[path] == Place::Free);
+            let held = if moves { polish::level(presolved, active, flow, &prices) } else { None };
+            held.unwrap_or_else(|| marginal(flow))
         };
         let breaks = |weak: &Weak| match (*weak, active.is_active(*weak)) {
             (Weak::Link(link), true) => solved.prices[link] < -in_prices,
-            (Weak::Link(link), false) => {
-                let crosses = |path: &usize| presolved.paths.links(*path).contains(&(link as u32));
-                let load: f64 = (0..solved.rates.len()).filter(crosses).map(|path| solved.rates[path]).sum();
-                load > right.capacities[link] + in_rates
-            }
-            (Weak::Zero(path), true) => price(path) - level(flow_of(path)) < -in_prices,
-            (Weak::Zero(path), false) => solved.rates[path] < -in_rates,
-            (Weak::Cap(path), true) => level(flow_of(path)) - price(path) < -in_prices,
-            (Weak::Cap(path), false) => solved.rates[path] > right.caps[path] + in_rates,
-            (Weak::Flow(flow), true) => marginal(flow) - level(flow) < -in_prices,
-            (Weak::Flow(flow), false) => total(flow) > right.bounds[flow] + in_rates,
+            (Weak::Link(link), false) => loads[link] > right.capacities[link] + in_rates,
+            (Weak::Zero { flow, path }, true) => prices[path] - level(flow) < -in_prices,
+            (Weak::Zero { path, .. }, false) => solved.rates[path] < -in_rates,
+            (Weak::Cap { flow, path }, true) => level(flow) - prices[path] < -in_prices,
+            (Weak::Cap { path, .. }, false) => solved.rates[path] > right.caps[path] + in_rates,
+            (Weak::Flow { flow, .. }, true) => marginal(flow) - level(flow) < -in_prices,
+            (Weak::Flow { flow, .. }, false) => total(flow) > right.bounds[flow] + in_rates,
+            (Weak::Above { flow, .. }, true) => level(flow) - marginal(flow) < -in_prices,
+            (Weak::Above { flow, .. }, false) => total(flow) < -in_rates,
         };
-        self.weak.iter().filter(|weak| breaks(weak)).copied().collect()
+        weak.iter().filter(|weak| breaks(weak)).copied().collect()
     }
 
     fn outcome(&self, change: &ParameterChange, right: &Right, solved: &Solved) -> OutcomeChange {

@@ -1,9 +1,10 @@
 //! Where the optimum is not differentiable.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use super::active_set::Weak;
-use super::polish::Point;
+use super::polish::{Point, WEAK};
 use crate::presolve::Presolved;
 use crate::problem::Problem;
 
@@ -45,19 +46,27 @@ impl fmt::Display for Kink {
 pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: &[Weak]) -> Vec<Kink> {
     let by_caller = |weak: &Weak| match *weak {
         Weak::Link(link) => Kink::Link(presolved.links[link] as usize),
-        Weak::Zero(path) | Weak::Cap(path) => Kink::Path(presolved.original_paths[path] as usize),
-        Weak::Flow(flow) => Kink::Flow(presolved.original_flows[flow] as usize),
+        Weak::Zero { path, .. } | Weak::Cap { path, .. } => Kink::Path(presolved.original_paths[path] as usize),
+        Weak::Flow { flow, .. } | Weak::Above { flow, .. } => Kink::Flow(presolved.original_flows[flow] as usize),
     };
     let mut kinks: Vec<Kink> = weak.iter().map(by_caller).collect();
     for flow in 0..presolved.flows() {
         let (own, caller) = (presolved.paths_of(flow), presolved.original_flows[flow] as usize);
         let path = presolved.original_paths[own.start] as usize;
         let caps = (problem.rate_cap(path), problem.flow_cap(caller));
-        if own.len() == 1 && point.active.is_at_cap(own.start) && caps.0 == caps.1 {
+        if own.len() == 1 && point.active.is_at_cap(own.start) && smaller_cap(caps.0, caps.1) == Ordering::Equal {
             kinks.push(Kink::Flow(caller));
         }
     }
     kinks
+}
+
+/// Whether the cap of a path is less than the cap of its flow, or greater.
+pub(super) fn smaller_cap(of_path: f64, of_flow: f64) -> Ordering {
+    match (of_path - of_flow).abs() <= WEAK * of_flow {
+        true if of_flow.is_finite() => Ordering::Equal,
+        _ => of_path.total_cmp(&of_flow),
+    }
 }
 
 /// What an error says of them: the first three.

@@ -20,14 +20,17 @@
 //!   1e−7, relative) is active for some changes and inactive for others. [`Sensitivity::forward`] is then the one-sided
 //!   derivative: it finds the constraints that stay active for each change (the least-index rule of principal
 //!   pivoting, Murty 1974, which ends where the active constraints are independent). [`Sensitivity::reverse`], which
-//!   knows no direction, refuses, or takes the side that [`AtKink`] names. Links that are full by the same flows are
-//!   dependent: their prices are not unique, and a change of their capacities is an error that names them.
+//!   knows no direction, refuses, or takes the side that [`AtKink`] names.
+//! - **Ties.** Links that are full by the same flows, or by flows at caps, have prices that are not unique. A change of
+//!   their capacities chooses those of least Σ p dc + Σ v dr + Σ t dd, to which the dual simplex method goes; rates
+//!   follow one-sided, and prices that jump are NaN. `reverse` refuses, or counts such links alike.
 //! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ σ_f Σ_{p∈f} dx_p² is
 //!   taken; where prices are not, the one of least norm that is scaled by the diagonal of the matrix.
-//! - **Limits.** Where flows have several paths and caps on paths and flows at once, the point often is not refined:
-//!   of the random problems of `tests/sensitivity.rs`, most of those are refused. Breakpoints of utilities have no
-//!   one-sided derivative on their upper side.
-//! - **Cost.** One factorization, or none where conjugate gradients converge, and two to three solves per product.
+//! - **Limits.** Ties are refused where paths and flows have caps. There, kinks of flows with several paths may get no
+//!   side, or a wrong one. Where the rate is at a point at which a bandwidth function bends without a flat piece, the
+//!   derivative is that to one side.
+//! - **Cost.** Two to three Newton steps with one factorization, or none where active links are many; two to three
+//!   rounds per product, each a scatter, a gather and a solve with the factor.
 //!
 //! Sources: Fiacco, *Introduction to Sensitivity and Stability Analysis in Nonlinear Programming*, 1983; Murty,
 //! *Note on a Bard-type scheme for solving the complementarity problem*, Opsearch 1974; the proximal method of
@@ -51,9 +54,9 @@ use self::equations::Equations;
 use self::polish::Point;
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
-use crate::problem::Problem;
+use crate::problem::{Block, Problem};
 use crate::solve::{Solution, Status};
-use crate::utility::{Curvature, ParameterName};
+use crate::utility::{Curvature, ParameterName, Utility};
 
 /// The derivatives of the optimum of one problem at one certified solution.
 ///
@@ -78,6 +81,7 @@ use crate::utility::{Curvature, ParameterName};
 /// ```
 pub struct Sensitivity {
     problem: Problem,
+    parameters: Vec<ParameterName>,
     presolved: Arc<Presolved>,
     point: Point,
     weak: Vec<Weak>,
@@ -112,11 +116,16 @@ impl Sensitivity {
         problem.check_prices(&solution.prices)?;
         let presolved = Arc::new(Presolved::new(problem)?);
         let mut equations = Equations::new(&presolved);
-        let point = Point::refined(problem, &presolved, solution, &mut equations)?;
+        let mut point = Point::refined(problem, &presolved, solution, &mut equations)?;
         let weak = point.weak(&presolved);
         let kinks = kink::of(problem, &presolved, &point, &weak);
-        equations.set(&presolved, &point.active, &point.curvatures);
-        Ok(Self { problem: problem.clone(), presolved, point, weak, kinks, equations, tied: None })
+        // Flows of one block differ in the values of their parameters only.
+        let has = |name: &ParameterName| {
+            let of_first = |block: &Block| block.utility.log_marginal_slope(0, *name, 1.0);
+            problem.blocks().iter().any(|block| !block.flows.is_empty() && of_first(block).is_some())
+        };
+        let parameters = ParameterName::ALL.into_iter().filter(has).collect();
+        Ok(Self { problem: problem.clone(), parameters, presolved, point, weak, kinks, equations, tied: None })
     }
 
     /// Where the optimum is not differentiable: constraints that hold with a multiplier of 0.
@@ -141,18 +150,12 @@ impl Sensitivity {
 
     /// Which parameters of utilities any flow has.
     pub fn parameters(&self) -> Vec<ParameterName> {
-        let has = |name: &ParameterName| {
-            (0..self.problem.flows()).any(|flow| {
-                let (utility, place) = self.problem.utility(flow);
-                utility.parameter_slopes(place, *name, 1.0).is_some()
-            })
-        };
-        ParameterName::ALL.into_iter().filter(has).collect()
+        self.parameters.clone()
     }
 
-    /// The derivatives of U and of log U' of a flow, by its number here, in a parameter; in the caller's units.
-    fn slopes(&self, flow: usize, name: ParameterName) -> Option<[f64; 2]> {
+    /// The caller's utility of a flow by its number here, its place in it, and its rate.
+    fn utility(&self, flow: usize) -> (&dyn Utility, usize, f64) {
         let (utility, place) = self.problem.utility(self.presolved.original_flows[flow] as usize);
-        utility.parameter_slopes(place, name, self.point.flow_rates[flow] * self.presolved.units.rate)
+        (utility, place, self.point.flow_rates[flow] * self.presolved.units.rate)
     }
 }

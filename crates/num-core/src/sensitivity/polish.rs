@@ -7,24 +7,29 @@
 use std::collections::BTreeMap;
 
 use super::active_set::{ActiveSet, Place, Weak};
-use super::equations::Equations;
+use super::equations::{Equations, PROXIMAL};
 use crate::certificate::FeasiblePoint;
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::presolve::Presolved;
+use crate::presolve::{NaturalBlock, Presolved};
 use crate::problem::Problem;
+use crate::solve::routing_matrix::RoutingMatrix;
 use crate::solve::{Settings, Solution, Solver, Stop};
 
 /// Newton steps at most.
 const STEPS: usize = 40;
-/// The refined point: the largest relative change of a rate in the last step.
-const EXACT: f64 = 1e-11;
+/// The refined point: the largest change of a rate, as a part of its flow's, that another step would make.
+const EXACT: f64 = 1e-12;
+/// The matrix is factorized again when rates have changed by more than this part since.
+const STALE: f64 = 1e-2;
 /// Rounding of a multiplier relative to U', and of a load relative to the capacity.
 const ROUNDING: f64 = 1e-12;
 /// A rate falls by no more than this part in a step.
 const FALL: f64 = 0.8;
+/// The relative distance from a breakpoint at which a flow of a certified solution may be there.
+const NEAR: f64 = 1e-2;
 /// What a constraint lacks to be active, or its multiplier, where it counts as 0, relative.
-const WEAK: f64 = 1e-7;
+pub(super) const WEAK: f64 = 1e-7;
 /// The largest KKT residual of the refined point.
 const CERTIFIED: f64 = 1e-6;
 /// Relative distance below a breakpoint at which U' is taken.
@@ -37,6 +42,8 @@ pub(super) struct Point {
     pub(super) rates: Vec<f64>,
     pub(super) prices: Vec<f64>,
     pub(super) flow_rates: Vec<f64>,
+    /// Of every link.
+    pub(super) loads: Vec<f64>,
     /// U' and σ = −U'' of every flow.
     pub(super) marginals: Vec<f64>,
     pub(super) curvatures: Vec<f64>,
@@ -52,16 +59,17 @@ impl Point {
         solution: &Solution,
         equations: &mut Equations,
     ) -> Result<Self> {
-        let from = |rates: &[f64], prices: &[f64]| {
-            Self::guess(presolved, presolved.natural_rates(rates), presolved.natural_prices(prices))
+        let from = |solution: &Solution, equations: &Equations| {
+            let rates = presolved.natural_rates(&solution.rates);
+            Self::guess(presolved, equations.routing(), rates, presolved.natural_prices(&solution.prices))
         };
-        let mut point = from(&solution.rates, &solution.prices)?;
+        let mut point = from(solution, equations)?;
         if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
             return Ok(point);
         }
         let settings = Settings { tol: TOLERANCE, stop: Stop::Kkt, ..Settings::default() };
         let again = Solver::new(problem, "interior-point", &BTreeMap::new())?.run(&settings, &mut ())?;
-        point = from(&again.rates, &again.prices)?;
+        point = from(&again, equations)?;
         if point.refine(presolved, equations)? && point.kkt_residual(presolved)? <= CERTIFIED {
             return Ok(point);
         }
@@ -77,8 +85,9 @@ impl Point {
     }
 
     /// The active set that the numbers suggest: of slack and multiplier, the one that is smaller relatively is 0.
-    fn guess(problem: &Presolved, rates: Vec<f64>, prices: Vec<f64>) -> Result<Self> {
+    fn guess(problem: &Presolved, routing: &RoutingMatrix, rates: Vec<f64>, prices: Vec<f64>) -> Result<Self> {
         let mut point = Self {
+            loads: vec![0.0; prices.len()],
             flow_rates: Vec::new(),
             marginals: vec![0.0; problem.flows()],
             curvatures: vec![0.0; problem.flows()],
@@ -87,28 +96,43 @@ impl Point {
             rates,
             prices,
         };
-        point.update(problem)?;
+        point.update(problem, routing)?;
         let scales = point.price_scales(problem);
-        let loads = point.loads(problem);
         for (link, active) in point.active.links.iter_mut().enumerate() {
-            let slack = (1.0 - loads[link] / problem.capacities[link]).max(0.0);
+            let slack = (1.0 - point.loads[link] / problem.capacities[link]).max(0.0);
             *active = point.prices[link] > 0.0 && point.prices[link] / scales[link] > slack;
         }
+        for (price, active) in point.prices.iter_mut().zip(&point.active.links) {
+            *price = if *active { *price } else { 0.0 };
+        }
+        routing.gather(0..point.rates.len(), &point.prices, &mut point.path_prices);
         for flow in 0..problem.flows() {
             let (marginal, rate) = (point.marginals[flow], point.flow_rates[flow]);
             let own = problem.paths_of(flow);
-            let cheapest = own.clone().map(|path| point.path_prices[path]).fold(f64::INFINITY, f64::min);
-            let surplus = 1.0 - cheapest / marginal;
-            let bound = point.bound_near(problem, flow);
-            if surplus > 1.0 - rate / bound {
+            // The path that is furthest from its bounds has the price that the flow pays.
+            let room = |path: usize| point.rates[path].min(problem.caps[path] - point.rates[path]);
+            let inner = own.clone().fold(own.start, |best, path| if room(path) > room(best) { path } else { best });
+            let (bound, price) = (problem.saturations[flow], point.path_prices[inner]);
+            let slack = 1.0 - rate / bound;
+            if 1.0 - price / marginal > slack && room(inner) / rate > slack {
                 point.active.flows[flow] = bound;
             }
-            let level = if point.active.holds(flow) { cheapest } else { marginal };
+            for (at, fall) in jumps(problem, flow) {
+                let (below, distance) = (marginal_below(problem, flow, at), (1.0 - rate / at).abs());
+                let inside = (below - price).min(price - (below - fall)) / below;
+                if at < bound && distance < NEAR && distance < inside {
+                    (point.active.flows[flow], point.marginals[flow]) = (at, below);
+                }
+            }
+            let marginal = point.marginals[flow];
+            let level = if point.active.holds(flow) { point.path_prices[inner] } else { marginal };
             for path in own {
                 let (x, cap, price) = (point.rates[path], problem.caps[path], point.path_prices[path]);
-                if 1.0 - price / level > 1.0 - x / cap {
+                // Relative to U': the level is 0 where the cap of a flow is all that holds it.
+                let excess = (price - level) / marginal;
+                if -excess > 1.0 - x / cap {
                     point.active.paths[path] = Place::Cap;
-                } else if price / level - 1.0 > x / rate || x == 0.0 {
+                } else if excess > x / rate || x == 0.0 {
                     point.active.paths[path] = Place::Zero;
                 }
             }
@@ -125,7 +149,7 @@ impl Point {
     }
 
     /// Puts the rates of constraints that are active where they are, and finds everything else that follows.
-    fn update(&mut self, problem: &Presolved) -> Result<()> {
+    fn update(&mut self, problem: &Presolved, routing: &RoutingMatrix) -> Result<()> {
         for path in 0..self.rates.len() {
             match self.active.paths[path] {
                 Place::Free => {}
@@ -156,79 +180,86 @@ impl Point {
             let found = *curvature * marginal / rate;
             *curvature = if found > 0.0 && found.is_finite() { found } else { f64::MIN_POSITIVE.sqrt() };
         }
-        let price_of = |links: &[u32]| links.iter().map(|&link| self.prices[link as usize]).sum();
-        self.path_prices = problem.paths.iter().map(price_of).collect();
+        routing.gather(0..self.rates.len(), &self.prices, &mut self.path_prices);
+        self.loads.fill(0.0);
+        routing.scatter(0..self.rates.len(), &self.rates, &mut self.loads);
         Ok(())
     }
 
-    pub(super) fn loads(&self, problem: &Presolved) -> Vec<f64> {
-        let mut loads = vec![0.0; problem.capacities.len()];
-        for (links, rate) in problem.paths.iter().zip(&self.rates) {
-            links.iter().for_each(|&link| loads[link as usize] += rate);
-        }
-        loads
-    }
-
-    /// Of every link the largest price of a path through it, with which its own is compared.
+    /// With what the price of a link is compared: the least of max(q_p, U') over the paths through it.
     fn price_scales(&self, problem: &Presolved) -> Vec<f64> {
-        let mut scales = vec![f64::MIN_POSITIVE; problem.capacities.len()];
-        for (links, &price) in problem.paths.iter().zip(&self.path_prices) {
-            links.iter().for_each(|&link| scales[link as usize] = scales[link as usize].max(price));
+        let mut scales = vec![f64::INFINITY; problem.capacities.len()];
+        for flow in 0..problem.flows() {
+            for path in problem.paths_of(flow) {
+                let worth = self.path_prices[path].max(self.marginals[flow]);
+                let least = |&link: &u32| scales[link as usize] = scales[link as usize].min(worth);
+                problem.paths.links(path).iter().for_each(least);
+            }
         }
         scales
     }
 
-    /// Newton's method. Returns whether it converged.
+    /// Newton's method. Returns whether it converged; the equations are then those of the point.
     fn refine(&mut self, problem: &Presolved, equations: &mut Equations) -> Result<bool> {
-        self.update(problem)?;
+        self.update(problem, equations.routing())?;
+        // By what part rates have changed since the matrix was factorized.
+        let mut stale = f64::INFINITY;
         for _ in 0..STEPS {
             interrupt::check()?;
-            equations.set(problem, &self.active, &self.curvatures);
-            let loads = self.loads(problem);
-            let targets: Vec<f64> =
-                problem.capacities.iter().zip(&loads).map(|(capacity, load)| capacity - load).collect();
+            if stale > STALE {
+                equations.set(problem, &self.active, &self.curvatures);
+                stale = 0.0;
+            } else {
+                equations.set_weights(problem, &self.active, &self.curvatures);
+            }
             let mut forces: Vec<f64> = self.path_prices.iter().map(|price| -price).collect();
-            for flow in 0..problem.flows() {
-                forces[problem.paths_of(flow)].iter_mut().for_each(|force| *force += self.marginals[flow]);
+            for (flow, marginal) in self.marginals.iter().enumerate() {
+                forces[problem.paths_of(flow)].iter_mut().for_each(|force| *force += marginal);
             }
-            let step = equations.solve(problem, &forces, &targets, vec![0.0; forces.len()]);
+            let targets: Vec<f64> =
+                problem.capacities.iter().zip(&self.loads).map(|(capacity, load)| capacity - load).collect();
+            let (rates, prices) = equations.step(problem, &forces, &targets);
             let (mut length, mut change) = (1.0f64, 0.0f64);
-            for flow in 0..problem.flows() {
-                let rise: f64 = step.rates[problem.paths_of(flow)].iter().sum();
-                let relative = rise / self.flow_rates[flow];
+            for (flow, rate) in self.flow_rates.iter().enumerate() {
+                let steps = &rates[problem.paths_of(flow)];
+                let relative = steps.iter().sum::<f64>() / rate;
                 length = length.min(if relative < -FALL { -FALL / relative } else { 1.0 });
-                change = change.max(relative.abs());
+                change = steps.iter().fold(change, |change, step| change.max((step / rate).abs()));
             }
-            if !change.is_finite() || step.prices.iter().any(|price| !price.is_finite()) {
+            if !change.is_finite() || prices.iter().any(|price| !price.is_finite()) {
                 return Ok(false);
             }
-            for (price, (change, active)) in self.prices.iter_mut().zip(step.prices.iter().zip(&self.active.links)) {
-                *price = if *active { *price + length * change } else { 0.0 };
+            for (price, (step, active)) in self.prices.iter_mut().zip(prices.iter().zip(&self.active.links)) {
+                *price = if *active { *price + length * step } else { 0.0 };
             }
-            for (rate, change) in self.rates.iter_mut().zip(&step.rates) {
-                *rate += length * change;
+            for (rate, step) in self.rates.iter_mut().zip(rates) {
+                *rate += length * step;
             }
-            self.update(problem)?;
-            let stays = self.correct(problem);
+            let before = std::mem::take(&mut self.flow_rates);
+            self.update(problem, equations.routing())?;
+            let stays = self.correct(problem, &before);
             if !stays {
-                self.update(problem)?;
+                self.update(problem, equations.routing())?;
             }
-            if stays && length == 1.0 && change <= EXACT {
+            let left = (stale + change + if problem.is_single_path() { 0.0 } else { PROXIMAL }) * change;
+            if stays && length == 1.0 && left <= EXACT {
+                equations.set_weights(problem, &self.active, &self.curvatures);
                 return Ok(true);
             }
+            stale = if stays { stale + change } else { f64::INFINITY };
         }
         Ok(false)
     }
 
     /// Changes the active set as signs require. Returns whether it stayed as it was.
-    fn correct(&mut self, problem: &Presolved) -> bool {
+    fn correct(&mut self, problem: &Presolved, rates_before: &[f64]) -> bool {
         let before = self.active.clone();
-        let (loads, scales) = (self.loads(problem), self.price_scales(problem));
-        for link in 0..loads.len() {
+        let scales = self.price_scales(problem);
+        for link in 0..self.loads.len() {
             if self.active.links[link] && self.prices[link] < -ROUNDING * scales[link] {
                 self.active.links[link] = false;
                 self.prices[link] = 0.0;
-            } else if loads[link] > problem.capacities[link] * (1.0 + ROUNDING) {
+            } else if self.loads[link] > problem.capacities[link] * (1.0 + ROUNDING) {
                 self.active.links[link] = true;
             }
             self.prices[link] = self.prices[link].max(0.0);
@@ -249,20 +280,20 @@ impl Point {
                 continue;
             }
             if self.active.holds(flow) {
-                let falls = jumps(problem, flow).into_iter().find(|(at, _)| *at == self.active.flows[flow]);
-                let beyond = falls.map_or(0.0, |(_, fall)| marginal - fall);
-                let stays = marginal - level >= -ROUNDING * marginal && level - beyond >= -ROUNDING * marginal;
-                self.active.flows[flow] = if stays { self.active.flows[flow] } else { f64::INFINITY };
+                let (low, high) = (self.marginal_beyond(problem, flow), marginal);
+                if level > high + ROUNDING * marginal || level < low - ROUNDING * marginal {
+                    self.active.flows[flow] = f64::INFINITY;
+                    // To the side where it goes: U' is another on either.
+                    let side = if level > high { 1.0 - 2.0 * BELOW } else { 1.0 + 2.0 * BELOW };
+                    self.rates[own.clone()].iter_mut().for_each(|rate| *rate *= side);
+                }
             } else if rate > problem.saturations[flow] * (1.0 + ROUNDING) {
                 self.active.flows[flow] = problem.saturations[flow];
-            } else if let Some((at, _)) = jumps(problem, flow).into_iter().find(|&(at, fall)| {
-                // Just past the breakpoint although the price asks for less, or just before although it asks for more.
-                (rate > at && level > marginal + ROUNDING * marginal && level < marginal + fall)
-                    || (rate < at
-                        && level < marginal - ROUNDING * marginal
-                        && level > marginal - fall
-                        && rate > 0.9 * at)
-            }) {
+            } else if let Some((at, _)) = jumps(problem, flow)
+                .into_iter()
+                .find(|&(at, _)| rates_before[flow] != at && (rates_before[flow] < at) != (rate < at))
+            {
+                // It has crossed a breakpoint, where it may have to stay.
                 self.active.flows[flow] = at;
             }
             for path in own.clone() {
@@ -280,31 +311,25 @@ impl Point {
         self.active == before
     }
 
-    /// What a flow pays per rate on the paths that it uses: U', or where its rate is held the price of those that move,
-    /// the cheapest where none does.
+    /// U' of a held flow just above the bound; −∞ at a cap, which nothing passes.
+    pub(super) fn marginal_beyond(&self, problem: &Presolved, flow: usize) -> f64 {
+        let fall = jumps(problem, flow).into_iter().find(|(at, _)| *at == self.active.flows[flow]);
+        fall.map_or(f64::NEG_INFINITY, |(_, fall)| self.marginals[flow] - fall)
+    }
+
+    /// What a flow pays per rate on the paths that it uses.
     pub(super) fn level(&self, problem: &Presolved, flow: usize) -> f64 {
-        if !self.active.holds(flow) {
-            return self.marginals[flow];
-        }
-        let own = problem.paths_of(flow);
-        let moving: Vec<f64> = own
-            .clone()
-            .filter(|&path| self.active.paths[path] == Place::Free)
-            .map(|path| self.path_prices[path])
-            .collect();
-        match moving.len() {
-            0 => own.map(|path| self.path_prices[path]).fold(f64::INFINITY, f64::min),
-            count => moving.iter().sum::<f64>() / count as f64,
-        }
+        let moving = level(problem, &self.active, flow, &self.path_prices);
+        moving.unwrap_or(self.marginals[flow])
     }
 
     /// The constraints that hold with a multiplier of 0.
-    pub(super) fn weak(&self, problem: &Presolved) -> Vec<Weak> {
-        let (loads, scales) = (self.loads(problem), self.price_scales(problem));
+    pub(super) fn weak(&mut self, problem: &Presolved) -> Vec<Weak> {
+        let scales = self.price_scales(problem);
         let mut weak = Vec::new();
-        for link in 0..loads.len() {
+        for link in 0..self.loads.len() {
             let (capacity, price) = (problem.capacities[link], self.prices[link]);
-            if loads[link] >= capacity * (1.0 - WEAK) && price <= WEAK * scales[link] {
+            if self.loads[link] >= capacity * (1.0 - WEAK) && price <= WEAK * scales[link] {
                 weak.push(Weak::Link(link));
             }
         }
@@ -313,14 +338,23 @@ impl Point {
             let level = self.level(problem, flow);
             let bound = self.bound_near(problem, flow);
             if (rate - bound).abs() <= WEAK * rate && marginal - level <= WEAK * marginal {
-                weak.push(Weak::Flow(flow));
+                weak.push(Weak::Flow { flow, bound });
+            } else if self.active.holds(flow) && level - self.marginal_beyond(problem, flow) <= WEAK * marginal {
+                let bound = self.active.flows[flow];
+                weak.push(Weak::Above { flow, bound });
+                // If it leaves, it rises.
+                let (block, rate) = (block_of(problem, flow), rate * (1.0 + BELOW));
+                let place = flow - block.flows.start;
+                let mut elasticity = [0.0];
+                block.utility.elasticity_into(place..place + 1, &[rate], &mut elasticity);
+                self.curvatures[flow] = elasticity[0] * block.utility.marginal(place, rate) / rate;
             }
             for path in own.clone() {
                 let (x, excess) = (self.rates[path], self.path_prices[path] - level);
                 if own.len() > 1 && x <= WEAK * rate && excess <= WEAK * marginal {
-                    weak.push(Weak::Zero(path));
+                    weak.push(Weak::Zero { flow, path });
                 } else if x >= problem.caps[path] * (1.0 - WEAK) && -excess <= WEAK * marginal {
-                    weak.push(Weak::Cap(path));
+                    weak.push(Weak::Cap { flow, path });
                 }
             }
         }
@@ -328,8 +362,30 @@ impl Point {
     }
 }
 
+/// What a flow whose rate is held pays per rate: the price of the paths that move, the cheapest where none does. `None`
+/// for other flows, which pay U'.
+pub(super) fn level(problem: &Presolved, active: &ActiveSet, flow: usize, path_prices: &[f64]) -> Option<f64> {
+    if !active.holds(flow) {
+        return None;
+    }
+    let own = problem.paths_of(flow);
+    let free = own.clone().filter(|&path| active.paths[path] == Place::Free);
+    let (count, sum) = free.fold((0.0, 0.0), |(count, sum), path| (count + 1.0, sum + path_prices[path]));
+    Some(if count > 0.0 { sum / count } else { path_prices[own].iter().copied().fold(f64::INFINITY, f64::min) })
+}
+
+/// U' of a flow just below a rate.
+fn marginal_below(problem: &Presolved, flow: usize, rate: f64) -> f64 {
+    let block = block_of(problem, flow);
+    block.utility.marginal(flow - block.flows.start, rate * (1.0 - BELOW))
+}
+
+fn block_of(problem: &Presolved, flow: usize) -> &NaturalBlock {
+    &problem.blocks[problem.blocks.partition_point(|block| block.flows.end <= flow)]
+}
+
 /// The breakpoints of U of a flow, each with the fall of U'.
 fn jumps(problem: &Presolved, flow: usize) -> Vec<(f64, f64)> {
-    let block = &problem.blocks[problem.blocks.partition_point(|block| block.flows.end <= flow)];
+    let block = block_of(problem, flow);
     if block.may_jump { block.utility.jumps(flow - block.flows.start) } else { Vec::new() }
 }

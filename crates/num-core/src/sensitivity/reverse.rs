@@ -1,6 +1,5 @@
 //! Jᵀ w: the derivative of a function of the optimum in every parameter.
 
-use super::active_set::Place;
 use super::changes::entry;
 use super::{AtKink, OutcomeChange, ParameterChange, Sensitivity, kink};
 use crate::error::{Error, Result};
@@ -29,7 +28,7 @@ impl Sensitivity {
         let before = self.point.active.clone();
         if at_kink != AtKink::Refuse && !self.weak.is_empty() {
             for &weak in &self.weak {
-                self.point.active.set(&self.presolved, weak, at_kink == AtKink::Hold);
+                self.point.active.set(weak, at_kink == AtKink::Hold);
             }
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         }
@@ -67,41 +66,41 @@ impl Sensitivity {
             let price = if outcome.objective == 0.0 { 0.0 } else { point.prices[place] * price_unit };
             found.capacities[link as usize] = solved.prices[place] / unit + outcome.objective * price;
         }
-        let names = self.parameters();
-        for &name in &names {
+        let names = &self.parameters;
+        for &name in names {
             *found.of_mut(name) = vec![0.0; problem.flows()];
         }
+        let mut prices = vec![0.0; forces.len()];
+        self.equations.routing().gather(0..forces.len(), &solved.prices, &mut prices);
         for flow in 0..presolved.flows() {
-            let caller = presolved.original_flows[flow] as usize;
-            let own = presolved.paths_of(flow);
-            let price = |path: usize| -> f64 {
-                presolved.paths.links(path).iter().map(|&link| solved.prices[link as usize]).sum()
-            };
-            let moving: Vec<usize> = own.clone().filter(|&path| point.active.moves(presolved, flow, path)).collect();
-            let moved: f64 = moving.iter().map(|&path| solved.rates[path]).sum();
-            // 0 where the flow is held.
-            let moved = if point.active.holds(flow) { 0.0 } else { moved };
-            for &name in &names {
-                if let Some([value, slope]) = self.slopes(flow, name) {
-                    let objective = if outcome.objective == 0.0 { 0.0 } else { outcome.objective * value };
-                    found.of_mut(name)[caller] = point.marginals[flow] * moved * slope + objective;
+            let (caller, own) = (presolved.original_flows[flow] as usize, presolved.paths_of(flow));
+            let moving = own.clone().filter(|&path| point.active.moves(presolved, flow, path));
+            let is_held = point.active.holds(flow);
+            let moved: f64 = if is_held { 0.0 } else { moving.clone().map(|path| solved.rates[path]).sum() };
+            let (utility, place, rate) = self.utility(flow);
+            for &name in names {
+                let slope = utility.log_marginal_slope(place, name, rate).unwrap_or(0.0);
+                let of_value = match outcome.objective == 0.0 {
+                    true => 0.0,
+                    false => outcome.objective * utility.value_slope(place, name, rate).unwrap_or(0.0),
+                };
+                found.of_mut(name)[caller] = point.marginals[flow] * moved * slope + of_value;
+            }
+            // The multiplier of what holds the flow, in these equations; what its curvature resists elsewhere.
+            let mut resisted = point.curvatures[flow] * moved;
+            if is_held {
+                let (count, sum) =
+                    moving.fold((0, 0.0), |(count, sum), path| (count + 1, sum + forces[path] - prices[path]));
+                resisted = if count > 0 { sum / f64::from(count) } else { 0.0 };
+                if count > 0 && self.is_cap(flow, point.active.flows[flow]) {
+                    let multiplier = (point.marginals[flow] - point.level(presolved, flow)) * price_unit;
+                    found.flow_caps[caller] = resisted / unit + outcome.objective * multiplier;
                 }
             }
-            let level = point.level(presolved, flow);
-            // The multiplier of what holds the flow, in these equations.
-            let mut held = 0.0;
-            if point.active.holds(flow) && !moving.is_empty() {
-                held = moving.iter().map(|&path| forces[path] - price(path)).sum::<f64>() / moving.len() as f64;
-                if self.is_held_by_cap(flow) {
-                    let multiplier = (point.marginals[flow] - level) * price_unit;
-                    found.flow_caps[caller] = held / unit + outcome.objective * multiplier;
-                }
-            }
-            let resisted = if point.active.holds(flow) { held } else { point.curvatures[flow] * moved };
-            for path in own.clone().filter(|&path| point.active.paths[path] == Place::Cap) {
+            for path in own.clone().filter(|&path| point.active.is_at_cap(path)) {
                 let caller_path = presolved.original_paths[path] as usize;
-                let multiplier = (level - point.path_prices[path]) * price_unit;
-                let slope = (forces[path] - price(path) - resisted) / unit + outcome.objective * multiplier;
+                let multiplier = (point.level(presolved, flow) - point.path_prices[path]) * price_unit;
+                let slope = (forces[path] - prices[path] - resisted) / unit + outcome.objective * multiplier;
                 match own.len() == 1 && problem.flow_cap(caller) < problem.rate_cap(caller_path) {
                     true => found.flow_caps[caller] = slope,
                     false => found.rate_caps[caller_path] = slope,

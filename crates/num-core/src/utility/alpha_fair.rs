@@ -155,23 +155,25 @@ impl Utility for AlphaFair {
         }
         true
     }
-    fn parameter_slopes(&self, flow: usize, parameter: ParameterName, rate: f64) -> Option<[f64; 2]> {
-        let (alpha, value) = (self.alpha.of(flow), self.value(flow, rate));
+    fn log_marginal_slope(&self, flow: usize, parameter: ParameterName, rate: f64) -> Option<f64> {
         match (parameter, &self.scale) {
-            (ParameterName::Weight, None) => {
-                let slope = alpha / self.weight.of(flow);
-                // w log x for α = 1.
-                Some([slope * value, slope])
-            }
-            (ParameterName::Scale, Some(scale)) => Some([value / scale.of(flow), scale.of(flow).recip()]),
-            (ParameterName::Alpha, scale) => {
-                let log_weight = if scale.is_some() { 0.0 } else { self.weight.of(flow).ln() };
-                let slope = log_weight - rate.ln();
-                let in_value = if alpha == 1.0 { f64::NAN } else { value * (slope + 1.0 / (1.0 - alpha)) };
-                Some([in_value, slope])
-            }
+            (ParameterName::Weight, None) => Some(self.alpha.of(flow) / self.weight.of(flow)),
+            (ParameterName::Scale, Some(scale)) => Some(scale.of(flow).recip()),
+            (ParameterName::Alpha, None) => Some(ln(self.weight.of(flow)) - ln(rate)),
+            (ParameterName::Alpha, Some(_)) => Some(-ln(rate)),
             _ => None,
         }
+    }
+    /// NaN in α at α = 1, where U, as a function of α, has a pole.
+    fn value_slope(&self, flow: usize, parameter: ParameterName, rate: f64) -> Option<f64> {
+        let slope = self.log_marginal_slope(flow, parameter, rate)?;
+        let alpha = self.alpha.of(flow);
+        Some(match (parameter, alpha == 1.0) {
+            (ParameterName::Alpha, true) => f64::NAN,
+            (ParameterName::Alpha, false) => self.value(flow, rate) * (slope + 1.0 / (1.0 - alpha)),
+            // U is proportional to w^α, or to s.
+            _ => self.value(flow, rate) * slope,
+        })
     }
     fn spec(&self, flow: usize) -> Option<Spec> {
         let (weight, alpha) = (Some(self.weight.of(flow)), self.alpha.of(flow));

@@ -70,12 +70,19 @@ impl Utility for MinFct {
     fn flows(&self) -> Option<usize> {
         self.size.flows().or(self.epsilon.flows())
     }
-    fn parameter_slopes(&self, flow: usize, parameter: ParameterName, rate: f64) -> Option<[f64; 2]> {
-        let (size, epsilon, value) = (self.size.of(flow), self.epsilon.of(flow), self.value(flow, rate));
+    fn log_marginal_slope(&self, flow: usize, parameter: ParameterName, rate: f64) -> Option<f64> {
         match parameter {
-            ParameterName::Size => Some([-value / size, -size.recip()]),
-            // value is x^(1−ε)/s, log U' is log(1−ε) − log s − ε log x.
-            ParameterName::Epsilon => Some([-rate.ln() * value, -(1.0 - epsilon).recip() - rate.ln()]),
+            ParameterName::Size => Some(-self.size.of(flow).recip()),
+            // log U' is log(1−ε) − log s − ε log x.
+            ParameterName::Epsilon => Some(-(1.0 - self.epsilon.of(flow)).recip() - ln(rate)),
+            _ => None,
+        }
+    }
+    /// U is x^(1−ε)/s.
+    fn value_slope(&self, flow: usize, parameter: ParameterName, rate: f64) -> Option<f64> {
+        match parameter {
+            ParameterName::Size => Some(-self.value(flow, rate) / self.size.of(flow)),
+            ParameterName::Epsilon => Some(-ln(rate) * self.value(flow, rate)),
             _ => None,
         }
     }

@@ -118,9 +118,14 @@ pub trait Utility: fmt::Debug + Send + Sync {
         if cancels(before, after) { self.marginal(flow, from) * (to - from) } else { after - before }
     }
 
-    /// The derivatives of U(x) and of log U'(x) in one of the flow's parameters, for
-    /// [`Sensitivity`](crate::Sensitivity); `None` where it has no such parameter.
-    fn parameter_slopes(&self, _flow: usize, _parameter: ParameterName, _rate: f64) -> Option<[f64; 2]> {
+    /// The derivative of log U'(x) in one of the flow's parameters, for [`Sensitivity`](crate::Sensitivity); `None` where
+    /// it has no such parameter.
+    fn log_marginal_slope(&self, _flow: usize, _parameter: ParameterName, _rate: f64) -> Option<f64> {
+        None
+    }
+
+    /// The derivative of U(x) in one of the flow's parameters; `None` where it has no such parameter.
+    fn value_slope(&self, _flow: usize, _parameter: ParameterName, _rate: f64) -> Option<f64> {
         None
     }
 

@@ -126,6 +126,20 @@ impl System {
         }
     }
 
+    /// Replaces a right-hand side by the solution with the last factor, which may be of earlier weights. Returns whether
+    /// there is one.
+    pub(crate) fn solve_by_factor(&mut self, right: &mut [f64]) -> bool {
+        let Some(factor) = &mut self.factor else { return false };
+        factor.solve(right);
+        true
+    }
+
+    /// The smallest pivot of the last factor, of a matrix with a diagonal of ones; none without a factor.
+    pub(crate) fn smallest_pivot(&self) -> Option<f64> {
+        let lower = self.factor.as_ref()?.lower.L();
+        Some((0..lower.nrows()).map(|i| lower[(i, i)] * lower[(i, i)]).fold(1.0, f64::min))
+    }
+
     /// Solves to the given accuracy, from a guess in `solution`. `right` is used up.
     pub(crate) fn solve(&mut self, right: &mut [f64], solution: &mut [f64], accuracy: Accuracy) {
         if self.factor.is_none() {
