@@ -11,8 +11,12 @@ Each flow has a utility and one or more paths, each link a capacity; `solve` fin
 
 Besides what stands here, `netnum.topology` has networks and files of them, `netnum.demands` the volumes between their
 nodes, `netnum.sim` the simulation of flows that start and end, and `netnum.distributed` solves over many machines.
+`netnum.torch` and `netnum.jax` make the optimum a layer of PyTorch and of JAX.
 Continue with `help(netnum.solve)`, `help(netnum.Problem)`, `help(netnum.Allocator)` and `help(netnum.topology)`.
 """
+
+import importlib
+from typing import Any
 
 from . import demands, distributed, sim, topology
 from ._core import (
@@ -28,6 +32,8 @@ from ._core import (
     Problem,
     ProblemError,
     Progress,
+    Sensitivity,
+    SensitivityError,
     Solution,
     Solutions,
     Solver,
@@ -68,6 +74,8 @@ __all__ = [
     "Problem",
     "ProblemError",
     "Progress",
+    "Sensitivity",
+    "SensitivityError",
     "Solution",
     "Solutions",
     "Solver",
@@ -94,3 +102,10 @@ __all__ = [
     "u_norm",
     "upgrade_study",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when they are first used: both take seconds.
+    if name in ("torch", "jax"):
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ._core import NumError, Problem, ProblemError, Solution, Solutions, Topology
+from ._core import NumError, Problem, ProblemError, Sensitivity, Solution, Solutions, Topology
+from .link_sets import link_sets
 
 if TYPE_CHECKING:
     import pandas
@@ -146,6 +147,27 @@ def solutions(solutions: Solutions) -> pandas.DataFrame:
         "seconds": solutions.seconds,
     }
     return imported().DataFrame(columns).rename_axis("scenario")
+
+
+def gains(sensitivity: Sensitivity, link: Any, added: float) -> pandas.DataFrame:
+    """The change of every flow's rate when a link gets more capacity, the largest gain first."""
+    problem = sensitivity.problem
+    net = problem.network if isinstance(problem.network, Topology) else None
+    columns: dict[str, Any] = {}
+    if net is not None:
+        columns = dict(zip(("source", "destination"), _named(net, _ends(problem, net)), strict=True))
+    columns |= {"rate": sensitivity.flow_rates, "change": change_of_rates(sensitivity, link, added)[1]}
+    frame = imported().DataFrame(columns).rename_axis("flow")
+    return frame.sort_values("change", ascending=False, kind="stable")
+
+
+def change_of_rates(sensitivity: Sensitivity, link: Any, added: float) -> tuple[str, NDArray[np.float64]]:
+    """The name of a link, or of some, and the change of every flow's rate when each of them gets more capacity."""
+    problem = sensitivity.problem
+    (name,), (links,) = link_sets(problem, [link], "link", "link")
+    changes = np.zeros(problem.links)
+    changes[list(links)] = added
+    return name, sensitivity.jvp(capacities=changes)["flow_rates"]
 
 
 def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ._core import Allocator, Problem, Report, Solution, Solutions
+    from ._core import Allocator, Problem, Report, Sensitivity, Solution, Solutions
 
 BORDER = "border: 1px solid color-mix(in lab, currentColor 40%, transparent); border-collapse: collapse"
 STYLE = f"display: table; width: auto; margin: 0; {BORDER}; color: inherit; text-align: left"
@@ -74,6 +74,19 @@ def solutions(solutions: Solutions) -> str:
         ("time each", _seconds(solutions.seconds.sum() / max(count, 1))),
     ]
     return _table("Solutions", rows)
+
+
+def sensitivity(sensitivity: Sensitivity) -> str:
+    """The table of the derivatives of an optimum."""
+    problem, kinks = sensitivity.problem, sensitivity.kinks
+    more = f", and {len(kinks) - 1} more" if len(kinks) > 1 else ""
+    rows = [
+        ("size", _size(problem.flows, len(problem.group), problem.links)),
+        ("differentiable", f"no: {kinks[0]}{more}" if kinks else "yes"),
+    ]
+    given = problem.network if isinstance(problem.network, Topology) else None
+    rows.append(("highest price", _highest(sensitivity.prices, given)))
+    return _table("Sensitivity", rows)
 
 
 def report(report: Report) -> str:

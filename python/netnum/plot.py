@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import frames, layout, style
-from ._core import NumError, Problem, ProblemError, Report, Solution, Topology
+from ._core import NumError, Problem, ProblemError, Report, Sensitivity, Solution, Topology
+from ._messages import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -256,6 +257,24 @@ def upgrades(study: UpgradeStudy, ax: Axes | None, most: int) -> Axes:
     max_min = study.before_upgrades.method == "max-min"
     ax.set_xlabel("gain of the smallest fair share" if max_min else "gain of utility")
     style.legend(ax, loc="lower right")
+    return ax
+
+
+def gains(sensitivity: Sensitivity, link: Any, ax: Axes | None, added: float, most: int) -> Axes:
+    """Draws the flows whose rates change most when a link gets more capacity, the largest gain at the top."""
+    name, change = frames.change_of_rates(sensitivity, link, added)
+    largest = np.argsort(-np.abs(change), kind="stable")[: _at_least_1("most", most)]
+    order = largest[np.argsort(-change[largest], kind="stable")]
+    # Beside the largest change, others are rounding.
+    least = 1e-9 * np.max(np.abs(change), initial=0.0)
+    order = order[np.abs(change[order]) > least]
+    names = frames.flow_names(sensitivity.problem)
+    ax = _bars(ax, [names[flow] for flow in order])
+    colours = np.where(change[order] > 0, style.BLUE, style.ORANGE)
+    ax.barh(np.arange(len(order)), change[order], color=colours)
+    up, down = (change > least).sum(), (change < -least).sum()
+    ax.set_xlabel(f"change of rate for {added:+g} of capacity, to first order")
+    ax.set_title(f"{name}: {counted(int(up), 'flow')} up, {down} down", color=style.ink(ax), fontsize=10)
     return ax
 
 

@@ -62,6 +62,21 @@ Examples
 ...     print(error)
 flow 1 has weight -2, expected a finite number > 0"
 );
+create_exception!(
+    netnum,
+    SensitivityError,
+    NumError,
+    "A solution or a utility without derivatives, or a derivative that does not exist.
+
+Examples
+--------
+>>> problem = netnum.Problem([1.0], [[0], [0]], netnum.AlphaFair(np.inf))
+>>> try:
+...     netnum.solve(problem).sensitivity()
+... except netnum.SensitivityError as error:
+...     print(error)
+no sensitivity of max-min rates; AlphaFair with a large alpha, such as 20, is smooth"
+);
 
 /// An error that has a Python exception.
 pub(crate) trait Raise {
@@ -86,6 +101,7 @@ impl Raise for Error {
             | Self::BandwidthFunction { .. }
             | Self::MissingField { .. }
             | Self::Utility { .. } => UtilityError::new_err(message),
+            Self::NoSensitivity { .. } | Self::NotDifferentiable { .. } => SensitivityError::new_err(message),
             Self::Setting { .. }
             | Self::Threads { .. }
             | Self::RankFailed { .. }

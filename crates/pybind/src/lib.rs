@@ -7,6 +7,7 @@
 //! | `detach.rs` | long calls without the GIL, with Ctrl-C and the exceptions of callbacks |
 //! | `progress_bar.rs` | the bar of `progress=True` |
 //! | `paths.rs`, `problem.rs`, `certificate.rs`, `normalize.rs`, `max_min.rs` | the core's items of those names |
+//! | `sensitivity.rs` | derivatives of the optimum |
 //! | `ranks.rs` | solves over the ranks of a communicator |
 //! | `topology/` | `Topology`, its nodes and links by name, ready-made networks |
 //! | `allocator.rs` | the online allocator |
@@ -25,6 +26,7 @@ mod paths;
 mod problem;
 mod progress_bar;
 mod ranks;
+mod sensitivity;
 mod sim;
 mod solve;
 mod topology;
@@ -53,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use crate::certificate::{Certificate, certify};
     #[pymodule_export]
-    use crate::error::{MethodError, NumError, ProblemError, UtilityError};
+    use crate::error::{MethodError, NumError, ProblemError, SensitivityError, UtilityError};
     #[pymodule_export]
     use crate::max_min::max_min;
     #[pymodule_export]
@@ -64,6 +66,8 @@ mod _core {
     use crate::problem::Problem;
     #[pymodule_export]
     use crate::ranks::{Ranks, solve_part};
+    #[pymodule_export]
+    use crate::sensitivity::Sensitivity;
     #[pymodule_export]
     use crate::sim::{Flows, Network, Policy, Report, Routing, Sizes, Split, UpdateTraffic, Workload};
     #[pymodule_export]

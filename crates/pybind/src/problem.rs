@@ -403,6 +403,32 @@ impl Problem {
         self.with(py, self.core.clone().with_flow_caps(caps).map_err(raise)?)
     }
 
+    /// The same problem with other caps on the rates of paths, and all else shared.
+    ///
+    /// Parameters
+    /// ----------
+    /// rate_cap : array of float, shape (paths,), or float
+    ///     The cap of every path, or the same for all: >= 0, inf for none.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     Unless there is one cap per path, >= 0.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([6.0], [[0], [0]], netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem.with_rate_caps([1.0, np.inf])).rates.round(3)
+    /// array([1., 5.])
+    pub(crate) fn with_rate_caps(&self, py: Python<'_>, rate_cap: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let caps = numbers::for_each("rate_cap", rate_cap, self.core.paths().len())?;
+        self.with(py, self.core.clone().with_rate_caps(caps).map_err(raise)?)
+    }
+
     /// The same problem with other utilities, and all else shared.
     ///
     /// Parameters

@@ -40,6 +40,12 @@ impl Status {
             Self::Stopped => "stopped",
         }
     }
+
+    /// The status of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [Self::Optimal, Self::Stalled, Self::MaxIterations, Self::TimeLimit, Self::Stopped];
+        all.into_iter().find(|status| status.name() == name)
+    }
 }
 
 impl fmt::Display for Status {
@@ -90,6 +96,12 @@ pub struct Solution {
 }
 
 impl Solution {
+    /// What was kept elsewhere of a solution: its status, rates and prices. All other fields are those of a solve
+    /// without an answer.
+    pub fn kept(problem: &Problem, status: Status, rates: Vec<f64>, prices: Vec<f64>) -> Self {
+        Self { status, rates, prices, ..Self::unsolved(problem, Duration::ZERO) }
+    }
+
     /// The outcome of a solve whose time was up before there was any solution: rates of 0, an infinite gap, and an
     /// empty list of failed flows.
     pub(super) fn unsolved(problem: &Problem, took: Duration) -> Self {

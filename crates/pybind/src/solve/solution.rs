@@ -1,5 +1,6 @@
 //! `Solution`.
 
+use netnum_core::Status;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -11,6 +12,7 @@ use crate::certificate::Certificate;
 use crate::error::NumError;
 use crate::numbers;
 use crate::problem::Problem;
+use crate::sensitivity::Sensitivity;
 
 /// Rates, prices and their proof, in the units of the problem.
 ///
@@ -264,6 +266,43 @@ impl Solution {
     ) -> PyResult<Bound<'py, PyAny>> {
         let problem = Self::problem_or(slf, problem)?;
         slf.py().import("netnum.frames")?.call_method1("to_pandas", (problem, slf, of))
+    }
+
+    /// The derivatives of the optimum at this solution, which is refined to rounding first.
+    ///
+    /// Parameters
+    /// ----------
+    /// problem : Problem, optional
+    ///     By default `Solution.problem`.
+    ///
+    /// Returns
+    /// -------
+    /// Sensitivity
+    ///
+    /// Raises
+    /// ------
+    /// SensitivityError
+    ///     For a solution that is not optimal, for max-min and linear utilities, and where the optimum is so degenerate
+    ///     that it cannot be refined; the message says what to use instead.
+    /// NumError
+    ///     For a solution that is without its problem, when none is given.
+    /// ProblemError
+    ///     For a problem of another size.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem).sensitivity().d_rates_d_capacity.round(3)
+    /// array([[ 0.167,  0.167],
+    ///        [ 0.833, -0.167],
+    ///        [-0.167,  0.833]])
+    #[pyo3(signature = (*, problem=None))]
+    fn sensitivity(slf: &Bound<'_, Self>, problem: Option<&Bound<'_, Problem>>) -> PyResult<Sensitivity> {
+        let (problem, this) = (Self::problem_or(slf, problem)?, slf.get());
+        let list = |array: &Py<PyArray1<f64>>| PyResult::Ok(array.bind(slf.py()).readonly().to_vec()?);
+        let status = Status::named(&this.status)
+            .ok_or_else(|| NumError::new_err(format!("this solution has the status {:?}", this.status)))?;
+        Sensitivity::at(&problem, status, list(&this.rates)?, list(&this.prices)?)
     }
 
     fn __repr__(&self) -> &str {

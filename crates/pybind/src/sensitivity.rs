@@ -1,0 +1,562 @@
+//! `Sensitivity`.
+
+use std::sync::{Mutex, MutexGuard};
+
+use netnum_core::sensitivity::{AtKink, OutcomeChange, ParameterChange};
+use netnum_core::{Sensitivity as Core, Solution, Status, memory};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
+
+use crate::detach;
+use crate::error::{NumError, ProblemError, raise, setting};
+use crate::numbers::{self, counted};
+use crate::problem::Problem;
+
+/// The largest number of entries of a dense derivative.
+const DENSE: usize = 10_000_000;
+/// Right-hand sides of a dense derivative that are solved at once.
+const AT_ONCE: usize = 64;
+
+/// The derivatives of the optimum: how rates, prices and objective move with capacities, caps and parameters.
+///
+/// `Solution.sensitivity` makes it. Its rates and prices are those of the solution, refined to rounding by Newton's
+/// method. `jvp` is the product with the Jacobian, "what moves if this changes", `vjp` that with its
+/// transpose, "which changes move this". Either takes several right-hand sides at once and needs one or two solves of
+/// the link equations for each, whose matrix is factorized once.
+///
+/// Derivatives are those with the active constraints held: links that are full stay full. They are exact for small
+/// changes; for large ones solve again.
+///
+/// Parameters
+/// ----------
+/// problem : Problem
+/// rates : array of float, shape (paths,)
+/// prices : array of float, shape (links,)
+///     Near the optimum, such as those of a solution that was stored. They are refined, and certified then.
+///
+/// Raises
+/// ------
+/// SensitivityError
+///     For max-min and linear utilities, and for rates and prices that cannot be refined.
+/// ProblemError
+///     Unless there is one rate per path and one price per link.
+///
+/// See Also
+/// --------
+/// upgrade_study : gains of upgrades, solved again.
+///
+/// Notes
+/// -----
+/// Implicit differentiation of the optimality conditions: Fiacco, *Introduction to Sensitivity and Stability Analysis
+/// in Nonlinear Programming*, 1983. With several paths per flow, flow rates are unique; where the split over paths is
+/// not, the change of least norm is taken.
+///
+/// Examples
+/// --------
+/// Half of what is added to a link goes to each of its two flows, and the sum of utilities grows by the price:
+///
+/// >>> problem = netnum.Problem([6.0], [[0], [0]], netnum.AlphaFair(1.0))
+/// >>> sensitivity = netnum.solve(problem).sensitivity()
+/// >>> sensitivity
+/// Sensitivity(2 flows, 1 link, differentiable)
+/// >>> change = sensitivity.jvp(capacities=[1.0])
+/// >>> change["flow_rates"].round(6), round(change["objective"], 6)
+/// (array([0.5, 0.5]), 0.333333)
+///
+/// The derivative of the first rate in everything that the problem has:
+///
+/// >>> gradient = sensitivity.vjp(flow_rates=[1.0, 0.0])
+/// >>> {name: values.round(6).tolist() for name, values in gradient.items()}
+/// {'capacities': [0.5], 'weight': [1.5, -1.5], 'alpha': [-1.647918, 1.647918]}
+#[pyclass(frozen, module = "netnum")]
+pub(crate) struct Sensitivity {
+    core: Mutex<Core>,
+    /// The problem that it is of: `Problem`.
+    #[pyo3(get)]
+    problem: Py<Problem>,
+    /// Rate of every path at the refined point: array of float, shape (paths,).
+    #[pyo3(get)]
+    rates: Py<PyArray1<f64>>,
+    /// Rate of every flow at the refined point: array of float, shape (flows,).
+    #[pyo3(get)]
+    flow_rates: Py<PyArray1<f64>>,
+    /// Price of every link at the refined point: array of float, shape (links,).
+    #[pyo3(get)]
+    prices: Py<PyArray1<f64>>,
+    /// Where the optimum is not differentiable: tuple of str, empty where it is.
+    ///
+    /// Each names a link, path or flow whose constraint holds with a multiplier of 0, such as a link that is full at
+    /// price 0. More of it changes nothing and less of it does.
+    #[pyo3(get)]
+    kinks: Py<PyTuple>,
+}
+
+impl Sensitivity {
+    /// At a solution of which status, rates and prices were kept.
+    pub(crate) fn at(
+        problem: &Bound<'_, Problem>,
+        status: Status,
+        rates: Vec<f64>,
+        prices: Vec<f64>,
+    ) -> PyResult<Self> {
+        let py = problem.py();
+        let held = &problem.get().core;
+        let core = detach::run(py, || Core::new(held, &Solution::kept(held, status, rates, prices)))?;
+        let rates = core.rates();
+        let flow_rates = held.flow_rates(&rates).map_err(raise)?;
+        let kinks = PyTuple::new(py, core.kinks().iter().map(ToString::to_string))?;
+        let array = |values| numbers::read_only(py, values).unbind();
+        Ok(Self {
+            problem: problem.clone().unbind(),
+            rates: array(rates),
+            flow_rates: array(flow_rates),
+            prices: array(core.prices()),
+            kinks: kinks.unbind(),
+            core: Mutex::new(core),
+        })
+    }
+
+    fn core(&self) -> PyResult<MutexGuard<'_, Core>> {
+        detach::lock(&self.core, "Sensitivity")
+    }
+
+    /// Flows, paths and links.
+    fn size(&self) -> [usize; 3] {
+        let problem = &self.problem.get().core;
+        [problem.flows(), problem.paths().len(), problem.links()]
+    }
+}
+
+#[pymethods]
+impl Sensitivity {
+    #[new]
+    fn new(problem: &Bound<'_, Problem>, rates: &Bound<'_, PyAny>, prices: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (rates, prices) = (numbers::floats("rates", rates)?, numbers::floats("prices", prices)?);
+        Self::at(problem, Status::Optimal, rates, prices)
+    }
+
+    /// The change of the optimum per unit of a change of parameters: the derivative in that direction.
+    ///
+    /// At a kink it is one-sided, towards the change.
+    ///
+    /// Parameters
+    /// ----------
+    /// capacities : array of float, shape (links,) or (rows, links), or float, optional
+    ///     Change of every capacity, or the same for all; likewise the others. One row per right-hand side: what is
+    ///     given without rows is the same in all of them.
+    /// rate_cap : array of float, shape (paths,) or (rows, paths), or float, optional
+    /// flow_cap : array of float, shape (flows,) or (rows, flows), or float, optional
+    /// weight, scale, alpha, size, epsilon : array of float, shape (flows,) or (rows, flows), or float, optional
+    ///     Changes of the parameters of utilities: `weight` or `scale`, and `alpha`, of `AlphaFair`, `size` and
+    ///     `epsilon` of `MinFct`.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     ``rates``, ``flow_rates`` and ``prices``, arrays with the rows of the changes, if these have any, and
+    ///     ``objective``, a float or an array of shape (rows,). The objective has no derivative in `alpha` where that
+    ///     is 1 (nan).
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For an array of another shape.
+    /// NumError
+    ///     For a change that is not finite.
+    /// SensitivityError
+    ///     For a parameter that a utility does not have, and for the capacities of failed links and of links whose
+    ///     prices are not unique.
+    /// TypeError
+    ///     When no change is given.
+    ///
+    /// Examples
+    /// --------
+    /// Two links in a row, a flow over both and one on each. More capacity on the first takes from the flow on the
+    /// second:
+    ///
+    /// >>> problem = netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], netnum.AlphaFair(1.0))
+    /// >>> sensitivity = netnum.solve(problem).sensitivity()
+    /// >>> sensitivity.jvp(capacities=np.eye(2))["flow_rates"].round(6)
+    /// array([[ 0.166667,  0.833333, -0.166667],
+    ///        [ 0.166667, -0.166667,  0.833333]])
+    #[pyo3(signature = (
+        *, capacities=None, rate_cap=None, flow_cap=None, weight=None, scale=None, alpha=None, size=None, epsilon=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "a keyword per parameter")]
+    fn jvp<'py>(
+        &self,
+        py: Python<'py>,
+        capacities: Option<&Bound<'py, PyAny>>,
+        rate_cap: Option<&Bound<'py, PyAny>>,
+        flow_cap: Option<&Bound<'py, PyAny>>,
+        weight: Option<&Bound<'py, PyAny>>,
+        scale: Option<&Bound<'py, PyAny>>,
+        alpha: Option<&Bound<'py, PyAny>>,
+        size: Option<&Bound<'py, PyAny>>,
+        epsilon: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let [flows, paths, links] = self.size();
+        let mut rows = Rows::default();
+        let capacities = rows.read("capacities", capacities, links, "link")?;
+        let rate_caps = rows.read("rate_cap", rate_cap, paths, "path")?;
+        let flow_caps = rows.read("flow_cap", flow_cap, flows, "flow")?;
+        let weight = rows.read("weight", weight, flows, "flow")?;
+        let scale = rows.read("scale", scale, flows, "flow")?;
+        let alpha = rows.read("alpha", alpha, flows, "flow")?;
+        let size = rows.read("size", size, flows, "flow")?;
+        let epsilon = rows.read("epsilon", epsilon, flows, "flow")?;
+        rows.check("jvp needs a change: capacities, rate_cap, flow_cap, or a parameter of the utilities")?;
+        rows.check_memory(flows + paths + links)?;
+        let change = |row: usize| ParameterChange {
+            capacities: capacities.row(row),
+            rate_caps: rate_caps.row(row),
+            flow_caps: flow_caps.row(row),
+            weight: weight.row(row),
+            scale: scale.row(row),
+            alpha: alpha.row(row),
+            size: size.row(row),
+            epsilon: epsilon.row(row),
+        };
+        let mut guard = self.core()?;
+        let core = &mut *guard;
+        let changes: Vec<_> = (0..rows.number()).map(change).collect();
+        let found = detach::run(py, || core.forward(&changes))?;
+        let out = PyDict::new(py);
+        out.set_item("rates", rows.stacked(py, found.iter().map(|one| &one.rates), paths)?)?;
+        out.set_item("flow_rates", rows.stacked(py, found.iter().map(|one| &one.flow_rates), flows)?)?;
+        out.set_item("prices", rows.stacked(py, found.iter().map(|one| &one.prices), links)?)?;
+        let objective: Vec<f64> = found.iter().map(|one| one.objective).collect();
+        match rows.given {
+            Some(_) => out.set_item("objective", PyArray1::from_vec(py, objective))?,
+            None => out.set_item("objective", objective[0])?,
+        }
+        Ok(out)
+    }
+
+    /// The derivative of a function of the optimum in every parameter, from its derivatives in rates, prices and
+    /// objective.
+    ///
+    /// Parameters
+    /// ----------
+    /// rates : array of float, shape (paths,) or (rows, paths), or float, optional
+    ///     The derivative of the function in the rate of every path, or the same for all; likewise the others. One row
+    ///     per function: what is given without rows is the same in all of them.
+    /// flow_rates : array of float, shape (flows,) or (rows, flows), or float, optional
+    /// prices : array of float, shape (links,) or (rows, links), or float, optional
+    /// objective : float, or array of float of shape (rows,), optional
+    /// at_kink : {"refuse", "hold", "release"}
+    ///     The side that is taken where there are `kinks`: none, the one on which these constraints stay active, or the
+    ///     one on which they are inactive. The gradient of a network that is trained is usually taken on one of them.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     ``capacities``, of shape (links,) or (rows, links), and likewise what the problem has: the parameters of the
+    ///     utilities, of which each flow has its own, ``rate_cap`` and ``flow_cap``. The derivative in a parameter that
+    ///     is the same for all flows is the sum over them.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For an array of another shape.
+    /// NumError
+    ///     For a derivative that is not finite, and another `at_kink`.
+    /// SensitivityError
+    ///     At a kink, unless `at_kink` names a side, and where prices of full links are not unique.
+    /// TypeError
+    ///     When no derivative is given.
+    ///
+    /// Examples
+    /// --------
+    /// Whose weights matter most to the rate of the flow over both links?
+    ///
+    /// >>> problem = netnum.Problem([1.0, 1.0], [[0, 1], [0], [1]], netnum.AlphaFair(1.0))
+    /// >>> sensitivity = netnum.solve(problem).sensitivity()
+    /// >>> sensitivity.vjp(flow_rates=[1.0, 0.0, 0.0])["weight"].round(6)
+    /// array([ 0.222222, -0.111111, -0.111111])
+    #[pyo3(signature = (*, rates=None, flow_rates=None, prices=None, objective=None, at_kink="refuse"))]
+    fn vjp<'py>(
+        &self,
+        py: Python<'py>,
+        rates: Option<&Bound<'py, PyAny>>,
+        flow_rates: Option<&Bound<'py, PyAny>>,
+        prices: Option<&Bound<'py, PyAny>>,
+        objective: Option<&Bound<'py, PyAny>>,
+        at_kink: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let [flows, paths, links] = self.size();
+        let at_kink = match at_kink {
+            "refuse" => AtKink::Refuse,
+            "hold" => AtKink::Hold,
+            "release" => AtKink::Release,
+            other => return Err(setting("at_kink", format!("{other:?}"), r#""refuse", "hold" or "release""#)),
+        };
+        let mut rows = Rows::default();
+        let rates = rows.read("rates", rates, paths, "path")?;
+        let flow_rates = rows.read("flow_rates", flow_rates, flows, "flow")?;
+        let prices = rows.read("prices", prices, links, "link")?;
+        let objective = rows.read_numbers("objective", objective)?;
+        rows.check("vjp needs a derivative: in rates, flow_rates, prices or objective")?;
+        rows.check_memory(links + 7 * flows + paths)?;
+        let outcome = |row: usize| OutcomeChange {
+            rates: rates.row(row),
+            flow_rates: flow_rates.row(row),
+            prices: prices.row(row),
+            objective: objective.row(row).first().copied().unwrap_or_default(),
+        };
+        let mut guard = self.core()?;
+        let core = &mut *guard;
+        let outcomes: Vec<_> = (0..rows.number()).map(outcome).collect();
+        let found = detach::run(py, || core.reverse(&outcomes, at_kink))?;
+        let (problem, out) = (&self.problem.get().core, PyDict::new(py));
+        out.set_item("capacities", rows.stacked(py, found.iter().map(|one| &one.capacities), links)?)?;
+        for name in core.parameters() {
+            out.set_item(name.name(), rows.stacked(py, found.iter().map(|one| one.of(name)), flows)?)?;
+        }
+        if problem.has_rate_caps() {
+            out.set_item("rate_cap", rows.stacked(py, found.iter().map(|one| &one.rate_caps), paths)?)?;
+        }
+        if problem.has_flow_caps() {
+            out.set_item("flow_cap", rows.stacked(py, found.iter().map(|one| &one.flow_caps), flows)?)?;
+        }
+        Ok(out)
+    }
+
+    /// The derivative of every flow's rate in every capacity: array of float, shape (flows, links).
+    ///
+    /// For small problems: as many solves as there are links. At a kink it is that of more capacity. A column is nan
+    /// where the link has failed.
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For more than 1e7 entries.
+    /// SensitivityError
+    ///     Where prices of full links are not unique.
+    #[getter]
+    fn d_rates_d_capacity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let [flows, _, links] = self.size();
+        if flows.saturating_mul(links) > DENSE {
+            return Err(NumError::new_err(format!(
+                "d_rates_d_capacity would have {flows} x {links} entries, more than {DENSE}: \
+                 jvp has the columns that are asked for, vjp the rows"
+            )));
+        }
+        let capacities = self.problem.get().core.capacities();
+        let mut guard = self.core()?;
+        let core = &mut *guard;
+        let matrix = detach::run(py, || -> netnum_core::Result<_> {
+            let mut matrix = vec![f64::NAN; flows * links];
+            let served: Vec<usize> = (0..links).filter(|&link| capacities[link] > 0.0).collect();
+            for some in served.chunks(AT_ONCE) {
+                let more = |&link: &usize| {
+                    let mut capacities = vec![0.0; links];
+                    capacities[link] = 1.0;
+                    ParameterChange { capacities, ..ParameterChange::default() }
+                };
+                let changes: Vec<_> = some.iter().map(more).collect();
+                for (link, change) in some.iter().zip(core.forward(&changes)?) {
+                    for (row, rate) in matrix.chunks_mut(links).zip(&change.flow_rates) {
+                        row[*link] = *rate;
+                    }
+                }
+            }
+            Ok(matrix)
+        })?;
+        PyArray1::from_vec(py, matrix).reshape([flows, links])
+    }
+
+    /// Who gains and who loses when a link gets more capacity: a table of flows, the largest gain first.
+    ///
+    /// Parameters
+    /// ----------
+    /// link : int, str, pair of nodes, or sequence of these
+    ///     A link by its number, its name or its nodes; a fiber by its name, which is both directions; several of them
+    ///     for changes of all.
+    /// added : float
+    ///     The capacity that each of them gets, negative for less.
+    ///
+    /// Returns
+    /// -------
+    /// pandas.DataFrame
+    ///     A row per flow: source and destination, where the network has names, rate, and change of rate to first
+    ///     order in `added`.
+    ///
+    /// Raises
+    /// ------
+    /// ProblemError
+    ///     For a link that does not exist.
+    /// SensitivityError
+    ///     As `jvp`.
+    /// ImportError
+    ///     Without pandas: ``pip install "netnum[frames]"``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> net = netnum.topology.from_edges("A B 10\nB C 6")
+    /// >>> problem = netnum.Problem(net, [["A", "B"], ["B", "C"], ["A", "B", "C"]], netnum.AlphaFair(1.0))
+    /// >>> netnum.solve(problem).sensitivity().gains("B -> C", added=0.1).round(3)
+    ///      source destination   rate  change
+    /// flow
+    /// 1         B           C  3.573    0.07
+    /// 2         A           C  2.427    0.03
+    /// 0         A           B  7.573   -0.03
+    #[pyo3(signature = (link, added=1.0))]
+    fn gains<'py>(slf: &Bound<'py, Self>, link: &Bound<'py, PyAny>, added: f64) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.frames")?.call_method1("gains", (slf, link, added))
+    }
+
+    /// Draw who gains and who loses when a link gets more capacity.
+    ///
+    /// Parameters
+    /// ----------
+    /// link : int, str, pair of nodes, or sequence of these
+    ///     As of `gains`.
+    /// ax : matplotlib.axes.Axes, optional
+    ///     Where to draw; by default a new figure.
+    /// added : float
+    ///     The capacity that each link gets.
+    /// most : int
+    ///     The largest number of flows that are drawn: those whose rates change most.
+    ///
+    /// Returns
+    /// -------
+    /// matplotlib.axes.Axes
+    ///
+    /// Raises
+    /// ------
+    /// NumError
+    ///     For a `most` below 1.
+    /// ProblemError, SensitivityError
+    ///     As `gains`.
+    /// ImportError
+    ///     Without matplotlib: ``pip install "netnum[plot]"``.
+    #[pyo3(signature = (link, ax=None, *, added=1.0, most=20))]
+    fn plot<'py>(
+        slf: &Bound<'py, Self>,
+        link: &Bound<'py, PyAny>,
+        ax: Option<&Bound<'py, PyAny>>,
+        added: f64,
+        most: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.plot")?.call_method1("gains", (slf, link, ax, added, most))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let [flows, paths, links] = self.size();
+        let paths = if paths == flows { String::new() } else { format!("{}, ", counted(paths, "path")) };
+        let kinks = self.kinks.bind(py).len();
+        let kinks = if kinks == 0 { "differentiable".into() } else { counted(kinks, "kink") };
+        format!("Sensitivity({}, {paths}{}, {kinks})", counted(flows, "flow"), counted(links, "link"))
+    }
+
+    /// A small table, for notebooks.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("netnum.html")?.call_method1("sensitivity", (slf,))
+    }
+
+    /// As of `Problem`.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.problem)
+    }
+
+    fn __getnewargs__(&self, py: Python<'_>) -> (Py<Problem>, Py<PyArray1<f64>>, Py<PyArray1<f64>>) {
+        (self.problem.clone_ref(py), self.rates.clone_ref(py), self.prices.clone_ref(py))
+    }
+}
+
+/// The right-hand sides of one call: how many rows they have, if any argument has rows.
+#[derive(Default)]
+struct Rows {
+    is_any: bool,
+    given: Option<usize>,
+}
+
+/// The values of one argument: the same in every row, or one row after the other.
+struct Values {
+    values: Vec<f64>,
+    columns: usize,
+    has_rows: bool,
+}
+
+impl Values {
+    /// Those of a row; none where nothing was given.
+    fn row(&self, row: usize) -> Vec<f64> {
+        let start = if self.has_rows { row * self.columns } else { 0 };
+        self.values.get(start..start + self.columns).unwrap_or_default().to_vec()
+    }
+}
+
+impl Rows {
+    /// A number for all columns, one per column, or a matrix with as many rows as the others.
+    fn read(&mut self, name: &str, value: Option<&Bound<'_, PyAny>>, columns: usize, per: &str) -> PyResult<Values> {
+        let Some(value) = value else { return Ok(Values { values: Vec::new(), columns, has_rows: false }) };
+        self.is_any = true;
+        let (values, shape) = numbers::floats_of_any_shape(name, value)?;
+        match shape[..] {
+            [] => Ok(Values { values: vec![values[0]; columns], columns, has_rows: false }),
+            [found] if found == columns => Ok(Values { values, columns, has_rows: false }),
+            [rows, found] if found == columns && self.given.is_none_or(|given| given == rows) => {
+                self.given = Some(rows);
+                Ok(Values { values, columns, has_rows: true })
+            }
+            _ => {
+                let shape = PyTuple::new(value.py(), &shape)?;
+                let rows = self.given.map_or("rows".into(), |rows| rows.to_string());
+                Err(ProblemError::new_err(format!(
+                    "{name} has shape {shape}, expected ({columns},), one per {per}, or ({rows}, {columns})"
+                )))
+            }
+        }
+    }
+
+    /// A number, or one per row.
+    fn read_numbers(&mut self, name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Values> {
+        let Some(value) = value else { return Ok(Values { values: Vec::new(), columns: 1, has_rows: false }) };
+        self.is_any = true;
+        let (values, shape) = numbers::floats_of_any_shape(name, value)?;
+        match shape[..] {
+            [] => Ok(Values { values, columns: 1, has_rows: false }),
+            [rows] if self.given.is_none_or(|given| given == rows) => {
+                self.given = Some(rows);
+                Ok(Values { values, columns: 1, has_rows: true })
+            }
+            _ => {
+                let shape = PyTuple::new(value.py(), &shape)?;
+                let rows = self.given.map_or("rows".into(), |rows| rows.to_string());
+                Err(ProblemError::new_err(format!("{name} has shape {shape}, expected a number, or ({rows},)")))
+            }
+        }
+    }
+
+    fn check(&self, message: &'static str) -> PyResult<()> {
+        if self.is_any { Ok(()) } else { Err(PyTypeError::new_err(message)) }
+    }
+
+    fn check_memory(&self, columns: usize) -> PyResult<()> {
+        let bytes = self.number() as u128 * columns as u128 * 8;
+        memory::check(&format!("derivatives for {}", counted(self.number(), "row")), bytes).map_err(raise)
+    }
+
+    fn number(&self) -> usize {
+        self.given.unwrap_or(1)
+    }
+
+    /// Lists as an array with the rows of what was given.
+    fn stacked<'py, 'a>(
+        &self,
+        py: Python<'py>,
+        lists: impl Iterator<Item = &'a Vec<f64>>,
+        columns: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let all: Vec<f64> = lists.flatten().copied().collect();
+        let array = PyArray1::from_vec(py, all);
+        match self.given {
+            Some(rows) => Ok(array.reshape([rows, columns])?.into_any()),
+            None => Ok(array.into_any()),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+"""What the layers of PyTorch and JAX share: problems with the same paths, solved and differentiated together."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import NumError, Problem, ProblemError, Sensitivity, Topology, solve_many
+from ._messages import did_you_mean
+
+Item, Result = TypeVar("Item"), TypeVar("Result")
+
+#: The parameters of utilities, in each of which a flow has one value.
+OF_UTILITIES = ("weight", "scale", "alpha", "size", "epsilon")
+#: Everything that a layer takes, and what there is one of for each of its values.
+PARAMETERS = {"capacities": "link", "rate_cap": "path", "flow_cap": "flow"} | dict.fromkeys(OF_UTILITIES, "flow")
+#: Everything that a layer gives, likewise; there is one objective.
+OUTCOMES = {"rates": "path", "flow_rates": "flow", "prices": "link", "objective": None}
+
+
+class Layer:
+    """Problems that differ in some parameters, and the prices of the last ones, from which the next ones start."""
+
+    def __init__(self, problem: Problem, of: str | Sequence[str], at_kink: str, threads: int | None) -> None:
+        if not isinstance(problem, Problem):
+            raise TypeError(f"problem must be a Problem, not {type(problem).__name__}")
+        #: What is given, and whether it is one array and no tuple.
+        self.of = (of,) if isinstance(of, str) else tuple(of)
+        self.is_one = isinstance(of, str)
+        for name in self.of:
+            if name not in OUTCOMES:
+                raise NumError(f"of names {name!r}, expected {', '.join(map(repr, OUTCOMES))}")
+        if not self.of:
+            raise NumError(f"of is empty, expected one or more of {', '.join(map(repr, OUTCOMES))}")
+        if at_kink not in ("refuse", "hold", "release"):
+            raise NumError(f"at_kink is {at_kink!r}, expected 'refuse', 'hold' or 'release'")
+        if threads is not None and operator.index(threads) < 1:
+            raise NumError(f"threads is {threads}, expected at least 1")
+        self.at_kink, self.threads = at_kink, threads or os.cpu_count() or 1
+        self.counts = {"link": problem.links, "path": len(problem.group), "flow": problem.flows}
+        # With capacities in place of a topology, which every problem would have a copy of.
+        if isinstance(problem.network, Topology):
+            caps = {"rate_cap": problem.rate_cap, "flow_cap": problem.flow_cap}
+            problem = Problem(problem.capacities, problem.paths, problem.utility, **caps)
+        self.problem = problem
+        self._prices: list[NDArray[np.float64]] = []
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Raises where there are no parameters, or one that does not exist or that the utility does not have."""
+        names = list(names)
+        if not names:
+            raise TypeError(f"no parameter is given, expected one or more of {', '.join(PARAMETERS)}")
+        for name in names:
+            if name not in PARAMETERS:
+                near = did_you_mean(name, list(PARAMETERS))
+                expected = near or f"expected one of {', '.join(PARAMETERS)}"
+                raise TypeError(f"there is no parameter {name!r}, {expected}")
+        own = [name for name in names if name in OF_UTILITIES]
+        utility = self.problem.utility
+        if own and isinstance(utility, tuple):
+            raise TypeError(
+                f"{own[0]} is given, and the flows have utilities of their own: give the problem one for all"
+            )
+        for name in own:
+            if getattr(utility, name, None) is None:
+                raise TypeError(f"{name} is given, which the utility does not have: {utility!r}")
+
+    def expected(self, name: str, shape: tuple[int, ...]) -> int:
+        """How many values a parameter has in each problem; raises for another shape."""
+        per = PARAMETERS[name]
+        count = self.counts[per]
+        if shape and shape[-1] != count:
+            raise ProblemError(f"{name} has shape {shape}, expected (..., {count}), one per {per}, or one number")
+        return count
+
+    def shape(self, outcome: str, batch: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of an outcome for a batch of this shape."""
+        per = OUTCOMES[outcome]
+        return batch if per is None else (*batch, self.counts[per])
+
+    def solve(self, parameters: Mapping[str, NDArray[np.float64]]) -> list[Sensitivity]:
+        """The optimum of every problem, refined to rounding. Parameters have shape (..., count), all the same batch."""
+        rows = {name: values.reshape(-1, values.shape[-1]) for name, values in parameters.items()}
+        count = len(next(iter(rows.values())))
+        problems = [self._about(row, count, lambda row=row: self._problem(rows, row)) for row in range(count)]
+        before = self._prices
+        starts = before if len(before) == count else before[:1] * count
+        solutions = solve_many(problems, warm_start=starts or None, threads=self.threads)
+        self._prices = [solution.prices for solution in solutions]
+        return self._each(lambda row: solutions[row].sensitivity(), count)
+
+    def at(
+        self, parameters: Mapping[str, NDArray[np.float64]], rates: NDArray[np.float64], prices: NDArray[np.float64]
+    ) -> list[Sensitivity]:
+        """The same at rates and prices that `solve` has found."""
+        rows = {name: values.reshape(-1, values.shape[-1]) for name, values in parameters.items()}
+        points = rates.reshape(-1, rates.shape[-1]), prices.reshape(-1, prices.shape[-1])
+        return self._each(
+            lambda row: Sensitivity(self._problem(rows, row), *(each[row] for each in points)), len(points[0])
+        )
+
+    def outcomes(self, optima: Sequence[Sensitivity], batch: tuple[int, ...]) -> list[NDArray[np.float64]]:
+        """What is asked for, for a batch of this shape."""
+        return [self.outcome(name, optima, batch) for name in self.of]
+
+    def outcome(self, name: str, optima: Sequence[Sensitivity], batch: tuple[int, ...]) -> NDArray[np.float64]:
+        """Rates, flow rates, prices or objectives."""
+        rows = [_objective(one) if name == "objective" else getattr(one, name) for one in optima]
+        return np.array(rows, dtype=float).reshape(self.shape(name, batch))
+
+    def gradients(
+        self, optima: Sequence[Sensitivity], names: Sequence[str], given: Mapping[str, NDArray[np.float64]]
+    ) -> list[NDArray[np.float64]]:
+        """The derivatives in parameters, one row per problem, from those in outcomes, each of shape (batch, ...)."""
+        count = len(optima)
+        rows = {
+            name: values.reshape(count) if OUTCOMES[name] is None else values.reshape(count, -1)
+            for name, values in given.items()
+        }
+
+        def gradient(row: int) -> dict[str, NDArray[np.float64]]:
+            return optima[row].vjp(at_kink=self.at_kink, **{name: values[row] for name, values in rows.items()})
+
+        found = self._each(gradient, count)
+        # Caps that are all infinite have no derivative.
+        none = {name: np.zeros(self.counts[PARAMETERS[name]]) for name in names}
+        return [np.array([one.get(name, none[name]) for one in found]) for name in names]
+
+    def _problem(self, rows: Mapping[str, NDArray[np.float64]], row: int) -> Problem:
+        """The problem with one row of the parameters."""
+        problem = self.problem
+        if "capacities" in rows:
+            problem = problem.with_capacities(rows["capacities"][row])
+        if "rate_cap" in rows:
+            problem = problem.with_rate_caps(rows["rate_cap"][row])
+        if "flow_cap" in rows:
+            problem = problem.with_flow_caps(rows["flow_cap"][row])
+        changed = {name: rows[name][row] for name in OF_UTILITIES if name in rows}
+        if not changed:
+            return problem
+        utility = problem.utility
+        has = {name: getattr(utility, name, None) for name in OF_UTILITIES}
+        if has["scale"] is not None:
+            del has["weight"]
+        known = {name: value for name, value in has.items() if value is not None}
+        return problem.with_utility(type(utility)(**(known | changed)))
+
+    def _each(self, work: Callable[[int], Result], count: int) -> list[Result]:
+        """Does the work for every problem, on threads; what netnum does runs without the GIL."""
+        if min(count, self.threads) <= 1:
+            return [self._about(row, count, lambda row=row: work(row)) for row in range(count)]
+        with ThreadPoolExecutor(min(count, self.threads)) as pool:
+            return list(pool.map(lambda row: self._about(row, count, lambda: work(row)), range(count)))
+
+    @staticmethod
+    def _about(row: int, count: int, work: Callable[[], Result]) -> Result:
+        """Does the work, and puts the number of the problem in front of an error where there are several."""
+        try:
+            return work()
+        except NumError as error:
+            if count == 1:
+                raise
+            raise type(error)(f"problem {row}: {error}") from None
+
+
+def _objective(optimum: Sensitivity) -> float:
+    """The sum of utilities over the flows that are served."""
+    values = optimum.problem.values(optimum.flow_rates)
+    return float(values[optimum.flow_rates > 0].sum())

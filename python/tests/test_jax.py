@@ -1,0 +1,109 @@
+"""The function of JAX: gradients, batches, compiled functions, and bad input. Runs where JAX is installed."""
+
+import doctest
+
+import numpy as np
+import pytest
+
+import netnum
+
+jax = pytest.importorskip("jax")
+jax.config.update("jax_enable_x64", True)
+
+FAIR = netnum.AlphaFair(1.0)
+WEIGHT = np.array([1.0, 2.0, 0.5, 0.7])
+
+
+def problem(utility=FAIR, **others):
+    return netnum.Problem([1.0, 2.0, 1.5], [[0, 1], [0], [1, 2], [2]], utility, **others)
+
+
+@pytest.mark.parametrize("thing", [netnum.jax.allocate, netnum.jax.Allocation])
+def test_the_examples_of_its_docstrings_run(thing):
+    test = doctest.DocTestParser().get_doctest(thing.__doc__, {"netnum": netnum, "np": np}, "jax", None, 0)
+    output = []
+    ended = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=output.append)
+    assert ended.failed == 0 and ended.attempted > 3, "".join(output)
+
+
+@pytest.mark.parametrize("of", ["flow_rates", ("rates", "prices", "flow_rates", "objective")])
+@pytest.mark.parametrize(
+    ("template", "given"),
+    [
+        (problem(), {"capacities": np.array([[1.0, 2.0, 1.5], [1.1, 1.8, 1.3]]), "weight": WEIGHT, "alpha": 1.5}),
+        (problem(netnum.MinFct(1.0)), {"size": np.arange(1.0, 5.0), "epsilon": 0.3}),
+        (problem(), {"rate_cap": np.array([9.0, 0.3, 9.0, 9.0]), "flow_cap": np.array([9.0, 9.0, 0.2, 9.0])}),
+    ],
+)
+def test_gradients_are_those_of_differences(template, given, of):
+    from jax.test_util import check_grads
+
+    def layer(*arrays):
+        return netnum.jax.allocate(template, of=of, **dict(zip(given, arrays, strict=True)))
+
+    arrays = tuple(map(jax.numpy.asarray, given.values()))
+    check_grads(layer, arrays, order=1, modes=["rev"], atol=1e-6, rtol=1e-6)
+
+
+def test_compiled_functions_and_batches_give_the_same():
+    layer = netnum.jax.Allocation(problem())
+    capacities = jax.numpy.asarray(np.random.default_rng(1).uniform(1, 2, (3, 3)))
+
+    def loss(capacities, weight):
+        return (layer(capacities=capacities, weight=weight)[..., :2] ** 2).sum()
+
+    def gradients(make):
+        return [np.asarray(each) for each in make(jax.grad(loss, argnums=(0, 1)))]
+
+    one_by_one = [gradients(lambda grad, row=row: grad(row, WEIGHT)) for row in capacities]
+    together = gradients(lambda grad: grad(capacities, jax.numpy.asarray(WEIGHT)))
+    mapped = gradients(lambda grad: jax.vmap(grad, in_axes=(0, None))(capacities, jax.numpy.asarray(WEIGHT)))
+    compiled = gradients(lambda grad: jax.jit(grad)(capacities, jax.numpy.asarray(WEIGHT)))
+    of_capacities, of_weight = (np.array(each) for each in zip(*one_by_one, strict=True))
+    for found in (together, compiled):
+        np.testing.assert_allclose(found[0], of_capacities, atol=1e-9)
+        np.testing.assert_allclose(found[1], of_weight.sum(axis=0), atol=1e-9)
+    np.testing.assert_allclose(mapped[0], of_capacities, atol=1e-9)
+    np.testing.assert_allclose(mapped[1], of_weight, atol=1e-9)
+
+
+def test_descent_recovers_rates_by_their_weights():
+    # All contiguous paths over five links in a row, all of which are full whatever the weights are.
+    paths = [range(a, b) for a in range(5) for b in range(a + 1, 6)]
+    random = np.random.default_rng(3)
+    template = netnum.Problem(random.uniform(1, 2, 5), paths, FAIR)
+    truth = netnum.AlphaFair(1.0, weight=np.exp(random.normal(size=15)))
+    observed = netnum.solve(template.with_utility(truth)).sensitivity().flow_rates
+    layer = netnum.jax.Allocation(template)
+
+    @jax.jit
+    @jax.value_and_grad
+    def loss(log_weight):
+        return ((jax.numpy.log(layer(weight=jax.numpy.exp(log_weight))) - np.log(observed)) ** 2).sum()
+
+    log_weight = jax.numpy.zeros(15)
+    for _ in range(200):
+        value, gradient = loss(log_weight)
+        log_weight -= 0.3 * gradient
+    assert value < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "given"),
+    [
+        (TypeError, "no parameter is given", {}),
+        (TypeError, "weight must be an array, not list", {"weight": list(WEIGHT)}),
+        (TypeError, "weight is of float32, expected float64", {"weight": WEIGHT.astype(np.float32)}),
+        (TypeError, "size is given, which the utility does not have", {"size": WEIGHT}),
+        (netnum.ProblemError, r"weight has shape \(3,\), expected \(..., 4\), one per flow", {"weight": WEIGHT[:3]}),
+        (
+            netnum.ProblemError,
+            "the leading axes differ: weight",
+            {"weight": np.ones((2, 4)), "capacities": np.ones((3, 3))},
+        ),
+        (jax.errors.JaxRuntimeError, "UtilityError: flow 1 has weight -2", {"weight": WEIGHT * [1, -1, 1, 1]}),
+    ],
+)
+def test_bad_arrays_are_named(kind, message, given):
+    with pytest.raises(kind, match=message):
+        netnum.jax.allocate(problem(), **given)

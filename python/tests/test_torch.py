@@ -1,0 +1,210 @@
+"""The layer of PyTorch: gradients, batches, training, and bad input. Runs where PyTorch is installed."""
+
+import doctest
+import gc
+import resource
+
+import numpy as np
+import pytest
+
+import netnum
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed, which is left to whoever has it")
+
+FAIR = netnum.AlphaFair(1.0)
+
+
+def tensor(values, requires_grad=False):
+    return torch.tensor(values, dtype=torch.float64, requires_grad=requires_grad)
+
+
+def at_optimum(problem):
+    return netnum.solve(problem).sensitivity()
+
+
+def problem(utility=FAIR, **others):
+    return netnum.Problem([1.0, 2.0, 1.5], [[0, 1], [0], [1, 2], [2]], utility, **others)
+
+
+@pytest.mark.parametrize("thing", [netnum.torch.allocate, netnum.torch.Allocation])
+def test_the_examples_of_its_docstrings_run(thing):
+    test = doctest.DocTestParser().get_doctest(thing.__doc__, {"netnum": netnum, "np": np}, "torch", None, 0)
+    output = []
+    ended = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=output.append)
+    assert ended.failed == 0 and ended.attempted > 4, "".join(output)
+
+
+@pytest.mark.parametrize("of", ["flow_rates", ("rates", "prices", "flow_rates", "objective")])
+@pytest.mark.parametrize(
+    ("template", "given"),
+    [
+        (
+            problem(),
+            {
+                "capacities": [[1.0, 2.0, 1.5], [1.1, 1.8, 1.3]],
+                "weight": [1.0, 2.0, 0.5, 0.7],
+                "alpha": [1.5, 0.6, 2.0, 1.2],
+            },
+        ),
+        (problem(netnum.AlphaFair(2.0, scale=1.0)), {"scale": [[1.0, 2.0, 0.5, 0.7]], "alpha": 1.7}),
+        (problem(netnum.MinFct(1.0)), {"size": [1.0, 2.0, 3.0, 4.0], "epsilon": 0.3}),
+        (problem(), {"rate_cap": [9.0, 0.3, 9.0, 9.0], "flow_cap": [[9.0, 9.0, 0.2, 9.0], [9.0, 9.0, 9.0, 0.4]]}),
+        (
+            netnum.Problem([1.0, 2.0], [[0], [1], [1]], FAIR, group=[0, 0, 1]),
+            {"capacities": [1.0, 2.0], "weight": [1.0, 0.4]},
+        ),
+    ],
+)
+def test_gradcheck_passes(template, given, of):
+    names = list(given)
+    tensors = [tensor(values, requires_grad=True) for values in given.values()]
+
+    def layer(*tensors):
+        return netnum.torch.allocate(template, of=of, **dict(zip(names, tensors, strict=True)))
+
+    assert torch.autograd.gradcheck(layer, tensors)
+
+
+def test_a_batch_is_the_problems_one_by_one():
+    random = np.random.default_rng(1)
+    capacities = tensor(random.uniform(1, 2, (2, 3, 3)), requires_grad=True)
+    weight = tensor(random.uniform(1, 2, (3, 4)), requires_grad=True)
+    rates, objective = netnum.torch.allocate(
+        problem(), capacities=capacities, weight=weight, of=("flow_rates", "objective"), threads=2
+    )
+    assert rates.shape == (2, 3, 4) and objective.shape == (2, 3)
+    toward = tensor(random.normal(size=(2, 3, 4)))
+    (rates * toward).sum().backward()
+    of_weight = np.zeros((3, 4))
+    for i in range(2):
+        for j in range(3):
+            capacity, utility = (
+                capacities[i, j].detach().numpy(),
+                netnum.AlphaFair(1.0, weight=weight[j].detach().numpy()),
+            )
+            one = netnum.solve(problem(utility).with_capacities(capacity))
+            sensitivity = one.sensitivity()
+            np.testing.assert_allclose(rates[i, j].detach().numpy(), sensitivity.flow_rates, rtol=1e-9)
+            np.testing.assert_allclose(objective[i, j].item(), one.objective, rtol=1e-5)
+            gradient = sensitivity.vjp(flow_rates=toward[i, j].numpy())
+            np.testing.assert_allclose(capacities.grad[i, j].numpy(), gradient["capacities"], atol=1e-9)
+            of_weight[j] += gradient["weight"]
+    np.testing.assert_allclose(weight.grad.numpy(), of_weight, atol=1e-9)
+
+
+def test_training_recovers_rates_by_their_weights():
+    # All contiguous paths over five links in a row, all of which are full whatever the weights are.
+    paths = [range(a, b) for a in range(5) for b in range(a + 1, 6)]
+    random = np.random.default_rng(3)
+    template = netnum.Problem(random.uniform(1, 2, 5), paths, FAIR)
+    truth = netnum.AlphaFair(1.0, weight=np.exp(random.normal(size=15)))
+    observed = tensor(at_optimum(template.with_utility(truth)).flow_rates)
+    layer = netnum.torch.Allocation(template)
+    log_weight = tensor(np.zeros(15), requires_grad=True)
+    optimizer = torch.optim.Adam([log_weight], lr=0.1)
+    for _ in range(200):
+        optimizer.zero_grad()
+        loss = ((layer(weight=log_weight.exp()) / observed).log() ** 2).mean()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 1e-6
+    rates = layer(weight=log_weight.exp()).detach()
+    np.testing.assert_allclose(rates.numpy(), observed.numpy(), rtol=1e-2)
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow():
+    layer = netnum.torch.Allocation(problem())
+    weight = tensor([1.0, 2.0, 0.5, 0.7], requires_grad=True)
+
+    def steps(count):
+        for _ in range(count):
+            weight.grad = None
+            layer(weight=weight).sum().backward()
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    before = steps(1000)
+    after = steps(9000)
+    assert after - before < 4096  # KiB
+
+
+def test_without_gradients_the_rates_are_the_same():
+    weight = tensor([1.0, 2.0, 0.5, 0.7], requires_grad=True)
+    with torch.no_grad():
+        rates = netnum.torch.allocate(problem(), weight=weight)
+    assert not rates.requires_grad
+    np.testing.assert_array_equal(rates.numpy(), netnum.torch.allocate(problem(), weight=weight).detach().numpy())
+
+
+def test_a_kink_takes_the_side_that_is_named():
+    template = netnum.Problem([2.0], [[0], [0]], FAIR, flow_cap=[1.0, np.inf])
+    slopes = {}
+    for side in ("hold", "release"):
+        capacities = tensor([2.0], requires_grad=True)
+        netnum.torch.allocate(template, capacities=capacities, at_kink=side)[0].backward()
+        slopes[side] = capacities.grad.item()
+    assert slopes == pytest.approx({"hold": 0.0, "release": 0.5}, abs=1e-9)
+    capacities = tensor([2.0], requires_grad=True)
+    rates = netnum.torch.allocate(template, capacities=capacities)
+    with pytest.raises(netnum.SensitivityError, match="not differentiable here: path 0"):
+        rates[0].backward()
+
+
+WEIGHT = [1.0, 2.0, 0.5, 0.7]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "given"),
+    [
+        (TypeError, "no parameter is given", {}),
+        (TypeError, "no parameter 'weights', did you mean 'weight'?", {"weights": tensor(WEIGHT)}),
+        (TypeError, "weight must be a tensor, not list", {"weight": WEIGHT}),
+        (TypeError, r"weight is a tensor of torch.float32 on cpu, expected", {"weight": tensor(WEIGHT).float()}),
+        (
+            TypeError,
+            "of torch.float64 on meta, expected",
+            {"weight": torch.empty(4, dtype=torch.float64, device="meta")},
+        ),
+        (TypeError, "torch.sparse_coo, expected a dense one", {"weight": tensor(WEIGHT).to_sparse()}),
+        (TypeError, "size is given, which the utility does not have", {"size": tensor(WEIGHT)}),
+        (
+            netnum.ProblemError,
+            r"weight has shape \(3,\), expected \(..., 4\), one per flow, or one number",
+            {"weight": tensor([1.0, 2.0, 3.0])},
+        ),
+        (
+            netnum.ProblemError,
+            r"the leading axes differ: weight \(2, 4\), capacities \(3, 3\)",
+            {"weight": tensor([WEIGHT] * 2), "capacities": tensor([[1.0] * 3] * 3)},
+        ),
+        (netnum.UtilityError, "^flow 1 has weight -2", {"weight": tensor([1.0, -2.0, 1.0, 1.0])}),
+        (netnum.UtilityError, "^problem 1: flow 0 has weight 0", {"weight": tensor([WEIGHT, [0.0] * 4])}),
+        (
+            netnum.ProblemError,
+            "^problem 1: link 2 has capacity NaN",
+            {"capacities": tensor([[1.0] * 3, [1, 1, np.nan]])},
+        ),
+        (netnum.SensitivityError, "no sensitivity of max-min rates; AlphaFair", {"alpha": tensor(np.inf)}),
+    ],
+)
+def test_bad_tensors_are_named(kind, message, given):
+    with pytest.raises(kind, match=message):
+        netnum.torch.allocate(problem(), **given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "template", "settings"),
+    [
+        (TypeError, "problem must be a Problem, not list", [1.0], {}),
+        (netnum.NumError, "of names 'loads', expected 'rates'", problem(), {"of": "loads"}),
+        (netnum.NumError, "of is empty", problem(), {"of": ()}),
+        (netnum.NumError, "at_kink is 'up', expected 'refuse'", problem(), {"at_kink": "up"}),
+        (netnum.NumError, "threads is 0", problem(), {"threads": 0}),
+        (TypeError, "utilities of their own", problem([FAIR] * 4), {}),
+        (netnum.SensitivityError, "no sensitivity of linear", problem(netnum.Linear(1.0)), {}),
+    ],
+)
+def test_bad_layers_are_refused(kind, message, template, settings):
+    with pytest.raises(kind, match=message):
+        netnum.torch.allocate(template, weight=tensor(WEIGHT), **settings)
