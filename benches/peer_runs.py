@@ -1,7 +1,7 @@
 """Runs beside other solvers: their environment, the machine, timing, and the rows of a comparison.
 
-For `peers.py` and `wide_area.py`. The environment is `.venv-peers`, with the packages in `PACKAGES` and netnum built
-from this checkout.
+For `peers.py`, `wide_area.py` and `derivatives.py`. The environment is `.venv-peers`, with the packages in `PACKAGES`
+and netnum built from this checkout.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ MISSING = ENVIRONMENT / "missing.json"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 # What every row needs, and the peers that may be missing; pinned. A further peer is a line here, a function and a line
-# in CONTENDERS. HiGHS is for wide_area.py.
+# in CONTENDERS. HiGHS is for wide_area.py, diffcp for derivatives.py.
 NEEDED = ["numpy==2.4.6", "scipy==1.17.1"]
-PEERS = ["cvxpy==1.9.3", "clarabel==0.11.1", "ecos==2.0.14", "casadi==3.8.2", "highspy==1.15.1"]
+PEERS = ["cvxpy==1.9.3", "clarabel==0.11.1", "ecos==2.0.14", "casadi==3.8.2", "highspy==1.15.1", "diffcp==1.1.9"]
 PACKAGES = NEEDED + PEERS
 
 ONE_THREAD = {
