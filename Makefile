@@ -42,8 +42,8 @@ sources := $(wildcard crates/*/Cargo.toml crates/*/src crates/*/src/* crates/*/s
 , := ,
 say = @printf '\n\033[1m== %s\033[0m\n' '$(1)'
 
-.PHONY: help demo test fuzz random-problems valgrind lint packages bench peers wide-area reproductions docs clean \
-        need-cargo
+.PHONY: help demo test fuzz random-problems valgrind lint packages bench peers wide-area derivatives reproductions docs \
+        clean need-cargo
 .NOTPARALLEL:
 
 help:
@@ -59,6 +59,7 @@ help:
 	@echo 'make peers   netnum beside other solvers, in .venv-peers (long; benches/peers.py --help says how to have less)'
 	@echo 'make wide-area  netnum beside other solvers on wide-area networks, into docs/wide_area.md' \
 		'(long; in .venv-peers)'
+	@echo 'make derivatives  gradients of netnum beside those of CVXPY with diffcp (in .venv-peers)'
 	@echo 'make reproductions  figures of the papers measured again, into docs/reproductions.md (long)'
 	@echo 'make docs    the site, in target/site: every notebook runs, and the Rust reference lies beside it'
 	@echo 'make clean   remove everything the other commands made'
@@ -73,6 +74,7 @@ test: $(BUILT) $(TESTS)
 	$(call say,Python: pytest)
 	$(if $(slow),NETNUM_FUZZ_EXAMPLES=500) $(PY) -m pytest $(if $(slow),--slow) \
 		--ignore=python/tests/test_pages.py --ignore=python/tests/test_examples.py
+	@$(PY) -c 'import torch' 2>/dev/null || echo 'PyTorch is not installed in .venv: its layer was not tested'
 	$(call say,Stubs: _core.pyi agrees with _core)
 	$(PY) -m mypy.stubtest netnum._core
 	$(call say,Pages: the Python of README and docs runs (the Rust ran as documentation tests))
@@ -135,6 +137,9 @@ peers: | need-cargo
 
 wide-area: | need-cargo
 	$(PYTHON) benches/wide_area.py --write
+
+derivatives: | need-cargo
+	$(PYTHON) benches/derivatives.py
 
 reproductions: $(BUILT)
 	status=0; for script in $(wildcard examples/reproductions/*_*.py); do $(PY) $$script --write || status=1; done; \

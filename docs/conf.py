@@ -53,6 +53,8 @@ nb_render_markdown_format = "myst"
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
+# Their layers are in the reference, whether or not they are installed.
+autodoc_mock_imports = ["torch", "jax"]
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 from user_utility import Log
 
@@ -59,6 +60,13 @@ def test_ctrl_c_stops_a_solve_with_a_user_utility(problem):
     mine = netnum.Problem(problem.network, problem.paths, Log())
     delays = [seconds_until_interrupted(lambda: netnum.solve(mine, **ENDLESS)) for _ in range(5)]
     assert sorted(delays)[2] < 0.1
+
+
+def test_ctrl_c_stops_derivatives_of_many_changes(problem):
+    sensitivity = netnum.solve(problem).sensitivity()
+    changes = np.random.default_rng(1).normal(size=(3000, problem.links))
+    assert seconds_until_interrupted(lambda: sensitivity.jvp(capacities=changes)) < 0.5
+    assert np.isfinite(sensitivity.jvp(capacities=changes[0])["objective"])
 
 
 def test_ctrl_c_stops_a_solver_between_two_steps(problem):
