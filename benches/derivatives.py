@@ -6,10 +6,10 @@
 Instances: those of `peers.py`, the leaf-spine of 9 racks x 16 servers x 4 spines, one path per flow, proportional
 fairness with weights. A row is one solve and the gradient of a random linear function of the rates in all capacities
 and weights. CVXPY has both as parameters, so that its model is compiled once, before the timed runs, as cvxpylayers
-does it; diffcp solves the cone program by Clarabel, and finds the gradient by LSQR, which is its default, by LSMR, or from a
-dense matrix. netnum solves, refines and multiplies, from the same arrays. Both have one thread. "error" is the largest
-difference of a gradient from netnum's, relative to its largest entry; netnum's is that of central differences along a
-random direction.
+does it; diffcp solves the cone program by Clarabel, and finds the gradient by LSQR, which is its default, by LSMR, or
+from a dense matrix. netnum solves, refines and multiplies, from the same arrays. Both have one thread. "error" is the
+largest difference of a gradient from netnum's, relative to its largest entry; netnum's is that of central differences
+along a random direction.
 
 The last row is a batch: 64 problems of 1000 flows with other capacities and weights each, solved and differentiated
 on two threads, by what the layers of PyTorch and JAX share.
@@ -76,6 +76,7 @@ def diffcp_gradient(flows: int, mode: str) -> Callable[[], Any]:
     weights = cvxpy.Parameter(flows, nonneg=True, value=instance.weights)
     utility = weights @ cvxpy.log(rates)
     problem = cvxpy.Problem(cvxpy.Maximize(utility), [routing(instance) @ rates <= capacities])
+
     def run() -> Any:
         problem.solve(requires_grad=True, solve_method="CLARABEL", mode=mode)
         if problem.status != "optimal":

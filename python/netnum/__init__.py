@@ -16,7 +16,7 @@ Continue with `help(netnum.solve)`, `help(netnum.Problem)`, `help(netnum.Allocat
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import demands, distributed, sim, topology
 from ._core import (
@@ -103,9 +103,11 @@ __all__ = [
     "upgrade_study",
 ]
 
+# Type checkers would take every name for one of this module.
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> Any:
-    # Imported when they are first used: both take seconds.
-    if name in ("torch", "jax"):
-        return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name):
+        # Imported when they are first used: both take seconds.
+        if name in ("torch", "jax"):
+            return importlib.import_module(f".{name}", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

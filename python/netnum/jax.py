@@ -103,6 +103,9 @@ class Allocation:
         self._layer = Layer(problem, of, at_kink, threads)
         self._functions: dict[tuple[str, ...], Any] = {}
 
+    def __repr__(self) -> str:
+        return f"Allocation({self._layer.problem!r})"
+
     def __call__(self, **parameters: jax.Array) -> Any:
         """The optimum for these parameters, as `allocate` returns it."""
         layer, names = self._layer, tuple(parameters)

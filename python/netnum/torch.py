@@ -109,6 +109,10 @@ class Allocation(torch.nn.Module):
         super().__init__()
         self._layer = Layer(problem, of, at_kink, threads)
 
+    def extra_repr(self) -> str:
+        """What stands in the parentheses of its `repr`."""
+        return repr(self._layer.problem)
+
     def forward(self, **parameters: torch.Tensor) -> Any:
         """The optimum for these parameters, as `allocate` returns it."""
         layer = self._layer
