@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -51,9 +51,23 @@ class Layer:
         self.problem = problem
         self._prices: list[NDArray[np.float64]] = []
 
-    def check_names(self, names: Iterable[str]) -> None:
+    def full_shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """The shapes (..., count) of all parameters for the whole batch, from those that are given."""
+        self._check_names(list(shapes))
+        for name, shape in shapes.items():
+            count = self.counts[PARAMETERS[name]]
+            if shape and shape[-1] != count:
+                per = PARAMETERS[name]
+                raise ProblemError(f"{name} has shape {shape}, expected (..., {count}), one per {per}, or one number")
+        try:
+            batch = np.broadcast_shapes(*(shape[:-1] for shape in shapes.values()))
+        except ValueError:
+            listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+            raise ProblemError(f"the leading axes differ: {listed}") from None
+        return {name: (*batch, self.counts[PARAMETERS[name]]) for name in shapes}
+
+    def _check_names(self, names: list[str]) -> None:
         """Raises where there are no parameters, or one that does not exist or that the utility does not have."""
-        names = list(names)
         if not names:
             raise TypeError(f"no parameter is given, expected one or more of {', '.join(PARAMETERS)}")
         for name in names:
@@ -70,14 +84,6 @@ class Layer:
         for name in own:
             if getattr(utility, name, None) is None:
                 raise TypeError(f"{name} is given, which the utility does not have: {utility!r}")
-
-    def expected(self, name: str, shape: tuple[int, ...]) -> int:
-        """How many values a parameter has in each problem; raises for another shape."""
-        per = PARAMETERS[name]
-        count = self.counts[per]
-        if shape and shape[-1] != count:
-            raise ProblemError(f"{name} has shape {shape}, expected (..., {count}), one per {per}, or one number")
-        return count
 
     def shape(self, outcome: str, batch: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of an outcome for a batch of this shape."""

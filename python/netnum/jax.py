@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ._core import Problem, ProblemError
+from ._core import Problem
 from ._layer import Layer
 
 try:
@@ -109,15 +109,9 @@ class Allocation:
     def __call__(self, **parameters: jax.Array) -> Any:
         """The optimum for these parameters, as `allocate` returns it."""
         layer, names = self._layer, tuple(parameters)
-        layer.check_names(names)
         arrays = {name: _checked(name, given) for name, given in parameters.items()}
-        counts = {name: layer.expected(name, given.shape) for name, given in arrays.items()}
-        try:
-            batch = jnp.broadcast_shapes(*(given.shape[:-1] for given in arrays.values()))
-        except ValueError:
-            shapes = ", ".join(f"{name} {given.shape}" for name, given in arrays.items())
-            raise ProblemError(f"the leading axes differ: {shapes}") from None
-        full = [jnp.broadcast_to(given, (*batch, counts[name])) for name, given in arrays.items()]
+        shapes = layer.full_shapes({name: array.shape for name, array in arrays.items()})
+        full = [jnp.broadcast_to(array, shapes[name]) for name, array in arrays.items()]
         if names not in self._functions:
             self._functions[names] = _function(layer, names)
         outcomes = self._functions[names](*full)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ._core import Problem, ProblemError
+from ._core import Problem
 from ._layer import Layer
 
 try:
@@ -116,17 +116,11 @@ class Allocation(torch.nn.Module):
     def forward(self, **parameters: torch.Tensor) -> Any:
         """The optimum for these parameters, as `allocate` returns it."""
         layer = self._layer
-        layer.check_names(parameters)
         for name, given in parameters.items():
             _check(name, given)
+        shapes = layer.full_shapes({name: tuple(given.shape) for name, given in parameters.items()})
         # Autograd adds up over the axes that are expanded here.
-        counts = {name: layer.expected(name, tuple(given.shape)) for name, given in parameters.items()}
-        try:
-            batch = torch.broadcast_shapes(*(given.shape[:-1] for given in parameters.values()))
-        except RuntimeError:
-            shapes = ", ".join(f"{name} {tuple(given.shape)}" for name, given in parameters.items())
-            raise ProblemError(f"the leading axes differ: {shapes}") from None
-        full = [given.expand(*batch, counts[name]) for name, given in parameters.items()]
+        full = [given.expand(shapes[name]) for name, given in parameters.items()]
         outcomes = _Allocate.apply(layer, tuple(parameters), *full)
         return outcomes[0] if layer.is_one else outcomes
 
