@@ -15,8 +15,8 @@ nodes, `netnum.sim` the simulation of flows that start and end, and `netnum.dist
 Continue with `help(netnum.solve)`, `help(netnum.Problem)`, `help(netnum.Allocator)` and `help(netnum.topology)`.
 """
 
-import importlib
-from typing import TYPE_CHECKING
+import importlib as _importlib
+import typing as _typing
 
 from . import demands, distributed, sim, topology
 from ._core import (
@@ -104,10 +104,10 @@ __all__ = [
 ]
 
 # Type checkers would take every name for one of this module.
-if not TYPE_CHECKING:
+if not _typing.TYPE_CHECKING:
 
     def __getattr__(name):
         # Imported when they are first used: both take seconds.
         if name in ("torch", "jax"):
-            return importlib.import_module(f".{name}", __name__)
+            return _importlib.import_module(f".{name}", __name__)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
