@@ -140,7 +140,7 @@ impl Sensitivity {
 
     /// The change of the optimum per unit of a change of parameters: the derivative in that direction.
     ///
-    /// At a kink it is one-sided, towards the change.
+    /// At a kink, and where links are full by the same flows, it is one-sided, towards the change.
     ///
     /// Parameters
     /// ----------
@@ -167,8 +167,8 @@ impl Sensitivity {
     /// NumError
     ///     For a change that is not finite.
     /// SensitivityError
-    ///     For a parameter that a utility does not have, and for the capacities of failed links and of links whose
-    ///     prices are not unique.
+    ///     For a parameter that a utility does not have, for the capacities of failed links, and where no side of the
+    ///     derivative is found.
     /// TypeError
     ///     When no change is given.
     ///
@@ -327,15 +327,15 @@ impl Sensitivity {
 
     /// The derivative of every flow's rate in every capacity: array of float, shape (flows, links).
     ///
-    /// For small problems: as many solves as there are links. At a kink it is that of more capacity. A column is nan
-    /// where the link has failed.
+    /// For small problems: as many solves as there are links. Where it has two sides it is that of more capacity. A
+    /// column is nan where the link has failed.
     ///
     /// Raises
     /// ------
     /// NumError
     ///     For more than 1e7 entries.
     /// SensitivityError
-    ///     Where prices of full links are not unique.
+    ///     Where no side of the derivative is found.
     #[getter]
     fn d_rates_d_capacity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let [flows, _, links] = self.size();
