@@ -263,7 +263,10 @@ def test_a_dense_derivative_has_a_largest_size():
         _ = at_optimum(problem).d_rates_d_capacity
 
 
-def test_links_that_are_full_by_the_same_flows_are_named():
+def test_links_that_are_full_by_the_same_flows_have_sides():
     sensitivity = at_optimum(netnum.Problem([1.0, 1.0], [[0, 1], [0, 1]], FAIR))
+    # The other one stays full.
+    np.testing.assert_allclose(sensitivity.jvp(capacities=[1.0, 0.0])["flow_rates"], 0.0, atol=1e-9)
+    np.testing.assert_allclose(sensitivity.jvp(capacities=[-1.0, 0.0])["flow_rates"], -0.5, atol=1e-9)
     with pytest.raises(netnum.SensitivityError, match="prices of links 0, 1 are not unique"):
         sensitivity.vjp(flow_rates=1.0)

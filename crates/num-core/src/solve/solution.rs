@@ -98,6 +98,17 @@ pub struct Solution {
 impl Solution {
     /// What was kept elsewhere of a solution: its status, rates and prices. All other fields are those of a solve
     /// without an answer.
+    ///
+    /// ```
+    /// use netnum_core::{AlphaFair, Paths, Problem, Sensitivity, Settings, Solution, Status, solve};
+    ///
+    /// let problem = Problem::new(vec![6.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional())?;
+    /// let solution = solve(&problem, &Settings::default())?;
+    /// let status = Status::named(solution.status.name()).unwrap();
+    /// let kept = Solution::kept(&problem, status, solution.rates, solution.prices);
+    /// assert!(Sensitivity::new(&problem, &kept)?.kinks().is_empty());
+    /// # Ok::<(), netnum_core::Error>(())
+    /// ```
     pub fn kept(problem: &Problem, status: Status, rates: Vec<f64>, prices: Vec<f64>) -> Self {
         Self { status, rates, prices, ..Self::unsolved(problem, Duration::ZERO) }
     }
