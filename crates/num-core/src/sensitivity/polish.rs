@@ -255,8 +255,8 @@ impl Point {
     fn correct(&mut self, problem: &Presolved, rates_before: &[f64]) -> bool {
         let before = self.active.clone();
         let scales = self.price_scales(problem);
-        for link in 0..self.loads.len() {
-            if self.active.links[link] && self.prices[link] < -ROUNDING * scales[link] {
+        for (link, &scale) in scales.iter().enumerate() {
+            if self.active.links[link] && self.prices[link] < -ROUNDING * scale {
                 self.active.links[link] = false;
                 self.prices[link] = 0.0;
             } else if self.loads[link] > problem.capacities[link] * (1.0 + ROUNDING) {
@@ -264,7 +264,7 @@ impl Point {
             }
             self.prices[link] = self.prices[link].max(0.0);
         }
-        for flow in 0..problem.flows() {
+        for (flow, &rate_before) in rates_before.iter().enumerate() {
             let (own, marginal, rate) = (problem.paths_of(flow), self.marginals[flow], self.flow_rates[flow]);
             let level = self.level(problem, flow);
             let any_free = own.clone().any(|path| self.active.paths[path] == Place::Free);
@@ -289,9 +289,8 @@ impl Point {
                 }
             } else if rate > problem.saturations[flow] * (1.0 + ROUNDING) {
                 self.active.flows[flow] = problem.saturations[flow];
-            } else if let Some((at, _)) = jumps(problem, flow)
-                .into_iter()
-                .find(|&(at, _)| rates_before[flow] != at && (rates_before[flow] < at) != (rate < at))
+            } else if let Some((at, _)) =
+                jumps(problem, flow).into_iter().find(|&(at, _)| rate_before != at && (rate_before < at) != (rate < at))
             {
                 // It has crossed a breakpoint, where it may have to stay.
                 self.active.flows[flow] = at;
@@ -327,9 +326,9 @@ impl Point {
     pub(super) fn weak(&mut self, problem: &Presolved) -> Vec<Weak> {
         let scales = self.price_scales(problem);
         let mut weak = Vec::new();
-        for link in 0..self.loads.len() {
+        for (link, &scale) in scales.iter().enumerate() {
             let (capacity, price) = (problem.capacities[link], self.prices[link]);
-            if self.loads[link] >= capacity * (1.0 - WEAK) && price <= WEAK * scales[link] {
+            if self.loads[link] >= capacity * (1.0 - WEAK) && price <= WEAK * scale {
                 weak.push(Weak::Link(link));
             }
         }
