@@ -11,6 +11,7 @@ import hashlib
 import os
 import pickle
 import platform
+import threading
 import uuid
 import warnings
 from collections import Counter, deque
@@ -26,6 +27,8 @@ _PAUSE = 0.1
 """Seconds between two looks for signals, where waiting hides them."""
 _OPEN = 256
 """Calls that are given to an executor at a time: few enough to take back, and more than most clusters have workers."""
+_CANCEL = 0.5
+"""Seconds for which calls are taken back before the caller goes on."""
 _SMALL = 65536
 """Bytes that travel with every call: to ask for so few would take longer."""
 
@@ -136,8 +139,15 @@ def outcomes(
                 yield place, future
     finally:
         _KEPT.pop(digest, None)
-        for future in (*running, *sending):
-            future.cancel()
+        # Dask asks its scheduler about each of them, which may take longer than a user waits after Ctrl-C.
+        cancel = threading.Thread(target=_cancel, args=([*running, *sending],), daemon=True)
+        cancel.start()
+        cancel.join(_CANCEL)
+
+
+def _cancel(calls: list[Future[Any]]) -> None:
+    for call in calls:
+        call.cancel()
 
 
 _KEPT: dict[str, Shared] = {}
