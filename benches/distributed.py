@@ -75,11 +75,22 @@ def run_rank(flows: int, racks: int, spines: int, iterations: int) -> None:
             self.calls: list[tuple[int, float, float, float, float]] = []
             self.ended, self.cpu = time.perf_counter(), time.process_time()
 
+        def Dup(self, info=None):
+            return self
+
         def Allreduce(self, *args):
+            self.note(super().Allreduce, args)
+
+        def Iallreduce(self, *args):
+            # What is then waited for has ended.
+            self.note(super().Allreduce, args)
+            return MPI.REQUEST_NULL
+
+        def note(self, reduce, args):
             began, cpu = time.perf_counter(), time.process_time()
             self.Barrier()
             reducing = time.perf_counter()
-            super().Allreduce(*args)
+            reduce(*args)
             ended = time.perf_counter()
             self.calls.append((len(args[1]), began - self.ended, cpu - self.cpu, reducing - began, ended - reducing))
             self.ended, self.cpu = ended, time.process_time()
@@ -156,6 +167,8 @@ def main() -> None:
     parser.add_argument("--of-launcher", action="store_true", help="this process is one rank")
     parser.add_argument("--alone", action="store_true", help="this process is netnum.solve")
     arguments = parser.parse_args()
+    if arguments.fit and max(arguments.ranks) < 2:
+        parser.error("--fit takes the time of reductions from a run of at least two ranks: give --ranks 1 2")
     if arguments.of_launcher:
         run = run_alone if arguments.alone else run_rank
         run(int(arguments.flows[0]), arguments.racks, arguments.spines, arguments.iterations)

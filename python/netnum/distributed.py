@@ -34,7 +34,7 @@ def solve(
         A method that moves prices by a rule: ``"fast-ned"``, which is also ``"auto"``, ``"ned"``, ``"gradient"``,
         ``"fgm"``, ``"newton-like"`` or ``"rcp"``.
     comm : mpi4py.MPI.Intracomm, optional
-        By default ``MPI.COMM_WORLD``.
+        By default ``MPI.COMM_WORLD``. Numbers go over a duplicate of it, which all ranks make at their first call.
     progress : bool
         Whether rank 0 shows a progress bar on stderr.
     **settings
@@ -57,7 +57,9 @@ def solve(
         Without mpi4py: ``pip install "netnum[mpi]"``.
     NumError
         On all ranks, for what differs between ranks; and ``rank 3 has failed: …`` where another rank has raised an
-        exception or was interrupted. Where a process is killed, the launcher of MPI ends the others; which one it was
+        exception or was interrupted. Where not all ranks come to a call of netnum within 3 s of that (they wait in a
+        collective of the program, say), that rank prints its error to stderr and ends all processes by
+        ``MPI_Abort``. Where a process is killed, the launcher of MPI ends the others; which one it was
         is for the launcher to say.
     MethodError, ProblemError, UtilityError
         As `netnum.solve` does, for the part of this rank.

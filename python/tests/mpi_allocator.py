@@ -4,6 +4,8 @@ import os
 import pickle
 import signal
 import sys
+import time
+from collections import Counter
 
 import numpy as np
 from mpi4py import MPI
@@ -117,6 +119,18 @@ def refusals():
     say("normalizer", raised(lambda: netnum.Allocator([1.0], normalizer=None if RANK == 1 else "u-norm", **ranks)))
     say("dtype", raised(lambda: netnum.Allocator([1.0], dtype="float32" if RANK == 1 else "float64", **ranks)))
     say("fill", raised(lambda: netnum.Allocator([1.0], normalizer="fill", **ranks)))
+    other = RANK == 1
+    say("type-headroom", raised(lambda: netnum.Allocator([1.0], headroom="x" if other else 0.0, **ranks)))
+    say("type-dtype", raised(lambda: netnum.Allocator([1.0], dtype=64 if other else "float64", **ranks)))
+    say("type-method", raised(lambda: netnum.Allocator([1.0], method=3 if other else "ned", **ranks)))
+    say("type-normalizer", raised(lambda: netnum.Allocator([1.0], normalizer=3 if other else "u-norm", **ranks)))
+    say("type-threshold", raised(lambda: netnum.Allocator([1.0], update_threshold=[] if other else 0.0, **ranks)))
+    allocator = netnum.Allocator([1.0], **ranks)
+    say("type-n", raised(lambda: allocator.tick("x" if other else 1)))
+    allocator = netnum.Allocator([4.0], comm=MPI.COMM_SELF, normalizer="fill", update_threshold=0.0)
+    ids = allocator.start([[0], [0]])
+    allocator.tick()
+    assert allocator.rates(ids).sum() == 4.0
     say("one", raised(lambda: netnum.Allocator([-1.0 if RANK == 1 else 1.0], **ranks)))
 
     allocator = netnum.Allocator([1.0, 1.0], **ranks)
@@ -143,6 +157,74 @@ def refusals():
     say("block", raised(block))
     with netnum.Allocator([1.0], **ranks) as allocator:
         allocator.tick()
+
+    def nested(ticks):
+        with netnum.Allocator([1.0], **ranks) as outer, netnum.Allocator([2.0], **ranks) as inner:
+            both = [outer, inner]
+            inner.tick()
+            if other:
+                raise RuntimeError("on purpose")
+            both[ticks].tick()
+
+    say("nested-outer", raised(lambda: nested(0)))
+    say("nested-inner", raised(lambda: nested(1)))
+    assert COMM.allreduce(1) == RANKS
+
+
+def elsewhere():
+    """Rank 1 fails while the others are in a collective of the program, or compute before their next tick."""
+    with netnum.Allocator([1.0], comm=COMM) as allocator:
+        allocator.tick(3)
+        if RANK == 1:
+            say(time.time())
+            raise RuntimeError("on purpose")
+        if sys.argv[2] == "Allreduce":
+            sums = np.ones(3)
+            COMM.Allreduce(MPI.IN_PLACE, sums)
+            say("sums", sums)
+        elif sys.argv[2] == "reduce":
+            say("reduced", COMM.reduce(1.0))
+        else:
+            time.sleep(1)
+        allocator.tick()
+
+
+def compute():
+    say(raised(elsewhere))
+    assert COMM.allreduce(1) == RANKS
+
+
+def counts():
+    """Reductions of a tick, and communicators that calls make and free."""
+    count = Counter()
+
+    class Counting(MPI.Intracomm):
+        def Dup(self, info=None):
+            count["made"] += 1
+            return super().Dup(info)
+
+        def Free(self):
+            count["freed"] += 1
+            super().Free()
+
+        def Allreduce(self, *arguments):
+            count["sums"] += 1
+            super().Allreduce(*arguments)
+
+        def Iallreduce(self, *arguments):
+            count["votes"] += 1
+            return super().Iallreduce(*arguments)
+
+    comm = Counting(COMM.Dup())
+    allocator = netnum.Allocator([1.0, 1.0], comm=comm)
+    allocator.start([[0, 1]])
+    allocator.tick(2)
+    netnum.Allocator([1.0], comm=comm)
+    before = count.copy()
+    allocator.tick(10)
+    say(count["votes"] - before["votes"], count["sums"] - before["sums"], count["made"], count["freed"])
+    comm.Free()
+    say("freed", count["freed"])
 
 
 def interrupted():

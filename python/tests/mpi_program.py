@@ -64,6 +64,8 @@ def is_single_path(problem):
     return len(problem.paths) == problem.flows and (problem.group == np.arange(problem.flows)).all()
 
 
+#: Rates that were compared, and those of them by 1e-6 of what their path carries.
+COMPARED = Counter()
 METHODS = ("fast-ned", "ned", "gradient", "fgm")
 #: To the optimum, where the method gets there; and so few iterations that differences of rounding do not grow to 1e-6.
 SETTINGS = {
@@ -109,7 +111,9 @@ def compare(name, problem, method, length, expected):
             # Where a method does not converge, two thousand iterations later its rates are anything.
             return f"{status}, in one process too"
     carries = np.array([problem.capacities[links].min() for links in problem.paths])
-    errors = np.abs(whole - rates) / np.maximum(np.maximum(whole, rates), 1e-6 * carries)
+    larger = np.maximum(whole, rates)
+    COMPARED.update(flows=len(larger), by_path=int((larger < 1e-6 * carries).sum()))
+    errors = np.abs(whole - rates) / np.maximum(larger, 1e-6 * carries)
     assert errors.max(initial=0.0) <= 1e-6, (name, method, length, errors.max())
     return f"the same, {found.status}"
 
@@ -126,6 +130,7 @@ def agrees():
     alone = {place: found for some in COMM.allgather(alone) for place, found in some.items()}
     found = Counter((*task[2:], compare(*task, alone[place])) for place, task in enumerate(tasks))
     if RANK == 0:
+        print(f"{COMPARED['by_path']} of {COMPARED['flows']} rates are by what the path carries")
         print(f"{len(problems)} problems, {len(cases) - len(problems) + count} cases of several paths left out")
         for (method, length, what), times in sorted(found.items()):
             print(f"{method}, {length}: {times} {what}")
@@ -217,6 +222,22 @@ def interrupted():
         part(*given, np.arange(RANK, 300, RANKS)), callback=callback, **endless
     )
     say(raised(solve))
+
+
+def late():
+    """Rank 1 is interrupted after the last reduction: the others have their answer, and the next call works."""
+    inner = netnum.distributed.solve_part
+
+    def interrupted_at_the_end(*arguments, **settings):
+        solution = inner(*arguments, **settings)
+        if RANK == 1:
+            raise KeyboardInterrupt
+        return solution
+
+    netnum.distributed.solve_part = interrupted_at_the_end
+    say(raised(lambda: netnum.distributed.solve(one_link())))
+    netnum.distributed.solve_part = inner
+    assert netnum.distributed.solve(one_link()).is_optimal
 
 
 def killed():

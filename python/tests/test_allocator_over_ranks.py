@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +30,16 @@ def test_a_rank_may_have_no_flows(settings):
     churn(3, 5000, owners=2, seed=5, **settings)
 
 
+WRONG_TYPES = {
+    "type-headroom": "argument 'headroom': must be real number, not str",
+    "type-dtype": "argument 'dtype': ",
+    "type-method": "argument 'method': ",
+    "type-normalizer": "argument 'normalizer': ",
+    "type-threshold": "argument 'update_threshold': must be real number, not list",
+    "type-n": "n must be an integer, not str",
+}
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_errors_come_on_all_ranks_and_name_what_differs(ranks):
     done = run(ranks, "refusals")
@@ -52,7 +63,37 @@ def test_errors_come_on_all_ranks_and_name_what_differs(ranks):
         assert "the ranks differ: link 1 has capacity 0.5 on one" in of["set_capacity"]
         assert "the ranks differ: link 1 has capacity 0.5 on one" in of["again"]
         assert "one makes a tick, and another a response" in of["respond"]
-        assert ("RuntimeError: on purpose" if rank == 1 else "rank 1 has failed: RuntimeError: on") in of["block"]
+        on_purpose = "RuntimeError: on purpose" if rank == 1 else "rank 1 has failed: RuntimeError: on purpose"
+        assert all(on_purpose in of[name] for name in ("block", "nested-outer", "nested-inner"))
+        for name, wrong in WRONG_TYPES.items():
+            assert (f"TypeError: {wrong}" if rank == 1 else f"rank 1 has failed: TypeError: {wrong}") in of[name]
+
+
+@pytest.mark.parametrize("collective", ["Allreduce", "reduce"])
+def test_a_rank_that_fails_ends_those_in_a_collective_of_the_program(collective):
+    done = run(2, "elsewhere", collective)
+    ended = time.time()
+    assert done.returncode != 0
+    assert "netnum: rank 1 has failed: RuntimeError: on purpose; not all other ranks have come" in done.stderr
+    # Rank 0 has no number from its collective.
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("1 ") and ended - float(line.split()[1]) < 5
+
+
+def test_a_rank_that_fails_waits_for_those_that_compute():
+    done = run(2, "compute", "sleep")
+    assert done.returncode == 0, done.stdout + done.stderr
+    *_, one, other = sorted(done.stdout.splitlines(), key=lambda line: "Error" in line)
+    assert {one, other} == {
+        "0 NumError: rank 1 has failed: RuntimeError: on purpose",
+        "1 RuntimeError: on purpose",
+    }
+
+
+def test_a_tick_is_three_reductions_over_one_duplicate_of_the_communicator():
+    done = run(2, "counts")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(done.stdout.splitlines()) == ["0 20 10 1 0", "0 freed 2", "1 20 10 1 0", "1 freed 2"]
 
 
 def test_the_program_of_the_page_prints_what_the_page_says(tmp_path):

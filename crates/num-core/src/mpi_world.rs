@@ -1,6 +1,7 @@
 //! Reductions over all ranks of MPI, by the crate `mpi` (rsmpi): the feature `mpi`, which is off by default.
 //!
-//! To build it takes an MPI with `mpicc` on the path and libclang. An error of MPI ends all processes, as is its custom.
+//! To build it takes an MPI with `mpicc` on the path and libclang. An error of MPI ends all processes, as is its
+//! custom.
 
 use mpi::collective::SystemOperation;
 use mpi::topology::SimpleCommunicator;
@@ -10,7 +11,8 @@ use crate::error::Result;
 use crate::ranks::AllReduce;
 
 /// All ranks of MPI (`MPI_COMM_WORLD`), of which this process is one. MPI is [initialized](mpi::initialize) before, and
-/// its `Universe` lives longer.
+/// its `Universe` lives longer. Collectives of the program go over a duplicate of the communicator: where a rank has
+/// failed, its reduction would meet them.
 ///
 /// The handle of another communicator is a pointer in some MPI libraries, which cannot be sent to a thread; for one,
 /// implement [`AllReduce`].

@@ -52,6 +52,15 @@ pub trait AllReduce: Send {
     /// # Errors
     /// What prevents it.
     fn max(&mut self, values: &mut [f64]) -> Result<()>;
+
+    /// As [`max`](Self::max), on a rank that has failed, for this reason. The other ranks may be elsewhere, and never
+    /// come: a communicator that can end all processes does so after a while, and says why. By default it waits.
+    ///
+    /// # Errors
+    /// What prevents it.
+    fn max_of_failed(&mut self, values: &mut [f64], _why: &str) -> Result<()> {
+        self.max(values)
+    }
 }
 
 /// The ranks that hold the flows of a problem; or one process that holds them all. Clones are the same ranks.
@@ -62,11 +71,13 @@ struct Group {
     comm: Box<dyn AllReduce>,
     /// Why there is no further reduction.
     ended: Option<Error>,
+    /// Whether a [call](Ranks::call) has ended well: no rank waits for another.
+    called: bool,
 }
 
 const VOTES: usize = 3;
-/// So many numbers at most travel with the votes.
-const WITH_VOTES: usize = 4;
+/// So many numbers at most travel with the votes: five flags of a tick, and of each whether it is NaN.
+const WITH_VOTES: usize = 10;
 
 /// Who has failed, and the step at which this rank is, of both signs.
 fn votes(failed: f64, code: f64, negative: f64) -> [f64; VOTES + WITH_VOTES] {
@@ -101,7 +112,7 @@ impl Ranks {
 
     /// The ranks of a communicator.
     pub fn new(comm: impl AllReduce + 'static) -> Self {
-        Self(Some(Arc::new(Mutex::new(Group { comm: Box::new(comm), ended: None }))))
+        Self(Some(Arc::new(Mutex::new(Group { comm: Box::new(comm), ended: None, called: false }))))
     }
 
     /// Whether there is no communicator.
@@ -112,6 +123,11 @@ impl Ranks {
     /// The number of this rank; 0 without a communicator.
     pub fn rank(&self) -> usize {
         self.group().map_or(0, |group| group.comm.rank())
+    }
+
+    /// How many ranks there are; 1 without a communicator.
+    pub fn ranks(&self) -> usize {
+        self.group().map_or(1, |group| group.comm.ranks())
     }
 
     /// Replaces every value by its sum over the ranks.
@@ -172,7 +188,7 @@ impl Ranks {
     }
 
     /// Checks that all ranks have the same numbers, as many on each; `say` puts one in words, given its place and its
-    /// value. A NaN is not compared.
+    /// value. A NaN is the same as a NaN.
     ///
     /// # Errors
     /// [`Error::RanksDiffer`] about the first place at which they do not, with the smallest and the largest value;
@@ -181,16 +197,20 @@ impl Ranks {
         if self.are_alone() {
             return Ok(());
         }
-        let mut most: Vec<f64> = values.iter().copied().chain(values.iter().map(|value| -value)).collect();
-        self.max(&mut most)?;
-        let (most, least) = most.split_at(values.len());
-        match most.iter().zip(least).position(|(&most, &least)| most > -least) {
-            None => Ok(()),
-            Some(place) => {
-                let (one, other) = (say(place, -least[place]), say(place, most[place]));
-                Err(Error::RanksDiffer { what: format!("{one} on one, and {other} on another") })
-            }
-        }
+        let negative = values.iter().map(|value| -value);
+        let are_numbers = values.iter().map(|value| f64::from(!value.is_nan()));
+        let mut all: Vec<f64> = values.iter().copied().chain(negative).chain(are_numbers).collect();
+        self.max(&mut all)?;
+        let (most, rest) = all.split_at(values.len());
+        let (least, are_numbers) = rest.split_at(values.len());
+        let differ = |&place: &usize| match most[place].is_nan() {
+            true => are_numbers[place] > 0.0,
+            false => most[place] > -least[place],
+        };
+        let Some(place) = (0..values.len()).find(differ) else { return Ok(()) };
+        let (one, other) = (say(place, -least[place]), say(place, most[place]));
+        let other = if most[place].is_nan() { "a number".into() } else { other };
+        Err(Error::RanksDiffer { what: format!("{one} on one, and {other} on another") })
     }
 
     /// Returns when all ranks have come this far.
@@ -200,6 +220,25 @@ impl Ranks {
     pub fn agree(&self) -> Result<()> {
         let Some(mut group) = self.group() else { return Ok(()) };
         group.vote(Step::Agree, &mut [])
+    }
+
+    /// A whole call of all ranks, which ends on all or on none: [work together](Self::together), and at its end they
+    /// [agree](Self::agree). What fails on a rank after that is its own: [`fail`](Self::fail) does nothing.
+    ///
+    /// # Errors
+    /// Those of the work, and as [`sum`](Self::sum).
+    pub fn call<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.set_called(false);
+        let done = self.together(work)?;
+        self.agree()?;
+        self.set_called(true);
+        Ok(done)
+    }
+
+    fn set_called(&self, called: bool) {
+        if let Some(mut group) = self.group() {
+            group.called = called;
+        }
     }
 
     /// Does work of all ranks. If it fails or panics on this one, the others learn of it at their next reduction.
@@ -221,7 +260,7 @@ impl Ranks {
     }
 
     /// Tells the other ranks, at their next reduction, that this one has failed. Does nothing when a rank has failed
-    /// before: all know of it.
+    /// before, since all know of it, nor after a [call](Self::call) that has ended well.
     pub fn fail(&self, message: &str) {
         if let Some(mut group) = self.group() {
             group.fail(message);
@@ -275,14 +314,14 @@ impl Group {
     }
 
     fn fail(&mut self, message: &str) {
-        if self.ended.is_some() {
+        if self.ended.is_some() || self.called {
             return;
         }
         let rank = self.comm.rank();
         // Infinity of both signs: a vote that goes with every step.
         let mut votes = votes((self.comm.ranks() - rank) as f64, f64::NEG_INFINITY, f64::NEG_INFINITY);
         self.ended = Some(Error::RankFailed { rank, what: message.into() });
-        if self.comm.max(&mut votes).is_ok() {
+        if self.comm.max_of_failed(&mut votes, message).is_ok() {
             // The message is lost with its communicator.
             let _ = self.failure(votes[0], message);
         }

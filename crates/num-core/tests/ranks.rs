@@ -315,6 +315,32 @@ fn a_number_that_is_none_is_seen_by_all_ranks() {
 }
 
 #[test]
+fn a_number_on_one_rank_is_not_the_same_as_nan_on_another() {
+    let check = |values: [[f64; 2]; 2]| {
+        on_ranks(2, |rank, ranks| ranks.check_same(&values[rank], |place, value| format!("{place} is {value}")))
+    };
+    assert_eq!(check([[f64::NAN, 1.0]; 2]), vec![Ok(()); 2]);
+    for values in [[[1.0, 2.0], [1.0, f64::NAN]], [[1.0, f64::NAN], [1.0, 2.0]]] {
+        let what = "1 is NaN on one, and a number on another".to_string();
+        assert_eq!(check(values), vec![Err(Error::RanksDiffer { what }); 2]);
+    }
+}
+
+#[test]
+fn a_failure_after_a_call_is_not_told_and_one_before_it_ends_is() {
+    let found = on_ranks(2, |rank, ranks| {
+        ranks.call(|| ranks.sum(&mut [1.0]))?;
+        // Nobody is there to be told.
+        ranks.fail("too late");
+        let after = ranks.call(|| ranks.sum(&mut [1.0]));
+        let failed = ranks.call(|| if rank == 1 { Err(Error::Stopped) } else { Ok(()) });
+        after.map(|()| failed)
+    });
+    let what = Error::Stopped.to_string();
+    assert_eq!(found, [Ok(Err(Error::RankFailed { rank: 1, what })), Ok(Err(Error::Stopped))]);
+}
+
+#[test]
 fn a_time_limit_ends_all_ranks_together() {
     let (problem, _) = read_case("leafspine-n1500-a1-up10");
     let limit = std::time::Duration::from_millis(50);

@@ -264,6 +264,19 @@ fn what_differs_between_ranks_is_named_on_all() {
     assert_eq!(refused(bad), [format!("rank 1 has failed: {text}"), text.into()]);
 }
 
+#[test]
+fn one_rank_may_fill() {
+    let settings = AllocatorSettings::default().with_normalizer(Some(Normalization::Fill)).with_update_threshold(0.0);
+    let rates = on_ranks(1, |_, ranks| {
+        let mut allocator: Allocator = Allocator::new(vec![3.0, 1.0], Ned::new(0.4), settings, NonZeroUsize::MIN)?;
+        allocator.over(ranks.clone())?;
+        let id = allocator.start(&[0], PowerLaw::log(1.0))?;
+        allocator.tick()?;
+        allocator.rate(id)
+    });
+    assert_eq!(rates, [Ok(3.0)]);
+}
+
 /// What ranks get that each do their own work on an allocator that all have ticked once.
 fn ticked(work: impl Fn(usize, &mut dyn Allocate) -> Result<()> + Sync) -> Vec<[String; 2]> {
     on_ranks(2, |rank, ranks| {

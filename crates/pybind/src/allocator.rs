@@ -51,7 +51,7 @@ use crate::topology::Topology;
 ///     its own. `tick` and `respond` are calls of all ranks, which make the same ones in the same order, and add up two
 ///     numbers per link; the prices are the same on all ranks, and the rates are those of one allocator of all
 ///     flowlets, but for the order of sums. Ids, rates and updates are of the rank's own flowlets. `set_capacity` is
-///     called on all ranks before the next tick, which checks it. Not with ``"fill"``.
+///     called on all ranks before the next tick, which checks it. ``"fill"`` is for one rank.
 /// **options : float
 ///     Options of the method, such as ``gamma=0.4``; `methods` lists them.
 ///
@@ -110,19 +110,20 @@ type Updates<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 impl Allocator {
     #[new]
     #[pyo3(signature = (
-        network, *, method="ned", normalizer=Some("f-norm"), update_threshold=0.01, headroom=0.0, dtype="float64",
-        threads=None, comm=None, **options
+        network, *, method=Given::of("ned"), normalizer=Given(Ok(Some("f-norm".into()))),
+        update_threshold=Given(Ok(0.01)), headroom=Given(Ok(0.0)), dtype=Given::of("float64"), threads=None, comm=None,
+        **options
     ))]
     #[pyo3(text_signature = "(network, *, method=\"ned\", normalizer=\"f-norm\", update_threshold=0.01, \
                              headroom=0.0, dtype=\"float64\", threads=1, comm=None, **options)")]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn new(
         network: &Bound<'_, PyAny>,
-        method: &str,
-        normalizer: Option<&str>,
-        update_threshold: f64,
-        headroom: f64,
-        dtype: &str,
+        method: Given<String>,
+        normalizer: Given<Option<String>>,
+        update_threshold: Given<f64>,
+        headroom: Given<f64>,
+        dtype: Given<String>,
         threads: Option<&Bound<'_, PyAny>>,
         comm: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
@@ -136,13 +137,15 @@ impl Allocator {
             None => Ranks::alone(),
         };
         let made = || {
+            let (method, normalizer, dtype) =
+                (method.get("method")?, normalizer.get("normalizer")?, dtype.get("dtype")?);
             let topology = network.cast::<Topology>().ok();
             let capacities = match topology {
                 Some(topology) => topology.get().core.capacities().to_vec(),
                 None => numbers::floats("capacities", network)?,
             };
-            let normalizer = normalizer.map(Normalization::by_name).transpose().map_err(raise)?;
-            let single = match dtype {
+            let normalizer = normalizer.as_deref().map(Normalization::by_name).transpose().map_err(raise)?;
+            let single = match &*dtype {
                 "float64" => false,
                 "float32" => true,
                 _ => return Err(setting("dtype", format!("{dtype:?}"), "\"float64\" or \"float32\"")),
@@ -150,21 +153,14 @@ impl Allocator {
             let (options, threads) = (options_of(options)?, threads_of(threads)?);
             let settings = AllocatorSettings::default()
                 .with_normalizer(normalizer)
-                .with_update_threshold(update_threshold)
-                .with_headroom(headroom);
-            let mut core = allocator(capacities, method, &options, settings, single, threads).map_err(raise)?;
+                .with_update_threshold(update_threshold.get("update_threshold")?)
+                .with_headroom(headroom.get("headroom")?);
+            let mut core = allocator(capacities, &method, &options, settings, single, threads).map_err(raise)?;
             if !ranks.are_alone() {
                 detach::run(py, || core.over(ranks.clone()))?;
             }
             let topology = topology.map(|topology| topology.clone().unbind());
-            Ok(Self {
-                core: Mutex::new(core),
-                topology,
-                method: method.into(),
-                single,
-                threads: threads.get(),
-                ranks: ranks.clone(),
-            })
+            Ok(Self { core: Mutex::new(core), topology, method, single, threads: threads.get(), ranks: ranks.clone() })
         };
         made().inspect_err(|error: &PyErr| fail(py, &ranks, &error.to_string()))
     }
@@ -358,15 +354,17 @@ impl Allocator {
     /// NumError
     ///     Over ranks: for capacities that are not the same on all, or another call on another rank; ``rank 3 has
     ///     failed: …`` where that rank has raised an exception or was interrupted. The allocators of all ranks have
-    ///     then ended: each further tick raises it again.
+    ///     then ended: each further tick raises it again. A rank that fails and misses another in such a call for 3 s
+    ///     prints its error to stderr and ends all processes by ``MPI_Abort``.
     #[pyo3(signature = (n=None))]
     #[pyo3(text_signature = "($self, n=1)")]
     fn tick(&self, py: Python<'_>, n: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let ticks = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
-        let mut guard = self.core()?;
-        let core = &mut *guard;
-        // After the last tick nothing is checked: the other ranks would not learn of it.
-        detach::run(py, || (0..ticks).try_for_each(|_| core.tick()))
+        self.together(py, || {
+            let ticks = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
+            let mut guard = self.core()?;
+            let core = &mut *guard;
+            detach::run(py, || (0..ticks).try_for_each(|_| core.tick()))
+        })
     }
 
     /// Make feasible rates for the current flowlets at the prices after the last tick, which do not change: for
@@ -374,9 +372,11 @@ impl Allocator {
     /// bound by its path, so that a weight acts before prices have followed. Over ranks (`comm`) it is a call of all
     /// ranks, and raises what `tick` does.
     fn respond(&self, py: Python<'_>) -> PyResult<()> {
-        let mut guard = self.core()?;
-        let core = &mut *guard;
-        detach::run(py, || core.respond())
+        self.together(py, || {
+            let mut guard = self.core()?;
+            let core = &mut *guard;
+            detach::run(py, || core.respond())
+        })
     }
 
     /// The rates of the last tick or response; 0 for flowlets that started after it.
@@ -512,6 +512,11 @@ impl Allocator {
 }
 
 impl Allocator {
+    /// A call of all ranks, whose error is told to the others.
+    fn together(&self, py: Python<'_>, work: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
+        work().inspect_err(|error| fail(py, &self.ranks, &error.to_string()))
+    }
+
     /// The allocator, unless it is in use in another thread.
     fn core(&self) -> PyResult<MutexGuard<'_, Box<dyn Allocate>>> {
         detach::lock(&self.core, "allocator")
@@ -552,6 +557,34 @@ impl Allocator {
         let paths = paths::paths(paths, links, net)?;
         detach::run(py, || net.map_or(Ok(()), |net| net.core.check_walks(&paths)))?;
         Ok(paths)
+    }
+}
+
+/// An argument of a call of all ranks: one that is of another type fails within the call, which tells the other ranks.
+struct Given<T>(PyResult<T>);
+
+impl Given<String> {
+    fn of(text: &str) -> Self {
+        Self(Ok(text.into()))
+    }
+}
+
+impl<T> Given<T> {
+    fn get(self, name: &str) -> PyResult<T> {
+        self.0.map_err(|error| {
+            Python::attach(|py| match error.is_instance_of::<PyTypeError>(py) {
+                true => PyTypeError::new_err(format!("argument '{name}': {}", error.value(py))),
+                false => error,
+            })
+        })
+    }
+}
+
+impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Given<T> {
+    type Error = std::convert::Infallible;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> Result<Self, Self::Error> {
+        Ok(Self(value.extract().map_err(Into::into)))
     }
 }
 

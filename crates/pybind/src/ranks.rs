@@ -1,16 +1,22 @@
 //! `Ranks` and `solve_part`: the communicator of Python, and a solve over its ranks.
 
 use std::ops::ControlFlow;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use netnum_core::solve::{Cadence, Observer, PartSetup, solve_part as solve_core};
 use netnum_core::{AllReduce, Error};
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PySlice};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyCFunction, PyDict, PySlice, PyTuple};
 
 use crate::detach;
 use crate::problem::Problem;
 use crate::solve::{PythonObserver, Solution, last_state, options_of, prices_of, settings_of, solve_bar, threads_of};
+
+/// So long a rank that has failed waits for the others: all are to have ended within 5 s.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// An mpi4py communicator. Its reductions are called without any Python code around them, so that a signal cannot come
 /// between two of them.
@@ -26,8 +32,13 @@ struct PythonComm {
 }
 
 impl PythonComm {
-    fn reduce(&mut self, values: &mut [f64], op: impl Fn(&Self) -> &Py<PyAny>) -> netnum_core::Result<()> {
-        Python::attach(|py| self.reduce_attached(py, values, op)).map_err(|error| {
+    /// Puts the values into an array that the work reduces.
+    fn reduce(
+        &mut self,
+        values: &mut [f64],
+        work: impl Fn(&Self, &Bound<'_, PyArray1<f64>>) -> PyResult<()>,
+    ) -> netnum_core::Result<()> {
+        Python::attach(|py| self.reduce_attached(py, values, work)).map_err(|error| {
             detach::keep(error);
             Error::Stopped
         })
@@ -37,7 +48,7 @@ impl PythonComm {
         &mut self,
         py: Python<'_>,
         values: &mut [f64],
-        op: impl Fn(&Self) -> &Py<PyAny>,
+        work: impl Fn(&Self, &Bound<'_, PyArray1<f64>>) -> PyResult<()>,
     ) -> PyResult<()> {
         if self.buffer.bind(py).len() < values.len() {
             self.buffer = PyArray1::zeros(py, values.len(), false).unbind();
@@ -45,8 +56,30 @@ impl PythonComm {
         let part = self.buffer.bind(py).get_item(PySlice::new(py, 0, values.len() as isize, 1))?;
         let part = part.cast::<PyArray1<f64>>()?;
         part.readwrite().as_slice_mut()?.copy_from_slice(values);
-        self.comm.call_method1(py, "Allreduce", (&self.in_place, part, op(self)))?;
+        work(self, part)?;
         values.copy_from_slice(part.readonly().as_slice()?);
+        Ok(())
+    }
+
+    /// Begins the largest of every value: a rank that has failed need not wait for its end.
+    fn begin_max<'py>(&self, part: &Bound<'py, PyArray1<f64>>) -> PyResult<Bound<'py, PyAny>> {
+        self.comm.bind(part.py()).call_method1("Iallreduce", (&self.in_place, part, &self.max))
+    }
+
+    /// Waits for the end of a reduction, and ends all processes where it does not come.
+    fn wait_or_abort(&self, request: &Bound<'_, PyAny>, why: &str) -> PyResult<()> {
+        let (py, began) = (request.py(), Instant::now());
+        while !request.call_method0("Test")?.is_truthy()? {
+            if began.elapsed() > PATIENCE {
+                let (rank, seconds) = (self.rank, PATIENCE.as_secs());
+                eprintln!(
+                    "netnum: rank {rank} has failed: {why}; not all other ranks have come to a call of netnum within \
+                     {seconds} s, so that all are ended"
+                );
+                self.comm.call_method1(py, "Abort", (1,))?;
+            }
+            py.detach(|| thread::sleep(Duration::from_millis(1)));
+        }
         Ok(())
     }
 }
@@ -61,12 +94,39 @@ impl AllReduce for PythonComm {
     }
 
     fn sum(&mut self, values: &mut [f64]) -> netnum_core::Result<()> {
-        self.reduce(values, |comm| &comm.sum)
+        self.reduce(values, |comm, part| {
+            comm.comm.call_method1(part.py(), "Allreduce", (&comm.in_place, part, &comm.sum)).map(drop)
+        })
     }
 
     fn max(&mut self, values: &mut [f64]) -> netnum_core::Result<()> {
-        self.reduce(values, |comm| &comm.max)
+        self.reduce(values, |comm, part| comm.begin_max(part)?.call_method0("Wait").map(drop))
     }
+
+    fn max_of_failed(&mut self, values: &mut [f64], why: &str) -> netnum_core::Result<()> {
+        self.reduce(values, |comm, part| comm.wait_or_abort(&comm.begin_max(part)?, why))
+    }
+}
+
+/// A duplicate of the communicator, for the numbers of netnum alone. All ranks make it at their first call with that
+/// communicator, which keeps it as an attribute; it is freed with it.
+fn own<'py>(comm: &Bound<'py, PyAny>, mpi: &Bound<'py, PyModule>) -> PyResult<Bound<'py, PyAny>> {
+    static KEY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = comm.py();
+    let key = KEY.get_or_try_init(py, || {
+        let free = |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
+            args.get_item(2)?.call_method0("Free").map(Bound::unbind)
+        };
+        let free = PyCFunction::new_closure(py, None, None, free)?;
+        mpi.getattr("Comm")?.call_method1("Create_keyval", (py.None(), free)).map(Bound::unbind)
+    })?;
+    let found = comm.call_method1("Get_attr", (key,))?;
+    if !found.is_none() {
+        return Ok(found);
+    }
+    let made = comm.call_method0("Dup")?;
+    comm.call_method1("Set_attr", (key, &made))?;
+    Ok(made)
 }
 
 /// The ranks of an mpi4py communicator, for `netnum.distributed` and allocators.
@@ -83,12 +143,13 @@ impl Ranks {
     #[new]
     pub(crate) fn new(comm: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mpi = comm.py().import("mpi4py.MPI")?;
+        let comm = own(comm, &mpi)?;
         let constant = |name: &str| PyResult::Ok(mpi.getattr(name)?.unbind());
         let rank = comm.call_method0("Get_rank")?.extract()?;
         let ranks = comm.call_method0("Get_size")?.extract()?;
         let (in_place, sum, max) = (constant("IN_PLACE")?, constant("SUM")?, constant("MAX")?);
-        let buffer = PyArray1::zeros(comm.py(), 0, false).unbind();
-        let comm = PythonComm { comm: comm.clone().unbind(), in_place, sum, max, rank, ranks, buffer };
+        let buffer = PyArray1::zeros(mpi.py(), 0, false).unbind();
+        let comm = PythonComm { comm: comm.unbind(), in_place, sum, max, rank, ranks, buffer };
         Ok(Self { core: netnum_core::Ranks::new(comm), rank })
     }
 

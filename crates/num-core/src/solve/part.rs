@@ -53,14 +53,7 @@ pub fn solve_part(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Solution> {
-    let solved = run(problem, setup, settings, observer);
-    match solved {
-        Ok(solution) => setup.ranks.agree().map(|()| solution),
-        Err(error) => {
-            setup.ranks.fail(&error.to_string());
-            Err(error)
-        }
-    }
+    setup.ranks.call(|| run(problem, setup, settings, observer))
 }
 
 fn run(problem: &Problem, setup: &PartSetup<'_>, settings: &Settings, observer: &mut dyn Observer) -> Result<Solution> {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! over       links, capacities, prices, method and settings are the same
-//! tick       one reduction of five flags:  the same call;  has a capacity changed, an idle link been taken,
+//! tick       one reduction of five flags, with the votes:  the same call;  has a capacity changed, an idle link been taken,
 //!            the rule to start again?
 //!            capacities are the same                                        where one has changed
 //!            p_l ← Σ_ranks of what new flows pay for idle links             where one has been taken
@@ -73,7 +73,7 @@ impl<R: Real> Allocator<R> {
     /// As [`Allocate::over`](super::Allocate::over).
     pub(super) fn check_ranks(&self, ranks: &Ranks) -> Result<()> {
         let (settings, rule) = (&self.settings, self.engine.rule());
-        if settings.normalizer == Some(Normalization::Fill) && !ranks.are_alone() {
+        if settings.normalizer == Some(Normalization::Fill) && ranks.ranks() > 1 {
             let (name, value) = ("normalizer".into(), format!("{:?}", Normalization::Fill.name()));
             let expected =
                 "\"f-norm\", \"u-norm\" or None over several ranks: a max-min takes all flows at once".into();
