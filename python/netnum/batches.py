@@ -128,7 +128,13 @@ def _solve_chunk(method: str, settings: dict[str, Any], shared: Problem | None, 
     try:
         return solve_chunk(problems, method, chunk.first, **chunk.given, **settings)
     except Exception as error:
-        return _Failure(error, traceback.format_exc())
+        trace = traceback.format_exc()
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # It would break a pool of processes, which unpickles it out of every call.
+            notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+            return _Failure(RuntimeError(f"{type(error).__name__}: {error}{notes}"), trace)
+        return _Failure(error, trace)
 
 
 def _not_solved(noun: str, chunk: _Chunk, error: Exception) -> Exception:

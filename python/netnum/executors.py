@@ -1,8 +1,9 @@
 """Calls of one function on any executor of `concurrent.futures`, with what they share sent once to every process.
 
 A call travels with the digest of what is shared. A process that lacks it says so, and the bytes are sent by a call of
-their own; what the process has sent back waits until they have arrived somewhere. So nothing is assumed of an executor:
-not how many processes it has, nor which of them takes a call, nor that they have files in common.
+their own; what the process has sent back waits until they have arrived somewhere. With a call that is sent back again
+the bytes travel. So nothing is assumed of an executor: not how many processes it has, nor which of them takes a call,
+nor that one takes a second, nor that they have files in common.
 """
 
 from __future__ import annotations
@@ -56,13 +57,10 @@ def expect_executor(executor: Any) -> None:
 
 
 def here(function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> Iterator[tuple[int, Future[Any]]]:
-    """As `outcomes`, by calls in this thread."""
+    """As `outcomes`, by calls in this thread of a function that does not raise."""
     for place, task in enumerate(tasks):
         future: Future[Any] = Future()
-        try:
-            future.set_result(function(shared, task))
-        except Exception as error:
-            future.set_exception(error)
+        future.set_result(function(shared, task))
         yield place, future
 
 
@@ -84,6 +82,7 @@ def outcomes(
     along = None if is_kept and len(shared.packed) > _SMALL else shared.packed
     waiting, held = deque(range(len(tasks))), list[int]()
     running, sending = dict[Future[Any], int](), dict[Future[Any], str]()
+    returned, travels = set[int](), set[int]()
     astray, is_first = Counter[str](), True
 
     def submit(call: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -113,7 +112,8 @@ def outcomes(
         while waiting or running or sending:
             while waiting and len(running) < _OPEN:
                 place = waiting.popleft()
-                running[submit(_call, function, digest, along, tasks[place])] = place
+                packed = shared.packed if place in travels else along
+                running[submit(_call, function, digest, packed, tasks[place])] = place
             try:
                 future = ended.get(timeout=_PAUSE)
             except Empty:
@@ -130,8 +130,14 @@ def outcomes(
                 continue
             place = running.pop(future)
             if has_answer and isinstance(lacking := future.result(), _Lacking):
-                held.append(place)
-                if lacking.process not in sending.values():
+                if lacking.process in sending.values():
+                    held.append(place)
+                elif place in returned:
+                    waiting.appendleft(place)
+                    travels.add(place)
+                else:
+                    held.append(place)
+                    returned.add(place)
                     # An executor that prefers another process for one call takes more of them for several at a time.
                     for _ in range(2 ** astray[lacking.process]):
                         sending[send()] = lacking.process
@@ -180,8 +186,10 @@ def _process() -> str:
 
 
 def _unpacked(digest: str, packed: bytes) -> Shared:
-    """Keeps it in the place of the last one."""
+    """Keeps it beside the last one, but for what is small and travels with every call."""
     shared = Shared(pickle.loads(packed), b"", digest)
-    _KEPT.clear()
-    _KEPT[digest] = shared
+    if len(packed) > _SMALL:
+        for old in list(_KEPT)[:-1]:
+            _KEPT.pop(old, None)
+        _KEPT[digest] = shared
     return shared

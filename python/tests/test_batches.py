@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -31,6 +32,18 @@ class Logarithm:
 class Raises(Logarithm):
     def marginal(self, rates):
         raise ZeroDivisionError("from the utility")
+
+
+class Two(Exception):
+    """Pickles, but does not come out of it."""
+
+    def __init__(self, one, other):
+        super().__init__(f"{one} and {other}")
+
+
+class RaisesTwo(Logarithm):
+    def marginal(self, rates):
+        raise Two(1, 2)
 
 
 class Dies(Logarithm):
@@ -111,6 +124,14 @@ def test_the_first_problem_that_fails_is_named(problems, pool):
         netnum.solve_many([*problems[:9], raises, linear], executor=pool)
     assert getattr(caught.value, "__notes__", ["in problem 9"]) == ["in problem 9"]
     assert "in marginal" in str(caught.value.__cause__)
+
+
+def test_an_error_that_does_not_come_out_of_a_pickle_names_its_problem(problems, processes):
+    with pytest.raises(RuntimeError, match=r"^Two: 1 and 2") as caught:
+        netnum.solve_many([*problems[:9], crowd(2, 0, RaisesTwo())], executor=processes)
+    assert str(caught.value).endswith("(in problem 9)") or sys.version_info < (3, 11)
+    assert "in marginal" in str(caught.value.__cause__)
+    assert len(netnum.solve_many(problems[:2], executor=processes)) == 2
 
 
 @pytest.mark.parametrize(

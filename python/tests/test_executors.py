@@ -113,6 +113,31 @@ def test_the_order_in_which_an_executor_takes_calls_is_its_own():
     assert pool.pool.sent <= 3 * BIG.nbytes
 
 
+class Fresh(Executor):
+    """A process for every call, as in a batch system."""
+
+    def submit(self, call, /, *arguments):
+        with processes(1) as pool:
+            return pool.submit(call, *arguments)
+
+
+def test_an_executor_with_a_process_for_every_call_ends():
+    pool = Counting(Fresh())
+    values, pids = zip(*answers(pool, entry, BIG, TASKS[:2]), strict=True)
+    assert values == tuple(BIG[:2]) and len(set(pids)) == 2
+    # Each by a call of its own first, and then with the task.
+    assert pool.sent <= 4.1 * BIG.nbytes
+
+
+def test_a_process_keeps_two_large_things_whatever_small_ones_come():
+    with processes(1) as workers:
+        pool = Counting(workers)
+        for content in (BIG, BIG + 1, BIG[:5], BIG, BIG + 1):
+            before = pool.sent
+            assert [value for value, _ in answers(pool, entry, content, TASKS[:3])] == content[:3].tolist()
+        assert pool.sent == before and 2 <= pool.sent / BIG.nbytes < 2.01
+
+
 def test_what_does_not_come_out_of_a_pickle_fails_the_calls():
     with processes(1) as pool:
         for _, future in outcomes(pool, refused, Shared.of(Refuses()), TASKS[:5]):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -139,6 +140,25 @@ def test_means_and_confidence_intervals_are_over_the_seeds():
         netnum.sim.sweep(square, {"x": [1]}).means(1)
 
 
+def sometimes(x, seed):
+    return {"y": None if seed == 1 else 1.0, "z": 1.0 + seed}
+
+
+def test_a_mean_is_over_the_seeds_that_it_names():
+    (means,) = netnum.sim.sweep(sometimes, {"x": [1]}, seeds=3).means().to_dict("records")
+    assert means["seeds"] == 3 and means["z"] == 2.0 and np.isnan([means["y"], means["y_ci"]]).all()
+
+
+def test_columns_of_one_name_are_refused():
+    sweep = netnum.sim.sweep(lambda x, seed: {"y": 1.0, "y_ci": 5.0, "x_low": 1.0}, {"x": [0, 1]})
+    with pytest.raises(netnum.NumError, match="'y_ci' is the column of an interval, but"):
+        sweep.means()
+    assert sweep.ratios(to={"x": 0})["y_ci"].tolist() == [1.0]
+    sweep = netnum.sim.sweep(lambda y_low, seed: {"y": 1.0}, {"y_low": [0, 1]})
+    with pytest.raises(netnum.NumError, match="'y_low' is the column of an interval, but"):
+        sweep.ratios(to={"y_low": 0})
+
+
 @pytest.mark.parametrize(
     ("degrees", "expected"),
     [(1, 12.706205), (2, 4.302653), (3, 3.182446), (4, 2.776445), (5, 2.570582), (30, 2.042272)],
@@ -180,6 +200,84 @@ def test_a_checkpoint_knows_the_function_and_what_was_shared(tmp_path):
         netnum.sim.sweep(total, grid, shared=lambda: 1, checkpoint=file)
 
 
+def first(values, seed):
+    return {"first": float(values[0]), "middle": float(values[1000]) + seed}
+
+
+def capacity(problem, seed):
+    return {"capacity": float(problem.capacities[0]) + 0.1 * seed}
+
+
+def test_points_that_look_alike_are_points_of_their_own(tmp_path):
+    file, one = tmp_path / "sweep.jsonl", np.ones(2000)
+    other = one.copy()
+    other[1000] = 2.0
+    assert repr(one) == repr(other)
+    for _ in range(2):
+        sweep = netnum.sim.sweep(first, {"values": [one, other]}, seeds=2, checkpoint=file)
+        assert sweep.means().middle.tolist() == [1.5, 2.5] and sweep.means().seeds.tolist() == [2, 2]
+        assert sweep.ratios(to={"values": one.copy()}).middle.tolist() == pytest.approx([np.sqrt(3)])
+    turned = netnum.sim.sweep(first, {"values": [other, one]}, seeds=2, checkpoint=file)
+    assert turned.means().middle.tolist() == [2.5, 1.5]
+    problems = [netnum.Problem([size], [[0]], netnum.AlphaFair(1.0)) for size in (1.0, 2.0)]
+    assert repr(problems[0]) == repr(problems[1])
+    grid, file = {"problem": problems}, tmp_path / "problems.jsonl"
+    for _ in range(2):
+        assert netnum.sim.sweep(capacity, grid, checkpoint=file).means().capacity.tolist() == [1.0, 2.0]
+
+
+class Times:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x, seed):
+        return {"y": self.factor * x}
+
+
+def product(x, seed, factor):
+    return {"y": factor * x}
+
+
+@pytest.mark.parametrize("made", [Times, lambda factor: partial(product, factor=factor)])
+def test_a_checkpoint_knows_what_a_function_holds(tmp_path, made):
+    file, grid = tmp_path / "sweep.jsonl", {"x": [1, 2]}
+    for _ in range(2):
+        assert [row["y"] for row in netnum.sim.sweep(made(2), grid, checkpoint=file).rows] == [2, 4]
+    with pytest.raises(netnum.NumError, match="another function"):
+        netnum.sim.sweep(made(3), grid, checkpoint=file)
+    with pytest.raises(netnum.NumError, match="with a checkpoint, the function of a sweep must pickle"):
+        netnum.sim.sweep(lambda x, seed: {"y": x}, grid, checkpoint=file)
+    with pytest.raises(netnum.NumError, match=r"with a checkpoint, <.*> for 'x' must pickle"):
+        netnum.sim.sweep(made(2), {"x": [lambda: 1]}, checkpoint=file)
+
+
+def test_a_checkpoint_that_was_cut_off_is_resumed_twice_and_other_files_stay(tmp_path):
+    file, grid = tmp_path / "sweep.jsonl", {"x": [1, 2, 3]}
+    whole = netnum.sim.sweep(square, grid, checkpoint=file).rows
+    text = file.read_text()
+    for cut in (-1, -20, -len(text) // 3 - 5, 12 - len(text), 3 - len(text)):
+        file.write_text(text[:cut])
+        for _ in range(2):
+            assert netnum.sim.sweep(square, grid, checkpoint=file).rows == whole
+        assert sorted(file.read_text().splitlines()) == sorted(text.splitlines())
+    for other in ("notes", "notes\n", text + "notes", '{"task": 1}\n', "\xff\n"):
+        file.write_text(other, encoding="latin-1")
+        with pytest.raises(netnum.NumError, match=r"line \d of .*sweep.jsonl is not one of a sweep's checkpoint"):
+            netnum.sim.sweep(square, grid, checkpoint=file)
+        assert file.read_text(encoding="latin-1") == other
+
+
+def mixed(x, seed):
+    return {"list": [np.int64(1), np.float32(0.5)], "pair": (1, 2), "by": {1: np.arange(2)}, "none": None}
+
+
+def test_results_are_the_same_with_a_checkpoint_without_and_after_it(tmp_path):
+    file, grid = tmp_path / "sweep.jsonl", {"x": [1]}
+    expected = {"list": [1, 0.5], "pair": [1, 2], "by": {"1": [0, 1]}, "none": None, "x": 1, "seed": 0, "error": None}
+    for checkpoint in (None, file, file):
+        assert netnum.sim.sweep(mixed, grid, checkpoint=checkpoint).rows == [expected]
+
+
 def test_arrays_come_as_lists_before_and_after_a_checkpoint(tmp_path):
     file = tmp_path / "sweep.jsonl"
     fresh = netnum.sim.sweep(arrays, {"x": [1, 2]}, checkpoint=file).to_pandas()
@@ -187,6 +285,61 @@ def test_arrays_come_as_lists_before_and_after_a_checkpoint(tmp_path):
     assert fresh.rates.tolist() == [[0.0], [0.0, 1.0]] and fresh["last"].tolist() == [0.0, 1.0]
     assert fresh.explode("rates").rates.tolist() == [0.0, 0.0, 1.0]
     assert "rates" not in netnum.sim.sweep(arrays, {"x": [1, 2]}).means()
+
+
+class Two(Exception):
+    """Pickles, but does not come out of it."""
+
+    def __init__(self, one, other):
+        super().__init__(f"{one} and {other}")
+
+
+def fails_oddly(x, seed):
+    if x == 1:
+        raise Two(1, 2)
+    if x == 2:
+        sys.exit("bad arguments")
+    if x == 3:
+        raise netnum.NumError(str(x))
+    return {"y": x}
+
+
+def interrupts(x, seed):
+    if x == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+    return {"y": x}
+
+
+@pytest.mark.parametrize("executor", [None, "threads", "processes"])
+def test_whatever_a_task_raises_is_its_own_error_with_a_traceback(executor):
+    pool = executor and (ThreadPoolExecutor(2) if executor == "threads" else processes())
+    sweep = netnum.sim.sweep(fails_oddly, {"x": [0, 1, 2, 3, 4]}, executor=pool)
+    if pool:
+        pool.shutdown()
+    expected = [None, "Two: 1 and 2 (at x=1", "SystemExit: bad arguments (at x=2", "NumError: 3 (at x=3", None]
+    assert [row["error"] and row["error"].partition(",")[0] for row in sweep.rows] == expected
+    assert all("in fails_oddly" in row["traceback"] for row in sweep.failed)
+    assert list(sweep.to_pandas().columns) == ["x", "seed", "y", "error"]
+
+
+def test_the_interrupt_of_one_worker_is_the_error_of_its_task():
+    with processes() as pool:
+        sweep = netnum.sim.sweep(interrupts, {"x": [0, 1, 2]}, executor=pool)
+    assert [row["error"] for row in sweep.rows] == [None, "KeyboardInterrupt:  (at x=1, seed=0)", None]
+
+
+def test_what_does_not_pickle_goes_to_threads_and_is_named_for_processes():
+    grid = {"x": [UserPolicy(), UserPolicy()]}
+    with ThreadPoolExecutor(1) as pool:
+        rows = netnum.sim.sweep(lambda x, seed: {"y": x.allocate(0, [])}, grid, executor=pool).rows
+        assert [row["y"] for row in rows] == [None, None]
+    with processes(1) as pool:
+        with pytest.raises(netnum.NumError, match="the function of a sweep must pickle for this executor: "):
+            netnum.sim.sweep(lambda x, seed: {"y": x}, {"x": [1]}, executor=pool)
+        sweep = netnum.sim.sweep(square, {"x": [1, UserPolicy().allocate]}, executor=pool)
+    assert sweep.rows[0]["error"] is None
+    assert "pickle" in sweep.rows[1]["error"] and "(at x=<function" in sweep.rows[1]["error"]
 
 
 def test_a_worker_that_dies_is_reported_and_the_sweep_resumes(tmp_path):
@@ -268,23 +421,36 @@ def test_bad_ratios_are_named():
         sweep.ratios(to={"policy": "pias"})
     with pytest.raises(netnum.NumError, match="level is 0"):
         sweep.ratios(to={"policy": "srpt"}, level=0)
+    for to in ({}, {"load": 0.5}):
+        with pytest.raises(netnum.NumError, match=f"no point of the grid is left to divide by those of to={to}"):
+            sweep.ratios(to=to)
     with pytest.raises(TypeError, match="to must be a mapping of names to values, not 'srpt'"):
         sweep.ratios(to="srpt")
 
 
-def test_a_result_that_a_checkpoint_cannot_hold_is_that_tasks_error(tmp_path):
-    def task(x, seed):
-        return {"y": {1} if x == 2 else x}
+def holds_a_set(x, seed):
+    return {"y": {1} if x == 2 else x}
 
-    sweep = netnum.sim.sweep(task, {"x": [1, 2, 3]}, checkpoint=tmp_path / "sweep.jsonl")
+
+@pytest.mark.parametrize("has_file", [False, True])
+def test_a_result_that_json_does_not_hold_is_that_tasks_error(tmp_path, has_file):
+    checkpoint = tmp_path / "sweep.jsonl" if has_file else None
+    sweep = netnum.sim.sweep(holds_a_set, {"x": [1, 2, 3]}, checkpoint=checkpoint)
     assert [row["error"] for row in sweep.rows][::2] == [None, None]
     assert sweep.rows[1]["error"] == "TypeError: Object of type set is not JSON serializable (at x=2, seed=0)"
 
 
 def test_bad_input_is_named():
     sweep = netnum.sim.sweep
-    with pytest.raises(netnum.NumError, match="named 'seed'"):
-        sweep(square, {"seed": [1]})
+    for name in ("seed", "seeds", "error", "traceback"):
+        with pytest.raises(netnum.NumError, match=f"named '{name}'"):
+            sweep(square, {name: [1]})
+        assert f"returns '{name}'" in sweep(lambda x, seed, name=name: {name: 1}, {"x": [1]}).rows[0]["error"]
+    for values, seeds, twice in (([1, 2, 1.0], 1, "1.0 twice for 'x'"), ([1], [0, 1, 0], "0 twice for 'seed'")):
+        with pytest.raises(netnum.NumError, match=f"the sweep has {twice}"):
+            sweep(square, {"x": values}, seeds=seeds)
+    with pytest.raises(netnum.NumError, match=r"the sweep has array\(\[1, 2\]\) twice for 'x'"):
+        sweep(square, {"x": [np.array([1, 2]), np.array([1, 2])]})
     with pytest.raises(netnum.NumError, match=r"the grid has \[\] for 'x'"):
         sweep(square, {"x": []})
     with pytest.raises(netnum.NumError, match="the grid has 3 for 'x'"):
@@ -299,15 +465,8 @@ def test_bad_input_is_named():
         sweep("square", {"x": [1]})
     with pytest.raises(TypeError, match=r"executor must be an Executor of concurrent\.futures, not <class"):
         sweep(square, {"x": [1]}, executor=ProcessPoolExecutor)
-    with ThreadPoolExecutor(1) as pool:
-        with pytest.raises(netnum.NumError, match="must pickle"):
-            sweep(lambda x, seed: {}, {"x": [1]}, executor=pool)
-        with pytest.raises(netnum.NumError, match="does not pickle"):
-            sweep(square, {"x": [lambda: 1]}, executor=pool)
-        with pytest.raises(netnum.NumError, match="what a sweep shares must pickle"):
-            sweep(total, {"x": [1]}, shared=lambda: 1, executor=pool)
-        with pytest.raises(netnum.NumError, match=r"^task {.*} does not pickle"):
-            sweep(square, {"x": [UserPolicy()]}, executor=pool)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(netnum.NumError, match="what a sweep shares must pickle"):
+        sweep(total, {"x": [1]}, shared=lambda: 1, executor=pool)
     with pytest.raises(netnum.NumError, match="the executor takes no calls: RuntimeError: cannot schedule"):
         sweep(square, {"x": [1]}, executor=pool)
     assert "mapping" in sweep(lambda x, seed: 1, {"x": [1]}).rows[0]["error"]

@@ -8,8 +8,10 @@ import json
 import math
 import pickle
 import statistics
+import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +27,9 @@ from ..progress import bar
 
 if TYPE_CHECKING:
     import pandas
+
+_OWN = ("seed", "seeds", "error", "traceback")
+"""Names in rows and means that no parameter and nothing that a function returns may have."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -48,10 +53,12 @@ class Sweep:
     """The names of the grid's parameters."""
     rows: list[dict[str, Any]]
     """Per task its parameters, its ``seed``, what it returned, and its ``error``: None or the text of its exception."""
+    _places: list[tuple[int, ...]]
+    """Per row the number of each parameter's value, and of the seed."""
 
     @property
     def failed(self) -> list[dict[str, Any]]:
-        """The rows of the tasks that have failed."""
+        """The rows of the tasks that have failed, each with the ``traceback`` of its exception."""
         return [row for row in self.rows if row["error"] is not None]
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -76,12 +83,13 @@ class Sweep:
         -------
         pandas.DataFrame
             The parameters, ``seeds`` (tasks that have not failed), and for every number that the function returns its
-            mean and, as ``…_ci``, the half width: nan for a single seed.
+            mean and, as ``…_ci``, the half width: nan for a single seed. Both are nan where one of these tasks has
+            returned no number under the name.
 
         Raises
         ------
         NumError
-            For a level that is not between 0 and 1.
+            For a level that is not between 0 and 1, and two columns of one name.
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
 
@@ -95,12 +103,15 @@ class Sweep:
         """
         if not 0 < level < 1:
             raise NumError(f"level is {level}, expected a number between 0 and 1")
-        table, numbers = [], self._numbers()
-        for rows in self._points(self.rows, self.parameters).values():
+        points: dict[tuple[int, ...], list[dict[str, Any]]] = {}
+        for place, row in zip(self._places, self.rows, strict=True):
+            points.setdefault(place[:-1], []).append(row)
+        table, numbers = [], self._numbers("_ci")
+        for rows in points.values():
             good = [row for row in rows if row["error"] is None]
             line = {name: rows[0][name] for name in self.parameters} | {"seeds": len(good)}
             for name in numbers:
-                values = [row[name] for row in good if isinstance(row.get(name), (int, float))]
+                values = [row[name] if _is_number(row.get(name)) else math.nan for row in good]
                 line[name], line[f"{name}_ci"] = _mean(values, level)
             table.append(line)
         return frames.imported().DataFrame(table)
@@ -127,7 +138,8 @@ class Sweep:
         Raises
         ------
         NumError
-            For a parameter or a value that the grid does not have, and for a level that is not between 0 and 1.
+            For a parameter or a value that the grid does not have, where no point is left to divide, two columns of one
+            name, and a level that is not between 0 and 1.
         TypeError
             For a `to` that is no mapping.
         ImportError
@@ -152,48 +164,50 @@ class Sweep:
             raise NumError(f"level is {level}, expected a number between 0 and 1")
         if not isinstance(to, Mapping):
             raise TypeError(f"to must be a mapping of names to values, not {to!r}")
+        divisor: dict[int, int] = {}
         for name, value in to.items():
             if name not in self.parameters:
                 hint = did_you_mean(name, self.parameters) or f"expected one of {', '.join(self.parameters)}"
                 raise NumError(f"the grid has no parameter {name!r}, {hint}")
-            if not any(row[name] == value for row in self.rows):
+            axis = self.parameters.index(name)
+            values = {place[axis]: row[name] for place, row in zip(self._places, self.rows, strict=True)}
+            same = [number for number, each in values.items() if each is value or _key(each) == _key(value)]
+            if not same:
                 raise NumError(f"no point of the grid has {value!r} for {name!r}")
-        others = [name for name in self.parameters if name not in to]
-        divisors, rest = list[dict[str, Any]](), list[dict[str, Any]]()
-        for row in self.rows:
-            (divisors if all(row[name] == to[name] for name in to) else rest).append(row)
-        by_point = self._points(divisors, others)
-        table, numbers = [], self._numbers()
-        for rows in self._points(rest, self.parameters).values():
-            of_seed = {row["seed"]: row for row in by_point[_key(rows[0], others)]}
-            pairs = [(row, of_seed[row["seed"]]) for row in rows]
-            pairs = [pair for pair in pairs if all(row["error"] is None for row in pair)]
-            line = {name: rows[0][name] for name in self.parameters} | {"seeds": len(pairs)}
+            divisor[axis] = same[0]
+        at = dict(zip(self._places, self.rows, strict=True))
+        points: dict[tuple[int, ...], list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+        for place, row in at.items():
+            by = tuple(divisor.get(axis, number) for axis, number in enumerate(place))
+            if by != place:
+                points.setdefault(place[:-1], []).append((row, at[by]))
+        if not points:
+            raise NumError(f"no point of the grid is left to divide by those of to={dict(to)!r}")
+        table, numbers = [], self._numbers("_low", "_high")
+        for pairs in points.values():
+            good = [pair for pair in pairs if all(row["error"] is None for row in pair)]
+            line = {name: pairs[0][0][name] for name in self.parameters} | {"seeds": len(good)}
             for name in numbers:
-                mean, half = _mean([_log_ratio(row.get(name), by.get(name)) for row, by in pairs], level)
+                mean, half = _mean([_log_ratio(row.get(name), by.get(name)) for row, by in good], level)
                 with np.errstate(over="ignore"):
                     ends = np.exp([mean, mean - half, mean + half]).tolist()
                 line[name], line[f"{name}_low"], line[f"{name}_high"] = ends
             table.append(line)
         return frames.imported().DataFrame(table)
 
-    @staticmethod
-    def _points(rows: list[dict[str, Any]], parameters: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-        """The rows of every point of some parameters, in order."""
-        points: dict[str, list[dict[str, Any]]] = {}
-        for row in rows:
-            points.setdefault(_key(row, parameters), []).append(row)
-        return points
-
-    def _numbers(self) -> list[str]:
-        """The names under which the function returns numbers."""
+    def _numbers(self, *endings: str) -> list[str]:
+        """The names under which the function returns numbers, if these with the endings are no other column's."""
         values = [name for name in self._columns() if name not in (*self.parameters, "seed", "error")]
-        return [name for name in values if any(isinstance(row.get(name), (int, float)) for row in self.rows)]
+        numbers = [name for name in values if any(_is_number(row.get(name)) for row in self.rows)]
+        columns = Counter([*self.parameters, *(name + ending for name in numbers for ending in ("", *endings))])
+        if twice := [name for name, count in columns.items() if count > 1]:
+            raise NumError(f"{twice[0]!r} is the column of an interval, but the grid or the function has that name too")
+        return numbers
 
     def _columns(self) -> list[str]:
         names = [*self.parameters, "seed"]
         for row in self.rows:
-            names.extend(name for name in row if name not in names and name != "error")
+            names.extend(name for name in row if name not in (*names, "error", "traceback"))
         return [*names, "error"]
 
     def __repr__(self) -> str:
@@ -213,17 +227,18 @@ def sweep(
     """Call a function at every point of a grid and for every seed, here or on an executor.
 
     A task that raises is a row with an error, and the others go on. Ctrl-C takes back the tasks that have not begun and
-    raises KeyboardInterrupt; what is done by then is in the checkpoint. An executor cannot end a task that runs.
+    raises KeyboardInterrupt; what is done by then is in the checkpoint. An executor cannot end a task that runs. The
+    ``sys.exit()`` of a task, or the interrupt of its process alone, is the error of that task.
 
     Parameters
     ----------
     function : callable
         Called as ``function(**point, seed=seed)``, or ``function(shared, **point, seed=seed)`` where `shared` is given.
-        Returns a mapping of names to numbers, strings, or lists or arrays of them; arrays come as lists
-        (``to_pandas().explode("rates")`` has a row per entry) and have no mean. Other processes import it, so that it
-        stands at the top of a module.
+        Returns a mapping of names to what JSON holds: numbers, strings, or lists or arrays of them. Arrays and tuples
+        come as lists (``to_pandas().explode("rates")`` has a row per entry) and have no mean. Other processes import
+        it, so that it stands at the top of a module.
     grid : mapping of str to sequence
-        The values of every parameter, such as ``{"policy": ["max-min", "srpt"], "load": [0.3, 0.6]}``.
+        The values of every parameter, each once, such as ``{"policy": ["max-min", "srpt"], "load": [0.3, 0.6]}``.
     seeds : int or sequence of int
         How many, from 0, or which.
     shared : object, optional
@@ -235,8 +250,9 @@ def sweep(
         other. It stays open. By default the tasks run here, one after the other.
     checkpoint : path, optional
         A file with a line of JSON for every task that is done. Tasks that it has are not done again, but for those that
-        failed. A line holds what JSON does. A task is known by its parameters and seed, the name of the function and
-        what is shared: after a change inside the function, take another file.
+        failed. A task is known by its parameters and seed, the function and what is shared, all by their JSON or a
+        digest of their pickle. That of a function is its name, so that after a change inside it another file is needed;
+        those of a `functools.partial` or a callable object are what they hold.
     progress : bool
         Whether to show one bar over all tasks on stderr.
 
@@ -247,8 +263,9 @@ def sweep(
     Raises
     ------
     NumError
-        For an empty grid, a parameter named ``seed`` or ``error``, a function, a point or a shared object that does not
-        pickle, a checkpoint of another sweep, or an executor that was shut down.
+        For an empty grid, a value or seed that is there twice, a parameter named ``seed``, ``seeds``, ``error`` or
+        ``traceback``, a function or a shared object that does not pickle where it must, a checkpoint of another sweep,
+        or an executor that was shut down.
     TypeError
         For a function that cannot be called, a `grid` that is no mapping, `seeds` that are no numbers, and an
         `executor` that is none.
@@ -267,50 +284,46 @@ def sweep(
     """
     if not callable(function):
         raise TypeError(f"the function of a sweep must be callable, not {function!r}")
-    tasks = _tasks(grid, seeds)
+    axes = _axes(grid, seeds)
+    tasks = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    packed = None
     if executor is not None:
         executors.expect_executor(executor)
-        _expect_pickles(function, tasks)
-    packed = executors.Shared(shared, b"", "")
-    if executor is not None or checkpoint is not None:
         try:
             packed = executors.Shared.of(shared)
         except Exception as error:
-            why = "with a checkpoint, " if executor is None else ""
-            raise NumError(f"{why}what a sweep shares must pickle: {error}") from error
-    done = _Checkpoint(checkpoint, tasks, function, packed.digest)
+            raise NumError(f"what a sweep shares must pickle: {error}") from error
+    done = _Checkpoint(checkpoint, axes, function, shared)
     rows = dict(done.results)
-    places = [place for place in range(len(tasks)) if place not in rows]
-    left = [tasks[place] for place in places]
-    answer = partial(_answer, function)
-    calls = executors.here(answer, shared, left)
-    if executor is not None:
-        calls = executors.outcomes(executor, answer, packed, left)
+    left = [number for number in range(len(tasks)) if number not in rows]
+    answer, given = partial(_answer, function), [tasks[number] for number in left]
+    if executor is None or packed is None:
+        calls = executors.here(answer, shared, given)
+    else:
+        calls = executors.outcomes(executor, answer, packed, given)
     shown = bar("sweep", (len(tasks),)) if progress else None
     try:
         with closing(calls):
-            for number, future in calls:
-                place = places[number]
-                try:
-                    rows[place] = future.result()
-                    done.write(place, rows[place])
-                except Exception as error:
-                    rows[place] = _failure(error, tasks[place])
-                    done.write(place, rows[place])
+            for place, future in calls:
+                number = left[place]
+                rows[number] = _outcome(future, function, tasks[number])
+                done.write(number, rows[number])
                 if shown is not None:
                     shown.show(len(rows))
     finally:
         done.close()
         if shown is not None:
             shown.close()
-    return Sweep(tuple(grid), [task | rows[place] for place, task in enumerate(tasks)])
+    places = itertools.product(*(range(len(values)) for values in axes.values()))
+    return Sweep(tuple(grid), [task | rows[number] for number, task in enumerate(tasks)], list(places))
 
 
-def _tasks(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> list[dict[str, Any]]:
+def _axes(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> dict[str, list[Any]]:
+    """The values of every parameter, and the seeds."""
     if not isinstance(grid, Mapping):
         raise TypeError(f"grid must be a mapping of names to sequences of values, not {type(grid).__name__}")
     for name, values in grid.items():
-        if name in ("seed", "error"):
+        if name in _OWN:
             raise NumError(f"a parameter of the grid is named {name!r}, which a sweep uses itself")
         if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
             raise NumError(f"the grid has {values!r} for {name!r}, expected one value at least, in a sequence")
@@ -320,72 +333,119 @@ def _tasks(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> lis
         raise TypeError(f"seeds must be a number or a sequence of them, not {seeds!r}") from None
     if not every:
         raise NumError("there are no seeds, expected one at least")
-    points = itertools.product(*grid.values())
-    return [dict(zip(grid, point, strict=True)) | {"seed": seed} for point in points for seed in every]
+    axes = {name: list(values) for name, values in grid.items()} | {"seed": every}
+    for name, values in axes.items():
+        keys = set[str]()
+        for value in values:
+            if (key := _key(value)) in keys:
+                raise NumError(f"the sweep has {value!r} twice for {name!r}")
+            keys.add(key)
+    return axes
 
 
-def _expect_pickles(function: Callable[..., Any], tasks: list[dict[str, Any]]) -> None:
+def _key(value: Any, is_lasting: bool = False) -> str:
+    """The same for equal values: of their JSON, or of their pickle.
+
+    What does not pickle is known by where it stands in memory, or where the key has to last raises what pickle does.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     try:
-        pickle.dumps(function)
-    except Exception as error:
-        raise NumError(f"the function of a sweep must pickle: {error}") from error
-    for task in tasks:
+        content = json.dumps(value, sort_keys=True).encode()
+    except (TypeError, ValueError):
         try:
-            pickle.dumps(task)
-        except Exception as error:
-            raise NumError(f"task {task!r} does not pickle: {error}") from error
+            content = pickle.dumps(value)
+        except Exception:
+            if is_lasting:
+                raise
+            content = str(id(value)).encode()
+    return hashlib.sha256(content).hexdigest()
 
 
 def _answer(function: Callable[..., Any], shared: Any, task: dict[str, Any]) -> dict[str, Any]:
-    answer = function(**task) if shared is None else function(shared, **task)
-    if not isinstance(answer, Mapping):
-        raise TypeError(f"the function must return a mapping of names to values, not {type(answer).__name__}")
-    # Arrays are lists, as in a checkpoint, and NumPy's numbers are Python's.
-    plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in answer.items()}
-    if again := [name for name in plain if name in task or name == "error"]:
-        raise TypeError(f"the function returns {again[0]!r}, which is a parameter")
+    # Exceptions stay here as text: one that does not unpickle would break a pool of processes.
+    try:
+        answer = function(**task) if shared is None else function(shared, **task)
+        if not isinstance(answer, Mapping):
+            raise TypeError(f"the function must return a mapping of names to values, not {type(answer).__name__}")
+        # As it comes out of a checkpoint: arrays and tuples as lists.
+        plain = json.loads(json.dumps(dict(answer), default=_listed))
+        if taken := [name for name in plain if name in task or name in _OWN]:
+            raise TypeError(f"the function returns {taken[0]!r}, which is a parameter or a name that a sweep uses")
+    except (Exception, SystemExit) as error:
+        return _failure(error, task)
     return plain | {"error": None}
 
 
-def _failure(error: Exception, task: dict[str, Any]) -> dict[str, Any]:
+def _listed(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else json.JSONEncoder().default(value)
+
+
+def _outcome(future: Future[dict[str, Any]], function: Callable[..., Any], task: dict[str, Any]) -> dict[str, Any]:
+    """What `_answer` has returned, or an error of the executor.
+
+    The interrupt of a worker is in the future, that of this process is raised.
+    """
+    try:
+        error = future.exception()
+    except CancelledError as cancelled:
+        error = cancelled
+    if error is None:
+        return future.result()
+    if isinstance(error, (pickle.PicklingError, AttributeError, TypeError)):
+        try:
+            pickle.dumps(function)
+        except Exception as why:
+            raise NumError(f"the function of a sweep must pickle for this executor: {why}") from error
+    return _failure(error, task)
+
+
+def _failure(error: BaseException, task: dict[str, Any]) -> dict[str, Any]:
     point = ", ".join(f"{name}={value!r}" for name, value in task.items())
-    return {"error": f"{type(error).__name__}: {error} (at {point})"}
+    trace = "".join(traceback.format_exception(error))
+    return {"error": f"{type(error).__name__}: {error} (at {point})", "traceback": trace}
 
 
 class _Checkpoint:
-    """The results of earlier calls by task, and a line for every new one."""
+    """The results of earlier calls by the number of the task, and a line for every new one."""
 
     def __init__(
-        self, path: str | Path | None, tasks: list[dict[str, Any]], function: Callable[..., Any], digest: str
+        self, path: str | Path | None, axes: dict[str, list[Any]], function: Callable[..., Any], shared: Any
     ) -> None:
         self.results: dict[int, dict[str, Any]] = {}
         self._file = None
         if path is None:
             return
-        name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
-        keys = (repr((name, digest, sorted(task.items()))).encode() for task in tasks)
-        self._keys = [hashlib.sha256(key).hexdigest()[:16] for key in keys]
+        head = [_lasting("the function of a sweep", function), _lasting("what a sweep shares", shared)]
+        keys = [[(name, _lasting(f"{value!r} for {name!r}", value)) for value in axes[name]] for name in axes]
+        tasks = (json.dumps([*head, *sorted(task)]).encode() for task in itertools.product(*keys))
+        self._keys = [hashlib.sha256(task).hexdigest()[:16] for task in tasks]
         numbers = {key: number for number, key in enumerate(self._keys)}
         path = Path(path)
-        lines = path.read_text().splitlines() if path.exists() else []
-        for place, line in enumerate(lines):
+        *lines, last = path.read_bytes().split(b"\n") if path.exists() else [b""]
+        for place, line in enumerate(lines, 1):
             try:
                 read = json.loads(line)
                 key, result = read["task"], read["result"]
+                is_done = result["error"] is None
             except (ValueError, KeyError, TypeError):
-                if place == len(lines) - 1:
-                    continue  # It was being written when the sweep ended.
-                raise NumError(f"line {place + 1} of {path} is not one of a sweep's checkpoint") from None
+                raise NumError(f"line {place} of {path} is not one of a sweep's checkpoint") from None
             if key not in numbers:
                 raise NumError(
-                    f"line {place + 1} of {path} is of a task that this sweep does not have: other parameters, another "
-                    "function, or another shared object"
+                    f"line {place} of {path} is of a task that this sweep does not have: other parameters, another "
+                    "function, or another shared object. If these are the same, their pickles differ: sets of strings "
+                    "have another order in every process, sorted lists have not"
                 )
-            if result["error"] is None:
+            if is_done:
                 self.results[numbers[key]] = result
+        start = b'{"task": "'
+        if last[: len(start)] != start[: len(last)]:
+            raise NumError(f"line {len(lines) + 1} of {path} is not one of a sweep's checkpoint")
         self._file = path.open("a")
-        if lines and not path.read_bytes().endswith(b"\n"):
-            self._file.write("\n")
+        # The last line was being written when the sweep ended.
+        self._file.truncate(sum(len(line) + 1 for line in lines))
 
     def write(self, number: int, result: dict[str, Any]) -> None:
         if self._file is not None:
@@ -397,12 +457,20 @@ class _Checkpoint:
             self._file.close()
 
 
-def _key(row: dict[str, Any], parameters: Sequence[str]) -> str:
-    return repr([row[name] for name in parameters])
+def _lasting(what: str, value: Any) -> str:
+    """The key of a value in a checkpoint."""
+    try:
+        return _key(value, is_lasting=True)
+    except Exception as error:
+        raise NumError(f"with a checkpoint, {what} must pickle: {error}") from error
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
 
 
 def _log_ratio(number: Any, divisor: Any) -> float:
-    are_positive = all(isinstance(each, (int, float)) and each > 0 for each in (number, divisor))
+    are_positive = all(_is_number(each) and each > 0 for each in (number, divisor))
     return math.log(number) - math.log(divisor) if are_positive else math.nan
 
 
