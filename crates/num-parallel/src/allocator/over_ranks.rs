@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! over       links, capacities, prices, method and settings are the same
-//! tick       one reduction of five flags, with the votes:  the same call;  has a capacity changed, an idle link been taken,
-//!            the rule to start again?
+//! tick       five flags, with the votes:  the same call;  has a capacity changed, an idle link been taken, the rule
+//!            to start again?
 //!            capacities are the same                                        where one has changed
 //!            p_l ← Σ_ranks of what new flows pay for idle links             where one has been taken
 //!            [y, H] ← Σ_ranks                                               two numbers per link
