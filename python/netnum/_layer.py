@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._core import NumError, Problem, ProblemError, Sensitivity, Topology, solve_many
+from ._core import (
+    AlphaFair,
+    Linear,
+    MinFct,
+    NumError,
+    Problem,
+    ProblemError,
+    Sensitivity,
+    SensitivityError,
+    Topology,
+    Utility,
+    solve_many,
+)
 from ._messages import did_you_mean
 
 Item, Result = TypeVar("Item"), TypeVar("Result")
 
-#: The parameters of utilities, in each of which a flow has one value.
-OF_UTILITIES = ("weight", "scale", "alpha", "size", "epsilon")
+#: The parameters of utilities, of each of which a flow has one value.
+OF_UTILITIES: dict[type[Utility], tuple[str, ...]] = {
+    AlphaFair: ("weight", "scale", "alpha"),
+    Linear: ("weight",),
+    MinFct: ("size", "epsilon"),
+}
 #: Everything that a layer takes, and what there is one of for each of its values.
-PARAMETERS = {"capacities": "link", "rate_cap": "path", "flow_cap": "flow"} | dict.fromkeys(OF_UTILITIES, "flow")
+PARAMETERS = {"capacities": "link", "rate_cap": "path", "flow_cap": "flow"} | dict.fromkeys(
+    itertools.chain.from_iterable(OF_UTILITIES.values()), "flow"
+)
 #: Everything that a layer gives, likewise; there is one objective.
 OUTCOMES = {"rates": "path", "flow_rates": "flow", "prices": "link", "objective": None}
 
 
 class Layer:
-    """Problems that differ in some parameters, and the prices of the last ones, from which the next ones start."""
+    """Problems that differ in some parameters.
 
-    def __init__(self, problem: Problem, of: str | Sequence[str], at_kink: str, threads: int | None) -> None:
+    One that `remembers` keeps the prices of the last ones, from which the next ones start. Others are equal where all
+    their arguments are, so that what JAX has compiled for one of them is good for the others.
+    """
+
+    def __init__(
+        self, problem: Problem, of: str | Sequence[str], at_kink: str, threads: int | None, *, remembers: bool = False
+    ) -> None:
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a Problem, not {type(problem).__name__}")
         #: What is given, and whether it is one array and no tuple.
@@ -44,12 +70,21 @@ class Layer:
             raise NumError(f"threads is {threads}, expected at least 1")
         self.at_kink, self.threads = at_kink, threads or os.cpu_count() or 1
         self.counts = {"link": problem.links, "path": len(problem.group), "flow": problem.flows}
+        self._key = (problem, self.of, self.is_one, at_kink, self.threads, object() if remembers else None)
         # With capacities in place of a topology, which every problem would have a copy of.
         if isinstance(problem.network, Topology):
             caps = {"rate_cap": problem.rate_cap, "flow_cap": problem.flow_cap}
             problem = Problem(problem.capacities, problem.paths, problem.utility, **caps)
         self.problem = problem
-        self._prices: list[NDArray[np.float64]] = []
+        self._remembers = remembers
+        # Replaced as a whole and never changed, so that calls of several threads need no lock.
+        self._prices: tuple[NDArray[np.float64] | None, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layer) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
     def full_shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         """The shapes (..., count) of all parameters for the whole batch, from those that are given."""
@@ -75,15 +110,25 @@ class Layer:
                 near = did_you_mean(name, list(PARAMETERS))
                 expected = near or f"expected one of {', '.join(PARAMETERS)}"
                 raise TypeError(f"there is no parameter {name!r}, {expected}")
-        own = [name for name in names if name in OF_UTILITIES]
+        own = [name for name in names if PARAMETERS[name] == "flow" and name != "flow_cap"]
         utility = self.problem.utility
         if own and isinstance(utility, tuple):
             raise TypeError(
                 f"{own[0]} is given, and the flows have utilities of their own: give the problem one for all"
             )
+        known = self._of_utility()
         for name in own:
-            if getattr(utility, name, None) is None:
-                raise TypeError(f"{name} is given, which the utility does not have: {utility!r}")
+            if name not in known:
+                has = f"its parameters are {', '.join(known)}" if known else "none of its parameters can be given"
+                raise TypeError(f"{name} is given, which the utility does not have: {utility!r}; {has}")
+
+    def _of_utility(self) -> dict[str, Any]:
+        """The parameters of the utility that all flows have."""
+        utility = self.problem.utility
+        values = {name: getattr(utility, name) for name in OF_UTILITIES.get(type(utility), ())}
+        if values.get("scale") is not None:
+            del values["weight"]
+        return {name: value for name, value in values.items() if value is not None}
 
     def shape(self, outcome: str, batch: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of an outcome for a batch of this shape."""
@@ -92,21 +137,23 @@ class Layer:
 
     def solve(self, parameters: Mapping[str, NDArray[np.float64]]) -> list[Sensitivity]:
         """The optimum of every problem, refined to rounding. Parameters have shape (..., count), all the same batch."""
-        rows = {name: values.reshape(-1, values.shape[-1]) for name, values in parameters.items()}
+        rows = {name: _rows(values) for name, values in parameters.items()}
         count = len(next(iter(rows.values())))
         problems = [self._about(row, count, lambda row=row: self._problem(rows, row)) for row in range(count)]
         before = self._prices
-        starts = before if len(before) == count else before[:1] * count
+        starts = before if len(before) == count else None
         solutions = solve_many(problems, warm_start=starts or None, threads=self.threads)
-        self._prices = [solution.prices for solution in solutions]
+        if self._remembers:
+            usable = (one.is_optimal and np.isfinite(one.prices).all() for one in solutions)
+            self._prices = tuple(one.prices if good else None for one, good in zip(solutions, usable, strict=True))
         return self._each(lambda row: solutions[row].sensitivity(), count)
 
     def at(
         self, parameters: Mapping[str, NDArray[np.float64]], rates: NDArray[np.float64], prices: NDArray[np.float64]
     ) -> list[Sensitivity]:
         """The same at rates and prices that `solve` has found."""
-        rows = {name: values.reshape(-1, values.shape[-1]) for name, values in parameters.items()}
-        points = rates.reshape(-1, rates.shape[-1]), prices.reshape(-1, prices.shape[-1])
+        rows = {name: _rows(values) for name, values in parameters.items()}
+        points = _rows(rates), _rows(prices)
         return self._each(
             lambda row: Sensitivity(self._problem(rows, row), *(each[row] for each in points)), len(points[0])
         )
@@ -121,22 +168,38 @@ class Layer:
         return np.array(rows, dtype=float).reshape(self.shape(name, batch))
 
     def gradients(
-        self, optima: Sequence[Sensitivity], names: Sequence[str], given: Mapping[str, NDArray[np.float64]]
+        self,
+        optima: Sequence[Sensitivity],
+        names: Sequence[str],
+        given: Mapping[str, NDArray[np.float64]],
+        batch: tuple[int, ...],
     ) -> list[NDArray[np.float64]]:
-        """The derivatives in parameters, one row per problem, from those in outcomes, each of shape (batch, ...)."""
+        """The derivatives in parameters from those in outcomes, each of shape (batch, ...)."""
         count = len(optima)
-        rows = {
-            name: values.reshape(count) if OUTCOMES[name] is None else values.reshape(count, -1)
-            for name, values in given.items()
-        }
+        rows = {name: values.reshape(self.shape(name, (count,))) for name, values in given.items()}
 
         def gradient(row: int) -> dict[str, NDArray[np.float64]]:
-            return optima[row].vjp(at_kink=self.at_kink, **{name: values[row] for name, values in rows.items()})
+            # JAX has zeros for an outcome that is not used.
+            used = {name: values[row] for name, values in rows.items() if values[row].any()}
+            if not used:
+                return {}
+            found = optima[row].vjp(at_kink=self.at_kink, **used)
+            if "alpha" in names and np.isnan(found["alpha"]).any():
+                flow = np.flatnonzero(np.isnan(found["alpha"]))[0]
+                raise SensitivityError(
+                    f"the objective has no derivative in alpha where that is 1, as of flow {flow}: "
+                    "give alpha without the objective, or values other than 1"
+                )
+            return found
 
         found = self._each(gradient, count)
-        # Caps that are all infinite have no derivative.
-        none = {name: np.zeros(self.counts[PARAMETERS[name]]) for name in names}
-        return [np.array([one.get(name, none[name]) for one in found]) for name in names]
+        gradients = []
+        for name in names:
+            size = self.counts[PARAMETERS[name]]
+            # Caps that are all infinite have no derivative.
+            each = np.array([one.get(name, np.zeros(size)) for one in found], dtype=float)
+            gradients.append(each.reshape(*batch, size))
+        return gradients
 
     def _problem(self, rows: Mapping[str, NDArray[np.float64]], row: int) -> Problem:
         """The problem with one row of the parameters."""
@@ -147,18 +210,18 @@ class Layer:
             problem = problem.with_rate_caps(rows["rate_cap"][row])
         if "flow_cap" in rows:
             problem = problem.with_flow_caps(rows["flow_cap"][row])
-        changed = {name: rows[name][row] for name in OF_UTILITIES if name in rows}
+        known = self._of_utility()
+        changed = {name: rows[name][row] for name in known if name in rows}
         if not changed:
             return problem
-        utility = problem.utility
-        has = {name: getattr(utility, name, None) for name in OF_UTILITIES}
-        if has["scale"] is not None:
-            del has["weight"]
-        known = {name: value for name, value in has.items() if value is not None}
-        return problem.with_utility(type(utility)(**(known | changed)))
+        return problem.with_utility(type(problem.utility)(**(known | changed)))
 
     def _each(self, work: Callable[[int], Result], count: int) -> list[Result]:
-        """Does the work for every problem, on threads; what netnum does runs without the GIL."""
+        """Does the work for every problem, on threads; what netnum does runs without the GIL.
+
+        The threads are Python's, because derivatives are taken from the objects that the solve has made, which wait for
+        the backward pass. Ctrl-C leaves out the problems that are not begun.
+        """
         if min(count, self.threads) <= 1:
             return [self._about(row, count, lambda row=row: work(row)) for row in range(count)]
         with ThreadPoolExecutor(min(count, self.threads)) as pool:
@@ -173,6 +236,11 @@ class Layer:
             if count == 1:
                 raise
             raise type(error)(f"problem {row}: {error}") from None
+
+
+def _rows(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A batch of any shape as rows."""
+    return values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
 
 
 def _objective(optimum: Sensitivity) -> float:

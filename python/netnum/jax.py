@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -63,6 +65,11 @@ def allocate(
         Where the solve itself raises, with the error of netnum in its text: `ProblemError` and `UtilityError` for
         values that make no problem, `SensitivityError` as `netnum.torch.allocate`.
 
+    Notes
+    -----
+    JAX compiles the call once for a problem, and keeps that, with the problem, until its caches are cleared: give
+    changing values as parameters, and not in new problems. Tested with JAX 0.10.
+
     Examples
     --------
     >>> import jax, netnum.jax
@@ -72,11 +79,13 @@ def allocate(
     >>> np.asarray(jax.grad(first)(jax.numpy.array([1.0, 2.0]))).round(6)
     array([ 1.333333, -0.666667])
     """
-    return Allocation(problem, of=of, at_kink=at_kink, threads=threads)(**parameters)
+    return _outcomes(Layer(problem, of, at_kink, threads), parameters)
 
 
 class Allocation:
-    """`allocate` as an object that keeps the prices of the last call, from which the next one starts.
+    """`allocate` as an object that keeps the prices of the last call.
+
+    The next call starts from them, if it has as many problems.
 
     Parameters
     ----------
@@ -100,61 +109,80 @@ class Allocation:
         at_kink: Literal["refuse", "hold", "release"] = "refuse",
         threads: int | None = None,
     ) -> None:
-        self._layer = Layer(problem, of, at_kink, threads)
-        self._functions: dict[tuple[str, ...], Any] = {}
+        self._layer = Layer(problem, of, at_kink, threads, remembers=True)
 
     def __repr__(self) -> str:
         return f"Allocation({self._layer.problem!r})"
 
     def __call__(self, **parameters: jax.Array) -> Any:
         """The optimum for these parameters, as `allocate` returns it."""
-        layer, names = self._layer, tuple(parameters)
-        arrays = {name: _checked(name, given) for name, given in parameters.items()}
-        shapes = layer.full_shapes({name: array.shape for name, array in arrays.items()})
-        full = [jnp.broadcast_to(array, shapes[name]) for name, array in arrays.items()]
-        if names not in self._functions:
-            self._functions[names] = _function(layer, names)
-        outcomes = self._functions[names](*full)
-        return outcomes[0] if layer.is_one else outcomes
+        return _outcomes(self._layer, parameters)
 
 
-def _function(layer: Layer, names: tuple[str, ...]) -> Any:
-    """The optimum as a function of these parameters, all of the same leading axes."""
-
-    def solved(*arrays: Any) -> tuple[Any, ...]:
-        given = _numpy(names, arrays)
-        batch = given[names[0]].shape[:-1]
-        optima = layer.solve(given)
-        return tuple(layer.outcome(name, optima, batch) for name in (*layer.of, "rates", "prices"))
-
-    def differentiated(*arrays: Any) -> tuple[Any, ...]:
-        given = _numpy(names, arrays)
-        rates, prices, *gradients = map(np.asarray, arrays[len(names) :])
-        batch = rates.shape[:-1]
-        optima = layer.at(given, rates, prices)
-        found = layer.gradients(optima, names, dict(zip(layer.of, gradients, strict=True)))
-        return tuple(each.reshape(*batch, -1) for each in found)
-
-    def forward(*arrays: Any) -> tuple[Any, Any]:
-        batch = arrays[0].shape[:-1]
-        shapes = [jax.ShapeDtypeStruct(layer.shape(name, batch), np.float64) for name in (*layer.of, "rates", "prices")]
-        *outcomes, rates, prices = jax.pure_callback(solved, tuple(shapes), *arrays, vmap_method="broadcast_all")
-        return tuple(outcomes), (arrays, rates, prices)
-
-    def backward(residuals: Any, gradients: Any) -> Any:
-        arrays, rates, prices = residuals
-        shapes = tuple(jax.ShapeDtypeStruct(array.shape, np.float64) for array in arrays)
-        return jax.pure_callback(
-            differentiated, shapes, *arrays, rates, prices, *gradients, vmap_method="broadcast_all"
-        )
-
-    function = jax.custom_vjp(lambda *arrays: forward(*arrays)[0])
-    function.defvjp(forward, backward)
-    return function
+def _outcomes(layer: Layer, parameters: dict[str, jax.Array]) -> Any:
+    arrays = {name: _checked(name, given) for name, given in parameters.items()}
+    shapes = layer.full_shapes({name: array.shape for name, array in arrays.items()})
+    full = tuple(jnp.broadcast_to(array, shapes[name]) for name, array in arrays.items())
+    outcomes = _allocate(layer, tuple(arrays), full)
+    return outcomes[0] if layer.is_one else outcomes
 
 
-def _numpy(names: tuple[str, ...], arrays: tuple[Any, ...]) -> dict[str, Any]:
-    return {name: np.asarray(array) for name, array in zip(names, arrays, strict=False)}
+@dataclass(frozen=True)
+class _Solve:
+    """From parameters, all of the same leading axes, to what is asked for, and rates and prices.
+
+    Equal for equal layers: JAX compiles what calls it once, and keeps that.
+    """
+
+    layer: Layer
+    names: tuple[str, ...]
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        given = dict(zip(self.names, map(np.asarray, arrays), strict=True))
+        batch = given[self.names[0]].shape[:-1]
+        optima = self.layer.solve(given)
+        return tuple(self.layer.outcome(name, optima, batch) for name in (*self.layer.of, "rates", "prices"))
+
+
+@dataclass(frozen=True)
+class _Differentiate:
+    """From parameters, rates, prices, and derivatives in what was asked for, to those in parameters."""
+
+    layer: Layer
+    names: tuple[str, ...]
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        count = len(self.names)
+        rates, prices, *gradients = map(np.asarray, arrays[count:])
+        optima = self.layer.at(dict(zip(self.names, map(np.asarray, arrays[:count]), strict=True)), rates, prices)
+        toward = dict(zip(self.layer.of, gradients, strict=True))
+        return tuple(self.layer.gradients(optima, self.names, toward, rates.shape[:-1]))
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _allocate(layer: Layer, names: tuple[str, ...], arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    return _forward(layer, names, arrays)[0]
+
+
+def _forward(layer: Layer, names: tuple[str, ...], arrays: tuple[Any, ...]) -> tuple[Any, Any]:
+    batch = arrays[0].shape[:-1]
+    shapes = [jax.ShapeDtypeStruct(layer.shape(name, batch), np.float64) for name in (*layer.of, "rates", "prices")]
+    *outcomes, rates, prices = jax.pure_callback(
+        _Solve(layer, names), tuple(shapes), *arrays, vmap_method="broadcast_all"
+    )
+    return tuple(outcomes), (arrays, rates, prices)
+
+
+def _backward(layer: Layer, names: tuple[str, ...], residuals: Any, gradients: Any) -> Any:
+    arrays, rates, prices = residuals
+    shapes = tuple(jax.ShapeDtypeStruct(array.shape, np.float64) for array in arrays)
+    found = jax.pure_callback(
+        _Differentiate(layer, names), shapes, *arrays, rates, prices, *gradients, vmap_method="broadcast_all"
+    )
+    return (found,)
+
+
+_allocate.defvjp(_forward, _backward)
 
 
 def _checked(name: str, given: Any) -> Any:

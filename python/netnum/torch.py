@@ -55,12 +55,13 @@ def allocate(
         For a tensor of another shape, and for values that make no problem; the number of the problem in the batch
         stands in front.
     SensitivityError
-        For max-min and linear utilities, problems that are not solved to optimality, and at kinks.
+        For max-min and linear utilities, problems that are not solved to optimality, at kinks, and for the derivative
+        of the objective in an ``alpha`` of 1.
 
     Notes
     -----
     Rates and prices are refined to rounding, and derivatives are exact: `torch.autograd.gradcheck` passes. Second
-    derivatives are not available.
+    derivatives and the transforms of `torch.func` are not available. Tested with PyTorch 1.13.
 
     Examples
     --------
@@ -74,11 +75,13 @@ def allocate(
     >>> weight.grad.numpy().round(6)
     array([ 1.333333, -0.666667])
     """
-    return Allocation(problem, of=of, at_kink=at_kink, threads=threads)(**parameters)
+    return _outcomes(Layer(problem, of, at_kink, threads), parameters)
 
 
 class Allocation(torch.nn.Module):
-    """`allocate` as a module that keeps the prices of the last call, from which the next one starts.
+    """`allocate` as a module that keeps the prices of the last call.
+
+    The next call starts from them, if it has as many problems.
 
     Parameters
     ----------
@@ -107,7 +110,7 @@ class Allocation(torch.nn.Module):
         threads: int | None = None,
     ) -> None:
         super().__init__()
-        self._layer = Layer(problem, of, at_kink, threads)
+        self._layer = Layer(problem, of, at_kink, threads, remembers=True)
 
     def extra_repr(self) -> str:
         """What stands in the parentheses of its `repr`."""
@@ -115,14 +118,17 @@ class Allocation(torch.nn.Module):
 
     def forward(self, **parameters: torch.Tensor) -> Any:
         """The optimum for these parameters, as `allocate` returns it."""
-        layer = self._layer
-        for name, given in parameters.items():
-            _check(name, given)
-        shapes = layer.full_shapes({name: tuple(given.shape) for name, given in parameters.items()})
-        # Autograd adds up over the axes that are expanded here.
-        full = [given.expand(shapes[name]) for name, given in parameters.items()]
-        outcomes = _Allocate.apply(layer, tuple(parameters), *full)
-        return outcomes[0] if layer.is_one else outcomes
+        return _outcomes(self._layer, parameters)
+
+
+def _outcomes(layer: Layer, parameters: dict[str, torch.Tensor]) -> Any:
+    for name, given in parameters.items():
+        _check(name, given)
+    shapes = layer.full_shapes({name: tuple(given.shape) for name, given in parameters.items()})
+    # Autograd adds up over the axes that are expanded here.
+    full = [given.expand(shapes[name]) for name, given in parameters.items()]
+    outcomes = _Allocate.apply(layer, tuple(parameters), *full)
+    return outcomes[0] if layer.is_one else outcomes
 
 
 class _Allocate(torch.autograd.Function):
@@ -145,8 +151,8 @@ class _Allocate(torch.autograd.Function):
         }
         if not given:
             return (None,) * (2 + len(ctx.names))
-        found = ctx.layer.gradients(ctx.optima, ctx.names, given)
-        return (None, None, *(torch.from_numpy(each.reshape(*ctx.batch, -1)) for each in found))
+        found = ctx.layer.gradients(ctx.optima, ctx.names, given, ctx.batch)
+        return (None, None, *map(torch.from_numpy, found))
 
 
 def _check(name: str, given: Any) -> None:

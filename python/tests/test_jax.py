@@ -1,6 +1,8 @@
 """The function of JAX: gradients, batches, compiled functions, and bad input. Runs where JAX is installed."""
 
 import doctest
+import gc
+import resource
 
 import numpy as np
 import pytest
@@ -65,6 +67,45 @@ def test_compiled_functions_and_batches_give_the_same():
         np.testing.assert_allclose(found[1], of_weight.sum(axis=0), atol=1e-9)
     np.testing.assert_allclose(mapped[0], of_capacities, atol=1e-9)
     np.testing.assert_allclose(mapped[1], of_weight, atol=1e-9)
+
+
+def test_an_empty_batch_has_empty_gradients():
+    def total(capacities, weight):
+        outcomes = netnum.jax.allocate(problem(), capacities=capacities, weight=weight, of=("flow_rates", "objective"))
+        return sum(outcome.sum() for outcome in outcomes)
+
+    of_capacities, of_weight = jax.grad(total, argnums=(0, 1))(jax.numpy.ones((0, 3)), jax.numpy.asarray(WEIGHT))
+    assert of_capacities.shape == (0, 3)
+    np.testing.assert_array_equal(of_weight, 0.0)
+
+
+def test_an_outcome_that_is_not_used_needs_no_derivative():
+    def first(alpha):
+        rates, _objective = netnum.jax.allocate(problem(), alpha=alpha, of=("flow_rates", "objective"))
+        return rates[0]
+
+    # The objective has none where alpha is 1.
+    assert np.isfinite(jax.grad(first)(jax.numpy.array([1.0, 2.0, 1.0, 1.5]))).all()
+
+
+def test_memory_does_not_grow():
+    template, compiled = problem(), []
+    gradient = jax.grad(lambda weight: netnum.jax.allocate(template, weight=weight)[0])
+
+    def steps(count):
+        for step in range(count):
+            gradient(jax.numpy.asarray(WEIGHT + 1e-3 * step))
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    before = steps(50)
+    jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: compiled.append(event))
+    try:
+        after = steps(300)
+    finally:
+        jax.monitoring.clear_event_listeners()
+    assert not [event for event in compiled if "compile" in event]
+    assert after - before < 8192  # KiB
 
 
 def test_descent_recovers_rates_by_their_weights():

@@ -249,6 +249,16 @@ def test_solutions_without_derivatives_say_what_to_use_instead(problem, settings
             "rates has 2 entries, expected 3",
             lambda s: netnum.Sensitivity(s.problem, [1.0, 1.0], s.prices),
         ),
+        (
+            netnum.ProblemError,
+            "path 1 has rate NaN, expected a finite number",
+            lambda s: netnum.Sensitivity(s.problem, [1.0, np.nan, 1.0], s.prices),
+        ),
+        (
+            netnum.ProblemError,
+            "link 1 has price inf, expected a finite number",
+            lambda s: netnum.Sensitivity(s.problem, s.rates, [1.0, np.inf]),
+        ),
     ],
 )
 def test_bad_arguments_are_named(kind, message, call):
@@ -270,3 +280,6 @@ def test_links_that_are_full_by_the_same_flows_have_sides():
     np.testing.assert_allclose(sensitivity.jvp(capacities=[-1.0, 0.0])["flow_rates"], -0.5, atol=1e-9)
     with pytest.raises(netnum.SensitivityError, match="prices of links 0, 1 are not unique"):
         sensitivity.vjp(flow_rates=1.0)
+    hold, release = (sensitivity.vjp(flow_rates=1.0, at_kink=side)["capacities"] for side in ("hold", "release"))
+    np.testing.assert_allclose(hold, 0.5)
+    np.testing.assert_array_equal(hold, release)

@@ -129,6 +129,25 @@ def test_memory_does_not_grow():
     assert after - before < 4096  # KiB
 
 
+def test_an_empty_batch_has_empty_gradients():
+    capacities = tensor(np.ones((0, 3)), requires_grad=True)
+    weight = tensor([1.0, 2.0, 0.5, 0.7], requires_grad=True)
+    rates, objective = netnum.torch.allocate(
+        problem(), capacities=capacities, weight=weight, of=("flow_rates", "objective")
+    )
+    assert rates.shape == (0, 4) and objective.shape == (0,)
+    (rates.sum() + objective.sum()).backward()
+    assert capacities.grad.shape == (0, 3)
+    np.testing.assert_array_equal(weight.grad.numpy(), 0.0)
+
+
+def test_an_objective_without_a_derivative_in_alpha_is_refused():
+    alpha = tensor([2.0, 1.5, 1.0, 2.0], requires_grad=True)
+    objective = netnum.torch.allocate(problem(), alpha=alpha, of="objective")
+    with pytest.raises(netnum.SensitivityError, match="no derivative in alpha where that is 1, as of flow 2"):
+        objective.backward()
+
+
 def test_without_gradients_the_rates_are_the_same():
     weight = tensor([1.0, 2.0, 0.5, 0.7], requires_grad=True)
     with torch.no_grad():

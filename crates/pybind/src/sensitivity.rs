@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
+use netnum_core::error::check_rate;
 use netnum_core::sensitivity::{AtKink, OutcomeChange, ParameterChange};
 use netnum_core::{Sensitivity as Core, Solution, Status, memory};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -42,7 +43,7 @@ const AT_ONCE: usize = 64;
 /// SensitivityError
 ///     For max-min and linear utilities, and for rates and prices that cannot be refined.
 /// ProblemError
-///     Unless there is one rate per path and one price per link.
+///     Unless there is one finite rate per path and one price per link that is finite and not negative.
 ///
 /// See Also
 /// --------
@@ -78,6 +79,8 @@ pub(crate) struct Sensitivity {
     #[pyo3(get)]
     problem: Py<Problem>,
     /// Rate of every path at the refined point: array of float, shape (paths,).
+    ///
+    /// Flow rates are unique, the split over the paths of a flow may not be: that over paths of the same links is any.
     #[pyo3(get)]
     rates: Py<PyArray1<f64>>,
     /// Rate of every flow at the refined point: array of float, shape (flows,).
@@ -135,6 +138,9 @@ impl Sensitivity {
     #[new]
     fn new(problem: &Bound<'_, Problem>, rates: &Bound<'_, PyAny>, prices: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (rates, prices) = (numbers::floats("rates", rates)?, numbers::floats("prices", prices)?);
+        // A refined rate, which is stored, may be negative by rounding.
+        let mut unusable = rates.iter().enumerate().filter(|(_, rate)| !rate.is_finite());
+        unusable.try_for_each(|(path, &rate)| check_rate(path, rate)).map_err(raise)?;
         Self::at(problem, Status::Optimal, rates, prices)
     }
 
@@ -249,7 +255,8 @@ impl Sensitivity {
     /// objective : float, or array of float of shape (rows,), optional
     /// at_kink : {"refuse", "hold", "release"}
     ///     The side that is taken where there are `kinks`: none, the one on which these constraints stay active, or the
-    ///     one on which they are inactive. The gradient of a network that is trained is usually taken on one of them.
+    ///     one on which they are inactive. Links that are full by the same flows count alike with either of the two.
+    ///     The gradient of a network that is trained is usually taken on one side.
     ///
     /// Returns
     /// -------
@@ -265,7 +272,7 @@ impl Sensitivity {
     /// NumError
     ///     For a derivative that is not finite, and another `at_kink`.
     /// SensitivityError
-    ///     At a kink, unless `at_kink` names a side, and where prices of full links are not unique.
+    ///     At a kink, and where prices of full links are not unique, unless `at_kink` names a side.
     /// TypeError
     ///     When no derivative is given.
     ///
