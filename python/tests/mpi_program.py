@@ -64,7 +64,7 @@ def is_single_path(problem):
     return len(problem.paths) == problem.flows and (problem.group == np.arange(problem.flows)).all()
 
 
-#: Rates that were compared, and those of them by 1e-6 of what their path carries.
+#: Rates that were compared, and those of them by 1e-12 of what their path carries.
 COMPARED = Counter()
 METHODS = ("fast-ned", "ned", "gradient", "fgm")
 #: To the optimum, where the method gets there; and so few iterations that differences of rounding do not grow to 1e-6.
@@ -112,8 +112,8 @@ def compare(name, problem, method, length, expected):
             return f"{status}, in one process too"
     carries = np.array([problem.capacities[links].min() for links in problem.paths])
     larger = np.maximum(whole, rates)
-    COMPARED.update(flows=len(larger), by_path=int((larger < 1e-6 * carries).sum()))
-    errors = np.abs(whole - rates) / np.maximum(larger, 1e-6 * carries)
+    COMPARED.update(flows=len(larger), by_path=int((larger < 1e-12 * carries).sum()))
+    errors = np.abs(whole - rates) / np.maximum(larger, 1e-12 * carries)
     assert errors.max(initial=0.0) <= 1e-6, (name, method, length, errors.max())
     return f"the same, {found.status}"
 
@@ -130,7 +130,7 @@ def agrees():
     alone = {place: found for some in COMM.allgather(alone) for place, found in some.items()}
     found = Counter((*task[2:], compare(*task, alone[place])) for place, task in enumerate(tasks))
     if RANK == 0:
-        print(f"{COMPARED['by_path']} of {COMPARED['flows']} rates are by what the path carries")
+        print(f"{COMPARED['by_path']} of {COMPARED['flows']} rates are compared by 1e-12 of what the path carries")
         print(f"{len(problems)} problems, {len(cases) - len(problems) + count} cases of several paths left out")
         for (method, length, what), times in sorted(found.items()):
             print(f"{method}, {length}: {times} {what}")

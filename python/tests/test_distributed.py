@@ -1,6 +1,7 @@
 """`netnum.distributed.solve`, by `mpiexec` with two and three ranks: the answers and the errors of all ranks."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,18 +33,24 @@ def run(ranks, *arguments, program="mpi_program.py", timeout=240):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment)
 
 
+#: The least part of the problems of which the ranks and one process find the optimum within 2000 iterations.
+LEAST = {"fast-ned": 0.5, "ned": 0.5, "gradient": 0.2, "fgm": 0.1}
+
+
 def check_rates(ranks, problems, every):
     # Ranks beyond the cores wait for each other: 500 problems take minutes, on a loaded machine many.
     done = run(ranks, "agrees", str(problems), str(every), timeout=3600)
     assert done.returncode == 0, done.stdout + done.stderr
     print(done.stdout)
-    for method in ("fast-ned", "ned", "gradient", "fgm"):
-        assert f"{method}, to the end: " in done.stdout and "the same, optimal" in done.stdout
+    (count,) = re.findall(r"^(\d+) problems,", done.stdout, re.MULTILINE)
+    for method, share in LEAST.items():
+        (same,) = re.findall(rf"^{method}, to the end: (\d+) the same, optimal$", done.stdout, re.MULTILINE)
+        assert int(same) >= share * int(count), method
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_rates_are_those_of_one_process(ranks):
-    check_rates(ranks, problems=2, every=16)
+    check_rates(ranks, problems=2, every=7)
 
 
 @pytest.mark.slow
