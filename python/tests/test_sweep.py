@@ -354,8 +354,10 @@ def test_a_worker_that_dies_is_reported_and_the_sweep_resumes(tmp_path):
 
 def test_dask_starts_a_worker_again_and_names_a_task_that_kills_every_one(dask):
     sweep = netnum.sim.sweep(kills, {"x": [1, 2, 3, 4]}, executor=dask.get_executor())
-    assert [row["error"] is None for row in sweep.rows] == [True, True, False, True]
     assert "KilledWorker" in sweep.rows[2]["error"] and "(at x=3, seed=0)" in sweep.rows[2]["error"]
+    # Dask blames a death on every task that the worker has, so that another one may share the fate.
+    others = [row["error"] for row in sweep.rows if row["x"] != 3]
+    assert all(error is None or "KilledWorker" in error for error in others)
 
 
 @pytest.mark.parametrize("reaches", ["parent", "group"])
