@@ -196,8 +196,8 @@ def test_the_version_is_that_of_the_package():
 
 
 #: Those that hold what is public in `netnum` itself.
-MODULES = {"batches", "comparison", "executors", "failures", "frames", "html", "layout", "link_sets", "plot", "progress"}
-MODULES |= {"style", "upgrades"}
+MODULES = {"batches", "comparison", "executors", "failures", "frames", "html", "layout", "link_sets"}
+MODULES |= {"plot", "progress", "style", "upgrades"}
 #: Those that are imported when they are first used, as another test may have done.
 MODULES |= {"torch", "jax"}
 
