@@ -208,11 +208,14 @@ fn a_flow_cap_that_the_caps_of_its_paths_equal_is_a_kink() {
 #[test]
 fn ties_with_caps_have_the_derivative_to_a_side_or_an_error() {
     let check = |problem: &Problem, change: ParameterChange, expected: &[f64]| -> bool {
-        match of(problem).forward(&[change.clone()]) {
-            Ok(found) => assert_near(&found[0].flow_rates, expected, 1e-7),
-            Err(error) => println!("{change:?}: {error}"),
+        let found = of(problem).forward(std::slice::from_ref(&change));
+        if let Ok(found) = &found {
+            let largest = found[0].flow_rates.iter().zip(expected).map(|(one, other)| (one - other).abs());
+            assert!(largest.fold(0.0, f64::max) <= 1e-7, "{change:?}: {found:?} for {expected:?}");
+        } else {
+            println!("{change:?}: {found:?}");
         }
-        of(problem).forward(&[change]).is_ok()
+        found.is_ok()
     };
     let mut found = 0;
     for alpha in [0.5, 1.0, 2.0] {
@@ -300,7 +303,7 @@ fn where_many_constraints_meet_no_derivative_is_wrong() {
         };
         let problem = moved(0.0);
         let solution = solve(&problem, &Settings::default()).unwrap();
-        let found = Sensitivity::new(&problem, &solution).and_then(|mut of| of.forward(&[by.clone()]));
+        let found = Sensitivity::new(&problem, &solution).and_then(|mut of| of.forward(std::slice::from_ref(&by)));
         let Ok(found) = found else {
             refused += 1;
             continue;
@@ -318,10 +321,10 @@ fn where_many_constraints_meet_no_derivative_is_wrong() {
             println!("seed {seed}: {:?} for {expected:?}, {p:?} {lists:?} {group:?} {by:?}", found[0].flow_rates);
         }
         compared += usize::from(!differs);
-        assert!(!differs || std::env::var_os("NETNUM_COUNT").is_some(), "seed {seed}");
+        assert!(!differs, "seed {seed}");
     }
     println!("{compared} compared, {refused} refused");
-    assert!(compared >= 300 && refused <= 250, "{compared} compared, {refused} refused");
+    assert!(compared >= 500 && refused <= 60, "{compared} compared, {refused} refused");
 }
 
 /// Numbers in 0..1 without a pattern.

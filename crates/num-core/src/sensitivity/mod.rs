@@ -122,7 +122,14 @@ impl Sensitivity {
         let mut equations = Equations::new(&presolved);
         let mut point = Point::refined(problem, &presolved, solution, &mut equations)?;
         let weak = point.weak(&presolved);
-        let tied = equations.tied(&presolved)?;
+        let tied = match equations.tied(&presolved) {
+            // What cannot be told counts as tied.
+            Err(Error::NoSensitivity { .. }) => {
+                let links = 0..point.active.links.len() as u32;
+                links.filter(|&link| point.active.links[link as usize]).collect()
+            }
+            tied => tied?,
+        };
         let kinks = kink::of(problem, &presolved, &point, &weak, &tied);
         // Flows of one block differ in the values of their parameters only.
         let has = |name: &ParameterName| {

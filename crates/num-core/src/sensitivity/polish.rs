@@ -32,6 +32,8 @@ const NEAR: f64 = 1e-2;
 pub(super) const WEAK: f64 = 1e-7;
 /// The largest KKT residual of the refined point.
 const CERTIFIED: f64 = 1e-6;
+/// The rounding of a multiplier of the last active set, relative: a drift has six digits.
+const MULTIPLIER: f64 = 1e-5;
 /// Relative distance below a breakpoint at which U' is taken.
 const BELOW: f64 = 1e-9;
 /// The KKT residual to which the interior point solves where Newton's method does not converge.
@@ -332,11 +334,11 @@ impl Point {
         let scales = self.price_scales(problem);
         let links = self.prices.iter().zip(&scales).zip(&self.active.links);
         let mut is_optimal = links.fold(true, |is_optimal, ((&price, scale), active)| {
-            is_optimal && price >= -WEAK * scale && (*active || price <= WEAK * scale)
+            is_optimal && price >= -MULTIPLIER * scale && (*active || price <= MULTIPLIER * scale)
         });
         for flow in 0..problem.flows() {
             let (marginal, level) = (self.marginals[flow], self.level(problem, flow));
-            let least = -WEAK * marginal;
+            let least = -MULTIPLIER * marginal;
             if self.active.holds(flow) {
                 is_optimal &= marginal - level >= least && level - self.marginal_beyond(problem, flow) >= least;
             }
