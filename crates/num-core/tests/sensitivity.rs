@@ -125,6 +125,208 @@ fn links_that_are_full_by_the_same_flows_have_derivatives_to_each_side() {
     assert_near(&sensitivity.reverse(&rates, AtKink::Hold).unwrap()[0].capacities, &[0.5, 0.5, 0.0], 1e-6);
 }
 
+fn capacities(capacities: &[f64]) -> ParameterChange {
+    ParameterChange { capacities: capacities.to_vec(), ..ParameterChange::default() }
+}
+
+fn grouped(capacities: &[f64], paths: &[&[u32]], group: &[u32], utility: AlphaFair) -> Problem {
+    let paths = Paths::from_lists(paths.iter().map(|links| links.to_vec()).collect::<Vec<_>>());
+    Problem::grouped(capacities.to_vec(), paths, group.to_vec(), utility).unwrap()
+}
+
+const INF: f64 = f64::INFINITY;
+
+/// A capped flow with two paths gives way on each link to the other flow, whatever its own weight.
+#[test]
+fn the_split_of_a_capped_flow_follows_the_network() {
+    for weight in [1e-6, 1.0, 1e3, 1e6, 1e9] {
+        let utility = AlphaFair::new(1.0, vec![weight, 1.0, 1.0]).unwrap();
+        let problem = grouped(&[2.0, 2.2], &[&[0], &[1], &[0], &[1]], &[0, 0, 1, 2], utility);
+        let problem = problem.with_flow_caps(vec![1.0, INF, INF]).unwrap();
+        let solution = solve(&problem, &settings()).unwrap();
+        let Ok(mut sensitivity) = Sensitivity::new(&problem, &solution) else {
+            assert!(weight > 1e8 || weight < 1e-5, "{weight}");
+            continue;
+        };
+        if weight >= 1.0 {
+            assert_near(
+                &sensitivity.forward(&[capacities(&[1.0, 0.0])]).unwrap()[0].flow_rates,
+                &[0.0, 0.5, 0.5],
+                1e-9,
+            );
+            let second = OutcomeChange { flow_rates: vec![0.0, 1.0, 0.0], ..OutcomeChange::default() };
+            let found = sensitivity.reverse(&[second], AtKink::Refuse).unwrap();
+            assert_near(&found[0].capacities, &[0.5, 0.5], 1e-9);
+        }
+    }
+}
+
+/// x = (c_1, c_0 − c_1), the second 1e−9 of the first.
+#[test]
+fn nearly_dependent_links_give_the_derivative_or_an_error() {
+    for slack in [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10] {
+        let utility = AlphaFair::new(1.0, vec![3.0, slack]).unwrap();
+        let problem = grouped(&[1.0 + slack, 1.0], &[&[0, 1], &[0]], &[0, 1], utility);
+        let solution = solve(&problem, &settings()).unwrap();
+        let Ok(mut sensitivity) = Sensitivity::new(&problem, &solution) else { continue };
+        let found = sensitivity.forward(&[capacities(&[1.0, 0.0])]);
+        assert!(found.is_ok() || slack < 1e-6, "{slack}: {found:?}");
+        if let Ok(found) = found {
+            assert_near(&found[0].flow_rates, &[0.0, 1.0], 1e-6);
+        }
+    }
+}
+
+#[test]
+fn components_of_very_different_size_do_not_hide_a_cap() {
+    let problem = grouped(&[1e10, 2.0], &[&[0], &[0], &[1], &[1]], &[0, 1, 2, 3], AlphaFair::proportional());
+    let problem = problem.with_flow_caps(vec![INF, INF, 1.0, INF]).unwrap();
+    let found = of(&problem).forward(&[capacities(&[1e10, 2.0])]).unwrap();
+    assert_near(&found[0].flow_rates[2..], &[0.0, 2.0], 1e-9);
+}
+
+/// Both caps of a flow with two paths hold it: raising one alone changes nothing, lowering one lowers the rate.
+#[test]
+fn a_flow_cap_that_the_caps_of_its_paths_equal_is_a_kink() {
+    let problem = grouped(&[5.0, 5.0], &[&[0], &[1], &[0], &[1]], &[0, 0, 1, 2], AlphaFair::proportional());
+    let problem = problem.with_rate_caps(vec![1.0, 1.0, INF, INF]).unwrap();
+    let problem = problem.with_flow_caps(vec![2.0, INF, INF]).unwrap();
+    let mut sensitivity = of(&problem);
+    assert_eq!(sensitivity.kinks(), [Kink::Flow(0)]);
+    let less = ParameterChange { flow_caps: vec![-1.0, 0.0, 0.0], ..ParameterChange::default() };
+    let more = ParameterChange { rate_caps: vec![1.0, 0.0, 0.0, 0.0], ..ParameterChange::default() };
+    for change in [less, more] {
+        let error = sensitivity.forward(&[change]).unwrap_err().to_string();
+        assert!(error.contains("flow 0 is at its cap"), "{error}");
+    }
+    let lower = ParameterChange { rate_caps: vec![-1.0, 0.0, 0.0, 0.0], ..ParameterChange::default() };
+    assert_near(&sensitivity.forward(&[lower]).unwrap()[0].flow_rates, &[-1.0, 1.0, 0.0], 1e-9);
+    let rate = OutcomeChange { flow_rates: vec![1.0, 0.0, 0.0], ..OutcomeChange::default() };
+    assert!(sensitivity.reverse(&[rate], AtKink::Refuse).is_err());
+}
+
+#[test]
+fn ties_with_caps_have_the_derivative_to_a_side_or_an_error() {
+    let check = |problem: &Problem, change: ParameterChange, expected: &[f64]| -> bool {
+        let found = of(problem).forward(std::slice::from_ref(&change));
+        if let Ok(found) = &found {
+            let largest = found[0].flow_rates.iter().zip(expected).map(|(one, other)| (one - other).abs());
+            assert!(largest.fold(0.0, f64::max) <= 1e-7, "{change:?}: {found:?} for {expected:?}");
+        } else {
+            println!("{change:?}: {found:?}");
+        }
+        found.is_ok()
+    };
+    let mut found = 0;
+    for alpha in [0.5, 1.0, 2.0] {
+        let utility = AlphaFair::new(alpha, 1.0).unwrap();
+        let problem = grouped(&[1.0, 1.0, 2.0], &[&[0, 1, 2], &[0]], &[0, 1], utility);
+        let problem = problem.with_rate_caps(vec![0.5, 0.5]).unwrap();
+        found += usize::from(check(&problem, capacities(&[-1.0, 0.0, 0.0]), &[-0.5, -0.5]));
+        found += usize::from(check(&problem, capacities(&[1.0, 0.0, 0.0]), &[0.0, 0.0]));
+        let raised = ParameterChange { rate_caps: vec![1.0, 1.0], ..ParameterChange::default() };
+        found += usize::from(check(&problem, raised.clone(), &[0.0, 0.0]));
+        let both = ParameterChange { capacities: vec![1.0, 0.0, 0.0], ..raised };
+        found += usize::from(check(&problem, both, &[0.5, 0.5]));
+    }
+    let problem = grouped(&[2.0, 3.0], &[&[0, 1], &[0], &[0]], &[0, 0, 0], AlphaFair::proportional());
+    let problem = problem.with_flow_caps(vec![2.0]).unwrap();
+    found += usize::from(check(&problem, capacities(&[-1.0, 0.0]), &[-1.0]));
+    found += usize::from(check(&problem, capacities(&[1.0, 0.0]), &[0.0]));
+    println!("{found} of 14 have a derivative");
+    assert!(found >= 6, "{found}");
+}
+
+#[test]
+fn what_is_closed_is_a_kink() {
+    let problem = grouped(&[2.0, 0.0], &[&[0], &[0], &[1], &[0]], &[0, 1, 2, 3], AlphaFair::proportional());
+    let problem = problem.with_flow_caps(vec![0.0, INF, INF, INF]).unwrap();
+    let problem = problem.with_rate_caps(vec![INF, INF, INF, 0.0]).unwrap();
+    let mut sensitivity = of(&problem);
+    assert_eq!(sensitivity.kinks(), [Kink::Link(1), Kink::Path(3), Kink::Flow(0)]);
+    let cap = |cap: f64| ParameterChange { rate_caps: vec![0.0, 0.0, 0.0, cap], ..ParameterChange::default() };
+    let error = sensitivity.forward(&[cap(1.0)]).unwrap_err().to_string();
+    assert_eq!(error, "the optimum is not differentiable here: path 3 has a cap of 0, which closes it");
+    let flow = ParameterChange { flow_caps: vec![1.0, 0.0, 0.0, 0.0], ..ParameterChange::default() };
+    let error = sensitivity.forward(&[flow]).unwrap_err().to_string();
+    assert_eq!(error, "the optimum is not differentiable here: flow 0 has a cap of 0, which closes it");
+    assert_near(&sensitivity.forward(&[capacities(&[1.0, 0.0])]).unwrap()[0].flow_rates, &[0.0, 1.0, 0.0, 0.0], 1e-9);
+    let rates = [OutcomeChange { flow_rates: vec![1.0; 4], ..OutcomeChange::default() }];
+    assert!(sensitivity.reverse(&rates, AtKink::Refuse).is_err());
+    assert_near(&sensitivity.reverse(&rates, AtKink::Hold).unwrap()[0].capacities, &[1.0, 0.0], 1e-9);
+}
+
+/// Small integers, where constraints meet: capacities, caps and directions. Compared with problems to that side.
+#[test]
+fn where_many_constraints_meet_no_derivative_is_wrong() {
+    let (mut compared, mut refused) = (0, 0);
+    for seed in 0..600u64 {
+        let mut random = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 3);
+        let (links, flows) = (2 + random.below(3), 2 + random.below(3));
+        let (mut lists, mut group) = (Vec::new(), Vec::new());
+        for flow in 0..flows {
+            for _ in 0..1 + random.below(3) {
+                let (first, length) = (random.below(links), 1 + random.below(links.min(3)));
+                lists.push((0..length).map(|i| ((first + i) % links) as u32).collect::<Vec<_>>());
+                group.push(flow as u32);
+            }
+        }
+        let caps = [1.0, 2.0, 0.5, INF, INF];
+        let mut p = ParameterChange {
+            capacities: (0..links).map(|_| 1.0 + random.below(3) as f64).collect(),
+            ..ParameterChange::default()
+        };
+        let alpha = [0.5, 1.0, 2.0][random.below(3)];
+        let (has_rate_caps, has_flow_caps) = (random.next() < 0.5, random.next() < 0.5);
+        p.rate_caps = (0..lists.len()).map(|_| if has_rate_caps { caps[random.below(5)] } else { INF }).collect();
+        p.flow_caps = (0..flows).map(|_| if has_flow_caps { caps[random.below(5)] } else { INF }).collect();
+        let mut direction = |of: &[f64]| -> Vec<f64> {
+            let by = |value: &f64| {
+                random.below(3) as f64 * f64::from(u8::from(value.is_finite())) - f64::from(u8::from(value.is_finite()))
+            };
+            of.iter().map(by).collect()
+        };
+        let by = ParameterChange {
+            capacities: direction(&p.capacities),
+            rate_caps: direction(&p.rate_caps),
+            flow_caps: direction(&p.flow_caps),
+            ..ParameterChange::default()
+        };
+        let moved = |step: f64| {
+            let add =
+                |of: &[f64], by: &[f64]| -> Vec<f64> { of.iter().zip(by).map(|(of, by)| of + step * by).collect() };
+            let paths: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
+            let utility = AlphaFair::new(alpha, 1.0).unwrap();
+            let problem = grouped(&add(&p.capacities, &by.capacities), &paths, &group, utility);
+            let problem = problem.with_rate_caps(add(&p.rate_caps, &by.rate_caps)).unwrap();
+            problem.with_flow_caps(add(&p.flow_caps, &by.flow_caps)).unwrap()
+        };
+        let problem = moved(0.0);
+        let solution = solve(&problem, &Settings::default()).unwrap();
+        let found = Sensitivity::new(&problem, &solution).and_then(|mut of| of.forward(std::slice::from_ref(&by)));
+        let Ok(found) = found else {
+            refused += 1;
+            continue;
+        };
+        let step = 2e-5;
+        let rates = |step: f64| -> Option<Vec<f64>> {
+            let solution = solve(&moved(step), &settings().with_tol(1e-11)).unwrap();
+            (solution.status == Status::Optimal).then_some(solution.flow_rates)
+        };
+        let (Some(here), Some(near), Some(far)) = (rates(0.0), rates(step), rates(2.0 * step)) else { continue };
+        let expected: Vec<f64> = (0..flows).map(|i| (4.0 * near[i] - far[i] - 3.0 * here[i]) / (2.0 * step)).collect();
+        let most = expected.iter().fold(1.0f64, |most, value| most.max(value.abs()));
+        let differs = found[0].flow_rates.iter().zip(&expected).any(|(one, other)| (one - other).abs() > 2e-3 * most);
+        if differs {
+            println!("seed {seed}: {:?} for {expected:?}, {p:?} {lists:?} {group:?} {by:?}", found[0].flow_rates);
+        }
+        compared += usize::from(!differs);
+        assert!(!differs, "seed {seed}");
+    }
+    println!("{compared} compared, {refused} refused");
+    assert!(compared >= 500 && refused <= 60, "{compared} compared, {refused} refused");
+}
+
 /// Numbers in 0..1 without a pattern.
 struct Numbers(u64);
 
@@ -252,11 +454,11 @@ fn solved(problem: &Problem) -> [Vec<f64>; 3] {
     [solution.flow_rates, solution.prices, vec![solution.objective]]
 }
 
-/// The largest difference, as a part of the largest entry; entries that are NaN are not compared.
+/// The largest difference, as a part of the largest entry; ∞ where one is NaN.
 fn error(found: &[f64], expected: &[f64]) -> f64 {
     let most = expected.iter().fold(1e-4f64, |most, value| most.max(value.abs()));
     let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs() / most);
-    differences.fold(0.0, f64::max)
+    differences.fold(0.0, |most, error| if error.is_nan() { f64::INFINITY } else { most.max(error) })
 }
 
 /// Every problem is compared with those that are solved a little to either side of it.

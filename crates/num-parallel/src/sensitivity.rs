@@ -14,8 +14,8 @@ use crate::many::pool;
 /// the problems, one that has none with its error, and do not depend on `threads`.
 ///
 /// # Errors
-/// [`Error::Threads`](netnum_core::Error::Threads). What is wrong with a problem, a solution or a function is in its own
-/// result: see [`Sensitivity::new`] and [`Sensitivity::reverse`].
+/// [`Error::Threads`](netnum_core::Error::Threads). What is wrong with a problem, a solution or a function is in its
+/// own result: see [`Sensitivity::new`] and [`Sensitivity::reverse`].
 ///
 /// ```
 /// use std::num::NonZeroUsize;

@@ -73,6 +73,14 @@ impl ParameterChange {
                 format!("link {link} has failed (capacity 0), and its flows come back at once with any capacity");
             return Err(Error::NotDifferentiable { what });
         }
+        let closed = |(place, change): (usize, &f64), cap: f64, what: &str| match *change != 0.0 && cap == 0.0 {
+            true => Err(Error::NotDifferentiable { what: format!("{what} {place} has a cap of 0, which closes it") }),
+            false => Ok(()),
+        };
+        let mut caps = self.rate_caps.iter().enumerate();
+        caps.try_for_each(|change| closed(change, problem.rate_cap(change.0), "path"))?;
+        let mut caps = self.flow_caps.iter().enumerate();
+        caps.try_for_each(|change| closed(change, problem.flow_cap(change.0), "flow"))?;
         for name in ParameterName::ALL {
             let lacks = |flow: usize| {
                 let (utility, place) = problem.utility(flow);

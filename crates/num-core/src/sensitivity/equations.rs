@@ -6,37 +6,48 @@
 //! ```
 //!
 //! By the proximal method of multipliers, each round of which solves with H + Θ⁻¹ and −D in the diagonal for what is
-//! left of the right-hand side. Θ⁻¹ = 1e−3 σ_f only for flows with several paths, D is 1e−8 of the matrix's diagonal.
-//! Two rounds are exact to rounding, as a rule; a factor of earlier weights costs a few more. Where the equations have
-//! no solution (a right-hand side that asks for a part of the split or of the prices that is not unique), the rounds
+//! left of the right-hand side. Θ⁻¹ only for paths of flows with several: 1e−3 of Σ_l s_l over the path's active links,
+//! 1/s_l = Σ 1/σ over what moves there. D is 1e−8 of the matrix's diagonal. Two rounds are exact to rounding, as a rule;
+//! a factor of earlier weights costs a few more. What the equations themselves leave is computed at the end, every row
+//! compared with its own terms: where it is no rounding, the solution is refused. Where the equations have no solution (a right-hand side that asks for a part of the split or of the prices that is not unique), the rounds
 //! drift by a constant step, which is taken out: that is the solution for the projected right-hand side.
 
 use std::ops::Range;
 
 use super::active_set::ActiveSet;
+use crate::error::{Error, Result};
+use crate::interrupt;
 use crate::presolve::Presolved;
 use crate::solve::routing_matrix::RoutingMatrix;
 use crate::solve::system::{ABSENT, Accuracy, System};
 
-/// Θ⁻¹ per σ, and D per diagonal entry.
+/// Θ⁻¹ per stiffness, and D per diagonal entry.
 pub(super) const PROXIMAL: f64 = 1e-3;
 const RAISED: f64 = 1e-8;
 /// Factor on the diagonal of a link that is not active, which takes it out of the system.
 const OUT: f64 = 1e16;
 /// Relative accuracy of a round without a factor, and of one with a factor that it computed itself.
 const ACCURACY: Accuracy = Accuracy { without_factor: 1e-9, with_factor: 1e-9 };
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 200;
+/// Rounds after which steps that are nearly the same drift.
+const MANY: usize = 12;
 /// Rounds end when the next one would change no more than this part of the solution.
 const CHANGE: f64 = 1e-14;
 /// Steps that shrink by no more than this factor, and differ by no more than this part of them, drift.
 const CONSTANT: f64 = 0.1;
 const SAME: f64 = 1e-12;
-/// The same after the last round.
+/// The same after many rounds.
 const NEARLY_SAME: f64 = 1e-4;
 /// A last step that is no more than this part of the solution is rounding and no drift.
 const DRIFT: f64 = 1e-7;
 /// The same of a drift, as a part of its largest entry: D over rounding.
 pub(super) const NOISE: f64 = 1e-6;
+/// A row that is left with more than this part of its terms is not solved; terms below that part of the largest are
+/// rounding.
+const SOLVED: f64 = 1e-9;
+const NOTHING: f64 = 1e-12;
+/// A direction of drift is one that changes nothing, to this part of its terms.
+const NULL: f64 = 1e-6;
 /// The matrix is factorized where active links, cubed, are no more than this per crossing: about where O(links³) costs
 /// as much as the conjugate gradients of one right-hand side.
 const CUBED_PER_CROSSING: f64 = 1e4;
@@ -54,6 +65,8 @@ pub(super) struct Equations {
     active: Vec<bool>,
     /// Whether an active link has no path that moves *(derived)*.
     any_free_price: bool,
+    /// 1/s of every link, where flows have several paths *(derived)*.
+    softness: Vec<f64>,
     scratch: Scratch,
 }
 
@@ -103,6 +116,7 @@ impl Equations {
             moves: vec![false; paths],
             active: vec![false; links],
             any_free_price: false,
+            softness: vec![0.0; links],
             scratch: Scratch {
                 left: vec![0.0; paths],
                 step: vec![0.0; paths],
@@ -119,8 +133,8 @@ impl Equations {
 
     /// Takes an active set, and σ of every flow.
     pub(super) fn set(&mut self, problem: &Presolved, active: &ActiveSet, curvatures: &[f64]) {
-        self.set_weights(problem, active, curvatures);
         self.active.copy_from_slice(&active.links);
+        self.set_weights(problem, active, curvatures);
         let System { routing, weights, diagonal, multipath, .. } = &mut self.system;
         diagonal.fill(0.0);
         multipath.add_diagonal(routing, weights, diagonal);
@@ -139,18 +153,33 @@ impl Equations {
 
     /// Takes σ of every flow, of an active set that is taken already: the factor stays that of the earlier σ.
     pub(super) fn set_weights(&mut self, problem: &Presolved, active: &ActiveSet, curvatures: &[f64]) {
-        let System { weights, multipath, .. } = &mut self.system;
         for (flow, &curvature) in curvatures.iter().enumerate() {
-            let (own, held, number) = (problem.paths_of(flow), active.holds(flow), self.several[flow]);
+            let held = active.holds(flow);
             self.stiffness[flow] = if held { 0.0 } else { curvature };
-            let weight = if number == ABSENT { 1.0 } else { 1.0 / PROXIMAL } / curvature;
-            for path in own {
+            for path in problem.paths_of(flow) {
                 self.moves[path] = active.moves(problem, flow, path);
-                weights[path] = if self.moves[path] { weight } else { 0.0 };
+                self.system.weights[path] = if self.moves[path] && !held { curvature.recip() } else { 0.0 };
             }
-            if number != ABSENT {
-                multipath.set(number as usize, if held { f64::INFINITY } else { curvature }, weights);
+        }
+        if problem.is_single_path() {
+            return;
+        }
+        let Self { system, softness, .. } = self;
+        let System { routing, weights, multipath, .. } = system;
+        softness.fill(0.0);
+        routing.scatter(0..weights.len(), weights, softness);
+        for (flow, &curvature) in curvatures.iter().enumerate().filter(|(flow, _)| self.several[*flow] != ABSENT) {
+            for path in problem.paths_of(flow) {
+                let crossed = problem.paths.links(path).iter().map(|&link| link as usize);
+                let stiffness: f64 = crossed
+                    .filter(|&link| self.active[link] && softness[link] > 0.0)
+                    .map(|link| softness[link].recip())
+                    .sum();
+                let resisted = PROXIMAL * if stiffness > 0.0 { stiffness } else { curvature };
+                weights[path] = if self.moves[path] { resisted.recip() } else { 0.0 };
             }
+            let curvature = if active.holds(flow) { f64::INFINITY } else { curvature };
+            multipath.set(self.several[flow] as usize, curvature, weights);
         }
     }
 
@@ -166,7 +195,16 @@ impl Equations {
     }
 
     /// Solves for a and g, from rates of paths that do not move (and of held flows in all) as they are to be.
-    pub(super) fn solve(&mut self, problem: &Presolved, forces: &[f64], targets: &[f64], start: Vec<f64>) -> Solved {
+    ///
+    /// # Errors
+    /// [`Error::NoSensitivity`] where rounding leaves nothing of the solution; [`Error::Stopped`].
+    pub(super) fn solve(
+        &mut self,
+        problem: &Presolved,
+        forces: &[f64],
+        targets: &[f64],
+        start: Vec<f64>,
+    ) -> Result<Solved> {
         let links = targets.len();
         let (mut rates, mut prices, mut drift) = (start, vec![0.0; links], Vec::new());
         for flow in 0..problem.flows() {
@@ -178,7 +216,9 @@ impl Equations {
         }
         let given = largest(targets).max(largest(forces));
         let mut before = f64::INFINITY;
+        let mut drifts = [false; 2];
         for round in 1..=ROUNDS {
+            interrupt::check()?;
             let Scratch { excess, .. } = &mut self.scratch;
             excess.iter_mut().zip(targets).for_each(|(excess, target)| *excess = -target);
             self.system.routing.scatter(0..rates.len(), &rates, excess);
@@ -193,8 +233,14 @@ impl Equations {
                 break;
             }
             let differs = distance(step, &last.0).max(distance(price_step, &last.1));
-            let same = if round < ROUNDS { SAME } else { NEARLY_SAME };
-            if changed > CONSTANT * before && differs <= same * changed {
+            let same = if round < MANY { SAME } else { NEARLY_SAME };
+            let moves = [
+                largest(step) > DRIFT * largest(&rates).max(largest(targets)),
+                largest(price_step) > DRIFT * largest(&prices).max(largest(forces)),
+            ];
+            if changed > CONSTANT * before && differs <= same * changed && self.changes_nothing(problem, moves) {
+                drifts = moves;
+                let Scratch { step, price_step, .. } = &self.scratch;
                 let count = round as f64;
                 rates.iter_mut().zip(&*step).for_each(|(rate, step)| *rate -= count * step);
                 prices.iter_mut().zip(&*price_step).for_each(|(price, step)| *price -= count * step);
@@ -206,10 +252,102 @@ impl Equations {
                 break;
             }
             before = changed;
+            let Scratch { step, price_step, last, .. } = &mut self.scratch;
             last.0.copy_from_slice(step);
             last.1.copy_from_slice(price_step);
         }
-        Solved { rates, prices, drift }
+        interrupt::check()?;
+        if !self.is_solved(problem, forces, targets, (&rates, &prices), drifts) {
+            let what = "a solution at which the equations of the derivative are singular to rounding".into();
+            return Err(Error::NoSensitivity { what, instead: "the equations are too badly scaled" });
+        }
+        Ok(Solved { rates, prices, drift })
+    }
+
+    /// Whether the last step is in the null space of the equations, its parts that are no rounding: it changes no rate of
+    /// a flow, no load and no price of a path.
+    fn changes_nothing(&self, problem: &Presolved, [rates_move, prices_move]: [bool; 2]) -> bool {
+        let Scratch { step, price_step, .. } = &self.scratch;
+        let (most, most_priced) = (largest(step), largest(price_step));
+        let (sums, _) = self.loads(step);
+        let of_links = (0..sums.len()).filter(|&link| self.active[link]);
+        let mut is_null = !rates_move || of_links.into_iter().all(|link| sums[link].abs() <= NULL * most);
+        for flow in 0..problem.flows() {
+            let own = problem.paths_of(flow);
+            let sum: f64 = step[own.clone()].iter().sum();
+            is_null &= !rates_move || self.stiffness[flow] == 0.0 || sum.abs() <= NULL * most;
+            let mut moving = own.filter(|&path| self.moves[path]);
+            is_null &= !prices_move
+                || moving.all(|path| {
+                    let crossed = problem.paths.links(path).iter().map(|&link| price_step[link as usize]);
+                    crossed.sum::<f64>().abs() <= NULL * most_priced
+                });
+        }
+        is_null
+    }
+
+    /// Σ and Σ|·| of the rates through every link.
+    fn loads(&self, rates: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (mut sums, mut sizes) = (vec![0.0; self.active.len()], vec![0.0; self.active.len()]);
+        self.system.routing.scatter(0..rates.len(), rates, &mut sums);
+        let magnitudes: Vec<f64> = rates.iter().map(|rate| rate.abs()).collect();
+        self.system.routing.scatter(0..rates.len(), &magnitudes, &mut sizes);
+        (sums, sizes)
+    }
+
+    /// Whether a solution satisfies every row of the equations without what regularizes them, relative to its own
+    /// terms; where it `drifts`, the rows that the last step is not part of.
+    fn is_solved(
+        &self,
+        problem: &Presolved,
+        forces: &[f64],
+        targets: &[f64],
+        (rates, prices): (&[f64], &[f64]),
+        [rates_drift, prices_drift]: [bool; 2],
+    ) -> bool {
+        let Scratch { step, price_step, .. } = &self.scratch;
+        let (stays, price_stays) = (NOTHING.sqrt() * largest(step), NOTHING.sqrt() * largest(price_step));
+        let (sums, sizes) = self.loads(rates);
+        let most = largest(&sizes).max(largest(targets));
+        let mut magnitudes = vec![0.0; rates.len()];
+        let mut path_prices = vec![0.0; rates.len()];
+        self.system.routing.gather(0..rates.len(), prices, &mut path_prices);
+        let absolute: Vec<f64> = prices.iter().map(|price| price.abs()).collect();
+        self.system.routing.gather(0..rates.len(), &absolute, &mut magnitudes);
+        let most_priced = largest(&magnitudes).max(largest(forces));
+        // Where prices drift, their differences have fewer digits.
+        let part = if prices_drift { NOISE } else { SOLVED };
+        let holds = |left: f64, terms: f64, rounding: f64| left.abs() <= part * terms + NOTHING * rounding;
+        // The rates of which forces and prices are the difference.
+        let mut opposed: Vec<f64> = (forces.iter().zip(&magnitudes).zip(&self.system.weights))
+            .map(|((force, price), weight)| (force.abs() + price) * weight)
+            .collect();
+        for own in (0..problem.flows()).map(|flow| problem.paths_of(flow)).filter(|own| own.len() > 1) {
+            opposed[own].iter_mut().for_each(|rate| *rate *= PROXIMAL);
+        }
+        let (opposed, _) = self.loads(&opposed);
+        let of_links = (0..sums.len()).filter(|&link| self.active[link]);
+        let mut is_solved =
+            of_links.filter(|&link| !(prices_drift && price_step[link].abs() > price_stays)).all(|link| {
+                let (left, terms) = (sums[link] - targets[link], sizes[link] + targets[link].abs());
+                holds(left, terms, most + opposed[link])
+            });
+        for flow in 0..problem.flows() {
+            let own = problem.paths_of(flow);
+            let total: f64 = rates[own.clone()].iter().sum();
+            let resisted = self.stiffness[flow] * total;
+            let moving = own.filter(|&path| self.moves[path] && !(rates_drift && step[path].abs() > stays));
+            let force = |path: usize| forces[path] - path_prices[path];
+            let rounding = most_priced + self.stiffness[flow] * most;
+            // What holds a flow is the same for all its paths.
+            let is_held = self.stiffness[flow] == 0.0;
+            let (count, sum) = moving.clone().fold((0.0, 0.0), |(count, sum), path| (count + 1.0, sum + force(path)));
+            let level = if is_held && count > 0.0 { sum / count } else { resisted };
+            is_solved &= moving
+                .into_iter()
+                .all(|path| holds(force(path) - level, forces[path].abs() + magnitudes[path] + level.abs(), rounding));
+        }
+        is_solved
     }
 
     /// One round: from what is left of the forces, and the excess of the loads, to the step, and what is left then.
@@ -252,17 +390,20 @@ impl Equations {
     }
 
     /// Links whose prices are not unique: they are full by the same flows.
-    pub(super) fn tied(&mut self, problem: &Presolved) -> Vec<u32> {
+    ///
+    /// # Errors
+    /// Those of [`solve`](Self::solve).
+    pub(super) fn tied(&mut self, problem: &Presolved) -> Result<Vec<u32>> {
         // A null vector v leaves a pivot of at most D |v|²/v_i².
         let independent = self.system.smallest_pivot().is_some_and(|pivot| pivot > INDEPENDENT);
         if independent && !self.any_free_price {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         // Numbers without a pattern, so that no dependent links are changed in a way that suits all of them.
         let targets: Vec<f64> =
             (1..=self.active.len()).map(|i| 0.5 + (i as f64 * 0.618_033_988_749_895).fract()).collect();
         let paths = self.moves.len();
-        self.solve(problem, &vec![0.0; paths], &targets, vec![0.0; paths]).drifting()
+        Ok(self.solve(problem, &vec![0.0; paths], &targets, vec![0.0; paths])?.drifting())
     }
 }
 

@@ -37,26 +37,16 @@ impl Multipliers {
         Self { prices, path_prices, jumps: BTreeSet::new(), gain: 0.0 }
     }
 
-    /// Follows the drift of the prices to the first multiplier that is 0 there, which is then weakly active; those that
-    /// have become positive are not any more. `None` where there is none.
-    fn follow(
-        &mut self,
-        of: &Sensitivity,
-        right: &Right,
-        active: &ActiveSet,
-        solved: &Solved,
-        weak: &mut Vec<Weak>,
-    ) -> Option<Weak> {
+    /// Follows the drift of the prices to the first multiplier that is 0 there. `None` where there is none.
+    fn follow(&mut self, of: &Sensitivity, right: &Right, active: &ActiveSet, solved: &Solved) -> Option<Weak> {
         let (presolved, point, drift) = (&of.presolved, &of.point, &solved.drift);
         let mut by = vec![0.0; self.path_prices.len()];
         of.equations.routing().gather(0..by.len(), drift, &mut by);
-        let (mut nearest, mut leaves, mut rising) = (f64::INFINITY, None, Vec::new());
+        let (mut nearest, mut leaves) = (f64::INFINITY, None);
         // Prices of paths that move stay equal: a difference is rounding.
         let least = NOISE * drift.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         let mut look = |weak: Weak, multiplier: f64, change: f64| {
-            if change > least {
-                rising.push(weak);
-            } else if change < -least && multiplier.max(0.0) / -change < nearest {
+            if change < -least && multiplier.max(0.0) / -change < nearest {
                 (nearest, leaves) = (multiplier.max(0.0) / -change, Some(weak));
             }
         };
@@ -91,16 +81,16 @@ impl Multipliers {
                 self.jumps.insert(link);
             }
             self.path_prices.iter_mut().zip(&by).for_each(|(price, by)| *price += nearest * by);
-            weak.retain(|weak| !rising.contains(weak));
         } else {
             self.gain = 0.0;
         }
-        if let Some(leaves) = leaves
-            && !weak.contains(&leaves)
-        {
-            weak.push(leaves);
-        }
         leaves
+    }
+
+    /// The point with these prices.
+    fn point(&self, of: &Point, active: &ActiveSet) -> Point {
+        let (prices, path_prices) = (self.prices.clone(), self.path_prices.clone());
+        Point { prices, path_prices, active: active.clone(), ..of.clone() }
     }
 }
 
@@ -135,16 +125,22 @@ impl Sensitivity {
         let mut right = self.right(change);
         let (mut active, mut weak) = (self.point.active.clone(), self.weak.clone());
         let mut multipliers = Multipliers::new(&self.point);
-        let mut solved = self.solve_for(&right, &active);
+        let mut solved = self.solve_for(&right, &active)?;
         let mut failure = None;
         for number in 0.. {
             let mut breaks = if solved.drift.is_empty() {
                 self.violated(&right, &active, &weak, &solved)
             } else {
-                let leaves = multipliers.follow(self, &right, &active, &solved, &mut weak);
+                let leaves = multipliers.follow(self, &right, &active, &solved);
                 right.objective += multipliers.gain;
                 match leaves {
-                    Some(leaves) => vec![leaves],
+                    Some(leaves) => {
+                        weak = multipliers.point(&self.point, &active).weak(&self.presolved);
+                        if !weak.contains(&leaves) {
+                            weak.push(leaves);
+                        }
+                        vec![leaves]
+                    }
                     None => {
                         failure = Some(self.tie(&solved.drifting()));
                         break;
@@ -166,7 +162,13 @@ impl Sensitivity {
             }
             interrupt::check()?;
             self.equations.set(&self.presolved, &active, &self.point.curvatures);
-            solved = self.solve_for(&right, &active);
+            match self.solve_for(&right, &active) {
+                Ok(found) => solved = found,
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            }
         }
         if active != self.point.active {
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
@@ -174,15 +176,58 @@ impl Sensitivity {
         if let Some(error) = failure {
             return Err(error);
         }
-        if !multipliers.jumps.is_empty() && self.problem.has_rate_caps() && self.problem.has_flow_caps() {
-            let links: Vec<u32> = multipliers.jumps.iter().map(|&link| link as u32).collect();
-            return Err(self.tie(&links));
+        if !multipliers.point(&self.point, &active).is_optimal(&self.presolved) {
+            let what = format!("the side that was found is not optimal where {}", kink::describe(&self.kinks));
+            return Err(Error::NotDifferentiable { what });
         }
+        self.check_held(&right, &active, &solved)?;
+        self.check_equal_bounds(change, &right, &solved)?;
         let mut outcome = self.outcome(change, &right, &solved);
         for &link in &multipliers.jumps {
             outcome.prices[self.presolved.links[link] as usize] = f64::NAN;
         }
         Ok(outcome)
+    }
+
+    /// Refuses a change after which a held flow with several paths is not where it is held, as none of its paths moves.
+    fn check_held(&self, right: &Right, active: &ActiveSet, solved: &Solved) -> Result<()> {
+        for flow in (0..right.bounds.len()).filter(|&flow| active.holds(flow)) {
+            let own = self.presolved.paths_of(flow);
+            let total: f64 = solved.rates[own.clone()].iter().sum();
+            let terms: f64 = solved.rates[own.clone()].iter().map(|rate| rate.abs()).sum();
+            let bound = right.bounds[flow];
+            if own.len() > 1 && (total - bound).abs() > ROUNDING * (terms + bound.abs()) {
+                let flow = self.presolved.original_flows[flow];
+                let what = format!("flow {flow} is at its cap and all its paths at theirs or at 0");
+                return Err(Error::NotDifferentiable { what });
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a change after which another of a flow's equal bounds would hold it.
+    fn check_equal_bounds(&self, change: &ParameterChange, right: &Right, solved: &Solved) -> Result<()> {
+        let (presolved, point) = (&self.presolved, &self.point);
+        for flow in 0..presolved.flows() {
+            if !kink::has_equal_bounds(&self.problem, presolved, point, flow) {
+                continue;
+            }
+            let (own, caller) = (presolved.paths_of(flow), presolved.original_flows[flow] as usize);
+            let total: f64 = solved.rates[own.clone()].iter().sum();
+            let terms: f64 = solved.rates[own.clone()].iter().map(|rate| rate.abs()).sum();
+            let cap = match own.len() {
+                1 => right.caps[own.start],
+                _ => entry(&change.flow_caps, caller) / presolved.units.rate,
+            };
+            let is_saturated = (point.saturation(presolved, flow) - point.flow_rates[flow]).abs()
+                <= polish::WEAK * point.flow_rates[flow];
+            let least = ROUNDING * (terms + cap.abs());
+            if total > cap + least || is_saturated && (total > least || cap > least) {
+                let what = kink::describe(&[super::Kink::Flow(caller)]);
+                return Err(Error::NotDifferentiable { what });
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn tie(&self, links: &[u32]) -> Error {
@@ -261,7 +306,7 @@ impl Sensitivity {
             && caps.binary_search_by_key(&flow, |&(flow, _)| flow).is_ok_and(|place| caps[place].1 == bound)
     }
 
-    fn solve_for(&mut self, right: &Right, active: &ActiveSet) -> Solved {
+    fn solve_for(&mut self, right: &Right, active: &ActiveSet) -> Result<Solved> {
         let presolved = &self.presolved;
         let mut start = vec![0.0; right.forces.len()];
         for flow in 0..presolved.flows() {
@@ -284,11 +329,6 @@ impl Sensitivity {
             return Vec::new();
         }
         let (presolved, point, routing) = (&self.presolved, &self.point, self.equations.routing());
-        let most = |values: &[f64]| values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-        let rates_most =
-            most(&solved.rates).max(most(&right.capacities)).max(most(&right.caps)).max(most(&right.bounds));
-        let prices_most = most(&solved.prices).max(most(&right.forces));
-        let (in_rates, in_prices) = (ROUNDING * rates_most, ROUNDING * prices_most);
         let (mut loads, mut prices) = (vec![0.0; presolved.capacities.len()], vec![0.0; solved.rates.len()]);
         routing.scatter(0..prices.len(), &solved.rates, &mut loads);
         routing.gather(0..prices.len(), &solved.prices, &mut prices);
@@ -301,17 +341,42 @@ impl Sensitivity {
             let held = if moves { polish::level(presolved, active, flow, &prices) } else { None };
             held.unwrap_or_else(|| marginal(flow))
         };
+        // Rounding, of a flow or a link: relative to the largest change, and to the largest relative change.
+        let least = |found: f64, relative: f64, scale: f64| ROUNDING * found.min(relative * scale);
+        let (mut most, mut most_relative) = (0.0f64, 0.0f64);
+        let (mut most_priced, mut most_priced_relative) = (0.0f64, 0.0f64);
+        let scales = point.price_scales(presolved);
+        for (link, scale) in scales.iter().enumerate() {
+            let (change, price) = (right.capacities[link].abs(), solved.prices[link].abs());
+            most = most.max(change);
+            most_relative = most_relative.max(change / presolved.capacities[link]);
+            most_priced = most_priced.max(price);
+            most_priced_relative = most_priced_relative.max(price / scale);
+        }
+        for flow in 0..presolved.flows() {
+            for path in presolved.paths_of(flow) {
+                let change = solved.rates[path].abs().max(right.caps[path].abs()).max(right.bounds[flow].abs());
+                most = most.max(change);
+                most_relative = most_relative.max(change / point.flow_rates[flow]);
+                most_priced = most_priced.max(right.forces[path].abs());
+                most_priced_relative = most_priced_relative.max(right.forces[path].abs() / point.marginals[flow]);
+            }
+        }
+        let in_flow = |flow: usize| least(most, most_relative, point.flow_rates[flow]);
+        let in_price = |flow: usize| least(most_priced, most_priced_relative, point.marginals[flow]);
         let breaks = |weak: &Weak| match (*weak, active.is_active(*weak)) {
-            (Weak::Link(link), true) => solved.prices[link] < -in_prices,
-            (Weak::Link(link), false) => loads[link] > right.capacities[link] + in_rates,
-            (Weak::Zero { flow, path }, true) => prices[path] - level(flow) < -in_prices,
-            (Weak::Zero { path, .. }, false) => solved.rates[path] < -in_rates,
-            (Weak::Cap { flow, path }, true) => level(flow) - prices[path] < -in_prices,
-            (Weak::Cap { path, .. }, false) => solved.rates[path] > right.caps[path] + in_rates,
-            (Weak::Flow { flow, .. }, true) => marginal(flow) - level(flow) < -in_prices,
-            (Weak::Flow { flow, .. }, false) => total(flow) > right.bounds[flow] + in_rates,
-            (Weak::Above { flow, .. }, true) => level(flow) - marginal(flow) < -in_prices,
-            (Weak::Above { flow, .. }, false) => total(flow) < -in_rates,
+            (Weak::Link(link), true) => solved.prices[link] < -least(most_priced, most_priced_relative, scales[link]),
+            (Weak::Link(link), false) => {
+                loads[link] - right.capacities[link] > least(most, most_relative, presolved.capacities[link])
+            }
+            (Weak::Zero { flow, path }, true) => prices[path] - level(flow) < -in_price(flow),
+            (Weak::Zero { flow, path }, false) => solved.rates[path] < -in_flow(flow),
+            (Weak::Cap { flow, path }, true) => level(flow) - prices[path] < -in_price(flow),
+            (Weak::Cap { flow, path }, false) => solved.rates[path] > right.caps[path] + in_flow(flow),
+            (Weak::Flow { flow, .. }, true) => marginal(flow) - level(flow) < -in_price(flow),
+            (Weak::Flow { flow, .. }, false) => total(flow) > right.bounds[flow] + in_flow(flow),
+            (Weak::Above { flow, .. }, true) => level(flow) - marginal(flow) < -in_price(flow),
+            (Weak::Above { flow, .. }, false) => total(flow) < -in_flow(flow),
         };
         weak.iter().filter(|weak| breaks(weak)).copied().collect()
     }

@@ -1,6 +1,7 @@
 //! Where the optimum is not differentiable.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::fmt;
 
 use super::active_set::Weak;
@@ -12,11 +13,11 @@ use crate::problem::Problem;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kink {
-    /// A link that is full at price 0.
+    /// A link that is full at price 0, or whose price is not unique, or that has failed.
     Link(usize),
-    /// A path that is about to be used, or at a cap that costs nothing.
+    /// A path that is about to be used, or at a cap that costs nothing or is 0.
     Path(usize),
-    /// A flow at a cap or a breakpoint of its utility that costs nothing.
+    /// A flow at a cap or a breakpoint of its utility that costs nothing, at two equal bounds, or with a cap of 0.
     Flow(usize),
 }
 
@@ -35,30 +36,58 @@ pub enum AtKink {
 impl fmt::Display for Kink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Link(link) => write!(f, "link {link} is full at price 0"),
-            Self::Path(path) => write!(f, "path {path} is at 0 or at its cap with a multiplier of 0"),
-            Self::Flow(flow) => write!(f, "flow {flow} is at its cap or a breakpoint with a multiplier of 0"),
+            Self::Link(link) => write!(f, "link {link} is full at price 0, or has failed"),
+            Self::Path(path) => {
+                write!(f, "path {path} is at 0 or at its cap with a multiplier of 0, or has a cap of 0")
+            }
+            Self::Flow(flow) => {
+                write!(f, "flow {flow} is at its cap or a breakpoint with a multiplier of 0, or has a cap of 0")
+            }
         }
     }
 }
 
-/// Those of the weakly active constraints, and of flows whose two caps are equal.
-pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: &[Weak]) -> Vec<Kink> {
+/// Those of the weakly active constraints, of links whose prices are not unique, of flows at two equal bounds, and of
+/// failed links and caps of 0, which any increase opens; each once.
+pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: &[Weak], tied: &[u32]) -> Vec<Kink> {
     let by_caller = |weak: &Weak| match *weak {
         Weak::Link(link) => Kink::Link(presolved.links[link] as usize),
         Weak::Zero { path, .. } | Weak::Cap { path, .. } => Kink::Path(presolved.original_paths[path] as usize),
         Weak::Flow { flow, .. } | Weak::Above { flow, .. } => Kink::Flow(presolved.original_flows[flow] as usize),
     };
     let mut kinks: Vec<Kink> = weak.iter().map(by_caller).collect();
+    kinks.extend(tied.iter().map(|&link| Kink::Link(presolved.links[link as usize] as usize)));
     for flow in 0..presolved.flows() {
         let (own, caller) = (presolved.paths_of(flow), presolved.original_flows[flow] as usize);
         let path = presolved.original_paths[own.start] as usize;
         let caps = (problem.rate_cap(path), problem.flow_cap(caller));
-        if own.len() == 1 && point.active.is_at_cap(own.start) && smaller_cap(caps.0, caps.1) == Ordering::Equal {
+        let is_capped_twice =
+            own.len() == 1 && point.active.is_at_cap(own.start) && smaller_cap(caps.0, caps.1) == Ordering::Equal;
+        if is_capped_twice || has_equal_bounds(problem, presolved, point, flow) {
             kinks.push(Kink::Flow(caller));
         }
     }
+    let mut is_crossed = vec![false; problem.links()];
+    problem.paths().indices().iter().for_each(|&link| is_crossed[link as usize] = true);
+    let failed = |&link: &usize| is_crossed[link] && problem.capacities()[link] == 0.0;
+    kinks.extend((0..problem.links()).filter(failed).map(Kink::Link));
+    kinks.extend((0..problem.paths().len()).filter(|&path| problem.rate_cap(path) == 0.0).map(Kink::Path));
+    kinks.extend((0..problem.flows()).filter(|&flow| problem.flow_cap(flow) == 0.0).map(Kink::Flow));
+    let mut seen = HashSet::new();
+    kinks.retain(|kink| seen.insert(*kink));
     kinks
+}
+
+/// Whether a flow is at its cap, which its other bounds equal and hide: the caps of its paths, or its saturation.
+pub(super) fn has_equal_bounds(problem: &Problem, presolved: &Presolved, point: &Point, flow: usize) -> bool {
+    let (caller, rate) = (presolved.original_flows[flow] as usize, point.flow_rates[flow]);
+    let own = presolved.paths_of(flow);
+    let cap = problem.flow_cap(caller) / presolved.units.rate;
+    let is_near = |bound: f64| (bound - rate).abs() <= WEAK * rate;
+    let capped: f64 = own.clone().map(|path| presolved.caps[path]).sum();
+    let saturation = point.saturation(presolved, flow);
+    let cap = if own.len() == 1 { presolved.caps[own.start] } else { cap };
+    is_near(cap) && (is_near(saturation) || own.len() > 1 && is_near(capped))
 }
 
 /// Whether the cap of a path is less than the cap of its flow, or greater.

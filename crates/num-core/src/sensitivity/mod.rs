@@ -24,11 +24,12 @@
 //! - **Ties.** Links that are full by the same flows, or by flows at caps, have prices that are not unique. A change of
 //!   their capacities chooses those of least Σ p dc + Σ v dr + Σ t dd, to which the dual simplex method goes; rates
 //!   follow one-sided, and prices that jump are NaN. `reverse` refuses, or counts such links alike.
-//! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ σ_f Σ_{p∈f} dx_p² is
-//!   taken; where prices are not, the one of least norm that is scaled by the diagonal of the matrix.
-//! - **Limits.** Ties are refused where paths and flows have caps. There, kinks of flows with several paths may get no
-//!   side, or a wrong one. Where the rate is at a point at which a bandwidth function bends without a flat piece, the
-//!   derivative is that to one side.
+//! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ s_p dx_p² is taken, s_p
+//!   being the stiffness of the network along the path (`equations.rs`); where prices are not, the one of least norm that is scaled by the diagonal of the matrix.
+//! - **Limits.** The one-sided optimality conditions of every forward product are checked over all constraints that
+//!   hold, and so are the equations without what regularizes them: what fails is refused with an error. So is a change
+//!   that decides which of two equal bounds holds a flow with several paths. Where the rate is at a point at which a
+//!   bandwidth function bends without a flat piece, the derivative is that to one side.
 //! - **Cost.** Two to three Newton steps with one factorization, or none where active links are many; two to three
 //!   rounds per product, each a scatter, a gather and a solve with the factor.
 //!
@@ -87,8 +88,8 @@ pub struct Sensitivity {
     weak: Vec<Weak>,
     kinks: Vec<Kink>,
     equations: Equations,
-    /// Full links whose prices are not unique, once they were looked for; by their numbers here.
-    tied: Option<Vec<u32>>,
+    /// Full links whose prices are not unique, by their numbers here.
+    tied: Vec<u32>,
 }
 
 impl Sensitivity {
@@ -112,20 +113,31 @@ impl Sensitivity {
             let what = format!("a solution that is not certified (its status is {:?})", solution.status.name());
             return refuse(what, "solve to \"optimal\" first: a larger tol or more iterations");
         }
+        if solution.rates.iter().chain(&solution.prices).any(|value| !value.is_finite()) {
+            return refuse("a solution whose rates or prices are not finite".into(), "solve the problem");
+        }
         problem.check_rates(&solution.rates)?;
         problem.check_prices(&solution.prices)?;
         let presolved = Arc::new(Presolved::new(problem)?);
         let mut equations = Equations::new(&presolved);
         let mut point = Point::refined(problem, &presolved, solution, &mut equations)?;
         let weak = point.weak(&presolved);
-        let kinks = kink::of(problem, &presolved, &point, &weak);
+        let tied = match equations.tied(&presolved) {
+            // What cannot be told counts as tied.
+            Err(Error::NoSensitivity { .. }) => {
+                let links = 0..point.active.links.len() as u32;
+                links.filter(|&link| point.active.links[link as usize]).collect()
+            }
+            tied => tied?,
+        };
+        let kinks = kink::of(problem, &presolved, &point, &weak, &tied);
         // Flows of one block differ in the values of their parameters only.
         let has = |name: &ParameterName| {
             let of_first = |block: &Block| block.utility.log_marginal_slope(0, *name, 1.0);
             problem.blocks().iter().any(|block| !block.flows.is_empty() && of_first(block).is_some())
         };
         let parameters = ParameterName::ALL.into_iter().filter(has).collect();
-        Ok(Self { problem: problem.clone(), parameters, presolved, point, weak, kinks, equations, tied: None })
+        Ok(Self { problem: problem.clone(), parameters, presolved, point, weak, kinks, equations, tied })
     }
 
     /// Where the optimum is not differentiable: constraints that hold with a multiplier of 0.

@@ -32,12 +32,15 @@ const NEAR: f64 = 1e-2;
 pub(super) const WEAK: f64 = 1e-7;
 /// The largest KKT residual of the refined point.
 const CERTIFIED: f64 = 1e-6;
+/// The rounding of a multiplier of the last active set, relative: a drift has six digits.
+const MULTIPLIER: f64 = 1e-5;
 /// Relative distance below a breakpoint at which U' is taken.
 const BELOW: f64 = 1e-9;
 /// The KKT residual to which the interior point solves where Newton's method does not converge.
 const TOLERANCE: f64 = 1e-9;
 
 /// Rates and prices in natural units, with their active set.
+#[derive(Clone)]
 pub(super) struct Point {
     pub(super) rates: Vec<f64>,
     pub(super) prices: Vec<f64>,
@@ -187,7 +190,7 @@ impl Point {
     }
 
     /// With what the price of a link is compared: the least of max(q_p, U') over the paths through it.
-    fn price_scales(&self, problem: &Presolved) -> Vec<f64> {
+    pub(super) fn price_scales(&self, problem: &Presolved) -> Vec<f64> {
         let mut scales = vec![f64::INFINITY; problem.capacities.len()];
         for flow in 0..problem.flows() {
             for path in problem.paths_of(flow) {
@@ -255,7 +258,7 @@ impl Point {
     fn correct(&mut self, problem: &Presolved, rates_before: &[f64]) -> bool {
         let before = self.active.clone();
         let scales = self.price_scales(problem);
-        for (link, &scale) in scales.iter().enumerate() {
+        for (link, scale) in scales.iter().enumerate() {
             if self.active.links[link] && self.prices[link] < -ROUNDING * scale {
                 self.active.links[link] = false;
                 self.prices[link] = 0.0;
@@ -316,6 +319,40 @@ impl Point {
         fall.map_or(f64::NEG_INFINITY, |(_, fall)| self.marginals[flow] - fall)
     }
 
+    /// The rate that saturates the utility of a flow, whatever its caps.
+    pub(super) fn saturation(&self, problem: &Presolved, flow: usize) -> f64 {
+        let (block, mut found) = (block_of(problem, flow), [0.0]);
+        let place = flow - block.flows.start;
+        block.utility.saturation_into(place..place + 1, &mut found);
+        found[0]
+    }
+
+    /// Whether the prices are multipliers of the rates with this active set: all to the right side of 0, and those of
+    /// what is not active 0.
+    pub(super) fn is_optimal(&self, problem: &Presolved) -> bool {
+        let scales = self.price_scales(problem);
+        let links = self.prices.iter().zip(&scales).zip(&self.active.links);
+        let mut is_optimal = links.fold(true, |is_optimal, ((&price, scale), active)| {
+            is_optimal && price >= -MULTIPLIER * scale && (*active || price <= MULTIPLIER * scale)
+        });
+        for flow in 0..problem.flows() {
+            let (marginal, level) = (self.marginals[flow], self.level(problem, flow));
+            let least = -MULTIPLIER * marginal;
+            if self.active.holds(flow) {
+                is_optimal &= marginal - level >= least && level - self.marginal_beyond(problem, flow) >= least;
+            }
+            for path in problem.paths_of(flow) {
+                let excess = self.path_prices[path] - level;
+                is_optimal &= match self.active.paths[path] {
+                    Place::Free => excess.abs() <= -least,
+                    Place::Zero => excess >= least,
+                    Place::Cap => -excess >= least,
+                };
+            }
+        }
+        is_optimal
+    }
+
     /// What a flow pays per rate on the paths that it uses.
     pub(super) fn level(&self, problem: &Presolved, flow: usize) -> f64 {
         let moving = level(problem, &self.active, flow, &self.path_prices);
@@ -326,7 +363,7 @@ impl Point {
     pub(super) fn weak(&mut self, problem: &Presolved) -> Vec<Weak> {
         let scales = self.price_scales(problem);
         let mut weak = Vec::new();
-        for (link, &scale) in scales.iter().enumerate() {
+        for (link, scale) in scales.iter().enumerate() {
             let (capacity, price) = (problem.capacities[link], self.prices[link]);
             if self.loads[link] >= capacity * (1.0 - WEAK) && price <= WEAK * scale {
                 weak.push(Weak::Link(link));

@@ -16,13 +16,11 @@ impl Sensitivity {
     pub fn reverse(&mut self, outcomes: &[OutcomeChange], at_kink: AtKink) -> Result<Vec<ParameterChange>> {
         outcomes.iter().try_for_each(|outcome| outcome.check(&self.problem))?;
         if at_kink == AtKink::Refuse {
+            if !self.tied.is_empty() {
+                return Err(self.tie(&self.tied));
+            }
             if !self.kinks.is_empty() {
                 return Err(Error::NotDifferentiable { what: kink::describe(&self.kinks) });
-            }
-            let tied = self.tied.take().unwrap_or_else(|| self.equations.tied(&self.presolved));
-            let tied = self.tied.insert(tied).clone();
-            if !tied.is_empty() {
-                return Err(self.tie(&tied));
             }
         }
         let before = self.point.active.clone();
@@ -32,7 +30,7 @@ impl Sensitivity {
             }
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         }
-        let found = outcomes.iter().map(|outcome| self.reverse_one(outcome)).collect();
+        let found = outcomes.iter().map(|outcome| self.reverse_one(outcome, at_kink)).collect();
         if self.point.active != before {
             self.point.active = before;
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
@@ -40,7 +38,7 @@ impl Sensitivity {
         found
     }
 
-    fn reverse_one(&mut self, outcome: &OutcomeChange) -> Result<ParameterChange> {
+    fn reverse_one(&mut self, outcome: &OutcomeChange, at_kink: AtKink) -> Result<ParameterChange> {
         interrupt::check()?;
         let (unit, price_unit) = (self.presolved.units.rate, self.presolved.units.price());
         let (problem, presolved, point) = (&self.problem, &self.presolved, &self.point);
@@ -55,7 +53,10 @@ impl Sensitivity {
             .collect();
         let targets: Vec<f64> =
             presolved.links.iter().map(|&link| entry(&outcome.prices, link as usize) * price_unit).collect();
-        let solved = self.equations.solve(presolved, &forces, &targets, vec![0.0; forces.len()]);
+        let solved = self.equations.solve(presolved, &forces, &targets, vec![0.0; forces.len()])?;
+        if at_kink == AtKink::Refuse && !solved.drift.is_empty() {
+            return Err(self.tie(&solved.drifting()));
+        }
         let mut found = ParameterChange {
             capacities: vec![0.0; problem.links()],
             rate_caps: vec![0.0; if problem.has_rate_caps() { problem.paths().len() } else { 0 }],

@@ -126,8 +126,8 @@ impl System {
         }
     }
 
-    /// Replaces a right-hand side by the solution with the last factor, which may be of earlier weights. Returns whether
-    /// there is one.
+    /// Replaces a right-hand side by the solution with the last factor, which may be of earlier weights. Returns
+    /// whether there is one.
     pub(crate) fn solve_by_factor(&mut self, right: &mut [f64]) -> bool {
         let Some(factor) = &mut self.factor else { return false };
         factor.solve(right);
