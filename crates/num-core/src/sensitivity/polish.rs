@@ -267,7 +267,7 @@ impl Point {
             }
             self.prices[link] = self.prices[link].max(0.0);
         }
-        for flow in 0..problem.flows() {
+        for (flow, &rate_before) in rates_before.iter().enumerate() {
             let (own, marginal, rate) = (problem.paths_of(flow), self.marginals[flow], self.flow_rates[flow]);
             let level = self.level(problem, flow);
             let any_free = own.clone().any(|path| self.active.paths[path] == Place::Free);
@@ -292,9 +292,8 @@ impl Point {
                 }
             } else if rate > problem.saturations[flow] * (1.0 + ROUNDING) {
                 self.active.flows[flow] = problem.saturations[flow];
-            } else if let Some((at, _)) = jumps(problem, flow)
-                .into_iter()
-                .find(|&(at, _)| rates_before[flow] != at && (rates_before[flow] < at) != (rate < at))
+            } else if let Some((at, _)) =
+                jumps(problem, flow).into_iter().find(|&(at, _)| rate_before != at && (rate_before < at) != (rate < at))
             {
                 // It has crossed a breakpoint, where it may have to stay.
                 self.active.flows[flow] = at;
