@@ -242,8 +242,8 @@ impl Equations {
                 drifts = moves;
                 let Scratch { step, price_step, .. } = &self.scratch;
                 let count = round as f64;
-                rates.iter_mut().zip(&*step).for_each(|(rate, step)| *rate -= count * step);
-                prices.iter_mut().zip(&*price_step).for_each(|(price, step)| *price -= count * step);
+                rates.iter_mut().zip(step).for_each(|(rate, step)| *rate -= count * step);
+                prices.iter_mut().zip(price_step).for_each(|(price, step)| *price -= count * step);
                 let least = DRIFT * given.max(largest(&prices)).max(largest(&rates));
                 let least = least.max(NOISE * largest(price_step));
                 if price_step.iter().any(|step| step.abs() > least) {

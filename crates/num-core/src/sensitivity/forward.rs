@@ -176,7 +176,7 @@ impl Sensitivity {
         if let Some(error) = failure {
             return Err(error);
         }
-        if !multipliers.point(&self.point, &active).is_optimal(&self.presolved) {
+        if !multipliers.point(&self.point, &active).is_optimal(&self.presolved, &self.point.active) {
             let what = format!("the side that was found is not optimal where {}", kink::describe(&self.kinks));
             return Err(Error::NotDifferentiable { what });
         }

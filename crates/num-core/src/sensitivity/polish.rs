@@ -328,16 +328,22 @@ impl Point {
     }
 
     /// Whether the prices are multipliers of the rates with this active set: all to the right side of 0, and those of
-    /// what is not active 0.
-    pub(super) fn is_optimal(&self, problem: &Presolved) -> bool {
+    /// what is not active 0. `before` is the active set of the point itself.
+    pub(super) fn is_optimal(&self, problem: &Presolved, before: &ActiveSet) -> bool {
         let scales = self.price_scales(problem);
         let links = self.prices.iter().zip(&scales).zip(&self.active.links);
         let mut is_optimal = links.fold(true, |is_optimal, ((&price, scale), active)| {
             is_optimal && price >= -MULTIPLIER * scale && (*active || price <= MULTIPLIER * scale)
         });
         for flow in 0..problem.flows() {
-            let (marginal, level) = (self.marginals[flow], self.level(problem, flow));
+            let (marginal, mut level) = (self.marginals[flow], self.level(problem, flow));
             let least = -MULTIPLIER * marginal;
+            let left = jumps(problem, flow).into_iter().find(|(at, _)| *at == before.flows[flow]);
+            if let Some((_, fall)) = left.filter(|_| !self.active.holds(flow)) {
+                // It has left a breakpoint, to the side that its price names.
+                let lowest = self.path_prices[problem.paths_of(flow)].iter().copied().fold(f64::INFINITY, f64::min);
+                level = if lowest < marginal - 0.5 * fall { marginal - fall } else { marginal };
+            }
             if self.active.holds(flow) {
                 is_optimal &= marginal - level >= least && level - self.marginal_beyond(problem, flow) >= least;
             }
