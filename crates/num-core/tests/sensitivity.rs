@@ -629,3 +629,13 @@ fn what_has_no_derivatives_is_refused() {
     let error = Sensitivity::new(&problem, &solution).err().unwrap().to_string();
     assert!(error.contains("a solution that is not certified (its status is \"max_iterations\")"), "{error}");
 }
+
+#[test]
+fn the_answer_of_a_part_of_a_problem_is_refused() {
+    let of = |flows: usize| Problem::new(vec![12.0], Paths::from_lists(vec![[0]; flows]), AlphaFair::proportional());
+    let (whole, part) = (of(3).unwrap(), of(2).unwrap());
+    let solution = solve(&whole, &Settings::default()).unwrap();
+    let of_part = netnum_core::Solution::kept(&part, Status::Optimal, solution.rates[..2].to_vec(), solution.prices);
+    let error = Sensitivity::new(&part, &of_part).err().unwrap().to_string();
+    assert!(error.contains("a point that is not optimal for this problem (a gap of 5.0e-1)"), "{error}");
+}

@@ -24,8 +24,9 @@
 //! - **Ties.** Links that are full by the same flows, or by flows at caps, have prices that are not unique. A change of
 //!   their capacities chooses those of least Σ p dc + Σ v dr + Σ t dd, to which the dual simplex method goes; rates
 //!   follow one-sided, and prices that jump are NaN. `reverse` refuses, or counts such links alike.
-//! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ s_p dx_p² is taken, s_p
-//!   being the stiffness of the network along the path (`equations.rs`); where prices are not, the one of least norm that is scaled by the diagonal of the matrix.
+//! - **Several paths.** Flow rates are unique. Where the split is not, the change of least norm Σ s_p dx_p² is taken,
+//!   s_p being the stiffness of the network along the path (`equations.rs`); where prices are not, the one of least
+//!   norm that is scaled by the diagonal of the matrix.
 //! - **Limits.** The one-sided optimality conditions of every forward product are checked over all constraints that
 //!   hold, and so are the equations without what regularizes them: what fails is refused with an error. So is a change
 //!   that decides which of two equal bounds holds a flow with several paths. Where the rate is at a point at which a
@@ -53,11 +54,18 @@ pub use kink::{AtKink, Kink};
 use self::active_set::Weak;
 use self::equations::Equations;
 use self::polish::Point;
+use crate::certify::certify;
 use crate::error::{Error, Result};
 use crate::presolve::Presolved;
 use crate::problem::{Block, Problem};
 use crate::solve::{Solution, Status};
 use crate::utility::{Curvature, ParameterName, Utility};
+
+/// A gap that is so many times that of the solution's certificate is not of its problem.
+const FOREIGN: f64 = 10.0;
+/// The least gap that counts, and that of rates and prices without a certificate.
+const ROUNDING: f64 = 1e-6;
+const TOLERATED: f64 = 1e-3;
 
 /// The derivatives of the optimum of one problem at one certified solution.
 ///
@@ -117,7 +125,12 @@ impl Sensitivity {
             return refuse("a solution whose rates or prices are not finite".into(), "solve the problem");
         }
         problem.check_rates(&solution.rates)?;
-        problem.check_prices(&solution.prices)?;
+        let found = certify(problem, &solution.rates, &solution.prices)?.relative_gap;
+        let own = solution.certificate.relative_gap;
+        if found > FOREIGN * if own.is_finite() { own.max(ROUNDING) } else { TOLERATED } {
+            let what = format!("a point that is not optimal for this problem (a gap of {found:.1e})");
+            return refuse(what, "its rates and prices are of another problem, or of a part of one");
+        }
         let presolved = Arc::new(Presolved::new(problem)?);
         let mut equations = Equations::new(&presolved);
         let mut point = Point::refined(problem, &presolved, solution, &mut equations)?;
