@@ -8,10 +8,10 @@
 //! By the proximal method of multipliers, each round of which solves with H + Θ⁻¹ and −D in the diagonal for what is
 //! left of the right-hand side. Θ⁻¹ only for paths of flows with several: 1e−3 of Σ_l s_l over the path's active links,
 //! 1/s_l = Σ 1/σ over what moves there. D is 1e−8 of the matrix's diagonal. Two rounds are exact to rounding, as a
-//! rule; a factor of earlier weights costs a few more. What the equations themselves leave is computed at the end, every row
-//! compared with its own terms: where it is no rounding, the solution is refused. Where the equations have no solution
-//! (a right-hand side that asks for a part of the split or of the prices that is not unique), the rounds drift by a
-//! constant step, which is taken out: that is the solution for the projected right-hand side.
+//! rule; a factor of earlier weights costs a few more. What the equations themselves leave is computed at the end,
+//! every row compared with its own terms: where it is no rounding, the solution is refused. Where the equations have no
+//! solution (a right-hand side that asks for a part of the split or of the prices that is not unique), the rounds drift
+//! by a constant step, which is taken out: that is the solution for the projected right-hand side.
 
 use std::ops::Range;
 
