@@ -200,6 +200,19 @@ def test_a_checkpoint_knows_the_function_and_what_was_shared(tmp_path):
         netnum.sim.sweep(total, grid, shared=lambda: 1, checkpoint=file)
 
 
+def breaks_at_2(x, seed):
+    if x == 2:
+        raise ValueError("on purpose")
+    return {"y": x}
+
+
+def test_a_value_at_which_all_failed_may_leave_the_grid(tmp_path):
+    file = tmp_path / "sweep.jsonl"
+    assert len(netnum.sim.sweep(breaks_at_2, {"x": [1, 2]}, checkpoint=file).failed) == 1
+    sweep = netnum.sim.sweep(breaks_at_2, {"x": [1, 3]}, checkpoint=file)
+    assert [row["y"] for row in sweep.rows] == [1, 3]
+
+
 def first(values, seed):
     return {"first": float(values[0]), "middle": float(values[1000]) + seed}
 

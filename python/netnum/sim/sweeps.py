@@ -432,14 +432,15 @@ class _Checkpoint:
                 is_done = result["error"] is None
             except (ValueError, KeyError, TypeError):
                 raise NumError(f"line {place} of {path} is not one of a sweep's checkpoint") from None
-            if key not in numbers:
+            if key in numbers:
+                if is_done:
+                    self.results[numbers[key]] = result
+            elif is_done:
                 raise NumError(
                     f"line {place} of {path} is of a task that this sweep does not have: other parameters, another "
                     "function, or another shared object. If these are the same, their pickles differ: sets of strings "
                     "have another order in every process, sorted lists have not"
                 )
-            if is_done:
-                self.results[numbers[key]] = result
         start = b'{"task": "'
         if last[: len(start)] != start[: len(last)]:
             raise NumError(f"line {len(lines) + 1} of {path} is not one of a sweep's checkpoint")
