@@ -205,6 +205,17 @@ fn a_flow_cap_that_the_caps_of_its_paths_equal_is_a_kink() {
     assert!(sensitivity.reverse(&[rate], AtKink::Refuse).is_err());
 }
 
+/// The cap of a flow is what its two paths can carry over full links.
+#[test]
+fn a_flow_cap_that_full_links_equal_is_a_kink() {
+    let problem = grouped(&[2.0, 1.0, 1.0], &[&[2], &[0, 1], &[0]], &[0, 0, 1], AlphaFair::proportional());
+    let mut sensitivity = of(&problem.with_flow_caps(vec![2.0, 0.5]).unwrap());
+    assert!(sensitivity.kinks().contains(&Kink::Flow(0)), "{:?}", sensitivity.kinks());
+    let less = ParameterChange { flow_caps: vec![-1.0, -1.0], ..ParameterChange::default() };
+    let error = sensitivity.forward(&[less]).unwrap_err().to_string();
+    assert!(error.contains("flow 0 is at its cap"), "{error}");
+}
+
 #[test]
 fn ties_with_caps_have_the_derivative_to_a_side_or_an_error() {
     let check = |problem: &Problem, change: ParameterChange, expected: &[f64]| -> bool {

@@ -78,16 +78,18 @@ pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: 
     kinks
 }
 
-/// Whether a flow is at its cap, which its other bounds equal and hide: the caps of its paths, or its saturation.
+/// Whether a flow is at its cap, which its other bounds equal and hide: what its paths can carry, or its saturation.
 pub(super) fn has_equal_bounds(problem: &Problem, presolved: &Presolved, point: &Point, flow: usize) -> bool {
     let (caller, rate) = (presolved.original_flows[flow] as usize, point.flow_rates[flow]);
     let own = presolved.paths_of(flow);
-    let cap = problem.flow_cap(caller) / presolved.units.rate;
     let is_near = |bound: f64| (bound - rate).abs() <= WEAK * rate;
-    let capped: f64 = own.clone().map(|path| presolved.caps[path]).sum();
-    let saturation = point.saturation(presolved, flow);
-    let cap = if own.len() == 1 { presolved.caps[own.start] } else { cap };
-    is_near(cap) && (is_near(saturation) || own.len() > 1 && is_near(capped))
+    let is_saturated = || is_near(point.saturation(presolved, flow));
+    if own.len() == 1 {
+        return is_near(presolved.caps[own.start]) && is_saturated();
+    }
+    // Presolve leaves out a cap that the paths cannot exceed.
+    let is_left_out = || presolved.flow_caps.binary_search_by_key(&flow, |&(flow, _)| flow).is_err();
+    is_near(problem.flow_cap(caller) / presolved.units.rate) && (is_left_out() || is_saturated())
 }
 
 /// Whether the cap of a path is less than the cap of its flow, or greater.
