@@ -34,7 +34,7 @@ def run(ranks, *arguments, program="mpi_program.py", timeout=240):
 
 
 #: The least part of the problems of which the ranks and one process find the optimum within 2000 iterations.
-LEAST = {"fast-ned": 0.5, "ned": 0.5, "gradient": 0.2, "fgm": 0.1}
+LEAST = {"fast-ned": 0.5, "ned": 0.5, "gradient": 0.1, "fgm": 0.03}
 
 
 def check_rates(ranks, problems, every):
