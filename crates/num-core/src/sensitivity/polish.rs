@@ -367,12 +367,16 @@ impl Point {
         moving.unwrap_or(self.marginals[flow])
     }
 
-    /// A link and a flow with several paths, one of which pays a price there that rounding takes from its sum: by it
-    /// alone the optimum would choose among paths.
+    /// A link and a flow with several paths, one of which pays a price there that rounding takes from its sum, although
+    /// it is the price of another flow: by it alone the optimum would choose among paths.
     pub(super) fn lost_price(&self, problem: &Presolved) -> Option<(usize, usize)> {
+        let scales = self.price_scales(problem);
         let several = (0..problem.flows()).filter(|&flow| problem.paths_of(flow).len() > 1);
         several.flat_map(|flow| problem.paths_of(flow).map(move |path| (flow, path))).find_map(|(flow, path)| {
-            let is_lost = |&link: &usize| self.active.links[link] && self.prices[link] < LOST * self.path_prices[path];
+            let is_lost = |&link: &usize| {
+                let price = self.prices[link];
+                self.active.links[link] && price > WEAK * scales[link] && price < LOST * self.path_prices[path]
+            };
             let mut links = problem.paths.links(path).iter().map(|&link| link as usize);
             links.find(is_lost).filter(|_| self.active.paths[path] == Place::Free).map(|link| (link, flow))
         })
