@@ -650,3 +650,13 @@ fn the_answer_of_a_part_of_a_problem_is_refused() {
     let error = Sensitivity::new(&part, &of_part).err().unwrap().to_string();
     assert!(error.contains("a point that is not optimal for this problem (a gap of 5.0e-1)"), "{error}");
 }
+
+#[test]
+fn a_price_below_rounding_does_not_choose_among_paths() {
+    // Flow 2 has two ways of price 1, one of which crosses the link of flow 3 too, whose U' is 1e-16.
+    let utility = AlphaFair::new(1.0, vec![1.0, 1.0, 1.0, 1e-16]).unwrap();
+    let problem = grouped(&[1.0; 3], &[&[0], &[1], &[0], &[1, 2], &[2]], &[0, 1, 2, 2, 3], utility);
+    let solution = solve(&problem, &Settings::default()).unwrap();
+    let error = Sensitivity::new(&problem, &solution).err().unwrap().to_string();
+    assert!(error.contains("the price of link 2 is rounding beside others of flow 2"), "{error}");
+}

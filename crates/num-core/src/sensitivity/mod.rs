@@ -134,6 +134,11 @@ impl Sensitivity {
         let presolved = Arc::new(Presolved::new(problem)?);
         let mut equations = Equations::new(&presolved);
         let mut point = Point::refined(problem, &presolved, solution, &mut equations)?;
+        if let Some((link, flow)) = point.lost_price(&presolved) {
+            let (link, flow) = (presolved.links[link], presolved.original_flows[flow]);
+            let what = format!("an optimum at which the price of link {link} is rounding beside others of flow {flow}");
+            return refuse(what, "its paths cannot be told apart: bring weights nearer to each other");
+        }
         let weak = point.weak(&presolved);
         let tied = match equations.tied(&presolved) {
             // What cannot be told counts as tied.

@@ -30,6 +30,8 @@ const FALL: f64 = 0.8;
 const NEAR: f64 = 1e-2;
 /// What a constraint lacks to be active, or its multiplier, where it counts as 0, relative.
 pub(super) const WEAK: f64 = 1e-7;
+/// A price that is no more than this part of the price of a path is rounding there.
+const LOST: f64 = 1e-12;
 /// The largest KKT residual of the refined point.
 const CERTIFIED: f64 = 1e-6;
 /// The rounding of a multiplier of the last active set, relative: a drift has six digits.
@@ -363,6 +365,21 @@ impl Point {
     pub(super) fn level(&self, problem: &Presolved, flow: usize) -> f64 {
         let moving = level(problem, &self.active, flow, &self.path_prices);
         moving.unwrap_or(self.marginals[flow])
+    }
+
+    /// A link and a flow with several paths, one of which pays a price there that rounding takes from its sum, although
+    /// it is the price of another flow: by it alone the optimum would choose among paths.
+    pub(super) fn lost_price(&self, problem: &Presolved) -> Option<(usize, usize)> {
+        let scales = self.price_scales(problem);
+        let several = (0..problem.flows()).filter(|&flow| problem.paths_of(flow).len() > 1);
+        several.flat_map(|flow| problem.paths_of(flow).map(move |path| (flow, path))).find_map(|(flow, path)| {
+            let is_lost = |&link: &usize| {
+                let price = self.prices[link];
+                self.active.links[link] && price > WEAK * scales[link] && price < LOST * self.path_prices[path]
+            };
+            let mut links = problem.paths.links(path).iter().map(|&link| link as usize);
+            links.find(is_lost).filter(|_| self.active.paths[path] == Place::Free).map(|link| (link, flow))
+        })
     }
 
     /// The constraints that hold with a multiplier of 0.
