@@ -121,10 +121,12 @@ impl Sensitivity {
             let what = format!("a solution that is not certified (its status is {:?})", solution.status.name());
             return refuse(what, "solve to \"optimal\" first: a larger tol or more iterations");
         }
-        if solution.rates.iter().chain(&solution.prices).any(|value| !value.is_finite()) {
-            return refuse("a solution whose rates or prices are not finite".into(), "solve the problem");
-        }
         problem.check_rates(&solution.rates)?;
+        problem.check_prices(&solution.prices)?;
+        if let Some(path) = solution.rates.iter().position(|rate| !rate.is_finite()) {
+            let what = format!("a solution in which path {path} has rate {}", solution.rates[path]);
+            return refuse(what, "solve the problem");
+        }
         let found = certify(problem, &solution.rates, &solution.prices)?.relative_gap;
         let own = solution.certificate.relative_gap;
         if found > FOREIGN * if own.is_finite() { own.max(ROUNDING) } else { TOLERATED } {
