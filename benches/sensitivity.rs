@@ -27,8 +27,11 @@ const PLAN: Plan = Plan { warm_up: Duration::from_millis(100), measure: Duration
 const BATCH: usize = 64;
 const FLOWS: usize = 1000;
 
+/// A problem by its name.
+type Case = (&'static str, fn() -> Problem);
+
 /// The networks, each constructed when it is measured.
-const CASES: [(&str, fn() -> Problem); 6] = [
+const CASES: [Case; 6] = [
     ("leaf-spine, 100 flows", || Instance::fabric(100).log()),
     ("leaf-spine, 1000 flows", || Instance::fabric(1000).log()),
     ("leaf-spine, 10000 flows", || Instance::fabric(10_000).log()),

@@ -15,6 +15,10 @@ use crate::interrupt;
 const AT_ONCE: usize = 10;
 /// Tries of one at a time, and as many per constraint.
 const TRIES: usize = 50;
+/// The sum of the changes of a held flow's paths is that of its bound, to this part of them.
+const HELD: f64 = 1e-6;
+/// Changes below this part of the largest are rounding.
+const NOTHING: f64 = 1e-12;
 /// A violation of the one-sided conditions below this, relative, is rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -191,12 +195,14 @@ impl Sensitivity {
 
     /// Refuses a change after which a held flow with several paths is not where it is held, as none of its paths moves.
     fn check_held(&self, right: &Right, active: &ActiveSet, solved: &Solved) -> Result<()> {
+        let most = solved.rates.iter().fold(0.0f64, |most, rate| most.max(rate.abs()));
         for flow in (0..right.bounds.len()).filter(|&flow| active.holds(flow)) {
             let own = self.presolved.paths_of(flow);
             let total: f64 = solved.rates[own.clone()].iter().sum();
             let terms: f64 = solved.rates[own.clone()].iter().map(|rate| rate.abs()).sum();
             let bound = right.bounds[flow];
-            if own.len() > 1 && (total - bound).abs() > ROUNDING * (terms + bound.abs()) {
+            let moves = own.clone().any(|path| active.moves(&self.presolved, flow, path));
+            if own.len() > 1 && !moves && (total - bound).abs() > HELD * (terms + bound.abs()) + NOTHING * most {
                 let flow = self.presolved.original_flows[flow];
                 let what = format!("flow {flow} is at its cap and all its paths at theirs or at 0");
                 return Err(Error::NotDifferentiable { what });
