@@ -370,9 +370,6 @@ fn own<T>(lock: &mut RwLock<T>) -> &mut T {
 
 /// Below this many flows the tables cost more than they save.
 const FEWEST_FLOWS: usize = 5000;
-/// With few pairs, and beyond what the caches hold, the loop over rows is faster: it finds all of a link in one line.
-const MOST_SCATTERED: usize = 16_384;
-const FEW_PAIRS: f64 = 1.5;
 
 /// Blocks of the flows of a problem, or none where the loop over rows is faster.
 ///
@@ -389,7 +386,8 @@ pub(crate) fn of_problem(
     }
     let sample = Sample::of(links, paths.len(), |flow| paths.links(flow))?;
     let partition = Partition::new(links, &sample)?;
-    if links > MOST_SCATTERED && partition.links_per_entry(&sample) < FEW_PAIRS {
+    // The loop over rows finds all of a link in one line of a cache.
+    if partition.are_links_scattered() {
         return Ok(None);
     }
     let mut blocks = FlowBlocks::<f64>::laid_out(partition, threads)?;

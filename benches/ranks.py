@@ -1,8 +1,8 @@
 """An iteration over several ranks: its time, what of it is exchange, and the memory of a rank. A table, in Markdown.
 
-    python benches/distributed.py                       # 1e7 flows on 65 536 servers, 1 and 2 ranks: a minute
-    python benches/distributed.py --ranks 1 2 4 --flows 3e6 1e7 --fit       # the constants of docs/scale.md
-    mpiexec -n 2 python benches/distributed.py --of-launcher --flows 1e7     # one row, as JSON
+    python benches/ranks.py                       # 1e7 flows on 65 536 servers, 1 and 2 ranks: a minute
+    python benches/ranks.py --ranks 1 2 4 --flows 3e6 1e7 --fit       # the constants of docs/scale.md
+    mpiexec -n 2 python benches/ranks.py --of-launcher --flows 1e7     # one row, as JSON
 
 Leaf-spine of 32 servers per rack, log utility, fast NED. Every rank has the flows that begin in its racks, and the
 flows are the same for any number of ranks. Numbers of ranks run in turn, so that a disturbance meets all; times are
