@@ -660,3 +660,20 @@ fn a_price_below_rounding_does_not_choose_among_paths() {
     let error = Sensitivity::new(&problem, &solution).err().unwrap().to_string();
     assert!(error.contains("the price of link 2 is rounding beside others of flow 2"), "{error}");
 }
+
+/// The rate of a path that is alone on its link is the capacity, whatever the flow has elsewhere: all other derivatives
+/// of it are 0, which rounding leaves as differences of larger terms.
+#[test]
+fn a_path_that_is_alone_on_its_link_has_what_that_carries() {
+    for unit in [1.0, 1e9, 1e-9] {
+        let utility = AlphaFair::new(1.0, vec![1.0, 0.4]).unwrap();
+        let problem = grouped(&[unit, 2.0 * unit], &[&[0], &[1], &[1]], &[0, 0, 1], utility);
+        let of_path = |rates| OutcomeChange { rates, ..OutcomeChange::default() };
+        let outcomes = [of_path(vec![1.0, 0.0, 0.0]), of_path(vec![0.0, 1.0, 1.0])];
+        let found = of(&problem).reverse(&outcomes, AtKink::Refuse).unwrap();
+        for (gradient, capacities) in found.iter().zip([[1.0, 0.0], [0.0, 1.0]]) {
+            assert_near(&gradient.capacities, &capacities, 1e-12);
+            assert!(gradient.weight.iter().all(|slope| slope.abs() <= 1e-12 * unit), "{:?}", gradient.weight);
+        }
+    }
+}

@@ -319,13 +319,13 @@ impl Equations {
         // Where prices drift, their differences have fewer digits.
         let part = if prices_drift { NOISE } else { SOLVED };
         let holds = |left: f64, terms: f64, rounding: f64| left.abs() <= part * terms + NOTHING * rounding;
-        // The rates of which forces and prices are the difference.
-        let mut opposed: Vec<f64> = (forces.iter().zip(&magnitudes).zip(&self.system.weights))
-            .map(|((force, price), weight)| (force.abs() + price) * weight)
-            .collect();
+        // The rates of which forces and prices are the difference: what rounds on one path of a flow moves the others too.
+        let mut opposed: Vec<f64> = forces.iter().zip(&magnitudes).map(|(force, price)| force.abs() + price).collect();
         for own in (0..problem.flows()).map(|flow| problem.paths_of(flow)).filter(|own| own.len() > 1) {
-            opposed[own].iter_mut().for_each(|rate| *rate *= PROXIMAL);
+            let most = PROXIMAL * largest(&opposed[own.clone()]);
+            opposed[own].fill(most);
         }
+        opposed.iter_mut().zip(&self.system.weights).for_each(|(rate, weight)| *rate *= weight);
         let (opposed, _) = self.loads(&opposed);
         let of_links = (0..sums.len()).filter(|&link| self.active[link]);
         let mut is_solved =
