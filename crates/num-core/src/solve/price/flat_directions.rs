@@ -41,6 +41,7 @@ pub(super) struct FlatDirections {
     states: Vec<State>,
     springs: Vec<Spring>,
     nodes: Vec<Node>,
+    line: Line,
     /// The part of δ that is tried.
     trust: f64,
     /// How often it may still be tried.
@@ -61,6 +62,38 @@ struct State {
     price: f64,
     excess: f64,
     slope: f64,
+}
+
+impl State {
+    /// G/H, by which the least ψ is below p.
+    fn step(&self) -> f64 {
+        self.excess / self.slope
+    }
+
+    /// Whether the price is held at 0 at a δ.
+    fn is_held(&self, shift: f64) -> bool {
+        self.price + shift + self.step() < 0.0
+    }
+
+    /// ψ(δ), as coefficients of 1, t and t² of δ = shift + t by.
+    fn parabola(&self, is_held: bool, shift: f64, by: f64) -> [f64; 3] {
+        let &Self { price, excess, slope } = self;
+        let end = price + shift;
+        match is_held {
+            true => [excess * price + 0.5 * slope * end * end, slope * end * by, 0.5 * slope * by * by],
+            false => [-excess * (shift + 0.5 * self.step()), -excess * by, 0.0],
+        }
+    }
+}
+
+/// The dual along the present change of the potentials, for lengths up to `reach`: links that are held, or not, all the
+/// way are one parabola together.
+#[derive(Debug)]
+struct Line {
+    reach: f64,
+    parabola: [f64; 3],
+    /// The others, each with its δ at 0 and per length.
+    turning: Vec<(State, f64, f64)>,
 }
 
 /// A link whose price is held at 0.
@@ -98,6 +131,8 @@ const PRODUCTS: usize = 10;
 const ACCURACY: f64 = 1e-2;
 /// Stiffness of a node without springs, relative to the slopes of its links.
 const LEAST_STIFFNESS: f64 = 1e-4;
+/// Lengths of Newton steps, on from one that is asked for, which a pass over the links serves.
+const REACH: f64 = 2.0;
 /// Halvings and doublings of a Newton step.
 const MOST_TRIALS: usize = 30;
 const MOST_DOUBLINGS: usize = 10;
@@ -194,6 +229,7 @@ impl FlatDirections {
             states: Vec::with_capacity(edges.len()),
             springs: Vec::with_capacity(edges.len()),
             nodes: vec![Node::default(); nodes.len() + 1],
+            line: Line { reach: 0.0, parabola: [0.0; 3], turning: Vec::new() },
             trust: 1.0,
             left: MOST_SHIFTS,
             leaks: nodes,
@@ -231,7 +267,6 @@ impl FlatDirections {
         mut shift: impl FnMut(usize, f64),
     ) -> Result<()> {
         self.begin(prices, capacities, sums);
-        let mut value = self.value(0.0);
         for _ in 0..NEWTON_STEPS {
             interrupt::check()?;
             let slope = self.direct();
@@ -239,7 +274,8 @@ impl FlatDirections {
                 break;
             }
             let (mut length, mut trials) = (1.0, 0);
-            let mut next = self.value(length);
+            self.lay_line(REACH * length);
+            let (value, mut next) = (self.value(0.0), self.value(length));
             let gains = |next: f64, length: f64| next <= value + LEAST_GAIN * length * slope;
             while !gains(next, length) && trials < MOST_TRIALS {
                 (length, trials) = (0.5 * length, trials + 1);
@@ -260,7 +296,6 @@ impl FlatDirections {
             for (potential, node) in self.potentials.iter_mut().zip(&self.nodes) {
                 *potential += length * node.change;
             }
-            value = next;
         }
         for edge in &self.edges {
             let potential = |node: u32| self.potentials[node as usize];
@@ -285,24 +320,44 @@ impl FlatDirections {
     }
 
     /// Σ ψ and the leaks' part, so far along the present change.
-    fn value(&self, length: f64) -> f64 {
-        let Self { edges, potentials, states, nodes, leaks, .. } = self;
-        let at = |node: u32| potentials[node as usize] + length * nodes[node as usize].change;
-        let mut value = 0.0;
-        for (edge, &State { price, excess, slope }) in edges.iter().zip(states) {
-            let (shift, step) = (at(edge.head) - at(edge.tail), excess / slope);
-            let end = price + shift;
-            value += if end + step < 0.0 {
-                excess * price + 0.5 * slope * end * end
+    fn value(&mut self, length: f64) -> f64 {
+        if length > self.line.reach {
+            self.lay_line(REACH * length);
+        }
+        let Line { parabola: [value, slope, bend], turning, .. } = &self.line;
+        let of = |&(state, shift, by): &(State, f64, f64)| {
+            let shift = shift + length * by;
+            state.parabola(state.is_held(shift), shift, 0.0)[0]
+        };
+        value + length * (slope + length * bend) + turning.iter().map(of).sum::<f64>()
+    }
+
+    /// Finds the dual along the present change.
+    fn lay_line(&mut self, reach: f64) {
+        let Self { edges, potentials, states, nodes, leaks, line, .. } = self;
+        line.reach = reach;
+        line.turning.clear();
+        let mut sum = [0.0; 3];
+        let mut add = |parabola: [f64; 3]| sum.iter_mut().zip(parabola).for_each(|(sum, value)| *sum += value);
+        for (&Edge { tail, head, .. }, state) in edges.iter().zip(states) {
+            let (tail, head) = (tail as usize, head as usize);
+            let (shift, by) = (potentials[head] - potentials[tail], nodes[head].change - nodes[tail].change);
+            let is_held = state.is_held(shift);
+            if is_held == state.is_held(shift + reach * by) {
+                add(state.parabola(is_held, shift, by));
             } else {
-                -excess * (shift + 0.5 * step)
-            };
+                line.turning.push((*state, shift, by));
+            }
         }
-        for (number, (node, leak)) in nodes.iter().zip(leaks).enumerate() {
-            let potential = at(number as u32);
-            value += 0.5 * leak * node.slope * potential * potential;
+        for ((node, leak), potential) in nodes.iter().zip(leaks).zip(potentials) {
+            let stiffness = *leak * node.slope;
+            add([
+                0.5 * stiffness * *potential * *potential,
+                stiffness * *potential * node.change,
+                0.5 * stiffness * node.change * node.change,
+            ]);
         }
-        value
+        line.parabola = sum;
     }
 
     /// Newton's direction at the present potentials; returns the slope along it.
@@ -414,6 +469,35 @@ mod tests {
         for path in paths.iter().filter(|path| path.len() > 2) {
             let sum: f64 = path.iter().map(|&link| shifts[link as usize]).sum();
             assert!(sum.abs() < 1e-9, "{sum}");
+        }
+    }
+
+    #[test]
+    fn the_dual_along_a_line_is_the_sum_over_links_at_every_length() {
+        let (net, paths) = fabric(200_000);
+        let links = net.capacities().len();
+        let mut flat = FlatDirections::of(links, &paths, &Ranks::alone()).unwrap().unwrap();
+        let uneven = |link: usize| 0.5 + (link * 7919 % 1000) as f64 / 1000.0;
+        let prices: Vec<f64> = (0..links).map(uneven).collect();
+        let sums: Vec<_> = (0..links).map(|link| [10.0 * uneven(link + 1), 10.0]).collect();
+        flat.begin(&prices, net.capacities(), &sums);
+        assert!(flat.direct() < 0.0);
+        flat.lay_line(2.0);
+        let turning = flat.line.turning.len();
+        assert!(turning > 0 && turning < flat.edges.len(), "{turning} of {}", flat.edges.len());
+        for length in [0.0, 0.25, 1.0, 2.0, 3.0, 1000.0] {
+            let at = |node: u32| length * flat.nodes[node as usize].change;
+            let of_edge = |(edge, state): (&Edge, &State)| {
+                let end = state.price + at(edge.head) - at(edge.tail);
+                let (excess, slope) = (state.excess, state.slope);
+                let least = (end + excess / slope).max(0.0) - end;
+                0.5 * slope * least * least - excess * (end - state.price + least)
+            };
+            let of_links: f64 = flat.edges.iter().zip(&flat.states).map(of_edge).sum();
+            let of_nodes = |(leak, node): (&f64, &Node)| 0.5 * leak * node.slope * (length * node.change).powi(2);
+            let expected = of_links + flat.leaks.iter().zip(&flat.nodes).map(of_nodes).sum::<f64>();
+            let found = flat.value(length);
+            assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{found} for {expected} at {length}");
         }
     }
 
