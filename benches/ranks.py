@@ -17,6 +17,7 @@ is the most that a rank had (`rss`), and the same less what Python, NumPy and MP
 import argparse
 import itertools
 import json
+import os
 import resource
 import shutil
 import statistics
@@ -195,11 +196,13 @@ def main() -> None:
 def fit(rows: list[dict[str, float]]) -> str:
     """Constants of the model: local = s n/P + c L by least squares, and medians of bandwidth and of small reductions.
 
-    Local work is processor time, which others on the machine disturb least.
+    Local work is processor time, which others on the machine disturb least. Reductions count where every rank has a
+    core.
     """
     sizes = np.array([[row["flows"] / row["ranks"], row["links"]] for row in rows])
     (s, c), *_ = np.linalg.lstsq(sizes, np.array([row["cpu"] for row in rows]), rcond=None)
-    several = [row for row in rows if row["ranks"] > 1]
+    cores = len(os.sched_getaffinity(0))
+    several = [row for row in rows if 1 < row["ranks"] <= max(cores, 2)]
     bandwidth = statistics.median(
         16 * row["links"] * 2 * (row["ranks"] - 1) / row["ranks"] / (1e-3 * row["reduce"]) for row in several
     )
