@@ -78,7 +78,7 @@ class Checkpoint:
         for place, line in enumerate(lines, 1):
             try:
                 read = json.loads(line)
-                key, result = read["task"], read["result"]
+                key, parameters, result = read["task"], read.get("parameters"), read["result"]
                 is_done = result["error"] is None
             except (ValueError, KeyError, TypeError):
                 raise NumError(f"line {place} of {path} is not one of a sweep's checkpoint") from None
@@ -86,7 +86,7 @@ class Checkpoint:
                 if is_done:
                     self.results[numbers[key]] = result
             elif is_done:
-                has = f" ({point_of(read['parameters'])})" if "parameters" in read else ""
+                has = f" ({point_of(parameters)})" if isinstance(parameters, Mapping) else ""
                 raise NumError(
                     f"line {place} of {path} is of a task that this sweep does not have{has}: other parameters, "
                     "another function, or another shared object. If these are the same, their pickles differ: sets of "
