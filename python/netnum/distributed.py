@@ -47,20 +47,20 @@ def solve(
     -------
     Solution
         Status, iterations, prices, loads, objective and certificate of the whole problem, the same on all ranks; rates,
-        bottlenecks and failed flows of this rank's part.
+        bottlenecks and failed flows of this rank's part, which is `Solution.part`.
 
     Raises
     ------
     TypeError
-        For a `comm` that is no intracommunicator of mpi4py.
+        For a `comm` that is no intracommunicator of mpi4py, and a communicator in the place of the method.
     ImportError
         Without mpi4py: ``pip install "netnum[mpi]"``.
     NumError
-        On all ranks, for what differs between ranks; and ``rank 3 has failed: …`` where another rank has raised an
-        exception or was interrupted. Where not all ranks come to a call of netnum within 3 s of that (they wait in a
-        collective of the program, say), that rank prints its error to stderr and ends all processes by
-        ``MPI_Abort``. Where a process is killed, the launcher of MPI ends the others; which one it was
-        is for the launcher to say.
+        On all ranks, for what differs between ranks, with the ranks and their values; and ``rank 3 has failed: …``
+        where another rank has raised an exception or was interrupted. Where not all ranks come to a call of netnum
+        within 3 s of that (they wait in a collective of the program, say), that rank prints its error to stderr and
+        ends all processes by ``MPI_Abort``. Where a process is killed, the launcher of MPI ends the others; which one
+        it was is for the launcher to say.
     MethodError, ProblemError, UtilityError
         As `netnum.solve` does, for the part of this rank.
 
@@ -73,7 +73,7 @@ def solve(
     >>> netnum.distributed.solve(part, comm=MPI.COMM_WORLD).rates[0].round(3)  # doctest: +SKIP
     1.0
     """
-    ranks = Ranks(_communicator(comm))
+    ranks = Ranks(_communicator(comm, method))
     try:
         return solve_part(problem, ranks, method, progress=progress and ranks.rank == 0, **settings)
     except BaseException as error:
@@ -82,11 +82,13 @@ def solve(
         raise
 
 
-def _communicator(comm: Any) -> Any:
+def _communicator(comm: Any, method: Any = None) -> Any:
     try:
         from mpi4py import MPI
     except ImportError as error:
         raise ImportError('netnum.distributed needs mpi4py: pip install "netnum[mpi]"') from error
+    if isinstance(method, MPI.Comm):
+        raise TypeError("a communicator is given as the method: it is netnum.distributed.solve(part, comm=comm)")
     if comm is None:
         return MPI.COMM_WORLD
     if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:

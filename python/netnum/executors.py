@@ -74,7 +74,8 @@ def outcomes(
     Raises
     ------
     NumError
-        For an executor that takes no call at all, such as one that was shut down. One that breaks later fails calls.
+        For an executor that takes no call at all, such as one that was shut down or whose Dask client is closed. One
+        that breaks later fails calls.
     """
     digest, ended = shared.digest, SimpleQueue[Future[Any]]()
     # Processes that end after some calls cannot keep anything for long.
@@ -91,7 +92,8 @@ def outcomes(
             # With a name of its own: Dask does not repeat a call whose arguments it has seen.
             future = executor.submit(call, uuid.uuid4().hex, *arguments)
         except Exception as error:
-            if is_first and isinstance(error, RuntimeError):
+            # A call that does not pickle is that call's error.
+            if is_first and not isinstance(error, (pickle.PicklingError, AttributeError, TypeError)):
                 raise NumError(f"the executor takes no calls: {type(error).__name__}: {error}") from error
             future = Future()
             future.set_exception(error)

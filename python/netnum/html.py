@@ -58,6 +58,8 @@ def solution(solution: Solution) -> str:
     ]
     if len(solution.failed_flows):
         rows.append(("failed flows", str(len(solution.failed_flows))))
+    if solution.part is not None:
+        rows.append(("flows and rates of", "rank {} of {}".format(*solution.part)))
     return _table("Solution", rows)
 
 

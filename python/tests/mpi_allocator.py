@@ -119,6 +119,7 @@ def refusals():
     say("normalizer", raised(lambda: netnum.Allocator([1.0], normalizer=None if RANK == 1 else "u-norm", **ranks)))
     say("dtype", raised(lambda: netnum.Allocator([1.0], dtype="float32" if RANK == 1 else "float64", **ranks)))
     say("fill", raised(lambda: netnum.Allocator([1.0], normalizer="fill", **ranks)))
+    say("position", raised(lambda: netnum.Allocator([1.0], COMM)))
     other = RANK == 1
     say("type-headroom", raised(lambda: netnum.Allocator([1.0], headroom="x" if other else 0.0, **ranks)))
     say("type-dtype", raised(lambda: netnum.Allocator([1.0], dtype=64 if other else "float64", **ranks)))
@@ -143,6 +144,11 @@ def refusals():
         allocator.set_capacity(1, 0.5)
     say("set_capacity", raised(allocator.tick))
     say("again", raised(allocator.tick))
+
+    allocator = netnum.Allocator(netnum.topology.parking_lot(2, capacity=1.0), **ranks)
+    if RANK == 1:
+        allocator.set_capacity(1, 0.5)
+    say("link-name", raised(allocator.tick))
 
     allocator = netnum.Allocator([1.0], **ranks)
     say("respond", raised(allocator.respond if RANK == 1 else allocator.tick))
@@ -169,6 +175,21 @@ def refusals():
     say("nested-outer", raised(lambda: nested(0)))
     say("nested-inner", raised(lambda: nested(1)))
     assert COMM.allreduce(1) == RANKS
+
+
+def ids():
+    """Ids are equal on the ranks, and those of different flows: what one of them ends is its own."""
+    allocator = netnum.Allocator([6.0], comm=COMM, update_threshold=0.0)
+    ids = allocator.start([[0], [0]], weight=[1.0, 1.0 + RANK])
+    both = COMM.allgather(ids.tolist())
+    assert both[0] == both[1]
+    allocator.tick(200)
+    np.testing.assert_allclose(allocator.rates(ids), [1.2, 1.2 * (1 + RANK)], rtol=1e-6)
+    if RANK == 1:
+        allocator.end(ids[:1])
+    allocator.tick(200)
+    assert len(allocator) == 2 - RANK
+    np.testing.assert_allclose(allocator.rates(ids[RANK:]), [[1.5, 1.5], [3.0]][RANK], rtol=1e-6)
 
 
 def elsewhere():

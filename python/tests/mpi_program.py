@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import signal
 import sys
 import time
@@ -159,6 +160,37 @@ def one_link(capacity=1.0, links=1, utility=None):
     return netnum.Problem([capacity] * links, [[0]], utility or netnum.AlphaFair(1.0))
 
 
+def fabric_problem(factor):
+    """One flow over a fabric, one of whose links is so many times as large."""
+    net = netnum.topology.leaf_spine(racks=2, servers_per_rack=2, spines=1, server_capacity=1e10)
+    capacities = np.array(net.capacities)
+    capacities[3] *= factor
+    return netnum.Problem(net.with_capacities(capacities), net.ecmp([0], [1]), netnum.AlphaFair(1.0))
+
+
+def parts():
+    """Every rank says what its solution is; one from a pickle says the same."""
+    problem = netnum.Problem([1.0, 2.0], [[0]] * (1 + RANK), netnum.AlphaFair(1.0))
+    solution = netnum.distributed.solve(problem)
+    again = pickle.loads(pickle.dumps(solution))
+    assert solution.part == again.part == (RANK, RANKS) and repr(again) == repr(solution)
+    alone = netnum.distributed.solve(problem, comm=MPI.COMM_SELF)
+    assert alone.part is None and " rank" not in repr(alone)
+    say(repr(solution), solution._repr_html_())
+
+
+def three():
+    """What three ranks raise that were given different things, or make different calls."""
+    solve = netnum.distributed.solve
+    allocator = netnum.Allocator([1.0], comm=COMM)
+    tries = {
+        "tol": lambda: solve(one_link(), tol=1e-4 if RANK == 2 else 1e-6),
+        "capacity": lambda: solve(one_link(1.0 + RANK)),
+        "calls": lambda: allocator.tick() if RANK == 1 else solve(one_link()),
+    }
+    say(raised(tries[sys.argv[2]]))
+
+
 def refusals():
     """One line for each bad input: what this rank raises. Between two of them all ranks solve a problem."""
     solve = netnum.distributed.solve
@@ -181,6 +213,7 @@ def refusals():
         "method": lambda: solve(good, "ned" if other else "gradient"),
         "option": lambda: solve(good, "ned", gamma=0.5 if other else 0.4),
         "options": lambda: solve(good, "ned", **({"gamma": 0.5} if other else {})),
+        "option-name": lambda: solve(good, "ned", **({"gama": 0.4} if other else {"gamma": 0.4})),
         "no-option": lambda: solve(good, "ned", delta=1.0),
         "tol": lambda: solve(good, tol=1e-5 if other else 1e-4),
         "stop": lambda: solve(good, stop="gap" if other else "kkt"),
@@ -197,6 +230,11 @@ def refusals():
         "max-min": lambda: solve(one_link(utility=netnum.AlphaFair(np.inf))),
         "max-min-here": lambda: solve(one_link(utility=netnum.AlphaFair(np.inf if other else 1.0))),
         "linear": lambda: solve(one_link(utility=netnum.Linear(1.0))),
+        "link-name": lambda: solve(fabric_problem(1.0 + RANK)),
+        "comm-as-method": lambda: solve(good, COMM),
+        "comm-of-solve": lambda: netnum.solve(good, comm=COMM),
+        "comm-of-solver": lambda: netnum.Solver(good, comm=COMM),
+        "comm-of-solve-many": lambda: netnum.solve_many([good], comm=COMM),
         "several": lambda: solve(two_paths),
         "callback": lambda: solve(good, callback=callback),
     }

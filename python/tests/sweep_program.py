@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
-from test_sweep import GRID, slow, study
+from test_sweep import GRID, dies, slow, study
 
 import netnum
 
@@ -41,5 +41,21 @@ def interrupted(executor):
         print("interrupted", time.time(), flush=True)
 
 
+def everywhere(path):
+    """What a rank makes of a sweep that every rank does."""
+    from mpi4py import MPI
+
+    MPI.COMM_WORLD.Barrier()
+    try:
+        print(netnum.sim.sweep(slow, {"x": list(range(8))}, checkpoint=path), flush=True)
+    except netnum.NumError as error:
+        print(f"NumError: {error}", flush=True)
+
+
+def killed(path):
+    """Ends without a word after the first task."""
+    netnum.sim.sweep(dies, {"x": [0, 1]}, checkpoint=path)
+
+
 if __name__ == "__main__":
-    {"frame": frame, "interrupted": interrupted}[sys.argv[1]](*sys.argv[2:])
+    globals()[sys.argv[1]](*sys.argv[2:])

@@ -48,21 +48,25 @@ def test_errors_come_on_all_ranks_and_name_what_differs(ranks):
     for rank in range(ranks):
         of = {line.split()[1]: line for line in lines if line.startswith(f"{rank} ")}
         assert "TypeError: comm must be an intracommunicator of mpi4py, not 3" in of["comm"]
-        assert "the ranks differ: link 1 has capacity 2 on one, and link 1 has capacity" in of["capacities"]
-        assert "the ranks differ: there are 1 links on one" in of["links"]
-        assert 'option "gamma" is 0.4 on one' in of["gamma"]
+        last = "and capacity 3 on rank 1" if ranks == 2 else "capacity 3 on rank 1, and capacity 4 on rank 2"
+        assert f"the ranks differ: link 1 has capacity 2 on rank 0, {last}" in of["capacities"]
+        assert "the ranks differ: there are 1 links on rank 0" in of["links"]
+        assert 'option "gamma" is 0.4 on rank 0' in of["gamma"]
         assert 'the method is "' in of["method"]
-        assert "headroom is 0 on one, and headroom is 0." in of["headroom"]
-        assert 'there is no normalizer on one, and the normalizer is "u-norm" on another' in of["normalizer"]
-        assert "numbers have 32 bits on one, and numbers have 64 bits on another" in of["dtype"]
+        assert "headroom is 0 on rank 0, " in of["headroom"] and "headroom is 0.1 on rank 1" in of["headroom"]
+        all_but_1 = "rank 0" if ranks == 2 else "ranks 0 and 2"
+        assert f'the normalizer is "u-norm" on {all_but_1}, and there is no normalizer on rank 1' in of["normalizer"]
+        assert f"numbers have 64 bits on {all_but_1}, and numbers have 32 bits on rank 1" in of["dtype"]
+        assert "Allocator takes one argument by position" in of["position"] and "comm=comm" in of["position"]
         assert '"f-norm", "u-norm" or None over several ranks' in of["fill"]
         own = "ProblemError: link 0 has capacity -1"
         assert (own if rank == 1 else "rank 1 has failed: ProblemError: link 0 has capacity -1") in of["one"]
-        assert of["repr"].endswith(f"Allocator(ned, 0 flowlets, 2 links, rank {rank})")
+        assert of["repr"].endswith(f"Allocator(ned, 0 flowlets on rank {rank} of {ranks}, 2 links)")
         assert "TypeError: an allocator over the ranks of a communicator does not pickle" in of["pickle"]
-        assert "the ranks differ: link 1 has capacity 0.5 on one" in of["set_capacity"]
-        assert "the ranks differ: link 1 has capacity 0.5 on one" in of["again"]
-        assert "one makes a tick, and another a response" in of["respond"]
+        differ = f"the ranks differ: link 1 has capacity 1 on {all_but_1}, and capacity 0.5 on rank 1"
+        assert differ in of["set_capacity"] and differ in of["again"]
+        assert "link 1 (node 1 -> node 2) has capacity 1 on " in of["link-name"]
+        assert f"tick is called on {all_but_1}, and respond is called on rank 1" in of["respond"]
         on_purpose = "RuntimeError: on purpose" if rank == 1 else "rank 1 has failed: RuntimeError: on purpose"
         assert all(on_purpose in of[name] for name in ("block", "nested-outer", "nested-inner"))
         for name, wrong in WRONG_TYPES.items():
@@ -88,6 +92,11 @@ def test_a_rank_that_fails_waits_for_those_that_compute():
         "0 NumError: rank 1 has failed: RuntimeError: on purpose",
         "1 RuntimeError: on purpose",
     }
+
+
+def test_ids_are_of_one_rank():
+    done = run(2, "ids")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_tick_is_three_reductions_over_one_duplicate_of_the_communicator():

@@ -65,7 +65,7 @@ def test_the_same_ranks_give_the_same_bits_again():
 
 
 def differ(one, other):
-    return 2 * [f"NumError: the ranks differ: {one} on one, and {other} on another"]
+    return 2 * [f"NumError: the ranks differ: {one} on rank 0, and {other} on rank 1"]
 
 
 def fails(error, told=None):
@@ -78,26 +78,34 @@ NO_MAX_MIN, NO_LINEAR = (
     f'MethodError: method "fast-ned" cannot take {kind} utilities; solve the whole problem in one process'
     for kind in ("max-min", "linear")
 )
+NO_COMM = (
+    "MethodError: comm is no option of a method: over the ranks of a communicator, each with its part of the flows, it "
+    "is netnum.distributed.solve(part, comm=comm)"
+)
 #: What ranks 0 and 1 raise, or how it begins.
 REFUSALS = {
     "comm": 2 * [NOT_ONE + "3"],
     "null": 2 * [NOT_ONE + "<mpi4py.MPI.Comm object"],
     "intercomm": 2 * [NOT_ONE + "<mpi4py.MPI.Intercomm object"],
     "problem": fails("TypeError: 'list' object is not an instance of 'Problem'"),
-    "capacity": differ("link 0 has capacity 1", "link 0 has capacity 2"),
+    "capacity": differ("link 0 has capacity 1", "capacity 2"),
     "links": differ("there are 1 links", "there are 2 links"),
-    "method": differ('the method is "ned"', 'the method is "gradient"'),
+    "method": differ('the method is "gradient"', 'the method is "ned"'),
     "option": differ('option "gamma" is 0.4', 'option "gamma" is 0.5'),
     "options": differ("0 options of the method are given", "1 options of the method are given"),
+    "option-name": [
+        'NumError: the ranks differ: option "gamma" is given on rank 0, and another option is given on rank 1',
+        'NumError: the ranks differ: another option is given on rank 0, and option "gama" is given on rank 1',
+    ],
     "no-option": 2 * ['MethodError: method "ned" has no option "delta"; known options: gamma'],
-    "tol": differ("tol is 1e-5", "tol is 1e-4"),
-    "stop": differ('stop is "gap"', 'stop is "kkt"'),
-    "limit": differ("the time limit is 9 s", "there is no time limit"),
+    "tol": differ("tol is 1e-4", "tol is 1e-5"),
+    "stop": differ('stop is "kkt"', 'stop is "gap"'),
+    "limit": differ("there is no time limit", "the time limit is 9 s"),
     "iterations": differ("max_iterations is 10", "max_iterations is 11"),
-    "start": differ("link 0 starts at price 1", "link 0 starts at price 2"),
+    "start": differ("link 0 has first price 1", "first price 2"),
     "start-here": differ("0 prices are given to start from", "1 prices are given to start from"),
     "start-length": 2 * ["ProblemError: prices has 2 entries, expected 1, one per link"],
-    "start-nan": 2 * ["NumError: the ranks differ: link 0 starts at price NaN on one, and a number on another"],
+    "start-nan": differ("link 0 has first price 1", "first price NaN"),
     "type": fails("TypeError: must be real number, not str"),
     "threads": fails("NumError: threads is 0, expected at least 1"),
     "unknown": 2 * ['MethodError: unknown method "magic"; known methods: auto, fast-ned'],
@@ -106,6 +114,12 @@ REFUSALS = {
     "max-min-here": fails(NO_MAX_MIN, told=NO_MAX_MIN.removeprefix("MethodError: ")),
     "linear": 2
     * ['MethodError: method "fast-ned" cannot take linear utilities; solve the whole problem in one process'],
+    "link-name": differ("link 3 (server 3 -> rack 1) has capacity 10000000000", "capacity 20000000000"),
+    "comm-as-method": 2
+    * ["TypeError: a communicator is given as the method: it is netnum.distributed.solve(part, comm=comm)"],
+    "comm-of-solve": 2 * [NO_COMM],
+    "comm-of-solver": 2 * [NO_COMM],
+    "comm-of-solve-many": 2 * [NO_COMM],
     "several": 2 * [NO_MAX_MIN],
     "callback": fails("RuntimeError: on purpose", told="its callback has raised an exception"),
 }
@@ -126,6 +140,35 @@ def test_an_interrupt_after_the_last_reduction_is_of_one_rank():
     done = run(3, "late", timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(done.stdout.splitlines()) == ["0 nothing", "1 KeyboardInterrupt: ", "2 nothing"]
+
+
+def test_a_solution_says_whose_part_it_is():
+    done = run(2, "parts")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for rank, line in enumerate(sorted(done.stdout.splitlines())):
+        flows = 1 + rank
+        noun = "flow" if flows == 1 else "flows"
+        assert line.startswith(f"{rank} Solution(optimal, {flows} {noun} on rank {rank} of 2, 2 links, "), line
+        assert f"<td>rank {rank} of 2</td>" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tol", "tol is 1e-6 on ranks 0 and 1, and tol is 1e-4 on rank 2"),
+        ("capacity", "link 0 has capacity 1 on rank 0, capacity 2 on rank 1, and capacity 3 on rank 2"),
+        (
+            "calls",
+            r"they are in different calls, or at different steps of one: the largest of \d+ numbers on ranks 0 and 2, "
+            "and the largest of 5 numbers on rank 1",
+        ),
+    ],
+)
+def test_the_ranks_that_differ_are_named_with_their_values(name, expected):
+    done = run(3, "three", name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for rank, line in enumerate(sorted(done.stdout.splitlines())):
+        assert re.fullmatch(f"{rank} NumError: the ranks differ: {expected}", line), line
 
 
 @pytest.mark.parametrize("program", ["mpi_program.py", "mpi_allocator.py"])

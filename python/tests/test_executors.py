@@ -11,7 +11,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from netnum import executors
+from netnum import NumError, executors
 from netnum.executors import Shared, outcomes
 
 BIG = np.arange(1_000_000.0)
@@ -143,6 +143,27 @@ def test_what_does_not_come_out_of_a_pickle_fails_the_calls():
         for _, future in outcomes(pool, refused, Shared.of(Refuses()), TASKS[:5]):
             with pytest.raises(ValueError, match="invalid literal for int"):
                 future.result()
+
+
+def test_an_executor_that_takes_nothing_is_one_error():
+    client = dask()
+    executor = client.get_executor()
+    assert len(answers(executor, entry, BIG[:9], [1, 2])) == 2
+    client.close()
+    with pytest.raises(NumError, match=r"^the executor takes no calls: ClosedClientError: "):
+        answers(executor, entry, BIG[:9], [1, 2])
+
+
+class RefusesToPickle(Executor):
+    """As Dask does for what does not pickle."""
+
+    def submit(self, call, /, *arguments):
+        raise TypeError("could not serialize")
+
+
+def test_a_call_that_does_not_pickle_is_the_error_of_that_call():
+    ended = dict(outcomes(RefusesToPickle(), entry, Shared.of(None), [1, 2]))
+    assert [str(ended[place].exception()) for place in (0, 1)] == ["could not serialize"] * 2
 
 
 def test_what_is_not_wanted_any_more_is_taken_back():

@@ -1,5 +1,6 @@
 """`netnum.sim.sweep`: the same rows on every executor, errors by task, checkpoints, Ctrl-C."""
 
+import json
 import os
 import signal
 import subprocess
@@ -72,6 +73,16 @@ def arrays(x, seed):
 class UserPolicy:
     def __init__(self):
         self.allocate = lambda now, flows: None
+
+
+def named(x, kind, seed):
+    return {"y": kind}
+
+
+def dies(x, seed):
+    if x == 1:
+        os._exit(1)
+    return {"y": x}
 
 
 def slow(x, seed):
@@ -176,6 +187,53 @@ def test_a_failed_task_names_its_parameters_and_the_others_go_on(executor):
     assert repr(sweep) == "Sweep(3 tasks, 1 failed, over x)"
 
 
+def test_means_and_ratios_of_tasks_that_have_all_failed_are_an_error_with_the_first_one():
+    sweep = netnum.sim.sweep(lambda x, seed: 1 / 0, {"x": [1, 2]})
+    for table in (sweep.means, lambda: sweep.ratios(to={"x": 2})):
+        with pytest.raises(netnum.NumError, match=r"^all 2 tasks have failed, the first by ZeroDivisionError: .* x=1"):
+            table()
+    assert sweep.to_pandas().error.notna().all()
+
+
+def of_any(**parameters):
+    return {"y": parameters["x"]}
+
+
+class NoSignature:
+    __signature__ = "none"
+
+    def __call__(self, x, seed):
+        return {"y": x}
+
+
+@pytest.mark.parametrize(
+    ("function", "grid", "shared", "message"),
+    [
+        (study, {"policy": ["srpt"], "laod": [0.1]}, 1, "study(net, policy, load, seed), has no parameter 'laod', did"),
+        (study, {"policy": ["srpt"]}, 1, "study(net, policy, load, seed), cannot be called with (shared, policy=…, "),
+        (study, {"policy": ["srpt"], "load": [0.1]}, None, "a required argument: 'net'"),
+        (square, {"x": [1]}, 1, "square(x, seed), cannot be called with (shared, x=…, seed=…): multiple values for"),
+        (lambda x: {"y": x}, {"x": [1]}, None, "<lambda>(x), has no parameter 'seed', by which a sweep gives every"),
+        (
+            partial(study, None),
+            {"plicy": [1], "load": [1]},
+            None,
+            "study(policy, load, seed), has no parameter 'plicy'",
+        ),
+    ],
+)
+def test_a_function_that_does_not_take_the_parameters_is_refused_before_any_task(function, grid, shared, message):
+    with ThreadPoolExecutor(1) as pool, pytest.raises(netnum.NumError) as caught:
+        netnum.sim.sweep(function, grid, shared=shared, executor=pool)
+    assert message in str(caught.value) and str(caught.value).startswith("the function of a sweep, ")
+    assert not pool._threads
+
+
+@pytest.mark.parametrize("function", [of_any, NoSignature()])
+def test_a_function_of_any_parameters_or_without_a_signature_passes(function):
+    assert [row["y"] for row in netnum.sim.sweep(function, {"x": [1, 2]}).rows] == [1, 2]
+
+
 def test_a_checkpoint_is_resumed(tmp_path):
     file, folder = tmp_path / "sweep.jsonl", tmp_path / "calls"
     folder.mkdir()
@@ -198,6 +256,59 @@ def test_a_checkpoint_knows_the_function_and_what_was_shared(tmp_path):
             netnum.sim.sweep(function, grid, shared=shared, checkpoint=file)
     with pytest.raises(netnum.NumError, match="with a checkpoint, what a sweep shares must pickle"):
         netnum.sim.sweep(total, grid, shared=lambda: 1, checkpoint=file)
+
+
+def test_a_line_of_a_checkpoint_has_the_parameters_and_older_ones_without_them_are_read(tmp_path):
+    file, grid = tmp_path / "sweep.jsonl", {"x": [1, np.float64(0.5), np.ones(2)], "kind": ["a"]}
+    netnum.sim.sweep(named, grid, checkpoint=file)
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    values = [line["parameters"] for line in lines]
+    assert values == [{"x": x, "kind": "a", "seed": 0} for x in (1, 0.5, "array([1., 1.])")]
+    for line in lines:
+        del line["parameters"]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    before = file.read_text()
+    assert len(netnum.sim.sweep(named, grid, checkpoint=file).rows) == 3 and file.read_text() == before
+    file.unlink()
+    netnum.sim.sweep(named, grid, checkpoint=file)
+    with pytest.raises(
+        netnum.NumError, match=r"line 1 of .* does not have \(x=1, kind='a', seed=0\): other parameters"
+    ):
+        netnum.sim.sweep(named, {"x": [2], "kind": ["a"]}, checkpoint=file)
+
+
+def nested(file, x, seed):
+    netnum.sim.sweep(square, {"x": [1]}, checkpoint=file)
+
+
+def test_a_checkpoint_that_another_sweep_writes_is_refused(tmp_path):
+    file = tmp_path / "sweep.jsonl"
+    (row,) = netnum.sim.sweep(nested, {"x": [1]}, shared=str(file), checkpoint=file).rows
+    assert row["error"].startswith(
+        f"NumError: another sweep, in this process or another one, writes the checkpoint {file}"
+    )
+    # It is free again, also while processes live that were forked when it was not.
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        netnum.sim.sweep(square, {"x": [2]}, executor=pool, checkpoint=tmp_path / "other.jsonl")
+        assert len(netnum.sim.sweep(square, {"x": [2, 3]}, checkpoint=tmp_path / "other.jsonl").rows) == 2
+
+
+def test_a_checkpoint_of_every_rank_is_refused_on_all_but_one(tmp_path):
+    mpi()
+    program = [str(Path(__file__).with_name("sweep_program.py")), "everywhere", str(tmp_path / "sweep.jsonl")]
+    command = [LAUNCHER, "-n", "2", sys.executable, *program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    one, other = sorted(done.stdout.splitlines())
+    assert one.startswith("NumError: another sweep, ") and "python -m mpi4py.futures" in one
+    assert other == "Sweep(8 tasks, 0 failed, over x)"
+
+
+def test_a_process_that_was_killed_leaves_its_checkpoint_free(tmp_path):
+    file = tmp_path / "sweep.jsonl"
+    command = [sys.executable, str(Path(__file__).with_name("sweep_program.py")), "killed", str(file)]
+    assert subprocess.run(command, timeout=60).returncode != 0
+    assert len(netnum.sim.sweep(dies, {"x": [0, 2]}, checkpoint=file).rows) == 2
 
 
 def breaks_at_2(x, seed):

@@ -102,6 +102,17 @@ impl Step {
             Self::Max(length) => 2.0 + 2.0 * length as f64,
         }
     }
+
+    /// The step of a code, in words.
+    fn say(code: f64) -> String {
+        let count = ((code - 1.0) / 2.0).floor();
+        let numbers = if count == 1.0 { "number" } else { "numbers" };
+        match code % 2.0 {
+            _ if code == 0.0 => "the end of a call".into(),
+            0.0 => format!("the largest of {count} {numbers}"),
+            _ => format!("the sum of {count} {numbers}"),
+        }
+    }
 }
 
 impl Ranks {
@@ -191,11 +202,35 @@ impl Ranks {
     /// value. A NaN is the same as a NaN.
     ///
     /// # Errors
-    /// [`Error::RanksDiffer`] about the first place at which they do not, with the smallest and the largest value;
-    /// and as [`sum`](Self::sum).
+    /// [`Error::RanksDiffer`] about the first place at which they do not, with the values there and the ranks that have
+    /// them; and as [`sum`](Self::sum).
     pub fn check_same(&self, values: &[f64], say: impl Fn(usize, f64) -> String) -> Result<()> {
+        match self.first_that_differs(values)? {
+            None => Ok(()),
+            Some((place, all)) => {
+                Err(Error::RanksDiffer { link: None, what: by_rank(&all, |value| say(place, value)) })
+            }
+        }
+    }
+
+    /// As [`check_same`](Self::check_same) of what every link has one of, such as its `"capacity"`.
+    ///
+    /// # Errors
+    /// As of `check_same`, with the link.
+    pub fn check_same_links(&self, values: &[f64], name: &str) -> Result<()> {
+        match self.first_that_differs(values)? {
+            None => Ok(()),
+            Some((link, all)) => {
+                let what = by_rank(&all, |value| format!("{name} {value}"));
+                Err(Error::RanksDiffer { link: Some(link), what })
+            }
+        }
+    }
+
+    /// The first place at which the ranks do not have the same number, and what each of them has there.
+    fn first_that_differs(&self, values: &[f64]) -> Result<Option<(usize, Vec<f64>)>> {
         if self.are_alone() {
-            return Ok(());
+            return Ok(None);
         }
         let negative = values.iter().map(|value| -value);
         let are_numbers = values.iter().map(|value| f64::from(!value.is_nan()));
@@ -207,10 +242,11 @@ impl Ranks {
             true => are_numbers[place] > 0.0,
             false => most[place] > -least[place],
         };
-        let Some(place) = (0..values.len()).find(differ) else { return Ok(()) };
-        let (one, other) = (say(place, -least[place]), say(place, most[place]));
-        let other = if most[place].is_nan() { "a number".into() } else { other };
-        Err(Error::RanksDiffer { what: format!("{one} on one, and {other} on another") })
+        let Some(place) = (0..values.len()).find(differ) else { return Ok(None) };
+        let mut all = vec![0.0; self.ranks()];
+        all[self.rank()] = values[place];
+        self.sum(&mut all)?;
+        Ok(Some((place, all)))
     }
 
     /// Returns when all ranks have come this far.
@@ -305,7 +341,14 @@ impl Group {
             let (rank, what) = self.failure(failed, "")?;
             Error::RankFailed { rank, what }
         } else if most != -least {
-            Error::RanksDiffer { what: "they are at different steps of a call, or in different calls".into() }
+            let mut codes = vec![0.0; self.comm.ranks()];
+            codes[self.comm.rank()] = code;
+            self.reduce(|comm| comm.sum(&mut codes))?;
+            let steps = by_rank(&codes, Step::say);
+            Error::RanksDiffer {
+                link: None,
+                what: format!("they are in different calls, or at different steps of one: {steps}"),
+            }
         } else {
             return Ok(());
         };
@@ -340,6 +383,38 @@ impl Group {
         }
         let bytes: Vec<u8> = bytes.into_iter().map(|value| value as u8).collect();
         Ok((rank, String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}
+
+/// The values of the ranks in words, the same ones together: "2 on rank 1, and 3 on ranks 0 and 2".
+fn by_rank(values: &[f64], say: impl Fn(f64) -> String) -> String {
+    const VALUES: usize = 3;
+    let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
+    let mut others = Vec::new();
+    for (rank, &value) in values.iter().enumerate() {
+        match groups.iter().position(|&(one, _)| one == value || (one.is_nan() && value.is_nan())) {
+            Some(group) => groups[group].1.push(rank),
+            None if groups.len() < VALUES => groups.push((value, vec![rank])),
+            None => others.push(rank),
+        }
+    }
+    let mut all: Vec<String> =
+        groups.iter().map(|(value, ranks)| format!("{} on {}", say(*value), in_words(ranks))).collect();
+    if !others.is_empty() {
+        all.push(format!("other values on {}", in_words(&others)));
+    }
+    let last = all.pop().unwrap_or_default();
+    format!("{}, and {last}", all.join(", "))
+}
+
+/// Ranks by number: all of a few, the first of many.
+fn in_words(ranks: &[usize]) -> String {
+    match ranks {
+        [rank] => format!("rank {rank}"),
+        [one, other] => format!("ranks {one} and {other}"),
+        [one, two, three] => format!("ranks {one}, {two} and {three}"),
+        [first, others @ ..] => format!("rank {first} and {} others", others.len()),
+        [] => String::new(),
     }
 }
 

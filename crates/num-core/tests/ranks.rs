@@ -220,19 +220,19 @@ fn what_differs_between_ranks_is_named_on_all() {
     let plain = || (one_link(1.0), "fast-ned", BTreeMap::new(), Settings::default());
     let both = |text: &str| vec![format!("the ranks differ: {text}"); 2];
     let of = |rank| (one_link(1.0 + rank as f64), plain().1, plain().2, plain().3);
-    assert_eq!(errors(of, |_| true), both("link 0 has capacity 1 on one, and link 0 has capacity 2 on another"));
+    assert_eq!(errors(of, |_| true), both("link 0 has capacity 1 on rank 0, and capacity 2 on rank 1"));
     let of = |rank| (plain().0, ["ned", "fast-ned"][rank], plain().2, plain().3);
-    let text = "the method is \"fast-ned\" on one, and the method is \"ned\" on another";
+    let text = "the method is \"ned\" on rank 0, and the method is \"fast-ned\" on rank 1";
     assert_eq!(errors(of, |_| true), both(text));
     let of = |rank| (plain().0, "ned", common::options(&[("gamma", [0.4, 0.5][rank])]), plain().3);
-    assert_eq!(errors(of, |_| true), both("option \"gamma\" is 0.4 on one, and option \"gamma\" is 0.5 on another"));
+    assert_eq!(errors(of, |_| true), both("option \"gamma\" is 0.4 on rank 0, and option \"gamma\" is 0.5 on rank 1"));
     let of = |rank| (plain().0, plain().1, plain().2, Settings::default().with_tol([1e-6, 1e-8][rank]));
-    assert_eq!(errors(of, |_| true), both("tol is 1e-8 on one, and tol is 1e-6 on another"));
+    assert_eq!(errors(of, |_| true), both("tol is 1e-6 on rank 0, and tol is 1e-8 on rank 1"));
     let of = |rank| {
         let problem = Problem::new(vec![1.0; 1 + rank], Paths::from_lists([[0]]), AlphaFair::proportional()).unwrap();
         (problem, plain().1, plain().2, plain().3)
     };
-    assert_eq!(errors(of, |_| true), both("there are 1 links on one, and there are 2 links on another"));
+    assert_eq!(errors(of, |_| true), both("there are 1 links on rank 0, and there are 2 links on rank 1"));
 }
 
 #[test]
@@ -300,8 +300,13 @@ fn a_panic_of_a_rank_is_told_to_the_others() {
 #[test]
 fn ranks_at_different_steps_do_not_mix_their_numbers() {
     let found = on_ranks(2, |rank, ranks| if rank == 0 { ranks.sum(&mut [1.0]) } else { ranks.sum(&mut [1.0, 2.0]) });
-    let what = "they are at different steps of a call, or in different calls".to_string();
-    assert_eq!(found, vec![Err(Error::RanksDiffer { what }); 2]);
+    let what = "they are in different calls, or at different steps of one: the sum of 1 number on rank 0, and the sum \
+                of 2 numbers on rank 1"
+        .to_string();
+    assert_eq!(found, vec![Err(Error::RanksDiffer { link: None, what }); 2]);
+    let found = on_ranks(2, |rank, ranks| if rank == 0 { ranks.agree() } else { ranks.max(&mut [1.0, 2.0]) });
+    let text = found[0].as_ref().unwrap_err().to_string();
+    assert!(text.ends_with("the end of a call on rank 0, and the largest of 2 numbers on rank 1"), "{text}");
 }
 
 #[test]
@@ -320,10 +325,57 @@ fn a_number_on_one_rank_is_not_the_same_as_nan_on_another() {
         on_ranks(2, |rank, ranks| ranks.check_same(&values[rank], |place, value| format!("{place} is {value}")))
     };
     assert_eq!(check([[f64::NAN, 1.0]; 2]), vec![Ok(()); 2]);
-    for values in [[[1.0, 2.0], [1.0, f64::NAN]], [[1.0, f64::NAN], [1.0, 2.0]]] {
-        let what = "1 is NaN on one, and a number on another".to_string();
-        assert_eq!(check(values), vec![Err(Error::RanksDiffer { what }); 2]);
+    let nan_here = ([[1.0, f64::NAN], [1.0, 2.0]], "1 is NaN on rank 0, and 1 is 2 on rank 1");
+    let nan_there = ([[1.0, 2.0], [1.0, f64::NAN]], "1 is 2 on rank 0, and 1 is NaN on rank 1");
+    for (values, what) in [nan_here, nan_there] {
+        assert_eq!(check(values), vec![Err(Error::RanksDiffer { link: None, what: what.into() }); 2]);
     }
+}
+
+#[test]
+fn values_that_differ_are_named_with_their_ranks() {
+    let said = |values: &[f64]| {
+        let found = on_ranks(values.len(), |rank, ranks| {
+            let found = ranks.check_same(&[7.0, values[rank]], |_, value| value.to_string());
+            // All ranks go on alike.
+            ranks.agree().unwrap();
+            found.unwrap_err().to_string()
+        });
+        assert!(found.iter().all(|text| *text == found[0]));
+        found[0].strip_prefix("the ranks differ: ").unwrap().to_string()
+    };
+    assert_eq!(said(&[1.0, 1.0, 2.0, 1.0]), "1 on ranks 0, 1 and 3, and 2 on rank 2");
+    assert_eq!(said(&[2.0, 1.0, 1.0, 1.0, 1.0]), "2 on rank 0, and 1 on rank 1 and 3 others");
+    assert_eq!(said(&[f64::INFINITY, f64::NEG_INFINITY]), "inf on rank 0, and -inf on rank 1");
+    assert_eq!(
+        said(&[1.0, 2.0, 3.0, 4.0, 5.0]),
+        "1 on rank 0, 2 on rank 1, 3 on rank 2, and other values on ranks 3 and 4"
+    );
+}
+
+#[test]
+fn a_solution_says_whose_part_it_is() {
+    let (problem, _) = read_case("parkinglot-n3-a1");
+    for ranks in [1, 2] {
+        let found = on_ranks(ranks, |rank, all| {
+            let part = part(&problem, rank, ranks).0;
+            solve_part(&part, &setup(all, "auto", &BTreeMap::new()), &Settings::default(), &mut ()).unwrap()
+        });
+        for (rank, solution) in found.iter().enumerate() {
+            let flows = solution.flow_rates.len();
+            let expected = if ranks == 1 {
+                format!("{flows} flows, 3 links")
+            } else {
+                format!("{flows} flows on rank {rank} of 2, 3 links")
+            };
+            assert!(solution.to_string().starts_with(&format!("Solution(optimal, {expected}, ")), "{solution}");
+        }
+    }
+    let failed = Problem::new(vec![0.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
+    let found = on_ranks(2, |_, all| {
+        solve_part(&failed, &setup(all, "auto", &BTreeMap::new()), &Settings::default(), &mut ()).unwrap().to_string()
+    });
+    assert!(found[1].contains("2 flows on rank 1 of 2, 1 link, 2 flows failed there, "), "{}", found[1]);
 }
 
 #[test]

@@ -239,21 +239,21 @@ fn what_differs_between_ranks_is_named_on_all() {
         |capacities: Vec<f64>, rule: Rule, settings: AllocatorSettings| Allocator::new(capacities, rule, settings, one);
     let plain = AllocatorSettings::default;
     let links = |rank: usize| of(vec![1.0; 1 + rank], ned(0.4), plain());
-    assert_eq!(refused(links), both("there are 1 links on one, and there are 2 links on another"));
+    assert_eq!(refused(links), both("there are 1 links on rank 0, and there are 2 links on rank 1"));
     let capacities = |rank: usize| of(vec![1.0, 2.0 + rank as f64], ned(0.4), plain());
-    assert_eq!(refused(capacities), both("link 1 has capacity 2 on one, and link 1 has capacity 3 on another"));
+    assert_eq!(refused(capacities), both("link 1 has capacity 2 on rank 0, and capacity 3 on rank 1"));
     let gammas = |rank: usize| of(vec![1.0], ned([0.4, 0.5][rank]), plain());
-    assert_eq!(refused(gammas), both("option \"gamma\" is 0.4 on one, and option \"gamma\" is 0.5 on another"));
+    assert_eq!(refused(gammas), both("option \"gamma\" is 0.4 on rank 0, and option \"gamma\" is 0.5 on rank 1"));
     let rules = |rank| of(vec![1.0], if rank == 0 { ned(0.4) } else { FastNed::new(1.0).into() }, plain());
-    let text = "the method is \"fast-ned\" on one, and the method is \"ned\" on another";
+    let text = "the method is \"ned\" on rank 0, and the method is \"fast-ned\" on rank 1";
     assert_eq!(refused(rules), both(text));
     let thresholds = |rank| of(vec![1.0], ned(0.4), plain().with_update_threshold([0.0, 0.01][rank]));
-    assert_eq!(refused(thresholds), both("update_threshold is 0 on one, and update_threshold is 0.01 on another"));
+    assert_eq!(refused(thresholds), both("update_threshold is 0 on rank 0, and update_threshold is 0.01 on rank 1"));
     let headrooms = |rank| of(vec![1.0], ned(0.4), plain().with_headroom([0.0, 0.5][rank]));
-    assert_eq!(refused(headrooms), both("headroom is 0 on one, and headroom is 0.5 on another"));
+    assert_eq!(refused(headrooms), both("headroom is 0 on rank 0, and headroom is 0.5 on rank 1"));
     let kinds = [Some(Normalization::FNorm), Some(Normalization::UNorm)];
     let normalizers = |rank: usize| of(vec![1.0], ned(0.4), plain().with_normalizer(kinds[rank]));
-    let text = "the normalizer is \"f-norm\" on one, and the normalizer is \"u-norm\" on another";
+    let text = "the normalizer is \"f-norm\" on rank 0, and the normalizer is \"u-norm\" on rank 1";
     assert_eq!(refused(normalizers), both(text));
     let fill = |_| of(vec![1.0], ned(0.4), plain().with_normalizer(Some(Normalization::Fill)));
     let text = "normalizer is \"fill\", expected \"f-norm\", \"u-norm\" or None over several ranks: a max-min takes \
@@ -296,11 +296,10 @@ fn ranks_that_do_not_do_the_same_end_together() {
         }
         allocator.tick()
     });
-    let text =
-        "the ranks differ: link 3 has capacity 5000000000 on one, and link 3 has capacity 10000000000 on another";
+    let text = "the ranks differ: link 3 has capacity 10000000000 on rank 0, and capacity 5000000000 on rank 1";
     assert!(found.iter().all(|[first, again]| first == text && again.ends_with(text)), "{found:?}");
     let found = ticked(|rank, allocator| if rank == 0 { allocator.tick() } else { allocator.respond() });
-    let text = "the ranks differ: one makes a tick, and another a response";
+    let text = "the ranks differ: tick is called on rank 0, and respond is called on rank 1";
     assert!(found.iter().all(|[first, again]| first == text && again.ends_with(text)), "{found:?}");
     let found = ticked(|rank, allocator| {
         let token = StopToken::new();

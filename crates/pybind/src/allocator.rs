@@ -16,7 +16,7 @@ use crate::detach;
 use crate::error::{ProblemError, raise, setting};
 use crate::numbers;
 use crate::paths;
-use crate::ranks::{self, fail};
+use crate::ranks::{self, fail, with_link_name};
 use crate::solve::{options_of, threads_of};
 use crate::topology::Topology;
 
@@ -50,8 +50,9 @@ use crate::topology::Topology;
 ///     Every rank of it makes an allocator, with the same arguments (`threads` may differ), and starts the flowlets of
 ///     its own. `tick` and `respond` are calls of all ranks, which make the same ones in the same order, and add up two
 ///     numbers per link; the prices are the same on all ranks, and the rates are those of one allocator of all
-///     flowlets, but for the order of sums. Ids, rates and updates are of the rank's own flowlets. `set_capacity` is
-///     called on all ranks before the next tick, which checks it. ``"fill"`` is for one rank.
+///     flowlets, but for the order of sums. Ids, rates and updates are of the rank's own flowlets: the same id on two
+///     ranks is that of two flowlets. `set_capacity` is called on all ranks before the next tick, which checks it.
+///     ``"fill"`` is for one rank.
 /// **options : float
 ///     Options of the method, such as ``gamma=0.4``; `methods` lists them.
 ///
@@ -63,9 +64,9 @@ use crate::topology::Topology;
 ///     For a method or an option that does not exist, with the nearest one.
 /// NumError
 ///     For an option or a setting out of its range, or a method without a price rule. On all ranks of `comm`, for what
-///     differs between them.
+///     differs between them, with the ranks and their values.
 /// TypeError
-///     For a `comm` that is no intracommunicator of mpi4py.
+///     For a `comm` that is no intracommunicator of mpi4py, and more than the network by position.
 /// ImportError
 ///     For a `comm` without mpi4py.
 ///
@@ -110,7 +111,7 @@ type Updates<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 impl Allocator {
     #[new]
     #[pyo3(signature = (
-        network, *, method=Given::of("ned"), normalizer=Given(Ok(Some("f-norm".into()))),
+        network, *others, method=Given::of("ned"), normalizer=Given(Ok(Some("f-norm".into()))),
         update_threshold=Given(Ok(0.01)), headroom=Given(Ok(0.0)), dtype=Given::of("float64"), threads=None, comm=None,
         **options
     ))]
@@ -119,6 +120,7 @@ impl Allocator {
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn new(
         network: &Bound<'_, PyAny>,
+        others: &Bound<'_, PyTuple>,
         method: Given<String>,
         normalizer: Given<Option<String>>,
         update_threshold: Given<f64>,
@@ -129,6 +131,11 @@ impl Allocator {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let py = network.py();
+        if !others.is_empty() {
+            let message = "Allocator takes one argument by position, the network, and others by name: \
+                           Allocator(network, method=\"ned\"), over ranks Allocator(network, comm=comm)";
+            return Err(PyTypeError::new_err(message));
+        }
         let ranks = match comm {
             Some(comm) => {
                 let comm = py.import("netnum.distributed")?.call_method1("_communicator", (comm,))?;
@@ -157,7 +164,8 @@ impl Allocator {
                 .with_headroom(headroom.get("headroom")?);
             let mut core = allocator(capacities, &method, &options, settings, single, threads).map_err(raise)?;
             if !ranks.are_alone() {
-                detach::run(py, || core.over(ranks.clone()))?;
+                let net = topology.map(Bound::get);
+                detach::run(py, || core.over(ranks.clone()).map_err(|error| with_link_name(error, net)))?;
             }
             let topology = topology.map(|topology| topology.clone().unbind());
             Ok(Self { core: Mutex::new(core), topology, method, single, threads: threads.get(), ranks: ranks.clone() })
@@ -363,7 +371,9 @@ impl Allocator {
             let ticks = n.map_or(Ok(1), |n| numbers::count("n", n, 0))?;
             let mut guard = self.core()?;
             let core = &mut *guard;
-            detach::run(py, || (0..ticks).try_for_each(|_| core.tick()))
+            let net = self.topology.as_ref().map(Py::get);
+            let mut tick = || core.tick().map_err(|error| with_link_name(error, net));
+            detach::run(py, || (0..ticks).try_for_each(|_| tick()))
         })
     }
 
@@ -375,7 +385,8 @@ impl Allocator {
         self.together(py, || {
             let mut guard = self.core()?;
             let core = &mut *guard;
-            detach::run(py, || core.respond())
+            let net = self.topology.as_ref().map(Py::get);
+            detach::run(py, || core.respond().map_err(|error| with_link_name(error, net)))
         })
     }
 
@@ -447,8 +458,10 @@ impl Allocator {
 
     fn __repr__(&self) -> PyResult<String> {
         let core = self.core()?;
-        let rank = if self.ranks.are_alone() { String::new() } else { format!(", rank {}", self.ranks.rank()) };
-        Ok(format!("Allocator({}, {} flowlets, {} links{rank})", self.method, core.flows(), core.capacities().len()))
+        let (rank, ranks) = (self.ranks.rank(), self.ranks.ranks());
+        let place = if ranks > 1 { format!(" on rank {rank} of {ranks}") } else { String::new() };
+        let (flows, links) = (core.flows(), core.capacities().len());
+        Ok(format!("Allocator({}, {flows} flowlets{place}, {links} links)", self.method))
     }
 
     /// For a ``with`` block, which all ranks leave together: an exception on one is told to the others.

@@ -87,7 +87,7 @@ use crate::{detach, utility};
 pub(crate) struct Problem {
     pub(crate) core: Core,
     /// The topology, when it was made from one.
-    topology: Option<Py<Topology>>,
+    pub(crate) topology: Option<Py<Topology>>,
     /// The utility as it was given; made from the core's plain data when it was read from JSON. Python's garbage
     /// collector reads it without the GIL, as a `PyOnceLock` cannot be.
     utility: OnceLock<Py<PyAny>>,

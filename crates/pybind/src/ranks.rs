@@ -14,6 +14,7 @@ use pyo3::types::{PyCFunction, PyDict, PySlice, PyTuple};
 use crate::detach;
 use crate::problem::Problem;
 use crate::solve::{PythonObserver, Solution, last_state, options_of, prices_of, settings_of, solve_bar, threads_of};
+use crate::topology::Topology;
 
 /// So long a rank that has failed waits for the others: all are to have ended within 5 s.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -168,6 +169,17 @@ pub(crate) fn fail(py: Python<'_>, ranks: &netnum_core::Ranks, message: &str) {
     });
 }
 
+/// The same error, where it is about a link of a network that has names with that of the link.
+pub(crate) fn with_link_name(error: Error, net: Option<&Topology>) -> Error {
+    match (error, net) {
+        (Error::RanksDiffer { link: Some(link), what }, Some(net)) => {
+            let name = &net.core.link_names()[link];
+            Error::RanksDiffer { link: None, what: format!("link {link} ({name}) has {what}") }
+        }
+        (error, _) => error,
+    }
+}
+
 /// Tells the other ranks of an exception of the callback.
 struct ObserverOfPart<'a> {
     observer: PythonObserver<'a>,
@@ -219,6 +231,9 @@ pub(crate) fn solve_part(
     let prices = warm_start.map(prices_of).transpose()?;
     let (respond, parts) = (Some(netnum_parallel::respond(threads)), netnum_parallel::parts(threads));
     let setup = PartSetup { ranks, method, options: &options, prices: prices.as_deref(), respond, parts };
-    let solution = detach::run(py, || solve_core(core, &setup, &settings, &mut observer));
+    let net = problem.get().topology.as_ref().map(Py::get);
+    let solution = detach::run(py, || {
+        solve_core(core, &setup, &settings, &mut observer).map_err(|error| with_link_name(error, net))
+    });
     Solution::new(problem, bar.close(py, solution, last_state)?, trace)
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import inspect
 import itertools
 import json
 import math
@@ -24,6 +24,7 @@ from .. import executors, frames
 from .._core import NumError
 from .._messages import did_you_mean
 from ..progress import bar
+from .checkpoints import Checkpoint, key_of, point_of
 
 if TYPE_CHECKING:
     import pandas
@@ -89,7 +90,7 @@ class Sweep:
         Raises
         ------
         NumError
-            For a level that is not between 0 and 1, and two columns of one name.
+            For a level that is not between 0 and 1, two columns of one name, and where all tasks have failed.
         ImportError
             Without pandas: ``pip install "netnum[frames]"``.
 
@@ -138,8 +139,8 @@ class Sweep:
         Raises
         ------
         NumError
-            For a parameter or a value that the grid does not have, where no point is left to divide, two columns of one
-            name, and a level that is not between 0 and 1.
+            For a parameter or a value that the grid does not have, where no point is left to divide or all tasks have
+            failed, two columns of one name, and a level that is not between 0 and 1.
         TypeError
             For a `to` that is no mapping.
         ImportError
@@ -171,7 +172,7 @@ class Sweep:
                 raise NumError(f"the grid has no parameter {name!r}, {hint}")
             axis = self.parameters.index(name)
             values = {place[axis]: row[name] for place, row in zip(self._places, self.rows, strict=True)}
-            same = [number for number, each in values.items() if each is value or _key(each) == _key(value)]
+            same = [number for number, each in values.items() if each is value or key_of(each) == key_of(value)]
             if not same:
                 raise NumError(f"no point of the grid has {value!r} for {name!r}")
             divisor[axis] = same[0]
@@ -197,6 +198,8 @@ class Sweep:
 
     def _numbers(self, *endings: str) -> list[str]:
         """The names under which the function returns numbers, if these with the endings are no other column's."""
+        if len(self.failed) == len(self.rows):
+            raise NumError(f"all {len(self.rows)} tasks have failed, the first by {self.rows[0]['error']}")
         values = [name for name in self._columns() if name not in (*self.parameters, "seed", "error")]
         numbers = [name for name in values if any(_is_number(row.get(name)) for row in self.rows)]
         columns = Counter([*self.parameters, *(name + ending for name in numbers for ending in ("", *endings))])
@@ -249,10 +252,11 @@ def sweep(
         A pool of processes, ``dask.distributed.Client.get_executor()``, ``mpi4py.futures.MPIPoolExecutor``, or any
         other. It stays open. By default the tasks run here, one after the other.
     checkpoint : path, optional
-        A file with a line of JSON for every task that is done. Tasks that it has are not done again, but for those that
-        failed. A task is known by its parameters and seed, the function and what is shared, all by their JSON or a
-        digest of their pickle. That of a function is its name, so that after a change inside it another file is needed;
-        those of a `functools.partial` or a callable object are what they hold.
+        A file with a line of JSON for every task that is done: its parameters, and what it returned. Tasks that it has
+        are not done again, but for those that failed. A task is known by its parameters and seed, the function and what
+        is shared, all by their JSON or a digest of their pickle. That of a function is its name, so that after a change
+        inside it another file is needed; those of a `functools.partial` or a callable object are what they hold. One
+        sweep writes to it at a time: a second one is refused, where the file system has locks.
     progress : bool
         Whether to show one bar over all tasks on stderr.
 
@@ -263,9 +267,10 @@ def sweep(
     Raises
     ------
     NumError
-        For an empty grid, a value or seed that is there twice, a parameter named ``seed``, ``seeds``, ``error`` or
-        ``traceback``, a function or a shared object that does not pickle where it must, a checkpoint of another sweep,
-        or an executor that was shut down.
+        For a function that does not take the parameters, an empty grid, a value or seed that is there twice, a
+        parameter named ``seed``, ``seeds``, ``error`` or ``traceback``, a function or a shared object that does not
+        pickle where it must, a checkpoint of another sweep or one that another process writes, or an executor that was
+        shut down or whose Dask client is closed.
     TypeError
         For a function that cannot be called, a `grid` that is no mapping, `seeds` that are no numbers, and an
         `executor` that is none.
@@ -285,6 +290,7 @@ def sweep(
     if not callable(function):
         raise TypeError(f"the function of a sweep must be callable, not {function!r}")
     axes = _axes(grid, seeds)
+    _expect_parameters(function, list(axes), has_shared=shared is not None)
     tasks = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
     packed = None
     if executor is not None:
@@ -293,7 +299,7 @@ def sweep(
             packed = executors.Shared.of(shared)
         except Exception as error:
             raise NumError(f"what a sweep shares must pickle: {error}") from error
-    done = _Checkpoint(checkpoint, axes, function, shared)
+    done = Checkpoint(checkpoint, axes, tasks, function, shared)
     rows = dict(done.results)
     left = [number for number in range(len(tasks)) if number not in rows]
     answer, given = partial(_answer, function), [tasks[number] for number in left]
@@ -318,6 +324,30 @@ def sweep(
     return Sweep(tuple(grid), [task | rows[number] for number, task in enumerate(tasks)], list(places))
 
 
+def _expect_parameters(function: Callable[..., Any], names: list[str], has_shared: bool) -> None:
+    """Raises NumError for a function that no task can call, if it tells its signature."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*[None] * has_shared, **dict.fromkeys(names))
+    except TypeError as error:
+        known = signature.parameters
+        name = getattr(getattr(function, "func", function), "__name__", type(function).__name__)
+        said = f"the function of a sweep, {name}({', '.join(known)}),"
+        takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in known.values())
+        missing = [each for each in names if each not in known]
+        if missing and not takes_any:
+            hint = did_you_mean(missing[0], list(known))
+            if missing[0] == "seed":
+                hint = "by which a sweep gives every task its seed"
+            why = f"has no parameter {missing[0]!r}" + (f", {hint}" if hint else "")
+            raise NumError(f"{said} {why}") from None
+        call = ", ".join(["shared"] * has_shared + [f"{each}=…" for each in names])
+        raise NumError(f"{said} cannot be called with ({call}): {error}") from None
+
+
 def _axes(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> dict[str, list[Any]]:
     """The values of every parameter, and the seeds."""
     if not isinstance(grid, Mapping):
@@ -337,31 +367,10 @@ def _axes(grid: Mapping[str, Sequence[Any]], seeds: int | Sequence[int]) -> dict
     for name, values in axes.items():
         keys = set[str]()
         for value in values:
-            if (key := _key(value)) in keys:
+            if (key := key_of(value)) in keys:
                 raise NumError(f"the sweep has {value!r} twice for {name!r}")
             keys.add(key)
     return axes
-
-
-def _key(value: Any, is_lasting: bool = False) -> str:
-    """The same for equal values: of their JSON, or of their pickle.
-
-    What does not pickle is known by where it stands in memory, or where the key has to last raises what pickle does.
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    try:
-        content = json.dumps(value, sort_keys=True).encode()
-    except (TypeError, ValueError):
-        try:
-            content = pickle.dumps(value)
-        except Exception:
-            if is_lasting:
-                raise
-            content = str(id(value)).encode()
-    return hashlib.sha256(content).hexdigest()
 
 
 def _answer(function: Callable[..., Any], shared: Any, task: dict[str, Any]) -> dict[str, Any]:
@@ -403,67 +412,8 @@ def _outcome(future: Future[dict[str, Any]], function: Callable[..., Any], task:
 
 
 def _failure(error: BaseException, task: dict[str, Any]) -> dict[str, Any]:
-    point = ", ".join(f"{name}={value!r}" for name, value in task.items())
     trace = "".join(traceback.format_exception(error))
-    return {"error": f"{type(error).__name__}: {error} (at {point})", "traceback": trace}
-
-
-class _Checkpoint:
-    """The results of earlier calls by the number of the task, and a line for every new one."""
-
-    def __init__(
-        self, path: str | Path | None, axes: dict[str, list[Any]], function: Callable[..., Any], shared: Any
-    ) -> None:
-        self.results: dict[int, dict[str, Any]] = {}
-        self._file = None
-        if path is None:
-            return
-        head = [_lasting("the function of a sweep", function), _lasting("what a sweep shares", shared)]
-        keys = [[(name, _lasting(f"{value!r} for {name!r}", value)) for value in axes[name]] for name in axes]
-        tasks = (json.dumps([*head, *sorted(task)]).encode() for task in itertools.product(*keys))
-        self._keys = [hashlib.sha256(task).hexdigest()[:16] for task in tasks]
-        numbers = {key: number for number, key in enumerate(self._keys)}
-        path = Path(path)
-        *lines, last = path.read_bytes().split(b"\n") if path.exists() else [b""]
-        for place, line in enumerate(lines, 1):
-            try:
-                read = json.loads(line)
-                key, result = read["task"], read["result"]
-                is_done = result["error"] is None
-            except (ValueError, KeyError, TypeError):
-                raise NumError(f"line {place} of {path} is not one of a sweep's checkpoint") from None
-            if key in numbers:
-                if is_done:
-                    self.results[numbers[key]] = result
-            elif is_done:
-                raise NumError(
-                    f"line {place} of {path} is of a task that this sweep does not have: other parameters, another "
-                    "function, or another shared object. If these are the same, their pickles differ: sets of strings "
-                    "have another order in every process, sorted lists have not"
-                )
-        start = b'{"task": "'
-        if last[: len(start)] != start[: len(last)]:
-            raise NumError(f"line {len(lines) + 1} of {path} is not one of a sweep's checkpoint")
-        self._file = path.open("a")
-        # The last line was being written when the sweep ended.
-        self._file.truncate(sum(len(line) + 1 for line in lines))
-
-    def write(self, number: int, result: dict[str, Any]) -> None:
-        if self._file is not None:
-            self._file.write(json.dumps({"task": self._keys[number], "result": result}) + "\n")
-            self._file.flush()
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
-
-def _lasting(what: str, value: Any) -> str:
-    """The key of a value in a checkpoint."""
-    try:
-        return _key(value, is_lasting=True)
-    except Exception as error:
-        raise NumError(f"with a checkpoint, {what} must pickle: {error}") from error
+    return {"error": f"{type(error).__name__}: {error} (at {point_of(task)})", "traceback": trace}
 
 
 def _is_number(value: Any) -> bool:

@@ -321,9 +321,11 @@ pub enum Error {
         what: String,
     },
     /// Ranks that were given different things where all need the same.
-    #[error("the ranks differ: {what}")]
+    #[error("the ranks differ: {}{what}", .link.map(|link| format!("link {link} has ")).unwrap_or_default())]
     RanksDiffer {
-        /// What differs.
+        /// The link that has it, where it is of a link.
+        link: Option<usize>,
+        /// What differs, on which ranks.
         what: String,
     },
     /// Work that a [`StopToken`](crate::StopToken) stopped before it had anything to return.

@@ -97,7 +97,7 @@ impl Presolved {
     /// Those of [`new`](Self::new) and of [`Ranks`].
     pub(crate) fn of_part(problem: &Problem, ranks: &Ranks, parts: Arc<dyn Parts>) -> Result<Self> {
         ranks.check_same(&[problem.links() as f64], |_, links| format!("there are {links} links"))?;
-        ranks.check_same(problem.capacities(), |link, capacity| format!("link {link} has capacity {capacity}"))?;
+        ranks.check_same_links(problem.capacities(), "capacity")?;
         let Order { paths: original_paths, flows: original_flows, flow_paths, blocks, failed_flows } =
             Order::of(problem)?;
         let mut uses = uses(problem, &original_paths, &*parts, ranks)?;

@@ -97,10 +97,14 @@ fn check_same(setup: &PartSetup<'_>, settings: &Settings) -> Result<()> {
         _ => format!("{value} options of the method are given"),
     })?;
     let names: Vec<f64> = options.keys().map(|name| hash(name)).collect();
-    ranks.check_same(&names, |place, _| format!("option {place} has another name"))?;
+    let own: Vec<(&String, f64)> = options.keys().zip(names.iter().copied()).collect();
+    ranks.check_same(&names, |_, name| match own.iter().find(|(_, number)| *number == name) {
+        Some((name, _)) => format!("option {name:?} is given"),
+        None => "another option is given".into(),
+    })?;
     let (names, values): (Vec<&String>, Vec<f64>) = options.iter().unzip();
     ranks.check_same(&values, |place, value| format!("option {:?} is {value}", names[place]))?;
-    ranks.check_same(prices.unwrap_or_default(), |link, price| format!("link {link} starts at price {price}"))
+    ranks.check_same_links(prices.unwrap_or_default(), "first price")
 }
 
 /// A number for a name, which a float holds: FNV-1a of 32 bits.

@@ -91,6 +91,10 @@ pub struct Solution {
     /// Flows that nothing can pass, because they are capped at 0 or every path is or crosses a link of capacity 0.
     /// Their rates are 0 and they are left out of the objective.
     pub failed_flows: Vec<u32>,
+    /// The number of a rank and how many there are, where the problem is the part of one of several: rates, bottlenecks
+    /// and failed flows are then those of its flows.
+    #[serde(default)]
+    pub part: Option<(usize, usize)>,
     /// One row per iteration, where the settings have a trace.
     pub trace: Vec<Progress>,
 }
@@ -131,6 +135,7 @@ impl Solution {
             iterations: 0,
             seconds: took.as_secs_f64(),
             failed_flows: Vec::new(),
+            part: None,
             trace: Vec::new(),
         }
     }
@@ -138,13 +143,17 @@ impl Solution {
 
 impl fmt::Display for Solution {
     /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, rates to 2.0e-4, 70 iterations, 0.3 ms)`: the relative
-    /// gap, and the KKT residual, to about which every single rate is right.
+    /// gap, and the KKT residual, to about which every single rate is right. Of a part it has `1000 flows on rank 0 of 2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let (flows, links) = (counted(self.flow_rates.len(), "flow"), counted(self.prices.len(), "link"));
-        write!(f, "Solution({}, {flows}, {links}, ", self.status)?;
+        let (place, there) = match self.part {
+            Some((rank, ranks)) => (format!(" on rank {rank} of {ranks}"), " there"),
+            None => (String::new(), ""),
+        };
+        write!(f, "Solution({}, {flows}{place}, {links}, ", self.status)?;
         if !self.failed_flows.is_empty() {
-            write!(f, "{} failed, ", counted(self.failed_flows.len(), "flow"))?;
+            write!(f, "{} failed{there}, ", counted(self.failed_flows.len(), "flow"))?;
         }
         let Certificate { relative_gap, kkt_residual, .. } = self.certificate;
         write!(f, "gap {relative_gap:.1e}, rates to {kkt_residual:.1e}, ")?;

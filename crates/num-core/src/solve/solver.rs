@@ -552,6 +552,7 @@ impl Solver {
             iterations,
             seconds: began.elapsed().as_secs_f64(),
             failed_flows,
+            part: (presolved.ranks.ranks() > 1).then(|| (presolved.ranks.rank(), presolved.ranks.ranks())),
             trace,
         })
     }

@@ -37,7 +37,8 @@ impl<R: Real> Allocator<R> {
         ranks.max(&mut all)?;
         let [most, least, changed, fresh, starts] = all;
         if most != -least {
-            return Err(Error::RanksDiffer { what: "one makes a tick, and another a response".into() });
+            let calls = ["tick", "respond"];
+            ranks.check_same(&[call], |_, call| format!("{} is called", calls[call as usize]))?;
         }
         if changed > 0.0 {
             self.check_capacities(&ranks)?;
@@ -66,7 +67,7 @@ impl<R: Real> Allocator<R> {
     }
 
     fn check_capacities(&self, ranks: &Ranks) -> Result<()> {
-        ranks.check_same(&self.capacities, |link, capacity| format!("link {link} has capacity {capacity}"))
+        ranks.check_same_links(&self.capacities, "capacity")
     }
 
     /// # Errors
@@ -102,7 +103,7 @@ impl<R: Real> Allocator<R> {
         let (names, values) = numbers_of(rule);
         ranks.check_same(&values, |place, value| format!("option {:?} is {value}", names[place]))?;
         self.check_capacities(ranks)?;
-        ranks.check_same(self.engine.prices(), |link, price| format!("link {link} has price {price}"))
+        ranks.check_same_links(self.engine.prices(), "price")
     }
 }
 

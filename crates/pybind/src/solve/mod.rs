@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::detach;
-use crate::error::setting;
+use crate::error::{MethodError, setting};
 use crate::numbers::{self, count};
 use crate::problem::Problem;
 use crate::progress_bar::ProgressBar;
@@ -224,6 +224,11 @@ pub(crate) fn seconds(limit: f64) -> PyResult<Option<Duration>> {
 pub(crate) fn options_of(options: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, f64>> {
     let number = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let name = name.cast::<PyString>()?.to_string();
+        if name == "comm" {
+            let message = "comm is no option of a method: over the ranks of a communicator, each with its part of the \
+                           flows, it is netnum.distributed.solve(part, comm=comm)";
+            return Err(MethodError::new_err(message));
+        }
         // The core raises for a name that no method has, with the names that exist, whatever the value is.
         let known = METHODS.iter().flat_map(|method| method.options).any(|option| option.name == name);
         let value = if known { numbers::float(&format!("option {name:?}"), &value)? } else { f64::NAN };

@@ -92,6 +92,10 @@ pub(crate) struct Solution {
     /// Their rates are 0 and they are left out of the objective: those that the network does not serve. Array of int.
     #[pyo3(get)]
     failed_flows: Py<PyArray1<i64>>,
+    /// Of `netnum.distributed.solve` the number of this rank and how many ranks there are, where there are several:
+    /// rates, bottlenecks and failed flows are those of its flows. None otherwise.
+    #[pyo3(get)]
+    part: Option<(usize, usize)>,
     /// One row per iteration, with ``solve(..., trace=True)``: `Trace` or None.
     #[pyo3(get)]
     trace: Option<Py<Trace>>,
@@ -128,6 +132,7 @@ impl Solution {
             iterations: core.iterations,
             seconds: core.seconds,
             failed_flows: numbers::indices(py, &core.failed_flows).unbind(),
+            part: core.part,
             trace,
             problem: Some(problem.clone().unbind()),
             summary,
@@ -322,7 +327,9 @@ impl Solution {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
         let (py, this) = (slf.py(), slf.get());
         let state = PyDict::new(py);
-        for name in ["status", "method", "objective", "certificate", "iterations", "seconds", "failed_flows", "trace"] {
+        for name in
+            ["status", "method", "objective", "certificate", "iterations", "seconds", "failed_flows", "part", "trace"]
+        {
             state.set_item(name, slf.getattr(name)?)?;
         }
         for name in ["rates", "flow_rates", "prices", "loads", "bottlenecks"] {
@@ -362,6 +369,7 @@ impl Solution {
             iterations: field("iterations")?.extract()?,
             seconds: field("seconds")?.extract()?,
             failed_flows: integers("failed_flows")?,
+            part: state.get_item("part")?.map_or(Ok(None), |part| part.extract())?,
             trace,
             problem: state.get_item("problem")?.map(|problem| problem.cast_into()).transpose()?.map(Bound::unbind),
             summary: field("summary")?.extract()?,

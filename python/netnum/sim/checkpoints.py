@@ -1,0 +1,168 @@
+"""The checkpoint of a sweep: a file with a line of JSON for every task that is done, written by one sweep at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import pickle
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .._core import NumError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+def key_of(value: Any, is_lasting: bool = False) -> str:
+    """The same for equal values: of their JSON, or of their pickle.
+
+    What does not pickle is known by where it stands in memory, or where the key has to last raises what pickle does.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    try:
+        content = json.dumps(value, sort_keys=True).encode()
+    except (TypeError, ValueError):
+        try:
+            content = pickle.dumps(value)
+        except Exception:
+            if is_lasting:
+                raise
+            content = str(id(value)).encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+class Checkpoint:
+    """The results of earlier calls by the number of the task, and a line for every new one."""
+
+    def __init__(
+        self,
+        path: str | Path | None,
+        axes: dict[str, list[Any]],
+        tasks: list[dict[str, Any]],
+        function: Callable[..., Any],
+        shared: Any,
+    ) -> None:
+        self.results: dict[int, dict[str, Any]] = {}
+        self._tasks = tasks
+        self._file: IO[bytes] | None = None
+        if path is None:
+            return
+        head = [_lasting("the function of a sweep", function), _lasting("what a sweep shares", shared)]
+        keys = [[(name, _lasting(f"{value!r} for {name!r}", value)) for value in axes[name]] for name in axes]
+        known = (json.dumps([*head, *sorted(task)]).encode() for task in itertools.product(*keys))
+        self._keys = [hashlib.sha256(task).hexdigest()[:16] for task in known]
+        self._file = Path(path).open("ab+")  # noqa: SIM115 (it stays open)
+        try:
+            _lock(self._file, path)
+            self._read(self._file, path)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self, file: IO[bytes], path: str | Path) -> None:
+        numbers = {key: number for number, key in enumerate(self._keys)}
+        file.seek(0)
+        *lines, last = file.read().split(b"\n")
+        for place, line in enumerate(lines, 1):
+            try:
+                read = json.loads(line)
+                key, parameters, result = read["task"], read.get("parameters"), read["result"]
+                is_done = result["error"] is None
+            except (ValueError, KeyError, TypeError):
+                raise NumError(f"line {place} of {path} is not one of a sweep's checkpoint") from None
+            if key in numbers:
+                if is_done:
+                    self.results[numbers[key]] = result
+            elif is_done:
+                has = f" ({point_of(parameters)})" if isinstance(parameters, Mapping) else ""
+                raise NumError(
+                    f"line {place} of {path} is of a task that this sweep does not have{has}: other parameters, "
+                    "another function, or another shared object. If these are the same, their pickles differ: sets of "
+                    "strings have another order in every process, sorted lists have not"
+                )
+        start = b'{"task": "'
+        if last[: len(start)] != start[: len(last)]:
+            raise NumError(f"line {len(lines) + 1} of {path} is not one of a sweep's checkpoint")
+        # The last line was being written when the sweep ended.
+        file.truncate(sum(len(line) + 1 for line in lines))
+
+    def write(self, number: int, result: dict[str, Any]) -> None:
+        if self._file is not None:
+            # The parameters are for people.
+            parameters = {name: _readable(value) for name, value in self._tasks[number].items()}
+            line = {"task": self._keys[number], "parameters": parameters, "result": result}
+            self._file.write(json.dumps(line).encode() + b"\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        if self._file is not None:
+            _unlock(self._file)
+            self._file.close()
+
+
+def point_of(parameters: Mapping[str, Any]) -> str:
+    """The parameters of a task in a message."""
+    return ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+
+
+def _lock(file: IO[bytes], path: str | Path) -> None:
+    """Raises NumError where another sweep writes it. The system unlocks it when the process ends, however it ends."""
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(_at_end(file), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        raise NumError(
+            f"another sweep, in this process or another one, writes the checkpoint {path}: give each a file of its "
+            "own. By mpiexec every rank does the whole sweep, unless the script runs by python -m mpi4py.futures and "
+            "the executor is an MPIPoolExecutor"
+        ) from None
+    except OSError:
+        pass  # A file system without locks.
+
+
+def _unlock(file: IO[bytes]) -> None:
+    """Processes that were forked meanwhile hold the lock as well, so that closing the file is not enough."""
+    if sys.platform == "win32":
+        with contextlib.suppress(OSError):
+            msvcrt.locking(_at_end(file), msvcrt.LK_UNLCK, 1)
+    else:
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _at_end(file: IO[bytes]) -> int:
+    """The descriptor of a file, at a byte beyond its content: Windows lets no other process read what is locked."""
+    file.seek(2**31 - 2)
+    return file.fileno()
+
+
+def _readable(value: Any) -> Any:
+    """A value as JSON has it, or its repr."""
+    value = value.item() if isinstance(value, np.generic) else value
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return repr(value)
+    return value
+
+
+def _lasting(what: str, value: Any) -> str:
+    """The key of a value in a checkpoint."""
+    try:
+        return key_of(value, is_lasting=True)
+    except Exception as error:
+        raise NumError(f"with a checkpoint, {what} must pickle: {error}") from error
