@@ -319,7 +319,7 @@ impl Equations {
         // Where prices drift, their differences have fewer digits.
         let part = if prices_drift { NOISE } else { SOLVED };
         let holds = |left: f64, terms: f64, rounding: f64| left.abs() <= part * terms + NOTHING * rounding;
-        // The rates of which forces and prices are the difference: what rounds on one path of a flow moves the others too.
+        // The rates of which forces and prices are the difference: what rounds on one path of a flow moves its others.
         let mut opposed: Vec<f64> = forces.iter().zip(&magnitudes).map(|(force, price)| force.abs() + price).collect();
         for own in (0..problem.flows()).map(|flow| problem.paths_of(flow)).filter(|own| own.len() > 1) {
             let most = PROXIMAL * largest(&opposed[own.clone()]);

@@ -28,8 +28,12 @@ const ROUNDING: f64 = 1e-12;
 const FALL: f64 = 0.8;
 /// The relative distance from a breakpoint at which a flow of a certified solution may be there.
 const NEAR: f64 = 1e-2;
-/// What a constraint lacks to be active, or its multiplier, where it counts as 0, relative.
+/// What a constraint lacks to be active where it counts as 0, and its multiplier at most, relative.
 pub(super) const WEAK: f64 = 1e-7;
+/// The excess of a path's price counts as 0 up to this many times what the last Newton step leaves unsettled of prices,
+/// and up to the least, relative: paths may differ by little, and a path that is dearer carries nothing.
+const UNSETTLED: f64 = 1e3;
+const LEAST_EXCESS: f64 = 1e-9;
 /// A price that is no more than this part of the price of a path is rounding there.
 const LOST: f64 = 1e-12;
 /// The largest KKT residual of the refined point.
@@ -55,6 +59,8 @@ pub(super) struct Point {
     /// q of every path.
     pub(super) path_prices: Vec<f64>,
     pub(super) active: ActiveSet,
+    /// An excess of a path's price up to this, relative, is 0.
+    pub(super) no_excess: f64,
 }
 
 impl Point {
@@ -98,6 +104,7 @@ impl Point {
             curvatures: vec![0.0; problem.flows()],
             path_prices: vec![0.0; rates.len()],
             active: ActiveSet::new(problem),
+            no_excess: WEAK,
             rates,
             prices,
         };
@@ -234,6 +241,9 @@ impl Point {
             if !change.is_finite() || prices.iter().any(|price| !price.is_finite()) {
                 return Ok(false);
             }
+            let scales = self.price_scales(problem);
+            let price_change =
+                prices.iter().zip(&scales).fold(0.0f64, |most, (step, scale)| most.max((step / scale).abs()));
             for (price, (step, active)) in self.prices.iter_mut().zip(prices.iter().zip(&self.active.links)) {
                 *price = if *active { *price + length * step } else { 0.0 };
             }
@@ -246,8 +256,9 @@ impl Point {
             if !stays {
                 self.update(problem, equations.routing())?;
             }
-            let left = (stale + change + if problem.is_single_path() { 0.0 } else { PROXIMAL }) * change;
-            if stays && length == 1.0 && left <= EXACT {
+            let slows = stale + change + if problem.is_single_path() { 0.0 } else { PROXIMAL };
+            if stays && length == 1.0 && slows * change <= EXACT {
+                self.no_excess = (UNSETTLED * slows * price_change).clamp(LEAST_EXCESS, WEAK);
                 equations.set_weights(problem, &self.active, &self.curvatures);
                 return Ok(true);
             }
@@ -410,7 +421,7 @@ impl Point {
             }
             for path in own.clone() {
                 let (x, excess) = (self.rates[path], self.path_prices[path] - level);
-                if own.len() > 1 && x <= WEAK * rate && excess <= WEAK * marginal {
+                if own.len() > 1 && x <= WEAK * rate && excess <= self.no_excess * marginal {
                     weak.push(Weak::Zero { flow, path });
                 } else if x >= problem.caps[path] * (1.0 - WEAK) && -excess <= WEAK * marginal {
                     weak.push(Weak::Cap { flow, path });

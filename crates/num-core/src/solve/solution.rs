@@ -143,7 +143,7 @@ impl Solution {
 
 impl fmt::Display for Solution {
     /// `Solution(optimal, 1000 flows, 360 links, gap 4.1e-7, rates to 2.0e-4, 70 iterations, 0.3 ms)`: the relative
-    /// gap, and the KKT residual, to about which every single rate is right. Of a part it has `1000 flows on rank 0 of 2`.
+    /// gap, and the KKT residual, to about which every single rate is right. A part says `1000 flows on rank 0 of 2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let (flows, links) = (counted(self.flow_rates.len(), "flow"), counted(self.prices.len(), "link"));
