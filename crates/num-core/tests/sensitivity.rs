@@ -271,7 +271,8 @@ fn what_is_closed_is_a_kink() {
 #[test]
 fn where_many_constraints_meet_no_derivative_is_wrong() {
     let (mut compared, mut refused) = (0, 0);
-    for seed in 0..600u64 {
+    // The last three: a flow is held, and only one of its paths carries it.
+    for seed in (0..600u64).chain([4220, 15_284, 16_502]) {
         let mut random = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 3);
         let (links, flows) = (2 + random.below(3), 2 + random.below(3));
         let (mut lists, mut group) = (Vec::new(), Vec::new());
@@ -335,7 +336,7 @@ fn where_many_constraints_meet_no_derivative_is_wrong() {
         assert!(!differs, "seed {seed}");
     }
     println!("{compared} compared, {refused} refused");
-    assert!(compared >= 500 && refused <= 60, "{compared} compared, {refused} refused");
+    assert!(compared >= 590 && refused <= 10, "{compared} compared, {refused} refused");
 }
 
 /// Numbers in 0..1 without a pattern.
@@ -676,4 +677,40 @@ fn a_path_that_is_alone_on_its_link_has_what_that_carries() {
             assert!(gradient.weight.iter().all(|slope| slope.abs() <= 1e-12 * unit), "{:?}", gradient.weight);
         }
     }
+}
+
+/// Two paths whose prices differ by 5e-8, of which the dearer carries nothing: no kink, as prices are known to more
+/// digits. A difference of 1e-12 is one.
+#[test]
+fn paths_of_nearly_the_same_price_are_a_kink_only_where_rounding_hides_the_difference() {
+    for (excess, kinks) in [(5e-8, vec![]), (1e-12, vec![Kink::Path(1)])] {
+        let utility = AlphaFair::new(1.0, vec![1.0, 1.0, 1.0 + excess]).unwrap();
+        let problem = grouped(&[2.0, 1.0], &[&[0], &[1], &[0], &[1]], &[0, 0, 1, 2], utility);
+        let mut sensitivity = of(&problem);
+        assert_eq!(sensitivity.kinks(), kinks, "{excess}");
+        let less = ParameterChange { capacities: vec![1.0, 0.0], ..ParameterChange::default() };
+        assert_near(&sensitivity.forward(&[less]).unwrap()[0].flow_rates, &[0.5, 0.5, 0.0], 1e-9);
+    }
+}
+
+/// At a kink the objective has a derivative where all multipliers are unique: a full link that is worth nothing adds
+/// nothing. Two links that are full by the same flow share its price in many ways.
+#[test]
+fn the_objective_has_a_derivative_at_kinks_with_unique_multipliers() {
+    let objective = OutcomeChange { objective: 1.0, ..OutcomeChange::default() };
+    let reverse = |problem: &Problem, outcome: &OutcomeChange| {
+        let mut sensitivity = of(problem);
+        assert!(!sensitivity.kinks().is_empty());
+        sensitivity.reverse(std::slice::from_ref(outcome), AtKink::Refuse)
+    };
+    // The second link just suffices.
+    let paths = Paths::from_lists([vec![0, 1], vec![0]]);
+    let problem = Problem::new(vec![4.0, 2.0], paths, AlphaFair::proportional()).unwrap();
+    let gradient = &reverse(&problem, &objective).unwrap()[0];
+    assert_near(&gradient.capacities, &[0.5, 0.0], 1e-9);
+    assert_near(&gradient.weight, &[2f64.ln(); 2], 1e-9);
+    let of_rates = OutcomeChange { flow_rates: vec![1.0, 0.0], ..objective.clone() };
+    assert!(matches!(reverse(&problem, &of_rates), Err(netnum_core::Error::NotDifferentiable { .. })));
+    let same = Problem::new(vec![1.0, 1.0], Paths::from_lists([[0, 1]]), AlphaFair::proportional()).unwrap();
+    assert!(matches!(reverse(&same, &objective), Err(netnum_core::Error::NotDifferentiable { .. })));
 }

@@ -62,9 +62,14 @@ impl ActiveSet {
         self.flows[flow].is_finite()
     }
 
-    /// Whether the rate of a path of a flow follows prices: it is inside its bounds, and no bound on the flow fixes it.
-    pub(super) fn moves(&self, problem: &Presolved, flow: usize, path: usize) -> bool {
-        self.paths[path] == Place::Free && !(self.holds(flow) && problem.paths_of(flow).len() == 1)
+    /// The paths of a flow that are inside their bounds.
+    pub(super) fn free_paths(&self, problem: &Presolved, flow: usize) -> impl Iterator<Item = usize> + Clone {
+        problem.paths_of(flow).filter(|&path| self.paths[path] == Place::Free)
+    }
+
+    /// Whether the rates of a flow's free paths follow prices: no bound on the flow fixes the only one.
+    pub(super) fn moves(&self, problem: &Presolved, flow: usize) -> bool {
+        self.free_paths(problem, flow).nth(usize::from(self.holds(flow))).is_some()
     }
 
     pub(super) fn is_active(&self, weak: Weak) -> bool {

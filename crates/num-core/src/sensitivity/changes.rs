@@ -97,6 +97,11 @@ impl ParameterChange {
 }
 
 impl OutcomeChange {
+    /// Whether it is 0 but for the objective.
+    pub(super) fn is_of_objective(&self) -> bool {
+        [&self.rates, &self.flow_rates, &self.prices].into_iter().flatten().all(|value| *value == 0.0)
+    }
+
     pub(super) fn check(&self, problem: &Problem) -> Result<()> {
         check_list("rates", &self.rates, problem.paths().len(), "path")?;
         check_list("flow_rates", &self.flow_rates, problem.flows(), "flow")?;

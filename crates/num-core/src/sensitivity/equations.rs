@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use super::active_set::ActiveSet;
+use super::active_set::{ActiveSet, Place};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::presolve::Presolved;
@@ -34,6 +34,8 @@ const ROUNDS: usize = 200;
 const MANY: usize = 12;
 /// Rounds end when the next one would change no more than this part of the solution.
 const CHANGE: f64 = 1e-14;
+/// Steps that no longer shrink are rounding where they are no more than this part of it.
+const STALLED: f64 = 1e-10;
 /// Steps that shrink by no more than this factor, and differ by no more than this part of them, drift.
 const CONSTANT: f64 = 0.1;
 const SAME: f64 = 1e-12;
@@ -53,8 +55,9 @@ const NULL: f64 = 1e-6;
 /// as much as the conjugate gradients of one right-hand side.
 const CUBED_PER_CROSSING: f64 = 1e4;
 
-/// Active links are independent where no pivot is smaller.
-const INDEPENDENT: f64 = 1e3 * RAISED;
+/// Active links are independent where no pivot is smaller, as diagonal entries of dependent ones differ by less than
+/// 1e6.
+const INDEPENDENT: f64 = 1e6 * RAISED;
 
 pub(super) struct Equations {
     system: System,
@@ -157,8 +160,9 @@ impl Equations {
         for (flow, &curvature) in curvatures.iter().enumerate() {
             let held = active.holds(flow);
             self.stiffness[flow] = if held { 0.0 } else { curvature };
+            let moves = active.moves(problem, flow);
             for path in problem.paths_of(flow) {
-                self.moves[path] = active.moves(problem, flow, path);
+                self.moves[path] = moves && active.paths[path] == Place::Free;
                 self.system.weights[path] = if self.moves[path] && !held { curvature.recip() } else { 0.0 };
             }
         }
@@ -207,7 +211,7 @@ impl Equations {
         start: Vec<f64>,
     ) -> Result<Solved> {
         let links = targets.len();
-        let (mut rates, mut prices, mut drift) = (start, vec![0.0; links], Vec::new());
+        let (mut rates, mut prices) = (start, vec![0.0; links]);
         for flow in 0..problem.flows() {
             let own = problem.paths_of(flow);
             let resisted = self.stiffness[flow] * rates[own.clone()].iter().sum::<f64>();
@@ -217,14 +221,13 @@ impl Equations {
         }
         let given = largest(targets).max(largest(forces));
         let mut before = f64::INFINITY;
-        let mut drifts = [false; 2];
         for round in 1..=ROUNDS {
             interrupt::check()?;
             let Scratch { excess, .. } = &mut self.scratch;
             excess.iter_mut().zip(targets).for_each(|(excess, target)| *excess = -target);
             self.system.routing.scatter(0..rates.len(), &rates, excess);
             self.round(problem);
-            let Scratch { step, price_step, last, .. } = &mut self.scratch;
+            let Scratch { step, price_step, .. } = &mut self.scratch;
             rates.iter_mut().zip(&*step).for_each(|(rate, step)| *rate += step);
             prices.iter_mut().zip(&*price_step).for_each(|(price, step)| *price += step);
             let size = largest(&rates).max(largest(&prices));
@@ -233,6 +236,11 @@ impl Equations {
             if changed == 0.0 || round > 1 && changed * (changed / before).min(1.0) <= CHANGE * size {
                 break;
             }
+            let stalls = round > 1 && changed > CONSTANT * before && changed <= STALLED * size;
+            if stalls && self.is_solved(problem, forces, targets, (&rates, &prices), [false; 2]) {
+                return Ok(Solved { rates, prices, drift: Vec::new() });
+            }
+            let Scratch { step, price_step, last, .. } = &mut self.scratch;
             let differs = distance(step, &last.0).max(distance(price_step, &last.1));
             let same = if round < MANY { SAME } else { NEARLY_SAME };
             let moves = [
@@ -240,17 +248,21 @@ impl Equations {
                 largest(price_step) > DRIFT * largest(&prices).max(largest(forces)),
             ];
             if changed > CONSTANT * before && differs <= same * changed && self.changes_nothing(problem, moves) {
-                drifts = moves;
                 let Scratch { step, price_step, .. } = &self.scratch;
-                let count = round as f64;
-                rates.iter_mut().zip(step).for_each(|(rate, step)| *rate -= count * step);
-                prices.iter_mut().zip(price_step).for_each(|(price, step)| *price -= count * step);
-                let least = DRIFT * given.max(largest(&prices)).max(largest(&rates));
-                let least = least.max(NOISE * largest(price_step));
-                if price_step.iter().any(|step| step.abs() > least) {
-                    drift = price_step.iter().map(|step| if step.abs() > least { *step } else { 0.0 }).collect();
+                let without = |values: &[f64], steps: &[f64]| -> Vec<f64> {
+                    values.iter().zip(steps).map(|(value, step)| value - round as f64 * step).collect()
+                };
+                let (rates, prices) = (without(&rates, step), without(&prices, price_step));
+                // Beside a large drift, the rest may need more rounds.
+                if self.is_solved(problem, forces, targets, (&rates, &prices), moves) {
+                    let least = DRIFT * given.max(largest(&prices)).max(largest(&rates));
+                    let least = least.max(NOISE * largest(price_step));
+                    let mut drift = Vec::new();
+                    if price_step.iter().any(|step| step.abs() > least) {
+                        drift = price_step.iter().map(|step| if step.abs() > least { *step } else { 0.0 }).collect();
+                    }
+                    return Ok(Solved { rates, prices, drift });
                 }
-                break;
             }
             before = changed;
             let Scratch { step, price_step, last, .. } = &mut self.scratch;
@@ -258,11 +270,11 @@ impl Equations {
             last.1.copy_from_slice(price_step);
         }
         interrupt::check()?;
-        if !self.is_solved(problem, forces, targets, (&rates, &prices), drifts) {
+        if !self.is_solved(problem, forces, targets, (&rates, &prices), [false; 2]) {
             let what = "a solution at which the equations of the derivative are singular to rounding".into();
             return Err(Error::NoSensitivity { what, instead: "the equations are too badly scaled" });
         }
-        Ok(Solved { rates, prices, drift })
+        Ok(Solved { rates, prices, drift: Vec::new() })
     }
 
     /// Whether the last step is in the null space of the equations, its parts that are no rounding: it changes no rate
@@ -277,12 +289,12 @@ impl Equations {
             let own = problem.paths_of(flow);
             let sum: f64 = step[own.clone()].iter().sum();
             is_null &= !rates_move || self.stiffness[flow] == 0.0 || sum.abs() <= NULL * most;
+            let price =
+                |path: usize| -> f64 { problem.paths.links(path).iter().map(|&link| price_step[link as usize]).sum() };
             let mut moving = own.filter(|&path| self.moves[path]);
-            is_null &= !prices_move
-                || moving.all(|path| {
-                    let crossed = problem.paths.links(path).iter().map(|&link| price_step[link as usize]);
-                    crossed.sum::<f64>().abs() <= NULL * most_priced
-                });
+            // What holds a flow may drift with the prices of all its paths.
+            let level = if self.stiffness[flow] == 0.0 { moving.clone().next().map_or(0.0, price) } else { 0.0 };
+            is_null &= !prices_move || moving.all(|path| (price(path) - level).abs() <= NULL * most_priced);
         }
         is_null
     }
@@ -339,14 +351,17 @@ impl Equations {
             let resisted = self.stiffness[flow] * total;
             let moving = own.filter(|&path| self.moves[path] && !(rates_drift && step[path].abs() > stays));
             let force = |path: usize| forces[path] - path_prices[path];
-            let rounding = most_priced + self.stiffness[flow] * most;
-            // What holds a flow is the same for all its paths.
+            // What holds a flow is the same for all its paths, which the network alone resists.
             let is_held = self.stiffness[flow] == 0.0;
+            let resists = |path: usize| (PROXIMAL * self.system.weights[path]).recip();
+            let rounding =
+                |path: usize| most_priced + most * if is_held { resists(path) } else { self.stiffness[flow] };
             let (count, sum) = moving.clone().fold((0.0, 0.0), |(count, sum), path| (count + 1.0, sum + force(path)));
             let level = if is_held && count > 0.0 { sum / count } else { resisted };
-            is_solved &= moving
-                .into_iter()
-                .all(|path| holds(force(path) - level, forces[path].abs() + magnitudes[path] + level.abs(), rounding));
+            is_solved &= moving.into_iter().all(|path| {
+                let terms = forces[path].abs() + magnitudes[path] + level.abs();
+                holds(force(path) - level, terms, rounding(path))
+            });
         }
         is_solved
     }

@@ -201,8 +201,8 @@ impl Sensitivity {
             let total: f64 = solved.rates[own.clone()].iter().sum();
             let terms: f64 = solved.rates[own.clone()].iter().map(|rate| rate.abs()).sum();
             let bound = right.bounds[flow];
-            let moves = own.clone().any(|path| active.moves(&self.presolved, flow, path));
-            if own.len() > 1 && !moves && (total - bound).abs() > HELD * (terms + bound.abs()) + NOTHING * most {
+            let is_fixed = active.free_paths(&self.presolved, flow).next().is_none();
+            if own.len() > 1 && is_fixed && (total - bound).abs() > HELD * (terms + bound.abs()) + NOTHING * most {
                 let flow = self.presolved.original_flows[flow];
                 let what = format!("flow {flow} is at its cap and all its paths at theirs or at 0");
                 return Err(Error::NotDifferentiable { what });
@@ -321,7 +321,7 @@ impl Sensitivity {
                 start[path] = right.caps[path];
             }
             if active.holds(flow) && own.len() > 1 {
-                let moving: Vec<usize> = own.clone().filter(|&path| active.paths[path] == Place::Free).collect();
+                let moving: Vec<usize> = active.free_paths(presolved, flow).collect();
                 let lacking = right.bounds[flow] - start[own].iter().sum::<f64>();
                 moving.iter().for_each(|&path| start[path] = lacking / moving.len() as f64);
             }
@@ -343,8 +343,8 @@ impl Sensitivity {
             |flow: usize| right.forces[presolved.paths_of(flow).start] - point.curvatures[flow] * total(flow);
         // The change of what a flow pays per rate: U' where no path that moves has a price.
         let level = |flow: usize| {
-            let moves = presolved.paths_of(flow).any(|path| active.paths[path] == Place::Free);
-            let held = if moves { polish::level(presolved, active, flow, &prices) } else { None };
+            let any_free = active.free_paths(presolved, flow).next().is_some();
+            let held = if any_free { polish::level(presolved, active, flow, &prices) } else { None };
             held.unwrap_or_else(|| marginal(flow))
         };
         // Rounding, of a flow or a link: relative to the largest change, and to the largest relative change.

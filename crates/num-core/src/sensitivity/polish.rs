@@ -171,7 +171,7 @@ impl Point {
         }
         for flow in (0..problem.flows()).filter(|&flow| self.active.holds(flow)) {
             let own = problem.paths_of(flow);
-            let movable: Vec<usize> = own.clone().filter(|&path| self.active.paths[path] == Place::Free).collect();
+            let movable: Vec<usize> = self.active.free_paths(problem, flow).collect();
             let lacking = self.active.flows[flow] - self.rates[own].iter().sum::<f64>();
             movable.iter().for_each(|&path| self.rates[path] += lacking / movable.len() as f64);
         }
@@ -283,7 +283,7 @@ impl Point {
         for (flow, &rate_before) in rates_before.iter().enumerate() {
             let (own, marginal, rate) = (problem.paths_of(flow), self.marginals[flow], self.flow_rates[flow]);
             let level = self.level(problem, flow);
-            let any_free = own.clone().any(|path| self.active.paths[path] == Place::Free);
+            let any_free = self.active.free_paths(problem, flow).next().is_some();
             if self.active.holds(flow) && !any_free && own.len() > 1 {
                 // Its bound and those of its paths hold it twice: one of them is not active.
                 let most = self.active.flows[flow];
@@ -439,8 +439,8 @@ pub(super) fn level(problem: &Presolved, active: &ActiveSet, flow: usize, path_p
         return None;
     }
     let own = problem.paths_of(flow);
-    let free = own.clone().filter(|&path| active.paths[path] == Place::Free);
-    let (count, sum) = free.fold((0.0, 0.0), |(count, sum), path| (count + 1.0, sum + path_prices[path]));
+    let (count, sum) =
+        active.free_paths(problem, flow).fold((0.0, 0.0), |(count, sum), path| (count + 1.0, sum + path_prices[path]));
     Some(if count > 0.0 { sum / count } else { path_prices[own].iter().copied().fold(f64::INFINITY, f64::min) })
 }
 

@@ -11,16 +11,17 @@ impl Sensitivity {
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::Setting`] for lists of another length or with numbers that are not finite;
-    /// [`Error::NotDifferentiable`] at a [`Kink`](super::Kink), unless `at_kink` names a side, and where prices of full
-    /// links are not unique; [`Error::Stopped`].
+    /// [`Error::NotDifferentiable`] at a [`Kink`](super::Kink), unless `at_kink` names a side, or the objective alone is
+    /// asked for and all multipliers are unique, by which it is differentiable there; [`Error::Stopped`].
     pub fn reverse(&mut self, outcomes: &[OutcomeChange], at_kink: AtKink) -> Result<Vec<ParameterChange>> {
         outcomes.iter().try_for_each(|outcome| outcome.check(&self.problem))?;
-        if at_kink == AtKink::Refuse {
-            if !self.tied.is_empty() {
-                return Err(self.tie(&self.tied));
-            }
-            if !self.kinks.is_empty() {
-                return Err(Error::NotDifferentiable { what: kink::describe(&self.kinks) });
+        if at_kink == AtKink::Refuse && !self.kinks.is_empty() {
+            let of_objective = outcomes.iter().all(OutcomeChange::is_of_objective);
+            if !(of_objective && self.has_unique_multipliers()?) {
+                return Err(match self.tied.is_empty() {
+                    true => Error::NotDifferentiable { what: kink::describe(&self.kinks) },
+                    false => self.tie(&self.tied),
+                });
             }
         }
         let before = self.point.active.clone();
@@ -36,6 +37,22 @@ impl Sensitivity {
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         }
         found
+    }
+
+    /// Whether the constraints that hold are independent, weakly active ones with the others.
+    fn has_unique_multipliers(&mut self) -> Result<bool> {
+        if !kink::of(&self.problem, &self.presolved, &self.point, &[], &self.tied).is_empty() {
+            return Ok(false);
+        }
+        let mut all = self.point.active.clone();
+        self.weak.iter().for_each(|&weak| all.set(weak, true));
+        self.equations.set(&self.presolved, &all, &self.point.curvatures);
+        let tied = self.equations.tied(&self.presolved);
+        self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
+        match tied {
+            Err(Error::NoSensitivity { .. }) => Ok(false),
+            tied => Ok(tied?.is_empty()),
+        }
     }
 
     fn reverse_one(&mut self, outcome: &OutcomeChange, at_kink: AtKink) -> Result<ParameterChange> {
@@ -75,9 +92,9 @@ impl Sensitivity {
         self.equations.routing().gather(0..forces.len(), &solved.prices, &mut prices);
         for flow in 0..presolved.flows() {
             let (caller, own) = (presolved.original_flows[flow] as usize, presolved.paths_of(flow));
-            let moving = own.clone().filter(|&path| point.active.moves(presolved, flow, path));
+            let free = point.active.free_paths(presolved, flow);
             let is_held = point.active.holds(flow);
-            let moved: f64 = if is_held { 0.0 } else { moving.clone().map(|path| solved.rates[path]).sum() };
+            let moved: f64 = if is_held { 0.0 } else { free.clone().map(|path| solved.rates[path]).sum() };
             let (utility, place, rate) = self.utility(flow);
             for &name in names {
                 let slope = utility.log_marginal_slope(place, name, rate).unwrap_or(0.0);
@@ -91,7 +108,7 @@ impl Sensitivity {
             let mut resisted = point.curvatures[flow] * moved;
             if is_held {
                 let (count, sum) =
-                    moving.fold((0, 0.0), |(count, sum), path| (count + 1, sum + forces[path] - prices[path]));
+                    free.fold((0, 0.0), |(count, sum), path| (count + 1, sum + forces[path] - prices[path]));
                 resisted = if count > 0 { sum / f64::from(count) } else { 0.0 };
                 if count > 0 && self.is_cap(flow, point.active.flows[flow]) {
                     let multiplier = (point.marginals[flow] - point.level(presolved, flow)) * price_unit;
