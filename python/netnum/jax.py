@@ -186,11 +186,13 @@ _allocate.defvjp(_forward, _backward)
 
 
 def _checked(name: str, given: Any) -> Any:
-    if not isinstance(given, (jax.Array, np.ndarray, float)):
+    if not isinstance(given, (jax.Array, np.ndarray, float, int)):
         raise TypeError(f"{name} must be an array, not {type(given).__name__}")
-    array = jnp.asarray(given)
+    array = jnp.asarray(float(given) if isinstance(given, int) else given)
+    if array.dtype == np.float32:
+        raise TypeError(f'{name} is of float32, expected float64: jax.config.update("jax_enable_x64", True)')
     if array.dtype != np.float64:
-        raise TypeError(f'{name} is of {array.dtype}, expected float64: jax.config.update("jax_enable_x64", True)')
+        raise TypeError(f"{name} is of {array.dtype}, expected float64")
     if not isinstance(array, jax.core.Tracer) and any(device.platform != "cpu" for device in array.devices()):
         raise TypeError(f"{name} is on {next(iter(array.devices())).platform}, expected the CPU")
     return array

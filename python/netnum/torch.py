@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar
 
 from ._core import Problem
 from ._layer import Layer
@@ -17,6 +17,15 @@ except ImportError as error:
 __all__ = ["Allocation", "allocate"]
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _no_graph(function: _Function) -> _Function:
+    """`torch.compile` leaves the function as it is. PyTorch 1 has no compiler."""
+    return torch.compiler.disable(function) if hasattr(torch, "compiler") else function
+
+
+@_no_graph
 def allocate(
     problem: Problem,
     *,
@@ -61,7 +70,8 @@ def allocate(
     Notes
     -----
     Rates and prices are refined to rounding, and derivatives are exact: `torch.autograd.gradcheck` passes. Second
-    derivatives and the transforms of `torch.func` are not available. Tested with PyTorch 1.13.
+    derivatives and the transforms of `torch.func` are not available; `torch.compile` leaves it as it is. Tested with
+    PyTorch 1.13, 2.1 and 2.15.
 
     Examples
     --------
@@ -116,6 +126,7 @@ class Allocation(torch.nn.Module):
         """What stands in the parentheses of its `repr`."""
         return repr(self._layer.problem)
 
+    @_no_graph
     def forward(self, **parameters: torch.Tensor) -> Any:
         """The optimum for these parameters, as `allocate` returns it."""
         return _outcomes(self._layer, parameters)

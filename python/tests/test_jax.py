@@ -134,7 +134,12 @@ def test_descent_recovers_rates_by_their_weights():
     [
         (TypeError, "no parameter is given", {}),
         (TypeError, "weight must be an array, not list", {"weight": list(WEIGHT)}),
-        (TypeError, "weight is of float32, expected float64", {"weight": WEIGHT.astype(np.float32)}),
+        (
+            TypeError,
+            r'weight is of float32, expected float64: jax.config.update\("jax_enable_x64", True\)',
+            {"weight": WEIGHT.astype(np.float32)},
+        ),
+        (TypeError, "weight is of int64, expected float64$", {"weight": WEIGHT.astype(int)}),
         (TypeError, "size is given, which the utility does not have", {"size": WEIGHT}),
         (netnum.ProblemError, r"weight has shape \(3,\), expected \(..., 4\), one per flow", {"weight": WEIGHT[:3]}),
         (

@@ -142,7 +142,7 @@ def test_a_kink_has_two_sides():
     assert repr(sensitivity) == "Sensitivity(2 flows, 1 link, 1 kink)"
     np.testing.assert_allclose(sensitivity.jvp(capacities=1.0)["flow_rates"], [0.0, 1.0], atol=1e-9)
     np.testing.assert_allclose(sensitivity.jvp(capacities=-1.0)["flow_rates"], [-0.5, -0.5], atol=1e-9)
-    with pytest.raises(netnum.SensitivityError, match="not differentiable here: path 0"):
+    with pytest.raises(netnum.SensitivityError, match=r"here: path 0 .*; at_kink takes a side, hold or release"):
         sensitivity.vjp(flow_rates=[1.0, 0.0])
     sides = [sensitivity.vjp(flow_rates=[1.0, 0.0], at_kink=side)["capacities"][0] for side in ("hold", "release")]
     np.testing.assert_allclose(sides, [0.0, 0.5], atol=1e-9)

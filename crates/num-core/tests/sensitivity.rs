@@ -120,7 +120,8 @@ fn links_that_are_full_by_the_same_flows_have_derivatives_to_each_side() {
     // In the mean of both sides each link counts half.
     let rates = [OutcomeChange { rates: vec![1.0, 1.0], ..OutcomeChange::default() }];
     let expected = "the optimum is not differentiable here: \
-                    the prices of links 0, 1 are not unique: they are full by the same flows, or by flows at caps";
+                    the prices of links 0, 1 are not unique: they are full by the same flows, or by flows at caps; \
+                    at_kink takes a side, hold or release";
     assert_eq!(sensitivity.reverse(&rates, AtKink::Refuse).unwrap_err().to_string(), expected);
     assert_near(&sensitivity.reverse(&rates, AtKink::Hold).unwrap()[0].capacities, &[0.5, 0.5, 0.0], 1e-6);
 }
@@ -622,9 +623,9 @@ fn what_has_no_derivatives_is_refused() {
         Sensitivity::new(&problem, &solution).err().unwrap().to_string()
     };
     let error = refused(Linear::new(1.0).unwrap().into(), &Settings::default());
-    assert_eq!(error, "no sensitivity of linear utilities; AlphaFair with a small alpha, such as 0.05, is smooth");
+    assert_eq!(error, "no sensitivity of linear utilities; AlphaFair with a small alpha, such as 0.5, is smooth");
     let error = refused(AlphaFair::new(f64::INFINITY, 1.0).unwrap().into(), &Settings::default());
-    assert_eq!(error, "no sensitivity of max-min rates; AlphaFair with a large alpha, such as 20, is smooth");
+    assert_eq!(error, "no sensitivity of max-min rates; AlphaFair with a large alpha, such as 8, is smooth");
     let problem = Problem::new(vec![1.0], Paths::from_lists([[0], [0]]), AlphaFair::proportional()).unwrap();
     let mut sensitivity = of(&problem);
     let error = |change: ParameterChange, sensitivity: &mut Sensitivity| {
@@ -636,6 +637,10 @@ fn what_has_no_derivatives_is_refused() {
     assert_eq!(error(change, &mut sensitivity), "no sensitivity of the size of flow 1; its utility has none");
     let change = ParameterChange { weight: vec![0.0, f64::NAN], ..ParameterChange::default() };
     assert_eq!(error(change, &mut sensitivity), "the change of weight of flow 1 is NaN, expected a finite number");
+    let mut solution = solve(&problem, &Settings::default()).unwrap();
+    solution.rates[1] = f64::NAN;
+    let error = Sensitivity::new(&problem, &solution).err().unwrap().to_string();
+    assert_eq!(error, "no sensitivity of a solution in which path 1 has rate NaN; solve the problem");
     let mut solution = solve(&problem, &Settings::default()).unwrap();
     solution.status = netnum_core::Status::MaxIterations;
     let error = Sensitivity::new(&problem, &solution).err().unwrap().to_string();

@@ -75,7 +75,7 @@ Examples
 ...     netnum.solve(problem).sensitivity()
 ... except netnum.SensitivityError as error:
 ...     print(error)
-no sensitivity of max-min rates; AlphaFair with a large alpha, such as 20, is smooth"
+no sensitivity of max-min rates; AlphaFair with a large alpha, such as 8, is smooth"
 );
 
 /// An error that has a Python exception.

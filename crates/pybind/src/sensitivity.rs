@@ -272,7 +272,8 @@ impl Sensitivity {
     /// NumError
     ///     For a derivative that is not finite, and another `at_kink`.
     /// SensitivityError
-    ///     At a kink, and where prices of full links are not unique, unless `at_kink` names a side.
+    ///     At a kink, and where prices of full links are not unique, unless `at_kink` names a side. The derivative
+    ///     of `objective` alone is refused at a kink only where multipliers are not unique.
     /// TypeError
     ///     When no derivative is given.
     ///

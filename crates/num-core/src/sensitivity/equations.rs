@@ -272,7 +272,7 @@ impl Equations {
         interrupt::check()?;
         if !self.is_solved(problem, forces, targets, (&rates, &prices), [false; 2]) {
             let what = "a solution at which the equations of the derivative are singular to rounding".into();
-            return Err(Error::NoSensitivity { what, instead: "the equations are too badly scaled" });
+            return Err(Error::NoSensitivity { what, instead: "bring capacities and weights nearer to each other" });
         }
         Ok(Solved { rates, prices, drift: Vec::new() })
     }

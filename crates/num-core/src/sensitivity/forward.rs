@@ -146,7 +146,7 @@ impl Sensitivity {
                         vec![leaves]
                     }
                     None => {
-                        failure = Some(self.tie(&solved.drifting()));
+                        failure = Some(Error::NotDifferentiable { what: self.describe_tie(&solved.drifting()) });
                         break;
                     }
                 }
@@ -236,15 +236,14 @@ impl Sensitivity {
         Ok(())
     }
 
-    pub(super) fn tie(&self, links: &[u32]) -> Error {
+    pub(super) fn describe_tie(&self, links: &[u32]) -> String {
         let all: Vec<u32> = links.iter().map(|&link| self.presolved.links[link as usize]).collect();
         let names: Vec<String> = all.iter().take(4).map(u32::to_string).collect();
         let more = if all.len() > 4 { format!(" and {} more", all.len() - 4) } else { String::new() };
-        let what = format!(
-            "the prices of links {}{more} are not unique: they are full by the same flows, or by flows at caps",
-            names.join(", ")
-        );
-        Error::NotDifferentiable { what }
+        let names = names.join(", ");
+        format!(
+            "the prices of links {names}{more} are not unique: they are full by the same flows, or by flows at caps"
+        )
     }
 
     fn right(&self, change: &ParameterChange) -> Right {

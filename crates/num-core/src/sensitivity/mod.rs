@@ -110,10 +110,10 @@ impl Sensitivity {
         let refuse = |what: String, instead| Err(Error::NoSensitivity { what, instead });
         match problem.curvature() {
             Curvature::MaxMin => {
-                return refuse("max-min rates".into(), "AlphaFair with a large alpha, such as 20, is smooth");
+                return refuse("max-min rates".into(), "AlphaFair with a large alpha, such as 8, is smooth");
             }
             Curvature::Linear => {
-                return refuse("linear utilities".into(), "AlphaFair with a small alpha, such as 0.05, is smooth");
+                return refuse("linear utilities".into(), "AlphaFair with a small alpha, such as 0.5, is smooth");
             }
             Curvature::Strict => {}
         }

@@ -86,7 +86,7 @@ impl Point {
         }
         Err(Error::NoSensitivity {
             what: "a solution that Newton's method does not refine".into(),
-            instead: "the optimum is degenerate or too badly scaled",
+            instead: "bring capacities and weights nearer to each other, or alpha nearer to 1",
         })
     }
 

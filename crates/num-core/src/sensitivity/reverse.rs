@@ -5,6 +5,11 @@ use super::{AtKink, OutcomeChange, ParameterChange, Sensitivity, kink};
 use crate::error::{Error, Result};
 use crate::interrupt;
 
+/// A gradient that has two sides.
+fn take_a_side(what: &str) -> Error {
+    Error::NotDifferentiable { what: format!("{what}; at_kink takes a side, hold or release") }
+}
+
 impl Sensitivity {
     /// The derivative in every parameter of functions of rates, prices and objective, each given by its own derivatives
     /// in those. Lists of caps and of parameters that the problem does not have stay empty.
@@ -18,10 +23,9 @@ impl Sensitivity {
         if at_kink == AtKink::Refuse && !self.kinks.is_empty() {
             let of_objective = outcomes.iter().all(OutcomeChange::is_of_objective);
             if !(of_objective && self.has_unique_multipliers()?) {
-                return Err(match self.tied.is_empty() {
-                    true => Error::NotDifferentiable { what: kink::describe(&self.kinks) },
-                    false => self.tie(&self.tied),
-                });
+                let what =
+                    if self.tied.is_empty() { kink::describe(&self.kinks) } else { self.describe_tie(&self.tied) };
+                return Err(take_a_side(&what));
             }
         }
         let before = self.point.active.clone();
@@ -72,7 +76,7 @@ impl Sensitivity {
             presolved.links.iter().map(|&link| entry(&outcome.prices, link as usize) * price_unit).collect();
         let solved = self.equations.solve(presolved, &forces, &targets, vec![0.0; forces.len()])?;
         if at_kink == AtKink::Refuse && !solved.drift.is_empty() {
-            return Err(self.tie(&solved.drifting()));
+            return Err(take_a_side(&self.describe_tie(&solved.drifting())));
         }
         let mut found = ParameterChange {
             capacities: vec![0.0; problem.links()],
