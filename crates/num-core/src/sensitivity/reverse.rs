@@ -16,8 +16,8 @@ impl Sensitivity {
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::Setting`] for lists of another length or with numbers that are not finite;
-    /// [`Error::NotDifferentiable`] at a [`Kink`](super::Kink), unless `at_kink` names a side, or the objective alone is
-    /// asked for and all multipliers are unique, by which it is differentiable there; [`Error::Stopped`].
+    /// [`Error::NotDifferentiable`] at a [`Kink`](super::Kink), unless `at_kink` names a side, or the objective alone
+    /// is asked for and all multipliers are unique, so that it is differentiable there; [`Error::Stopped`].
     pub fn reverse(&mut self, outcomes: &[OutcomeChange], at_kink: AtKink) -> Result<Vec<ParameterChange>> {
         outcomes.iter().try_for_each(|outcome| outcome.check(&self.problem))?;
         if at_kink == AtKink::Refuse && !self.kinks.is_empty() {
