@@ -10,7 +10,6 @@ from ._layer import Layer
 
 try:
     import torch
-    from torch.autograd.function import once_differentiable
 except ImportError as error:
     raise ImportError('netnum.torch needs PyTorch: pip install "netnum[torch]"') from error
 
@@ -70,8 +69,8 @@ def allocate(
     Notes
     -----
     Rates and prices are refined to rounding, and derivatives are exact: `torch.autograd.gradcheck` passes. Second
-    derivatives and the transforms of `torch.func` are not available; `torch.compile` leaves it as it is. Tested with
-    PyTorch 1.13, 2.1 and 2.15.
+    derivatives and the transforms of `torch.func` are errors; `torch.compile` leaves it as it is. Tested with PyTorch
+    1.13, 2.1 and 2.15.
 
     Examples
     --------
@@ -148,22 +147,33 @@ class _Allocate(torch.autograd.Function):
         arrays = [tensor.detach().numpy() for tensor in tensors]
         batch = arrays[0].shape[:-1]
         optima = layer.solve(dict(zip(names, arrays, strict=True)))
-        ctx.layer, ctx.names, ctx.optima, ctx.batch = layer, names, optima, batch
+        ctx.save_for_backward(*tensors)
         ctx.set_materialize_grads(False)
+
+        def gradients(given: Sequence[torch.Tensor | None]) -> tuple[torch.Tensor, ...]:
+            of = {name: one.numpy() for name, one in zip(layer.of, given, strict=True) if one is not None}
+            return tuple(map(torch.from_numpy, layer.gradients(optima, names, of, batch)))
+
+        ctx.gradients = gradients
         return tuple(map(torch.from_numpy, layer.outcomes(optima, batch)))
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
-        given = {
-            name: gradient.numpy()
-            for name, gradient in zip(ctx.layer.of, gradients, strict=True)
-            if gradient is not None
-        }
-        if not given:
-            return (None,) * (2 + len(ctx.names))
-        found = ctx.layer.gradients(ctx.optima, ctx.names, given, ctx.batch)
-        return (None, None, *map(torch.from_numpy, found))
+    def backward(ctx: Any, *given: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
+        if all(one is None for one in given):
+            return (None,) * (2 + len(ctx.saved_tensors))
+        return (None, None, *_Gradients.apply(ctx.gradients, len(given), *given, *ctx.saved_tensors))
+
+
+class _Gradients(torch.autograd.Function):
+    """Depends on the parameters too, or their second derivatives would be 0 without a word."""
+
+    @staticmethod
+    def forward(ctx: Any, gradients: Callable[..., Any], outcomes: int, *tensors: torch.Tensor | None) -> Any:
+        return gradients([tensor if tensor is None else tensor.detach() for tensor in tensors[:outcomes]])
+
+    @staticmethod
+    def backward(ctx: Any, *_: torch.Tensor) -> Any:
+        raise NotImplementedError("netnum.torch has no second derivatives, only gradients")
 
 
 def _check(name: str, given: Any) -> None:

@@ -148,6 +148,19 @@ def test_an_objective_without_a_derivative_in_alpha_is_refused():
         objective.backward()
 
 
+def test_second_derivatives_are_refused():
+    def rates(weight):
+        return netnum.torch.allocate(netnum.Problem([2.0], [[0], [0]], FAIR), weight=weight)
+
+    weight = tensor([1.0, 3.0])
+    for loss in (lambda weight: rates(weight)[0], lambda weight: (rates(weight) ** 2).sum()):
+        with pytest.raises(NotImplementedError, match="no second derivatives"):
+            torch.autograd.functional.hessian(loss, weight)
+    weight.requires_grad_()
+    (slope,) = torch.autograd.grad(rates(weight)[0] + (weight**3).sum(), weight, create_graph=True)
+    np.testing.assert_allclose(slope.detach(), [0.375 + 3.0, -0.125 + 27.0])
+
+
 def test_without_gradients_the_rates_are_the_same():
     weight = tensor([1.0, 2.0, 0.5, 0.7], requires_grad=True)
     with torch.no_grad():
