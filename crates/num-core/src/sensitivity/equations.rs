@@ -74,11 +74,23 @@ pub(super) struct Equations {
     scratch: Scratch,
 }
 
-/// Room for one solve.
+/// a_p: what acts on every flow, and on every path beside that.
+#[derive(Clone, Copy)]
+pub(super) struct Forces<'a> {
+    pub(super) flows: &'a [f64],
+    pub(super) paths: &'a [f64],
+}
+
+/// Room for one solve. What is common to the paths of a flow with several stands apart, as their differences may be
+/// many decades smaller.
 struct Scratch {
-    /// Per path: what is left of the right-hand side, and the step.
+    /// What is left of the right-hand side, and the step: per path, and per flow with several.
     left: Vec<f64>,
     step: Vec<f64>,
+    flow_left: Vec<f64>,
+    flow_step: Vec<f64>,
+    /// Per flow with several paths: the prices of the links that all its paths cross.
+    commons: Vec<f64>,
     /// Per link.
     excess: Vec<f64>,
     price_step: Vec<f64>,
@@ -89,6 +101,7 @@ struct Scratch {
 /// A solution, and by how much a round changes the prices where it drifts.
 pub(super) struct Solved {
     pub(super) rates: Vec<f64>,
+    pub(super) flow_rates: Vec<f64>,
     pub(super) prices: Vec<f64>,
     /// The direction in which prices drift, empty where they do not: the capacities of its links cannot change in this
     /// way while they all stay full.
@@ -112,7 +125,7 @@ impl Equations {
                 ranges.push(own);
             }
         }
-        let (paths, links) = (problem.paths.len(), problem.capacities.len());
+        let (paths, links, flows) = (problem.paths.len(), problem.capacities.len(), ranges.len());
         Self {
             system: System::new(problem, ranges),
             several,
@@ -124,6 +137,9 @@ impl Equations {
             scratch: Scratch {
                 left: vec![0.0; paths],
                 step: vec![0.0; paths],
+                flow_left: vec![0.0; flows],
+                flow_step: vec![0.0; flows],
+                commons: vec![0.0; flows],
                 excess: vec![0.0; links],
                 price_step: vec![0.0; links],
                 last: (vec![0.0; paths], vec![0.0; links]),
@@ -194,6 +210,7 @@ impl Equations {
         for (path, (left, force)) in left.iter_mut().zip(forces).enumerate() {
             *left = if self.moves[path] { *force } else { 0.0 };
         }
+        self.scratch.flow_left.fill(0.0);
         self.scratch.excess.iter_mut().zip(targets).for_each(|(excess, target)| *excess = -target);
         self.round(problem);
         (&self.scratch.step, &self.scratch.price_step)
@@ -206,30 +223,45 @@ impl Equations {
     pub(super) fn solve(
         &mut self,
         problem: &Presolved,
-        forces: &[f64],
+        forces: Forces<'_>,
         targets: &[f64],
         start: Vec<f64>,
     ) -> Result<Solved> {
         let links = targets.len();
         let (mut rates, mut prices) = (start, vec![0.0; links]);
-        for flow in 0..problem.flows() {
-            let own = problem.paths_of(flow);
-            let resisted = self.stiffness[flow] * rates[own.clone()].iter().sum::<f64>();
-            for path in own {
-                self.scratch.left[path] = if self.moves[path] { forces[path] - resisted } else { 0.0 };
+        let mut flow_rates = problem.flow_totals(&rates).into_owned();
+        // Of the flows with several paths, by their numbers.
+        let mut totals = vec![0.0; self.scratch.flow_step.len()];
+        self.take(problem, forces);
+        for (flow, &rate) in flow_rates.iter().enumerate() {
+            let resisted = self.stiffness[flow] * rate;
+            match self.several[flow] {
+                ABSENT => {
+                    let path = problem.paths_of(flow).start;
+                    self.scratch.left[path] -= if self.moves[path] { resisted } else { 0.0 };
+                }
+                number => {
+                    self.scratch.flow_left[number as usize] -= resisted;
+                    totals[number as usize] = rate;
+                }
             }
         }
-        let given = largest(targets).max(largest(forces));
+        let push = self.push(problem, forces);
+        let given = largest(targets).max(push);
         let mut before = f64::INFINITY;
         for round in 1..=ROUNDS {
             interrupt::check()?;
             let Scratch { excess, .. } = &mut self.scratch;
             excess.iter_mut().zip(targets).for_each(|(excess, target)| *excess = -target);
-            self.system.routing.scatter(0..rates.len(), &rates, excess);
+            self.system.multipath.scatter_all(&self.system.routing, &rates, &totals, excess);
             self.round(problem);
-            let Scratch { step, price_step, .. } = &mut self.scratch;
+            let Scratch { step, flow_step, price_step, .. } = &mut self.scratch;
+            totals.iter_mut().zip(&*flow_step).for_each(|(total, step)| *total += step);
             rates.iter_mut().zip(&*step).for_each(|(rate, step)| *rate += step);
             prices.iter_mut().zip(&*price_step).for_each(|(price, step)| *price += step);
+            for (flow, (rate, &number)) in flow_rates.iter_mut().zip(&self.several).enumerate() {
+                *rate = if number == ABSENT { rates[problem.paths_of(flow).start] } else { totals[number as usize] };
+            }
             let size = largest(&rates).max(largest(&prices));
             let changed = largest(step).max(largest(price_step));
             // What the next round would change, where steps shrink by a constant factor.
@@ -237,15 +269,15 @@ impl Equations {
                 break;
             }
             let stalls = round > 1 && changed > CONSTANT * before && changed <= STALLED * size;
-            if stalls && self.is_solved(problem, forces, targets, (&rates, &prices), [false; 2]) {
-                return Ok(Solved { rates, prices, drift: Vec::new() });
+            if stalls && self.is_solved(problem, forces, push, targets, (&rates, &flow_rates, &prices), [false; 2]) {
+                return Ok(Solved { rates, flow_rates, prices, drift: Vec::new() });
             }
             let Scratch { step, price_step, last, .. } = &mut self.scratch;
             let differs = distance(step, &last.0).max(distance(price_step, &last.1));
             let same = if round < MANY { SAME } else { NEARLY_SAME };
             let moves = [
                 largest(step) > DRIFT * largest(&rates).max(largest(targets)),
-                largest(price_step) > DRIFT * largest(&prices).max(largest(forces)),
+                largest(price_step) > DRIFT * largest(&prices).max(push),
             ];
             if changed > CONSTANT * before && differs <= same * changed && self.changes_nothing(problem, moves) {
                 let Scratch { step, price_step, .. } = &self.scratch;
@@ -253,15 +285,15 @@ impl Equations {
                     values.iter().zip(steps).map(|(value, step)| value - round as f64 * step).collect()
                 };
                 let (rates, prices) = (without(&rates, step), without(&prices, price_step));
-                // Beside a large drift, the rest may need more rounds.
-                if self.is_solved(problem, forces, targets, (&rates, &prices), moves) {
+                // Beside a large drift, the rest may need more rounds. The rate of a flow does not drift.
+                if self.is_solved(problem, forces, push, targets, (&rates, &flow_rates, &prices), moves) {
                     let least = DRIFT * given.max(largest(&prices)).max(largest(&rates));
                     let least = least.max(NOISE * largest(price_step));
                     let mut drift = Vec::new();
                     if price_step.iter().any(|step| step.abs() > least) {
                         drift = price_step.iter().map(|step| if step.abs() > least { *step } else { 0.0 }).collect();
                     }
-                    return Ok(Solved { rates, prices, drift });
+                    return Ok(Solved { rates, flow_rates, prices, drift });
                 }
             }
             before = changed;
@@ -270,24 +302,77 @@ impl Equations {
             last.1.copy_from_slice(price_step);
         }
         interrupt::check()?;
-        if !self.is_solved(problem, forces, targets, (&rates, &prices), [false; 2]) {
+        if !self.is_solved(problem, forces, push, targets, (&rates, &flow_rates, &prices), [false; 2]) {
             let what = "a solution at which the equations of the derivative are singular to rounding".into();
             return Err(Error::NoSensitivity { what, instead: "bring capacities and weights nearer to each other" });
         }
-        Ok(Solved { rates, prices, drift: Vec::new() })
+        Ok(Solved { rates, flow_rates, prices, drift: Vec::new() })
+    }
+
+    /// The largest price by which one link alone would balance what forces do to its load: that on a flow whose rate is
+    /// small does little.
+    fn push(&mut self, problem: &Presolved, forces: Forces<'_>) -> f64 {
+        self.take(problem, forces);
+        self.respond(problem);
+        let (_, sizes) = self.loads(&self.scratch.step, &self.scratch.flow_step);
+        let links = sizes.iter().zip(&self.system.diagonal).zip(&self.active).filter(|(_, active)| **active);
+        links.fold(0.0, |most, ((size, diagonal), _)| most.max(size * RAISED / diagonal))
+    }
+
+    /// Begins with what is left of these forces.
+    fn take(&mut self, problem: &Presolved, forces: Forces<'_>) {
+        let Scratch { left, flow_left, .. } = &mut self.scratch;
+        for (flow, &force) in forces.flows.iter().enumerate() {
+            let own = problem.paths_of(flow);
+            let common = match self.several[flow] {
+                ABSENT => force,
+                number => {
+                    flow_left[number as usize] = force;
+                    0.0
+                }
+            };
+            for path in own {
+                left[path] = if self.moves[path] { common + forces.paths[path] } else { 0.0 };
+            }
+        }
+    }
+
+    /// The step of all rates to what is left of the forces: of a held flow that of its split.
+    fn respond(&mut self, problem: &Presolved) {
+        let Scratch { left, step, flow_left, flow_step, .. } = &mut self.scratch;
+        let system = &self.system;
+        if problem.is_single_path() {
+            let weighted = left.iter().zip(&system.weights).map(|(left, weight)| left * weight);
+            return step.iter_mut().zip(weighted).for_each(|(step, weighted)| *step = weighted);
+        }
+        step.copy_from_slice(left);
+        for (flow, &number) in self.several.iter().enumerate() {
+            let own = problem.paths_of(flow);
+            match number {
+                ABSENT => step[own.start] *= system.weights[own.start],
+                number => {
+                    let number = number as usize;
+                    let common = flow_left[number];
+                    (flow_step[number], _) = system.multipath.respond(number, &system.weights, common, &mut step[own]);
+                }
+            }
+        }
     }
 
     /// Whether the last step is in the null space of the equations, its parts that are no rounding: it changes no rate
     /// of a flow, no load and no price of a path.
     fn changes_nothing(&self, problem: &Presolved, [rates_move, prices_move]: [bool; 2]) -> bool {
-        let Scratch { step, price_step, .. } = &self.scratch;
+        let Scratch { step, flow_step, price_step, .. } = &self.scratch;
         let (most, most_priced) = (largest(step), largest(price_step));
-        let (sums, _) = self.loads(step);
+        let (sums, _) = self.loads(step, flow_step);
         let of_links = (0..sums.len()).filter(|&link| self.active[link]);
         let mut is_null = !rates_move || of_links.into_iter().all(|link| sums[link].abs() <= NULL * most);
         for flow in 0..problem.flows() {
             let own = problem.paths_of(flow);
-            let sum: f64 = step[own.clone()].iter().sum();
+            let sum = match self.several[flow] {
+                ABSENT => step[own.start],
+                number => flow_step[number as usize],
+            };
             is_null &= !rates_move || self.stiffness[flow] == 0.0 || sum.abs() <= NULL * most;
             let price =
                 |path: usize| -> f64 { problem.paths.links(path).iter().map(|&link| price_step[link as usize]).sum() };
@@ -299,12 +384,13 @@ impl Equations {
         is_null
     }
 
-    /// Σ and Σ|·| of the rates through every link.
-    fn loads(&self, rates: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// Σ and Σ|·| of the rates through every link, of paths and of flows with several.
+    fn loads(&self, rates: &[f64], totals: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let System { routing, multipath, .. } = &self.system;
         let (mut sums, mut sizes) = (vec![0.0; self.active.len()], vec![0.0; self.active.len()]);
-        self.system.routing.scatter(0..rates.len(), rates, &mut sums);
-        let magnitudes: Vec<f64> = rates.iter().map(|rate| rate.abs()).collect();
-        self.system.routing.scatter(0..rates.len(), &magnitudes, &mut sizes);
+        multipath.scatter_all(routing, rates, totals, &mut sums);
+        let absolute = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| value.abs()).collect() };
+        multipath.scatter_all(routing, &absolute(rates), &absolute(totals), &mut sizes);
         (sums, sizes)
     }
 
@@ -313,44 +399,54 @@ impl Equations {
     fn is_solved(
         &self,
         problem: &Presolved,
-        forces: &[f64],
+        forces: Forces<'_>,
+        push: f64,
         targets: &[f64],
-        (rates, prices): (&[f64], &[f64]),
+        (rates, flow_rates, prices): (&[f64], &[f64], &[f64]),
         [rates_drift, prices_drift]: [bool; 2],
     ) -> bool {
         let Scratch { step, price_step, .. } = &self.scratch;
         let (stays, price_stays) = (NOTHING.sqrt() * largest(step), NOTHING.sqrt() * largest(price_step));
-        let (sums, sizes) = self.loads(rates);
+        let mut totals = vec![0.0; self.scratch.flow_step.len()];
+        for (&number, rate) in self.several.iter().zip(flow_rates).filter(|(number, _)| **number != ABSENT) {
+            totals[number as usize] = *rate;
+        }
+        let (sums, sizes) = self.loads(rates, &totals);
         let most = largest(&sizes).max(largest(targets));
         let mut magnitudes = vec![0.0; rates.len()];
         let mut path_prices = vec![0.0; rates.len()];
         self.system.routing.gather(0..rates.len(), prices, &mut path_prices);
         let absolute: Vec<f64> = prices.iter().map(|price| price.abs()).collect();
         self.system.routing.gather(0..rates.len(), &absolute, &mut magnitudes);
-        let most_priced = largest(&magnitudes).max(largest(forces));
+        let most_priced = largest(&magnitudes).max(push);
         // Where prices drift, their differences have fewer digits.
         let part = if prices_drift { NOISE } else { SOLVED };
         let holds = |left: f64, terms: f64, rounding: f64| left.abs() <= part * terms + NOTHING * rounding;
         // The rates of which forces and prices are the difference: what rounds on one path of a flow moves its others.
-        let mut opposed: Vec<f64> = forces.iter().zip(&magnitudes).map(|(force, price)| force.abs() + price).collect();
-        for own in (0..problem.flows()).map(|flow| problem.paths_of(flow)).filter(|own| own.len() > 1) {
-            let most = PROXIMAL * largest(&opposed[own.clone()]);
-            opposed[own].fill(most);
+        let mut opposing = magnitudes.clone();
+        for (flow, force) in forces.flows.iter().enumerate() {
+            let own = problem.paths_of(flow);
+            own.clone().for_each(|path| opposing[path] += force.abs() + forces.paths[path].abs());
+            if own.len() > 1 {
+                let most = PROXIMAL * largest(&opposing[own.clone()]);
+                opposing[own].fill(most);
+            }
         }
-        opposed.iter_mut().zip(&self.system.weights).for_each(|(rate, weight)| *rate *= weight);
-        let (opposed, _) = self.loads(&opposed);
+        opposing.iter_mut().zip(&self.system.weights).for_each(|(rate, weight)| *rate *= weight);
+        let mut opposed = vec![0.0; sums.len()];
+        self.system.routing.scatter(0..rates.len(), &opposing, &mut opposed);
         let of_links = (0..sums.len()).filter(|&link| self.active[link]);
         let mut is_solved =
             of_links.filter(|&link| !(prices_drift && price_step[link].abs() > price_stays)).all(|link| {
                 let (left, terms) = (sums[link] - targets[link], sizes[link] + targets[link].abs());
                 holds(left, terms, most + opposed[link])
             });
-        for flow in 0..problem.flows() {
+        for (flow, rate) in flow_rates.iter().enumerate() {
             let own = problem.paths_of(flow);
-            let total: f64 = rates[own.clone()].iter().sum();
-            let resisted = self.stiffness[flow] * total;
+            let resisted = self.stiffness[flow] * rate;
             let moving = own.filter(|&path| self.moves[path] && !(rates_drift && step[path].abs() > stays));
-            let force = |path: usize| forces[path] - path_prices[path];
+            let given = |path: usize| forces.flows[flow] + forces.paths[path];
+            let force = |path: usize| given(path) - path_prices[path];
             // What holds a flow is the same for all its paths, which the network alone resists.
             let is_held = self.stiffness[flow] == 0.0;
             let resists = |path: usize| (PROXIMAL * self.system.weights[path]).recip();
@@ -359,7 +455,7 @@ impl Equations {
             let (count, sum) = moving.clone().fold((0.0, 0.0), |(count, sum), path| (count + 1.0, sum + force(path)));
             let level = if is_held && count > 0.0 { sum / count } else { resisted };
             is_solved &= moving.into_iter().all(|path| {
-                let terms = forces[path].abs() + magnitudes[path] + level.abs();
+                let terms = given(path).abs() + magnitudes[path] + level.abs();
                 holds(force(path) - level, terms, rounding(path))
             });
         }
@@ -368,39 +464,41 @@ impl Equations {
 
     /// One round: from what is left of the forces, and the excess of the loads, to the step, and what is left then.
     fn round(&mut self, problem: &Presolved) {
-        let Scratch { left, step, excess, price_step, .. } = &mut self.scratch;
-        let paths = left.len();
-        step.copy_from_slice(left);
-        respond(problem, &self.several, &self.system, step);
-        self.system.routing.scatter(0..paths, step, excess);
+        self.respond(problem);
+        let Self { system, scratch, .. } = self;
+        let Scratch { left, step, flow_left, flow_step, commons, excess, price_step, .. } = scratch;
+        system.multipath.scatter_all(&system.routing, step, flow_step, excess);
         for (excess, active) in excess.iter_mut().zip(&self.active) {
             *excess = if *active { *excess } else { 0.0 };
         }
         price_step.copy_from_slice(excess);
-        if !self.system.solve_by_factor(price_step) {
+        if !system.solve_by_factor(price_step) {
             price_step.fill(0.0);
-            self.system.solve(excess, price_step, ACCURACY);
+            system.solve(excess, price_step, ACCURACY);
         }
         for (value, active) in price_step.iter_mut().zip(&self.active) {
             *value = if *active { *value } else { 0.0 };
         }
-        self.system.routing.gather(0..paths, price_step, step);
-        for ((step, left), moves) in step.iter_mut().zip(&mut *left).zip(&self.moves) {
+        system.multipath.gather_all(&system.routing, price_step, step, commons);
+        for ((left, step), moves) in left.iter_mut().zip(&*step).zip(&self.moves) {
             *left = if *moves { *left - *step } else { 0.0 };
-            *step = *left;
         }
-        respond(problem, &self.several, &self.system, step);
+        flow_left.iter_mut().zip(&*commons).for_each(|(left, common)| *left -= common);
+        self.respond(problem);
+        let Scratch { left, step, flow_left, flow_step, .. } = &mut self.scratch;
         if problem.is_single_path() {
             // What does not move has no step, and what moves nothing left.
             return left.iter_mut().zip(&*step).zip(&self.stiffness).for_each(|((left, step), stiffness)| {
                 *left -= stiffness * step;
             });
         }
-        for flow in 0..problem.flows() {
-            let own = problem.paths_of(flow);
-            let resisted = self.stiffness[flow] * step[own.clone()].iter().sum::<f64>();
-            for path in own.filter(|&path| self.moves[path]) {
-                left[path] -= resisted;
+        for (flow, (&number, stiffness)) in self.several.iter().zip(&self.stiffness).enumerate() {
+            match number {
+                ABSENT => {
+                    let path = problem.paths_of(flow).start;
+                    left[path] -= if self.moves[path] { stiffness * step[path] } else { 0.0 };
+                }
+                number => flow_left[number as usize] -= stiffness * flow_step[number as usize],
             }
         }
     }
@@ -418,27 +516,9 @@ impl Equations {
         // Numbers without a pattern, so that no dependent links are changed in a way that suits all of them.
         let targets: Vec<f64> =
             (1..=self.active.len()).map(|i| 0.5 + (i as f64 * 0.618_033_988_749_895).fract()).collect();
-        let paths = self.moves.len();
-        Ok(self.solve(problem, &vec![0.0; paths], &targets, vec![0.0; paths])?.drifting())
-    }
-}
-
-/// Replaces forces on paths by the changes of their rates: of a held flow those of its split.
-fn respond(problem: &Presolved, several: &[u32], system: &System, forces: &mut [f64]) {
-    let weigh = |forces: &mut [f64], weights: &[f64]| {
-        forces.iter_mut().zip(weights).for_each(|(force, weight)| *force *= weight);
-    };
-    if problem.is_single_path() {
-        return weigh(forces, &system.weights);
-    }
-    for (flow, &number) in several.iter().enumerate() {
-        let own = problem.paths_of(flow);
-        match number {
-            ABSENT => weigh(&mut forces[own.clone()], &system.weights[own]),
-            number => {
-                system.multipath.respond(number as usize, &system.weights, 0.0, &mut forces[own]);
-            }
-        }
+        let none = vec![0.0; self.moves.len()];
+        let forces = Forces { flows: &none[..problem.flows()], paths: &none };
+        Ok(self.solve(problem, forces, &targets, none.clone())?.drifting())
     }
 }
 

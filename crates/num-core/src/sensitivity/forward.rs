@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::active_set::{ActiveSet, Place, Weak};
 use super::changes::entry;
-use super::equations::{NOISE, Solved};
+use super::equations::{Forces, NOISE, Solved};
 use super::polish::Point;
 use super::{OutcomeChange, ParameterChange, Sensitivity, kink, polish};
 use crate::error::{Error, Result};
@@ -100,7 +100,7 @@ impl Multipliers {
 
 /// A change of parameters, in natural units and the presolved numbering.
 struct Right {
-    /// Per path: the change of its flow's U'.
+    /// Per flow: the change of U'.
     forces: Vec<f64>,
     /// Per link.
     capacities: Vec<f64>,
@@ -219,7 +219,7 @@ impl Sensitivity {
                 continue;
             }
             let (own, caller) = (presolved.paths_of(flow), presolved.original_flows[flow] as usize);
-            let total: f64 = solved.rates[own.clone()].iter().sum();
+            let total = solved.flow_rates[flow];
             let terms: f64 = solved.rates[own.clone()].iter().map(|rate| rate.abs()).sum();
             let cap = match own.len() {
                 1 => right.caps[own.start],
@@ -251,7 +251,7 @@ impl Sensitivity {
         let (unit, price_unit) = (presolved.units.rate, presolved.units.price());
         let capacities = presolved.links.iter().map(|&link| entry(&change.capacities, link as usize) / unit).collect();
         let mut right = Right {
-            forces: vec![0.0; point.rates.len()],
+            forces: vec![0.0; point.flow_rates.len()],
             capacities,
             caps: vec![0.0; point.rates.len()],
             bounds: vec![0.0; point.flow_rates.len()],
@@ -269,7 +269,7 @@ impl Sensitivity {
                 }
             }
             let own = presolved.paths_of(flow);
-            right.forces[own.clone()].fill(point.marginals[flow] * log_marginal);
+            right.forces[flow] = point.marginals[flow] * log_marginal;
             let flow_cap = entry(&change.flow_caps, caller) / unit;
             let level = point.level(presolved, flow);
             if self.is_cap(flow, point.active.flows[flow]) {
@@ -313,7 +313,7 @@ impl Sensitivity {
 
     fn solve_for(&mut self, right: &Right, active: &ActiveSet) -> Result<Solved> {
         let presolved = &self.presolved;
-        let mut start = vec![0.0; right.forces.len()];
+        let mut start = vec![0.0; right.caps.len()];
         for flow in 0..presolved.flows() {
             let own = presolved.paths_of(flow);
             for path in own.clone().filter(|&path| active.is_at_cap(path)) {
@@ -325,7 +325,9 @@ impl Sensitivity {
                 moving.iter().for_each(|&path| start[path] = lacking / moving.len() as f64);
             }
         }
-        self.equations.solve(presolved, &right.forces, &right.capacities, start)
+        let none = vec![0.0; start.len()];
+        let forces = Forces { flows: &right.forces, paths: &none };
+        self.equations.solve(presolved, forces, &right.capacities, start)
     }
 
     /// The weakly active constraints that this change would break on the side that was tried.
@@ -337,9 +339,7 @@ impl Sensitivity {
         let (mut loads, mut prices) = (vec![0.0; presolved.capacities.len()], vec![0.0; solved.rates.len()]);
         routing.scatter(0..prices.len(), &solved.rates, &mut loads);
         routing.gather(0..prices.len(), &solved.prices, &mut prices);
-        let total = |flow: usize| -> f64 { solved.rates[presolved.paths_of(flow)].iter().sum() };
-        let marginal =
-            |flow: usize| right.forces[presolved.paths_of(flow).start] - point.curvatures[flow] * total(flow);
+        let marginal = |flow: usize| right.forces[flow] - point.curvatures[flow] * solved.flow_rates[flow];
         // The change of what a flow pays per rate: U' where no path that moves has a price.
         let level = |flow: usize| {
             let any_free = active.free_paths(presolved, flow).next().is_some();
@@ -363,9 +363,10 @@ impl Sensitivity {
                 let change = solved.rates[path].abs().max(right.caps[path].abs()).max(right.bounds[flow].abs());
                 most = most.max(change);
                 most_relative = most_relative.max(change / point.flow_rates[flow]);
-                most_priced = most_priced.max(right.forces[path].abs());
-                most_priced_relative = most_priced_relative.max(right.forces[path].abs() / point.marginals[flow]);
             }
+            let force = right.forces[flow].abs();
+            most_priced = most_priced.max(force);
+            most_priced_relative = most_priced_relative.max(force / point.marginals[flow]);
         }
         let in_flow = |flow: usize| least(most, most_relative, point.flow_rates[flow]);
         let in_price = |flow: usize| least(most_priced, most_priced_relative, point.marginals[flow]);
@@ -379,9 +380,9 @@ impl Sensitivity {
             (Weak::Cap { flow, path }, true) => level(flow) - prices[path] < -in_price(flow),
             (Weak::Cap { flow, path }, false) => solved.rates[path] > right.caps[path] + in_flow(flow),
             (Weak::Flow { flow, .. }, true) => marginal(flow) - level(flow) < -in_price(flow),
-            (Weak::Flow { flow, .. }, false) => total(flow) > right.bounds[flow] + in_flow(flow),
+            (Weak::Flow { flow, .. }, false) => solved.flow_rates[flow] > right.bounds[flow] + in_flow(flow),
             (Weak::Above { flow, .. }, true) => level(flow) - marginal(flow) < -in_price(flow),
-            (Weak::Above { flow, .. }, false) => total(flow) < -in_flow(flow),
+            (Weak::Above { flow, .. }, false) => solved.flow_rates[flow] < -in_flow(flow),
         };
         weak.iter().filter(|weak| breaks(weak)).copied().collect()
     }
@@ -390,8 +391,8 @@ impl Sensitivity {
         let presolved = &self.presolved;
         let rates = presolved.caller_rates(&solved.rates);
         let mut flow_rates = vec![0.0; self.problem.flows()];
-        for (path, &flow) in self.problem.group().iter().enumerate() {
-            flow_rates[flow as usize] += rates[path];
+        for (&flow, rate) in presolved.original_flows.iter().zip(&solved.flow_rates) {
+            flow_rates[flow as usize] = rate * presolved.units.rate;
         }
         let mut prices = vec![0.0; self.problem.links()];
         for (&link, price) in presolved.links.iter().zip(&solved.prices) {

@@ -1,6 +1,7 @@
 //! Jᵀ w: the derivative of a function of the optimum in every parameter.
 
 use super::changes::entry;
+use super::equations::Forces;
 use super::{AtKink, OutcomeChange, ParameterChange, Sensitivity, kink};
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -64,17 +65,14 @@ impl Sensitivity {
         let (unit, price_unit) = (self.presolved.units.rate, self.presolved.units.price());
         let (problem, presolved, point) = (&self.problem, &self.presolved, &self.point);
         // In natural units: of rates times their unit, of prices times theirs.
-        let forces: Vec<f64> = presolved
-            .original_paths
-            .iter()
-            .map(|&path| {
-                let flow = problem.group()[path as usize] as usize;
-                (entry(&outcome.rates, path as usize) + entry(&outcome.flow_rates, flow)) * unit
-            })
-            .collect();
-        let targets: Vec<f64> =
-            presolved.links.iter().map(|&link| entry(&outcome.prices, link as usize) * price_unit).collect();
-        let solved = self.equations.solve(presolved, &forces, &targets, vec![0.0; forces.len()])?;
+        let of = |values: &[f64], numbers: &[u32], unit: f64| -> Vec<f64> {
+            numbers.iter().map(|&number| entry(values, number as usize) * unit).collect()
+        };
+        let flow_forces = of(&outcome.flow_rates, &presolved.original_flows, unit);
+        let path_forces = of(&outcome.rates, &presolved.original_paths, unit);
+        let targets = of(&outcome.prices, &presolved.links, price_unit);
+        let forces = Forces { flows: &flow_forces, paths: &path_forces };
+        let solved = self.equations.solve(presolved, forces, &targets, vec![0.0; path_forces.len()])?;
         if at_kink == AtKink::Refuse && !solved.drift.is_empty() {
             return Err(take_a_side(&self.describe_tie(&solved.drifting())));
         }
@@ -92,13 +90,14 @@ impl Sensitivity {
         for &name in names {
             *found.of_mut(name) = vec![0.0; problem.flows()];
         }
-        let mut prices = vec![0.0; forces.len()];
-        self.equations.routing().gather(0..forces.len(), &solved.prices, &mut prices);
-        for flow in 0..presolved.flows() {
+        let mut prices = vec![0.0; path_forces.len()];
+        self.equations.routing().gather(0..path_forces.len(), &solved.prices, &mut prices);
+        for (flow, flow_force) in flow_forces.iter().enumerate() {
             let (caller, own) = (presolved.original_flows[flow] as usize, presolved.paths_of(flow));
             let free = point.active.free_paths(presolved, flow);
+            let force = |path: usize| flow_force + path_forces[path];
             let is_held = point.active.holds(flow);
-            let moved: f64 = if is_held { 0.0 } else { free.clone().map(|path| solved.rates[path]).sum() };
+            let moved = if is_held { 0.0 } else { solved.flow_rates[flow] };
             let (utility, place, rate) = self.utility(flow);
             for &name in names {
                 let slope = utility.log_marginal_slope(place, name, rate).unwrap_or(0.0);
@@ -112,7 +111,7 @@ impl Sensitivity {
             let mut resisted = point.curvatures[flow] * moved;
             if is_held {
                 let (count, sum) =
-                    free.fold((0, 0.0), |(count, sum), path| (count + 1, sum + forces[path] - prices[path]));
+                    free.fold((0, 0.0), |(count, sum), path| (count + 1, sum + force(path) - prices[path]));
                 resisted = if count > 0 { sum / f64::from(count) } else { 0.0 };
                 if count > 0 && self.is_cap(flow, point.active.flows[flow]) {
                     let multiplier = (point.marginals[flow] - point.level(presolved, flow)) * price_unit;
@@ -122,7 +121,7 @@ impl Sensitivity {
             for path in own.clone().filter(|&path| point.active.is_at_cap(path)) {
                 let caller_path = presolved.original_paths[path] as usize;
                 let multiplier = (point.level(presolved, flow) - point.path_prices[path]) * price_unit;
-                let slope = (forces[path] - prices[path] - resisted) / unit + outcome.objective * multiplier;
+                let slope = (force(path) - prices[path] - resisted) / unit + outcome.objective * multiplier;
                 match own.len() == 1 && problem.flow_cap(caller) < problem.rate_cap(caller_path) {
                     true => found.flow_caps[caller] = slope,
                     false => found.rate_caps[caller_path] = slope,

@@ -80,6 +80,28 @@ impl Multipath {
         self.link_sets.common(flow).iter().map(|&link| value(link)).sum()
     }
 
+    /// Rᵀ v of all paths: of a flow here the sum over its common links (`commons`), and over the own links of its paths.
+    pub(crate) fn gather_all(&self, routing: &RoutingMatrix, values: &[f64], sums: &mut [f64], commons: &mut [f64]) {
+        self.each(sums.len(), |range, flow| match flow {
+            None => routing.gather(range.clone(), values, &mut sums[range]),
+            Some(flow) => commons[flow] = self.gather(flow, |link| values[link as usize], &mut sums[range]),
+        });
+    }
+
+    /// R x of all paths, added to what is there: on the common links of a flow here it is the flow's rate, free of the
+    /// rounding of the sum over its paths.
+    pub(crate) fn scatter_all(&self, routing: &RoutingMatrix, rates: &[f64], flow_rates: &[f64], sums: &mut [f64]) {
+        self.each(rates.len(), |range, flow| match flow {
+            None => routing.scatter(range.clone(), &rates[range], sums),
+            Some(flow) => {
+                for path in range {
+                    self.link_sets.own(path).iter().for_each(|&link| sums[link as usize] += rates[path]);
+                }
+                self.link_sets.common(flow).iter().for_each(|&link| sums[link as usize] += flow_rates[flow]);
+            }
+        });
+    }
+
     fn split(&self, flow: usize, weights: &[f64], force: f64, forces: &mut [f64]) -> (f64, f64) {
         let weights = &weights[self.paths[flow].clone()];
         let mean = inner(weights, forces) / self.totals[flow];
