@@ -370,14 +370,18 @@ impl Sensitivity {
         }
         let in_flow = |flow: usize| least(most, most_relative, point.flow_rates[flow]);
         let in_price = |flow: usize| least(most_priced, most_priced_relative, point.marginals[flow]);
+        let in_excess = |flow: usize, path: usize| {
+            let scale = point.excess_scale(presolved, &scales, (flow, path), point.level(presolved, flow));
+            least(most_priced, most_priced_relative, scale)
+        };
         let breaks = |weak: &Weak| match (*weak, active.is_active(*weak)) {
             (Weak::Link(link), true) => solved.prices[link] < -least(most_priced, most_priced_relative, scales[link]),
             (Weak::Link(link), false) => {
                 loads[link] - right.capacities[link] > least(most, most_relative, presolved.capacities[link])
             }
-            (Weak::Zero { flow, path }, true) => prices[path] - level(flow) < -in_price(flow),
+            (Weak::Zero { flow, path }, true) => prices[path] - level(flow) < -in_excess(flow, path),
             (Weak::Zero { flow, path }, false) => solved.rates[path] < -in_flow(flow),
-            (Weak::Cap { flow, path }, true) => level(flow) - prices[path] < -in_price(flow),
+            (Weak::Cap { flow, path }, true) => level(flow) - prices[path] < -in_excess(flow, path),
             (Weak::Cap { flow, path }, false) => solved.rates[path] > right.caps[path] + in_flow(flow),
             (Weak::Flow { flow, .. }, true) => marginal(flow) - level(flow) < -in_price(flow),
             (Weak::Flow { flow, .. }, false) => solved.flow_rates[flow] > right.bounds[flow] + in_flow(flow),

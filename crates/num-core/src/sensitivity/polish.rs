@@ -136,12 +136,11 @@ impl Point {
                     (point.active.flows[flow], point.marginals[flow]) = (at, below);
                 }
             }
-            let marginal = point.marginals[flow];
-            let level = if point.active.holds(flow) { point.path_prices[inner] } else { marginal };
+            let level = if point.active.holds(flow) { point.path_prices[inner] } else { point.marginals[flow] };
             for path in own {
                 let (x, cap, price) = (point.rates[path], problem.caps[path], point.path_prices[path]);
-                // Relative to U': the level is 0 where the cap of a flow is all that holds it.
-                let excess = (price - level) / marginal;
+                let scale = point.excess_scale(problem, &scales, (flow, path), level);
+                let excess = if scale > 0.0 { (price - level) / scale } else { 0.0 };
                 if -excess > 1.0 - x / cap {
                     point.active.paths[path] = Place::Cap;
                 } else if excess > x / rate || x == 0.0 {
@@ -209,6 +208,24 @@ impl Point {
             }
         }
         scales
+    }
+
+    /// With what the excess of a path's price over its flow's level is compared: what the flow pays, and where it is at a
+    /// cap, far below U' perhaps, what the links of the path are compared with.
+    pub(super) fn excess_scale(
+        &self,
+        problem: &Presolved,
+        scales: &[f64],
+        (flow, path): (usize, usize),
+        level: f64,
+    ) -> f64 {
+        let marginal = self.marginals[flow];
+        if !self.active.holds(flow) {
+            return marginal;
+        }
+        let links = problem.paths.links(path).iter().map(|&link| link as usize);
+        let priced = links.filter(|&link| self.active.links[link]).map(|link| scales[link]);
+        priced.fold(level, f64::max).min(marginal)
     }
 
     /// Newton's method. Returns whether it converged; the equations are then those of the point.
@@ -313,12 +330,13 @@ impl Point {
             }
             for path in own.clone() {
                 let (x, excess) = (self.rates[path], self.path_prices[path] - level);
+                let least = ROUNDING * self.excess_scale(problem, &scales, (flow, path), level);
                 let place = &mut self.active.paths[path];
                 *place = match *place {
                     Place::Free if x > problem.caps[path] * (1.0 + ROUNDING) => Place::Cap,
                     Place::Free if x < 0.0 && own.len() > 1 => Place::Zero,
-                    Place::Cap if excess > ROUNDING * marginal => Place::Free,
-                    Place::Zero if excess < -ROUNDING * marginal => Place::Free,
+                    Place::Cap if excess > least => Place::Free,
+                    Place::Zero if excess < -least => Place::Free,
                     place => place,
                 };
             }
@@ -362,6 +380,7 @@ impl Point {
             }
             for path in problem.paths_of(flow) {
                 let excess = self.path_prices[path] - level;
+                let least = -MULTIPLIER * self.excess_scale(problem, &scales, (flow, path), level);
                 is_optimal &= match self.active.paths[path] {
                     Place::Free => excess.abs() <= -least,
                     Place::Zero => excess >= least,
@@ -378,18 +397,26 @@ impl Point {
         moving.unwrap_or(self.marginals[flow])
     }
 
-    /// A link and a flow with several paths, one of which pays a price there that rounding takes from its sum, although
-    /// it is the price of another flow: by it alone the optimum would choose among paths.
+    /// A link and a flow with several paths, one of which pays a price there that rounding takes from its sum, or that
+    /// is all by which it is dearer than a path of nearly the same price, although it is the price of another flow: by
+    /// it alone the optimum would choose among paths.
     pub(super) fn lost_price(&self, problem: &Presolved) -> Option<(usize, usize)> {
         let scales = self.price_scales(problem);
         let several = (0..problem.flows()).filter(|&flow| problem.paths_of(flow).len() > 1);
         several.flat_map(|flow| problem.paths_of(flow).map(move |path| (flow, path))).find_map(|(flow, path)| {
-            let is_lost = |&link: &usize| {
+            let (price, level) = (self.path_prices[path], self.level(problem, flow));
+            let near = self.no_excess * self.excess_scale(problem, &scales, (flow, path), level);
+            let rounding = match self.active.paths[path] {
+                Place::Free => LOST * price,
+                Place::Zero | Place::Cap if (price - level).abs() <= near => near,
+                Place::Zero | Place::Cap => return None,
+            };
+            let is_lost = |link: usize| {
                 let price = self.prices[link];
-                self.active.links[link] && price > WEAK * scales[link] && price < LOST * self.path_prices[path]
+                self.active.links[link] && price > WEAK * scales[link] && price < rounding
             };
             let mut links = problem.paths.links(path).iter().map(|&link| link as usize);
-            links.find(is_lost).filter(|_| self.active.paths[path] == Place::Free).map(|link| (link, flow))
+            links.find(|&link| is_lost(link)).map(|link| (link, flow))
         })
     }
 
@@ -421,9 +448,10 @@ impl Point {
             }
             for path in own.clone() {
                 let (x, excess) = (self.rates[path], self.path_prices[path] - level);
-                if own.len() > 1 && x <= WEAK * rate && excess <= self.no_excess * marginal {
+                let scale = self.excess_scale(problem, &scales, (flow, path), level);
+                if own.len() > 1 && x <= WEAK * rate && excess <= self.no_excess * scale {
                     weak.push(Weak::Zero { flow, path });
-                } else if x >= problem.caps[path] * (1.0 - WEAK) && -excess <= WEAK * marginal {
+                } else if x >= problem.caps[path] * (1.0 - WEAK) && -excess <= WEAK * scale {
                     weak.push(Weak::Cap { flow, path });
                 }
             }
