@@ -232,7 +232,7 @@ impl Equations {
         let mut flow_rates = problem.flow_totals(&rates).into_owned();
         // Of the flows with several paths, by their numbers.
         let mut totals = vec![0.0; self.scratch.flow_step.len()];
-        self.take(problem, forces);
+        let push = self.take(problem, forces);
         for (flow, &rate) in flow_rates.iter().enumerate() {
             let resisted = self.stiffness[flow] * rate;
             match self.several[flow] {
@@ -246,7 +246,6 @@ impl Equations {
                 }
             }
         }
-        let push = self.push(problem, forces);
         let given = largest(targets).max(push);
         let mut before = f64::INFINITY;
         for round in 1..=ROUNDS {
@@ -259,9 +258,8 @@ impl Equations {
             totals.iter_mut().zip(&*flow_step).for_each(|(total, step)| *total += step);
             rates.iter_mut().zip(&*step).for_each(|(rate, step)| *rate += step);
             prices.iter_mut().zip(&*price_step).for_each(|(price, step)| *price += step);
-            for (flow, (rate, &number)) in flow_rates.iter_mut().zip(&self.several).enumerate() {
-                *rate = if number == ABSENT { rates[problem.paths_of(flow).start] } else { totals[number as usize] };
-            }
+            self.join(problem, &rates, &totals, &mut flow_rates);
+            let Scratch { step, price_step, .. } = &self.scratch;
             let size = largest(&rates).max(largest(&prices));
             let changed = largest(step).max(largest(price_step));
             // What the next round would change, where steps shrink by a constant factor.
@@ -280,12 +278,13 @@ impl Equations {
                 largest(price_step) > DRIFT * largest(&prices).max(push),
             ];
             if changed > CONSTANT * before && differs <= same * changed && self.changes_nothing(problem, moves) {
-                let Scratch { step, price_step, .. } = &self.scratch;
+                let Scratch { step, flow_step, price_step, .. } = &self.scratch;
                 let without = |values: &[f64], steps: &[f64]| -> Vec<f64> {
                     values.iter().zip(steps).map(|(value, step)| value - round as f64 * step).collect()
                 };
                 let (rates, prices) = (without(&rates, step), without(&prices, price_step));
-                // Beside a large drift, the rest may need more rounds. The rate of a flow does not drift.
+                self.join(problem, &rates, &without(&totals, flow_step), &mut flow_rates);
+                // Beside a large drift, the rest may need more rounds.
                 if self.is_solved(problem, forces, push, targets, (&rates, &flow_rates, &prices), moves) {
                     let least = DRIFT * given.max(largest(&prices)).max(largest(&rates));
                     let least = least.max(NOISE * largest(price_step));
@@ -309,32 +308,30 @@ impl Equations {
         Ok(Solved { rates, flow_rates, prices, drift: Vec::new() })
     }
 
-    /// The largest price by which one link alone would balance what forces do to its load: that on a flow whose rate is
-    /// small does little.
-    fn push(&mut self, problem: &Presolved, forces: Forces<'_>) -> f64 {
-        self.take(problem, forces);
+    /// The rates of all flows, from those of paths and of flows with several.
+    fn join(&self, problem: &Presolved, rates: &[f64], totals: &[f64], flow_rates: &mut [f64]) {
+        for (flow, (rate, &number)) in flow_rates.iter_mut().zip(&self.several).enumerate() {
+            *rate = if number == ABSENT { rates[problem.paths_of(flow).start] } else { totals[number as usize] };
+        }
+    }
+
+    /// Takes the forces, of which all is left. Returns the largest price by which one link alone would balance what they
+    /// do to its load: one on a flow whose rate is small does little.
+    fn take(&mut self, problem: &Presolved, forces: Forces<'_>) -> f64 {
+        let Scratch { left, flow_left, .. } = &mut self.scratch;
+        for (flow, &force) in forces.flows.iter().enumerate() {
+            let mut common = force;
+            if self.several[flow] != ABSENT {
+                flow_left[self.several[flow] as usize] = std::mem::take(&mut common);
+            }
+            for path in problem.paths_of(flow) {
+                left[path] = if self.moves[path] { common + forces.paths[path] } else { 0.0 };
+            }
+        }
         self.respond(problem);
         let (_, sizes) = self.loads(&self.scratch.step, &self.scratch.flow_step);
         let links = sizes.iter().zip(&self.system.diagonal).zip(&self.active).filter(|(_, active)| **active);
         links.fold(0.0, |most, ((size, diagonal), _)| most.max(size * RAISED / diagonal))
-    }
-
-    /// Begins with what is left of these forces.
-    fn take(&mut self, problem: &Presolved, forces: Forces<'_>) {
-        let Scratch { left, flow_left, .. } = &mut self.scratch;
-        for (flow, &force) in forces.flows.iter().enumerate() {
-            let own = problem.paths_of(flow);
-            let common = match self.several[flow] {
-                ABSENT => force,
-                number => {
-                    flow_left[number as usize] = force;
-                    0.0
-                }
-            };
-            for path in own {
-                left[path] = if self.moves[path] { common + forces.paths[path] } else { 0.0 };
-            }
-        }
     }
 
     /// The step of all rates to what is left of the forces: of a held flow that of its split.
