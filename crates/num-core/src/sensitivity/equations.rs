@@ -205,12 +205,8 @@ impl Equations {
     }
 
     /// The changes of rates and prices in one round, for a_p and the changes of loads. Returns them in these lists.
-    pub(super) fn step(&mut self, problem: &Presolved, forces: &[f64], targets: &[f64]) -> (&[f64], &[f64]) {
-        let left = &mut self.scratch.left;
-        for (path, (left, force)) in left.iter_mut().zip(forces).enumerate() {
-            *left = if self.moves[path] { *force } else { 0.0 };
-        }
-        self.scratch.flow_left.fill(0.0);
+    pub(super) fn step(&mut self, problem: &Presolved, forces: Forces<'_>, targets: &[f64]) -> (&[f64], &[f64]) {
+        self.take(problem, forces);
         self.scratch.excess.iter_mut().zip(targets).for_each(|(excess, target)| *excess = -target);
         self.round(problem);
         (&self.scratch.step, &self.scratch.price_step)
@@ -232,7 +228,8 @@ impl Equations {
         let mut flow_rates = problem.flow_totals(&rates).into_owned();
         // Of the flows with several paths, by their numbers.
         let mut totals = vec![0.0; self.scratch.flow_step.len()];
-        let push = self.take(problem, forces);
+        self.take(problem, forces);
+        let push = self.push(problem);
         for (flow, &rate) in flow_rates.iter().enumerate() {
             let resisted = self.stiffness[flow] * rate;
             match self.several[flow] {
@@ -315,9 +312,8 @@ impl Equations {
         }
     }
 
-    /// Takes the forces, of which all is left. Returns the largest price by which one link alone would balance what they
-    /// do to its load: one on a flow whose rate is small does little.
-    fn take(&mut self, problem: &Presolved, forces: Forces<'_>) -> f64 {
+    /// Takes the forces, of which all is left.
+    fn take(&mut self, problem: &Presolved, forces: Forces<'_>) {
         let Scratch { left, flow_left, .. } = &mut self.scratch;
         for (flow, &force) in forces.flows.iter().enumerate() {
             let mut common = force;
@@ -328,6 +324,11 @@ impl Equations {
                 left[path] = if self.moves[path] { common + forces.paths[path] } else { 0.0 };
             }
         }
+    }
+
+    /// The largest price by which one link alone would balance what these forces do to its load: one on a flow whose rate
+    /// is small does little.
+    fn push(&mut self, problem: &Presolved) -> f64 {
         self.respond(problem);
         let (_, sizes) = self.loads(&self.scratch.step, &self.scratch.flow_step);
         let links = sizes.iter().zip(&self.system.diagonal).zip(&self.active).filter(|(_, active)| **active);

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::active_set::{ActiveSet, Place, Weak};
-use super::equations::{Equations, PROXIMAL};
+use super::equations::{Equations, Forces, PROXIMAL};
 use crate::certificate::FeasiblePoint;
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -233,6 +233,7 @@ impl Point {
         self.update(problem, equations.routing())?;
         // By what part rates have changed since the matrix was factorized.
         let mut stale = f64::INFINITY;
+        let none = vec![0.0; problem.flows()];
         for _ in 0..STEPS {
             interrupt::check()?;
             if stale > STALE {
@@ -241,13 +242,16 @@ impl Point {
             } else {
                 equations.set_weights(problem, &self.active, &self.curvatures);
             }
+            // What holds a flow may be far above what it pays, whose digits it would take.
             let mut forces: Vec<f64> = self.path_prices.iter().map(|price| -price).collect();
-            for (flow, marginal) in self.marginals.iter().enumerate() {
-                forces[problem.paths_of(flow)].iter_mut().for_each(|force| *force += marginal);
+            for flow in 0..problem.flows() {
+                let level = self.level(problem, flow);
+                forces[problem.paths_of(flow)].iter_mut().for_each(|force| *force += level);
             }
+            let forces = Forces { flows: &none, paths: &forces };
             let targets: Vec<f64> =
                 problem.capacities.iter().zip(&self.loads).map(|(capacity, load)| capacity - load).collect();
-            let (rates, prices) = equations.step(problem, &forces, &targets);
+            let (rates, prices) = equations.step(problem, forces, &targets);
             let (mut length, mut change) = (1.0f64, 0.0f64);
             for (flow, rate) in self.flow_rates.iter().enumerate() {
                 let steps = &rates[problem.paths_of(flow)];
