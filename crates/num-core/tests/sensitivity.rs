@@ -667,6 +667,38 @@ fn a_price_below_rounding_does_not_choose_among_paths() {
     assert!(error.contains("the price of link 2 is rounding beside others of flow 2"), "{error}");
 }
 
+/// A flow of a rate far below those of its links, with two ways beyond a link that both cross: y = w/(p_0 + p_1), and
+/// prices of 1.
+#[test]
+fn a_small_flow_with_several_paths_has_as_many_digits() {
+    for weight in [1e-3, 1e-9, 1e-14] {
+        let utility = AlphaFair::new(1.0, vec![1.0, 1.0, 1.0, weight]).unwrap();
+        let problem = grouped(&[1.0; 3], &[&[0], &[1], &[2], &[0, 1], &[0, 2]], &[0, 1, 2, 3, 3], utility);
+        let mut sensitivity = of(&problem);
+        let changes = sensitivity.forward(&[capacity(0, 3), capacity(1, 3), capacity(2, 3)]).unwrap();
+        let forward: Vec<f64> = changes.iter().map(|change| change.flow_rates[3] / weight).collect();
+        let of_flow = OutcomeChange { flow_rates: vec![0.0, 0.0, 0.0, 1.0 / weight], ..OutcomeChange::default() };
+        let gradient = &sensitivity.reverse(&[of_flow], AtKink::Refuse).unwrap()[0];
+        assert_near(&forward, &gradient.capacities, 1e-10);
+        // To first order in w.
+        assert_near(&gradient.capacities, &[0.25, 0.125, 0.125], 2.0 * weight + 1e-10);
+        assert_near(&[gradient.weight[3] * weight], &[0.5], 2.0 * weight + 1e-10);
+    }
+}
+
+/// U' of a flow at its cap is 10¹⁵ times what it pays. A link that is dearer is no kink: the flow leaves it alone.
+#[test]
+fn a_flow_at_its_cap_compares_its_paths_with_what_it_pays() {
+    let utility = AlphaFair::new(8.0, vec![1.0; 3]).unwrap();
+    let mut problem = grouped(&[1.0, 0.8], &[&[0], &[1], &[0], &[1]], &[0, 1, 2, 2], utility);
+    problem = problem.with_flow_caps(vec![f64::INFINITY, f64::INFINITY, 0.01]).unwrap();
+    let mut sensitivity = of(&problem);
+    assert_eq!(sensitivity.kinks(), []);
+    let changes = sensitivity.forward(&[capacity(0, 2), capacity(1, 2)]).unwrap();
+    assert_near(&changes[0].flow_rates, &[1.0, 0.0, 0.0], 1e-12);
+    assert_near(&changes[1].flow_rates, &[0.0, 1.0, 0.0], 1e-12);
+}
+
 /// The rate of a path that is alone on its link is the capacity, whatever the flow has elsewhere: all other derivatives
 /// of it are 0, which rounding leaves as differences of larger terms.
 #[test]
