@@ -34,6 +34,7 @@ import netnum
 PARTS = 16
 SERVERS_PER_RACK = 32
 ITERATIONS = 30
+LEAST = 10
 
 
 def part_of(net: netnum.Topology, racks: int, spines: int, flows: int, part: int) -> np.ndarray:
@@ -118,6 +119,8 @@ def of_iterations(calls: list[tuple[int, float, float, float, float]], sums: int
     for before, end in itertools.pairwise(ends):
         _, local, cpu, waiting, reducing = np.array(calls[before + 1 : end + 1]).T
         rows.append([local.sum(), cpu.sum(), waiting.sum(), reducing[:-1].sum(), reducing[-1]])
+    if len(rows) < LEAST:
+        sys.exit(f"the solve ended after {len(rows)} iterations, too few for a median: give more flows")
     times = 1e3 * np.array(rows)
     names = ("total", "local", "cpu", "wait", "small", "reduce")
     total = np.median(times[:, [0, 2, 3, 4]].sum(axis=1))
@@ -152,7 +155,9 @@ def start(arguments: argparse.Namespace, ranks: int, flows: int) -> dict[str, fl
     for name in ("racks", "spines", "iterations"):
         command += [f"--{name}", str(getattr(arguments, name))]
     command += [] if ranks else ["--alone"]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(done.returncode)
     return json.loads(done.stdout.splitlines()[-1])
 
 

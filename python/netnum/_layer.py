@@ -87,8 +87,7 @@ class Layer:
         return hash(self._key)
 
     def full_shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-        """The shapes (..., count) of all parameters for the whole batch, from those that are given."""
-        self._check_names(list(shapes))
+        """The shapes (..., count) for the whole batch of the parameters that are given, whose names are checked."""
         for name, shape in shapes.items():
             count = self.counts[PARAMETERS[name]]
             if shape and shape[-1] != count:
@@ -101,7 +100,7 @@ class Layer:
             raise ProblemError(f"the leading axes differ: {listed}") from None
         return {name: (*batch, self.counts[PARAMETERS[name]]) for name in shapes}
 
-    def _check_names(self, names: list[str]) -> None:
+    def check_names(self, names: list[str]) -> None:
         """Raises where there are no parameters, or one that does not exist or that the utility does not have."""
         if not names:
             raise TypeError(f"no parameter is given, expected one or more of {', '.join(PARAMETERS)}")

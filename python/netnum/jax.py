@@ -120,6 +120,7 @@ class Allocation:
 
 
 def _outcomes(layer: Layer, parameters: dict[str, jax.Array]) -> Any:
+    layer.check_names(list(parameters))
     arrays = {name: _checked(name, given) for name, given in parameters.items()}
     shapes = layer.full_shapes({name: array.shape for name, array in arrays.items()})
     full = tuple(jnp.broadcast_to(array, shapes[name]) for name, array in arrays.items())

@@ -132,6 +132,7 @@ class Allocation(torch.nn.Module):
 
 
 def _outcomes(layer: Layer, parameters: dict[str, torch.Tensor]) -> Any:
+    layer.check_names(list(parameters))
     for name, given in parameters.items():
         _check(name, given)
     shapes = layer.full_shapes({name: tuple(given.shape) for name, given in parameters.items()})

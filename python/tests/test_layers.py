@@ -132,7 +132,7 @@ def test_an_objective_without_a_derivative_in_alpha_is_refused():
 def test_parameters_that_the_utility_does_not_have_are_refused(name, utility, has):
     layer = Layer(netnum.Problem([3.0], [[0], [0]], utility), "flow_rates", "refuse", None)
     with pytest.raises(TypeError, match=f"{name} is given, which the utility does not have: .*; {has}"):
-        layer.full_shapes({name: (2,)})
+        layer.check_names([name])
 
 
 def test_layers_that_remember_nothing_are_equal_where_their_arguments_are():

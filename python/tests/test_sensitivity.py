@@ -138,14 +138,26 @@ def test_a_kink_has_two_sides():
     # The cap of flow 0 is what it would get without one.
     problem = netnum.Problem([2.0], [[0], [0]], FAIR, flow_cap=[1.0, np.inf])
     sensitivity = at_optimum(problem)
-    assert sensitivity.kinks == ("path 0 is at 0 or at its cap with a multiplier of 0, or has a cap of 0",)
+    assert sensitivity.kinks == ("flow 0 is at a cap or a breakpoint with a multiplier of 0, or at two bounds",)
     assert repr(sensitivity) == "Sensitivity(2 flows, 1 link, 1 kink)"
     np.testing.assert_allclose(sensitivity.jvp(capacities=1.0)["flow_rates"], [0.0, 1.0], atol=1e-9)
     np.testing.assert_allclose(sensitivity.jvp(capacities=-1.0)["flow_rates"], [-0.5, -0.5], atol=1e-9)
-    with pytest.raises(netnum.SensitivityError, match=r"here: path 0 .*; at_kink takes a side, hold or release"):
+    with pytest.raises(netnum.SensitivityError, match=r"here: flow 0 .*; at_kink takes a side, hold or release"):
         sensitivity.vjp(flow_rates=[1.0, 0.0])
     sides = [sensitivity.vjp(flow_rates=[1.0, 0.0], at_kink=side)["capacities"][0] for side in ("hold", "release")]
     np.testing.assert_allclose(sides, [0.0, 0.5], atol=1e-9)
+
+
+def test_an_objective_whose_multipliers_are_not_unique_has_two_sides():
+    # The link and both caps hold the flows.
+    sensitivity = at_optimum(netnum.Problem([1.0], [[0], [0]], FAIR, flow_cap=[0.5, 0.5]))
+    with pytest.raises(netnum.SensitivityError, match="flow 1 is at a cap"):
+        sensitivity.vjp(objective=1.0)
+    sides = [sensitivity.vjp(objective=1.0, at_kink=side) for side in ("hold", "release")]
+    np.testing.assert_allclose([side["capacities"][0] for side in sides], [0.0, 2.0], atol=1e-9)
+    np.testing.assert_allclose([side["flow_cap"] for side in sides], [[2.0, 2.0], [0.0, 0.0]], atol=1e-9)
+    assert sensitivity.jvp(capacities=-1.0)["objective"] == pytest.approx(-2.0, abs=1e-9)
+    assert sensitivity.jvp(flow_cap=-0.5)["objective"] == pytest.approx(-2.0, abs=1e-9)
 
 
 def test_a_failed_link_has_no_derivative():
@@ -199,7 +211,7 @@ def test_a_plot_has_a_bar_for_every_flow_that_changes():
 
 def test_a_table_for_notebooks():
     text = at_optimum(netnum.Problem([2.0], [[0], [0]], FAIR, flow_cap=[1.0, np.inf]))._repr_html_()
-    assert "2 flows, 1 link" in text and "no: path 0 is at 0 or at its cap" in text
+    assert "2 flows, 1 link" in text and "no: flow 0 is at a cap" in text
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_a_kink_takes_the_side_that_is_named():
     assert slopes == pytest.approx({"hold": 0.0, "release": 0.5}, abs=1e-9)
     capacities = tensor([2.0], requires_grad=True)
     rates = netnum.torch.allocate(template, capacities=capacities)
-    with pytest.raises(netnum.SensitivityError, match=r"here: path 0 .*; at_kink takes a side, hold or release"):
+    with pytest.raises(netnum.SensitivityError, match=r"here: flow 0 .*; at_kink takes a side, hold or release"):
         rates[0].backward()
 
 

@@ -198,7 +198,7 @@ fn a_flow_cap_that_the_caps_of_its_paths_equal_is_a_kink() {
     let more = ParameterChange { rate_caps: vec![1.0, 0.0, 0.0, 0.0], ..ParameterChange::default() };
     for change in [less, more] {
         let error = sensitivity.forward(&[change]).unwrap_err().to_string();
-        assert!(error.contains("flow 0 is at its cap"), "{error}");
+        assert!(error.contains("flow 0 is at a cap"), "{error}");
     }
     let lower = ParameterChange { rate_caps: vec![-1.0, 0.0, 0.0, 0.0], ..ParameterChange::default() };
     assert_near(&sensitivity.forward(&[lower]).unwrap()[0].flow_rates, &[-1.0, 1.0, 0.0], 1e-9);
@@ -214,7 +214,41 @@ fn a_flow_cap_that_full_links_equal_is_a_kink() {
     assert!(sensitivity.kinks().contains(&Kink::Flow(0)), "{:?}", sensitivity.kinks());
     let less = ParameterChange { flow_caps: vec![-1.0, -1.0], ..ParameterChange::default() };
     let error = sensitivity.forward(&[less]).unwrap_err().to_string();
-    assert!(error.contains("flow 0 is at its cap"), "{error}");
+    assert!(error.contains("flow 0 is at a cap"), "{error}");
+}
+
+/// Where a link is full by flows at caps, what is gained by more of it depends on what else changes: to a side the
+/// objective changes as its rates do.
+#[test]
+fn an_objective_with_several_multipliers_has_the_derivative_of_its_rates_to_a_side() {
+    let problem = grouped(&[1.0], &[&[0]], &[0], AlphaFair::proportional()).with_flow_caps(vec![1.0]).unwrap();
+    let mut sensitivity = of(&problem);
+    assert_eq!(sensitivity.kinks(), [Kink::Flow(0)]);
+    let value = OutcomeChange { objective: 1.0, ..OutcomeChange::default() };
+    assert!(sensitivity.reverse(std::slice::from_ref(&value), AtKink::Refuse).is_err());
+    for (at_kink, of_capacity) in [(AtKink::Hold, 0.0), (AtKink::Release, 1.0)] {
+        let found = sensitivity.reverse(std::slice::from_ref(&value), at_kink).unwrap();
+        assert_near(&found[0].capacities, &[of_capacity], 1e-9);
+        assert_near(&found[0].flow_caps, &[1.0 - of_capacity], 1e-9);
+    }
+    let problem = grouped(&[2.0, 2.0], &[&[0], &[0, 1]], &[0, 1], AlphaFair::proportional());
+    let mut sensitivity = of(&problem.with_flow_caps(vec![0.5, 1.5]).unwrap());
+    let found = sensitivity.reverse(&[value], AtKink::Hold).unwrap();
+    assert_near(&found[0].capacities, &[0.0, 0.0], 1e-9);
+    assert_near(&found[0].flow_caps, &[2.0, 2.0 / 3.0], 1e-9);
+    let found = sensitivity.forward(&[capacities(&[1.0, 0.0])]);
+    assert_near(&found.unwrap()[0].flow_rates, &[0.0, 0.0], 1e-9);
+}
+
+/// The cap that holds the flow is the smaller of two, that of the flow, and names it.
+#[test]
+fn a_flow_cap_at_what_a_link_carries_is_a_kink_of_the_flow() {
+    let problem = grouped(&[2.0], &[&[0], &[0]], &[0, 1], AlphaFair::proportional());
+    let problem = problem.with_flow_caps(vec![1.0, INF]).unwrap().with_rate_caps(vec![3.0, INF]).unwrap();
+    assert_eq!(of(&problem).kinks(), [Kink::Flow(0)]);
+    let problem = grouped(&[2.0], &[&[0], &[0]], &[0, 1], AlphaFair::proportional());
+    let problem = problem.with_rate_caps(vec![1.0, INF]).unwrap().with_flow_caps(vec![3.0, INF]).unwrap();
+    assert_eq!(of(&problem).kinks(), [Kink::Path(0)]);
 }
 
 #[test]

@@ -273,7 +273,8 @@ impl Sensitivity {
     ///     For a derivative that is not finite, and another `at_kink`.
     /// SensitivityError
     ///     At a kink, and where prices of full links are not unique, unless `at_kink` names a side. The derivative
-    ///     of `objective` alone is refused at a kink only where multipliers are not unique.
+    ///     of `objective` alone is refused at a kink only where multipliers are not unique. To a side it is there the
+    ///     derivative of the rates times U'.
     /// TypeError
     ///     When no derivative is given.
     ///

@@ -89,8 +89,9 @@ class Checkpoint:
                 has = f" ({point_of(parameters)})" if isinstance(parameters, Mapping) else ""
                 raise NumError(
                     f"line {place} of {path} is of a task that this sweep does not have{has}: other parameters, "
-                    "another function, or another shared object. If these are the same, their pickles differ: sets of "
-                    "strings have another order in every process, sorted lists have not"
+                    "another function, or another shared object; a grid with fewer values needs another file. If these "
+                    "are the same, their pickles differ: sets of strings have another order in every process, sorted "
+                    "lists have not"
                 )
         start = b'{"task": "'
         if last[: len(start)] != start[: len(last)]:

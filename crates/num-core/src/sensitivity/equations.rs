@@ -326,8 +326,8 @@ impl Equations {
         }
     }
 
-    /// The largest price by which one link alone would balance what these forces do to its load: one on a flow whose rate
-    /// is small does little.
+    /// The largest price by which one link alone would balance what these forces do to its load: one on a flow whose
+    /// rate is small does little.
     fn push(&mut self, problem: &Presolved) -> f64 {
         self.respond(problem);
         let (_, sizes) = self.loads(&self.scratch.step, &self.scratch.flow_step);

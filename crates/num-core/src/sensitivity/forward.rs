@@ -241,9 +241,12 @@ impl Sensitivity {
         let names: Vec<String> = all.iter().take(4).map(u32::to_string).collect();
         let more = if all.len() > 4 { format!(" and {} more", all.len() - 4) } else { String::new() };
         let names = names.join(", ");
-        format!(
-            "the prices of links {names}{more} are not unique: they are full by the same flows, or by flows at caps"
-        )
+        match all.len() {
+            1 => format!("the price of link {names} is not unique: it is full by flows at caps"),
+            _ => format!(
+                "the prices of links {names}{more} are not unique: they are full by the same flows, or by flows at caps"
+            ),
+        }
     }
 
     fn right(&self, change: &ParameterChange) -> Right {

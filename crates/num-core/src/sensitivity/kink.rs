@@ -33,15 +33,26 @@ pub enum AtKink {
     Release,
 }
 
+impl Kink {
+    /// Whether it is a failed link, or a cap of 0.
+    pub(super) fn is_closed(self, problem: &Problem) -> bool {
+        match self {
+            Self::Link(link) => problem.capacities()[link] == 0.0,
+            Self::Path(path) => problem.rate_cap(path) == 0.0,
+            Self::Flow(flow) => problem.flow_cap(flow) == 0.0,
+        }
+    }
+}
+
 impl fmt::Display for Kink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Link(link) => write!(f, "link {link} is full at price 0, or has failed"),
+            Self::Link(link) => write!(f, "link {link} is full at price 0 or at one that is not unique, or has failed"),
             Self::Path(path) => {
                 write!(f, "path {path} is at 0 or at its cap with a multiplier of 0, or has a cap of 0")
             }
             Self::Flow(flow) => {
-                write!(f, "flow {flow} is at its cap or a breakpoint with a multiplier of 0, or has a cap of 0")
+                write!(f, "flow {flow} is at a cap or a breakpoint with a multiplier of 0, or at two bounds")
             }
         }
     }
@@ -52,6 +63,10 @@ impl fmt::Display for Kink {
 pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: &[Weak], tied: &[u32]) -> Vec<Kink> {
     let by_caller = |weak: &Weak| match *weak {
         Weak::Link(link) => Kink::Link(presolved.links[link] as usize),
+        // The cap of a flow with one path may be that of the flow.
+        Weak::Cap { flow, path } if own_cap_is_larger(problem, presolved, flow, path) => {
+            Kink::Flow(presolved.original_flows[flow] as usize)
+        }
         Weak::Zero { path, .. } | Weak::Cap { path, .. } => Kink::Path(presolved.original_paths[path] as usize),
         Weak::Flow { flow, .. } | Weak::Above { flow, .. } => Kink::Flow(presolved.original_flows[flow] as usize),
     };
@@ -76,6 +91,13 @@ pub(super) fn of(problem: &Problem, presolved: &Presolved, point: &Point, weak: 
     let mut seen = HashSet::new();
     kinks.retain(|kink| seen.insert(*kink));
     kinks
+}
+
+/// Whether the cap of a path is larger than that of its flow, which has no other path.
+fn own_cap_is_larger(problem: &Problem, presolved: &Presolved, flow: usize, path: usize) -> bool {
+    let (path, caller) = (presolved.original_paths[path] as usize, presolved.original_flows[flow] as usize);
+    presolved.paths_of(flow).len() == 1
+        && smaller_cap(problem.rate_cap(path), problem.flow_cap(caller)) == Ordering::Greater
 }
 
 /// Whether a flow is at its cap, which its other bounds equal and hide: what its paths can carry, or its saturation.

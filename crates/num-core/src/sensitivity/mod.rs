@@ -119,7 +119,9 @@ impl Sensitivity {
         }
         if solution.status != Status::Optimal {
             let what = format!("a solution that is not certified (its status is {:?})", solution.status.name());
-            return refuse(what, "solve to \"optimal\" first: a larger tol or more iterations");
+            let remedy =
+                "solve to \"optimal\" first: a larger tol, more iterations, or where it stalls alpha nearer to 1";
+            return refuse(what, remedy);
         }
         problem.check_rates(&solution.rates)?;
         problem.check_prices(&solution.prices)?;
@@ -131,7 +133,7 @@ impl Sensitivity {
         let own = solution.certificate.relative_gap;
         if found > FOREIGN * if own.is_finite() { own.max(ROUNDING) } else { TOLERATED } {
             let what = format!("a point that is not optimal for this problem (a gap of {found:.1e})");
-            return refuse(what, "its rates and prices are of another problem, or of a part of one");
+            return refuse(what, "its rates and prices have not converged, or are of another problem or a part of one");
         }
         let presolved = Arc::new(Presolved::new(problem)?);
         let mut equations = Equations::new(&presolved);

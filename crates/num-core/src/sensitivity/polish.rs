@@ -210,8 +210,8 @@ impl Point {
         scales
     }
 
-    /// With what the excess of a path's price over its flow's level is compared: what the flow pays, and where it is at a
-    /// cap, far below U' perhaps, what the links of the path are compared with.
+    /// With what the excess of a path's price over its flow's level is compared: what the flow pays, and where it is at
+    /// a cap, far below U' perhaps, what the links of the path are compared with.
     pub(super) fn excess_scale(
         &self,
         problem: &Presolved,

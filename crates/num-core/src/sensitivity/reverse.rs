@@ -11,6 +11,15 @@ fn take_a_side(what: &str) -> Error {
     Error::NotDifferentiable { what: format!("{what}; at_kink takes a side, hold or release") }
 }
 
+/// How the objective changes with what holds the rates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ValueBy {
+    /// By the multipliers of what holds them, where these are unique: the derivative of the objective in any direction.
+    Multipliers,
+    /// By U' and the rates on the side that is asked for.
+    Rates,
+}
+
 impl Sensitivity {
     /// The derivative in every parameter of functions of rates, prices and objective, each given by its own derivatives
     /// in those. Lists of caps and of parameters that the problem does not have stay empty.
@@ -19,15 +28,21 @@ impl Sensitivity {
     /// [`Error::Length`] and [`Error::Setting`] for lists of another length or with numbers that are not finite;
     /// [`Error::NotDifferentiable`] at a [`Kink`](super::Kink), unless `at_kink` names a side, or the objective alone
     /// is asked for and all multipliers are unique, so that it is differentiable there; [`Error::Stopped`].
+    ///
+    /// Where they are not unique, the derivative of the objective to a side is that of its rates times U'.
     pub fn reverse(&mut self, outcomes: &[OutcomeChange], at_kink: AtKink) -> Result<Vec<ParameterChange>> {
         outcomes.iter().try_for_each(|outcome| outcome.check(&self.problem))?;
-        if at_kink == AtKink::Refuse && !self.kinks.is_empty() {
-            let of_objective = outcomes.iter().all(OutcomeChange::is_of_objective);
-            if !(of_objective && self.has_unique_multipliers()?) {
-                let what =
-                    if self.tied.is_empty() { kink::describe(&self.kinks) } else { self.describe_tie(&self.tied) };
-                return Err(take_a_side(&what));
-            }
+        let all = outcomes.iter().all(OutcomeChange::is_of_objective);
+        let mut values = ValueBy::Multipliers;
+        if !self.kinks.is_empty()
+            && outcomes.iter().any(|outcome| outcome.objective != 0.0)
+            && !self.has_unique_multipliers(at_kink == AtKink::Refuse)?
+        {
+            values = ValueBy::Rates;
+        }
+        if at_kink == AtKink::Refuse && !self.kinks.is_empty() && !(all && values == ValueBy::Multipliers) {
+            let what = if self.tied.is_empty() { kink::describe(&self.kinks) } else { self.describe_tie(&self.tied) };
+            return Err(take_a_side(&what));
         }
         let before = self.point.active.clone();
         if at_kink != AtKink::Refuse && !self.weak.is_empty() {
@@ -36,7 +51,7 @@ impl Sensitivity {
             }
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
         }
-        let found = outcomes.iter().map(|outcome| self.reverse_one(outcome, at_kink)).collect();
+        let found = outcomes.iter().map(|outcome| self.reverse_one(outcome, at_kink, values)).collect();
         if self.point.active != before {
             self.point.active = before;
             self.equations.set(&self.presolved, &self.point.active, &self.point.curvatures);
@@ -44,9 +59,11 @@ impl Sensitivity {
         found
     }
 
-    /// Whether the constraints that hold are independent, weakly active ones with the others.
-    fn has_unique_multipliers(&mut self) -> Result<bool> {
-        if !kink::of(&self.problem, &self.presolved, &self.point, &[], &self.tied).is_empty() {
+    /// Whether the constraints that hold are independent, weakly active ones with the others, and those that `opens`
+    /// names as well: failed links and caps of 0.
+    fn has_unique_multipliers(&mut self, opens: bool) -> Result<bool> {
+        let others = kink::of(&self.problem, &self.presolved, &self.point, &[], &self.tied);
+        if others.iter().any(|kink| opens || !kink.is_closed(&self.problem)) {
             return Ok(false);
         }
         let mut all = self.point.active.clone();
@@ -60,7 +77,7 @@ impl Sensitivity {
         }
     }
 
-    fn reverse_one(&mut self, outcome: &OutcomeChange, at_kink: AtKink) -> Result<ParameterChange> {
+    fn reverse_one(&mut self, outcome: &OutcomeChange, at_kink: AtKink, values: ValueBy) -> Result<ParameterChange> {
         interrupt::check()?;
         let (unit, price_unit) = (self.presolved.units.rate, self.presolved.units.price());
         let (problem, presolved, point) = (&self.problem, &self.presolved, &self.point);
@@ -68,9 +85,18 @@ impl Sensitivity {
         let of = |values: &[f64], numbers: &[u32], unit: f64| -> Vec<f64> {
             numbers.iter().map(|&number| entry(values, number as usize) * unit).collect()
         };
-        let flow_forces = of(&outcome.flow_rates, &presolved.original_flows, unit);
+        let mut flow_forces = of(&outcome.flow_rates, &presolved.original_flows, unit);
         let path_forces = of(&outcome.rates, &presolved.original_paths, unit);
         let targets = of(&outcome.prices, &presolved.links, price_unit);
+        // The objective by multipliers, each 0 where it is by rates.
+        let by_multipliers = match values {
+            ValueBy::Multipliers => outcome.objective,
+            ValueBy::Rates => {
+                let scale = outcome.objective * price_unit * unit;
+                flow_forces.iter_mut().zip(&point.marginals).for_each(|(force, marginal)| *force += scale * marginal);
+                0.0
+            }
+        };
         let forces = Forces { flows: &flow_forces, paths: &path_forces };
         let solved = self.equations.solve(presolved, forces, &targets, vec![0.0; path_forces.len()])?;
         if at_kink == AtKink::Refuse && !solved.drift.is_empty() {
@@ -83,8 +109,8 @@ impl Sensitivity {
             ..ParameterChange::default()
         };
         for (place, &link) in presolved.links.iter().enumerate() {
-            let price = if outcome.objective == 0.0 { 0.0 } else { point.prices[place] * price_unit };
-            found.capacities[link as usize] = solved.prices[place] / unit + outcome.objective * price;
+            let price = if by_multipliers == 0.0 { 0.0 } else { point.prices[place] * price_unit };
+            found.capacities[link as usize] = solved.prices[place] / unit + by_multipliers * price;
         }
         let names = &self.parameters;
         for &name in names {
@@ -115,13 +141,13 @@ impl Sensitivity {
                 resisted = if count > 0 { sum / f64::from(count) } else { 0.0 };
                 if count > 0 && self.is_cap(flow, point.active.flows[flow]) {
                     let multiplier = (point.marginals[flow] - point.level(presolved, flow)) * price_unit;
-                    found.flow_caps[caller] = resisted / unit + outcome.objective * multiplier;
+                    found.flow_caps[caller] = resisted / unit + by_multipliers * multiplier;
                 }
             }
             for path in own.clone().filter(|&path| point.active.is_at_cap(path)) {
                 let caller_path = presolved.original_paths[path] as usize;
                 let multiplier = (point.level(presolved, flow) - point.path_prices[path]) * price_unit;
-                let slope = (force(path) - prices[path] - resisted) / unit + outcome.objective * multiplier;
+                let slope = (force(path) - prices[path] - resisted) / unit + by_multipliers * multiplier;
                 match own.len() == 1 && problem.flow_cap(caller) < problem.rate_cap(caller_path) {
                     true => found.flow_caps[caller] = slope,
                     false => found.rate_caps[caller_path] = slope,

@@ -80,7 +80,7 @@ impl Multipath {
         self.link_sets.common(flow).iter().map(|&link| value(link)).sum()
     }
 
-    /// Rᵀ v of all paths: of a flow here the sum over its common links (`commons`), and over the own links of its paths.
+    /// Rᵀ v of all paths: of a flow here the sum over its common links (`commons`), and over each path's own links.
     pub(crate) fn gather_all(&self, routing: &RoutingMatrix, values: &[f64], sums: &mut [f64], commons: &mut [f64]) {
         self.each(sums.len(), |range, flow| match flow {
             None => routing.gather(range.clone(), values, &mut sums[range]),
