@@ -71,7 +71,7 @@ impl FastNed {
 
 /// Whether a price can move: it is positive, or its link is too full.
 fn is_free(link: &LinkState) -> bool {
-    link.price > 0.0 || link.excess() > 0.0
+    (link.price > 0.0) | (link.excess() > 0.0)
 }
 
 /// The memory is z_l and G_l(z), where the last step began; p_l, G_l and G_l/H_l of the last accepted point; and the
@@ -132,21 +132,22 @@ impl PriceRule for FastNed {
 
     /// −G(p⁺)·Δp, G(p)·Δp and c·p⁺; then, of free links, Σ a G, −Σ a g, Σ H a², Σ g G/H and Σ g²/H.
     fn step_sums(&self, link: &LinkState, &[base, base_excess, price, accepted_excess, ..]: &Memory) -> Sums {
-        let (excess, change) = (link.excess(), link.price - price);
-        let mut sums =
-            [-excess * change, accepted_excess * change, link.capacity * link.price, 0.0, 0.0, 0.0, 0.0, 0.0];
-        if is_free(link) {
-            let (step, excess_change) = (link.price - base, excess - base_excess);
-            sums[3] = step * excess;
-            sums[4] = -step * excess_change;
-            sums[5] = step * step * link.slope;
-            sums[6] = excess_change * link.newton_step;
-            sums[7] = excess_change * newton_step(excess_change, link.slope);
-        } else if base < 0.0 {
-            // A step from below 0, where a shift ended, to 0: flows respond to it.
-            sums[4] = base * (excess - base_excess);
-        }
-        sums
+        let (excess, change, is_free) = (link.excess(), link.price - price, is_free(link));
+        // One division, and no branch: which links are free is in no order.
+        let (step, excess_change) = if is_free { (link.price - base, excess - base_excess) } else { (0.0, 0.0) };
+        let inverse = newton_step(1.0, link.slope);
+        // A step from below 0, where a shift ended, to 0: flows respond to it.
+        let below = if !is_free & (base < 0.0) { base * (excess - base_excess) } else { 0.0 };
+        [
+            -excess * change,
+            accepted_excess * change,
+            link.capacity * link.price,
+            step * excess,
+            below - step * excess_change,
+            step * step * link.slope,
+            excess_change * (excess * inverse),
+            excess_change * (excess_change * inverse),
+        ]
     }
 
     fn accept(

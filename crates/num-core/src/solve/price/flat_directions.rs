@@ -22,6 +22,9 @@
 //! two links would join the ways into a rack with those out of it; they are left out, and count as paths that end and
 //! begin there, a part τ_v of all crossings of the node. Where links lie along paths in no order no node is found.
 
+use std::ops::Range;
+
+use super::links::at_least;
 use crate::error::Result;
 use crate::interrupt::{self, Pacer};
 use crate::link_ends::{LinkEnds, spread};
@@ -31,13 +34,13 @@ use crate::ranks::Ranks;
 /// Moves of prices that leave path prices as they are.
 #[derive(Debug)]
 pub(super) struct FlatDirections {
-    /// Links with an end at one of the nodes *(given)*.
+    /// Those with an end at one of the nodes *(given)*.
     edges: Vec<Edge>,
     /// τ_v of every node *(given)*.
     leaks: Vec<f64>,
     /// φ of every node, and of the ground, which is 0 *(iterate)*.
     potentials: Vec<f64>,
-    /// Per edge *(derived)*.
+    /// Per link of the edges *(derived)*.
     states: Vec<State>,
     springs: Vec<Spring>,
     nodes: Vec<Node>,
@@ -48,12 +51,28 @@ pub(super) struct FlatDirections {
     left: usize,
 }
 
-/// A link between two nodes.
+/// Links from one node to another, numbered one after the other: those of all servers of a rack are one edge.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
-    link: u32,
+    first: u32,
+    count: u32,
     tail: u32,
     head: u32,
+}
+
+impl Edge {
+    fn links(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
+/// Edges, each with the states of its links.
+fn with_states<'a>(edges: &'a [Edge], mut states: &'a [State]) -> impl Iterator<Item = (&'a Edge, &'a [State])> {
+    edges.iter().map(move |edge| {
+        let own;
+        (own, states) = states.split_at(edge.count as usize);
+        (edge, own)
+    })
 }
 
 /// p, G and H of a link.
@@ -65,24 +84,20 @@ struct State {
 }
 
 impl State {
-    /// G/H, by which the least ψ is below p.
-    fn step(&self) -> f64 {
-        self.excess / self.slope
-    }
-
     /// Whether the price is held at 0 at a δ.
     fn is_held(&self, shift: f64) -> bool {
-        self.price + shift + self.step() < 0.0
+        self.slope * (self.price + shift) < -self.excess
     }
 
     /// ψ(δ), as coefficients of 1, t and t² of δ = shift + t by.
     fn parabola(&self, is_held: bool, shift: f64, by: f64) -> [f64; 3] {
         let &Self { price, excess, slope } = self;
         let end = price + shift;
-        match is_held {
-            true => [excess * price + 0.5 * slope * end * end, slope * end * by, 0.5 * slope * by * by],
-            false => [-excess * (shift + 0.5 * self.step()), -excess * by, 0.0],
-        }
+        // Chosen one by one, without a branch: which links are held is in no order.
+        let value =
+            if is_held { excess * price + 0.5 * slope * end * end } else { -excess * (shift + 0.5 * excess / slope) };
+        let derivative = if is_held { slope * end } else { -excess };
+        [value, derivative * by, if is_held { 0.5 * slope * by * by } else { 0.0 }]
     }
 }
 
@@ -96,7 +111,7 @@ struct Line {
     turning: Vec<(State, f64, f64)>,
 }
 
-/// A link whose price is held at 0.
+/// The links of an edge whose prices are held at 0, together.
 #[derive(Debug, Clone, Copy)]
 struct Spring {
     tail: u32,
@@ -219,14 +234,22 @@ impl FlatDirections {
         }
         let ground = nodes.len() as u32;
         let mut end = |side: usize| number[ends.node(side)].min(ground);
-        let edges = (0..links).map(|link| Edge { link: link as u32, tail: end(links + link), head: end(link) });
-        let edges: Vec<Edge> = edges.filter(|edge| edge.tail != edge.head).collect();
+        let mut edges: Vec<Edge> = Vec::new();
+        for link in 0..links {
+            let (tail, head) = (end(links + link), end(link));
+            match edges.last_mut() {
+                Some(last) if (last.tail, last.head, last.links().end) == (tail, head, link) => last.count += 1,
+                _ if tail == head => {}
+                _ => edges.push(Edge { first: link as u32, count: 1, tail, head }),
+            }
+        }
+        let moving = edges.iter().map(|edge| edge.count as usize).sum();
         if nodes.len() < FEWEST_NODES || edges.is_empty() {
             return Ok(None);
         }
         Ok(Some(Self {
             potentials: vec![0.0; nodes.len() + 1],
-            states: Vec::with_capacity(edges.len()),
+            states: Vec::with_capacity(moving),
             springs: Vec::with_capacity(edges.len()),
             nodes: vec![Node::default(); nodes.len() + 1],
             line: Line { reach: 0.0, parabola: [0.0; 3], turning: Vec::new() },
@@ -299,7 +322,8 @@ impl FlatDirections {
         }
         for edge in &self.edges {
             let potential = |node: u32| self.potentials[node as usize];
-            shift(edge.link as usize, self.trust * (potential(edge.head) - potential(edge.tail)));
+            let by = self.trust * (potential(edge.head) - potential(edge.tail));
+            edge.links().for_each(|link| shift(link, by));
         }
         Ok(())
     }
@@ -309,13 +333,17 @@ impl FlatDirections {
         potentials.fill(0.0);
         nodes.fill(Node::default());
         states.clear();
-        for &Edge { link, tail, head } in &*edges {
-            let link = link as usize;
-            let ([load, slope], price) = (sums[link], prices[link]);
-            let slope = slope.max(f64::MIN_POSITIVE);
-            states.push(State { price, excess: load - capacities[link], slope });
-            nodes[tail as usize].slope += slope;
-            nodes[head as usize].slope += slope;
+        for edge in &*edges {
+            let links = edge.links();
+            let columns = prices[links.clone()].iter().zip(&capacities[links.clone()]).zip(&sums[links]);
+            let mut total = 0.0;
+            for ((&price, &capacity), &[load, slope]) in columns {
+                let slope = at_least(slope, f64::MIN_POSITIVE);
+                states.push(State { price, excess: load - capacity, slope });
+                total += slope;
+            }
+            nodes[edge.tail as usize].slope += total;
+            nodes[edge.head as usize].slope += total;
         }
     }
 
@@ -339,14 +367,16 @@ impl FlatDirections {
         line.turning.clear();
         let mut sum = [0.0; 3];
         let mut add = |parabola: [f64; 3]| sum.iter_mut().zip(parabola).for_each(|(sum, value)| *sum += value);
-        for (&Edge { tail, head, .. }, state) in edges.iter().zip(states) {
+        for (&Edge { tail, head, .. }, states) in with_states(edges, states) {
             let (tail, head) = (tail as usize, head as usize);
             let (shift, by) = (potentials[head] - potentials[tail], nodes[head].change - nodes[tail].change);
-            let is_held = state.is_held(shift);
-            if is_held == state.is_held(shift + reach * by) {
-                add(state.parabola(is_held, shift, by));
-            } else {
-                line.turning.push((*state, shift, by));
+            for state in states {
+                let is_held = state.is_held(shift);
+                if is_held == state.is_held(shift + reach * by) {
+                    add(state.parabola(is_held, shift, by));
+                } else {
+                    line.turning.push((*state, shift, by));
+                }
             }
         }
         for ((node, leak), potential) in nodes.iter().zip(leaks).zip(potentials) {
@@ -368,16 +398,21 @@ impl FlatDirections {
             node.gradient = leak * node.slope * potential;
             node.diagonal = (leak + LEAST_STIFFNESS) * node.slope;
         }
-        for (&Edge { tail, head, .. }, &State { price, excess, slope }) in edges.iter().zip(&*states) {
-            let end = price + potentials[head as usize] - potentials[tail as usize];
-            let held = slope * end;
-            let derivative = if held < -excess { held } else { -excess };
+        for (&Edge { tail, head, .. }, states) in with_states(edges, states) {
+            let shift = potentials[head as usize] - potentials[tail as usize];
+            let (mut derivative, mut stiffness) = (0.0, 0.0);
+            for &State { price, excess, slope } in states {
+                let held = slope * (price + shift);
+                let is_held = held < -excess;
+                derivative += if is_held { held } else { -excess };
+                stiffness += if is_held { slope } else { 0.0 };
+            }
             nodes[head as usize].gradient += derivative;
             nodes[tail as usize].gradient -= derivative;
-            if held < -excess {
-                springs.push(Spring { tail, head, slope });
-                nodes[head as usize].diagonal += slope;
-                nodes[tail as usize].diagonal += slope;
+            if stiffness > 0.0 {
+                springs.push(Spring { tail, head, slope: stiffness });
+                nodes[head as usize].diagonal += stiffness;
+                nodes[tail as usize].diagonal += stiffness;
             }
         }
         let ground = leaks.len();
@@ -484,16 +519,18 @@ mod tests {
         assert!(flat.direct() < 0.0);
         flat.lay_line(2.0);
         let turning = flat.line.turning.len();
-        assert!(turning > 0 && turning < flat.edges.len(), "{turning} of {}", flat.edges.len());
+        assert!(turning > 0 && turning < flat.states.len(), "{turning} of {}", flat.states.len());
         for length in [0.0, 0.25, 1.0, 2.0, 3.0, 1000.0] {
             let at = |node: u32| length * flat.nodes[node as usize].change;
-            let of_edge = |(edge, state): (&Edge, &State)| {
+            let of_link = |(edge, state): (&Edge, &State)| {
                 let end = state.price + at(edge.head) - at(edge.tail);
                 let (excess, slope) = (state.excess, state.slope);
                 let least = (end + excess / slope).max(0.0) - end;
                 0.5 * slope * least * least - excess * (end - state.price + least)
             };
-            let of_links: f64 = flat.edges.iter().zip(&flat.states).map(of_edge).sum();
+            let links = with_states(&flat.edges, &flat.states)
+                .flat_map(|(edge, states)| states.iter().map(move |state| (edge, state)));
+            let of_links: f64 = links.map(of_link).sum();
             let of_nodes = |(leak, node): (&f64, &Node)| 0.5 * leak * node.slope * (length * node.change).powi(2);
             let expected = of_links + flat.leaks.iter().zip(&flat.nodes).map(of_nodes).sum::<f64>();
             let found = flat.value(length);

@@ -9,7 +9,7 @@
 //! ```
 
 use super::flat_directions::FlatDirections;
-use super::links::{LARGEST_PRICE, LinkState, Links, Memory, at_least, newton_step};
+use super::links::{LARGEST_PRICE, LinkState, Links, Memory, at_least, sum_links};
 use super::respond::Respond;
 use super::rule::Sums;
 use super::rules::Rule;
@@ -286,12 +286,10 @@ impl LinkPrices {
         if !self.numbers {
             return f64::NAN;
         }
-        let (mut mismatch, mut revenue) = (0.0, 0.0);
-        let links = self.sums.iter().zip(&self.capacities).zip(&self.prices);
-        for ((&[load, slope], &capacity), &price) in links {
-            mismatch += value_of_excess(load - capacity, price, newton_step(load - capacity, slope));
-            revenue += capacity * price;
-        }
+        let of = |link: &LinkState, _: &Memory| {
+            [value_of_excess(link.excess(), link.price, link.newton_step), link.capacity * link.price]
+        };
+        let [mismatch, revenue] = sum_links((&self.capacities, &self.prices), &self.sums, &self.memories, of);
         if mismatch == 0.0 { 0.0 } else { mismatch / revenue }
     }
 

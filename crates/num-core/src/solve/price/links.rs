@@ -112,6 +112,45 @@ impl Links<'_> {
     }
 }
 
+/// Links that are summed side by side.
+const LANES: usize = 8;
+
+/// The sums over links of some numbers of each. In an order of its own, which is the same for as many links.
+#[inline(always)]
+pub(super) fn sum_links<const COUNT: usize>(
+    (capacities, prices): (&[f64], &[f64]),
+    sums: &[[f64; 2]],
+    memories: &[Memory],
+    of: impl Fn(&LinkState, &Memory) -> [f64; COUNT],
+) -> [f64; COUNT] {
+    let (capacities, last_capacities) = capacities.as_chunks::<LANES>();
+    let (prices, last_prices) = prices.as_chunks::<LANES>();
+    let (sums, last_sums) = sums.as_chunks::<LANES>();
+    let (memories, last_memories) = memories.as_chunks::<LANES>();
+    let mut totals = [[0.0; LANES]; COUNT];
+    vectorized(
+        #[inline(always)]
+        || {
+            for (((capacities, prices), sums), memories) in capacities.iter().zip(prices).zip(sums).zip(memories) {
+                for lane in 0..LANES {
+                    let [load, slope] = sums[lane];
+                    let terms = of(&LinkState::new(capacities[lane], prices[lane], load, slope), &memories[lane]);
+                    for (total, term) in totals.iter_mut().zip(terms) {
+                        total[lane] += term;
+                    }
+                }
+            }
+        },
+    );
+    let mut all = totals.map(|lanes| lanes.iter().sum());
+    let last = last_capacities.iter().zip(last_prices).zip(last_sums).zip(last_memories);
+    for (((&capacity, &price), &[load, slope]), memory) in last {
+        let terms = of(&LinkState::new(capacity, price, load, slope), memory);
+        all.iter_mut().zip(terms).for_each(|(total, term): (&mut f64, f64)| *total += term);
+    }
+    all
+}
+
 /// The loop of [`Links::move_prices`]. The columns are arguments, and so distinct for the compiler: otherwise the loop
 /// has no vectors.
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! How the price of one link moves: the interface of the price rules.
 
-use super::links::{LinkState, Links, Memory};
+use super::links::{LinkState, Links, Memory, sum_links};
 use crate::error::Result;
 
 /// Sums over all links, of whatever a rule needs.
@@ -117,13 +117,8 @@ pub trait PriceRule: Send + Sync {
 
     /// The sum of [`step_sums`](Self::step_sums) over consecutive links.
     fn sum_steps(&self, links: &Links<'_>) -> Sums {
-        let mut sums = Sums::default();
-        for (place, memory) in links.memories.iter().enumerate() {
-            for (sum, part) in sums.iter_mut().zip(self.step_sums(&links.state(place), memory)) {
-                *sum += part;
-            }
-        }
-        sums
+        let Links { capacities, prices, sums, memories, .. } = links;
+        sum_links((capacities, prices), sums, memories, |link, memory| self.step_sums(link, memory))
     }
 
     /// [`backtrack`](Self::backtrack) for consecutive links. Returns whether no next price was NaN.
